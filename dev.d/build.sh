@@ -1,0 +1,84 @@
+# shellcheck shell=bash
+# Builds with Maven. Sourced after tools.sh; needs `root`, the top of the tree.
+
+jar=$root/server/target/nereid-server.jar
+stamp=$root/build/product.stamp
+build_log=$root/build/build.log
+
+# Only a fresh build tree takes it up: an existing one keeps its generator.
+prefer_ninja() {
+  if has ninja; then export CMAKE_GENERATOR=${CMAKE_GENERATOR:-Ninja}; fi
+}
+
+# Maven on the JDK that the code needs, wherever it is called from: the formatter runs inside
+# Maven's own JVM. The two options keep Maven's libraries from warning about themselves.
+run_maven() {
+  local jdk jobs
+  jdk=$(find_jdk)
+  jobs=$(nproc)
+  prefer_ninja
+  (
+    cd "$root"
+    export JAVA_HOME=$jdk
+    export MAVEN_OPTS="--enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow ${MAVEN_OPTS:-}"
+    exec mvn --batch-mode "-Dnative.jobs=$jobs" "$@"
+  )
+}
+
+product_is_current() {
+  [[ -e $stamp && -e $jar ]] || return 1
+  local newer
+  newer=$(cd "$root" && find pom.xml proto/pom.xml proto/src bindings/runtime/pom.xml \
+    bindings/runtime/src/main server/pom.xml server/src/main CMakeLists.txt CMakePresets.json \
+    cmake native/CMakeLists.txt native/nereid.map native/include native/src \
+    -newer "$stamp" -print -quit)
+  [[ -z $newer ]]
+}
+
+# Reads Maven's output and says, once a step, what it is at: over one line of a terminal, else in
+# plain lines, without the steps within a module.
+show_progress() {
+  local line step='' terminal=''
+  [[ -t 2 ]] && terminal=yes
+  while IFS= read -r line; do
+    if [[ $line =~ ^\[INFO\]\ Building\ ([A-Za-z-]+)\ .*\[([0-9]+/[0-9]+)\] ]]; then
+      step="[${BASH_REMATCH[2]}] ${BASH_REMATCH[1]}"
+      if [[ $terminal ]]; then printf '\r\e[K%s' "$step" >&2; else say "$step"; fi
+    elif [[ $terminal && $line =~ ^\[INFO\]\ Downloading\ .*/([^/]+)$ ]]; then
+      printf '\r\e[K%s: downloading %.60s' "${step:-starting}" "${BASH_REMATCH[1]}" >&2
+    elif [[ $terminal && $line =~ ^\[INFO\]\ ---\ .*:([a-z-]+)\ \((default-)?([^\)]+)\) ]]; then
+      # Maven calls an execution without a name "default": its goal says more.
+      printf '\r\e[K%s: %s' "$step" "${BASH_REMATCH[3]/#default/${BASH_REMATCH[1]}}" >&2
+    fi
+  done
+  if [[ $terminal ]]; then printf '\r\e[K' >&2; fi
+}
+
+# Runs the build and, when it succeeds, marks the product as current.
+build_now() {
+  local started=$SECONDS
+  local noise='\[Help 1\]|stack trace|-X switch|more information|mvn <args>|After correcting|^\[ERROR\] *$'
+  say 'Building Nereid ...'
+  # Taken before the build, so that an edit during it counts as newer.
+  touch "$stamp.new"
+  if run_maven -DskipTests -Dmaven.test.skip --projects server --also-make package 2>&1 |
+    tee "$build_log" | show_progress; then
+    mv "$stamp.new" "$stamp"
+    say "Built in $((SECONDS - started)) s"
+  else
+    grep -E '^\[ERROR\]|error:|CMake Error' "$build_log" | grep -vE "$noise" | tail -n 30 >&2 || true
+    die "the build failed; its whole output is in ${build_log#"$PWD/"}"
+  fi
+}
+
+# Brings server/target up to date if the sources have moved on since the last time.
+build_product() {
+  product_is_current && return
+  require "${tools_build[@]}"
+  mkdir -p "$root/build"
+  # A second caller waits here for the first, and then finds the work done.
+  exec 9>"$root/build/product.lock"
+  if has flock; then flock 9; fi
+  product_is_current || build_now 9>&-
+  exec 9>&-
+}

@@ -1,0 +1,128 @@
+"""Tiny models for the tests: one for each datatype, and one for each way a model can be awkward."""
+
+from onnx import helper
+
+from graph import DATATYPES, constant, node, tensor, write
+
+
+def write_identities(folder):
+    for datatype in DATATYPES:
+        write(
+            folder / f"identity_{datatype.lower()}.onnx",
+            f"identity_{datatype.lower()}",
+            [node("Identity", ["INPUT0"], ["OUTPUT0"])],
+            [tensor("INPUT0", datatype, ["batch", "length"])],
+            [tensor("OUTPUT0", datatype, ["batch", "length"])],
+        )
+
+
+def write_repeat(folder):
+    """Repeats each row as often as the largest number in INPUT1 says: only a run tells the output's shape."""
+    write(
+        folder / "repeat.onnx",
+        "repeat",
+        [
+            node("ReduceMax", ["INPUT1"], ["times"], keepdims=0),
+            node("Reshape", ["times", "one"], ["times_1d"]),
+            node("Concat", ["one", "times_1d"], ["repeats"], axis=0),
+            node("Tile", ["INPUT0", "repeats"], ["OUTPUT0"]),
+        ],
+        [tensor("INPUT0", "FP32", ["batch", 1]), tensor("INPUT1", "INT64", ["batch", 1])],
+        [tensor("OUTPUT0", "FP32", ["batch", "repeated"])],
+        [constant("one", "INT64", [1], [1])],
+    )
+
+
+def write_nonzero(folder):
+    """The indices of all elements that are not zero: no batch dimension, an output of any length, even none."""
+    write(
+        folder / "nonzero.onnx",
+        "nonzero",
+        [node("NonZero", ["INPUT0"], ["OUTPUT0"])],
+        [tensor("INPUT0", "FP32", ["length"])],
+        [tensor("OUTPUT0", "INT64", [1, "count"])],
+    )
+
+
+def write_gather(folder):
+    """Looks INPUT0 up in a table of four; any other index fails while the model runs."""
+    write(
+        folder / "gather.onnx",
+        "gather",
+        [node("Gather", ["table", "INPUT0"], ["OUTPUT0"], axis=0)],
+        [tensor("INPUT0", "INT64", ["batch", 1])],
+        [tensor("OUTPUT0", "FP32", ["batch", 1])],
+        [constant("table", "FP32", [4], [10.0, 20.0, 30.0, 40.0])],
+    )
+
+
+def write_dot(folder):
+    """The dot product of two vectors: no batch dimension, a scalar output."""
+    write(
+        folder / "dot.onnx",
+        "dot",
+        [
+            node("Mul", ["INPUT0", "INPUT1"], ["products"]),
+            node("ReduceSum", ["products"], ["OUTPUT0"], keepdims=0),
+        ],
+        [tensor("INPUT0", "FP32", ["length"]), tensor("INPUT1", "FP32", ["length"])],
+        [tensor("OUTPUT0", "FP32", [])],
+    )
+
+
+def write_fixed_batch(folder):
+    """A model whose first dimension is a number, as exporters write it when told nothing else."""
+    write(
+        folder / "fixed_batch.onnx",
+        "fixed_batch",
+        [node("Neg", ["INPUT0"], ["OUTPUT0"])],
+        [tensor("INPUT0", "FP32", [4, 3])],
+        [tensor("OUTPUT0", "FP32", [4, 3])],
+    )
+
+
+def write_scale(folder):
+    """INPUT0 times SCALE, which a run may leave out: it is 2 then."""
+    write(
+        folder / "scale.onnx",
+        "scale",
+        [node("Mul", ["INPUT0", "SCALE"], ["OUTPUT0"])],
+        [tensor("INPUT0", "FP32", ["batch", 2]), tensor("SCALE", "FP32", [1])],
+        [tensor("OUTPUT0", "FP32", ["batch", 2])],
+        [constant("SCALE", "FP32", [1], [2.0])],
+    )
+
+
+def write_product(folder):
+    """The product of two matrices: as much work as the caller likes, from a file of a few bytes."""
+    write(
+        folder / "product.onnx",
+        "product",
+        [node("MatMul", ["INPUT0", "INPUT1"], ["OUTPUT0"])],
+        [tensor("INPUT0", "FP32", ["rows", "inner"]), tensor("INPUT1", "FP32", ["inner", "columns"])],
+        [tensor("OUTPUT0", "FP32", ["rows", "columns"])],
+    )
+
+
+def write_sequence(folder):
+    """An output that is no tensor."""
+    output = helper.make_tensor_sequence_value_info("OUTPUT0", DATATYPES["FP32"], ["batch", 2])
+    write(
+        folder / "sequence.onnx",
+        "sequence",
+        [node("SequenceConstruct", ["INPUT0", "INPUT0"], ["OUTPUT0"])],
+        [tensor("INPUT0", "FP32", ["batch", 2])],
+        [output],
+    )
+
+
+def write_all(folder):
+    write_identities(folder)
+    write_repeat(folder)
+    write_nonzero(folder)
+    write_gather(folder)
+    write_dot(folder)
+    write_fixed_batch(folder)
+    write_scale(folder)
+    write_product(folder)
+    write_sequence(folder)

@@ -1,0 +1,524 @@
+/* The C ABI of Nereid's core: the one door between the control plane and the data plane.
+ *
+ * Rules that hold for every function here, so that they are not repeated below:
+ *  - A function that can fail returns a status (NRD_OK or a canonical gRPC number) and, when it is
+ *    not NRD_OK, writes the message into the caller's nrd_error. `error_out` may be NULL.
+ *  - Strings are pointer + length, UTF-8, not terminated; the core copies what it keeps.
+ *  - Structs that a caller fills start with `struct_size`, which must be sizeof the struct.
+ *  - Functions may be called from any thread at any time unless they say otherwise.
+ *  - Times are nanoseconds. Absolute times are CLOCK_MONOTONIC, which is what System.nanoTime()
+ *    reads on Linux.
+ *  - No C++ exception leaves the library, and no exception may leave a callback. */
+#ifndef NEREID_NEREID_H_
+#define NEREID_NEREID_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#define NRD_ASSERT_SIZE(type, bytes) static_assert(sizeof(type) == (bytes), #type " changed size")
+#else
+#define NRD_ASSERT_SIZE(type, bytes) _Static_assert(sizeof(type) == (bytes), #type " changed size")
+#endif
+
+#if defined(__GNUC__)
+#define NRD_API __attribute__((visibility("default")))
+#else
+#define NRD_API
+#endif
+
+/* Raised when a struct or a function's meaning changes. */
+#define NRD_ABI_VERSION 1
+
+#define NRD_MAX_RANK 8
+
+/* ---- Status ---------------------------------------------------------------------------------- */
+
+enum {
+  NRD_PENDING = -1, /* not an error: the request was queued, its completion follows */
+  NRD_OK = 0,
+  NRD_CANCELLED = 1,
+  NRD_UNKNOWN = 2,
+  NRD_INVALID_ARGUMENT = 3,
+  NRD_DEADLINE_EXCEEDED = 4,
+  NRD_NOT_FOUND = 5,
+  NRD_ALREADY_EXISTS = 6,
+  NRD_PERMISSION_DENIED = 7,
+  NRD_RESOURCE_EXHAUSTED = 8,
+  NRD_FAILED_PRECONDITION = 9,
+  NRD_UNIMPLEMENTED = 12,
+  NRD_INTERNAL = 13,
+  NRD_UNAVAILABLE = 14
+};
+
+/* Owned by the caller. A longer message is cut at a UTF-8 boundary. */
+typedef struct nrd_error {
+  uint32_t struct_size;
+  int32_t code;
+  uint32_t message_size; /* bytes used in `message` */
+  uint32_t reserved;
+  char message[1008];
+} nrd_error;
+NRD_ASSERT_SIZE(nrd_error, 1024);
+
+typedef struct nrd_string {
+  const char* data;
+  uint64_t size;
+} nrd_string;
+NRD_ASSERT_SIZE(nrd_string, 16);
+
+/* ---- Library --------------------------------------------------------------------------------- */
+
+/* NRD_ABI_VERSION of the library that was loaded. */
+NRD_API uint32_t nrd_abi_version(void);
+
+/* The library's own sizeof each struct, for a binding that declares them by hand; 0 for an unknown
+ * id. Ids: the NRD_STRUCT_* below. */
+enum {
+  NRD_STRUCT_ERROR = 0,
+  NRD_STRUCT_TENSOR = 1,
+  NRD_STRUCT_REQUEST = 2,
+  NRD_STRUCT_BATCH = 3,
+  NRD_STRUCT_BACKEND = 4,
+  NRD_STRUCT_TENSOR_SPEC = 5,
+  NRD_STRUCT_QUEUE_POLICY = 6,
+  NRD_STRUCT_PARAMETER = 7,
+  NRD_STRUCT_MODEL_OPTIONS = 8,
+  NRD_STRUCT_RUNTIME_OPTIONS = 9,
+  NRD_STRUCT_POOL_STATS = 10,
+  NRD_STRUCT_CACHE_STATS = 11,
+  NRD_STRUCT_MODEL_STATS = 12,
+  NRD_STRUCT_BATCH_STATS = 13,
+  NRD_STRUCT_HANDLE_COUNTS = 14,
+  NRD_STRUCT_STRING = 15
+};
+NRD_API uint32_t nrd_abi_struct_size(uint32_t struct_id);
+
+/* The core's clock: CLOCK_MONOTONIC. */
+NRD_API int64_t nrd_clock_now_ns(void);
+
+/* Handles that are alive in this process. All zero after everything was released. */
+typedef struct nrd_handle_counts {
+  uint32_t struct_size;
+  uint32_t reserved;
+  uint64_t runtimes;
+  uint64_t models;
+  uint64_t requests; /* records acquired and not released */
+} nrd_handle_counts;
+NRD_ASSERT_SIZE(nrd_handle_counts, 32);
+NRD_API void nrd_handle_counts_read(nrd_handle_counts* counts_out);
+
+/* ---- Tensors --------------------------------------------------------------------------------- */
+
+enum {
+  NRD_TYPE_INVALID = 0,
+  NRD_TYPE_BOOL = 1,
+  NRD_TYPE_UINT8 = 2,
+  NRD_TYPE_UINT16 = 3,
+  NRD_TYPE_UINT32 = 4,
+  NRD_TYPE_UINT64 = 5,
+  NRD_TYPE_INT8 = 6,
+  NRD_TYPE_INT16 = 7,
+  NRD_TYPE_INT32 = 8,
+  NRD_TYPE_INT64 = 9,
+  NRD_TYPE_FP16 = 10,
+  NRD_TYPE_FP32 = 11,
+  NRD_TYPE_FP64 = 12,
+  NRD_TYPE_BYTES = 13, /* elements one after another, each: uint32 little-endian length, bytes */
+  NRD_TYPE_BF16 = 14
+};
+
+/* `slab` is the buffer (see nrd_buffer_alloc) that the tensor holds one reference to, or NULL when
+ * `data` is memory of the caller's that stays valid until the request completes. `data` may point
+ * anywhere inside its slab: responses of one batch share the batch's slab. */
+typedef struct nrd_tensor {
+  void* data; /* NULL: absent (an optional input, an output nobody asked for) */
+  uint64_t byte_size;
+  void* slab;
+  int32_t datatype;
+  uint32_t rank;
+  uint32_t flags; /* NRD_TENSOR_* */
+  uint32_t reserved;
+  int64_t shape[NRD_MAX_RANK];
+} nrd_tensor;
+NRD_ASSERT_SIZE(nrd_tensor, 104);
+
+enum {
+  /* On a request's input: the caller gives it. On a request's output: the caller wants it. A
+   * request whose outputs all lack it wants all of them. On a batch's output: some request wants
+   * it. */
+  NRD_TENSOR_SELECTED = 1u
+};
+
+/* ---- Runtime --------------------------------------------------------------------------------- */
+
+typedef struct nrd_runtime nrd_runtime;
+typedef struct nrd_model nrd_model;
+
+/* Memory for the pinned pool, asked for in chunks of `pool_chunk_bytes` or more, aligned to at
+ * least 4096, and given back only by nrd_runtime_release. allocate returns NULL when it has none. */
+typedef void* (*nrd_allocate_fn)(void* context, uint64_t byte_size);
+typedef void (*nrd_deallocate_fn)(void* context, void* memory, uint64_t byte_size);
+
+/* Requests that submit answered with NRD_PENDING are complete; `tags` are theirs, valid during the
+ * call. Called on an instance thread, on the timer thread, or on the thread that cancels, drains or
+ * releases; never while the core holds a lock. The record is the caller's again before the call. */
+typedef void (*nrd_complete_fn)(void* context, const uint64_t* tags, uint32_t count);
+
+/* level: 0 error, 1 warning, 2 info, 3 verbose. */
+typedef void (*nrd_log_fn)(void* context, int32_t level, const char* message, uint64_t size);
+
+typedef struct nrd_runtime_options {
+  uint32_t struct_size;
+  uint32_t flags;            /* none defined: 0 */
+  uint64_t pool_byte_limit;  /* cap on pool memory; 0: 4 GiB */
+  uint64_t pool_chunk_bytes; /* smallest unit asked from the allocator; 0: 8 MiB */
+  uint64_t cache_byte_limit; /* response cache; 0: no cache */
+  void* allocator_context;
+  nrd_allocate_fn allocate; /* NULL: anonymous memory, huge pages where the system gives them */
+  nrd_deallocate_fn deallocate;
+  void* complete_context;
+  nrd_complete_fn complete; /* NULL: use nrd_request_wait */
+  void* log_context;
+  nrd_log_fn log; /* NULL: nothing is logged */
+} nrd_runtime_options;
+NRD_ASSERT_SIZE(nrd_runtime_options, 88);
+
+NRD_API int32_t nrd_runtime_create(const nrd_runtime_options* options, nrd_runtime** runtime_out,
+                                   nrd_error* error_out);
+
+/* Every model must have been released, every request and buffer given back: otherwise
+ * NRD_FAILED_PRECONDITION names what is left, and nothing happens. */
+NRD_API int32_t nrd_runtime_release(nrd_runtime* runtime, nrd_error* error_out);
+
+typedef struct nrd_pool_stats {
+  uint32_t struct_size;
+  uint32_t reserved;
+  uint64_t byte_limit;
+  uint64_t reserved_bytes;   /* taken from the allocator */
+  uint64_t live_bytes;       /* handed out, rounded up to size classes */
+  uint64_t high_water_bytes; /* largest live_bytes seen */
+  uint64_t live_buffers;
+  uint64_t allocations;
+  uint64_t failures; /* refused because of the cap or the allocator */
+} nrd_pool_stats;
+NRD_ASSERT_SIZE(nrd_pool_stats, 64);
+NRD_API void nrd_runtime_pool_stats(nrd_runtime* runtime, nrd_pool_stats* stats_out);
+
+typedef struct nrd_cache_stats {
+  uint32_t struct_size;
+  uint32_t reserved;
+  uint64_t byte_limit;
+  uint64_t bytes;
+  uint64_t entries;
+  uint64_t hits;
+  uint64_t misses;
+  uint64_t evictions;
+} nrd_cache_stats;
+NRD_ASSERT_SIZE(nrd_cache_stats, 56);
+NRD_API void nrd_runtime_cache_stats(nrd_runtime* runtime, nrd_cache_stats* stats_out);
+
+/* A buffer from the pinned pool, aligned to 64 bytes, with one reference. Its address is its
+ * handle. byte_size 0 gives a valid buffer. NRD_RESOURCE_EXHAUSTED when the cap is reached. The
+ * memory stays mapped until nrd_runtime_release, so reading a freed buffer gives stale bytes, never
+ * a fault. */
+NRD_API int32_t nrd_buffer_alloc(nrd_runtime* runtime, uint64_t byte_size, void** buffer_out,
+                                 nrd_error* error_out);
+NRD_API void nrd_buffer_retain(void* buffer);
+NRD_API void nrd_buffer_release(void* buffer);
+
+/* ---- Requests -------------------------------------------------------------------------------- */
+
+enum {
+  /* Do not run on the submitting thread, even when the model would allow it. */
+  NRD_REQUEST_NO_INLINE = 1u,
+  /* Neither look into the response cache nor store into it. */
+  NRD_REQUEST_NO_CACHE = 2u
+};
+
+/* A record from nrd_request_acquire: the caller's, except between a submit that returned
+ * NRD_PENDING and the completion, when only nrd_request_cancel may touch it. The core allocates
+ * `inputs` and `outputs` with the record, where they stay while it is held; entry i belongs to the
+ * model's input or output i. To pass on a buffer of the same runtime, retain it and set `data` and
+ * `slab` of an input; the request then owns that reference. */
+typedef struct nrd_request {
+  uint32_t struct_size; /* set by the core */
+  uint32_t flags;       /* NRD_REQUEST_*, by the caller */
+  uint64_t tag;         /* the caller's; given to the completion callback */
+  int64_t deadline_ns;  /* absolute; 0: none. Past it, a request that has not started fails */
+  uint64_t timeout_ns;  /* longest time in the queue (policy applies); 0: the model's default */
+  uint32_t priority;    /* 0 or out of range: the model's default level; 1 is the most urgent */
+  uint32_t input_count; /* set by the core */
+  uint32_t output_count;
+  uint32_t reserved;
+  nrd_tensor* inputs;
+  nrd_tensor* outputs;
+  nrd_error* error; /* message of a status that is not NRD_OK; lives in the record */
+  /* Answers of the core, valid after completion. */
+  int32_t status;
+  uint32_t ran_inline;          /* 1: executed on the submitting thread */
+  uint32_t executed_batch_size; /* rows of the batch it ran in; 0: it never ran */
+  uint32_t cache_hit;
+  uint64_t queue_ns;
+  uint64_t compute_input_ns;
+  uint64_t compute_infer_ns;
+  uint64_t compute_output_ns;
+} nrd_request;
+NRD_ASSERT_SIZE(nrd_request, 120);
+
+/* A cleared record of the model; the core keeps released ones for the next caller. Works until
+ * nrd_model_release begins. A record that is held keeps the model's memory (not its backend)
+ * alive. */
+NRD_API int32_t nrd_request_acquire(nrd_model* model, nrd_request** request_out,
+                                    nrd_error* error_out);
+
+/* Drops the references to input and output buffers and clears the record for another use. Not
+ * between NRD_PENDING and completion. */
+NRD_API void nrd_request_reset(nrd_request* request);
+
+/* As reset, and the record goes back to the core. */
+NRD_API void nrd_request_release(nrd_request* request);
+
+/* Drops only the inputs' (outputs') buffers. The two may run at once on different threads. */
+NRD_API void nrd_request_drop_inputs(nrd_request* request);
+NRD_API void nrd_request_drop_outputs(nrd_request* request);
+
+/* Gives input `index` a buffer of its `byte_size` (set by the caller, as are datatype, rank and
+ * shape) and sets data, slab and NRD_TENSOR_SELECTED. A buffer that it held is released. */
+NRD_API int32_t nrd_request_input_alloc(nrd_request* request, uint32_t index);
+
+/* Validates the request and runs it: on this thread when the model is idle and allows that,
+ * otherwise through the queue. Returns request->status: NRD_OK with outputs in place; an error;
+ * or NRD_PENDING. The completion callback is called for NRD_PENDING only. */
+NRD_API int32_t nrd_request_submit(nrd_request* request);
+
+/* NRD_OK: the request had not started, it never will, and its completion (NRD_CANCELLED) has been
+ * delivered, or will come from submit when it was not submitted yet. NRD_FAILED_PRECONDITION: it is
+ * executing or done; an executing backend can see the mark. May race with submit, completion and
+ * nrd_model_release; the caller only keeps the record from being released meanwhile. The mark
+ * stays until nrd_request_reset. */
+NRD_API int32_t nrd_request_cancel(nrd_request* request);
+
+/* Whether cancel was called on a request that is executing; for backends that can stop early. */
+NRD_API int32_t nrd_request_is_cancelled(const nrd_request* request);
+
+/* Waits for the completion; for runtimes without a completion callback. NRD_DEADLINE_EXCEEDED when
+ * it did not come before deadline_ns (0: wait without end); the request goes on in that case. */
+NRD_API int32_t nrd_request_wait(nrd_request* request, int64_t deadline_ns);
+
+/* ---- Backends -------------------------------------------------------------------------------- */
+
+/* What a backend executes. The tensors are valid until execute returns. */
+typedef struct nrd_batch {
+  uint32_t struct_size;
+  uint32_t request_count;
+  int64_t batch_size; /* rows of all requests together; 0 for models without a batch dimension */
+  uint32_t input_count;
+  uint32_t output_count;
+  /* Inputs of the whole batch, by position in the model's configuration. An optional input that no
+   * request gives lacks the flag. NULL for backends with NRD_BACKEND_GATHERS. */
+  const nrd_tensor* inputs; /* given ones have NRD_TENSOR_SELECTED */
+  /* Filled by nrd_batch_output; NRD_TENSOR_SELECTED marks the wanted ones. */
+  nrd_tensor* outputs;
+  const nrd_request* const* requests;
+} nrd_batch;
+NRD_ASSERT_SIZE(nrd_batch, 48);
+
+/* A buffer for output `index` of the whole batch. For BYTES `byte_size` is the encoded size; for
+ * other datatypes it must be what the shape needs. The first dimension is the batch's when the
+ * model has one. Only within execute. */
+NRD_API int32_t nrd_batch_output(nrd_batch* batch, uint32_t index, int32_t datatype, uint32_t rank,
+                                 const int64_t* shape, uint64_t byte_size, void** data_out,
+                                 nrd_error* error_out);
+
+/* The same for one request of the batch, when a backend does not produce one tensor for all. */
+NRD_API int32_t nrd_batch_request_output(nrd_batch* batch, uint32_t request_index, uint32_t index,
+                                         int32_t datatype, uint32_t rank, const int64_t* shape,
+                                         uint64_t byte_size, void** data_out, nrd_error* error_out);
+
+/* Fails one request of the batch; the others are answered as usual. */
+NRD_API void nrd_batch_request_fail(nrd_batch* batch, uint32_t request_index, int32_t code,
+                                    const char* message, uint64_t message_size);
+
+enum {
+  /* execute must run on the instance's own thread: never inline. */
+  NRD_BACKEND_OWN_THREAD = 1u,
+  /* The backend reads the requests' inputs itself; the core does not gather. */
+  NRD_BACKEND_GATHERS = 2u
+};
+
+struct nrd_model_options;
+
+/* open_model, open_instance: return a status; on failure nothing is closed. open_instance and
+ * close_instance run on the instance's thread, as does execute unless it is inline; execute is
+ * never called twice at once for one instance. Any status other than NRD_OK from execute fails the
+ * whole batch and nothing else. */
+typedef struct nrd_backend {
+  uint32_t struct_size;
+  uint32_t flags; /* NRD_BACKEND_* */
+  void* context;
+  int32_t (*open_model)(void* context, const struct nrd_model_options* options,
+                        void** model_state_out, nrd_error* error_out);
+  int32_t (*open_instance)(void* model_state, uint32_t instance_index, void** instance_out,
+                           nrd_error* error_out);
+  int32_t (*execute)(void* instance, nrd_batch* batch, nrd_error* error_out);
+  void (*close_instance)(void* instance);
+  void (*close_model)(void* model_state);
+} nrd_backend;
+NRD_ASSERT_SIZE(nrd_backend, 56);
+
+/* The table of a backend that is built into the core: `identity`, `onnxruntime`.
+ *  identity: copies input i to output i. Parameter `execute_delay_ms`: time an execution takes.
+ *  onnxruntime: parameters `model_path` (the .onnx file) and `onnxruntime_path` (the shared
+ *  library), both absolute, and those that docs/onnxruntime.md lists. */
+NRD_API int32_t nrd_backend_find(const char* name, uint64_t name_size, nrd_backend* backend_out,
+                                 nrd_error* error_out);
+
+/* ---- Models ---------------------------------------------------------------------------------- */
+
+enum {
+  NRD_SPEC_OPTIONAL = 1u /* an input that requests may leave out */
+};
+
+typedef struct nrd_tensor_spec {
+  nrd_string name;
+  int32_t datatype;
+  uint32_t rank;
+  uint32_t flags; /* NRD_SPEC_* */
+  uint32_t reserved;
+  int64_t dims[NRD_MAX_RANK]; /* without the batch dimension; -1: any size */
+} nrd_tensor_spec;
+NRD_ASSERT_SIZE(nrd_tensor_spec, 96);
+
+enum { NRD_TIMEOUT_REJECT = 0, NRD_TIMEOUT_DELAY = 1 };
+
+typedef struct nrd_queue_policy {
+  uint64_t default_timeout_ns;     /* 0: none */
+  int32_t timeout_action;          /* NRD_TIMEOUT_* */
+  uint32_t allow_timeout_override; /* a request's timeout takes part in the policy, see docs */
+  uint32_t max_queue_size;         /* requests waiting; 0: NRD_DEFAULT_MAX_QUEUE_SIZE */
+  uint32_t reserved;
+} nrd_queue_policy;
+NRD_ASSERT_SIZE(nrd_queue_policy, 24);
+
+#define NRD_DEFAULT_MAX_QUEUE_SIZE 8192u
+#define NRD_DEFAULT_INLINE_BUDGET_NS 1000000u
+
+typedef struct nrd_parameter {
+  nrd_string key;
+  nrd_string value;
+} nrd_parameter;
+NRD_ASSERT_SIZE(nrd_parameter, 32);
+
+enum {
+  NRD_MODEL_NO_INLINE = 1u,
+  NRD_MODEL_DYNAMIC_BATCHING = 2u, /* otherwise every request is its own batch */
+  NRD_MODEL_PRESERVE_ORDERING = 4u,
+  NRD_MODEL_RESPONSE_CACHE = 8u
+};
+
+typedef struct nrd_model_options {
+  uint32_t struct_size;
+  uint32_t flags; /* NRD_MODEL_* */
+  nrd_string name;
+  nrd_string version;
+  const nrd_backend* backend;
+  const nrd_tensor_spec* inputs;
+  const nrd_tensor_spec* outputs;
+  uint32_t input_count;
+  uint32_t output_count;
+  int64_t max_batch_size; /* 0: tensors have no batch dimension */
+  uint32_t instance_count; /* 0: 1 */
+  uint32_t preferred_batch_size_count;
+  const int64_t* preferred_batch_sizes;
+  uint64_t max_queue_delay_ns;
+  uint64_t inline_budget_ns; /* 0: NRD_DEFAULT_INLINE_BUDGET_NS */
+  nrd_queue_policy default_queue_policy;
+  uint32_t priority_levels; /* 0: requests have no priority */
+  uint32_t default_priority_level;
+  const nrd_queue_policy* level_queue_policies; /* priority_levels entries, or NULL: the default */
+  const nrd_parameter* parameters;
+  uint64_t parameter_count;
+} nrd_model_options;
+NRD_ASSERT_SIZE(nrd_model_options, 168);
+
+/* Opens the backend and all instances; returns when the model is ready to run, or says why not. */
+NRD_API int32_t nrd_model_load(nrd_runtime* runtime, const nrd_model_options* options,
+                               nrd_model** model_out, nrd_error* error_out);
+
+/* Refuses new requests (NRD_UNAVAILABLE) and waits until those it has are answered, at most until
+ * deadline_ns (0: without end). At the deadline requests that still wait are answered with
+ * NRD_UNAVAILABLE and NRD_DEADLINE_EXCEEDED is returned. */
+NRD_API int32_t nrd_model_drain(nrd_model* model, int64_t deadline_ns, nrd_error* error_out);
+
+/* Drains without patience, waits for what is executing, closes instances and backend. The handle is
+ * gone afterwards; records still held stay valid. Not from a completion callback or a backend. */
+NRD_API void nrd_model_release(nrd_model* model);
+
+/* Position of an input (output) by name; NRD_NOT_FOUND when the model has none. */
+NRD_API int32_t nrd_model_input_index(nrd_model* model, const char* name, uint64_t name_size,
+                                      uint32_t* index_out);
+NRD_API int32_t nrd_model_output_index(nrd_model* model, const char* name, uint64_t name_size,
+                                       uint32_t* index_out);
+
+/* ---- Statistics ------------------------------------------------------------------------------ */
+
+typedef struct nrd_duration_stat {
+  uint64_t count;
+  uint64_t ns;
+} nrd_duration_stat;
+NRD_ASSERT_SIZE(nrd_duration_stat, 16);
+
+typedef struct nrd_model_stats {
+  uint32_t struct_size;
+  uint32_t instance_count;
+  uint64_t last_inference_ms; /* wall clock, since 1970; 0: never */
+  uint64_t inference_count;   /* rows (requests, without a batch dimension), cache hits excluded */
+  uint64_t execution_count;   /* batches */
+  uint64_t inline_count;      /* executions on the submitting thread */
+  uint64_t pending_count;     /* requests in the queue now */
+  uint64_t executing_count;   /* requests executing now */
+  nrd_duration_stat success;
+  nrd_duration_stat fail;
+  nrd_duration_stat queue;
+  nrd_duration_stat compute_input;
+  nrd_duration_stat compute_infer;
+  nrd_duration_stat compute_output;
+  nrd_duration_stat cache_hit;
+  nrd_duration_stat cache_miss;
+  uint64_t fail_rejected;  /* queue full, timed out, deadline, draining */
+  uint64_t fail_cancelled;
+  uint64_t fail_backend;
+  uint64_t fail_other; /* invalid requests, out of memory */
+} nrd_model_stats;
+NRD_ASSERT_SIZE(nrd_model_stats, 216);
+NRD_API void nrd_model_stats_read(nrd_model* model, nrd_model_stats* stats_out);
+
+typedef struct nrd_batch_stats {
+  uint64_t batch_size;
+  nrd_duration_stat compute_input;
+  nrd_duration_stat compute_infer;
+  nrd_duration_stat compute_output;
+} nrd_batch_stats;
+NRD_ASSERT_SIZE(nrd_batch_stats, 56);
+
+/* Batch sizes that ran at least once, ascending. Writes at most `capacity`; count_out is how many
+ * there are. */
+NRD_API void nrd_model_batch_stats_read(nrd_model* model, nrd_batch_stats* stats_out,
+                                        uint32_t capacity, uint32_t* count_out);
+
+enum { NRD_HISTOGRAM_QUEUE = 0, NRD_HISTOGRAM_COMPUTE = 1, NRD_HISTOGRAM_TOTAL = 2 };
+
+/* Counts per bucket; the same buckets for every histogram of every model, so they can be added.
+ * Bucket i holds durations up to and including nrd_histogram_bucket_ns(i). */
+NRD_API uint32_t nrd_histogram_bucket_count(void);
+NRD_API uint64_t nrd_histogram_bucket_ns(uint32_t bucket);
+NRD_API int32_t nrd_model_histogram_read(nrd_model* model, uint32_t histogram, uint64_t* counts_out,
+                                         uint32_t capacity);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* NEREID_NEREID_H_ */

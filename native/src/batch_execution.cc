@@ -1,0 +1,311 @@
+#include "batch_execution.h"
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+
+#include "request_check.h"
+#include "tensor.h"
+
+namespace nereid {
+namespace {
+
+bool Selected(const nrd_tensor& tensor) { return (tensor.flags & NRD_TENSOR_SELECTED) != 0; }
+
+std::string OutputName(const ModelConfig& config, uint32_t index) {
+  return "output '" + config.outputs[index].name + "' of model '" + config.name + "'";
+}
+
+}  // namespace
+
+BatchExecution::BatchExecution(const ModelConfig& config, BufferPool& pool)
+    : batch_{},
+      config_(config),
+      pool_(pool),
+      inputs_(config.inputs.size()),
+      outputs_(config.outputs.size()),
+      error_{} {
+  const auto most = static_cast<size_t>(std::clamp<int64_t>(config.max_batch_size, 1, 1024));
+  requests_.reserve(most);
+  records_.reserve(most);
+}
+
+int64_t BatchExecution::Run(const nrd_backend& backend, void* instance,
+                            std::span<Request* const> requests, int64_t start_ns) {
+  Begin(requests);
+  Status status = requests_.empty() ? Status() : Gather((backend.flags & NRD_BACKEND_GATHERS) != 0);
+  const int64_t gathered_ns = MonotonicNowNs();
+  if (status.ok() && !requests_.empty()) {
+    status = Execute(backend, instance);
+    executed_ = true;
+  }
+  const int64_t executed_ns = MonotonicNowNs();
+  if (status.ok()) {
+    Scatter();
+  } else {
+    FailAll(status);
+  }
+  DropTensors(outputs_.data(), batch_.output_count);
+  if (requests_.size() > 1) {
+    DropTensors(inputs_.data(), batch_.input_count);
+  }
+  const int64_t end_ns = MonotonicNowNs();
+  compute_input_ns_ = ElapsedNs(start_ns, gathered_ns);
+  compute_infer_ns_ = ElapsedNs(gathered_ns, executed_ns);
+  compute_output_ns_ = ElapsedNs(executed_ns, end_ns);
+  for (Request* request : requests_) {
+    request->record.executed_batch_size = executed_ ? static_cast<uint32_t>(rows_) : 0;
+    request->record.compute_input_ns = compute_input_ns_;
+    request->record.compute_infer_ns = compute_infer_ns_;
+    request->record.compute_output_ns = compute_output_ns_;
+  }
+  return end_ns;
+}
+
+// Leaves out the requests that were cancelled since they were taken from the queue.
+void BatchExecution::Begin(std::span<Request* const> requests) {
+  requests_.clear();
+  records_.clear();
+  rows_ = 0;
+  executed_ = false;
+  for (nrd_tensor& output : outputs_) {
+    output = nrd_tensor{};
+  }
+  for (Request* request : requests) {
+    if (request->cancelled.load(std::memory_order_acquire)) {
+      SetFailure(*request, NRD_CANCELLED, "Request was cancelled");
+      continue;
+    }
+    request->record.status = NRD_OK;
+    requests_.push_back(request);
+    records_.push_back(&request->record);
+    rows_ += request->rows;
+    for (uint32_t i = 0; i < request->record.output_count; ++i) {
+      outputs_[i].flags |= request->record.outputs[i].flags & NRD_TENSOR_SELECTED;
+    }
+  }
+  batch_.struct_size = sizeof(nrd_batch);
+  batch_.request_count = static_cast<uint32_t>(requests_.size());
+  batch_.batch_size = config_.batched() ? rows_ : 0;
+  batch_.input_count = static_cast<uint32_t>(inputs_.size());
+  batch_.output_count = static_cast<uint32_t>(outputs_.size());
+  batch_.inputs = nullptr;
+  batch_.outputs = outputs_.data();
+  batch_.requests = records_.data();
+}
+
+Status BatchExecution::Gather(bool backend_gathers) {
+  if (backend_gathers) {
+    return Status();
+  }
+  if (requests_.size() == 1) {
+    batch_.inputs = requests_.front()->record.inputs;
+    return Status();
+  }
+  batch_.inputs = inputs_.data();
+  for (uint32_t i = 0; i < batch_.input_count; ++i) {
+    inputs_[i] = nrd_tensor{};
+  }
+  for (uint32_t i = 0; i < batch_.input_count; ++i) {
+    NRD_RETURN_IF_ERROR(GatherInput(i));
+  }
+  return Status();
+}
+
+Status BatchExecution::GatherInput(uint32_t index) {
+  const nrd_tensor& first = requests_.front()->record.inputs[index];
+  if (!Selected(first)) {
+    return Status();
+  }
+  uint64_t byte_size = 0;
+  for (const Request* request : requests_) {
+    byte_size += request->record.inputs[index].byte_size;
+  }
+  nrd_tensor& input = inputs_[index];
+  input = first;
+  input.shape[0] = rows_;
+  input.byte_size = byte_size;
+  input.slab = nullptr;
+  NRD_RETURN_IF_ERROR(pool_.Allocate(byte_size, &input.slab));
+  input.data = input.slab;
+  char* target = static_cast<char*>(input.data);
+  for (const Request* request : requests_) {
+    const nrd_tensor& part = request->record.inputs[index];
+    if (part.byte_size > 0) {
+      std::memcpy(target, part.data, part.byte_size);
+      target += part.byte_size;
+    }
+  }
+  return Status();
+}
+
+Status BatchExecution::Execute(const nrd_backend& backend, void* instance) {
+  error_.struct_size = sizeof(nrd_error);
+  error_.message_size = 0;
+  // A backend in C++ that lets an exception out breaks its contract; only its batch pays for that.
+  try {
+    const int32_t code = backend.execute(instance, &batch_, &error_);
+    return code == NRD_OK ? Status() : StatusFromCallback(code, error_, "the backend");
+  } catch (const std::exception& failure) {
+    return Status::Internal(std::string("the backend threw an exception: ") + failure.what());
+  } catch (...) {
+    return Status::Internal("the backend threw an unknown exception");
+  }
+}
+
+Status BatchExecution::AllocateOutput(uint32_t index, int64_t rows, const nrd_tensor& wanted,
+                                      nrd_tensor* output, void** data_out) {
+  const TensorSpec& spec = config_.outputs[index];
+  if (wanted.datatype != spec.datatype) {
+    return Status::Internal("backend produced datatype " +
+                            std::string(IsDataType(wanted.datatype) ? DataTypeName(wanted.datatype)
+                                                                    : "INVALID") +
+                            " for " + OutputName(config_, index) + ", expected " +
+                            std::string(DataTypeName(spec.datatype)));
+  }
+  if (wanted.rank > NRD_MAX_RANK ||
+      !ShapeFits(spec, config_.batched(), rows, wanted.rank, wanted.shape)) {
+    return Status::Internal(
+        "backend produced shape " +
+        ShapeToString(std::min<uint32_t>(wanted.rank, NRD_MAX_RANK), wanted.shape) + " for " +
+        OutputName(config_, index) + ", expected " + ExpectedShape(spec, config_.batched()) +
+        (config_.batched() ? " with batch size " + std::to_string(rows) : ""));
+  }
+  uint64_t byte_size = wanted.byte_size;
+  if (spec.datatype != NRD_TYPE_BYTES) {
+    NRD_RETURN_IF_ERROR(TensorByteSize(spec.datatype, wanted.rank, wanted.shape, &byte_size));
+    if (wanted.byte_size != byte_size) {
+      return Status::Internal("backend gave " + std::to_string(wanted.byte_size) + " bytes for " +
+                              OutputName(config_, index) + ", its shape needs " +
+                              std::to_string(byte_size));
+    }
+  }
+  if (output->slab != nullptr) {
+    BufferPool::Release(output->slab);
+  }
+  const uint32_t flags = output->flags;
+  *output = wanted;
+  output->flags = flags;
+  output->data = nullptr;
+  output->slab = nullptr;
+  NRD_RETURN_IF_ERROR(pool_.Allocate(byte_size, &output->slab));
+  output->data = output->slab;
+  *data_out = output->data;
+  return Status();
+}
+
+Status BatchExecution::Output(uint32_t index, const nrd_tensor& wanted, void** data_out) {
+  if (index >= outputs_.size()) {
+    return Status::Internal("backend named output " + std::to_string(index) + ", model '" +
+                            config_.name + "' has " + std::to_string(outputs_.size()));
+  }
+  return AllocateOutput(index, rows_, wanted, &outputs_[index], data_out);
+}
+
+Status BatchExecution::RequestOutput(uint32_t request_index, uint32_t index,
+                                     const nrd_tensor& wanted, void** data_out) {
+  if (request_index >= requests_.size() || index >= outputs_.size()) {
+    return Status::Internal("backend named output " + std::to_string(index) + " of request " +
+                            std::to_string(request_index) + ", the batch has " +
+                            std::to_string(outputs_.size()) + " outputs and " +
+                            std::to_string(requests_.size()) + " requests");
+  }
+  Request& request = *requests_[request_index];
+  return AllocateOutput(index, request.rows, wanted, &request.record.outputs[index], data_out);
+}
+
+void BatchExecution::FailRequest(uint32_t request_index, int32_t code, std::string_view message) {
+  if (request_index < requests_.size()) {
+    const bool known = code > NRD_OK && code <= NRD_UNAVAILABLE;
+    SetFailure(*requests_[request_index], known ? code : NRD_INTERNAL, message);
+  }
+}
+
+// What a backend writes as BYTES is as untrusted as what a client sends.
+Status BatchExecution::CheckBytesOutput(uint32_t index, const nrd_tensor& tensor) const {
+  if (config_.outputs[index].datatype != NRD_TYPE_BYTES || tensor.data == nullptr) {
+    return Status();
+  }
+  uint64_t count = 0;
+  NRD_RETURN_IF_ERROR(ElementCount(tensor.rank, tensor.shape, &count));
+  if (ValidateBytes(tensor.data, tensor.byte_size, count, "").ok()) [[likely]] {
+    return Status();
+  }
+  const Status status =
+      ValidateBytes(tensor.data, tensor.byte_size, count, OutputName(config_, index));
+  return Status::Internal(std::string(status.message()));
+}
+
+// Points one request's output at its rows of the batch's. `byte_offset` is where they start.
+Status BatchExecution::Slice(Request& request, uint32_t index, uint64_t* byte_offset) {
+  const nrd_tensor& whole = outputs_[index];
+  nrd_tensor& part = request.record.outputs[index];
+  const uint64_t rest = whole.byte_size - *byte_offset;
+  uint64_t byte_size = rest;
+  if (requests_.size() > 1) {
+    if (whole.datatype == NRD_TYPE_BYTES) {
+      uint64_t count = 0;
+      NRD_RETURN_IF_ERROR(ElementCount(whole.rank, whole.shape, &count));
+      count = count / static_cast<uint64_t>(rows_) * static_cast<uint64_t>(request.rows);
+      if (!SkipBytesElements(static_cast<const char*>(whole.data) + *byte_offset, rest, count,
+                             &byte_size)) {
+        return Status::Internal(OutputName(config_, index) + " holds malformed elements");
+      }
+    } else {
+      byte_size = whole.byte_size / static_cast<uint64_t>(rows_) *
+                  static_cast<uint64_t>(request.rows);
+    }
+  }
+  const uint32_t flags = part.flags;
+  if (Selected(part) && part.data == nullptr) {
+    part = whole;
+    part.flags = flags;
+    part.data = static_cast<char*>(whole.data) + *byte_offset;
+    part.byte_size = byte_size;
+    if (config_.batched()) {
+      part.shape[0] = request.rows;
+    }
+    BufferPool::Retain(part.slab);
+  }
+  *byte_offset += byte_size;
+  return Status();
+}
+
+void BatchExecution::Scatter() {
+  for (uint32_t i = 0; i < batch_.output_count; ++i) {
+    if (!Selected(outputs_[i])) {
+      continue;
+    }
+    Status status = CheckBytesOutput(i, outputs_[i]);
+    uint64_t byte_offset = 0;
+    for (Request* request : requests_) {
+      if (status.ok() && outputs_[i].data != nullptr) {
+        status = Slice(*request, i, &byte_offset);
+      }
+      if (request->record.status != NRD_OK || !Selected(request->record.outputs[i])) {
+        continue;
+      }
+      Status own = status.ok() ? CheckBytesOutput(i, request->record.outputs[i]) : status.Clone();
+      if (own.ok() && request->record.outputs[i].data == nullptr) {
+        own = Status::Internal("backend did not produce " + OutputName(config_, i));
+      }
+      if (!own.ok()) {
+        SetFailure(*request, own.code(), own.message());
+      }
+    }
+  }
+  for (Request* request : requests_) {
+    if (request->record.status != NRD_OK) {
+      DropTensors(request->record.outputs, request->record.output_count);
+    }
+  }
+}
+
+void BatchExecution::FailAll(const Status& status) {
+  for (Request* request : requests_) {
+    SetFailure(*request, status.code(), status.message());
+    DropTensors(request->record.outputs, request->record.output_count);
+  }
+}
+
+}  // namespace nereid

@@ -1,0 +1,309 @@
+// The C ABI: checks what comes in, keeps exceptions in, and calls the classes that do the work.
+#include <cstring>
+#include <exception>
+#include <new>
+
+#include "batch_execution.h"
+#include "histogram.h"
+#include "identity_backend.h"
+#include "model.h"
+#include "nereid/nereid.h"
+#include "onnxruntime_backend.h"
+#include "runtime.h"
+
+struct nrd_runtime : nereid::Runtime {
+  using Runtime::Runtime;
+};
+
+namespace {
+
+using nereid::BatchExecution;
+using nereid::BufferPool;
+using nereid::Model;
+using nereid::Report;
+using nereid::Request;
+using nereid::Runtime;
+using nereid::Status;
+
+Model* From(nrd_model* model) { return reinterpret_cast<Model*>(model); }
+
+// Runs `body`, which returns a Status, and turns everything it throws into one.
+template <typename Body>
+int32_t Guarded(nrd_error* error_out, Body&& body) noexcept {
+  try {
+    return Report(body(), error_out);
+  } catch (const std::bad_alloc&) {
+    nereid::WriteError(error_out, NRD_RESOURCE_EXHAUSTED, "the process is out of memory");
+    return NRD_RESOURCE_EXHAUSTED;
+  } catch (const std::exception& failure) {
+    nereid::WriteError(error_out, NRD_INTERNAL, failure.what());
+  } catch (...) {
+    nereid::WriteError(error_out, NRD_INTERNAL, "unknown exception");
+  }
+  return NRD_INTERNAL;
+}
+
+Status WrongSize(const char* name, uint32_t size, size_t expected) {
+  return Status::InvalidArgument(std::string(name) + ".struct_size is " + std::to_string(size) +
+                                 ", this library expects " + std::to_string(expected));
+}
+
+nrd_tensor Wanted(int32_t datatype, uint32_t rank, const int64_t* shape, uint64_t byte_size) {
+  nrd_tensor tensor{};
+  tensor.datatype = datatype;
+  tensor.rank = rank;
+  tensor.byte_size = byte_size;
+  if (rank <= NRD_MAX_RANK && rank > 0) {
+    std::memcpy(tensor.shape, shape, rank * sizeof(int64_t));
+  }
+  return tensor;
+}
+
+int32_t IndexByName(const std::vector<nereid::TensorSpec>& specs, std::string_view name,
+                    uint32_t* index_out) {
+  for (size_t i = 0; i < specs.size(); ++i) {
+    if (specs[i].name == name) {
+      *index_out = static_cast<uint32_t>(i);
+      return NRD_OK;
+    }
+  }
+  return NRD_NOT_FOUND;
+}
+
+constexpr size_t kStructSizes[] = {
+    sizeof(nrd_error),         sizeof(nrd_tensor),          sizeof(nrd_request),
+    sizeof(nrd_batch),         sizeof(nrd_backend),         sizeof(nrd_tensor_spec),
+    sizeof(nrd_queue_policy),  sizeof(nrd_parameter),       sizeof(nrd_model_options),
+    sizeof(nrd_runtime_options), sizeof(nrd_pool_stats),    sizeof(nrd_cache_stats),
+    sizeof(nrd_model_stats),   sizeof(nrd_batch_stats),     sizeof(nrd_handle_counts),
+    sizeof(nrd_string)};
+static_assert(sizeof(kStructSizes) / sizeof(size_t) == NRD_STRUCT_STRING + 1);
+
+}  // namespace
+
+extern "C" {
+
+uint32_t nrd_abi_version(void) { return NRD_ABI_VERSION; }
+
+uint32_t nrd_abi_struct_size(uint32_t struct_id) {
+  return struct_id <= NRD_STRUCT_STRING ? static_cast<uint32_t>(kStructSizes[struct_id]) : 0;
+}
+
+int64_t nrd_clock_now_ns(void) { return nereid::MonotonicNowNs(); }
+
+void nrd_handle_counts_read(nrd_handle_counts* counts_out) {
+  Runtime::ReadHandleCounts(counts_out);
+}
+
+int32_t nrd_runtime_create(const nrd_runtime_options* options, nrd_runtime** runtime_out,
+                           nrd_error* error_out) {
+  return Guarded(error_out, [&] {
+    if (options->struct_size != sizeof(nrd_runtime_options)) {
+      return WrongSize("nrd_runtime_options", options->struct_size, sizeof(nrd_runtime_options));
+    }
+    if ((options->allocate == nullptr) != (options->deallocate == nullptr)) {
+      return Status::InvalidArgument("allocate and deallocate must both be set, or neither");
+    }
+    *runtime_out = new nrd_runtime(*options);
+    return Status();
+  });
+}
+
+int32_t nrd_runtime_release(nrd_runtime* runtime, nrd_error* error_out) {
+  return Guarded(error_out, [&] {
+    NRD_RETURN_IF_ERROR(runtime->Unused());
+    delete runtime;
+    return Status();
+  });
+}
+
+void nrd_runtime_pool_stats(nrd_runtime* runtime, nrd_pool_stats* stats_out) {
+  runtime->pool().ReadStats(stats_out);
+}
+
+void nrd_runtime_cache_stats(nrd_runtime* runtime, nrd_cache_stats* stats_out) {
+  if (runtime->cache() != nullptr) {
+    runtime->cache()->ReadStats(stats_out);
+  } else {
+    *stats_out = nrd_cache_stats{};
+    stats_out->struct_size = sizeof(nrd_cache_stats);
+  }
+}
+
+int32_t nrd_buffer_alloc(nrd_runtime* runtime, uint64_t byte_size, void** buffer_out,
+                         nrd_error* error_out) {
+  return Guarded(error_out, [&] { return runtime->pool().Allocate(byte_size, buffer_out); });
+}
+
+void nrd_buffer_retain(void* buffer) { BufferPool::Retain(buffer); }
+
+void nrd_buffer_release(void* buffer) { BufferPool::Release(buffer); }
+
+int32_t nrd_request_acquire(nrd_model* model, nrd_request** request_out, nrd_error* error_out) {
+  return Guarded(error_out, [&] {
+    Request* request = nullptr;
+    NRD_RETURN_IF_ERROR(From(model)->Acquire(&request));
+    *request_out = &request->record;
+    return Status();
+  });
+}
+
+void nrd_request_reset(nrd_request* request) { Model::Reset(*Request::From(request)); }
+
+void nrd_request_release(nrd_request* request) {
+  Request* const own = Request::From(request);
+  own->model->GiveBack(*own);
+}
+
+void nrd_request_drop_inputs(nrd_request* request) {
+  nereid::DropTensors(request->inputs, request->input_count);
+}
+
+void nrd_request_drop_outputs(nrd_request* request) {
+  nereid::DropTensors(request->outputs, request->output_count);
+}
+
+int32_t nrd_request_input_alloc(nrd_request* request, uint32_t index) {
+  return Guarded(request->error, [&] {
+    if (index >= request->input_count) {
+      return Status::InvalidArgument("no input " + std::to_string(index) + ", the model has " +
+                                     std::to_string(request->input_count));
+    }
+    nrd_tensor& tensor = request->inputs[index];
+    nereid::DropTensors(&tensor, 1);
+    NRD_RETURN_IF_ERROR(Request::From(request)->model->runtime().pool().Allocate(
+        tensor.byte_size, &tensor.slab));
+    tensor.data = tensor.slab;
+    tensor.flags |= NRD_TENSOR_SELECTED;
+    return Status();
+  });
+}
+
+int32_t nrd_request_submit(nrd_request* request) {
+  Request* const own = Request::From(request);
+  try {
+    return own->model->Submit(*own);
+  } catch (const std::exception&) {  // only memory can be missing on this path
+    nereid::SetFailure(*own, NRD_RESOURCE_EXHAUSTED, "the process is out of memory");
+    return NRD_RESOURCE_EXHAUSTED;
+  }
+}
+
+int32_t nrd_request_cancel(nrd_request* request) {
+  Request* const own = Request::From(request);
+  return Guarded(nullptr, [&] {
+    const int32_t code = own->model->Cancel(*own);
+    return Status(code, "");
+  });
+}
+
+int32_t nrd_request_is_cancelled(const nrd_request* request) {
+  return Request::From(request)->cancelled.load(std::memory_order_acquire) ? 1 : 0;
+}
+
+int32_t nrd_request_wait(nrd_request* request, int64_t deadline_ns) {
+  Request* const own = Request::From(request);
+  const int64_t until_ns = deadline_ns == 0 ? nereid::kNever : deadline_ns;
+  return own->model->runtime().completion().Wait(*own, until_ns) ? request->status
+                                                                 : NRD_DEADLINE_EXCEEDED;
+}
+
+int32_t nrd_batch_output(nrd_batch* batch, uint32_t index, int32_t datatype, uint32_t rank,
+                         const int64_t* shape, uint64_t byte_size, void** data_out,
+                         nrd_error* error_out) {
+  return Guarded(error_out, [&] {
+    return BatchExecution::From(batch)->Output(index, Wanted(datatype, rank, shape, byte_size),
+                                               data_out);
+  });
+}
+
+int32_t nrd_batch_request_output(nrd_batch* batch, uint32_t request_index, uint32_t index,
+                                 int32_t datatype, uint32_t rank, const int64_t* shape,
+                                 uint64_t byte_size, void** data_out, nrd_error* error_out) {
+  return Guarded(error_out, [&] {
+    return BatchExecution::From(batch)->RequestOutput(
+        request_index, index, Wanted(datatype, rank, shape, byte_size), data_out);
+  });
+}
+
+void nrd_batch_request_fail(nrd_batch* batch, uint32_t request_index, int32_t code,
+                            const char* message, uint64_t message_size) {
+  BatchExecution::From(batch)->FailRequest(request_index, code,
+                                           nereid::View({message, message_size}));
+}
+
+int32_t nrd_backend_find(const char* name, uint64_t name_size, nrd_backend* backend_out,
+                         nrd_error* error_out) {
+  return Guarded(error_out, [&] {
+    const std::string_view wanted = nereid::View({name, name_size});
+    if (wanted == "identity") {
+      *backend_out = nereid::IdentityBackend();
+    } else if (wanted == "onnxruntime") {
+      *backend_out = nereid::OnnxRuntimeBackend();
+    } else {
+      return Status(NRD_NOT_FOUND, "no built-in backend '" + std::string(wanted) +
+                                       "', there are 'identity' and 'onnxruntime'");
+    }
+    return Status();
+  });
+}
+
+int32_t nrd_model_load(nrd_runtime* runtime, const nrd_model_options* options,
+                       nrd_model** model_out, nrd_error* error_out) {
+  return Guarded(error_out, [&] {
+    if (options->struct_size != sizeof(nrd_model_options)) {
+      return WrongSize("nrd_model_options", options->struct_size, sizeof(nrd_model_options));
+    }
+    Model* model = nullptr;
+    NRD_RETURN_IF_ERROR(Model::Load(*runtime, *options, &model));
+    *model_out = reinterpret_cast<nrd_model*>(model);
+    return Status();
+  });
+}
+
+int32_t nrd_model_drain(nrd_model* model, int64_t deadline_ns, nrd_error* error_out) {
+  return Guarded(error_out, [&] {
+    if (From(model)->Drain(deadline_ns == 0 ? nereid::kNever : deadline_ns)) {
+      return Status();
+    }
+    return Status(NRD_DEADLINE_EXCEEDED, "model '" + From(model)->config().name +
+                                             "' still had requests at the drain's deadline");
+  });
+}
+
+void nrd_model_release(nrd_model* model) {
+  Runtime& runtime = From(model)->runtime();
+  From(model)->Release();
+  runtime.CountModel(-1);
+}
+
+int32_t nrd_model_input_index(nrd_model* model, const char* name, uint64_t name_size,
+                              uint32_t* index_out) {
+  return IndexByName(From(model)->config().inputs, nereid::View({name, name_size}), index_out);
+}
+
+int32_t nrd_model_output_index(nrd_model* model, const char* name, uint64_t name_size,
+                               uint32_t* index_out) {
+  return IndexByName(From(model)->config().outputs, nereid::View({name, name_size}), index_out);
+}
+
+void nrd_model_stats_read(nrd_model* model, nrd_model_stats* stats_out) {
+  From(model)->ReadStats(stats_out);
+}
+
+void nrd_model_batch_stats_read(nrd_model* model, nrd_batch_stats* stats_out, uint32_t capacity,
+                                uint32_t* count_out) {
+  *count_out = From(model)->stats().ReadBatchStats(stats_out, capacity);
+}
+
+uint32_t nrd_histogram_bucket_count(void) { return nereid::Histogram::bucket_count(); }
+
+uint64_t nrd_histogram_bucket_ns(uint32_t bucket) { return nereid::Histogram::bucket_ns(bucket); }
+
+int32_t nrd_model_histogram_read(nrd_model* model, uint32_t histogram, uint64_t* counts_out,
+                                 uint32_t capacity) {
+  return Guarded(nullptr,
+                 [&] { return From(model)->stats().ReadHistogram(histogram, counts_out, capacity); });
+}
+
+}  // extern "C"

@@ -1,0 +1,39 @@
+// How answers of queued requests reach whoever waits for them.
+#ifndef NEREID_COMPLETION_H_
+#define NEREID_COMPLETION_H_
+
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "request.h"
+
+namespace nereid {
+
+// One per runtime. With a callback, one call tells of all requests of a batch; without one,
+// nrd_request_wait sleeps on a condition variable that all requests share.
+class Completion {
+ public:
+  Completion(nrd_complete_fn callback, void* context) : callback_(callback), context_(context) {}
+  Completion(const Completion&) = delete;
+  Completion& operator=(const Completion&) = delete;
+
+  // Hands the records back to their owners: none of them may be touched after this. Called without
+  // locks. `tags` is the caller's scratch memory.
+  void Deliver(std::span<Request* const> requests, std::vector<uint64_t>& tags);
+
+  // False when the request was not done at `deadline_ns` (kNever: waits without end).
+  bool Wait(const Request& request, int64_t deadline_ns);
+
+ private:
+  const nrd_complete_fn callback_;
+  void* const context_;
+  std::mutex mutex_;
+  std::condition_variable done_;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_COMPLETION_H_

@@ -1,0 +1,221 @@
+#include "model.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "request_check.h"
+#include "runtime.h"
+
+namespace nereid {
+namespace {
+
+constexpr std::align_val_t kRecordAlignment{64};
+
+}  // namespace
+
+Model::Model(Runtime& runtime, ModelConfig config, const nrd_backend& backend)
+    : runtime_(runtime),
+      config_(std::move(config)),
+      backend_(backend),
+      stats_(config_.instance_count, config_.max_batch_size) {}
+
+Status Model::Load(Runtime& runtime, const nrd_model_options& options, Model** model_out) {
+  const nrd_backend* const backend = options.backend;
+  if (backend == nullptr || backend->struct_size != sizeof(nrd_backend)) {
+    return Status::InvalidArgument("the backend's table is missing or has the wrong size");
+  }
+  ModelConfig config;
+  NRD_RETURN_IF_ERROR(ReadModelConfig(options, &config));
+
+  struct Deleter {
+    void operator()(Model* model) const { model->Release(); }
+  };
+  std::unique_ptr<Model, Deleter> model(new Model(runtime, std::move(config), *backend));
+  nrd_error error{};
+  void* state = nullptr;
+  const int32_t code = backend->open_model(backend->context, &options, &state, &error);
+  NRD_RETURN_IF_ERROR(StatusFromCallback(code, error, "opening the model"));
+  model->backend_state_ = state;
+  model->scheduler_ = std::make_unique<Scheduler>(
+      SchedulerContext{.config = model->config_,
+                       .backend = model->backend_,
+                       .model_state = state,
+                       .pool = runtime.pool(),
+                       .cache = model->config_.use_cache ? runtime.cache() : nullptr,
+                       .stats = model->stats_,
+                       .completion = runtime.completion(),
+                       .timer = runtime.timer()});
+  Status status = model->scheduler_->Start();
+  if (status.ok()) {
+    *model_out = model.release();
+    runtime.CountModel(1);
+  }
+  return status;
+}
+
+void Model::Release() {
+  if (scheduler_ != nullptr) {
+    scheduler_->Stop();
+    backend_.close_model(backend_state_);
+    if (config_.use_cache && runtime_.cache() != nullptr) {
+      runtime_.cache()->EraseModel(config_.name, config_.version);
+    }
+  }
+  {
+    const std::lock_guard lock(records_mutex_);
+    released_ = true;
+  }
+  Unref();
+}
+
+Model::~Model() {
+  for (Request* request : free_records_) {
+    ::operator delete(request, kRecordAlignment);
+  }
+}
+
+void Model::Unref() {
+  if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    delete this;
+  }
+}
+
+Request* Model::NewRequest() {
+  const size_t tensor_count = config_.inputs.size() + config_.outputs.size();
+  const size_t byte_size = sizeof(Request) + tensor_count * sizeof(nrd_tensor);
+  void* const memory = ::operator new(byte_size, kRecordAlignment);
+  std::memset(memory, 0, byte_size);
+  Request* const request = new (memory) Request();
+  auto* const tensors = reinterpret_cast<nrd_tensor*>(request + 1);
+  request->model = this;
+  nrd_request& record = request->record;
+  record.struct_size = sizeof(nrd_request);
+  record.input_count = static_cast<uint32_t>(config_.inputs.size());
+  record.output_count = static_cast<uint32_t>(config_.outputs.size());
+  record.inputs = tensors;
+  record.outputs = tensors + record.input_count;
+  record.error = &request->error;
+  return request;
+}
+
+Status Model::Acquire(Request** request_out) {
+  Request* request = nullptr;
+  {
+    const std::lock_guard lock(records_mutex_);
+    if (released_) {
+      return Status::Unavailable("model '" + config_.name + "' version " + config_.version +
+                                 " was unloaded");
+    }
+    if (!free_records_.empty()) {
+      request = free_records_.back();
+      free_records_.pop_back();
+    }
+  }
+  if (request == nullptr) {
+    request = NewRequest();
+  }
+  references_.fetch_add(1, std::memory_order_relaxed);
+  runtime_.CountRequest(1);
+  Reset(*request);
+  *request_out = request;
+  return Status();
+}
+
+void Model::Reset(Request& request) {
+  nrd_request& record = request.record;
+  DropTensors(record.inputs, record.input_count);
+  DropTensors(record.outputs, record.output_count);
+  for (uint32_t i = 0; i < record.input_count; ++i) {
+    record.inputs[i].flags = 0;
+  }
+  for (uint32_t i = 0; i < record.output_count; ++i) {
+    record.outputs[i].flags = 0;
+  }
+  record.flags = 0;
+  record.tag = 0;
+  record.deadline_ns = 0;
+  record.timeout_ns = 0;
+  record.priority = 0;
+  record.status = NRD_OK;
+  request.cancelled.store(false, std::memory_order_relaxed);
+  request.state.store(RequestState::kIdle, std::memory_order_release);
+}
+
+void Model::GiveBack(Request& request) {
+  Reset(request);
+  runtime_.CountRequest(-1);
+  {
+    const std::lock_guard lock(records_mutex_);
+    free_records_.push_back(&request);
+  }
+  Unref();
+}
+
+int32_t Model::Submit(Request& request) {
+  nrd_request& record = request.record;
+  const RequestState state = request.state.load(std::memory_order_acquire);
+  if (state == RequestState::kQueued || state == RequestState::kExecuting) {
+    return NRD_FAILED_PRECONDITION;
+  }
+  request.state.store(RequestState::kIdle, std::memory_order_relaxed);
+  request.submit_ns = MonotonicNowNs();
+  request.cacheable = false;
+  DropTensors(record.outputs, record.output_count);
+  record.cache_hit = 0;
+  record.ran_inline = 0;
+  record.executed_batch_size = 0;
+  record.queue_ns = 0;
+  record.compute_input_ns = 0;
+  record.compute_infer_ns = 0;
+  record.compute_output_ns = 0;
+
+  const Status status = CheckRequest(config_, request);
+  if (!status.ok()) {
+    request.state.store(RequestState::kDone, std::memory_order_relaxed);
+    SetFailure(request, status.code(), status.message());
+    stats_.RecordFail(FailReason::kOther, ElapsedNs(request.submit_ns, MonotonicNowNs()));
+    return status.code();
+  }
+  uint32_t selected = 0;
+  for (uint32_t i = 0; i < record.output_count; ++i) {
+    selected |= record.outputs[i].flags;
+  }
+  if ((selected & NRD_TENSOR_SELECTED) == 0) {
+    for (uint32_t i = 0; i < record.output_count; ++i) {
+      record.outputs[i].flags |= NRD_TENSOR_SELECTED;
+    }
+  }
+  if (config_.use_cache && AnswerFromCache(request)) {
+    record.status = NRD_OK;
+    request.state.store(RequestState::kDone, std::memory_order_relaxed);
+    return NRD_OK;
+  }
+  return scheduler_->Submit(request);
+}
+
+bool Model::AnswerFromCache(Request& request) {
+  ResponseCache* const cache = runtime_.cache();
+  if (cache == nullptr || (request.record.flags & NRD_REQUEST_NO_CACHE) != 0) {
+    return false;
+  }
+  request.cache_key = cache->KeyOf(config_.name, config_.version, request.record);
+  const bool hit = cache->Lookup(request.cache_key, runtime_.pool(), &request.record);
+  const uint64_t lookup_ns = ElapsedNs(request.submit_ns, MonotonicNowNs());
+  if (hit) {
+    request.record.cache_hit = 1;
+    stats_.RecordCacheHit({.total_ns = lookup_ns}, lookup_ns);
+  } else {
+    request.cacheable = true;
+    request.cache_lookup_ns = lookup_ns;
+  }
+  return hit;
+}
+
+void Model::ReadStats(nrd_model_stats* stats_out) {
+  stats_.Read(stats_out);
+  scheduler_->ReadCounts(&stats_out->pending_count, &stats_out->executing_count);
+}
+
+}  // namespace nereid

@@ -1,0 +1,69 @@
+// One loaded version of a model: its configuration, backend, scheduler, statistics and records.
+#ifndef NEREID_MODEL_H_
+#define NEREID_MODEL_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <vector>
+
+#include "model_config.h"
+#include "request.h"
+#include "scheduler.h"
+#include "stats.h"
+
+namespace nereid {
+
+class Runtime;
+
+// Counted: the handle that load returned holds one reference, every acquired record another. The
+// memory goes with the last of them; backend and threads go with the handle.
+class Model {
+ public:
+  static Status Load(Runtime& runtime, const nrd_model_options& options, Model** model_out);
+
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+
+  // Gives up the handle: see nrd_model_release.
+  void Release();
+
+  Status Acquire(Request** request_out);
+  static void Reset(Request& request);
+  void GiveBack(Request& request);
+
+  int32_t Submit(Request& request);
+  int32_t Cancel(Request& request) { return scheduler_->Cancel(request); }
+
+  bool Drain(int64_t deadline_ns) { return scheduler_->Drain(deadline_ns); }
+
+  void ReadStats(nrd_model_stats* stats_out);
+  [[nodiscard]] const ModelStats& stats() const { return stats_; }
+  [[nodiscard]] const ModelConfig& config() const { return config_; }
+  [[nodiscard]] Runtime& runtime() const { return runtime_; }
+
+ private:
+  Model(Runtime& runtime, ModelConfig config, const nrd_backend& backend);
+  ~Model();
+  void Unref();
+  Request* NewRequest();
+  bool AnswerFromCache(Request& request);
+
+  Runtime& runtime_;
+  const ModelConfig config_;
+  const nrd_backend backend_;
+  void* backend_state_ = nullptr;
+  ModelStats stats_;
+  std::unique_ptr<Scheduler> scheduler_;
+  std::atomic<uint64_t> references_{1};
+
+  std::mutex records_mutex_;
+  bool released_ = false;
+  std::vector<Request*> free_records_;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_MODEL_H_

@@ -1,0 +1,157 @@
+#include "model_config.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "tensor.h"
+
+namespace nereid {
+namespace {
+
+constexpr uint32_t kMaxInstances = 1024;
+constexpr uint32_t kMaxPriorityLevels = 1024;
+
+Status ReadSpec(const nrd_tensor_spec& spec, std::string_view kind, bool batched,
+                TensorSpec* spec_out) {
+  spec_out->name = View(spec.name);
+  spec_out->datatype = spec.datatype;
+  spec_out->optional = (spec.flags & NRD_SPEC_OPTIONAL) != 0;
+  if (spec_out->name.empty()) {
+    return Status::InvalidArgument(std::string(kind) + " without a name");
+  }
+  const std::string what = std::string(kind) + " '" + spec_out->name + "'";
+  if (!IsDataType(spec.datatype)) {
+    return Status::InvalidArgument(what + " has unknown datatype " + std::to_string(spec.datatype));
+  }
+  const uint32_t max_rank = batched ? NRD_MAX_RANK - 1 : NRD_MAX_RANK;
+  if (spec.rank > max_rank) {
+    return Status::InvalidArgument(what + " has " + std::to_string(spec.rank) +
+                                   " dimensions, at most " + std::to_string(max_rank) +
+                                   " are supported" + (batched ? " beside the batch's" : ""));
+  }
+  spec_out->dims.assign(spec.dims, spec.dims + spec.rank);
+  for (const int64_t dim : spec_out->dims) {
+    if (dim < -1) {
+      return Status::InvalidArgument(what + " has dimension " + std::to_string(dim) +
+                                     ", expected -1 (any size) or a size");
+    }
+  }
+  return Status();
+}
+
+Status ReadSpecs(const nrd_tensor_spec* specs, uint32_t count, std::string_view kind, bool batched,
+                 std::vector<TensorSpec>* specs_out) {
+  std::unordered_set<std::string> names;
+  specs_out->resize(count);
+  for (uint32_t i = 0; i < count; ++i) {
+    TensorSpec& spec = (*specs_out)[i];
+    NRD_RETURN_IF_ERROR(ReadSpec(specs[i], kind, batched, &spec));
+    if (!names.insert(spec.name).second) {
+      return Status::InvalidArgument(std::string(kind) + " '" + spec.name + "' is there twice");
+    }
+  }
+  return Status();
+}
+
+QueuePolicy ReadQueuePolicy(const nrd_queue_policy& policy) {
+  return {.default_timeout_ns = policy.default_timeout_ns,
+          .delay_on_timeout = policy.timeout_action == NRD_TIMEOUT_DELAY,
+          .allow_timeout_override = policy.allow_timeout_override != 0,
+          .max_queue_size =
+              policy.max_queue_size == 0 ? NRD_DEFAULT_MAX_QUEUE_SIZE : policy.max_queue_size};
+}
+
+Status ReadPriorities(const nrd_model_options& options, ModelConfig* config) {
+  const QueuePolicy standard = ReadQueuePolicy(options.default_queue_policy);
+  if (options.priority_levels == 0) {
+    config->queue_policies = {standard};
+    return Status();
+  }
+  if (options.priority_levels > kMaxPriorityLevels) {
+    return Status::InvalidArgument("priority_levels is " + std::to_string(options.priority_levels) +
+                                   ", at most " + std::to_string(kMaxPriorityLevels) +
+                                   " are supported");
+  }
+  if (options.default_priority_level < 1 ||
+      options.default_priority_level > options.priority_levels) {
+    return Status::InvalidArgument(
+        "default_priority_level is " + std::to_string(options.default_priority_level) +
+        ", expected 1 to " + std::to_string(options.priority_levels) + " (priority_levels)");
+  }
+  config->default_level = options.default_priority_level - 1;
+  config->queue_policies.assign(options.priority_levels, standard);
+  if (options.level_queue_policies != nullptr) {
+    std::transform(options.level_queue_policies,
+                   options.level_queue_policies + options.priority_levels,
+                   config->queue_policies.begin(), ReadQueuePolicy);
+  }
+  return Status();
+}
+
+Status ReadBatchPolicy(const nrd_model_options& options, BatchPolicy* policy) {
+  policy->dynamic = (options.flags & NRD_MODEL_DYNAMIC_BATCHING) != 0;
+  policy->max_batch_size = options.max_batch_size;
+  policy->max_queue_delay_ns = options.max_queue_delay_ns;
+  if (options.preferred_batch_size_count > 0) {
+    policy->preferred_sizes.assign(
+        options.preferred_batch_sizes,
+        options.preferred_batch_sizes + options.preferred_batch_size_count);
+  }
+  std::sort(policy->preferred_sizes.begin(), policy->preferred_sizes.end());
+  for (const int64_t size : policy->preferred_sizes) {
+    if (size < 1 || size > options.max_batch_size) {
+      return Status::InvalidArgument("preferred_batch_size " + std::to_string(size) +
+                                     " is outside 1 to " + std::to_string(options.max_batch_size) +
+                                     " (max_batch_size)");
+    }
+  }
+  return Status();
+}
+
+bool IsUniform(const std::vector<TensorSpec>& inputs) {
+  return std::all_of(inputs.begin(), inputs.end(), [](const TensorSpec& spec) {
+    return !spec.optional && std::find(spec.dims.begin(), spec.dims.end(), -1) == spec.dims.end();
+  });
+}
+
+}  // namespace
+
+Status ReadModelConfig(const nrd_model_options& options, ModelConfig* config) {
+  config->name = View(options.name);
+  config->version = View(options.version);
+  if (config->name.empty()) {
+    return Status::InvalidArgument("model name cannot be empty");
+  }
+  if (options.max_batch_size < 0) {
+    return Status::InvalidArgument("max_batch_size is " + std::to_string(options.max_batch_size) +
+                                   ", expected 0 (no batch dimension) or more");
+  }
+  config->max_batch_size = options.max_batch_size;
+  config->instance_count = std::max(options.instance_count, 1U);
+  if (config->instance_count > kMaxInstances) {
+    return Status::InvalidArgument("instance count is " + std::to_string(options.instance_count) +
+                                   ", at most " + std::to_string(kMaxInstances) +
+                                   " are supported");
+  }
+  const bool batched = config->batched();
+  NRD_RETURN_IF_ERROR(
+      ReadSpecs(options.inputs, options.input_count, "input", batched, &config->inputs));
+  NRD_RETURN_IF_ERROR(
+      ReadSpecs(options.outputs, options.output_count, "output", batched, &config->outputs));
+  if (config->inputs.empty() || config->outputs.empty()) {
+    return Status::InvalidArgument("a model needs at least one input and one output, got " +
+                                   std::to_string(options.input_count) + " and " +
+                                   std::to_string(options.output_count));
+  }
+  config->uniform = IsUniform(config->inputs);
+  config->allow_inline = (options.flags & NRD_MODEL_NO_INLINE) == 0;
+  config->preserve_ordering = (options.flags & NRD_MODEL_PRESERVE_ORDERING) != 0;
+  config->use_cache = (options.flags & NRD_MODEL_RESPONSE_CACHE) != 0;
+  if (options.inline_budget_ns != 0) {
+    config->inline_budget_ns = AddDelay(0, options.inline_budget_ns);
+  }
+  NRD_RETURN_IF_ERROR(ReadBatchPolicy(options, &config->batch_policy));
+  return ReadPriorities(options, config);
+}
+
+}  // namespace nereid

@@ -1,0 +1,47 @@
+// What the core keeps of a model's configuration, checked once at load.
+#ifndef NEREID_MODEL_CONFIG_H_
+#define NEREID_MODEL_CONFIG_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "batch_policy.h"
+#include "nereid/nereid.h"
+#include "request_queue.h"
+#include "status.h"
+
+namespace nereid {
+
+struct TensorSpec {
+  std::string name;
+  int32_t datatype = NRD_TYPE_INVALID;
+  bool optional = false;
+  std::vector<int64_t> dims;  // without the batch dimension; -1: any size
+};
+
+struct ModelConfig {
+  std::string name;
+  std::string version;
+  std::vector<TensorSpec> inputs;
+  std::vector<TensorSpec> outputs;
+  int64_t max_batch_size = 0;
+  uint32_t instance_count = 1;
+  bool allow_inline = true;
+  bool preserve_ordering = false;
+  bool use_cache = false;
+  // Any two requests can run in one batch: no input is optional or of variable size.
+  bool uniform = false;
+  int64_t inline_budget_ns = NRD_DEFAULT_INLINE_BUDGET_NS;
+  BatchPolicy batch_policy;
+  std::vector<QueuePolicy> queue_policies;  // one a priority level, at least one
+  uint32_t default_level = 0;
+
+  [[nodiscard]] bool batched() const { return max_batch_size > 0; }
+};
+
+Status ReadModelConfig(const nrd_model_options& options, ModelConfig* config_out);
+
+}  // namespace nereid
+
+#endif  // NEREID_MODEL_CONFIG_H_

@@ -1,0 +1,79 @@
+#include "onnxruntime_backend.h"
+
+#include <exception>
+#include <memory>
+#include <utility>
+
+#include "onnx_instance.h"
+#include "ort_library.h"
+#include "ort_options.h"
+#include "ort_session.h"
+#include "ort_signature.h"
+#include "status.h"
+
+namespace nereid {
+namespace {
+
+Status Open(const nrd_model_options& options, std::unique_ptr<OnnxModel>* model_out) {
+  auto model = std::make_unique<OnnxModel>();
+  NRD_RETURN_IF_ERROR(ReadModelConfig(options, &model->config));
+  OrtOptions ort_options;
+  NRD_RETURN_IF_ERROR(ReadOrtOptions(options.parameters, options.parameter_count, &ort_options));
+  const OrtLibrary* library = nullptr;
+  NRD_RETURN_IF_ERROR(
+      OrtLibrary::Load(ort_options.library_path, ort_options.shared_thread_count, &library));
+  NRD_RETURN_IF_ERROR(OnnxSession::Open(*library, ort_options, &model->session));
+  NRD_RETURN_IF_ERROR(CheckSignature(model->config, model->session->signature()));
+  *model_out = std::move(model);
+  return Status();
+}
+
+// Memory can run out anywhere; nothing else in here throws.
+template <typename Body>
+int32_t Guarded(nrd_error* error_out, Body body) {
+  try {
+    return Report(body(), error_out);
+  } catch (const std::exception& failure) {
+    return Report(Status(NRD_RESOURCE_EXHAUSTED, failure.what()), error_out);
+  }
+}
+
+int32_t OpenModel(void* /*context*/, const nrd_model_options* options, void** model_out,
+                  nrd_error* error_out) {
+  return Guarded(error_out, [&] {
+    std::unique_ptr<OnnxModel> model;
+    Status status = Open(*options, &model);
+    *model_out = model.release();
+    return status;
+  });
+}
+
+void CloseModel(void* model) { delete static_cast<OnnxModel*>(model); }
+
+int32_t OpenInstance(void* model, uint32_t /*index*/, void** instance_out, nrd_error* error_out) {
+  return Guarded(error_out, [&] {
+    *instance_out = new OnnxInstance(*static_cast<const OnnxModel*>(model));
+    return Status();
+  });
+}
+
+void CloseInstance(void* instance) { delete static_cast<OnnxInstance*>(instance); }
+
+int32_t Execute(void* instance, nrd_batch* batch, nrd_error* error_out) {
+  return Guarded(error_out, [&] { return static_cast<OnnxInstance*>(instance)->Run(batch); });
+}
+
+}  // namespace
+
+nrd_backend OnnxRuntimeBackend() {
+  return {.struct_size = sizeof(nrd_backend),
+          .flags = 0,
+          .context = nullptr,
+          .open_model = OpenModel,
+          .open_instance = OpenInstance,
+          .execute = Execute,
+          .close_instance = CloseInstance,
+          .close_model = CloseModel};
+}
+
+}  // namespace nereid

@@ -1,0 +1,69 @@
+// A request record: the public part that the caller fills, and what the core keeps behind it.
+#ifndef NEREID_REQUEST_H_
+#define NEREID_REQUEST_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "clock.h"
+#include "nereid/nereid.h"
+#include "response_cache.h"
+
+namespace nereid {
+
+class Model;
+
+enum class RequestState : uint32_t { kIdle, kQueued, kExecuting, kDone };
+
+// `record` comes first, so that the caller's nrd_request* and the core's Request* are one address.
+// The tensors follow in the same allocation. Fields behind `record` belong to the core; those of
+// the queue are guarded by the scheduler's mutex while the state is kQueued.
+struct Request {
+  nrd_request record;
+  Model* model;
+  std::atomic<RequestState> state;
+  std::atomic<bool> cancelled;
+
+  int64_t submit_ns;
+  int64_t enqueue_ns;
+  int64_t rows;  // first dimension of its inputs; 1 when the model has no batch dimension
+
+  // Queue.
+  Request* previous;
+  Request* next;
+  uint32_t level;            // index of its priority level, 0 is the most urgent
+  bool delayed;              // its timeout passed and the policy is to serve it last
+  int64_t policy_expiry_ns;  // the model's policy decides what happens then; kNever: none
+  int64_t hard_expiry_ns;    // the client's own limit: answered with an error; kNever: none
+  bool delay_on_expiry;
+
+  // Response cache.
+  bool cacheable;
+  CacheKey cache_key;
+  uint64_t cache_lookup_ns;
+
+  nrd_error error;
+
+  static Request* From(nrd_request* record) { return reinterpret_cast<Request*>(record); }
+  static const Request* From(const nrd_request* record) {
+    return reinterpret_cast<const Request*>(record);
+  }
+
+  [[nodiscard]] int64_t NextExpiryNs() const {
+    return policy_expiry_ns < hard_expiry_ns ? policy_expiry_ns : hard_expiry_ns;
+  }
+};
+static_assert(std::is_standard_layout_v<Request> && offsetof(Request, record) == 0,
+              "the ABI hands out the address of the record as the request");
+
+// Releases the buffers of `count` tensors and clears their data.
+void DropTensors(nrd_tensor* tensors, uint32_t count);
+
+// Status and message of a request that will not run, or failed.
+void SetFailure(Request& request, int32_t code, std::string_view message);
+
+}  // namespace nereid
+
+#endif  // NEREID_REQUEST_H_

@@ -1,0 +1,26 @@
+// Whether a request fits its model; the messages tell a client what was expected and what came.
+#ifndef NEREID_REQUEST_CHECK_H_
+#define NEREID_REQUEST_CHECK_H_
+
+#include "model_config.h"
+#include "request.h"
+#include "status.h"
+
+namespace nereid {
+
+// Checks inputs against the configuration and sets request.rows.
+Status CheckRequest(const ModelConfig& config, Request& request);
+
+// Whether `shape` is what `spec` allows, `rows` being the first dimension when the model has one.
+bool ShapeFits(const TensorSpec& spec, bool batched, int64_t rows, uint32_t rank,
+               const int64_t* shape);
+
+// The configured shape with the batch dimension in front, as in "[-1,16]".
+std::string ExpectedShape(const TensorSpec& spec, bool batched);
+
+// Whether two requests give the same inputs in the same shapes, rows aside.
+bool SameShapes(const Request& a, const Request& b);
+
+}  // namespace nereid
+
+#endif  // NEREID_REQUEST_CHECK_H_

@@ -1,0 +1,78 @@
+// Requests that wait: priority levels, limits and timeouts. Not thread-safe: the scheduler locks.
+#ifndef NEREID_REQUEST_QUEUE_H_
+#define NEREID_REQUEST_QUEUE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "request.h"
+#include "status.h"
+
+namespace nereid {
+
+struct QueuePolicy {
+  uint64_t default_timeout_ns = 0;
+  bool delay_on_timeout = false;
+  bool allow_timeout_override = false;
+  size_t max_queue_size = NRD_DEFAULT_MAX_QUEUE_SIZE;
+};
+
+// Serves level by level; within a level in order of arrival, then those whose timeout passed under
+// the DELAY action. A request waits in exactly one list through its own links, so that taking one
+// out of the middle costs nothing.
+class RequestQueue {
+ public:
+  // One policy a level, the most urgent first. `default_level` is an index.
+  RequestQueue(std::vector<QueuePolicy> policies, uint32_t default_level);
+
+  // Fails when the level is full. Sets level, enqueue time and expiries of the request.
+  Status Push(Request* request, int64_t now_ns);
+
+  void Remove(Request* request);
+
+  // Takes out every request whose time is up and that its policy rejects, appending it to
+  // `expired`; moves those that the policy delays behind the others of their level.
+  void TakeExpired(int64_t now_ns, std::vector<Request*>* expired);
+
+  // No request expires before this time. May be too early, never too late.
+  [[nodiscard]] int64_t next_expiry_ns() const { return next_expiry_ns_; }
+
+  [[nodiscard]] size_t size() const { return size_; }
+  [[nodiscard]] bool empty() const { return size_ == 0; }
+  [[nodiscard]] int64_t rows() const { return rows_; }
+
+  // Walks the requests in the order of service: First, then After until null.
+  [[nodiscard]] Request* First() const;
+  [[nodiscard]] Request* After(const Request* request) const;
+
+ private:
+  struct List {
+    Request* head = nullptr;
+    Request* tail = nullptr;
+  };
+  struct Level {
+    QueuePolicy policy;
+    size_t size = 0;
+    List in_time;
+    List delayed;
+  };
+
+  static void Append(List& list, Request* request);
+  static void Unlink(List& list, Request* request);
+  [[nodiscard]] Request* FirstFrom(size_t level) const;
+  void SetExpiries(const QueuePolicy& policy, Request& request) const;
+
+  std::vector<Level> levels_;
+  uint32_t default_level_;
+  size_t size_ = 0;
+  int64_t rows_ = 0;
+  int64_t next_expiry_ns_ = kNever;
+};
+
+// What a request is told when its time in the queue is up.
+Status ExpiryStatus(const Request& request, int64_t now_ns);
+
+}  // namespace nereid
+
+#endif  // NEREID_REQUEST_QUEUE_H_

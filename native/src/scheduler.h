@@ -1,0 +1,131 @@
+// Brings the requests of one model to its instances.
+#ifndef NEREID_SCHEDULER_H_
+#define NEREID_SCHEDULER_H_
+
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "batch_execution.h"
+#include "batch_policy.h"
+#include "completion.h"
+#include "model_config.h"
+#include "ordered_delivery.h"
+#include "request_queue.h"
+#include "response_cache.h"
+#include "stats.h"
+#include "timer.h"
+
+namespace nereid {
+
+// What a scheduler works with; all of it outlives the scheduler.
+struct SchedulerContext {
+  const ModelConfig& config;
+  const nrd_backend& backend;
+  void* model_state;
+  BufferPool& pool;
+  ResponseCache* cache;  // NULL: the model is not cached
+  ModelStats& stats;
+  Completion& completion;
+  Timer& timer;
+};
+
+// An idle model runs a request on the submitting thread. Otherwise requests queue up, and the
+// thread of each instance takes from the queue what the batch policy gives it.
+//
+// Lock order: scheduler, then timer. Nothing is called out with the lock held.
+class Scheduler : public TimerTarget {
+ public:
+  explicit Scheduler(const SchedulerContext& context);
+  ~Scheduler() override;
+  Scheduler(const Scheduler&) = delete;
+  Scheduler& operator=(const Scheduler&) = delete;
+
+  // Starts the threads and opens an instance on each.
+  Status Start();
+
+  // For a request that was checked against the configuration. Returns its status, or NRD_PENDING.
+  int32_t Submit(Request& request);
+
+  // See nrd_request_cancel.
+  int32_t Cancel(Request& request);
+
+  // Refuses new requests and waits for those it has; at deadline_ns it answers the waiting ones
+  // with UNAVAILABLE and returns false.
+  bool Drain(int64_t deadline_ns);
+
+  // Drains without patience, closes the instances and ends the threads. Idempotent.
+  void Stop();
+
+  int64_t OnTimer(int64_t now_ns) override;
+
+  void ReadCounts(uint64_t* pending_out, uint64_t* executing_out);
+
+ private:
+  // One execution slot: a thread of its own and a handle of the backend. It is in `idle_`, or its
+  // thread works, or a submitting thread has borrowed it.
+  struct Instance {
+    Instance(uint32_t instance_index, const SchedulerContext& context)
+        : index(instance_index), execution(context.config, context.pool) {}
+
+    const uint32_t index;
+    void* handle = nullptr;
+    BatchExecution execution;
+    std::vector<Request*> batch;    // taken from the queue, to be executed
+    std::vector<Request*> expired;  // taken from the queue, to be answered
+    std::vector<uint64_t> tags;
+    uint64_t ticket = 0;  // with preserve_ordering
+    bool signalled = false;
+    std::condition_variable wake;
+    std::thread thread;
+  };
+
+  // With the lock held.
+  bool MayRunInline(const Request& request, int64_t now_ns) const;
+  bool TakeBatch(Instance& instance);
+  void LookAtQueue(std::vector<WaitingRequest>* waiting_out) const;
+  void WakeAnInstance();
+  void WakeForNewRequest();
+  void WaitForWork(Instance& instance, std::unique_lock<std::mutex>& lock);
+  void Answered(size_t count);
+  void UpdateEstimate(uint64_t execution_ns);
+
+  // Without it.
+  void RunThread(Instance& instance, std::string name);
+  Status OpenInstance(Instance& instance);
+  void Execute(Instance& instance, int64_t start_ns, bool ran_inline);
+  int32_t RunInline(Instance& instance, Request& request, std::unique_lock<std::mutex>& lock);
+  size_t Deliver(Instance& instance);
+  void Reject(std::vector<Request*>& requests, const Status* status, std::vector<uint64_t>& tags);
+  void FailWaiting();
+
+  const SchedulerContext context_;
+  const ModelConfig& config_;
+  OrderedDelivery ordered_;
+  std::vector<std::unique_ptr<Instance>> instances_;
+
+  std::mutex mutex_;
+  RequestQueue queue_;
+  std::vector<Instance*> idle_;  // last used first: its caches are warm
+  Instance* armed_ = nullptr;    // waits for more requests, or for the queue delay to pass
+  int64_t wake_rows_ = 0;        // rows in the queue at which `armed_` wants to know
+  int64_t armed_expiry_ns_ = kNever;  // what the timer knows of
+  int64_t estimate_ns_ = 0;           // moving average of an execution
+  uint64_t executing_ = 0;            // requests
+  uint64_t unanswered_ = 0;           // requests admitted and not delivered yet
+  bool accepting_ = false;
+  bool stopping_ = false;
+  uint32_t opening_ = 0;  // instances that are being opened
+  Status open_status_;
+  std::condition_variable opened_;
+  std::condition_variable drained_;
+  mutable std::vector<WaitingRequest> waiting_;  // scratch of LookAtQueue
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_SCHEDULER_H_
