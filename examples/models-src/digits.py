@@ -1,8 +1,8 @@
 """Trains the bundled "digits" model and writes it with its held-out images.
 
-The same bytes must come out on every x86-64 machine, so nothing here depends on how a library orders or fuses
-additions: sums go through einsum, which keeps to one order, never through BLAS, and the loss (a squared hinge)
-needs no exp.
+The same bytes must come out on every x86-64 machine, so nothing depends on how a library orders
+or fuses additions: sums go through einsum, which keeps to one order, never through BLAS, and the
+loss (a squared hinge) needs no exp.
 """
 
 import dataclasses
@@ -24,8 +24,8 @@ BATCH = 32
 STEP = 0.05
 MOMENTUM = 0.9
 DECAY = 1e-4  # of the weights, for each step, as a share of the step
-# Training pulls the true class's margin to +1 and the others to -1; at this temperature the softmax of such an image
-# says 0.997, and two classes with equal margins share what there is.
+# Training pulls the true class's margin to +1 and the others to -1; at this temperature the softmax
+# of such an image says 0.997, and two classes with equal margins share what there is.
 TEMPERATURE = 0.25
 
 
@@ -38,13 +38,16 @@ class Data:
 def split(data, rng):
     """Training and held-out images, chosen once by lot."""
     order = rng.permutation(len(data.labels))
-    held_out = int(len(order) * HELD_OUT_SHARE)
-    pick = lambda rows: Data(data.images[rows], data.labels[rows])
-    return pick(order[held_out:]), pick(order[:held_out])
+    count = int(len(order) * HELD_OUT_SHARE)
+    held_out, training = order[:count], order[count:]
+    return (
+        Data(data.images[training], data.labels[training]),
+        Data(data.images[held_out], data.labels[held_out]),
+    )
 
 
 def shifted(images, rng):
-    """Each image moved by up to one pixel in each direction, with paper moving in: digits are seldom centred."""
+    """Half of the images moved by up to one pixel, paper moving in: digits are seldom centred."""
     padded = numpy.pad(images, ((0, 0), (1, 1), (1, 1)))
     rows, columns = rng.integers(0, 3, len(images)), rng.integers(0, 3, len(images))
     stay = rng.random(len(images)) < 0.5
@@ -64,7 +67,7 @@ def layer(inputs, outputs, rng):
 
 
 def forward(weights, images):
-    """Hidden activations and margins: positive where the class is claimed, negative where it is denied."""
+    """Hidden activations and margins: above 0 where a class is claimed, below where denied."""
     hidden = numpy.maximum(multiply(images, weights[0]) + weights[1], 0.0)
     return hidden, multiply(hidden, weights[2]) + weights[3]
 
@@ -91,7 +94,8 @@ def train(data, rng):
         order = rng.permutation(len(images))
         for start in range(0, len(order), BATCH):
             rows = order[start : start + BATCH]
-            for w, speed, slope in zip(weights, speeds, gradients(weights, images[rows], data.labels[rows])):
+            slopes = gradients(weights, images[rows], data.labels[rows])
+            for w, speed, slope in zip(weights, speeds, slopes):
                 speed *= MOMENTUM
                 speed -= step * (slope + DECAY * w)
                 w += speed
@@ -144,7 +148,7 @@ def write_all(model_folder, data_folder):
     size = write_model(model_folder / "digits" / "1" / "model.onnx", weights)
     write_held_out(data_folder / "digits.csv", held_out)
     print(
-        f"digits: {len(training.labels)} training images, accuracy {accuracy(weights, training):.4f}; "
-        f"{len(held_out.labels)} held out, accuracy {accuracy(weights, held_out):.4f}; "
-        f"{size} bytes"
+        f"digits: {len(training.labels)} training images, "
+        f"accuracy {accuracy(weights, training):.4f}; {len(held_out.labels)} held out, "
+        f"accuracy {accuracy(weights, held_out):.4f}; {size} bytes"
     )

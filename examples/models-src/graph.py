@@ -41,7 +41,8 @@ def constant(name, datatype, dims, values):
 
 
 def node(operator, inputs, outputs, **attributes):
-    return helper.make_node(operator, inputs, outputs, name=outputs[0] + "/" + operator, **attributes)
+    name = outputs[0] + "/" + operator
+    return helper.make_node(operator, inputs, outputs, name=name, **attributes)
 
 
 def write(path, name, nodes, inputs, outputs, constants=()):

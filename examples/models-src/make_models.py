@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the bundled models, the held-out digits and the tests' models; see README.md beside this file."""
+"""Writes the bundled models, the held-out digits and the tests' models; see README.md here."""
 
 import pathlib
 

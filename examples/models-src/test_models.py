@@ -17,7 +17,7 @@ def write_identities(folder):
 
 
 def write_repeat(folder):
-    """Repeats each row as often as the largest number in INPUT1 says: only a run tells the output's shape."""
+    """Repeats each row as often as the largest number in INPUT1: only a run tells the shape."""
     write(
         folder / "repeat.onnx",
         "repeat",
@@ -34,7 +34,7 @@ def write_repeat(folder):
 
 
 def write_nonzero(folder):
-    """The indices of all elements that are not zero: no batch dimension, an output of any length, even none."""
+    """The indices of all elements but zeros: no batch dimension, output of any length."""
     write(
         folder / "nonzero.onnx",
         "nonzero",
@@ -99,7 +99,10 @@ def write_product(folder):
         folder / "product.onnx",
         "product",
         [node("MatMul", ["INPUT0", "INPUT1"], ["OUTPUT0"])],
-        [tensor("INPUT0", "FP32", ["rows", "inner"]), tensor("INPUT1", "FP32", ["inner", "columns"])],
+        [
+            tensor("INPUT0", "FP32", ["rows", "inner"]),
+            tensor("INPUT1", "FP32", ["inner", "columns"]),
+        ],
         [tensor("OUTPUT0", "FP32", ["rows", "columns"])],
     )
 

@@ -128,6 +128,7 @@ Status OrtLibrary::Failure(OrtStatus* status, std::string_view what) const {
   std::string message(what);
   message += ": ";
   message += api_.GetErrorMessage(status);
+  message.erase(message.find_last_not_of('\n') + 1);
   return Status(CanonicalCode(api_.GetErrorCode(status)), std::move(message));
 }
 

@@ -193,12 +193,28 @@ TEST_CASE("strings keep every byte: empty ones, zeros, no UTF-8") {
   CHECK(request.OutputShape(0) == std::vector<int64_t>{2, 3});
   CHECK(request.OutputStrings(0) == values);
 
+  OnnxRequest blank(model);
+  blank.SetStrings(0, {1, 2}, {"", ""});
+  status = blank.Run();
+  REQUIRE_MESSAGE(status.ok(), status.message());
+  CHECK(blank.OutputStrings(0) == std::vector<std::string>{"", ""});
+
   OnnxRequest empty(model);
   empty.SetStrings(0, {2, 0}, {});
   status = empty.Run();
   REQUIRE_MESSAGE(status.ok(), status.message());
   CHECK(empty.OutputShape(0) == std::vector<int64_t>{2, 0});
   CHECK(empty.output(0).byte_size == 0);
+}
+
+TEST_CASE("tensors without elements") {
+  TestRuntime runtime;
+  OnnxTestModel model(runtime, Identity("fp32", NRD_TYPE_FP32));
+  OnnxRequest request(model);
+  request.SetInput(0, NRD_TYPE_FP32, {3, 0}, std::vector<float>{});
+  const Status status = request.Run();
+  REQUIRE_MESSAGE(status.ok(), status.message());
+  CHECK(request.OutputShape(0) == std::vector<int64_t>{3, 0});
 }
 
 TEST_CASE("digits recognizes the images that it was not trained on") {
