@@ -25,25 +25,30 @@ BatchExecution::BatchExecution(const ModelConfig& config, BufferPool& pool)
       inputs_(config.inputs.size()),
       outputs_(config.outputs.size()),
       error_{} {
-  const auto most = static_cast<size_t>(std::clamp<int64_t>(config.max_batch_size, 1, 1024));
-  requests_.reserve(most);
-  records_.reserve(most);
+  requests_.reserve(config.max_batch_requests());
+  records_.reserve(config.max_batch_requests());
 }
 
 int64_t BatchExecution::Run(const nrd_backend& backend, void* instance,
                             std::span<Request* const> requests, int64_t start_ns) {
   Begin(requests);
-  Status status = requests_.empty() ? Status() : Gather((backend.flags & NRD_BACKEND_GATHERS) != 0);
-  const int64_t gathered_ns = MonotonicNowNs();
-  if (status.ok() && !requests_.empty()) {
-    status = Execute(backend, instance);
-    executed_ = true;
-  }
-  const int64_t executed_ns = MonotonicNowNs();
-  if (status.ok()) {
-    Scatter();
-  } else {
-    FailAll(status);
+  int64_t gathered_ns = start_ns;
+  int64_t executed_ns = start_ns;
+  try {
+    Status status = Gather((backend.flags & NRD_BACKEND_GATHERS) != 0);
+    gathered_ns = MonotonicNowNs();
+    if (status.ok() && !requests_.empty()) {
+      executed_ = true;
+      status = Execute(backend, instance);
+    }
+    executed_ns = MonotonicNowNs();
+    if (status.ok()) {
+      Scatter();
+    } else {
+      FailAll(status.code(), status.message());
+    }
+  } catch (const std::exception&) {  // only memory, for a message, can be missing here
+    FailAll(NRD_RESOURCE_EXHAUSTED, "the process is out of memory");
   }
   DropTensors(outputs_.data(), batch_.output_count);
   if (requests_.size() > 1) {
@@ -95,7 +100,7 @@ void BatchExecution::Begin(std::span<Request* const> requests) {
 }
 
 Status BatchExecution::Gather(bool backend_gathers) {
-  if (backend_gathers) {
+  if (backend_gathers || requests_.empty()) {
     return Status();
   }
   if (requests_.size() == 1) {
@@ -157,11 +162,11 @@ Status BatchExecution::AllocateOutput(uint32_t index, int64_t rows, const nrd_te
                                       nrd_tensor* output, void** data_out) {
   const TensorSpec& spec = config_.outputs[index];
   if (wanted.datatype != spec.datatype) {
-    return Status::Internal("backend produced datatype " +
-                            std::string(IsDataType(wanted.datatype) ? DataTypeName(wanted.datatype)
-                                                                    : "INVALID") +
-                            " for " + OutputName(config_, index) + ", expected " +
-                            std::string(DataTypeName(spec.datatype)));
+    return Status::Internal(
+        "backend produced datatype " +
+        std::string(IsDataType(wanted.datatype) ? DataTypeName(wanted.datatype) : "INVALID") +
+        " for " + OutputName(config_, index) + ", expected " +
+        std::string(DataTypeName(spec.datatype)));
   }
   if (wanted.rank > NRD_MAX_RANK ||
       !ShapeFits(spec, config_.batched(), rows, wanted.rank, wanted.shape)) {
@@ -252,8 +257,8 @@ Status BatchExecution::Slice(Request& request, uint32_t index, uint64_t* byte_of
         return Status::Internal(OutputName(config_, index) + " holds malformed elements");
       }
     } else {
-      byte_size = whole.byte_size / static_cast<uint64_t>(rows_) *
-                  static_cast<uint64_t>(request.rows);
+      byte_size =
+          whole.byte_size / static_cast<uint64_t>(rows_) * static_cast<uint64_t>(request.rows);
     }
   }
   const uint32_t flags = part.flags;
@@ -285,25 +290,36 @@ void BatchExecution::Scatter() {
       if (request->record.status != NRD_OK || !Selected(request->record.outputs[i])) {
         continue;
       }
-      Status own = status.ok() ? CheckBytesOutput(i, request->record.outputs[i]) : status.Clone();
-      if (own.ok() && request->record.outputs[i].data == nullptr) {
+      const nrd_tensor& part = request->record.outputs[i];
+      Status own = status.Clone();
+      if (own.ok() && part.data == nullptr) {
         own = Status::Internal("backend did not produce " + OutputName(config_, i));
+      } else if (own.ok() && part.slab != outputs_[i].slab) {  // the backend made it by itself
+        own = CheckBytesOutput(i, part);
       }
       if (!own.ok()) {
         SetFailure(*request, own.code(), own.message());
       }
     }
   }
+  FinishOutputs();
+}
+
+// A request keeps what it asked for, and nothing when it failed.
+void BatchExecution::FinishOutputs() {
   for (Request* request : requests_) {
-    if (request->record.status != NRD_OK) {
-      DropTensors(request->record.outputs, request->record.output_count);
+    nrd_request& record = request->record;
+    for (uint32_t i = 0; i < record.output_count; ++i) {
+      if (record.status != NRD_OK || !Selected(record.outputs[i])) {
+        DropTensors(&record.outputs[i], 1);
+      }
     }
   }
 }
 
-void BatchExecution::FailAll(const Status& status) {
+void BatchExecution::FailAll(int32_t code, std::string_view message) {
   for (Request* request : requests_) {
-    SetFailure(*request, status.code(), status.message());
+    SetFailure(*request, code, message);
     DropTensors(request->record.outputs, request->record.output_count);
   }
 }

@@ -17,16 +17,17 @@ namespace nereid {
 // Belongs to one instance and is used by whoever runs it, one at a time; its vectors keep their
 // memory, so an execution allocates buffers from the pool and nothing else.
 //
-// Copies: a single request is the batch (its buffers are passed on, and the backend's output buffers
-// become its own). Several are copied once into a common input buffer; their outputs are slices of
-// the batch's output buffer, which lives until the last of them is dropped.
+// Copies: a single request is the batch (its buffers are passed on, and the backend's output
+// buffers become its own). Several are copied once into a common input buffer; their outputs are
+// slices of the batch's output buffer, which lives until the last of them is dropped.
 class BatchExecution {
  public:
   BatchExecution(const ModelConfig& config, BufferPool& pool);
   BatchExecution(const BatchExecution&) = delete;
   BatchExecution& operator=(const BatchExecution&) = delete;
 
-  // Executes `requests`, which fit together. On return each one has its status, outputs or error,
+  // Executes `requests`, which fit together. Never throws: what goes wrong fails the requests. On
+  // return each one has its status, outputs or error,
   // executed_batch_size and the compute times. Returns the moment at which all was done.
   int64_t Run(const nrd_backend& backend, void* instance, std::span<Request* const> requests,
               int64_t start_ns);
@@ -55,7 +56,8 @@ class BatchExecution {
   Status CheckBytesOutput(uint32_t index, const nrd_tensor& tensor) const;
   Status AllocateOutput(uint32_t index, int64_t rows, const nrd_tensor& wanted, nrd_tensor* output,
                         void** data_out);
-  void FailAll(const Status& status);
+  void FinishOutputs();
+  void FailAll(int32_t code, std::string_view message);
 
   nrd_batch batch_;  // first: the ABI's nrd_batch* is this object
   const ModelConfig& config_;

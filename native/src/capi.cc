@@ -71,11 +71,11 @@ int32_t IndexByName(const std::vector<nereid::TensorSpec>& specs, std::string_vi
 }
 
 constexpr size_t kStructSizes[] = {
-    sizeof(nrd_error),         sizeof(nrd_tensor),          sizeof(nrd_request),
-    sizeof(nrd_batch),         sizeof(nrd_backend),         sizeof(nrd_tensor_spec),
-    sizeof(nrd_queue_policy),  sizeof(nrd_parameter),       sizeof(nrd_model_options),
-    sizeof(nrd_runtime_options), sizeof(nrd_pool_stats),    sizeof(nrd_cache_stats),
-    sizeof(nrd_model_stats),   sizeof(nrd_batch_stats),     sizeof(nrd_handle_counts),
+    sizeof(nrd_error),           sizeof(nrd_tensor),      sizeof(nrd_request),
+    sizeof(nrd_batch),           sizeof(nrd_backend),     sizeof(nrd_tensor_spec),
+    sizeof(nrd_queue_policy),    sizeof(nrd_parameter),   sizeof(nrd_model_options),
+    sizeof(nrd_runtime_options), sizeof(nrd_pool_stats),  sizeof(nrd_cache_stats),
+    sizeof(nrd_model_stats),     sizeof(nrd_batch_stats), sizeof(nrd_handle_counts),
     sizeof(nrd_string)};
 static_assert(sizeof(kStructSizes) / sizeof(size_t) == NRD_STRUCT_STRING + 1);
 
@@ -171,8 +171,8 @@ int32_t nrd_request_input_alloc(nrd_request* request, uint32_t index) {
     }
     nrd_tensor& tensor = request->inputs[index];
     nereid::DropTensors(&tensor, 1);
-    NRD_RETURN_IF_ERROR(Request::From(request)->model->runtime().pool().Allocate(
-        tensor.byte_size, &tensor.slab));
+    NRD_RETURN_IF_ERROR(
+        Request::From(request)->model->runtime().pool().Allocate(tensor.byte_size, &tensor.slab));
     tensor.data = tensor.slab;
     tensor.flags |= NRD_TENSOR_SELECTED;
     return Status();
@@ -181,20 +181,12 @@ int32_t nrd_request_input_alloc(nrd_request* request, uint32_t index) {
 
 int32_t nrd_request_submit(nrd_request* request) {
   Request* const own = Request::From(request);
-  try {
-    return own->model->Submit(*own);
-  } catch (const std::exception&) {  // only memory can be missing on this path
-    nereid::SetFailure(*own, NRD_RESOURCE_EXHAUSTED, "the process is out of memory");
-    return NRD_RESOURCE_EXHAUSTED;
-  }
+  return own->model->Submit(*own);
 }
 
 int32_t nrd_request_cancel(nrd_request* request) {
   Request* const own = Request::From(request);
-  return Guarded(nullptr, [&] {
-    const int32_t code = own->model->Cancel(*own);
-    return Status(code, "");
-  });
+  return own->model->Cancel(*own);
 }
 
 int32_t nrd_request_is_cancelled(const nrd_request* request) {
@@ -302,8 +294,8 @@ uint64_t nrd_histogram_bucket_ns(uint32_t bucket) { return nereid::Histogram::bu
 
 int32_t nrd_model_histogram_read(nrd_model* model, uint32_t histogram, uint64_t* counts_out,
                                  uint32_t capacity) {
-  return Guarded(nullptr,
-                 [&] { return From(model)->stats().ReadHistogram(histogram, counts_out, capacity); });
+  return Guarded(
+      nullptr, [&] { return From(model)->stats().ReadHistogram(histogram, counts_out, capacity); });
 }
 
 }  // extern "C"

@@ -1,25 +1,44 @@
 #include "completion.h"
 
-namespace nereid {
+#include <utility>
 
-void Completion::Deliver(std::span<Request* const> requests, std::vector<uint64_t>& tags) {
-  if (requests.empty()) {
-    return;
-  }
-  tags.clear();
+namespace nereid {
+namespace {
+
+constexpr uint32_t kTagsPerCall = 256;  // 2 KiB of stack
+
+thread_local bool in_callback = false;
+
+}  // namespace
+
+bool Completion::InCallback() { return in_callback; }
+
+size_t Completion::Deliver(RequestList requests) {
+  size_t count = 0;
   if (callback_ == nullptr) {
     const std::lock_guard lock(mutex_);
-    for (Request* request : requests) {
+    while (Request* const request = requests.TakeFirst()) {
+      ++count;
       request->state.store(RequestState::kDone, std::memory_order_release);
     }
     done_.notify_all();
-    return;
+    return count;
   }
-  for (Request* request : requests) {
-    tags.push_back(request->record.tag);
-    request->state.store(RequestState::kDone, std::memory_order_release);
+  uint64_t tags[kTagsPerCall];
+  while (!requests.empty()) {
+    uint32_t size = 0;
+    while (size < kTagsPerCall && !requests.empty()) {
+      Request* const request = requests.TakeFirst();
+      tags[size++] = request->record.tag;
+      request->state.store(RequestState::kDone, std::memory_order_release);
+    }
+    count += size;
+    // A callback that cancels another request comes here again.
+    const bool nested = std::exchange(in_callback, true);
+    callback_(context_, tags, size);
+    in_callback = nested;
   }
-  callback_(context_, tags.data(), static_cast<uint32_t>(tags.size()));
+  return count;
 }
 
 bool Completion::Wait(const Request& request, int64_t deadline_ns) {

@@ -3,16 +3,15 @@
 #define NEREID_COMPLETION_H_
 
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
-#include <span>
-#include <vector>
 
 #include "request.h"
 
 namespace nereid {
 
-// One per runtime. With a callback, one call tells of all requests of a batch; without one,
+// One per runtime. With a callback, one call tells of many requests; without one,
 // nrd_request_wait sleeps on a condition variable that all requests share.
 class Completion {
  public:
@@ -21,8 +20,11 @@ class Completion {
   Completion& operator=(const Completion&) = delete;
 
   // Hands the records back to their owners: none of them may be touched after this. Called without
-  // locks. `tags` is the caller's scratch memory.
-  void Deliver(std::span<Request* const> requests, std::vector<uint64_t>& tags);
+  // locks. Allocates nothing and cannot fail. Returns how many there were.
+  size_t Deliver(RequestList requests);
+
+  // Whether this thread is inside a completion callback.
+  static bool InCallback();
 
   // False when the request was not done at `deadline_ns` (kNever: waits without end).
   bool Wait(const Request& request, int64_t deadline_ns);

@@ -1,8 +1,10 @@
 #include "model.h"
 
-#include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <exception>
 #include <new>
+#include <string>
 #include <utility>
 
 #include "request_check.h"
@@ -13,12 +15,18 @@ namespace {
 
 constexpr std::align_val_t kRecordAlignment{64};
 
+std::string CacheVersion(const std::string& version) {
+  static std::atomic<uint64_t> loads{0};
+  return version + '#' + std::to_string(loads.fetch_add(1, std::memory_order_relaxed));
+}
+
 }  // namespace
 
 Model::Model(Runtime& runtime, ModelConfig config, const nrd_backend& backend)
     : runtime_(runtime),
       config_(std::move(config)),
       backend_(backend),
+      cache_version_(CacheVersion(config_.version)),
       stats_(config_.instance_count, config_.max_batch_size) {}
 
 Status Model::Load(Runtime& runtime, const nrd_model_options& options, Model** model_out) {
@@ -37,6 +45,7 @@ Status Model::Load(Runtime& runtime, const nrd_model_options& options, Model** m
   void* state = nullptr;
   const int32_t code = backend->open_model(backend->context, &options, &state, &error);
   NRD_RETURN_IF_ERROR(StatusFromCallback(code, error, "opening the model"));
+  model->backend_open_ = true;
   model->backend_state_ = state;
   model->scheduler_ = std::make_unique<Scheduler>(
       SchedulerContext{.config = model->config_,
@@ -58,10 +67,12 @@ Status Model::Load(Runtime& runtime, const nrd_model_options& options, Model** m
 void Model::Release() {
   if (scheduler_ != nullptr) {
     scheduler_->Stop();
+  }
+  if (backend_open_) {
     backend_.close_model(backend_state_);
-    if (config_.use_cache && runtime_.cache() != nullptr) {
-      runtime_.cache()->EraseModel(config_.name, config_.version);
-    }
+  }
+  if (config_.use_cache && runtime_.cache() != nullptr) {
+    runtime_.cache()->EraseModel(config_.name, cache_version_);
   }
   {
     const std::lock_guard lock(records_mutex_);
@@ -71,7 +82,8 @@ void Model::Release() {
 }
 
 Model::~Model() {
-  for (Request* request : free_records_) {
+  while (Request* const request = free_records_) {
+    free_records_ = request->next;
     ::operator delete(request, kRecordAlignment);
   }
 }
@@ -108,9 +120,10 @@ Status Model::Acquire(Request** request_out) {
       return Status::Unavailable("model '" + config_.name + "' version " + config_.version +
                                  " was unloaded");
     }
-    if (!free_records_.empty()) {
-      request = free_records_.back();
-      free_records_.pop_back();
+    request = free_records_;
+    if (request != nullptr) {
+      free_records_ = request->next;
+      request->next = nullptr;
     }
   }
   if (request == nullptr) {
@@ -118,7 +131,6 @@ Status Model::Acquire(Request** request_out) {
   }
   references_.fetch_add(1, std::memory_order_relaxed);
   runtime_.CountRequest(1);
-  Reset(*request);
   *request_out = request;
   return Status();
 }
@@ -145,16 +157,18 @@ void Model::Reset(Request& request) {
 
 void Model::GiveBack(Request& request) {
   Reset(request);
-  runtime_.CountRequest(-1);
   {
     const std::lock_guard lock(records_mutex_);
-    free_records_.push_back(&request);
+    request.next = free_records_;
+    free_records_ = &request;
   }
+  // The count is what keeps the runtime, which the last reference still needs.
+  Runtime& runtime = runtime_;
   Unref();
+  runtime.CountRequest(-1);
 }
 
 int32_t Model::Submit(Request& request) {
-  nrd_request& record = request.record;
   const RequestState state = request.state.load(std::memory_order_acquire);
   if (state == RequestState::kQueued || state == RequestState::kExecuting) {
     return NRD_FAILED_PRECONDITION;
@@ -162,6 +176,7 @@ int32_t Model::Submit(Request& request) {
   request.state.store(RequestState::kIdle, std::memory_order_relaxed);
   request.submit_ns = MonotonicNowNs();
   request.cacheable = false;
+  nrd_request& record = request.record;
   DropTensors(record.outputs, record.output_count);
   record.cache_hit = 0;
   record.ran_inline = 0;
@@ -170,16 +185,22 @@ int32_t Model::Submit(Request& request) {
   record.compute_input_ns = 0;
   record.compute_infer_ns = 0;
   record.compute_output_ns = 0;
+  try {
+    return Admit(request);
+  } catch (const std::exception&) {  // only memory, for a message, can be missing on this path
+    return Refuse(request, FailReason::kOther, NRD_RESOURCE_EXHAUSTED,
+                  "the process is out of memory");
+  }
+}
 
-  const Status status = CheckRequest(config_, request);
-  if (!status.ok()) {
-    request.state.store(RequestState::kDone, std::memory_order_relaxed);
-    SetFailure(request, status.code(), status.message());
-    stats_.RecordFail(FailReason::kOther, ElapsedNs(request.submit_ns, MonotonicNowNs()));
-    return status.code();
+int32_t Model::Admit(Request& request) {
+  nrd_request& record = request.record;
+  if (const Status status = CheckRequest(config_, request); !status.ok()) {
+    return Refuse(request, FailReason::kOther, status.code(), status.message());
   }
   uint32_t selected = 0;
   for (uint32_t i = 0; i < record.output_count; ++i) {
+    record.outputs[i].byte_size = 0;  // left from the record's last use
     selected |= record.outputs[i].flags;
   }
   if ((selected & NRD_TENSOR_SELECTED) == 0) {
@@ -188,29 +209,46 @@ int32_t Model::Submit(Request& request) {
     }
   }
   if (config_.use_cache && AnswerFromCache(request)) {
-    record.status = NRD_OK;
-    request.state.store(RequestState::kDone, std::memory_order_relaxed);
-    return NRD_OK;
+    return record.status;
   }
   return scheduler_->Submit(request);
 }
 
+// For a request that is not in the scheduler's hands.
+int32_t Model::Refuse(Request& request, FailReason reason, int32_t code, std::string_view message) {
+  request.state.store(RequestState::kDone, std::memory_order_relaxed);
+  SetFailure(request, code, message);
+  stats_.RecordFail(reason, ElapsedNs(request.submit_ns, MonotonicNowNs()));
+  return code;
+}
+
 bool Model::AnswerFromCache(Request& request) {
+  nrd_request& record = request.record;
   ResponseCache* const cache = runtime_.cache();
-  if (cache == nullptr || (request.record.flags & NRD_REQUEST_NO_CACHE) != 0) {
+  if (cache == nullptr || (record.flags & NRD_REQUEST_NO_CACHE) != 0 ||
+      !scheduler_->MayAnswerAtOnce()) {
     return false;
   }
-  request.cache_key = cache->KeyOf(config_.name, config_.version, request.record);
-  const bool hit = cache->Lookup(request.cache_key, runtime_.pool(), &request.record);
+  request.cache_key = cache->KeyOf(config_.name, cache_version_, record);
+  const bool hit = cache->Lookup(request.cache_key, runtime_.pool(), &record);
   const uint64_t lookup_ns = ElapsedNs(request.submit_ns, MonotonicNowNs());
-  if (hit) {
-    request.record.cache_hit = 1;
-    stats_.RecordCacheHit({.total_ns = lookup_ns}, lookup_ns);
-  } else {
+  if (!hit) {
     request.cacheable = true;
     request.cache_lookup_ns = lookup_ns;
+    return false;
   }
-  return hit;
+  // A cancellation that finds the request done comes too late; one that came before holds.
+  request.state.store(RequestState::kDone, std::memory_order_seq_cst);
+  if (request.cancelled.load(std::memory_order_seq_cst)) {
+    DropTensors(record.outputs, record.output_count);
+    Refuse(request, FailReason::kCancelled, NRD_CANCELLED,
+           "Request was cancelled before it was submitted");
+    return true;
+  }
+  record.status = NRD_OK;
+  record.cache_hit = 1;
+  stats_.RecordCacheHit({.total_ns = lookup_ns}, lookup_ns);
+  return true;
 }
 
 void Model::ReadStats(nrd_model_stats* stats_out) {

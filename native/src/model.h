@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <string_view>
-#include <vector>
 
 #include "model_config.h"
 #include "request.h"
@@ -49,11 +49,17 @@ class Model {
   ~Model();
   void Unref();
   Request* NewRequest();
+  int32_t Admit(Request& request);
+  int32_t Refuse(Request& request, FailReason reason, int32_t code, std::string_view message);
   bool AnswerFromCache(Request& request);
 
   Runtime& runtime_;
   const ModelConfig config_;
   const nrd_backend backend_;
+  // The version and a number of this load: what another load of the same version computed, perhaps
+  // from other files, is never an answer here.
+  const std::string cache_version_;
+  bool backend_open_ = false;
   void* backend_state_ = nullptr;
   ModelStats stats_;
   std::unique_ptr<Scheduler> scheduler_;
@@ -61,7 +67,7 @@ class Model {
 
   std::mutex records_mutex_;
   bool released_ = false;
-  std::vector<Request*> free_records_;
+  Request* free_records_ = nullptr;  // chained by `next`
 };
 
 }  // namespace nereid

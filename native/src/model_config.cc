@@ -108,6 +108,23 @@ Status ReadBatchPolicy(const nrd_model_options& options, BatchPolicy* policy) {
   return Status();
 }
 
+// Both would serve requests in another order than that in which they came.
+Status CheckOrdering(const ModelConfig& config) {
+  if (!config.preserve_ordering) {
+    return Status();
+  }
+  if (config.queue_policies.size() > 1) {
+    return Status::InvalidArgument("priority_levels is " +
+                                   std::to_string(config.queue_policies.size()) +
+                                   ", only one is possible with preserve_ordering");
+  }
+  const QueuePolicy& policy = config.queue_policies.front();
+  if (policy.delay_on_timeout && (policy.default_timeout_ns > 0 || policy.allow_timeout_override)) {
+    return Status::InvalidArgument("timeout_action DELAY is not possible with preserve_ordering");
+  }
+  return Status();
+}
+
 bool IsUniform(const std::vector<TensorSpec>& inputs) {
   return std::all_of(inputs.begin(), inputs.end(), [](const TensorSpec& spec) {
     return !spec.optional && std::find(spec.dims.begin(), spec.dims.end(), -1) == spec.dims.end();
@@ -122,16 +139,17 @@ Status ReadModelConfig(const nrd_model_options& options, ModelConfig* config) {
   if (config->name.empty()) {
     return Status::InvalidArgument("model name cannot be empty");
   }
-  if (options.max_batch_size < 0) {
+  // The upper end is that of the configuration's int32; rows can be added up without overflow then.
+  if (options.max_batch_size < 0 || options.max_batch_size > INT32_MAX) {
     return Status::InvalidArgument("max_batch_size is " + std::to_string(options.max_batch_size) +
-                                   ", expected 0 (no batch dimension) or more");
+                                   ", expected 0 (no batch dimension) to " +
+                                   std::to_string(INT32_MAX));
   }
   config->max_batch_size = options.max_batch_size;
   config->instance_count = std::max(options.instance_count, 1U);
   if (config->instance_count > kMaxInstances) {
     return Status::InvalidArgument("instance count is " + std::to_string(options.instance_count) +
-                                   ", at most " + std::to_string(kMaxInstances) +
-                                   " are supported");
+                                   ", at most " + std::to_string(kMaxInstances) + " are supported");
   }
   const bool batched = config->batched();
   NRD_RETURN_IF_ERROR(
@@ -144,14 +162,17 @@ Status ReadModelConfig(const nrd_model_options& options, ModelConfig* config) {
                                    std::to_string(options.output_count));
   }
   config->uniform = IsUniform(config->inputs);
-  config->allow_inline = (options.flags & NRD_MODEL_NO_INLINE) == 0;
+  // A request that runs inline is answered when its submission returns, which is after the callback
+  // for a later one may have been made: with preserve_ordering nothing runs inline.
+  config->allow_inline = (options.flags & (NRD_MODEL_NO_INLINE | NRD_MODEL_PRESERVE_ORDERING)) == 0;
   config->preserve_ordering = (options.flags & NRD_MODEL_PRESERVE_ORDERING) != 0;
   config->use_cache = (options.flags & NRD_MODEL_RESPONSE_CACHE) != 0;
   if (options.inline_budget_ns != 0) {
     config->inline_budget_ns = AddDelay(0, options.inline_budget_ns);
   }
   NRD_RETURN_IF_ERROR(ReadBatchPolicy(options, &config->batch_policy));
-  return ReadPriorities(options, config);
+  NRD_RETURN_IF_ERROR(ReadPriorities(options, config));
+  return CheckOrdering(*config);
 }
 
 }  // namespace nereid

@@ -2,6 +2,8 @@
 #ifndef NEREID_MODEL_CONFIG_H_
 #define NEREID_MODEL_CONFIG_H_
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -38,6 +40,14 @@ struct ModelConfig {
   uint32_t default_level = 0;
 
   [[nodiscard]] bool batched() const { return max_batch_size > 0; }
+
+  // Requests that one execution can take. What holds them is reserved once, so that running short
+  // of memory later cannot lose any.
+  [[nodiscard]] size_t max_batch_requests() const {
+    constexpr int64_t kMost = 65'536;
+    return batch_policy.dynamic ? static_cast<size_t>(std::clamp<int64_t>(max_batch_size, 1, kMost))
+                                : 1;
+  }
 };
 
 Status ReadModelConfig(const nrd_model_options& options, ModelConfig* config_out);

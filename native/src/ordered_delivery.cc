@@ -1,7 +1,5 @@
 #include "ordered_delivery.h"
 
-#include <utility>
-
 namespace nereid {
 
 uint64_t OrderedDelivery::TakeTicket() {
@@ -9,26 +7,40 @@ uint64_t OrderedDelivery::TakeTicket() {
   return next_ticket_++;
 }
 
-size_t OrderedDelivery::Finish(uint64_t ticket, std::span<Request* const> requests) {
+size_t OrderedDelivery::Finish(uint64_t ticket, RequestList requests) {
+  for (Request* request = requests.head; request != nullptr; request = request->next) {
+    request->ticket = ticket;
+  }
   std::unique_lock lock(mutex_);
-  finished_.emplace(ticket, std::vector<Request*>(requests.begin(), requests.end()));
+  // From behind: what finishes now is seldom earlier than what has finished before.
+  Request* place = finished_.tail;
+  while (place != nullptr && place->ticket > ticket) {
+    place = place->previous;
+  }
+  finished_.InsertAfter(place, requests);
   if (delivering_) {
     return 0;
   }
   delivering_ = true;
   size_t delivered = 0;
-  std::vector<uint64_t> tags;
-  while (!finished_.empty() && finished_.begin()->first == next_delivery_) {
-    const std::vector<Request*> batch = std::move(finished_.begin()->second);
-    finished_.erase(finished_.begin());
+  for (RequestList next = TakeNext(); !next.empty(); next = TakeNext()) {
     lock.unlock();
-    completion_.Deliver(batch, tags);
-    delivered += batch.size();
+    delivered += completion_.Deliver(next);
     lock.lock();
-    ++next_delivery_;
   }
   delivering_ = false;
   return delivered;
+}
+
+RequestList OrderedDelivery::TakeNext() {
+  RequestList next;
+  while (!finished_.empty() && finished_.head->ticket == next_delivery_) {
+    next.Append(finished_.TakeFirst());
+    if (finished_.empty() || finished_.head->ticket != next.tail->ticket) {
+      ++next_delivery_;
+    }
+  }
+  return next;
 }
 
 }  // namespace nereid

@@ -2,11 +2,9 @@
 #ifndef NEREID_ORDERED_DELIVERY_H_
 #define NEREID_ORDERED_DELIVERY_H_
 
+#include <cstddef>
 #include <cstdint>
-#include <map>
 #include <mutex>
-#include <span>
-#include <vector>
 
 #include "completion.h"
 
@@ -18,21 +16,24 @@ class OrderedDelivery {
   OrderedDelivery(const OrderedDelivery&) = delete;
   OrderedDelivery& operator=(const OrderedDelivery&) = delete;
 
-  // A place in the order. Every ticket must be finished once.
+  // A place in the order. Every ticket must be finished once, with at least one request.
   uint64_t TakeTicket();
 
   // Delivers `requests` as soon as all earlier tickets are finished, here or on the thread that
   // finishes them, and whatever became deliverable by it. Returns how many requests were delivered
   // by this call.
-  size_t Finish(uint64_t ticket, std::span<Request* const> requests);
+  size_t Finish(uint64_t ticket, RequestList requests);
 
  private:
+  // Everything that is finished and whose turn it is; with the lock held.
+  RequestList TakeNext();
+
   Completion& completion_;
   std::mutex mutex_;
   uint64_t next_ticket_ = 0;
   uint64_t next_delivery_ = 0;
   bool delivering_ = false;  // one thread at a time calls out, or two answers could swap
-  std::map<uint64_t, std::vector<Request*>> finished_;
+  RequestList finished_;     // by ticket
 };
 
 }  // namespace nereid

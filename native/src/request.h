@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <type_traits>
 
 #include "clock.h"
@@ -30,14 +31,19 @@ struct Request {
   int64_t enqueue_ns;
   int64_t rows;  // first dimension of its inputs; 1 when the model has no batch dimension
 
-  // Queue.
+  // Links of the one list that it is in: a queue's, that of requests to be answered, or that of
+  // unused records.
   Request* previous;
   Request* next;
+
+  // Queue.
   uint32_t level;            // index of its priority level, 0 is the most urgent
   bool delayed;              // its timeout passed and the policy is to serve it last
   int64_t policy_expiry_ns;  // the model's policy decides what happens then; kNever: none
   int64_t hard_expiry_ns;    // the client's own limit: answered with an error; kNever: none
   bool delay_on_expiry;
+  size_t heap_place;  // in the heap of expiries, counted from 1; 0: not in it
+  uint64_t ticket;    // its place in the order of answers, with preserve_ordering
 
   // Response cache.
   bool cacheable;
@@ -57,6 +63,20 @@ struct Request {
 };
 static_assert(std::is_standard_layout_v<Request> && offsetof(Request, record) == 0,
               "the ABI hands out the address of the record as the request");
+
+// Requests chained through their own links: nothing is allocated, so nothing here can fail.
+struct RequestList {
+  Request* head = nullptr;
+  Request* tail = nullptr;
+
+  [[nodiscard]] bool empty() const { return head == nullptr; }
+  void Append(Request* request);
+  void Remove(Request* request);
+  // Null when the list is empty.
+  Request* TakeFirst();
+  // Puts all of `more` behind `place`, which is in this list; null: in front.
+  void InsertAfter(Request* place, RequestList more);
+};
 
 // Releases the buffers of `count` tensors and clears their data.
 void DropTensors(nrd_tensor* tensors, uint32_t count);

@@ -6,25 +6,11 @@
 namespace nereid {
 
 RequestQueue::RequestQueue(std::vector<QueuePolicy> policies, uint32_t default_level)
-    : default_level_(default_level) {
+    : default_level_(default_level), expiries_(NRD_DEFAULT_MAX_QUEUE_SIZE) {
   levels_.resize(policies.size());
   for (size_t i = 0; i < policies.size(); ++i) {
     levels_[i].policy = policies[i];
   }
-}
-
-void RequestQueue::Append(List& list, Request* request) {
-  request->previous = list.tail;
-  request->next = nullptr;
-  (list.tail == nullptr ? list.head : list.tail->next) = request;
-  list.tail = request;
-}
-
-void RequestQueue::Unlink(List& list, Request* request) {
-  (request->previous == nullptr ? list.head : request->previous->next) = request->next;
-  (request->next == nullptr ? list.tail : request->next->previous) = request->previous;
-  request->previous = nullptr;
-  request->next = nullptr;
 }
 
 // A request's own timeout can shorten the model's, never lengthen it. Where the model lets requests
@@ -57,49 +43,39 @@ Status RequestQueue::Push(Request* request, int64_t now_ns) {
   request->enqueue_ns = now_ns;
   request->delayed = false;
   SetExpiries(level.policy, *request);
-  Append(level.in_time, request);
+  expiries_.Add(request);
+  level.in_time.Append(request);
   ++level.size;
   ++size_;
   rows_ += request->rows;
-  next_expiry_ns_ = std::min(next_expiry_ns_, request->NextExpiryNs());
   return Status();
 }
 
 void RequestQueue::Remove(Request* request) {
   Level& level = levels_[request->level];
-  Unlink(request->delayed ? level.delayed : level.in_time, request);
+  (request->delayed ? level.delayed : level.in_time).Remove(request);
   --level.size;
   --size_;
   rows_ -= request->rows;
-  if (size_ == 0) {
-    next_expiry_ns_ = kNever;
-  }
+  expiries_.Remove(request);
 }
 
-void RequestQueue::TakeExpired(int64_t now_ns, std::vector<Request*>* expired) {
-  if (now_ns < next_expiry_ns_) {
-    return;
-  }
-  int64_t next_expiry_ns = kNever;
-  for (Request* request = First(); request != nullptr;) {
-    Request* const following = After(request);
-    if (request->hard_expiry_ns <= now_ns ||
-        (request->policy_expiry_ns <= now_ns && !request->delay_on_expiry)) {
+void RequestQueue::TakeExpired(int64_t now_ns, RequestList* expired) {
+  for (Request* request = expiries_.First();
+       request != nullptr && request->NextExpiryNs() <= now_ns; request = expiries_.First()) {
+    if (request->hard_expiry_ns <= now_ns || !request->delay_on_expiry) {
       Remove(request);
-      expired->push_back(request);
-    } else {
-      if (request->policy_expiry_ns <= now_ns) {
-        request->policy_expiry_ns = kNever;
-        Level& level = levels_[request->level];
-        Unlink(level.in_time, request);
-        request->delayed = true;
-        Append(level.delayed, request);
-      }
-      next_expiry_ns = std::min(next_expiry_ns, request->NextExpiryNs());
+      expired->Append(request);
+      continue;
     }
-    request = following;
+    expiries_.Remove(request);
+    request->policy_expiry_ns = kNever;
+    expiries_.Add(request);  // into the room that it has just left
+    Level& level = levels_[request->level];
+    level.in_time.Remove(request);
+    request->delayed = true;
+    level.delayed.Append(request);
   }
-  next_expiry_ns_ = next_expiry_ns;
 }
 
 Request* RequestQueue::FirstFrom(size_t level) const {
@@ -126,11 +102,13 @@ Request* RequestQueue::After(const Request* request) const {
   return FirstFrom(request->level + 1);
 }
 
-Status ExpiryStatus(const Request& request, int64_t now_ns) {
+void SetExpired(Request& request, int64_t now_ns) {
   if (request.record.deadline_ns > 0 && request.record.deadline_ns <= now_ns) {
-    return Status(NRD_DEADLINE_EXCEEDED, "Request deadline expired while it waited in the queue");
+    SetFailure(request, NRD_DEADLINE_EXCEEDED,
+               "Request deadline expired while it waited in the queue");
+  } else {
+    SetFailure(request, NRD_UNAVAILABLE, "Request timeout expired");
   }
-  return Status::Unavailable("Request timeout expired");
 }
 
 }  // namespace nereid

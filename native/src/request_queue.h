@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "expiry_heap.h"
 #include "request.h"
 #include "status.h"
 
@@ -26,17 +27,22 @@ class RequestQueue {
   // One policy a level, the most urgent first. `default_level` is an index.
   RequestQueue(std::vector<QueuePolicy> policies, uint32_t default_level);
 
-  // Fails when the level is full. Sets level, enqueue time and expiries of the request.
+  // Fails when the level is full; throws when it is out of memory, with nothing changed. Sets
+  // level, enqueue time and expiries of the request.
   Status Push(Request* request, int64_t now_ns);
 
   void Remove(Request* request);
 
   // Takes out every request whose time is up and that its policy rejects, appending it to
-  // `expired`; moves those that the policy delays behind the others of their level.
-  void TakeExpired(int64_t now_ns, std::vector<Request*>* expired);
+  // `expired`, the earliest first; moves those that the policy delays behind the others of their
+  // level.
+  void TakeExpired(int64_t now_ns, RequestList* expired);
 
-  // No request expires before this time. May be too early, never too late.
-  [[nodiscard]] int64_t next_expiry_ns() const { return next_expiry_ns_; }
+  // When the first of them expires; kNever: none does.
+  [[nodiscard]] int64_t next_expiry_ns() const {
+    const Request* const first = expiries_.First();
+    return first == nullptr ? kNever : first->NextExpiryNs();
+  }
 
   [[nodiscard]] size_t size() const { return size_; }
   [[nodiscard]] bool empty() const { return size_ == 0; }
@@ -47,19 +53,13 @@ class RequestQueue {
   [[nodiscard]] Request* After(const Request* request) const;
 
  private:
-  struct List {
-    Request* head = nullptr;
-    Request* tail = nullptr;
-  };
   struct Level {
     QueuePolicy policy;
     size_t size = 0;
-    List in_time;
-    List delayed;
+    RequestList in_time;
+    RequestList delayed;
   };
 
-  static void Append(List& list, Request* request);
-  static void Unlink(List& list, Request* request);
   [[nodiscard]] Request* FirstFrom(size_t level) const;
   void SetExpiries(const QueuePolicy& policy, Request& request) const;
 
@@ -67,11 +67,11 @@ class RequestQueue {
   uint32_t default_level_;
   size_t size_ = 0;
   int64_t rows_ = 0;
-  int64_t next_expiry_ns_ = kNever;
+  ExpiryHeap expiries_;
 };
 
-// What a request is told when its time in the queue is up.
-Status ExpiryStatus(const Request& request, int64_t now_ns);
+// Tells a request that its time in the queue is up.
+void SetExpired(Request& request, int64_t now_ns);
 
 }  // namespace nereid
 

@@ -10,15 +10,16 @@ namespace nereid {
 Scheduler::Scheduler(const SchedulerContext& context)
     : context_(context),
       config_(context.config),
+      unloaded_message_("model '" + config_.name + "' version " + config_.version +
+                        " was unloaded"),
       ordered_(context.completion),
       queue_(config_.queue_policies, config_.default_level) {
-  const auto most = static_cast<size_t>(std::clamp<int64_t>(config_.max_batch_size, 1, 1024));
   for (uint32_t i = 0; i < config_.instance_count; ++i) {
     instances_.push_back(std::make_unique<Instance>(i, context_));
-    instances_.back()->batch.reserve(most);
-    instances_.back()->tags.reserve(most);
+    instances_.back()->batch.reserve(config_.max_batch_requests());
   }
   idle_.reserve(instances_.size());
+  waiting_.reserve(config_.max_batch_requests());
   context_.timer.Add(this);
 }
 
@@ -69,8 +70,8 @@ bool Scheduler::MayRunInline(const Request& request, int64_t now_ns) const {
       estimate_ns_ > config_.inline_budget_ns) {
     return false;
   }
-  // Running it here while an earlier one is in flight could answer it first.
-  if (config_.preserve_ordering && unanswered_ > 0) {
+  // That thread has others to answer, the timer's even those of other models.
+  if (Completion::InCallback()) {
     return false;
   }
   const WaitingRequest alone{.rows = request.rows, .enqueue_ns = now_ns, .joins = true};
@@ -81,16 +82,12 @@ int32_t Scheduler::RunInline(Instance& instance, Request& request,
                              std::unique_lock<std::mutex>& lock) {
   ++executing_;
   ++unanswered_;
-  if (config_.preserve_ordering) {
-    instance.ticket = ordered_.TakeTicket();
-  }
   request.state.store(RequestState::kExecuting, std::memory_order_relaxed);
   lock.unlock();
 
   request.enqueue_ns = request.submit_ns;
   instance.batch.assign(1, &request);
   Execute(instance, request.submit_ns, true);
-  const size_t delivered = config_.preserve_ordering ? ordered_.Finish(instance.ticket, {}) : 0;
   const int32_t code = request.record.status;
   const uint64_t execution_ns = request.record.compute_infer_ns;
   request.state.store(RequestState::kDone, std::memory_order_relaxed);
@@ -102,72 +99,83 @@ int32_t Scheduler::RunInline(Instance& instance, Request& request,
   if (!queue_.empty()) {
     WakeAnInstance();
   }
-  Answered(1 + delivered);
+  Answered(1);
   return code;
 }
 
-int32_t Scheduler::Cancel(Request& request) {
-  std::unique_lock lock(mutex_);
-  request.cancelled.store(true, std::memory_order_release);
-  const RequestState state = request.state.load(std::memory_order_relaxed);
-  if (state != RequestState::kQueued) {
-    return state == RequestState::kIdle ? NRD_OK : NRD_FAILED_PRECONDITION;
+bool Scheduler::MayAnswerAtOnce() {
+  if (!config_.preserve_ordering) {
+    return accepting_.load(std::memory_order_relaxed);
   }
-  queue_.Remove(&request);
-  request.state.store(RequestState::kExecuting, std::memory_order_relaxed);
-  lock.unlock();
+  const std::lock_guard lock(mutex_);
+  return accepting_ && unanswered_ == 0;
+}
+
+int32_t Scheduler::Cancel(Request& request) {
+  {
+    const std::lock_guard lock(mutex_);
+    // Mark first, then look: the cache answers in the opposite order, without the lock.
+    request.cancelled.store(true, std::memory_order_seq_cst);
+    const RequestState state = request.state.load(std::memory_order_seq_cst);
+    if (state != RequestState::kQueued) {
+      return state == RequestState::kIdle ? NRD_OK : NRD_FAILED_PRECONDITION;
+    }
+    queue_.Remove(&request);
+    request.state.store(RequestState::kExecuting, std::memory_order_relaxed);
+    WakeForChange();
+  }
   SetFailure(request, NRD_CANCELLED, "Request was cancelled while it waited in the queue");
-  context_.stats.RecordFail(FailReason::kCancelled,
-                            ElapsedNs(request.submit_ns, MonotonicNowNs()));
-  Request* const answered = &request;
-  std::vector<uint64_t> tags;
-  context_.completion.Deliver({&answered, 1}, tags);
-  lock.lock();
-  Answered(1);
+  RequestList answered;
+  answered.Append(&request);
+  AnswerUnexecuted(answered, FailReason::kCancelled);
   return NRD_OK;
 }
 
 int64_t Scheduler::OnTimer(int64_t now_ns) {
-  std::vector<Request*> expired;
-  std::vector<uint64_t> tags;
+  RequestList expired;
   int64_t next_ns = kNever;
   {
     const std::lock_guard lock(mutex_);
     queue_.TakeExpired(now_ns, &expired);
-    for (Request* request : expired) {
+    for (Request* request = expired.head; request != nullptr; request = request->next) {
       request->state.store(RequestState::kExecuting, std::memory_order_relaxed);
     }
     next_ns = queue_.next_expiry_ns();
     armed_expiry_ns_ = next_ns;
+    WakeForChange();
   }
-  Reject(expired, nullptr, tags);
+  AnswerExpired(expired);
   return next_ns;
 }
 
-// Answers requests that were taken out of the queue unexecuted: with `status`, or because their
-// time is up.
-void Scheduler::Reject(std::vector<Request*>& requests, const Status* status,
-                       std::vector<uint64_t>& tags) {
+void Scheduler::AnswerExpired(RequestList requests) {
   if (requests.empty()) {
     return;
   }
   const int64_t now_ns = MonotonicNowNs();
-  for (Request* request : requests) {
-    const Status reason = status != nullptr ? status->Clone() : ExpiryStatus(*request, now_ns);
-    SetFailure(*request, reason.code(), reason.message());
-    request->record.queue_ns = ElapsedNs(request->enqueue_ns, now_ns);
-    context_.stats.RecordFail(FailReason::kRejected, ElapsedNs(request->submit_ns, now_ns));
+  for (Request* request = requests.head; request != nullptr; request = request->next) {
+    SetExpired(*request, now_ns);
   }
-  context_.completion.Deliver(requests, tags);
+  AnswerUnexecuted(requests, FailReason::kRejected);
+}
+
+// Answers requests that were taken out of the queue and know why.
+void Scheduler::AnswerUnexecuted(RequestList requests, FailReason reason) {
+  const int64_t now_ns = MonotonicNowNs();
+  for (Request* request = requests.head; request != nullptr; request = request->next) {
+    request->record.queue_ns = ElapsedNs(request->enqueue_ns, now_ns);
+    context_.stats.RecordFail(reason, ElapsedNs(request->submit_ns, now_ns));
+  }
+  const size_t count = context_.completion.Deliver(requests);
   const std::lock_guard lock(mutex_);
-  Answered(requests.size());
-  requests.clear();
+  Answered(count);
 }
 
 bool Scheduler::Drain(int64_t deadline_ns) {
   {
     std::unique_lock lock(mutex_);
     accepting_ = false;
+    WakeForChange();  // waiting for a fuller batch is over
     const auto drained = [this] { return unanswered_ == 0; };
     if (deadline_ns == kNever) {
       drained_.wait(lock, drained);
@@ -182,19 +190,21 @@ bool Scheduler::Drain(int64_t deadline_ns) {
 }
 
 void Scheduler::FailWaiting() {
-  std::vector<Request*> waiting;
+  RequestList waiting;
   {
     const std::lock_guard lock(mutex_);
-    while (Request* request = queue_.First()) {
+    while (Request* const request = queue_.First()) {
       queue_.Remove(request);
       request->state.store(RequestState::kExecuting, std::memory_order_relaxed);
-      waiting.push_back(request);
+      waiting.Append(request);
     }
   }
-  const Status status = Status::Unavailable("model '" + config_.name + "' version " +
-                                            config_.version + " was unloaded");
-  std::vector<uint64_t> tags;
-  Reject(waiting, &status, tags);
+  for (Request* request = waiting.head; request != nullptr; request = request->next) {
+    SetFailure(*request, NRD_UNAVAILABLE, unloaded_message_);
+  }
+  if (!waiting.empty()) {
+    AnswerUnexecuted(waiting, FailReason::kRejected);
+  }
 }
 
 void Scheduler::Stop() {

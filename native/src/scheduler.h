@@ -2,6 +2,7 @@
 #ifndef NEREID_SCHEDULER_H_
 #define NEREID_SCHEDULER_H_
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
@@ -37,7 +38,8 @@ struct SchedulerContext {
 // An idle model runs a request on the submitting thread. Otherwise requests queue up, and the
 // thread of each instance takes from the queue what the batch policy gives it.
 //
-// Lock order: scheduler, then timer. Nothing is called out with the lock held.
+// Lock order: scheduler, then timer or ordered delivery. Nothing is called out with the lock held,
+// and nothing from admission to the answer allocates, so running short of memory loses no request.
 class Scheduler : public TimerTarget {
  public:
   explicit Scheduler(const SchedulerContext& context);
@@ -50,6 +52,10 @@ class Scheduler : public TimerTarget {
 
   // For a request that was checked against the configuration. Returns its status, or NRD_PENDING.
   int32_t Submit(Request& request);
+
+  // Whether an answer that needs no execution can be given now: not when the model is closed to
+  // requests, nor when it would overtake earlier ones whose order counts.
+  bool MayAnswerAtOnce();
 
   // See nrd_request_cancel.
   int32_t Cancel(Request& request);
@@ -75,10 +81,10 @@ class Scheduler : public TimerTarget {
     const uint32_t index;
     void* handle = nullptr;
     BatchExecution execution;
-    std::vector<Request*> batch;    // taken from the queue, to be executed
-    std::vector<Request*> expired;  // taken from the queue, to be answered
-    std::vector<uint64_t> tags;
-    uint64_t ticket = 0;  // with preserve_ordering
+    std::vector<Request*> batch;  // taken from the queue, to be executed
+    RequestList expired;          // taken from the queue, to be answered
+    uint64_t ticket = 0;          // with preserve_ordering
+    int64_t wake_ns = kNever;     // when to look again, after there was no batch to take
     bool signalled = false;
     std::condition_variable wake;
     std::thread thread;
@@ -87,9 +93,10 @@ class Scheduler : public TimerTarget {
   // With the lock held.
   bool MayRunInline(const Request& request, int64_t now_ns) const;
   bool TakeBatch(Instance& instance);
-  void LookAtQueue(std::vector<WaitingRequest>* waiting_out) const;
+  void LookAtQueue();
   void WakeAnInstance();
   void WakeForNewRequest();
+  void WakeForChange();
   void WaitForWork(Instance& instance, std::unique_lock<std::mutex>& lock);
   void Answered(size_t count);
   void UpdateEstimate(uint64_t execution_ns);
@@ -98,32 +105,35 @@ class Scheduler : public TimerTarget {
   void RunThread(Instance& instance, std::string name);
   Status OpenInstance(Instance& instance);
   void Execute(Instance& instance, int64_t start_ns, bool ran_inline);
+  void StoreInCache(const Request& request);
   int32_t RunInline(Instance& instance, Request& request, std::unique_lock<std::mutex>& lock);
   size_t Deliver(Instance& instance);
-  void Reject(std::vector<Request*>& requests, const Status* status, std::vector<uint64_t>& tags);
+  void AnswerExpired(RequestList requests);
+  void AnswerUnexecuted(RequestList requests, FailReason reason);
   void FailWaiting();
 
   const SchedulerContext context_;
   const ModelConfig& config_;
+  const std::string unloaded_message_;
   OrderedDelivery ordered_;
   std::vector<std::unique_ptr<Instance>> instances_;
 
   std::mutex mutex_;
   RequestQueue queue_;
-  std::vector<Instance*> idle_;  // last used first: its caches are warm
-  Instance* armed_ = nullptr;    // waits for more requests, or for the queue delay to pass
-  int64_t wake_rows_ = 0;        // rows in the queue at which `armed_` wants to know
-  int64_t armed_expiry_ns_ = kNever;  // what the timer knows of
-  int64_t estimate_ns_ = 0;           // moving average of an execution
-  uint64_t executing_ = 0;            // requests
-  uint64_t unanswered_ = 0;           // requests admitted and not delivered yet
-  bool accepting_ = false;
+  std::vector<Instance*> idle_;         // the last one is taken first: its caches are warm
+  Instance* armed_ = nullptr;           // waits for more requests, or for the queue delay to pass
+  int64_t wake_rows_ = 0;               // rows in the queue at which `armed_` wants to know
+  int64_t armed_expiry_ns_ = kNever;    // what the timer knows of
+  int64_t estimate_ns_ = 0;             // moving average of an execution
+  uint64_t executing_ = 0;              // requests
+  uint64_t unanswered_ = 0;             // requests admitted and not delivered yet
+  std::atomic<bool> accepting_{false};  // written with the lock held
   bool stopping_ = false;
   uint32_t opening_ = 0;  // instances that are being opened
   Status open_status_;
   std::condition_variable opened_;
   std::condition_variable drained_;
-  mutable std::vector<WaitingRequest> waiting_;  // scratch of LookAtQueue
+  std::vector<WaitingRequest> waiting_;  // what LookAtQueue saw
 };
 
 }  // namespace nereid

@@ -1,7 +1,7 @@
 // The part of the scheduler that instance threads run.
 #include <pthread.h>
 
-#include <algorithm>
+#include <exception>
 #include <utility>
 
 #include "request_check.h"
@@ -16,14 +16,24 @@ std::string ThreadName(const std::string& model, uint32_t index) {
   return "nrd-" + model.substr(0, 11 - suffix.size()) + suffix;
 }
 
+// For what is only kept on the side: being short of memory must not fail the request.
+template <typename Action>
+void BestEffort(Action&& action) noexcept {
+  try {
+    action();
+  } catch (const std::exception&) {
+  }
+}
+
 }  // namespace
 
 Status Scheduler::Start() {
   std::unique_lock lock(mutex_);
   opening_ = static_cast<uint32_t>(instances_.size());
   for (const auto& instance : instances_) {
-    instance->thread = std::thread(
-        [this, target = instance.get()] { RunThread(*target, ThreadName(config_.name, target->index)); });
+    instance->thread = std::thread([this, target = instance.get()] {
+      RunThread(*target, ThreadName(config_.name, target->index));
+    });
   }
   opened_.wait(lock, [this] { return opening_ == 0; });
   accepting_ = open_status_.ok();
@@ -55,7 +65,7 @@ void Scheduler::RunThread(Instance& instance, std::string name) {
       continue;
     }
     lock.unlock();
-    Reject(instance.expired, nullptr, instance.tags);
+    AnswerExpired(std::exchange(instance.expired, {}));
     size_t delivered = 0;
     if (work) {
       Execute(instance, MonotonicNowNs(), false);
@@ -77,29 +87,32 @@ void Scheduler::RunThread(Instance& instance, std::string name) {
 }
 
 size_t Scheduler::Deliver(Instance& instance) {
-  if (config_.preserve_ordering) {
-    return ordered_.Finish(instance.ticket, instance.batch);
+  RequestList answered;
+  for (Request* request : instance.batch) {
+    answered.Append(request);
   }
-  context_.completion.Deliver(instance.batch, instance.tags);
-  return instance.batch.size();
+  return config_.preserve_ordering ? ordered_.Finish(instance.ticket, answered)
+                                   : context_.completion.Deliver(answered);
 }
 
 // Only as far as one batch can reach, and one further to see that it ends there.
-void Scheduler::LookAtQueue(std::vector<WaitingRequest>* waiting_out) const {
-  waiting_out->clear();
+void Scheduler::LookAtQueue() {
+  waiting_.clear();
   const Request* const first = queue_.First();
   int64_t rows = 0;
-  for (const Request* request = first; request != nullptr; request = queue_.After(request)) {
+  for (const Request* request = first;
+       request != nullptr && waiting_.size() < config_.max_batch_requests();
+       request = queue_.After(request)) {
     const bool joins = config_.uniform || request == first || SameShapes(*first, *request);
-    waiting_out->push_back(
-        {.rows = request->rows, .enqueue_ns = request->enqueue_ns, .joins = joins});
+    waiting_.push_back({.rows = request->rows, .enqueue_ns = request->enqueue_ns, .joins = joins});
     rows += request->rows;
-    if (!config_.batch_policy.dynamic || !joins || rows > config_.max_batch_size) {
+    if (!joins || rows > config_.max_batch_size) {
       break;
     }
   }
 }
 
+// When there is nothing to take, sets when to look again.
 bool Scheduler::TakeBatch(Instance& instance) {
   instance.batch.clear();
   if (queue_.empty()) {
@@ -107,12 +120,15 @@ bool Scheduler::TakeBatch(Instance& instance) {
   }
   const int64_t now_ns = MonotonicNowNs();
   queue_.TakeExpired(now_ns, &instance.expired);
-  for (Request* request : instance.expired) {
+  for (Request* request = instance.expired.head; request != nullptr; request = request->next) {
     request->state.store(RequestState::kExecuting, std::memory_order_relaxed);
   }
-  LookAtQueue(&waiting_);
-  const BatchDecision decision = DecideBatch(config_.batch_policy, waiting_, now_ns);
+  LookAtQueue();
+  // When no more requests are accepted there is nothing to wait for.
+  const BatchDecision decision =
+      DecideBatch(config_.batch_policy, waiting_, accepting_ ? now_ns : kNever);
   if (decision.take == 0) {
+    instance.wake_ns = decision.wake_ns;
     return false;
   }
   for (size_t i = 0; i < decision.take; ++i) {
@@ -143,10 +159,18 @@ void Scheduler::WakeAnInstance() {
   }
 }
 
-// While an instance waits for a fuller batch, a request that does not fill it changes nothing;
-// with shapes that differ one cannot tell from the number of rows.
+// While an instance waits for a fuller batch, a request that does not fill it changes nothing. One
+// cannot tell from the number of rows when shapes differ, or when a request can come in between.
 void Scheduler::WakeForNewRequest() {
-  if (armed_ == nullptr || !config_.uniform || queue_.rows() >= wake_rows_) {
+  const bool rows_tell = config_.uniform && config_.queue_policies.size() == 1;
+  if (armed_ == nullptr || !rows_tell || queue_.rows() >= wake_rows_) {
+    WakeAnInstance();
+  }
+}
+
+// What an instance waits for was computed from requests of which some are gone, or will not come.
+void Scheduler::WakeForChange() {
+  if (armed_ != nullptr) {
     WakeAnInstance();
   }
 }
@@ -159,54 +183,56 @@ void Scheduler::WaitForWork(Instance& instance, std::unique_lock<std::mutex>& lo
     idle_.push_back(&instance);
     instance.wake.wait(lock, wanted);
   } else {
-    LookAtQueue(&waiting_);
-    const BatchDecision decision = DecideBatch(config_.batch_policy, waiting_, MonotonicNowNs());
-    if (decision.take == 0) {
-      armed_ = &instance;
-      wake_rows_ = RowsWorthWaking(config_.batch_policy, queue_.rows());
-      instance.wake.wait_until(lock, AsTimePoint(decision.wake_ns), wanted);
-      armed_ = nullptr;
-    }
+    armed_ = &instance;
+    wake_rows_ = RowsWorthWaking(config_.batch_policy, queue_.rows());
+    instance.wake.wait_until(lock, AsTimePoint(instance.wake_ns), wanted);
+    armed_ = nullptr;
   }
   instance.signalled = false;
 }
 
 void Scheduler::Execute(Instance& instance, int64_t start_ns, bool ran_inline) {
   BatchExecution& execution = instance.execution;
-  const int64_t end_ns =
-      execution.Run(context_.backend, instance.handle, instance.batch, start_ns);
-  const auto rows = static_cast<uint64_t>(execution.rows());
-  if (execution.executed()) {
-    context_.stats.RecordExecution(instance.index, rows, rows, execution.compute_input_ns(),
-                                   execution.compute_infer_ns(), execution.compute_output_ns(),
-                                   ran_inline);
-  }
+  const int64_t end_ns = execution.Run(context_.backend, instance.handle, instance.batch, start_ns);
+  uint64_t rows_answered = 0;
   for (Request* request : instance.batch) {
     nrd_request& record = request->record;
     record.ran_inline = ran_inline ? 1 : 0;
     record.queue_ns = ElapsedNs(request->enqueue_ns, start_ns);
     if (request->cacheable) {
-      const int64_t insert_ns = MonotonicNowNs();
-      if (record.status == NRD_OK) {
-        context_.cache->Insert(request->cache_key, record);
-      }
-      context_.stats.RecordCacheMiss(request->cache_lookup_ns +
-                                     ElapsedNs(insert_ns, MonotonicNowNs()));
+      StoreInCache(*request);
     }
     const uint64_t total_ns = ElapsedNs(request->submit_ns, end_ns);
     if (record.status == NRD_OK) {
-      context_.stats.RecordSuccess(instance.index,
-                                   {.queue_ns = record.queue_ns,
-                                    .compute_input_ns = record.compute_input_ns,
-                                    .compute_infer_ns = record.compute_infer_ns,
-                                    .compute_output_ns = record.compute_output_ns,
-                                    .total_ns = total_ns});
+      rows_answered += static_cast<uint64_t>(request->rows);
+      context_.stats.RecordSuccess(instance.index, {.queue_ns = record.queue_ns,
+                                                    .compute_input_ns = record.compute_input_ns,
+                                                    .compute_infer_ns = record.compute_infer_ns,
+                                                    .compute_output_ns = record.compute_output_ns,
+                                                    .total_ns = total_ns});
+    } else if (record.status == NRD_CANCELLED) {
+      context_.stats.RecordFail(FailReason::kCancelled, total_ns);
     } else {
-      context_.stats.RecordFail(record.status == NRD_CANCELLED ? FailReason::kCancelled
-                                                               : FailReason::kBackend,
+      context_.stats.RecordFail(execution.executed() ? FailReason::kBackend : FailReason::kOther,
                                 total_ns);
     }
   }
+  if (rows_answered > 0) {
+    BestEffort([&] {
+      context_.stats.RecordExecution(instance.index, rows_answered,
+                                     static_cast<uint64_t>(execution.rows()),
+                                     execution.compute_input_ns(), execution.compute_infer_ns(),
+                                     execution.compute_output_ns(), ran_inline);
+    });
+  }
+}
+
+void Scheduler::StoreInCache(const Request& request) {
+  const int64_t insert_ns = MonotonicNowNs();
+  if (request.record.status == NRD_OK) {
+    BestEffort([&] { context_.cache->Insert(request.cache_key, request.record); });
+  }
+  context_.stats.RecordCacheMiss(request.cache_lookup_ns + ElapsedNs(insert_ns, MonotonicNowNs()));
 }
 
 }  // namespace nereid

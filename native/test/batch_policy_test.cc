@@ -69,6 +69,19 @@ TEST_CASE("a preferred size runs at once, the largest that is met") {
   CHECK(DecideBatch(policy, Waiting({9}), kNow).take == 1);  // above the largest preferred size
 }
 
+TEST_CASE("a batch stops short of the largest preferred size rather than passing it") {
+  const BatchPolicy policy = Dynamic(16, 500, {4});
+  CHECK(DecideBatch(policy, Waiting({3, 2}), kNow).take == 1);
+  CHECK(DecideBatch(policy, Waiting({1, 1, 3, 1}), kNow).take == 2);
+  CHECK(DecideBatch(policy, Waiting({9, 1}), kNow).take == 1);
+}
+
+TEST_CASE("preferred sizes count without a delay too, and what is left over does not wait") {
+  const BatchPolicy policy = Dynamic(16, 0, {4});
+  CHECK(DecideBatch(policy, Waiting({1, 1, 1, 1, 1, 1}), kNow).take == 4);
+  CHECK(DecideBatch(policy, Waiting({1, 1}), kNow).take == 2);
+}
+
 TEST_CASE("when the delay is over everything that fits goes, whatever is preferred") {
   const BatchPolicy policy = Dynamic(16, 500, {4});
   CHECK(DecideBatch(policy, Waiting({2, 2, 1}), kNow + 500).take == 3);
@@ -107,9 +120,8 @@ TEST_CASE("whatever waits: a batch never exceeds its size, never splits, never s
     }
     std::vector<WaitingRequest> waiting;
     for (int64_t i = pick(1, 20); i > 0; --i) {
-      waiting.push_back({.rows = pick(1, most),
-                         .enqueue_ns = kNow - pick(0, 1500),
-                         .joins = pick(0, 9) != 0});
+      waiting.push_back(
+          {.rows = pick(1, most), .enqueue_ns = kNow - pick(0, 1500), .joins = pick(0, 9) != 0});
     }
     const BatchDecision decision = DecideBatch(policy, waiting, kNow);
     REQUIRE(decision.take <= waiting.size());

@@ -122,8 +122,9 @@ int32_t LoadModel(nrd_runtime* runtime, const nrd_backend& backend, const ModelS
   inputs[1] = inputs[0];
   inputs[1].name = AsNrdString("MAYBE");
   inputs[1].flags = NRD_SPEC_OPTIONAL;
-  nrd_tensor_spec output = inputs[0];
-  output.name = AsNrdString("OUTPUT0");
+  nrd_tensor_spec outputs[2] = {inputs[0], inputs[0]};
+  outputs[0].name = AsNrdString("OUTPUT0");
+  outputs[1].name = AsNrdString("OUTPUT1");
 
   nrd_model_options options{};
   options.struct_size = sizeof(options);
@@ -132,9 +133,9 @@ int32_t LoadModel(nrd_runtime* runtime, const nrd_backend& backend, const ModelS
   options.version = AsNrdString("1");
   options.backend = &backend;
   options.inputs = inputs;
-  options.outputs = &output;
+  options.outputs = outputs;
   options.input_count = settings.with_optional_input ? 2 : 1;
-  options.output_count = 1;
+  options.output_count = settings.output_count;
   options.max_batch_size = settings.max_batch_size;
   options.instance_count = settings.instance_count;
   options.preferred_batch_size_count = static_cast<uint32_t>(settings.preferred_sizes.size());

@@ -64,6 +64,7 @@ struct ModelSettings {
   int32_t datatype = NRD_TYPE_INT32;
   int64_t dim = 4;
   bool with_optional_input = false;
+  uint32_t output_count = 1;  // at most 2
   uint64_t inline_budget_ns = 0;
 };
 
@@ -111,6 +112,8 @@ class TestRequest {
 
   nrd_request* get() { return record_; }
   nrd_request* operator->() { return record_; }
+  // Somebody else releases the record.
+  void Disown() { record_ = nullptr; }
 
   int32_t Submit() { return nrd_request_submit(record_); }
   // Waits at most ten seconds.

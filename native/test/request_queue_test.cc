@@ -33,6 +33,21 @@ std::vector<const Request*> Order(const RequestQueue& queue) {
 using Requests = std::vector<Request*>;
 using Expected = std::vector<const Request*>;
 
+Requests TakeExpired(RequestQueue& queue, int64_t now_ns) {
+  RequestList list;
+  queue.TakeExpired(now_ns, &list);
+  Requests expired;
+  while (Request* const request = list.TakeFirst()) {
+    expired.push_back(request);
+  }
+  return expired;
+}
+
+std::pair<int32_t, std::string> Expiry(Request& request, int64_t now_ns) {
+  SetExpired(request, now_ns);
+  return {request.record.status, {request.error.message, request.error.message_size}};
+}
+
 TEST_CASE("levels are served from the most urgent; within one, the first to come") {
   RequestQueue queue({{}, {}, {}}, 1);
   const auto low = NewRequest(3);
@@ -69,14 +84,12 @@ TEST_CASE("REJECT takes out what has expired, and nothing else") {
   REQUIRE(queue.Push(old.get(), kNow).ok());
   REQUIRE(queue.Push(young.get(), kNow + 50).ok());
   CHECK(queue.next_expiry_ns() == kNow + 100);
-  Requests expired;
-  queue.TakeExpired(kNow + 99, &expired);
-  CHECK(expired.empty());
-  queue.TakeExpired(kNow + 100, &expired);
-  CHECK(expired == Requests{old.get()});
+  CHECK(TakeExpired(queue, kNow + 99).empty());
+  CHECK(TakeExpired(queue, kNow + 100) == Requests{old.get()});
   CHECK(queue.next_expiry_ns() == kNow + 150);
-  CHECK(ExpiryStatus(*old, kNow + 100).code() == NRD_UNAVAILABLE);
-  CHECK(ExpiryStatus(*old, kNow + 100).message() == "Request timeout expired");
+  const auto [code, message] = Expiry(*old, kNow + 100);
+  CHECK(code == NRD_UNAVAILABLE);
+  CHECK(message == "Request timeout expired");
 }
 
 TEST_CASE("DELAY serves what has expired after the others of its level, and never rejects it") {
@@ -87,12 +100,9 @@ TEST_CASE("DELAY serves what has expired after the others of its level, and neve
   REQUIRE(queue.Push(first.get(), kNow).ok());
   REQUIRE(queue.Push(lower.get(), kNow).ok());
   REQUIRE(queue.Push(second.get(), kNow + 60).ok());
-  Requests expired;
-  queue.TakeExpired(kNow + 100, &expired);
-  CHECK(expired.empty());
+  CHECK(TakeExpired(queue, kNow + 100).empty());
   CHECK(Order(queue) == Expected{second.get(), first.get(), lower.get()});
-  queue.TakeExpired(kNow + 1'000'000, &expired);
-  CHECK(expired.empty());
+  CHECK(TakeExpired(queue, kNow + 1'000'000).empty());
   CHECK(queue.next_expiry_ns() == kNever);
   CHECK(queue.size() == 3);
   queue.Remove(first.get());
@@ -117,10 +127,8 @@ TEST_CASE("a client's limits end in an error even where the model would delay") 
   const auto deadline = NewRequest(0, 0, kNow + 30);
   REQUIRE(queue.Push(timeout.get(), kNow).ok());
   REQUIRE(queue.Push(deadline.get(), kNow).ok());
-  Requests expired;
-  queue.TakeExpired(kNow + 40, &expired);
-  CHECK(expired == Requests{timeout.get(), deadline.get()});
-  CHECK(ExpiryStatus(*deadline, kNow + 40).code() == NRD_DEADLINE_EXCEEDED);
+  CHECK(TakeExpired(queue, kNow + 40) == Requests{deadline.get(), timeout.get()});
+  CHECK(Expiry(*deadline, kNow + 40).first == NRD_DEADLINE_EXCEEDED);
   CHECK(queue.empty());
 }
 
@@ -158,9 +166,7 @@ TEST_CASE("random pushes, removals and expiries match a simple reference") {
       queue.Remove(*at);
       waiting.erase(at);
     } else {
-      Requests expired;
-      queue.TakeExpired(now_ns, &expired);
-      for (Request* request : expired) {
+      for (Request* request : TakeExpired(queue, now_ns)) {
         REQUIRE(request->NextExpiryNs() <= now_ns);
         waiting.erase(std::find(waiting.begin(), waiting.end(), request));
       }
@@ -168,6 +174,11 @@ TEST_CASE("random pushes, removals and expiries match a simple reference") {
         REQUIRE(request->NextExpiryNs() > now_ns);
       }
     }
+    int64_t next_expiry_ns = kNever;
+    for (const Request* request : waiting) {
+      next_expiry_ns = std::min(next_expiry_ns, request->NextExpiryNs());
+    }
+    REQUIRE(queue.next_expiry_ns() == next_expiry_ns);
     REQUIRE(queue.size() == waiting.size());
     REQUIRE(Order(queue).size() == waiting.size());
     REQUIRE(queue.rows() == static_cast<int64_t>(waiting.size()));

@@ -163,7 +163,11 @@ typedef void (*nrd_deallocate_fn)(void* context, void* memory, uint64_t byte_siz
 
 /* Requests that submit answered with NRD_PENDING are complete; `tags` are theirs, valid during the
  * call. Called on an instance thread, on the timer thread, or on the thread that cancels, drains or
- * releases; never while the core holds a lock. The record is the caller's again before the call. */
+ * releases; never while the core holds a lock. The record is the caller's again before the call: it
+ * may be reset, released or submitted again from inside it, and others may be acquired, submitted
+ * and cancelled. A request that is submitted there is never executed there (it is queued) unless
+ * the cache has its answer. Other answers wait until the call returns, the timer's for all models,
+ * so it must not block. */
 typedef void (*nrd_complete_fn)(void* context, const uint64_t* tags, uint32_t count);
 
 /* level: 0 error, 1 warning, 2 info, 3 verbose. */
@@ -189,7 +193,8 @@ NRD_API int32_t nrd_runtime_create(const nrd_runtime_options* options, nrd_runti
                                    nrd_error* error_out);
 
 /* Every model must have been released, every request and buffer given back: otherwise
- * NRD_FAILED_PRECONDITION names what is left, and nothing happens. */
+ * NRD_FAILED_PRECONDITION names what is left, and nothing happens. A nrd_buffer_release on another
+ * thread must have returned. */
 NRD_API int32_t nrd_runtime_release(nrd_runtime* runtime, nrd_error* error_out);
 
 typedef struct nrd_pool_stats {
@@ -246,7 +251,7 @@ typedef struct nrd_request {
   uint32_t struct_size; /* set by the core */
   uint32_t flags;       /* NRD_REQUEST_*, by the caller */
   uint64_t tag;         /* the caller's; given to the completion callback */
-  int64_t deadline_ns;  /* absolute; 0: none. Past it, a request that has not started fails */
+  int64_t deadline_ns;  /* absolute; 0 or less: none. Past it, one that has not started fails */
   uint64_t timeout_ns;  /* longest time in the queue (policy applies); 0: the model's default */
   uint32_t priority;    /* 0 or out of range: the model's default level; 1 is the most urgent */
   uint32_t input_count; /* set by the core */
@@ -267,9 +272,9 @@ typedef struct nrd_request {
 } nrd_request;
 NRD_ASSERT_SIZE(nrd_request, 120);
 
-/* A cleared record of the model; the core keeps released ones for the next caller. Works until
- * nrd_model_release begins. A record that is held keeps the model's memory (not its backend)
- * alive. */
+/* A cleared record of the model; the core keeps released ones for the next caller. Must not overlap
+ * with nrd_model_release. A record that is held keeps the model's memory (not its backend) alive.
+ * The descriptions of tensors (datatype, rank, shape, byte_size) hold what the last use left. */
 NRD_API int32_t nrd_request_acquire(nrd_model* model, nrd_request** request_out,
                                     nrd_error* error_out);
 
@@ -290,21 +295,27 @@ NRD_API int32_t nrd_request_input_alloc(nrd_request* request, uint32_t index);
 
 /* Validates the request and runs it: on this thread when the model is idle and allows that,
  * otherwise through the queue. Returns request->status: NRD_OK with outputs in place; an error;
- * or NRD_PENDING. The completion callback is called for NRD_PENDING only. */
+ * or NRD_PENDING. The completion callback is called for NRD_PENDING only. NRD_FAILED_PRECONDITION,
+ * and nothing happens: the record is in flight.
+ *
+ * A backend may submit to other models from execute and wait for the answer. Waiting there for the
+ * backend's own model ends only when another of its instances is free. */
 NRD_API int32_t nrd_request_submit(nrd_request* request);
 
 /* NRD_OK: the request had not started, it never will, and its completion (NRD_CANCELLED) has been
- * delivered, or will come from submit when it was not submitted yet. NRD_FAILED_PRECONDITION: it is
- * executing or done; an executing backend can see the mark. May race with submit, completion and
- * nrd_model_release; the caller only keeps the record from being released meanwhile. The mark
- * stays until nrd_request_reset. */
+ * delivered, or will come from submit when it was not submitted yet (as NRD_CANCELLED, or as what
+ * else is wrong with it). NRD_FAILED_PRECONDITION: it is executing or done; an executing backend
+ * can see the mark, and one that is about to be executed may still be answered NRD_CANCELLED. May
+ * race with submit, completion and nrd_model_release; the caller only keeps the record from being
+ * reset or released meanwhile. The mark stays until nrd_request_reset. */
 NRD_API int32_t nrd_request_cancel(nrd_request* request);
 
 /* Whether cancel was called on a request that is executing; for backends that can stop early. */
 NRD_API int32_t nrd_request_is_cancelled(const nrd_request* request);
 
-/* Waits for the completion; for runtimes without a completion callback. NRD_DEADLINE_EXCEEDED when
- * it did not come before deadline_ns (0: wait without end); the request goes on in that case. */
+/* Waits for the completion; only for runtimes without a completion callback, and for a record that
+ * was submitted. NRD_DEADLINE_EXCEEDED when it did not come before deadline_ns (0: wait without
+ * end); the request goes on in that case. */
 NRD_API int32_t nrd_request_wait(nrd_request* request, int64_t deadline_ns);
 
 /* ---- Backends -------------------------------------------------------------------------------- */
@@ -414,6 +425,9 @@ NRD_ASSERT_SIZE(nrd_parameter, 32);
 enum {
   NRD_MODEL_NO_INLINE = 1u,
   NRD_MODEL_DYNAMIC_BATCHING = 2u, /* otherwise every request is its own batch */
+  /* What was executed is answered in order of arrival, over all instances; requests that never
+   * run (cancelled, timed out, refused) are answered at once. Rules out inline execution, more than
+   * one priority level, and NRD_TIMEOUT_DELAY. */
   NRD_MODEL_PRESERVE_ORDERING = 4u,
   NRD_MODEL_RESPONSE_CACHE = 8u
 };
@@ -428,7 +442,7 @@ typedef struct nrd_model_options {
   const nrd_tensor_spec* outputs;
   uint32_t input_count;
   uint32_t output_count;
-  int64_t max_batch_size; /* 0: tensors have no batch dimension */
+  int64_t max_batch_size; /* at most 2^31 - 1; 0: tensors have no batch dimension */
   uint32_t instance_count; /* 0: 1 */
   uint32_t preferred_batch_size_count;
   const int64_t* preferred_batch_sizes;
@@ -449,7 +463,8 @@ NRD_API int32_t nrd_model_load(nrd_runtime* runtime, const nrd_model_options* op
 
 /* Refuses new requests (NRD_UNAVAILABLE) and waits until those it has are answered, at most until
  * deadline_ns (0: without end). At the deadline requests that still wait are answered with
- * NRD_UNAVAILABLE and NRD_DEADLINE_EXCEEDED is returned. */
+ * NRD_UNAVAILABLE and NRD_DEADLINE_EXCEEDED is returned. Not from a completion callback or the
+ * model's backend. */
 NRD_API int32_t nrd_model_drain(nrd_model* model, int64_t deadline_ns, nrd_error* error_out);
 
 /* Drains without patience, waits for what is executing, closes instances and backend. The handle is
@@ -474,11 +489,12 @@ typedef struct nrd_model_stats {
   uint32_t struct_size;
   uint32_t instance_count;
   uint64_t last_inference_ms; /* wall clock, since 1970; 0: never */
-  uint64_t inference_count;   /* rows (requests, without a batch dimension), cache hits excluded */
-  uint64_t execution_count;   /* batches */
+  uint64_t inference_count;   /* rows (requests, without a batch dimension) that executions answered
+                                 with NRD_OK */
+  uint64_t execution_count;   /* batches with at least one of these */
   uint64_t inline_count;      /* executions on the submitting thread */
   uint64_t pending_count;     /* requests in the queue now */
-  uint64_t executing_count;   /* requests executing now */
+  uint64_t executing_count;   /* requests executing now, or being answered after it */
   nrd_duration_stat success;
   nrd_duration_stat fail;
   nrd_duration_stat queue;
@@ -490,7 +506,7 @@ typedef struct nrd_model_stats {
   uint64_t fail_rejected;  /* queue full, timed out, deadline, draining */
   uint64_t fail_cancelled;
   uint64_t fail_backend;
-  uint64_t fail_other; /* invalid requests, out of memory */
+  uint64_t fail_other; /* invalid requests, out of memory before execution */
 } nrd_model_stats;
 NRD_ASSERT_SIZE(nrd_model_stats, 216);
 NRD_API void nrd_model_stats_read(nrd_model* model, nrd_model_stats* stats_out);

@@ -1,0 +1,201 @@
+// The bundled digits model: ONNX Runtime's Run in a bare loop, and the same session through the
+// core.
+//
+//   digits_bench MODEL.onnx LIBONNXRUNTIME.so [windows]
+//
+// The two take turns in short windows, so that a machine that changes its speed slows both. Prints
+// the median of each and the median of the ratios, with the middle half of them.
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nereid/nereid.h"
+#include "ort_library.h"
+#include "ort_options.h"
+#include "ort_session.h"
+
+namespace nereid {
+namespace {
+
+constexpr int kRunsPerWindow = 2000;
+
+void Require(const Status& status) {
+  if (!status.ok()) {
+    std::fprintf(stderr, "%s\n", std::string(status.message()).c_str());
+    std::exit(1);
+  }
+}
+
+void Require(int32_t code, const nrd_error& error) {
+  Require(StatusFromCallback(code, error, "the core"));
+}
+
+// Input and output values are made once: what remains is the cost of Run.
+class BareLoop {
+ public:
+  BareLoop(const std::string& model, const std::string& library_path) {
+    OrtOptions options;
+    options.model_path = model;
+    options.library_path = library_path;
+    Require(OrtLibrary::Load(library_path, 0, &library_));
+    Require(OnnxSession::Open(*library_, options, &session_));
+    input_value_ = NewValue(input_.data(), sizeof(input_), {1, 8, 8});
+    output_value_ = NewValue(output_.data(), sizeof(output_), {1, 10});
+  }
+  ~BareLoop() {
+    library_->api().ReleaseValue(input_value_);
+    library_->api().ReleaseValue(output_value_);
+  }
+  BareLoop(const BareLoop&) = delete;
+  BareLoop& operator=(const BareLoop&) = delete;
+
+  void Run() {
+    const char* const input_name = "image";
+    const char* const output_name = "scores";
+    for (int i = 0; i < kRunsPerWindow; ++i) {
+      Require(
+          library_->Check(library_->api().Run(session_->handle(), nullptr, &input_name,
+                                              &input_value_, 1, &output_name, 1, &output_value_),
+                          "Run"));
+    }
+  }
+
+ private:
+  OrtValue* NewValue(float* data, size_t byte_size, std::vector<int64_t> shape) {
+    OrtValue* value = nullptr;
+    Require(library_->Check(library_->api().CreateTensorWithDataAsOrtValue(
+                                library_->cpu_memory(), data, byte_size, shape.data(), shape.size(),
+                                OrtElementType::kFloat, &value),
+                            "CreateTensorWithDataAsOrtValue"));
+    return value;
+  }
+
+  const OrtLibrary* library_ = nullptr;
+  std::unique_ptr<const OnnxSession> session_;
+  std::array<float, 64> input_{};
+  std::array<float, 10> output_{};
+  OrtValue* input_value_ = nullptr;
+  OrtValue* output_value_ = nullptr;
+};
+
+// Whole requests: input buffer, submission, answer, and giving both back.
+class CoreLoop {
+ public:
+  CoreLoop(const std::string& model, const std::string& library_path) {
+    nrd_error error{};
+    nrd_runtime_options runtime_options{};
+    runtime_options.struct_size = sizeof(runtime_options);
+    Require(nrd_runtime_create(&runtime_options, &runtime_, &error), error);
+    nrd_backend backend{};
+    Require(nrd_backend_find("onnxruntime", 11, &backend, &error), error);
+    nrd_tensor_spec input{};
+    input.name = AsNrdString("image");
+    input.datatype = NRD_TYPE_FP32;
+    input.rank = 2;
+    input.dims[0] = input.dims[1] = 8;
+    nrd_tensor_spec output{};
+    output.name = AsNrdString("scores");
+    output.datatype = NRD_TYPE_FP32;
+    output.rank = 1;
+    output.dims[0] = 10;
+    const nrd_parameter parameters[] = {
+        {AsNrdString("model_path"), AsNrdString(model)},
+        {AsNrdString("onnxruntime_path"), AsNrdString(library_path)}};
+    nrd_model_options options{};
+    options.struct_size = sizeof(options);
+    options.flags = NRD_MODEL_DYNAMIC_BATCHING;
+    options.name = AsNrdString("digits");
+    options.version = AsNrdString("1");
+    options.backend = &backend;
+    options.inputs = &input;
+    options.outputs = &output;
+    options.input_count = options.output_count = 1;
+    options.max_batch_size = 64;
+    options.parameters = parameters;
+    options.parameter_count = std::size(parameters);
+    Require(nrd_model_load(runtime_, &options, &model_, &error), error);
+    Require(nrd_request_acquire(model_, &request_, &error), error);
+    nrd_tensor& image = request_->inputs[0];
+    image.datatype = NRD_TYPE_FP32;
+    image.rank = 3;
+    image.shape[0] = 1;
+    image.shape[1] = image.shape[2] = 8;
+    image.byte_size = 64 * sizeof(float);
+  }
+  ~CoreLoop() {
+    nrd_request_release(request_);
+    nrd_model_release(model_);
+    (void)nrd_runtime_release(runtime_, nullptr);
+  }
+  CoreLoop(const CoreLoop&) = delete;
+  CoreLoop& operator=(const CoreLoop&) = delete;
+
+  void Run() {
+    for (int i = 0; i < kRunsPerWindow; ++i) {
+      Require(nrd_request_input_alloc(request_, 0), *request_->error);
+      std::fill_n(static_cast<float*>(request_->inputs[0].data), 64, 0.0F);
+      int32_t code = nrd_request_submit(request_);
+      if (code == NRD_PENDING) {  // the machine stalled, and the core stopped running inline
+        code = nrd_request_wait(request_, 0);
+      }
+      Require(code, *request_->error);
+      nrd_request_drop_inputs(request_);
+      nrd_request_drop_outputs(request_);
+    }
+  }
+
+ private:
+  nrd_runtime* runtime_ = nullptr;
+  nrd_model* model_ = nullptr;
+  nrd_request* request_ = nullptr;
+};
+
+template <typename Loop>
+double MicrosPerRun(Loop& loop) {
+  const int64_t start_ns = nrd_clock_now_ns();
+  loop.Run();
+  return static_cast<double>(nrd_clock_now_ns() - start_ns) / kRunsPerWindow / 1000;
+}
+
+double Quantile(std::vector<double>& values, double share) {
+  std::sort(values.begin(), values.end());
+  return values[static_cast<size_t>(share * static_cast<double>(values.size() - 1))];
+}
+
+void Compare(BareLoop& bare, CoreLoop& core, int windows) {
+  std::vector<double> bare_us;
+  std::vector<double> core_us;
+  std::vector<double> ratios;
+  for (int i = 0; i < windows + 5; ++i) {
+    const double a = MicrosPerRun(bare);
+    const double b = MicrosPerRun(core);
+    if (i >= 5) {  // the first ones warm up
+      bare_us.push_back(a);
+      core_us.push_back(b);
+      ratios.push_back(b / a);
+    }
+  }
+  std::printf("ONNX Runtime's Run      %6.2f us\n", Quantile(bare_us, 0.5));
+  std::printf("a request of the core   %6.2f us\n", Quantile(core_us, 0.5));
+  std::printf("ratio                   %6.3f (%.3f to %.3f)\n", Quantile(ratios, 0.5),
+              Quantile(ratios, 0.25), Quantile(ratios, 0.75));
+}
+
+}  // namespace
+}  // namespace nereid
+
+int main(int argc, char** argv) {
+  if (argc < 3) {
+    std::fprintf(stderr, "usage: digits_bench MODEL.onnx LIBONNXRUNTIME.so [windows]\n");
+    return 2;
+  }
+  nereid::BareLoop bare(argv[1], argv[2]);
+  nereid::CoreLoop core(argv[1], argv[2]);
+  nereid::Compare(bare, core, argc > 3 ? std::atoi(argv[3]) : 200);
+  return 0;
+}
