@@ -1,4 +1,5 @@
-// Time in the core. Policies take `now_ns` as a parameter; only the threads that drive them read it.
+// Time in the core. Policies take `now_ns` as a parameter; only the threads that drive them read
+// it.
 #ifndef NEREID_CLOCK_H_
 #define NEREID_CLOCK_H_
 

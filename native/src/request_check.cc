@@ -42,9 +42,9 @@ Status MissingInputs(const ModelConfig& config, const nrd_request& record) {
 }
 
 Status ShapeError(const ModelConfig& config, const TensorSpec& spec, const nrd_tensor& tensor) {
-  std::string message = "unexpected shape for input '" + spec.name + "' for model '" +
-                        config.name + "'. Expected " + ExpectedShape(spec, config.batched()) +
-                        ", got " + ShapeToString(tensor.rank, tensor.shape) + ".";
+  std::string message = "unexpected shape for input '" + spec.name + "' for model '" + config.name +
+                        "'. Expected " + ExpectedShape(spec, config.batched()) + ", got " +
+                        ShapeToString(tensor.rank, tensor.shape) + ".";
   if (config.batched()) {
     message +=
         " NOTE: Setting a non-zero max_batch_size in the model config requires a batch dimension "
@@ -56,19 +56,18 @@ Status ShapeError(const ModelConfig& config, const TensorSpec& spec, const nrd_t
 Status CheckRows(const ModelConfig& config, const TensorSpec& spec, int64_t rows, bool first,
                  int64_t rows_of_first) {
   if (rows > config.max_batch_size) {
-    return Status::InvalidArgument("inference request batch-size must be <= " +
-                                   std::to_string(config.max_batch_size) + " for '" + config.name +
-                                   "', got " + std::to_string(rows));
+    return Status::InvalidArgument(
+        "inference request batch-size must be <= " + std::to_string(config.max_batch_size) +
+        " for '" + config.name + "', got " + std::to_string(rows));
   }
   if (rows < 1) {
-    return Status::InvalidArgument("inference request batch-size must be >= 1 for '" +
-                                   config.name + "', got " + std::to_string(rows));
+    return Status::InvalidArgument("inference request batch-size must be >= 1 for '" + config.name +
+                                   "', got " + std::to_string(rows));
   }
   if (!first && rows != rows_of_first) {
-    return Status::InvalidArgument("input '" + spec.name +
-                                   "' batch size does not match other inputs for '" + config.name +
-                                   "': expected " + std::to_string(rows_of_first) + ", got " +
-                                   std::to_string(rows));
+    return Status::InvalidArgument(
+        "input '" + spec.name + "' batch size does not match other inputs for '" + config.name +
+        "': expected " + std::to_string(rows_of_first) + ", got " + std::to_string(rows));
   }
   return Status();
 }

@@ -196,13 +196,14 @@ void ResponseCache::Insert(const CacheKey& key, const nrd_request& request) {
   entry->key = key;
   entry->charged_bytes = charged_bytes;
   Shard::EntryList removed;
+  // All that can run out of memory comes before the index points anywhere.
+  Shard::EntryList added{entry};
   std::lock_guard lock(shard.mutex);
-  const auto [place, is_new] = shard.index.try_emplace(key);
+  const auto [place, is_new] = shard.index.try_emplace(key, added.begin());
   if (!is_new) {
     return;  // somebody was faster with the same response
   }
-  shard.recent.push_front(entry);
-  place->second = shard.recent.begin();
+  shard.recent.splice(shard.recent.begin(), added);
   shard.bytes += charged_bytes;
   while (shard.bytes > shard_limit) {
     shard.Remove(std::prev(shard.recent.end()), &removed);

@@ -51,8 +51,8 @@ int32_t Scheduler::Submit(Request& request) {
         status.code() == NRD_CANCELLED ? FailReason::kCancelled : FailReason::kRejected, 0);
     return status.code();
   }
-  // From the moment the lock is released the request may be answered, reused, and the scheduler
-  // gone: all that touches either happens before.
+  // From the moment the lock is released the request may be answered and reused: all that touches
+  // it happens before. The scheduler may go as well, except while `wakers_` counts this thread.
   request.record.status = NRD_PENDING;
   request.state.store(RequestState::kQueued, std::memory_order_relaxed);
   ++unanswered_;
@@ -60,7 +60,14 @@ int32_t Scheduler::Submit(Request& request) {
     armed_expiry_ns_ = queue_.next_expiry_ns();
     context_.timer.Arm(this, armed_expiry_ns_);
   }
-  WakeForNewRequest();
+  Instance* const instance = ChooseForNewRequest();
+  if (instance == nullptr) {
+    return NRD_PENDING;
+  }
+  wakers_.fetch_add(1, std::memory_order_relaxed);
+  lock.unlock();
+  instance->wake.notify_one();
+  wakers_.fetch_sub(1, std::memory_order_release);
   return NRD_PENDING;
 }
 
@@ -96,10 +103,12 @@ int32_t Scheduler::RunInline(Instance& instance, Request& request,
   UpdateEstimate(execution_ns);
   --executing_;
   idle_.push_back(&instance);
-  if (!queue_.empty()) {
-    WakeAnInstance();
-  }
+  Instance* const woken = queue_.empty() ? nullptr : ChooseToWake();
   Answered(1);
+  lock.unlock();
+  if (woken != nullptr) {
+    woken->wake.notify_one();
+  }
   return code;
 }
 
@@ -226,6 +235,9 @@ void Scheduler::Stop() {
     if (instance->thread.joinable()) {
       instance->thread.join();
     }
+  }
+  while (wakers_.load(std::memory_order_acquire) != 0) {
+    std::this_thread::yield();  // they are between releasing the lock and returning
   }
 }
 

@@ -86,6 +86,7 @@ class Scheduler : public TimerTarget {
     uint64_t ticket = 0;          // with preserve_ordering
     int64_t wake_ns = kNever;     // when to look again, after there was no batch to take
     bool signalled = false;
+    Instance* next_to_wake = nullptr;  // has to look at what this one left in the queue
     std::condition_variable wake;
     std::thread thread;
   };
@@ -94,8 +95,8 @@ class Scheduler : public TimerTarget {
   bool MayRunInline(const Request& request, int64_t now_ns) const;
   bool TakeBatch(Instance& instance);
   void LookAtQueue();
-  void WakeAnInstance();
-  void WakeForNewRequest();
+  Instance* ChooseToWake();
+  Instance* ChooseForNewRequest();
   void WakeForChange();
   void WaitForWork(Instance& instance, std::unique_lock<std::mutex>& lock);
   void Answered(size_t count);
@@ -120,13 +121,16 @@ class Scheduler : public TimerTarget {
 
   std::mutex mutex_;
   RequestQueue queue_;
-  std::vector<Instance*> idle_;         // the last one is taken first: its caches are warm
-  Instance* armed_ = nullptr;           // waits for more requests, or for the queue delay to pass
-  int64_t wake_rows_ = 0;               // rows in the queue at which `armed_` wants to know
-  int64_t armed_expiry_ns_ = kNever;    // what the timer knows of
-  int64_t estimate_ns_ = 0;             // moving average of an execution
-  uint64_t executing_ = 0;              // requests
-  uint64_t unanswered_ = 0;             // requests admitted and not delivered yet
+  std::vector<Instance*> idle_;       // the last one is taken first: its caches are warm
+  Instance* armed_ = nullptr;         // waits for more requests, or for the queue delay to pass
+  int64_t wake_rows_ = 0;             // rows in the queue at which `armed_` wants to know
+  int64_t armed_expiry_ns_ = kNever;  // what the timer knows of
+  int64_t estimate_ns_ = 0;           // moving average of an execution
+  // Requests that execute. Falls before they are answered: who has the answer sees it.
+  std::atomic<uint64_t> executing_{0};
+  uint64_t unanswered_ = 0;           // requests admitted and not delivered yet
+  // Submitters that wake an instance after they released the lock; Stop waits for them.
+  std::atomic<uint32_t> wakers_{0};
   std::atomic<bool> accepting_{false};  // written with the lock held
   bool stopping_ = false;
   uint32_t opening_ = 0;  // instances that are being opened

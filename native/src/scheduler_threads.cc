@@ -65,15 +65,18 @@ void Scheduler::RunThread(Instance& instance, std::string name) {
       continue;
     }
     lock.unlock();
+    if (Instance* const next = std::exchange(instance.next_to_wake, nullptr)) {
+      next->wake.notify_one();
+    }
     AnswerExpired(std::exchange(instance.expired, {}));
     size_t delivered = 0;
     if (work) {
       Execute(instance, MonotonicNowNs(), false);
+      executing_.fetch_sub(instance.batch.size(), std::memory_order_relaxed);
       delivered = Deliver(instance);
     }
     lock.lock();
     if (work) {
-      executing_ -= instance.batch.size();
       if (instance.execution.executed()) {
         UpdateEstimate(instance.execution.compute_infer_ns());
       }
@@ -141,37 +144,42 @@ bool Scheduler::TakeBatch(Instance& instance) {
   if (config_.preserve_ordering) {
     instance.ticket = ordered_.TakeTicket();
   }
-  if (!queue_.empty()) {
-    WakeAnInstance();
-  }
+  instance.next_to_wake = queue_.empty() ? nullptr : ChooseToWake();
   return true;
 }
 
-void Scheduler::WakeAnInstance() {
-  if (armed_ != nullptr) {
-    armed_->signalled = true;
-    armed_->wake.notify_one();
-  } else if (!idle_.empty()) {
-    Instance* const instance = idle_.back();
+// Marks an instance that has to look at the queue; null: none is waiting. The caller notifies it,
+// better without the lock: a thread that wakes up only to wait for the lock costs two switches.
+Scheduler::Instance* Scheduler::ChooseToWake() {
+  Instance* instance = armed_;
+  if (instance == nullptr && !idle_.empty()) {
+    instance = idle_.back();
     idle_.pop_back();
-    instance->signalled = true;
-    instance->wake.notify_one();
   }
+  if (instance == nullptr || instance->signalled) {
+    return nullptr;
+  }
+  instance->signalled = true;
+  return instance;
 }
 
 // While an instance waits for a fuller batch, a request that does not fill it changes nothing. One
 // cannot tell from the number of rows when shapes differ, or when a request can come in between.
-void Scheduler::WakeForNewRequest() {
+Scheduler::Instance* Scheduler::ChooseForNewRequest() {
   const bool rows_tell = config_.uniform && config_.queue_policies.size() == 1;
   if (armed_ == nullptr || !rows_tell || queue_.rows() >= wake_rows_) {
-    WakeAnInstance();
+    return ChooseToWake();
   }
+  return nullptr;
 }
 
 // What an instance waits for was computed from requests of which some are gone, or will not come.
 void Scheduler::WakeForChange() {
-  if (armed_ != nullptr) {
-    WakeAnInstance();
+  if (armed_ == nullptr) {
+    return;
+  }
+  if (Instance* const instance = ChooseToWake()) {
+    instance->wake.notify_one();
   }
 }
 

@@ -60,12 +60,12 @@ inline std::string_view View(const nrd_string& text) {
 }
 inline nrd_string AsNrdString(std::string_view text) { return {text.data(), text.size()}; }
 
-#define NRD_RETURN_IF_ERROR(expression)              \
-  do {                                               \
-    ::nereid::Status nrd_status_ = (expression);     \
-    if (!nrd_status_.ok()) [[unlikely]] {            \
-      return nrd_status_;                            \
-    }                                                \
+#define NRD_RETURN_IF_ERROR(expression)          \
+  do {                                           \
+    ::nereid::Status nrd_status_ = (expression); \
+    if (!nrd_status_.ok()) [[unlikely]] {        \
+      return nrd_status_;                        \
+    }                                            \
   } while (false)
 
 }  // namespace nereid

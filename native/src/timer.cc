@@ -44,9 +44,9 @@ void Timer::Run() {
   pthread_setname_np(pthread_self(), "nrd-timer");
   std::unique_lock lock(mutex_);
   while (!stopping_) {
-    const auto first = std::min_element(
-        due_ns_.begin(), due_ns_.end(),
-        [](const auto& a, const auto& b) { return a.second < b.second; });
+    const auto first =
+        std::min_element(due_ns_.begin(), due_ns_.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
     const int64_t due_ns = first == due_ns_.end() ? kNever : first->second;
     const int64_t now_ns = MonotonicNowNs();
     if (due_ns > now_ns) {

@@ -61,10 +61,12 @@ TEST_CASE("a request that does not fit its model is told what was expected and w
         "input(s) ['INPUT0']. Please provide all required input(s).");
   CHECK(refused([](nrd_tensor& input) { input.datatype = NRD_TYPE_FP32; }) ==
         "inference input 'INPUT0' data-type is 'FP32', but model 'm' expects 'INT32'");
-  CHECK(refused([](nrd_tensor& input) { input.datatype = 77; })
-            .find("data-type is '77', but model 'm' expects 'INT32'") != std::string::npos);
-  CHECK(refused([](nrd_tensor& input) { input.rank = 1; })
-            .find("unexpected shape for input 'INPUT0' for model 'm'. Expected [-1,4], got [2].") ==
+  CHECK(refused([](nrd_tensor& input) {
+          input.datatype = 77;
+        }).find("data-type is '77', but model 'm' expects 'INT32'") != std::string::npos);
+  CHECK(refused([](nrd_tensor& input) {
+          input.rank = 1;
+        }).find("unexpected shape for input 'INPUT0' for model 'm'. Expected [-1,4], got [2].") ==
         0);
   CHECK(refused([](nrd_tensor& input) { input.rank = 4'000'000'000U; }).find("at most 8") !=
         std::string::npos);
@@ -80,8 +82,8 @@ TEST_CASE("a request that does not fit its model is told what was expected and w
           input.shape[0] = 0;
           input.byte_size = 0;
         }) == "inference request batch-size must be >= 1 for 'm', got 0");
-  CHECK(refused([](nrd_tensor& input) { input.shape[0] = INT64_MAX / 2; })
-            .find("exceed") != std::string::npos);
+  CHECK(refused([](nrd_tensor& input) { input.shape[0] = INT64_MAX / 2; }).find("exceed") !=
+        std::string::npos);
   CHECK(backend.executions == 0);
 }
 

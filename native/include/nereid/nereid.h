@@ -157,7 +157,8 @@ typedef struct nrd_runtime nrd_runtime;
 typedef struct nrd_model nrd_model;
 
 /* Memory for the pinned pool, asked for in chunks of `pool_chunk_bytes` or more, aligned to at
- * least 4096, and given back only by nrd_runtime_release. allocate returns NULL when it has none. */
+ * least 4096, and given back only by nrd_runtime_release. allocate returns NULL when it has none.
+ */
 typedef void* (*nrd_allocate_fn)(void* context, uint64_t byte_size);
 typedef void (*nrd_deallocate_fn)(void* context, void* memory, uint64_t byte_size);
 
@@ -442,7 +443,7 @@ typedef struct nrd_model_options {
   const nrd_tensor_spec* outputs;
   uint32_t input_count;
   uint32_t output_count;
-  int64_t max_batch_size; /* at most 2^31 - 1; 0: tensors have no batch dimension */
+  int64_t max_batch_size;  /* at most 2^31 - 1; 0: tensors have no batch dimension */
   uint32_t instance_count; /* 0: 1 */
   uint32_t preferred_batch_size_count;
   const int64_t* preferred_batch_sizes;
@@ -503,7 +504,7 @@ typedef struct nrd_model_stats {
   nrd_duration_stat compute_output;
   nrd_duration_stat cache_hit;
   nrd_duration_stat cache_miss;
-  uint64_t fail_rejected;  /* queue full, timed out, deadline, draining */
+  uint64_t fail_rejected; /* queue full, timed out, deadline, draining */
   uint64_t fail_cancelled;
   uint64_t fail_backend;
   uint64_t fail_other; /* invalid requests, out of memory before execution */

@@ -1,0 +1,40 @@
+package io.nereid.benchmarks;
+
+import io.nereid.DataType;
+import io.nereid.DynamicBatching;
+import io.nereid.ModelSpec;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** The models that the benchmarks run. */
+final class BenchmarkModels {
+
+  static final String INPUT = "INPUT0";
+  static final String OUTPUT = "OUTPUT0";
+
+  private BenchmarkModels() {}
+
+  /** The core's identity on FP32 tensors with a batch dimension. */
+  static ModelSpec.Builder identity(int maxBatchSize, long... dims) {
+    return ModelSpec.builder("identity")
+        .backend("identity")
+        .maxBatchSize(maxBatchSize)
+        .input(INPUT, DataType.FP32, dims)
+        .output(OUTPUT, DataType.FP32, dims);
+  }
+
+  /** The bundled classifier of handwritten digits, on ONNX Runtime. */
+  static ModelSpec.Builder digits() {
+    Path file = Path.of("examples", "models", "digits", "1", "model.onnx").toAbsolutePath();
+    if (!Files.isRegularFile(file)) {
+      throw new IllegalStateException("run this in the project's directory: there is no " + file);
+    }
+    return ModelSpec.builder("digits")
+        .backend("onnxruntime")
+        .parameter("model_path", file.toString())
+        .maxBatchSize(64)
+        .dynamicBatching(DynamicBatching.create())
+        .input("image", DataType.FP32, 8, 8)
+        .output("scores", DataType.FP32, 10);
+  }
+}

@@ -1,0 +1,84 @@
+package io.nereid.benchmarks;
+
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
+
+import io.nereid.DataType;
+import io.nereid.Model;
+import io.nereid.Nereid;
+import io.nereid.Tensor;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Warmup;
+
+/**
+ * An image-sized FP32 tensor of 3×224×224 (602 112 bytes) through identity, which copies it once;
+ * {@link #copyAlone} is that copy for comparison.
+ */
+@State(Scope.Benchmark)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.MICROSECONDS)
+@Warmup(iterations = 5, time = 1)
+@Measurement(iterations = 5, time = 1)
+@Fork(value = 2, jvmArgsAppend = "--enable-native-access=ALL-UNNAMED")
+public class LargeTensorBenchmark {
+
+  private static final int ELEMENTS = 3 * 224 * 224;
+
+  private Nereid nereid;
+  private Model model;
+  private MemorySegment source;
+  private MemorySegment target;
+  private Tensor nativeInput;
+  private float[] array;
+
+  /** Makes the benchmark; its state is set up by {@link #open}. */
+  public LargeTensorBenchmark() {}
+
+  @Setup
+  public void open() {
+    nereid = Nereid.create();
+    model = nereid.load(BenchmarkModels.identity(8, 3, 224, 224).build());
+    array = new float[ELEMENTS];
+    source = Arena.ofAuto().allocate(JAVA_FLOAT, ELEMENTS);
+    target = Arena.ofAuto().allocate(JAVA_FLOAT, ELEMENTS);
+    nativeInput = Tensor.of(DataType.FP32, source, 1, 3, 224, 224);
+  }
+
+  @TearDown
+  public void close() {
+    nereid.close();
+  }
+
+  @Benchmark
+  public float borrowedInput() {
+    return infer(nativeInput);
+  }
+
+  @Benchmark
+  public float arrayInput() {
+    return infer(Tensor.ofFloats(array, 1, 3, 224, 224));
+  }
+
+  @Benchmark
+  public MemorySegment copyAlone() {
+    return target.copyFrom(source);
+  }
+
+  private float infer(Tensor input) {
+    try (var request = model.newRequest().input(BenchmarkModels.INPUT, input);
+        var response = request.infer()) {
+      return response.output(BenchmarkModels.OUTPUT).floatAt(ELEMENTS - 1);
+    }
+  }
+}

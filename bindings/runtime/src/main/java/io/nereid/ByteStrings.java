@@ -1,0 +1,78 @@
+package io.nereid;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+
+/** The layout of {@link DataType#BYTES} tensors. */
+final class ByteStrings {
+
+  private static final ValueLayout.OfInt LENGTH =
+      JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+  private ByteStrings() {}
+
+  static MemorySegment encode(byte[][] values) {
+    long size = 0;
+    for (byte[] value : values) {
+      size += Integer.BYTES + (long) value.length;
+    }
+    MemorySegment encoded = MemorySegment.ofArray(new byte[Math.toIntExact(size)]);
+    long offset = 0;
+    for (byte[] value : values) {
+      encoded.set(LENGTH, offset, value.length);
+      MemorySegment.copy(value, 0, encoded, JAVA_BYTE, offset + Integer.BYTES, value.length);
+      offset += Integer.BYTES + value.length;
+    }
+    return encoded;
+  }
+
+  /** Every element, in order; there must be exactly {@code count}. */
+  static byte[][] decode(MemorySegment encoded, int count) {
+    byte[][] values = new byte[count][];
+    long offset = 0;
+    for (int i = 0; i < count; i++) {
+      long length = lengthAt(encoded, offset, i);
+      values[i] = encoded.asSlice(offset + Integer.BYTES, length).toArray(JAVA_BYTE);
+      offset += Integer.BYTES + length;
+    }
+    if (offset != encoded.byteSize()) {
+      throw new NereidException(
+          StatusCode.INVALID_ARGUMENT,
+          (encoded.byteSize() - offset) + " bytes follow the last of " + count + " byte strings");
+    }
+    return values;
+  }
+
+  /** Element {@code index}; the elements before it are skipped one by one. */
+  static byte[] element(MemorySegment encoded, long index) {
+    long offset = 0;
+    for (long i = 0; i < index; i++) {
+      offset += Integer.BYTES + lengthAt(encoded, offset, i);
+    }
+    long length = lengthAt(encoded, offset, index);
+    return encoded.asSlice(offset + Integer.BYTES, length).toArray(JAVA_BYTE);
+  }
+
+  private static long lengthAt(MemorySegment encoded, long offset, long index) {
+    long left = encoded.byteSize() - offset;
+    if (left >= Integer.BYTES) {
+      long length = Integer.toUnsignedLong(encoded.get(LENGTH, offset));
+      if (length <= left - Integer.BYTES) {
+        return length;
+      }
+    }
+    throw new NereidException(
+        StatusCode.INVALID_ARGUMENT,
+        "byte string "
+            + index
+            + " begins at byte "
+            + offset
+            + " and ends beyond the "
+            + encoded.byteSize()
+            + " bytes of the tensor");
+  }
+}

@@ -1,0 +1,47 @@
+package io.nereid;
+
+import java.time.Duration;
+
+/** Argument checks whose messages name the argument. */
+final class Checks {
+
+  private Checks() {}
+
+  static void notNegative(long value, String name) {
+    if (value < 0) {
+      throw new IllegalArgumentException(name + " must not be negative, got " + value);
+    }
+  }
+
+  static void notNegative(Duration value, String name) {
+    if (value.isNegative()) {
+      throw new IllegalArgumentException(name + " must not be negative, got " + value);
+    }
+  }
+
+  static void positive(long value, String name) {
+    if (value <= 0) {
+      throw new IllegalArgumentException(name + " must be positive, got " + value);
+    }
+  }
+
+  /** Nanoseconds of a duration; the largest long for durations beyond 292 years. */
+  static long nanos(Duration duration) {
+    try {
+      return duration.toNanos();
+    } catch (ArithmeticException e) {
+      return duration.isNegative() ? Long.MIN_VALUE : Long.MAX_VALUE;
+    }
+  }
+
+  /** The moment {@code duration} from now on the monotonic clock, never 0, which means none. */
+  static long deadlineNs(Duration duration) {
+    long now = System.nanoTime();
+    long nanos = nanos(duration);
+    if (now > 0 && nanos > Long.MAX_VALUE - now) {
+      return Long.MAX_VALUE;
+    }
+    long deadline = now + nanos;
+    return deadline == 0 ? 1 : deadline;
+  }
+}

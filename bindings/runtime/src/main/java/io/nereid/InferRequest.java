@@ -1,0 +1,293 @@
+package io.nereid;
+
+import static io.nereid.internal.ffi.RequestLayout.TENSOR_BYTE_SIZE;
+import static io.nereid.internal.ffi.RequestLayout.TENSOR_DATA;
+import static io.nereid.internal.ffi.RequestLayout.TENSOR_DATATYPE;
+import static io.nereid.internal.ffi.RequestLayout.TENSOR_FLAGS;
+import static io.nereid.internal.ffi.RequestLayout.TENSOR_RANK;
+import static io.nereid.internal.ffi.RequestLayout.TENSOR_SELECTED;
+import static io.nereid.internal.ffi.RequestLayout.TENSOR_SHAPE;
+
+import io.nereid.internal.ffi.Memory;
+import io.nereid.internal.ffi.RequestCalls;
+import io.nereid.internal.ffi.RequestLayout;
+import io.nereid.internal.request.Slot;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * One request to a model, sent once with {@link #infer} or {@link #inferAsync}. It is filled in by
+ * one thread at a time; {@link #cancel} and {@link #close} may come from any.
+ *
+ * <p>Closing gives the inputs' memory back. It neither cancels a request that is under way nor
+ * touches its response: close in whatever order suits.
+ */
+public final class InferRequest extends TensorOwner implements AutoCloseable {
+
+  private final LoadedModel model;
+  private final Slot slot;
+  private final long generation;
+
+  InferRequest(LoadedModel model, Slot slot) {
+    this.model = model;
+    this.slot = slot;
+    this.generation = slot.generation();
+  }
+
+  // ---- Inputs and outputs ----------------------------------------------------------------------
+
+  /**
+   * Gives an input. Memory of the runtime's pool is passed on without a copy when it is a
+   * response's output, and so is native memory that cannot go away: that of the global arena and of
+   * automatic arenas; do not change it before the response is there. Everything else (arrays,
+   * memory of arenas that can be closed) is copied once, now, into the pool.
+   */
+  public InferRequest input(String name, Tensor tensor) {
+    slot.beginEdit(generation);
+    try {
+      int index = model.signature().inputIndex(name);
+      long input = describe(index, name, tensor.dataType(), tensor.rawShape(), tensor.byteSize());
+      InputBinder.bind(model, slot, index, input, tensor);
+      countInput(index);
+    } finally {
+      slot.endEdit();
+    }
+    return this;
+  }
+
+  /**
+   * Memory from the runtime's pool for an input, to be filled in before the request is sent; the
+   * way in without a copy. When the pool is exhausted, waits until the request's deadline if one
+   * was set before, and else fails at once with {@link StatusCode#RESOURCE_EXHAUSTED}.
+   */
+  public Tensor allocateInput(String name, long... shape) {
+    TensorSpec spec = model.signature().input(model.signature().inputIndex(name));
+    if (!spec.dataType().isFixedSize()) {
+      throw new IllegalStateException(
+          "input '" + name + "' is of BYTES: use allocateBytesInput, or give a tensor");
+    }
+    return allocate(
+        name, Signature.byteSize("input '" + name + "'", spec.dataType(), shape), shape);
+  }
+
+  /** As {@link #allocateInput} for an input of BYTES, whose encoded size must be said. */
+  public Tensor allocateBytesInput(String name, long byteSize, long... shape) {
+    Checks.notNegative(byteSize, "byteSize");
+    return allocate(name, byteSize, shape);
+  }
+
+  private Tensor allocate(String name, long byteSize, long[] shape) {
+    slot.beginEdit(generation);
+    try {
+      int index = model.signature().inputIndex(name);
+      DataType type = model.signature().input(index).dataType();
+      long input = describe(index, name, type, shape, byteSize);
+      InputBinder.allocate(model, slot, index, byteSize);
+      countInput(index);
+      return new Tensor(this, type, shape, Memory.readLong(input + TENSOR_DATA), byteSize);
+    } finally {
+      slot.endEdit();
+    }
+  }
+
+  /** Writes what an input is, without its memory; returns its address. */
+  private long describe(int index, String name, DataType type, long[] shape, long byteSize) {
+    long input = RequestLayout.input(slot.record(), index);
+    if ((Memory.readInt(input + TENSOR_FLAGS) & TENSOR_SELECTED) != 0) {
+      throw Signature.invalid("input '" + name + "' already exists in request");
+    }
+    if (shape.length > RequestLayout.MAX_RANK) {
+      Signature.checkRank("input '" + name + "' for model '" + model.spec().name() + "'", shape);
+    }
+    Memory.writeLong(input + TENSOR_BYTE_SIZE, byteSize);
+    Memory.writeInt(input + TENSOR_DATATYPE, type.code());
+    Memory.writeInt(input + TENSOR_RANK, shape.length);
+    for (int i = 0; i < shape.length; i++) {
+      Memory.writeLong(input + TENSOR_SHAPE + (long) i * Long.BYTES, shape[i]);
+    }
+    return input;
+  }
+
+  private void countInput(int index) {
+    if (!model.signature().input(index).optional()) {
+      slot.addRequiredInput();
+    }
+  }
+
+  /** Asks for an output; a request that asks for none gets all. */
+  public InferRequest output(String name) {
+    slot.beginEdit(generation);
+    try {
+      int index = model.signature().outputIndex(name);
+      long flagsAt = RequestLayout.output(slot.record(), index) + TENSOR_FLAGS;
+      int flags = Memory.readInt(flagsAt);
+      if ((flags & TENSOR_SELECTED) != 0) {
+        throw Signature.invalid("output '" + name + "' already exists in request");
+      }
+      Memory.writeInt(flagsAt, flags | TENSOR_SELECTED);
+    } finally {
+      slot.endEdit();
+    }
+    return this;
+  }
+
+  // ---- Settings --------------------------------------------------------------------------------
+
+  /** Names the request; the response repeats it. */
+  public InferRequest id(String id) {
+    Objects.requireNonNull(id);
+    slot.beginEdit(generation);
+    slot.requestId(id);
+    slot.endEdit();
+    return this;
+  }
+
+  /** From now, how long the answer may take; then {@link StatusCode#DEADLINE_EXCEEDED}. */
+  public InferRequest deadline(Duration fromNow) {
+    long deadlineNs = Checks.deadlineNs(fromNow);
+    slot.beginEdit(generation);
+    slot.deadlineNs(deadlineNs);
+    Memory.writeLong(slot.record() + RequestLayout.REQUEST_DEADLINE_NS, deadlineNs);
+    slot.endEdit();
+    return this;
+  }
+
+  /** How long the request may wait for its turn, as far as the model's queue policy lets it. */
+  public InferRequest timeout(Duration inQueue) {
+    Checks.notNegative(inQueue, "timeout");
+    slot.beginEdit(generation);
+    Memory.writeLong(slot.record() + RequestLayout.REQUEST_TIMEOUT_NS, Checks.nanos(inQueue));
+    slot.endEdit();
+    return this;
+  }
+
+  /** 1 is the most urgent; 0, and levels the model does not have, mean its default. */
+  public InferRequest priority(int level) {
+    Checks.notNegative(level, "priority");
+    slot.beginEdit(generation);
+    Memory.writeInt(slot.record() + RequestLayout.REQUEST_PRIORITY, level);
+    slot.endEdit();
+    return this;
+  }
+
+  /** A parameter for the backend: a boolean, an integer, a string, or a floating-point number. */
+  public InferRequest parameter(String key, Object value) {
+    RequestParameters.check(key, value);
+    slot.beginEdit(generation);
+    Map<String, Object> parameters = slot.parameters();
+    if (parameters == null) {
+      parameters = new LinkedHashMap<>();
+      slot.parameters(parameters);
+    }
+    parameters.put(key, value);
+    slot.endEdit();
+    return this;
+  }
+
+  // ---- Running it ------------------------------------------------------------------------------
+
+  /**
+   * Sends the request and waits for the response. Made for virtual threads, good on any.
+   *
+   * <p>When the thread is interrupted while it waits, the request is cancelled and {@link
+   * StatusCode#CANCELLED} thrown; the thread stays interrupted. When a deadline passes while the
+   * model executes the request, the caller is told at once and the result is thrown away.
+   */
+  public InferResponse infer() {
+    Slot slot = this.slot;
+    slot.beginSubmit(generation);
+    int status;
+    try {
+      checkInputs();
+      slot.waiter(Thread.currentThread());
+      status = RequestCalls.submit(slot.record());
+    } catch (Throwable t) {
+      slot.undoSubmit();
+      throw t;
+    }
+    if (status == Completion.PENDING) {
+      Completion.await(model, slot);
+    } else {
+      slot.complete();
+    }
+    return Completion.finish(model, slot, generation);
+  }
+
+  /**
+   * Sends the request; the future completes with the response, which its receiver closes. What
+   * depends on the future runs on a virtual thread of its own. Cancelling it cancels the request.
+   */
+  public CompletableFuture<InferResponse> inferAsync() {
+    slot.beginSubmit(generation);
+    InferFuture future = new InferFuture(model, slot, generation);
+    int status;
+    try {
+      checkInputs();
+      slot.asyncCompletion(future);
+      int flags = Memory.readInt(slot.record() + RequestLayout.REQUEST_FLAGS);
+      Memory.writeInt(
+          slot.record() + RequestLayout.REQUEST_FLAGS, flags | RequestLayout.REQUEST_NO_INLINE);
+      future.expireAt(slot.deadlineNs());
+      status = RequestCalls.submit(slot.record());
+    } catch (Throwable t) {
+      future.cancelExpiry();
+      slot.undoSubmit();
+      throw t;
+    }
+    if (status != Completion.PENDING) {
+      slot.complete();
+      future.run();
+    }
+    return future;
+  }
+
+  private void checkInputs() {
+    if (slot.requiredInputsGiven() == model.signature().requiredInputCount()) {
+      return;
+    }
+    boolean[] given = new boolean[model.spec().inputs().size()];
+    for (int i = 0; i < given.length; i++) {
+      long flagsAt = RequestLayout.input(slot.record(), i) + TENSOR_FLAGS;
+      given[i] = (Memory.readInt(flagsAt) & TENSOR_SELECTED) != 0;
+    }
+    throw model.signature().missingInputs(given);
+  }
+
+  /**
+   * Gives up on the request. True when it will never execute: who waits for it gets {@link
+   * StatusCode#CANCELLED}. False when its turn has come (a backend may notice and stop early, and
+   * the answer may be either), when it is done, or closed.
+   */
+  public boolean cancel() {
+    if (!slot.tryEnter(generation, Slot.REQUEST)) {
+      return false;
+    }
+    try {
+      return RequestCalls.cancel(slot.record()) == StatusCode.OK.number();
+    } finally {
+      slot.exit();
+    }
+  }
+
+  /** Gives the inputs back. Closing twice does nothing. */
+  @Override
+  public void close() {
+    slot.close(generation, Slot.REQUEST);
+  }
+
+  @Override
+  void checkOpen() {
+    if (!slot.has(generation, Slot.REQUEST)) {
+      throw Slot.closed(Slot.REQUEST);
+    }
+  }
+
+  @Override
+  MemorySegment memory() {
+    return model.runtime().memory();
+  }
+}

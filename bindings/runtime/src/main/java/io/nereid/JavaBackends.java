@@ -1,0 +1,158 @@
+package io.nereid;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.nereid.backend.Backend;
+import io.nereid.backend.BackendInstance;
+import io.nereid.backend.ModelContext;
+import io.nereid.internal.ffi.ErrorRecord;
+import io.nereid.internal.ffi.Memory;
+import io.nereid.internal.ffi.ModelLayout;
+import io.nereid.internal.ffi.NativeLibrary;
+import io.nereid.internal.request.Registry;
+import java.lang.System.Logger.Level;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+
+/**
+ * The functions that the core calls about backends written in Java, made once and living as long as
+ * the process. Backends and their instances go to the core by number. Nothing may be thrown out of
+ * these functions: an exception that escapes one ends the process.
+ */
+final class JavaBackends {
+
+  private record Entry(Backend backend, Signature signature, NativeRuntime runtime) {}
+
+  /** An instance with what its batches need. */
+  record Instance(
+      BackendInstance backend, Signature signature, NativeRuntime runtime, BatchScratch scratch) {}
+
+  private static final Registry<Entry> BACKENDS = new Registry<>();
+  private static final Registry<Instance> INSTANCES = new Registry<>();
+
+  private static final int OK = 0;
+
+  private static final long OPEN_MODEL = upcall("openModel", int.class, "LLLL");
+  private static final long OPEN_INSTANCE = upcall("openInstance", int.class, "LILL");
+  private static final long EXECUTE = upcall("execute", int.class, "LLL");
+  private static final long CLOSE_INSTANCE = upcall("closeInstance", void.class, "L");
+  private static final long CLOSE_MODEL = upcall("closeModel", void.class, "L");
+
+  private JavaBackends() {}
+
+  private static long upcall(String name, Class<?> result, String parameters) {
+    ValueLayout[] layouts = new ValueLayout[parameters.length()];
+    Class<?>[] types = new Class<?>[parameters.length()];
+    for (int i = 0; i < layouts.length; i++) {
+      boolean isLong = parameters.charAt(i) == 'L';
+      layouts[i] = isLong ? JAVA_LONG : JAVA_INT;
+      types[i] = isLong ? long.class : int.class;
+    }
+    try {
+      return NativeLibrary.upcall(
+          MethodHandles.lookup()
+              .findStatic(JavaBackends.class, name, MethodType.methodType(result, types)),
+          result == void.class
+              ? FunctionDescriptor.ofVoid(layouts)
+              : FunctionDescriptor.of(JAVA_INT, layouts));
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  /** The number of a backend for one load of a model, until it is removed. */
+  static long add(Backend backend, Signature signature, NativeRuntime runtime) {
+    return BACKENDS.add(new Entry(backend, signature, runtime));
+  }
+
+  static void remove(long number) {
+    BACKENDS.remove(number);
+  }
+
+  /** Fills in an {@code nrd_backend} for the backend with this number. */
+  static void write(MemorySegment table, long number, Backend backend) {
+    table.set(
+        JAVA_INT,
+        ModelLayout.BACKEND_FLAGS,
+        backend.ownThread() ? ModelLayout.BACKEND_OWN_THREAD : 0);
+    table.set(JAVA_LONG, ModelLayout.BACKEND_CONTEXT, number);
+    table.set(JAVA_LONG, ModelLayout.BACKEND_OPEN_MODEL, OPEN_MODEL);
+    table.set(JAVA_LONG, ModelLayout.BACKEND_OPEN_INSTANCE, OPEN_INSTANCE);
+    table.set(JAVA_LONG, ModelLayout.BACKEND_EXECUTE, EXECUTE);
+    table.set(JAVA_LONG, ModelLayout.BACKEND_CLOSE_INSTANCE, CLOSE_INSTANCE);
+    table.set(JAVA_LONG, ModelLayout.BACKEND_CLOSE_MODEL, CLOSE_MODEL);
+  }
+
+  // ---- Called by the core ----------------------------------------------------------------------
+
+  /** The model's state is the backend's own number. */
+  static int openModel(long context, long options, long stateOut, long error) {
+    Memory.writeLong(stateOut, context);
+    return OK;
+  }
+
+  static int openInstance(long state, int index, long instanceOut, long error) {
+    try {
+      Entry entry = BACKENDS.find(state);
+      ModelSpec spec = entry.signature().spec();
+      BackendInstance backend = entry.backend().open(new ModelContext(spec, index));
+      if (backend == null) {
+        throw new NereidException(StatusCode.INTERNAL, "open returned null");
+      }
+      Instance instance =
+          new Instance(backend, entry.signature(), entry.runtime(), new BatchScratch());
+      Memory.writeLong(instanceOut, INSTANCES.add(instance));
+      return OK;
+    } catch (Throwable t) {
+      return report(t, error);
+    }
+  }
+
+  static int execute(long number, long batch, long error) {
+    JavaBatch view = null;
+    try {
+      Instance instance = INSTANCES.find(number);
+      view = new JavaBatch(instance, batch);
+      instance.backend().execute(view);
+      return OK;
+    } catch (Throwable t) {
+      return report(t, error);
+    } finally {
+      if (view != null) {
+        view.end();
+      }
+    }
+  }
+
+  static void closeInstance(long number) {
+    try {
+      INSTANCES.remove(number).backend().close();
+    } catch (Throwable t) {
+      RuntimeUpcalls.logQuietly("a backend failed to close", t);
+    }
+  }
+
+  static void closeModel(long state) {
+    // Its number is removed by who added it, also when loading failed before this could be called.
+  }
+
+  private static int report(Throwable t, long error) {
+    int code = StatusCode.INTERNAL.number();
+    try {
+      if (t instanceof NereidException e && e.code() != StatusCode.OK) {
+        code = e.code().number();
+        ErrorRecord.write(error, code, String.valueOf(e.getMessage()));
+      } else {
+        ErrorRecord.write(error, code, "the backend threw " + t);
+        RuntimeUpcalls.LOGGER.log(Level.WARNING, "a backend failed", t);
+      }
+    } catch (Throwable second) {
+      // Out of memory or stack, or a broken toString: the code says enough.
+    }
+    return code;
+  }
+}

@@ -1,0 +1,269 @@
+package io.nereid;
+
+import static io.nereid.internal.ffi.RequestLayout.TENSOR_DATA;
+import static io.nereid.internal.ffi.RequestLayout.TENSOR_SIZE;
+
+import io.nereid.backend.Batch;
+import io.nereid.backend.BatchRequest;
+import io.nereid.internal.ffi.Memory;
+import io.nereid.internal.ffi.RequestCalls;
+import io.nereid.internal.ffi.RequestLayout;
+import io.nereid.internal.request.Slot;
+import java.lang.foreign.MemorySegment;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+
+/** An {@code nrd_batch} during one call of execute. */
+final class JavaBatch extends TensorOwner implements Batch {
+
+  private final JavaBackends.Instance instance;
+  private final long batch;
+  private final int requestCount;
+  private volatile boolean ended;
+
+  JavaBatch(JavaBackends.Instance instance, long batch) {
+    this.instance = instance;
+    this.batch = batch;
+    requestCount = Memory.readInt(batch + RequestLayout.BATCH_REQUEST_COUNT);
+  }
+
+  /** From now on nothing can be done with it. */
+  void end() {
+    ended = true;
+  }
+
+  @Override
+  void checkOpen() {
+    if (ended) {
+      throw new IllegalStateException("the batch was executed; it can be used during execute only");
+    }
+  }
+
+  @Override
+  MemorySegment memory() {
+    return instance.runtime().memory();
+  }
+
+  @Override
+  public int requestCount() {
+    return requestCount;
+  }
+
+  @Override
+  public long size() {
+    checkOpen();
+    return Memory.readLong(batch + RequestLayout.BATCH_BATCH_SIZE);
+  }
+
+  @Override
+  public BatchRequest request(int index) {
+    checkOpen();
+    return new Request(Objects.checkIndex(index, requestCount));
+  }
+
+  @Override
+  public boolean hasInput(String name) {
+    return isSelected(inputAddress(signature().inputIndex(name)));
+  }
+
+  @Override
+  public Tensor input(String name) {
+    return input(signature().inputIndex(name));
+  }
+
+  @Override
+  public Tensor input(int index) {
+    Objects.checkIndex(index, signature().spec().inputs().size());
+    long address = inputAddress(index);
+    // One request that is the whole batch is not copied: its input may be memory of its sender's.
+    Slot sender = requestCount == 1 ? slot(0) : null;
+    return inputTensor(index, address, sender);
+  }
+
+  private long inputAddress(int index) {
+    checkOpen();
+    return Memory.readLong(batch + RequestLayout.BATCH_INPUTS) + index * TENSOR_SIZE;
+  }
+
+  private Tensor inputTensor(int index, long address, Slot sender) {
+    if (!isSelected(address)) {
+      throw Signature.invalid(
+          "input '" + signature().input(index).name() + "' is not in the batch");
+    }
+    long data = Memory.readLong(address + TENSOR_DATA);
+    DataType type = DataType.ofCode(Memory.readInt(address + RequestLayout.TENSOR_DATATYPE));
+    long byteSize = Memory.readLong(address + RequestLayout.TENSOR_BYTE_SIZE);
+    long[] shape = RequestLayout.shape(address);
+    MemorySegment borrowed = sender == null ? null : sender.borrowed(index);
+    // The sender's own segment keeps that memory alive even when a backend keeps it too long.
+    MemorySegment segment =
+        borrowed != null && borrowed.address() == data
+            ? borrowed.asReadOnly()
+            : instance.runtime().readOnlyMemory().asSlice(data, byteSize);
+    return new Tensor(this, type, shape, segment);
+  }
+
+  @Override
+  public boolean wantsOutput(String name) {
+    checkOpen();
+    long outputs = Memory.readLong(batch + RequestLayout.BATCH_OUTPUTS);
+    long address = outputs + signature().outputIndex(name) * TENSOR_SIZE;
+    return isSelected(address);
+  }
+
+  /** Whether the input is given, or the output wanted, that lies at {@code address}. */
+  private static boolean isSelected(long address) {
+    int flags = Memory.readInt(address + RequestLayout.TENSOR_FLAGS);
+    return (flags & RequestLayout.TENSOR_SELECTED) != 0;
+  }
+
+  @Override
+  public Tensor output(String name, long... shape) {
+    return output(signature().outputIndex(name), shape);
+  }
+
+  @Override
+  public Tensor output(int index, long... shape) {
+    return allocate(BatchScratch.WHOLE_BATCH, index, fixedByteSize(index, shape), shape);
+  }
+
+  @Override
+  public Tensor bytesOutput(String name, long byteSize, long... shape) {
+    return allocate(BatchScratch.WHOLE_BATCH, signature().outputIndex(name), byteSize, shape);
+  }
+
+  private long fixedByteSize(int index, long[] shape) {
+    TensorSpec output = signature().output(index);
+    if (!output.dataType().isFixedSize()) {
+      throw new IllegalStateException(
+          "output '" + output.name() + "' is of BYTES: use bytesOutput, or give the values");
+    }
+    return Signature.byteSize("output '" + output.name() + "'", output.dataType(), shape);
+  }
+
+  private Tensor allocate(int request, int index, long byteSize, long[] shape) {
+    checkOpen();
+    TensorSpec output = signature().output(index);
+    Signature.checkRank("output '" + output.name() + "'", shape);
+    DataType type = output.dataType();
+    long data = instance.scratch().output(batch, request, index, type, shape, byteSize);
+    return new Tensor(this, type, shape, data, byteSize);
+  }
+
+  @Override
+  public void fail(int requestIndex, StatusCode code, String message) {
+    checkOpen();
+    Objects.checkIndex(requestIndex, requestCount);
+    if (code == StatusCode.OK) {
+      throw new IllegalArgumentException("OK is not a failure");
+    }
+    BatchScratch.fail(batch, requestIndex, code, message);
+  }
+
+  private Signature signature() {
+    return instance.signature();
+  }
+
+  /** The {@code nrd_request} of one request. */
+  private long record(int request) {
+    checkOpen();
+    long records = Memory.readLong(batch + RequestLayout.BATCH_REQUESTS);
+    return Memory.readLong(records + (long) request * Long.BYTES);
+  }
+
+  private Slot slot(int request) {
+    return instance
+        .runtime()
+        .slots()
+        .slot((int) Memory.readLong(record(request) + RequestLayout.REQUEST_TAG));
+  }
+
+  private long rowsOf(int request) {
+    if (signature().spec().maxBatchSize() == 0) {
+      return 0;
+    }
+    long record = record(request);
+    for (int i = 0; i < signature().spec().inputs().size(); i++) {
+      long input = RequestLayout.input(record, i);
+      if (isSelected(input)) {
+        return Memory.readLong(input + RequestLayout.TENSOR_SHAPE);
+      }
+    }
+    return 0;
+  }
+
+  @Override
+  public String toString() {
+    return "Batch[requests=" + requestCount + "]";
+  }
+
+  private final class Request implements BatchRequest {
+
+    private final int index;
+
+    Request(int index) {
+      this.index = index;
+    }
+
+    @Override
+    public Optional<String> id() {
+      return Optional.ofNullable(slot(index).requestId());
+    }
+
+    @Override
+    public Map<String, Object> parameters() {
+      Map<String, Object> parameters = slot(index).parameters();
+      return parameters == null ? Map.of() : Map.copyOf(parameters);
+    }
+
+    @Override
+    public long firstRow() {
+      long row = 0;
+      for (int i = 0; i < index; i++) {
+        row += rowsOf(i);
+      }
+      return row;
+    }
+
+    @Override
+    public long rows() {
+      return rowsOf(index);
+    }
+
+    @Override
+    public boolean isCancelled() {
+      return RequestCalls.isCancelled(record(index)) != 0;
+    }
+
+    @Override
+    public boolean hasInput(String name) {
+      return isSelected(address(name));
+    }
+
+    @Override
+    public Tensor input(String name) {
+      return inputTensor(signature().inputIndex(name), address(name), slot(index));
+    }
+
+    private long address(String name) {
+      return RequestLayout.input(record(index), signature().inputIndex(name));
+    }
+
+    @Override
+    public Tensor output(String name, long... shape) {
+      int output = signature().outputIndex(name);
+      return allocate(index, output, fixedByteSize(output, shape), shape);
+    }
+
+    @Override
+    public Tensor bytesOutput(String name, long byteSize, long... shape) {
+      return allocate(index, signature().outputIndex(name), byteSize, shape);
+    }
+
+    @Override
+    public String toString() {
+      return "BatchRequest[" + index + ", rows=" + rows() + "]";
+    }
+  }
+}

@@ -1,0 +1,53 @@
+package io.nereid;
+
+/** A step in the life of one version of a model. */
+public sealed interface ModelEvent {
+
+  /** The model's name. */
+  String model();
+
+  /** The model's version. */
+  long version();
+
+  /**
+   * Loading has begun; while an older load of the same version is there, it goes on serving.
+   *
+   * @param model the model's name
+   * @param version the model's version
+   */
+  record Loading(String model, long version) implements ModelEvent {}
+
+  /**
+   * It takes requests.
+   *
+   * @param model the model's name
+   * @param version the model's version
+   */
+  record Ready(String model, long version) implements ModelEvent {}
+
+  /**
+   * It takes no more requests, because it is being unloaded or was replaced; those it has are being
+   * finished.
+   *
+   * @param model the model's name
+   * @param version the model's version
+   */
+  record Draining(String model, long version) implements ModelEvent {}
+
+  /**
+   * Its backend is closed.
+   *
+   * @param model the model's name
+   * @param version the model's version
+   */
+  record Unloaded(String model, long version) implements ModelEvent {}
+
+  /**
+   * It could not be loaded. An older load of the same version goes on serving.
+   *
+   * @param model the model's name
+   * @param version the model's version
+   * @param cause why
+   */
+  record Failed(String model, long version, RuntimeException cause) implements ModelEvent {}
+}

@@ -1,0 +1,193 @@
+package io.nereid;
+
+import io.nereid.backend.Backend;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+
+/**
+ * Everything that is needed to load one version of a model. Build one with {@link #builder}.
+ *
+ * @param name the model's name
+ * @param version a positive number
+ * @param backendName the backend: one of the core's ({@code identity}, {@code onnxruntime}), or the
+ *     name or class name of a Java backend; ignored when {@code backend} is there
+ * @param backend a Java backend given as an object
+ * @param inputs what requests bring
+ * @param outputs what responses hold
+ * @param maxBatchSize most rows per execution; 0: tensors have no batch dimension
+ * @param instanceCount how many executions may run at once
+ * @param dynamicBatching how requests are batched; empty: each request is its own batch
+ * @param inline whether an idle model may run a request on the thread that sends it
+ * @param inlineBudget longest execution that runs inline; zero: the core's default (1 ms)
+ * @param responseCache whether equal requests may be answered from the response cache
+ * @param parameters settings of the backend
+ */
+public record ModelSpec(
+    String name,
+    long version,
+    String backendName,
+    Optional<Backend> backend,
+    List<TensorSpec> inputs,
+    List<TensorSpec> outputs,
+    long maxBatchSize,
+    int instanceCount,
+    Optional<DynamicBatching> dynamicBatching,
+    boolean inline,
+    Duration inlineBudget,
+    boolean responseCache,
+    Map<String, String> parameters) {
+
+  /** Checks the values and copies the collections. */
+  public ModelSpec {
+    Objects.requireNonNull(name);
+    if (name.isBlank()) {
+      throw new IllegalArgumentException("a model's name must not be blank");
+    }
+    Checks.positive(version, "version");
+    Objects.requireNonNull(backendName);
+    Objects.requireNonNull(backend);
+    inputs = List.copyOf(inputs);
+    outputs = List.copyOf(outputs);
+    Checks.notNegative(maxBatchSize, "maxBatchSize");
+    Checks.positive(instanceCount, "instanceCount");
+    Objects.requireNonNull(dynamicBatching);
+    Checks.notNegative(inlineBudget, "inlineBudget");
+    parameters = Map.copyOf(parameters);
+    if (backend.isEmpty() && backendName.isBlank()) {
+      throw new IllegalArgumentException("model '" + name + "' names no backend");
+    }
+  }
+
+  /** A builder for version 1 of a model without batching. */
+  public static Builder builder(String name) {
+    return new Builder(name);
+  }
+
+  /** Builds a {@link ModelSpec}. */
+  public static final class Builder {
+    private final String name;
+    private final List<TensorSpec> inputs = new ArrayList<>();
+    private final List<TensorSpec> outputs = new ArrayList<>();
+    private final Map<String, String> parameters = new LinkedHashMap<>();
+    private long version = 1;
+    private String backendName = "";
+    private Backend backend;
+    private long maxBatchSize;
+    private int instanceCount = 1;
+    private DynamicBatching dynamicBatching;
+    private boolean inline = true;
+    private Duration inlineBudget = Duration.ZERO;
+    private boolean responseCache;
+
+    private Builder(String name) {
+      this.name = name;
+    }
+
+    /** The model's version; 1 when it is not set. */
+    public Builder version(long version) {
+      this.version = version;
+      return this;
+    }
+
+    /** A backend of the core, or a Java backend by its name or class name. */
+    public Builder backend(String name) {
+      backendName = name;
+      backend = null;
+      return this;
+    }
+
+    /** A Java backend. */
+    public Builder backend(Backend backend) {
+      this.backend = Objects.requireNonNull(backend);
+      backendName = backend.name();
+      return this;
+    }
+
+    /** Adds an input; {@code dims} are without the batch dimension, -1 means any size. */
+    public Builder input(String name, DataType dataType, long... dims) {
+      return input(TensorSpec.of(name, dataType, dims));
+    }
+
+    /** Adds an input. */
+    public Builder input(TensorSpec input) {
+      inputs.add(input);
+      return this;
+    }
+
+    /** Adds an output; {@code dims} are without the batch dimension, -1 means any size. */
+    public Builder output(String name, DataType dataType, long... dims) {
+      return output(TensorSpec.of(name, dataType, dims));
+    }
+
+    /** Adds an output. */
+    public Builder output(TensorSpec output) {
+      outputs.add(output);
+      return this;
+    }
+
+    /** Most rows per execution; 0, as when it is not set: no batch dimension. */
+    public Builder maxBatchSize(long size) {
+      maxBatchSize = size;
+      return this;
+    }
+
+    /** How many executions may run at once; 1 when it is not set. */
+    public Builder instanceCount(int count) {
+      instanceCount = count;
+      return this;
+    }
+
+    /** Batches requests. */
+    public Builder dynamicBatching(DynamicBatching batching) {
+      dynamicBatching = batching;
+      return this;
+    }
+
+    /** Whether an idle model may run a request on the thread that sends it; true by default. */
+    public Builder inline(boolean inline) {
+      this.inline = inline;
+      return this;
+    }
+
+    /** Longest execution that runs inline. */
+    public Builder inlineBudget(Duration budget) {
+      inlineBudget = budget;
+      return this;
+    }
+
+    /** Whether equal requests may be answered from the response cache; false by default. */
+    public Builder responseCache(boolean cached) {
+      responseCache = cached;
+      return this;
+    }
+
+    /** Adds a setting of the backend. */
+    public Builder parameter(String key, String value) {
+      parameters.put(key, value);
+      return this;
+    }
+
+    /** The finished value. */
+    public ModelSpec build() {
+      return new ModelSpec(
+          name,
+          version,
+          backendName,
+          Optional.ofNullable(backend),
+          inputs,
+          outputs,
+          maxBatchSize,
+          instanceCount,
+          Optional.ofNullable(dynamicBatching),
+          inline,
+          inlineBudget,
+          responseCache,
+          parameters);
+    }
+  }
+}

@@ -1,0 +1,15 @@
+package io.nereid;
+
+/** Where a version of a model is in its life. */
+public enum ModelState {
+  /** Its backend is being opened. */
+  LOADING,
+  /** It takes requests. */
+  READY,
+  /** It takes no more requests; those it has are being finished. */
+  DRAINING,
+  /** It was unloaded. */
+  UNLOADED,
+  /** Its last load failed. */
+  FAILED
+}

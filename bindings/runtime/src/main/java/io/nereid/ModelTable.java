@@ -1,0 +1,116 @@
+package io.nereid;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * Every version of every model that was ever loaded, by name. Entries are only added, except that
+ * of a model which is broken as a whole: it has version 0 and goes when the model is mended.
+ */
+final class ModelTable {
+
+  /** By name, the highest version first. The arrays are replaced, never changed. */
+  private final ConcurrentHashMap<String, Model[]> versions = new ConcurrentHashMap<>();
+
+  /** The entry for a version, which is made when there is none. */
+  Model entry(Nereid nereid, String name, long version) {
+    Model[] after =
+        versions.compute(
+            name,
+            (key, before) -> {
+              if (before != null && find(before, version) != null) {
+                return before;
+              }
+              return with(before, new Model(nereid, name, version));
+            });
+    return find(after, version);
+  }
+
+  private static Model[] with(Model[] before, Model added) {
+    List<Model> models = new ArrayList<>(before == null ? List.of() : List.of(before));
+    models.add(added);
+    models.sort(Comparator.comparingLong(Model::version).reversed());
+    return models.toArray(Model[]::new);
+  }
+
+  /** Forgets that a model was broken as a whole. */
+  void dropWhole(String name) {
+    versions.computeIfPresent(
+        name,
+        (key, before) -> {
+          Model[] after =
+              Arrays.stream(before).filter(model -> model.version() != 0).toArray(Model[]::new);
+          return after.length == 0 ? null : after;
+        });
+  }
+
+  private static Model find(Model[] models, long version) {
+    for (Model model : models) {
+      if (model.version() == version) {
+        return model;
+      }
+    }
+    return null;
+  }
+
+  /** The highest version that is ready. */
+  Model ready(String name) {
+    Model[] models = known(name);
+    Model notReady = null; // the highest version that could be
+    for (Model model : models) {
+      ModelState state = model.state();
+      if (state == ModelState.READY) {
+        return model;
+      }
+      if (state != ModelState.UNLOADED && notReady == null) {
+        notReady = model;
+      }
+    }
+    if (notReady != null) {
+      throw notReady.notReady();
+    }
+    throw new NereidException(
+        StatusCode.NOT_FOUND,
+        "Request for unknown model: '" + name + "' has no available versions");
+  }
+
+  /** One version, which must be ready. */
+  Model ready(String name, long version) {
+    Model[] models = known(name);
+    Model model = find(models, version);
+    if (model == null) {
+      model = find(models, 0); // what is wrong with the whole model
+    }
+    if (model == null) {
+      throw new NereidException(
+          StatusCode.NOT_FOUND,
+          "Request for unknown model: '" + name + "' version " + version + " is not found");
+    }
+    if (model.state() != ModelState.READY) {
+      throw model.notReady();
+    }
+    return model;
+  }
+
+  private Model[] known(String name) {
+    Model[] models = versions.get(name);
+    if (models == null) {
+      throw new NereidException(
+          StatusCode.NOT_FOUND, "Request for unknown model: '" + name + "' is not found");
+    }
+    return models;
+  }
+
+  /** All of them, by name, the highest version first. */
+  List<Model> all() {
+    List<Model> all = new ArrayList<>();
+    versions.values().forEach(models -> all.addAll(List.of(models)));
+    all.sort(
+        Comparator.comparing(Model::name)
+            .thenComparing(Comparator.comparingLong(Model::version).reversed()));
+    return List.copyOf(all);
+  }
+}

@@ -1,0 +1,284 @@
+package io.nereid;
+
+import io.nereid.internal.ffi.NativeLibrary;
+import io.nereid.internal.ffi.PoolAllocator;
+import io.nereid.internal.repository.ModelRepository;
+import io.nereid.internal.repository.RepositoryModel;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+
+/**
+ * A runtime that loads models and runs requests on them. All methods may be called from any thread.
+ *
+ * <pre>{@code
+ * try (var nereid = Nereid.open(Path.of("examples/models"));
+ *     var request = nereid.model("simple").newRequest()
+ *         .input("INPUT0", Tensor.ofInts(a, 1, 16))
+ *         .input("INPUT1", Tensor.ofInts(b, 1, 16));
+ *     var response = request.infer()) {
+ *   int[] sum = response.output("OUTPUT0").toIntArray();
+ * }
+ * }</pre>
+ *
+ * <p>What goes wrong is thrown as {@link NereidException}; using what was closed throws {@link
+ * IllegalStateException}.
+ */
+public final class Nereid implements AutoCloseable {
+
+  /** How long executions may take beyond the deadline of {@link #close}. */
+  private static final Duration LEAVE_TIME = Duration.ofSeconds(1);
+
+  /** Of its own, so that who lists the failures otherwise can turn it off. */
+  private static final Logger LOAD_LOGGER = System.getLogger("io.nereid.load");
+
+  private final NereidOptions options;
+  private final NativeRuntime runtime;
+  private final ModelTable models = new ModelTable();
+  private final List<LifecycleListener> listeners = new CopyOnWriteArrayList<>();
+
+  /** Loading holds the read lock, so that closing finds every model. */
+  private final ReentrantReadWriteLock lock = new ReentrantReadWriteLock();
+
+  private volatile boolean closed;
+
+  private Nereid(NereidOptions options, PoolAllocator allocator) {
+    this.options = options;
+    runtime = new NativeRuntime(options, allocator);
+  }
+
+  /** A runtime without models. */
+  public static Nereid create() {
+    return create(NereidOptions.DEFAULT);
+  }
+
+  /** A runtime without models. */
+  public static Nereid create(NereidOptions options) {
+    return create(options, PoolAllocator.DEFAULT);
+  }
+
+  static Nereid create(NereidOptions options, PoolAllocator allocator) {
+    NativeLibrary.checkAccess();
+    return new Nereid(options, allocator);
+  }
+
+  /** As {@link #open(Path, NereidOptions)} with the default options. */
+  public static Nereid open(Path repository) {
+    return open(repository, NereidOptions.DEFAULT);
+  }
+
+  /**
+   * A runtime with the models of a directory in Triton's layout. What cannot be loaded is there as
+   * well, in state {@link ModelState#FAILED} with its {@link Model#failure}: one broken model does
+   * not stop the others.
+   */
+  public static Nereid open(Path repository, NereidOptions options) {
+    List<RepositoryModel> found = ModelRepository.read(repository, Nereid::warn);
+    Nereid nereid = create(options);
+    found.forEach(nereid::loadOrFail);
+    return nereid;
+  }
+
+  /** What goes wrong stays with the model. */
+  private void loadOrFail(RepositoryModel found) {
+    Model model = models.entry(this, found.name(), found.version());
+    switch (found) {
+      case RepositoryModel.Broken broken -> model.fail(broken.cause());
+      case RepositoryModel.Readable readable -> {
+        models.dropWhole(found.name());
+        try {
+          load(readable.spec());
+        } catch (RuntimeException e) {
+          checkOpen();
+        }
+      }
+    }
+    model
+        .failure()
+        .ifPresent(reason ->
+            LOAD_LOGGER.log(
+                Level.WARNING, "model '" + model.name() + "' was not loaded: " + reason));
+  }
+
+  private static void warn(String line) {
+    RuntimeUpcalls.LOGGER.log(Level.WARNING, line);
+  }
+
+  /** The settings it was made with. */
+  public NereidOptions options() {
+    return options;
+  }
+
+  // ---- Models ----------------------------------------------------------------------------------
+
+  /**
+   * Loads a version of a model, and returns when it takes requests. When the same version is loaded
+   * already, it is replaced: the new one takes over without a gap, requests that were made for the
+   * old one finish there, and this returns when they have.
+   */
+  public Model load(ModelSpec spec) {
+    lock.readLock().lock();
+    try {
+      checkOpen();
+      Model model = models.entry(this, spec.name(), spec.version());
+      model.load(runtime, spec);
+      return model;
+    } finally {
+      lock.readLock().unlock();
+    }
+  }
+
+  /**
+   * Loads those versions of a model in a repository that its configuration selects.
+   *
+   * @return the highest of them that takes requests; when none does, the reason is thrown
+   */
+  public Model load(Path repository, String name) {
+    checkOpen();
+    ModelRepository.read(repository, name, Nereid::warn).forEach(this::loadOrFail);
+    return model(name);
+  }
+
+  /** The highest version of a model that takes requests. */
+  public Model model(String name) {
+    checkOpen();
+    return models.ready(name);
+  }
+
+  /** A version of a model, which must take requests. */
+  public Model model(String name, long version) {
+    checkOpen();
+    return models.ready(name, version);
+  }
+
+  /** All models that were ever loaded, in whatever state, by name, the highest version first. */
+  public List<Model> models() {
+    return models.all();
+  }
+
+  // ---- What happens ----------------------------------------------------------------------------
+
+  /** Tells the listener of all models from now on. */
+  public void addListener(LifecycleListener listener) {
+    listeners.add(listener);
+  }
+
+  /** Tells the listener nothing more. */
+  public void removeListener(LifecycleListener listener) {
+    listeners.remove(listener);
+  }
+
+  void fire(ModelEvent event) {
+    for (LifecycleListener listener : listeners) {
+      try {
+        listener.onEvent(event);
+      } catch (RuntimeException e) {
+        RuntimeUpcalls.LOGGER.log(Level.WARNING, "a listener failed on " + event, e);
+      }
+    }
+  }
+
+  /** The state of the memory pool. */
+  public PoolStatistics poolStatistics() {
+    return runtime.use(StatisticsReader::pool);
+  }
+
+  /** The state of the response cache. */
+  public CacheStatistics cacheStatistics() {
+    return runtime.use(StatisticsReader::cache);
+  }
+
+  // ---- The end ---------------------------------------------------------------------------------
+
+  private void checkOpen() {
+    if (closed) {
+      throw new IllegalStateException("Nereid was closed");
+    }
+  }
+
+  /**
+   * Unloads all models, waits until requests and responses are closed, and gives all memory back;
+   * {@link NereidOptions#drainTimeout} bounds both waits together. Requests and responses that are
+   * still open then are closed from here, all memory is given back all the same, and {@link
+   * StatusCode#FAILED_PRECONDITION} names them, since forgetting them is a leak. When a backend
+   * does not come back from an execution, {@link StatusCode#DEADLINE_EXCEEDED} names its model; all
+   * memory then stays until it does. Closing twice does nothing.
+   */
+  @Override
+  public void close() {
+    lock.writeLock().lock();
+    try {
+      if (closed) {
+        return;
+      }
+      closed = true;
+    } finally {
+      lock.writeLock().unlock();
+    }
+    long deadlineNs = Checks.deadlineNs(options.drainTimeout());
+    unloadAll(deadlineNs);
+    List<String> open = runtime.awaitHandles(deadlineNs) ? List.of() : runtime.openHandles();
+    if (!runtime.release()) {
+      throw new NereidException(
+          StatusCode.DEADLINE_EXCEEDED,
+          "threads are still inside calls; the memory of Nereid is left behind");
+    }
+    if (!open.isEmpty()) {
+      throw new NereidException(
+          StatusCode.FAILED_PRECONDITION,
+          "Nereid was closed while requests or responses were open ("
+              + String.join(", ", open)
+              + "); their memory is gone");
+    }
+  }
+
+  /** On a thread of its own, because a backend that hangs would hold up the caller for ever. */
+  private void unloadAll(long deadlineNs) {
+    List<Model> all = models.all();
+    AtomicBoolean decided = new AtomicBoolean();
+    Runnable unload =
+        () -> {
+          all.forEach(model -> model.unload(deadlineNs));
+          if (!decided.compareAndSet(false, true)) {
+            runtime.release(); // the caller gave up in the meantime
+          }
+        };
+    Thread thread = Thread.ofPlatform().daemon().name("nrd-close").start(unload);
+    if (join(thread, deadlineNs + LEAVE_TIME.toNanos()) || !decided.compareAndSet(false, true)) {
+      return;
+    }
+    List<String> stuck =
+        all.stream()
+            .filter(model -> model.state() == ModelState.DRAINING)
+            .map(model -> "'" + model.name() + "' version " + model.version())
+            .toList();
+    throw new NereidException(
+        StatusCode.DEADLINE_EXCEEDED,
+        "model "
+            + String.join(", ", stuck)
+            + " is still executing; the memory of Nereid stays until it comes back");
+  }
+
+  private static boolean join(Thread thread, long deadlineNs) {
+    boolean interrupted = false;
+    try {
+      while (true) {
+        try {
+          long leftNs = Math.max(0, deadlineNs - System.nanoTime());
+          return thread.join(Duration.ofNanos(leftNs));
+        } catch (InterruptedException e) {
+          interrupted = true;
+        }
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+}

@@ -1,0 +1,38 @@
+package io.nereid;
+
+import java.util.Objects;
+
+/**
+ * The one exception for everything that can go wrong while models load and requests run. {@link
+ * #code} says what kind of failure it is. Using something after it was closed is a mistake in the
+ * program instead, and throws {@link IllegalStateException}.
+ */
+public final class NereidException extends RuntimeException {
+
+  private static final long serialVersionUID = 1L;
+
+  /** What kind of failure it is. */
+  private final StatusCode code;
+
+  /** A failure with its kind and a message for people. */
+  public NereidException(StatusCode code, String message) {
+    super(message);
+    this.code = Objects.requireNonNull(code);
+  }
+
+  /** A failure that another one caused. */
+  public NereidException(StatusCode code, String message, Throwable cause) {
+    super(cause == null ? message : message + ": " + describe(cause), cause);
+    this.code = Objects.requireNonNull(code);
+  }
+
+  /** What kind of failure it is; never {@link StatusCode#OK}. */
+  public StatusCode code() {
+    return code;
+  }
+
+  private static String describe(Throwable cause) {
+    String message = cause.getMessage();
+    return message == null ? cause.getClass().getName() : message;
+  }
+}

@@ -1,0 +1,91 @@
+package io.nereid;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * Settings of a {@link Nereid}. Build one with {@link #builder()}.
+ *
+ * @param poolByteLimit cap on the memory of inputs and outputs; 0: the core's default (4 GiB)
+ * @param cacheByteLimit size of the response cache; 0: no cache
+ * @param drainTimeout how long unloading, reloading and closing wait for requests to finish
+ * @param nativePath the native library; empty: the one inside Nereid's jar
+ * @param onnxruntimePath ONNX Runtime's shared library; empty: the one inside the {@code
+ *     com.microsoft.onnxruntime:onnxruntime} jar on the class path
+ */
+public record NereidOptions(
+    long poolByteLimit,
+    long cacheByteLimit,
+    Duration drainTimeout,
+    Optional<Path> nativePath,
+    Optional<Path> onnxruntimePath) {
+
+  /** What applies when nothing is set. */
+  public static final NereidOptions DEFAULT = builder().build();
+
+  /** Checks the values. */
+  public NereidOptions {
+    Checks.notNegative(poolByteLimit, "poolByteLimit");
+    Checks.notNegative(cacheByteLimit, "cacheByteLimit");
+    Checks.notNegative(drainTimeout, "drainTimeout");
+    nativePath = nativePath.map(Path::toAbsolutePath);
+    onnxruntimePath = onnxruntimePath.map(Path::toAbsolutePath);
+  }
+
+  /** A builder with the defaults. */
+  public static Builder builder() {
+    return new Builder();
+  }
+
+  /** Builds a {@link NereidOptions}. */
+  public static final class Builder {
+    private long poolByteLimit;
+    private long cacheByteLimit;
+    private Duration drainTimeout = Duration.ofSeconds(30);
+    private Path nativePath;
+    private Path onnxruntimePath;
+
+    private Builder() {}
+
+    /** Cap on the memory of inputs and outputs. */
+    public Builder poolByteLimit(long bytes) {
+      poolByteLimit = bytes;
+      return this;
+    }
+
+    /** Size of the response cache, which is off by default. */
+    public Builder cacheByteLimit(long bytes) {
+      cacheByteLimit = bytes;
+      return this;
+    }
+
+    /** How long unloading, reloading and closing wait for requests; 30 s by default. */
+    public Builder drainTimeout(Duration timeout) {
+      drainTimeout = timeout;
+      return this;
+    }
+
+    /** The native library to use; the system property {@code nereid.native.path} does the same. */
+    public Builder nativePath(Path path) {
+      nativePath = path;
+      return this;
+    }
+
+    /** ONNX Runtime's library; the property {@code nereid.onnxruntime.path} does the same. */
+    public Builder onnxruntimePath(Path path) {
+      onnxruntimePath = path;
+      return this;
+    }
+
+    /** The finished value. */
+    public NereidOptions build() {
+      return new NereidOptions(
+          poolByteLimit,
+          cacheByteLimit,
+          drainTimeout,
+          Optional.ofNullable(nativePath),
+          Optional.ofNullable(onnxruntimePath));
+    }
+  }
+}

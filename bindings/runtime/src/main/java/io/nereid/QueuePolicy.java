@@ -1,0 +1,58 @@
+package io.nereid;
+
+import java.time.Duration;
+import java.util.Objects;
+
+/**
+ * How long requests may wait for their turn, and how many.
+ *
+ * @param timeoutAction what happens to a request that waited too long
+ * @param defaultTimeout longest wait of a request that sets none itself; zero: no limit
+ * @param allowTimeoutOverride whether a request's own timeout may be longer than the default one
+ * @param maxQueueSize how many requests may wait; 0: the core's default (8192)
+ */
+public record QueuePolicy(
+    TimeoutAction timeoutAction,
+    Duration defaultTimeout,
+    boolean allowTimeoutOverride,
+    int maxQueueSize) {
+
+  /** Rejects late requests, sets no timeout, and leaves the queue's size to the core. */
+  public static final QueuePolicy DEFAULT =
+      new QueuePolicy(TimeoutAction.REJECT, Duration.ZERO, false, 0);
+
+  /** What happens to a request whose time in the queue is up. */
+  public enum TimeoutAction {
+    /** It is answered with {@link StatusCode#UNAVAILABLE}. */
+    REJECT,
+    /** It lets all others pass and runs when none is left. */
+    DELAY
+  }
+
+  /** Checks the values. */
+  public QueuePolicy {
+    Objects.requireNonNull(timeoutAction);
+    Checks.notNegative(defaultTimeout, "defaultTimeout");
+    Checks.notNegative(maxQueueSize, "maxQueueSize");
+  }
+
+  /** This policy with another action. */
+  public QueuePolicy withTimeoutAction(TimeoutAction action) {
+    return new QueuePolicy(action, defaultTimeout, allowTimeoutOverride, maxQueueSize);
+  }
+
+  /** This policy with another default timeout. */
+  public QueuePolicy withDefaultTimeout(Duration timeout) {
+    return new QueuePolicy(timeoutAction, timeout, allowTimeoutOverride, maxQueueSize);
+  }
+
+  /** This policy with another rule for requests' own timeouts. */
+  public QueuePolicy withAllowTimeoutOverride(boolean allow) {
+    return new QueuePolicy(timeoutAction, defaultTimeout, allow, maxQueueSize);
+  }
+
+  /** This policy with another bound on the queue. */
+  public QueuePolicy withMaxQueueSize(int size) {
+    return new QueuePolicy(timeoutAction, defaultTimeout, allowTimeoutOverride, size);
+  }
+}

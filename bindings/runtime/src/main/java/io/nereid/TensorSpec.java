@@ -1,0 +1,59 @@
+package io.nereid;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+
+/**
+ * What a model expects of an input, or promises of an output.
+ *
+ * @param name its name
+ * @param dataType the type of its elements
+ * @param dims its shape without the batch dimension; -1 for a dimension of any size
+ * @param optional for an input: whether requests may leave it out
+ * @param labels for an output of scores: what each position stands for; empty: nothing is known
+ */
+public record TensorSpec(
+    String name, DataType dataType, List<Long> dims, boolean optional, List<String> labels) {
+
+  /** The greatest number of dimensions, the batch dimension included. */
+  public static final int MAX_RANK = 8;
+
+  /** Checks the values and copies the dimensions. */
+  public TensorSpec {
+    Objects.requireNonNull(name);
+    Objects.requireNonNull(dataType);
+    dims = List.copyOf(dims);
+    labels = List.copyOf(labels);
+    if (dims.size() > MAX_RANK) {
+      throw new IllegalArgumentException(
+          "tensor '"
+              + name
+              + "' has "
+              + dims.size()
+              + " dimensions, at most "
+              + MAX_RANK
+              + " are supported");
+    }
+  }
+
+  /** A tensor without labels. */
+  public TensorSpec(String name, DataType dataType, List<Long> dims, boolean optional) {
+    this(name, dataType, dims, optional, List.of());
+  }
+
+  /** A required tensor. */
+  public static TensorSpec of(String name, DataType dataType, long... dims) {
+    return new TensorSpec(name, dataType, Arrays.stream(dims).boxed().toList(), false, List.of());
+  }
+
+  /** This specification as that of an optional input. */
+  public TensorSpec asOptional() {
+    return new TensorSpec(name, dataType, dims, true, labels);
+  }
+
+  /** This specification with labels. */
+  public TensorSpec withLabels(List<String> labels) {
+    return new TensorSpec(name, dataType, dims, optional, labels);
+  }
+}

@@ -1,0 +1,17 @@
+package io.nereid.backend;
+
+/** Executes batches of one model, one at a time. */
+@FunctionalInterface
+public interface BackendInstance extends AutoCloseable {
+
+  /**
+   * Reads the batch's inputs and fills in the outputs that are wanted. Whatever is thrown fails all
+   * requests of the batch, a {@link io.nereid.NereidException} with its own code, anything else as
+   * {@link io.nereid.StatusCode#INTERNAL}; nothing beyond the batch is harmed.
+   */
+  void execute(Batch batch) throws Exception;
+
+  /** Called once, on the instance's thread, when the model is unloaded. */
+  @Override
+  default void close() {}
+}

@@ -1,0 +1,53 @@
+package io.nereid.backend;
+
+import io.nereid.StatusCode;
+import io.nereid.Tensor;
+
+/**
+ * Requests that are executed together. It and its tensors may be used until {@link
+ * BackendInstance#execute} returns, from any thread.
+ */
+public interface Batch {
+
+  /** How many requests there are. */
+  int requestCount();
+
+  /** Rows of all requests together; 0 for models without a batch dimension. */
+  long size();
+
+  /** One of the requests, from 0. */
+  BatchRequest request(int index);
+
+  /** Whether the requests bring this input; only optional ones can be absent. */
+  boolean hasInput(String name);
+
+  /** An input of the whole batch, the rows of all requests one after another. Read-only. */
+  Tensor input(String name);
+
+  /** As {@link #input(String)}, by position in the model's specification. */
+  Tensor input(int index);
+
+  /** Whether any request wants this output; one that nobody wants may be left out. */
+  boolean wantsOutput(String name);
+
+  /** Memory for an output of the whole batch, to be filled in. Once per output. */
+  Tensor output(String name, long... shape);
+
+  /** As {@link #output(String, long...)}, by position in the model's specification. */
+  Tensor output(int index, long... shape);
+
+  /** Memory for a BYTES output, whose encoded size must be said. */
+  Tensor bytesOutput(String name, long byteSize, long... shape);
+
+  /** Copies {@code values} into an output of the whole batch. */
+  default Tensor output(String name, Tensor values) {
+    Tensor output =
+        values.dataType().isFixedSize()
+            ? output(name, values.shape())
+            : bytesOutput(name, values.byteSize(), values.shape());
+    return output.copyFrom(values);
+  }
+
+  /** Fails one request; the others are answered as usual. */
+  void fail(int requestIndex, StatusCode code, String message);
+}

@@ -1,0 +1,45 @@
+package io.nereid.backend;
+
+import io.nereid.Tensor;
+import java.util.Map;
+import java.util.Optional;
+
+/** One request of a {@link Batch}. */
+public interface BatchRequest {
+
+  /** The id that its sender gave. */
+  Optional<String> id();
+
+  /** The parameters that its sender gave. */
+  Map<String, Object> parameters();
+
+  /** Its first row in the batch's tensors. */
+  long firstRow();
+
+  /** How many rows are its own; 0 for models without a batch dimension. */
+  long rows();
+
+  /** Whether its sender has given up; the work may be skipped. */
+  boolean isCancelled();
+
+  /** Whether it brings this input. */
+  boolean hasInput(String name);
+
+  /** Its own input, as it was sent. Read-only. */
+  Tensor input(String name);
+
+  /** Memory for its own output, when the batch has no common tensor for it. */
+  Tensor output(String name, long... shape);
+
+  /** Memory for its own BYTES output, whose encoded size must be said. */
+  Tensor bytesOutput(String name, long byteSize, long... shape);
+
+  /** Copies {@code values} into its own output. */
+  default Tensor output(String name, Tensor values) {
+    Tensor output =
+        values.dataType().isFixedSize()
+            ? output(name, values.shape())
+            : bytesOutput(name, values.byteSize(), values.shape());
+    return output.copyFrom(values);
+  }
+}

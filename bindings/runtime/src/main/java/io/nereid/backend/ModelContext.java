@@ -1,0 +1,11 @@
+package io.nereid.backend;
+
+import io.nereid.ModelSpec;
+
+/**
+ * What an instance is made for.
+ *
+ * @param spec the model, with the parameters that it sets for its backend
+ * @param instanceIndex which of the model's instances, from 0
+ */
+public record ModelContext(ModelSpec spec, int instanceIndex) {}

@@ -1,0 +1,62 @@
+package io.nereid.internal.ffi;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * Plain access to native memory by address. One segment spans the whole address space, so a field
+ * access of a pooled record costs neither an object nor a liveness check; who may touch which
+ * address is decided by the callers, which own the records.
+ */
+public final class Memory {
+
+  private static final MemorySegment ALL = whole();
+
+  private Memory() {}
+
+  @SuppressWarnings("restricted")
+  private static MemorySegment whole() {
+    return MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
+  }
+
+  /** The whole address space, accessible until {@code arena} is closed. */
+  @SuppressWarnings("restricted")
+  public static MemorySegment whole(Arena arena) {
+    return MemorySegment.NULL.reinterpret(Long.MAX_VALUE, arena, null);
+  }
+
+  public static int readInt(long address) {
+    return ALL.get(JAVA_INT, address);
+  }
+
+  public static void writeInt(long address, int value) {
+    ALL.set(JAVA_INT, address, value);
+  }
+
+  public static long readLong(long address) {
+    return ALL.get(JAVA_LONG, address);
+  }
+
+  public static void writeLong(long address, long value) {
+    ALL.set(JAVA_LONG, address, value);
+  }
+
+  /** Copies {@code size} bytes of {@code source}, from its start, to {@code address}. */
+  public static void write(long address, MemorySegment source, long size) {
+    MemorySegment.copy(source, 0, ALL, address, size);
+  }
+
+  /** A copy of UTF-8 text in native memory. */
+  public static String readString(long address, long size) {
+    if (size == 0) {
+      return "";
+    }
+    byte[] bytes = ALL.asSlice(address, size).toArray(JAVA_BYTE);
+    return new String(bytes, StandardCharsets.UTF_8);
+  }
+}

@@ -1,0 +1,158 @@
+package io.nereid.internal.loader;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.channels.FileChannel;
+import java.nio.file.AtomicMoveNotSupportedException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.DigestInputStream;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.Set;
+
+/**
+ * A resource as a file that the system's loader can map. It is kept per content in a directory that
+ * only this user can write, {@code <cache>/nereid/<hash>/<name>}, so processes share it and
+ * versions do not meet. Where no such directory can be had, it goes to a temporary one that is
+ * deleted when the process ends.
+ */
+public final class UnpackedFile {
+
+  /** Opens the same bytes each time. */
+  @FunctionalInterface
+  public interface Source {
+    /** A new stream over the content. */
+    InputStream open() throws IOException;
+  }
+
+  private static final int HASH_CHARACTERS = 32;
+
+  private static final Set<PosixFilePermission> OTHERS_WRITE =
+      Set.of(PosixFilePermission.GROUP_WRITE, PosixFilePermission.OTHERS_WRITE);
+
+  private UnpackedFile() {}
+
+  /** The user's cache directory: {@code $XDG_CACHE_HOME}, else {@code ~/.cache}. */
+  static Path userCache() {
+    String configured = System.getenv("XDG_CACHE_HOME");
+    return configured == null || configured.isEmpty() || !Path.of(configured).isAbsolute()
+        ? Path.of(System.getProperty("user.home"), ".cache")
+        : Path.of(configured);
+  }
+
+  /** A file {@code name} with the content of {@code source}, below the user's cache directory. */
+  public static Path of(Source source, String name) throws IOException {
+    return of(source, name, userCache());
+  }
+
+  static Path of(Source source, String name, Path cache) throws IOException {
+    String hash;
+    try (InputStream in = source.open()) {
+      hash = hash(in);
+    }
+    try {
+      Path directory = cache.resolve("nereid").resolve(hash.substring(0, HASH_CHARACTERS));
+      makePrivateDirectory(directory);
+      Path file = directory.resolve(name);
+      if (!hasHash(file, hash)) {
+        write(source, hash, directory, file);
+      }
+      return file;
+    } catch (IOException | UnsupportedOperationException | SecurityException e) {
+      return temporary(source, name, hash, e);
+    }
+  }
+
+  private static Path temporary(Source source, String name, String hash, Exception reason)
+      throws IOException {
+    Path directory = Files.createTempDirectory("nereid-");
+    directory.toFile().deleteOnExit();
+    Path file = directory.resolve(name);
+    try {
+      write(source, hash, directory, file);
+    } catch (IOException e) {
+      e.addSuppressed(reason);
+      throw e;
+    }
+    // Deletion runs in reverse order of registration: the file before its directory.
+    file.toFile().deleteOnExit();
+    return file;
+  }
+
+  private static void makePrivateDirectory(Path directory) throws IOException {
+    FileAttribute<?> onlyOwner =
+        PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
+    Files.createDirectories(directory, onlyOwner);
+    for (Path path : new Path[] {directory.getParent(), directory}) {
+      if (!Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)
+          || Files.getPosixFilePermissions(path).stream().anyMatch(OTHERS_WRITE::contains)
+          || !isOwn(path)) {
+        throw new IOException(path + " is not a directory that only this user can write");
+      }
+    }
+  }
+
+  /** Whether this process's user owns {@code path}: its owner is that of a file made just now. */
+  private static boolean isOwn(Path path) throws IOException {
+    Path probe = Files.createTempFile(path, ".owner-", null);
+    try {
+      return Files.getOwner(probe).equals(Files.getOwner(path));
+    } finally {
+      Files.delete(probe);
+    }
+  }
+
+  private static void write(Source source, String hash, Path directory, Path file)
+      throws IOException {
+    Path part = Files.createTempFile(directory, "." + file.getFileName() + "-", ".part");
+    try {
+      try (InputStream in = source.open()) {
+        Files.copy(in, part, StandardCopyOption.REPLACE_EXISTING);
+      }
+      try (FileChannel channel = FileChannel.open(part, StandardOpenOption.WRITE)) {
+        channel.force(true);
+      }
+      if (!hasHash(part, hash)) {
+        throw new IOException(part + " does not hold what was written to it");
+      }
+      try {
+        Files.move(part, file, StandardCopyOption.ATOMIC_MOVE);
+      } catch (AtomicMoveNotSupportedException e) {
+        Files.move(part, file, StandardCopyOption.REPLACE_EXISTING);
+      }
+    } finally {
+      Files.deleteIfExists(part);
+    }
+  }
+
+  private static boolean hasHash(Path file, String hash) throws IOException {
+    if (!Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
+      return false;
+    }
+    try (InputStream in = Files.newInputStream(file)) {
+      return hash(in).equals(hash);
+    }
+  }
+
+  private static String hash(InputStream in) throws IOException {
+    MessageDigest digest;
+    try {
+      digest = MessageDigest.getInstance("SHA-256");
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every Java platform has SHA-256", e);
+    }
+    try (var hashing = new DigestInputStream(in, digest)) {
+      hashing.transferTo(OutputStream.nullOutputStream());
+    }
+    return HexFormat.of().formatHex(digest.digest());
+  }
+}

@@ -1,0 +1,91 @@
+package io.nereid.internal.repository;
+
+import com.google.protobuf.Descriptors.FieldDescriptor;
+import com.google.protobuf.Message;
+import com.google.protobuf.TextFormatParseInfoTree;
+import com.google.protobuf.TextFormatParseLocation;
+import io.nereid.NereidException;
+import io.nereid.StatusCode;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A message of a configuration, with where it is written.
+ *
+ * @param message the message
+ * @param places where its fields are
+ * @param file how messages name the file
+ * @param place where the message itself is, such as {@code m/config.pbtxt:3:1}
+ */
+record ConfigNode(Message message, TextFormatParseInfoTree places, String file, String place) {
+
+  static ConfigNode root(Message message, TextFormatParseInfoTree places, String file) {
+    return new ConfigNode(message, places, file, file);
+  }
+
+  <M extends Message> M as(Class<M> type) {
+    return type.cast(message);
+  }
+
+  /** The messages of a repeated field. */
+  List<ConfigNode> children(int number) {
+    FieldDescriptor field = field(number);
+    List<ConfigNode> children = new ArrayList<>();
+    for (int i = 0; i < message.getRepeatedFieldCount(field); i++) {
+      children.add(child(field, i));
+    }
+    return children;
+  }
+
+  /** The message of a field. */
+  ConfigNode child(int number) {
+    return child(field(number), 0);
+  }
+
+  ConfigNode child(FieldDescriptor field, int index) {
+    Object value =
+        field.isRepeated() ? message.getRepeatedField(field, index) : message.getField(field);
+    List<TextFormatParseInfoTree> nested = places.getNestedTrees(field);
+    TextFormatParseInfoTree inner =
+        index < nested.size() ? nested.get(index) : TextFormatParseInfoTree.builder().build();
+    return new ConfigNode((Message) value, inner, file, place(field, index));
+  }
+
+  private FieldDescriptor field(int number) {
+    return message.getDescriptorForType().findFieldByNumber(number);
+  }
+
+  /** Where a value of a field is; of a list that is written in brackets, the list's beginning. */
+  String place(FieldDescriptor field, int index) {
+    List<TextFormatParseLocation> locations = places.getLocations(field);
+    // A key that is there twice leaves one entry: they cannot be told apart then.
+    boolean shifted =
+        field.isMapField() && locations.size() != message.getRepeatedFieldCount(field);
+    if (locations.isEmpty() || shifted) {
+      return place;
+    }
+    TextFormatParseLocation found = locations.get(Math.min(index, locations.size() - 1));
+    return found.equals(TextFormatParseLocation.EMPTY)
+        ? place
+        : file + ":" + (found.getLine() + 1) + ":" + (found.getColumn() + 1);
+  }
+
+  /** For a value that cannot be used. */
+  NereidException invalid(int number, int index, String text) {
+    return failure(StatusCode.INVALID_ARGUMENT, place(field(number), index), text);
+  }
+
+  /** For a value that cannot be used. */
+  NereidException invalid(int number, String text) {
+    return invalid(number, 0, text);
+  }
+
+  /** For what is wrong with the message as a whole. */
+  NereidException invalid(String text) {
+    return failure(StatusCode.INVALID_ARGUMENT, place, text);
+  }
+
+  static NereidException failure(StatusCode code, String place, String text) {
+    return new NereidException(code, place + ": " + ModelFiles.printable(text));
+  }
+}

@@ -1,0 +1,194 @@
+package io.nereid.internal.repository;
+
+import io.nereid.NereidException;
+import io.nereid.StatusCode;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileSystemLoopException;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
+import java.nio.file.Path;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+
+/**
+ * The files of one model. They are not trusted: nothing is read without a limit, and names from a
+ * configuration stay inside the model's directory. Symbolic links may lead out of it, because
+ * volumes and model caches are made of them.
+ */
+record ModelFiles(Path directory) {
+
+  /** Longest a file system's name can be, and no control characters in messages. */
+  private static final int MAX_NAME_LENGTH = 255;
+
+  /** Others, and those that start with 0, are no versions; 18 digits always fit a long. */
+  private static final Pattern VERSION = Pattern.compile("[1-9][0-9]{0,17}");
+
+  /** What a normalized path is that names its base, or the directory above. */
+  private static final Set<String> STEPS_OUT = Set.of("", ".", "..");
+
+  String name() {
+    return directory.getFileName().toString();
+  }
+
+  Path version(long version) {
+    return directory.resolve(Long.toString(version));
+  }
+
+  /** Refuses names that could leave the repository or could not be told apart in a message. */
+  static void checkName(String name) {
+    String wrong = null;
+    if (name.isBlank()) {
+      wrong = "Model name cannot be empty";
+    } else if (name.equals(".") || name.contains("..") || name.matches("(?s).*[/\\\\].*")) {
+      wrong = "model name must not contain path traversal characters";
+    } else if (name.length() > MAX_NAME_LENGTH) {
+      wrong = "model name is longer than " + MAX_NAME_LENGTH + " characters";
+    } else if (!name.codePoints().allMatch(ModelFiles::isPlain)) {
+      wrong = "model name must not contain blanks or control characters";
+    }
+    if (wrong != null) {
+      String shown = name.length() > 80 ? name.substring(0, 80) + "..." : name;
+      throw new NereidException(
+          StatusCode.INVALID_ARGUMENT, wrong + ", got '" + printable(shown) + "'");
+    }
+  }
+
+  private static boolean isPlain(int character) {
+    return !Character.isWhitespace(character)
+        && !Character.isSpaceChar(character)
+        && !Character.isISOControl(character)
+        && Character.getType(character) != Character.FORMAT
+        && Character.getType(character) != Character.SURROGATE
+        && character != 0xFFFD; // what a name that is no UTF-8 is read as
+  }
+
+  /** Text for a message: on one line, without what a terminal would act on. */
+  static String printable(String text) {
+    return text.replaceAll("[\\p{Cc}\\p{Cf}]", "?");
+  }
+
+  /**
+   * A file that a configuration names, below a directory of the model.
+   *
+   * @param what names the setting in messages
+   */
+  static Path inside(Path base, String name, String what) {
+    try {
+      Path relative = base.getFileSystem().getPath(name).normalize();
+      if (!name.isBlank()
+          && !relative.isAbsolute()
+          && !STEPS_OUT.contains(relative.toString())
+          && !relative.startsWith("..")) {
+        return base.resolve(relative);
+      }
+    } catch (InvalidPathException e) {
+      // A character that no path can have.
+    }
+    throw new NereidException(
+        StatusCode.INVALID_ARGUMENT,
+        "expected "
+            + what
+            + " to name a file inside the model's directory, got '"
+            + printable(name)
+            + "'");
+  }
+
+  /** The numbers of the directories that hold versions, ascending. */
+  TreeSet<Long> versions() {
+    TreeSet<Long> versions = new TreeSet<>();
+    try (DirectoryStream<Path> paths = Files.newDirectoryStream(directory)) {
+      for (Path path : paths) {
+        String name = path.getFileName().toString();
+        if (VERSION.matcher(name).matches() && Files.isDirectory(path)) {
+          versions.add(Long.parseLong(name));
+        }
+      }
+      return versions;
+    } catch (DirectoryIteratorException e) {
+      throw failure(name(), e.getCause());
+    } catch (IOException e) {
+      throw failure(name(), e);
+    }
+  }
+
+  /** The text of a file, which must be UTF-8. */
+  static String readText(Path file, String shown, int maxBytes) {
+    byte[] bytes = read(file, shown, maxBytes);
+    try {
+      return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
+    } catch (CharacterCodingException e) {
+      throw new NereidException(StatusCode.INVALID_ARGUMENT, shown + " is not UTF-8 text");
+    }
+  }
+
+  private static byte[] read(Path file, String shown, int maxBytes) {
+    // Opening a pipe would wait for somebody to write into it.
+    checkRegular(file, shown);
+    try (InputStream in = Files.newInputStream(file)) {
+      byte[] bytes = in.readNBytes(maxBytes + 1);
+      if (bytes.length > maxBytes) {
+        throw new NereidException(
+            StatusCode.INVALID_ARGUMENT, shown + " is larger than " + maxBytes + " bytes");
+      }
+      return bytes;
+    } catch (IOException e) {
+      throw failure(shown, e);
+    }
+  }
+
+  /** Throws unless there is a file with something in it that can be read. */
+  static void checkModelFile(Path file, String shown) {
+    checkRegular(file, shown);
+    try {
+      if (Files.size(file) == 0) {
+        throw new NereidException(
+            StatusCode.INVALID_ARGUMENT, shown + " is empty (0 bytes), expected a model");
+      }
+    } catch (IOException e) {
+      throw failure(shown, e);
+    }
+    if (!Files.isReadable(file)) {
+      throw failure(shown, new AccessDeniedException(shown));
+    }
+  }
+
+  private static void checkRegular(Path file, String shown) {
+    if (!Files.isRegularFile(file)) {
+      boolean there = Files.exists(file);
+      throw new NereidException(
+          there ? StatusCode.INVALID_ARGUMENT : StatusCode.NOT_FOUND,
+          shown + (there ? " is not a file" : " is missing, or may not be looked at"));
+    }
+  }
+
+  /** What an operation on a file ended with, in words. */
+  static NereidException failure(String shown, IOException cause) {
+    return switch (cause) {
+      case NoSuchFileException e -> because(StatusCode.NOT_FOUND, shown, "is gone", e);
+      case AccessDeniedException e ->
+          because(StatusCode.PERMISSION_DENIED, shown, "may not be read: permission denied", e);
+      case NotDirectoryException e ->
+          because(StatusCode.INVALID_ARGUMENT, shown, "is no directory", e);
+      case FileSystemLoopException e ->
+          because(StatusCode.INVALID_ARGUMENT, shown, "is a loop of symbolic links", e);
+      default -> new NereidException(StatusCode.UNAVAILABLE, shown + " cannot be read", cause);
+    };
+  }
+
+  private static NereidException because(
+      StatusCode code, String shown, String what, IOException cause) {
+    NereidException failure = new NereidException(code, shown + " " + what);
+    failure.initCause(cause);
+    return failure;
+  }
+}

@@ -1,0 +1,57 @@
+package io.nereid.internal.repository;
+
+import io.nereid.NereidException;
+import io.nereid.StatusCode;
+import io.nereid.proto.ModelConfig;
+import io.nereid.proto.ModelVersionPolicy;
+import java.util.Collection;
+import java.util.NavigableSet;
+import java.util.TreeSet;
+
+/** Chooses which versions of a model are served. */
+final class VersionPolicy {
+
+  private VersionPolicy() {}
+
+  /**
+   * The versions to serve, ascending and at least one. A version that the configuration asks for by
+   * its number is among them although its directory may be missing.
+   */
+  static NavigableSet<Long> select(ConfigNode root, NavigableSet<Long> there) {
+    ModelConfig config = root.as(ModelConfig.class);
+    ModelVersionPolicy policy = config.getVersionPolicy();
+    NavigableSet<Long> selected =
+        switch (policy.getPolicyChoiceCase()) {
+          case ALL -> there;
+          case SPECIFIC -> specific(root, policy.getSpecific().getVersionsList());
+          case LATEST -> latest(there, policy.getLatest().getNumVersions());
+          case POLICYCHOICE_NOT_SET -> latest(there, 1);
+        };
+    if (selected.isEmpty()) {
+      throw new NereidException(
+          StatusCode.NOT_FOUND,
+          "there is no version: expected a directory with a number for a name, such as 1, "
+              + "beside config.pbtxt");
+    }
+    return selected;
+  }
+
+  /** The field is unsigned; 0 means 1. */
+  private static NavigableSet<Long> latest(NavigableSet<Long> there, int count) {
+    long most = Math.max(1, Integer.toUnsignedLong(count));
+    TreeSet<Long> latest = new TreeSet<>();
+    there.descendingSet().stream().limit(most).forEach(latest::add);
+    return latest;
+  }
+
+  private static NavigableSet<Long> specific(ConfigNode root, Collection<Long> versions) {
+    for (long version : versions) {
+      if (version <= 0) {
+        throw root.invalid(
+            ModelConfig.VERSION_POLICY_FIELD_NUMBER,
+            "version_policy: expected versions from 1 on, got " + version);
+      }
+    }
+    return new TreeSet<>(versions);
+  }
+}

@@ -1,0 +1,13 @@
+/**
+ * Nereid, an inference runtime to embed. Its native library is called through the foreign function
+ * interface: start with {@code --enable-native-access=io.nereid.runtime}, or {@code ALL-UNNAMED} on
+ * the class path.
+ */
+module io.nereid.runtime {
+  requires io.nereid.proto;
+
+  exports io.nereid;
+  exports io.nereid.backend;
+
+  uses io.nereid.backend.Backend;
+}

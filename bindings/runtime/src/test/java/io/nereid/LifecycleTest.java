@@ -1,0 +1,255 @@
+package io.nereid;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+
+class LifecycleTest extends RuntimeTest {
+
+  private final GateBackend gate = new GateBackend();
+
+  @Test
+  void theHighestReadyVersionAnswers() {
+    Model one = nereid.load(identity("m").build());
+    Model three = nereid.load(identity("m").version(3).build());
+    nereid.load(identity("m").version(2).build());
+    assertSame(three, nereid.model("m"));
+    assertSame(one, nereid.model("m", 1));
+    assertEquals(List.of(3L, 2L, 1L), nereid.models().stream().map(Model::version).toList());
+    three.unload();
+    assertEquals(2, nereid.model("m").version());
+    roundTrip(one, 1);
+  }
+
+  @Test
+  void eventsTellTheWholeLife() {
+    List<ModelEvent> events = new CopyOnWriteArrayList<>();
+    nereid.addListener(events::add);
+    nereid.addListener(event -> {
+      throw new QuietException("a listener that fails");
+    });
+    Model model = nereid.load(identity("m").build());
+    nereid.load(identity("m").build());
+    model.unload();
+    model.unload();
+    assertEquals(
+        List.of(
+            new ModelEvent.Loading("m", 1),
+            new ModelEvent.Ready("m", 1),
+            new ModelEvent.Loading("m", 1),
+            new ModelEvent.Ready("m", 1),
+            new ModelEvent.Draining("m", 1),
+            new ModelEvent.Unloaded("m", 1),
+            new ModelEvent.Draining("m", 1),
+            new ModelEvent.Unloaded("m", 1)),
+        events);
+  }
+
+  @Test
+  void aFailedReloadLeavesTheOldOneServing() {
+    AtomicBoolean broken = new AtomicBoolean();
+    ModelSpec spec =
+        identity("m")
+            .backend(context -> {
+              if (broken.get()) {
+                throw new IllegalStateException("no such weights");
+              }
+              return batch -> batch.output("OUT", batch.input("IN"));
+            })
+            .build();
+    List<ModelEvent> events = new CopyOnWriteArrayList<>();
+    Model model = nereid.load(spec);
+    nereid.addListener(events::add);
+    broken.set(true);
+    NereidException e = assertFails(StatusCode.INTERNAL, () -> nereid.load(spec));
+    assertTrue(e.getMessage().contains("no such weights"), e.getMessage());
+    assertInstanceOf(ModelEvent.Failed.class, events.getLast());
+    assertEquals(ModelState.READY, model.state());
+    roundTrip(model, 1);
+    model.unload();
+    assertThrows(NereidException.class, () -> nereid.load(spec));
+    assertEquals(ModelState.FAILED, model.state());
+    assertFails(StatusCode.UNAVAILABLE, model::newRequest);
+  }
+
+  @Test
+  void statisticsOutliveTheModel() {
+    Model model = nereid.load(identity("m").build());
+    roundTrip(model, 1);
+    model.unload();
+    assertEquals(1, model.statistics().success().count());
+    assertEquals(ModelState.UNLOADED, model.state());
+    assertEquals("m", model.spec().name());
+  }
+
+  @Test
+  void unloadingFinishesWhatWasSent() throws Exception {
+    Model model = nereid.load(gate.model("m").build());
+    Failures failures = new Failures();
+    try (var executing = model.newRequest().input("IN", row(1));
+        var waiting = model.newRequest().input("IN", row(2));
+        var unsent = model.newRequest().input("IN", row(3))) {
+      var first = executing.inferAsync();
+      gate.awaitBatch();
+      var second = waiting.inferAsync();
+      Thread unloading = failures.startPlatform(model::unload);
+      await(() -> model.state() == ModelState.DRAINING, "the model to drain");
+      assertFails(
+          StatusCode.UNAVAILABLE,
+          "Request for unknown model: 'm' version 1 is not at ready state",
+          model::newRequest);
+      gate.open(2);
+      first.get().close();
+      second.get().close();
+      failures.join(unloading);
+      assertFails(StatusCode.UNAVAILABLE, unsent::infer);
+      assertFails(StatusCode.UNAVAILABLE, model::newRequest);
+    }
+    assertEquals(List.of(1f, 2f), gate.executed);
+  }
+
+  @Test
+  void aResponseOutlivesItsModel() {
+    Model model = nereid.load(identity("m").build());
+    InferRequest request = model.newRequest().input("IN", row(4));
+    InferResponse response = request.infer();
+    model.close();
+    assertEquals(4f, response.output("OUT").floatAt(0));
+    request.close();
+    assertEquals(4f, response.output("OUT").floatAt(0));
+    response.close();
+  }
+
+  @Test
+  void aRequestMadeBeforeAReloadRunsOnTheOldModel() throws Exception {
+    AtomicInteger opened = new AtomicInteger();
+    ModelSpec spec =
+        identity("m")
+            .backend(context -> {
+              float generation = opened.incrementAndGet();
+              return batch -> batch.output("OUT", row(generation));
+            })
+            .build();
+    Model model = nereid.load(spec);
+    Failures failures = new Failures();
+    try (var old = model.newRequest().input("IN", row(0))) {
+      Thread loading = failures.startPlatform(() -> nereid.load(spec));
+      await(() -> opened.get() == 2, "the new one to be opened");
+      await(() -> answer(model) == 2f, "the new one to answer");
+      assertTrue(loading.isAlive());
+      try (var response = old.infer()) {
+        assertEquals(1f, response.output("OUT").floatAt(0));
+      }
+      failures.join(loading);
+    }
+  }
+
+  private static float answer(Model model) {
+    try (var request = model.newRequest().input("IN", row(0));
+        var response = request.infer()) {
+      return response.output("OUT").floatAt(0);
+    }
+  }
+
+  @Test
+  void reloadingUnderLoadLosesNoRequest() throws Exception {
+    ModelSpec spec =
+        identity("m").dynamicBatching(DynamicBatching.create()).instanceCount(2).build();
+    Model model = nereid.load(spec);
+    AtomicBoolean stop = new AtomicBoolean();
+    AtomicLong answered = new AtomicLong();
+    Failures failures = new Failures();
+    Thread[] threads = new Thread[32];
+    for (int t = 0; t < threads.length; t++) {
+      int thread = t;
+      Failures.Part part =
+          () -> {
+            for (int i = 0; !stop.get(); i++) {
+              roundTrip(thread % 3 == 0 ? nereid.model("m") : model, thread * 100_000 + i);
+              answered.incrementAndGet();
+            }
+          };
+      threads[t] = t % 8 == 0 ? failures.startPlatform(part) : failures.startVirtual(part);
+    }
+    for (int reload = 0; reload < 20; reload++) {
+      long before = answered.get();
+      nereid.load(spec);
+      await(() -> answered.get() > before, "requests after a reload");
+    }
+    stop.set(true);
+    failures.join(threads);
+    assertTrue(answered.get() > 100, "only " + answered.get());
+  }
+
+  @Test
+  void unloadingUnderLoadAnswersEveryRequestOneWayOrTheOther() throws Exception {
+    ModelSpec spec = identity("m").dynamicBatching(DynamicBatching.create()).build();
+    AtomicBoolean stop = new AtomicBoolean();
+    AtomicLong refused = new AtomicLong();
+    AtomicLong answered = new AtomicLong();
+    Failures failures = new Failures();
+    Model model = nereid.load(spec);
+    Thread[] threads = new Thread[16];
+    for (int t = 0; t < threads.length; t++) {
+      threads[t] =
+          failures.startVirtual(() -> {
+            while (!stop.get()) {
+              try {
+                roundTrip(model, 5);
+                answered.incrementAndGet();
+              } catch (NereidException e) {
+                assertEquals(StatusCode.UNAVAILABLE, e.code(), e.getMessage());
+                refused.incrementAndGet();
+                Thread.sleep(1);
+              }
+            }
+          });
+    }
+    for (int i = 0; i < 20; i++) {
+      long answeredBefore = answered.get();
+      await(() -> answered.get() > answeredBefore, "answers");
+      model.unload();
+      long refusedBefore = refused.get();
+      await(() -> refused.get() > refusedBefore, "refusals");
+      nereid.load(spec);
+    }
+    stop.set(true);
+    failures.join(threads);
+  }
+
+  @Test
+  void statisticsCountWhatHappened() {
+    Model model = nereid.load(identity("m").build());
+    for (int i = 0; i < 10; i++) {
+      roundTrip(model, i);
+    }
+    try (var request = model.newRequest().input("IN", Tensor.ofInts(new int[4], 1, 4))) {
+      assertFails(StatusCode.INVALID_ARGUMENT, request::infer);
+    }
+    ModelStatistics statistics = model.statistics();
+    assertEquals(10, statistics.success().count());
+    assertEquals(1, statistics.fail().count());
+    assertEquals(1, statistics.failOther());
+    assertEquals(10, statistics.inferenceCount());
+    assertEquals(10, statistics.inlineCount());
+    assertEquals(10, statistics.computeInfer().count());
+    assertEquals(1, statistics.instanceCount());
+    assertTrue(statistics.lastInference().isPresent());
+    assertEquals(10, statistics.batches().getFirst().computeInfer().count());
+    assertEquals(10, statistics.totalHistogram().count());
+    Histogram twice = statistics.totalHistogram().merge(statistics.totalHistogram());
+    assertEquals(20, twice.count());
+    assertEquals(statistics.totalHistogram().percentileNs(50), twice.percentileNs(50));
+    assertFalse(twice.percentileNs(99) < twice.percentileNs(50));
+  }
+}

@@ -1,0 +1,82 @@
+package io.nereid;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import javax.tools.ToolProvider;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The README's example is compiled and run as it stands there. */
+class ReadmeTest {
+
+  private static final Pattern EXAMPLE = Pattern.compile("```java\\n(.*?)```", Pattern.DOTALL);
+
+  @TempDir Path directory;
+
+  @Test
+  void exampleCompilesAndPrintsWhatItSays() throws Exception {
+    Path root = Path.of("../..").toRealPath();
+    Matcher matcher = EXAMPLE.matcher(Files.readString(root.resolve("README.md")));
+    assertTrue(matcher.find(), "README.md has a Java example");
+    Path source = directory.resolve("Example.java");
+    Files.writeString(source, matcher.group(1));
+
+    String classPath = System.getProperty("java.class.path");
+    compile(source, classPath);
+    List<String> lines = run(root, classPath);
+
+    assertEquals(
+        List.of(
+            "[2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32]",
+            "1.5",
+            "1 request answered"),
+        lines);
+  }
+
+  private void compile(Path source, String classPath) {
+    var compiler = ToolProvider.getSystemJavaCompiler();
+    var messages = new StringWriter();
+    var files = compiler.getStandardFileManager(null, null, StandardCharsets.UTF_8);
+    var options = List.of("-Xlint:all", "-Werror", "-cp", classPath, "-d", directory.toString());
+    boolean compiled =
+        compiler
+            .getTask(messages, files, null, options, null, files.getJavaFileObjects(source))
+            .call();
+    assertTrue(compiled, messages::toString);
+  }
+
+  private List<String> run(Path root, String classPath) throws IOException, InterruptedException {
+    Path output = directory.resolve("output");
+    String nativePath = System.getProperty("nereid.native.path");
+    var command =
+        new ArrayList<>(
+            List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--enable-native-access=ALL-UNNAMED",
+                "-cp",
+                directory + ":" + classPath));
+    if (nativePath != null) {
+      command.add("-Dnereid.native.path=" + nativePath);
+    }
+    command.add("Example");
+    int exit =
+        new ProcessBuilder(command)
+            .directory(root.toFile())
+            .redirectErrorStream(true)
+            .redirectOutput(output.toFile())
+            .start()
+            .waitFor();
+    assertEquals(0, exit, Files.readString(output));
+    return Files.readAllLines(output);
+  }
+}

@@ -1,0 +1,205 @@
+package io.nereid;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.lang.foreign.MemorySegment;
+import java.math.BigInteger;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What is wrong with a request is said in the words that users of other servers know. */
+class ValidationTest extends RuntimeTest {
+
+  private Model model;
+
+  @BeforeEach
+  void load() {
+    model = nereid.load(InferTest.twoOutputs().build());
+  }
+
+  @Test
+  void unknownModelsAndVersions() {
+    assertFails(
+        StatusCode.NOT_FOUND,
+        "Request for unknown model: 'foo' is not found",
+        () -> nereid.model("foo"));
+    assertFails(
+        StatusCode.NOT_FOUND,
+        "Request for unknown model: 'two' version 99 is not found",
+        () -> nereid.model("two", 99));
+    model.unload();
+    assertFails(
+        StatusCode.NOT_FOUND,
+        "Request for unknown model: 'two' has no available versions",
+        () -> nereid.model("two"));
+    assertFails(
+        StatusCode.UNAVAILABLE,
+        "Request for unknown model: 'two' version 1 is not at ready state",
+        () -> nereid.model("two", 1));
+  }
+
+  @Test
+  void unknownAndRepeatedTensors() {
+    try (var request = model.newRequest()) {
+      assertFails(
+          StatusCode.INVALID_ARGUMENT,
+          "unexpected inference input 'C' for model 'two'",
+          () -> request.input("C", row(1)));
+      assertFails(
+          StatusCode.INVALID_ARGUMENT,
+          "unexpected inference output 'Z' for model 'two'",
+          () -> request.output("Z"));
+      request.input("A", row(1)).output("X");
+      assertFails(
+          StatusCode.INVALID_ARGUMENT,
+          "input 'A' already exists in request",
+          () -> request.input("A", row(1)));
+      assertFails(
+          StatusCode.INVALID_ARGUMENT,
+          "input 'A' already exists in request",
+          () -> request.allocateInput("A", 1, 4));
+      assertFails(
+          StatusCode.INVALID_ARGUMENT,
+          "output 'X' already exists in request",
+          () -> request.output("X"));
+    }
+  }
+
+  @Test
+  void missingInputsCanBeAddedAndTheRequestSentAgain() {
+    try (var request = model.newRequest().input("A", row(1))) {
+      String message =
+          "expected 2 inputs but got 1 inputs for model 'two'. Got input(s) ['A'], but missing "
+              + "required input(s) ['B']. Please provide all required input(s).";
+      assertFails(StatusCode.INVALID_ARGUMENT, message, request::infer);
+      assertFails(StatusCode.INVALID_ARGUMENT, message, request::inferAsync);
+      request.input("B", row(2));
+      request.infer().close();
+    }
+  }
+
+  @Test
+  void optionalInputsMayBeMissing() {
+    Model optional =
+        nereid.load(
+            ModelSpec.builder("optional")
+                .backend(context ->
+                    batch -> {
+                      float sum = batch.hasInput("B") ? batch.input("B").floatAt(0) : -1;
+                      batch.output("OUT", Tensor.ofFloats(new float[] {sum}, 1));
+                    })
+                .input("A", DataType.FP32, 1)
+                .input(TensorSpec.of("B", DataType.FP32, 1).asOptional())
+                .output("OUT", DataType.FP32, 1)
+                .build());
+    Tensor one = Tensor.ofFloats(new float[] {1}, 1);
+    try (var request = optional.newRequest().input("A", one);
+        var response = request.infer()) {
+      assertEquals(-1f, response.output("OUT").floatAt(0));
+    }
+    try (var request = optional.newRequest().input("A", one).input("B", one);
+        var response = request.infer()) {
+      assertEquals(1f, response.output("OUT").floatAt(0));
+    }
+    try (var request = optional.newRequest().input("B", one)) {
+      assertFails(StatusCode.INVALID_ARGUMENT, request::infer);
+    }
+  }
+
+  @Test
+  void theCoreChecksShapesTypesAndSizes() {
+    assertRejected("shape", Tensor.ofFloats(new float[4], 4));
+    assertRejected("shape", Tensor.ofFloats(new float[5], 1, 5));
+    assertRejected("data-type", Tensor.ofInts(new int[4], 1, 4));
+    assertRejected("batch-size", Tensor.ofFloats(new float[36], 9, 4));
+    assertRejected(
+        "Expected 16, got 12", Tensor.of(DataType.FP32, MemorySegment.ofArray(new float[3]), 1, 4));
+    assertRejected("shape", Tensor.of(DataType.FP32, MemorySegment.ofArray(new float[4]), -1, -4));
+    assertRejected("batch size does not match", Tensor.ofFloats(new float[8], 2, 4));
+  }
+
+  private void assertRejected(String part, Tensor tensor) {
+    try (var request = model.newRequest().input("A", tensor).input("B", row(1))) {
+      NereidException e = assertFails(StatusCode.INVALID_ARGUMENT, request::infer);
+      assertTrue(e.getMessage().contains(part), e.getMessage());
+    }
+  }
+
+  @Test
+  void shapesThatCannotBeAreRefusedBeforeMemoryIsTaken() {
+    try (var request = model.newRequest()) {
+      assertFails(
+          StatusCode.INVALID_ARGUMENT, () -> request.allocateInput("A", 1, 1, 1, 1, 1, 1, 1, 1, 4));
+      assertFails(StatusCode.INVALID_ARGUMENT, () -> request.allocateInput("A", -1, 4));
+      assertFails(
+          StatusCode.INVALID_ARGUMENT, () -> request.allocateInput("A", 1L << 40, 1L << 40));
+      assertFails(StatusCode.INVALID_ARGUMENT, () -> request.allocateInput("A", 1L << 62, 1));
+    }
+  }
+
+  @Test
+  void parameters() {
+    try (var request = model.newRequest()) {
+      for (Object value :
+          List.of(true, 1, 2L, (short) 3, (byte) 4, "text", 1.5, 2.5f, BigInteger.ONE)) {
+        request.parameter("key", value);
+      }
+      assertFails(
+          StatusCode.INVALID_ARGUMENT,
+          "parameter 'p' has invalid type. It should be either 'int', 'bool', or 'string'.",
+          () -> request.parameter("p", List.of()));
+      assertFails(StatusCode.INVALID_ARGUMENT, () -> request.parameter("p", null));
+      assertFails(
+          StatusCode.INVALID_ARGUMENT, () -> request.parameter("p", BigInteger.ONE.shiftLeft(64)));
+      assertFails(
+          StatusCode.INVALID_ARGUMENT,
+          "parameter keys starting with 'triton_' are reserved for Triton usage and should not be "
+              + "specified.",
+          () -> request.parameter("triton_x", 1));
+      assertThrows(IllegalArgumentException.class, () -> request.timeout(Duration.ofSeconds(-1)));
+      assertThrows(IllegalArgumentException.class, () -> request.priority(-1));
+    }
+  }
+
+  @Test
+  void specificationsAreChecked() {
+    assertThrows(IllegalArgumentException.class, () -> ModelSpec.builder(" ").build());
+    assertThrows(IllegalArgumentException.class, () -> ModelSpec.builder("m").build());
+    assertThrows(IllegalArgumentException.class, () -> identity("m").version(0).build());
+    assertThrows(IllegalArgumentException.class, () -> identity("m").maxBatchSize(-1).build());
+    assertThrows(IllegalArgumentException.class, () -> identity("m").instanceCount(0).build());
+    assertThrows(
+        IllegalArgumentException.class,
+        () -> DynamicBatching.builder().priorityLevels(2, 3).build());
+    assertThrows(
+        IllegalArgumentException.class,
+        () -> DynamicBatching.builder().queuePolicy(1, QueuePolicy.DEFAULT).build());
+    assertThrows(
+        IllegalArgumentException.class,
+        () -> TensorSpec.of("t", DataType.FP32, 1, 1, 1, 1, 1, 1, 1, 1, 1));
+  }
+
+  @Test
+  void modelsThatCannotBeLoadedSayWhy() {
+    NereidException twice =
+        assertFails(
+            StatusCode.INVALID_ARGUMENT,
+            () -> nereid.load(identity("m").input("IN", DataType.FP32, 4).build()));
+    assertTrue(twice.getMessage().contains("'IN' is there twice"), twice.getMessage());
+    NereidException unknown =
+        assertFails(
+            StatusCode.NOT_FOUND, () -> nereid.load(identity("m").backend("nonsense").build()));
+    assertTrue(unknown.getMessage().contains("'nonsense'"), unknown.getMessage());
+    assertFails(
+        StatusCode.INVALID_ARGUMENT,
+        () -> nereid.load(identity("m").backend("java.lang.String").build()));
+    NereidException noModel =
+        assertThrows(
+            NereidException.class, () -> nereid.load(identity("m").backend("onnxruntime").build()));
+    assertTrue(noModel.getMessage().contains("model_path"), noModel.getMessage());
+  }
+}

@@ -1,0 +1,225 @@
+package io.nereid.internal.repository;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.nereid.NereidException;
+import io.nereid.StatusCode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Directories as they are, and as they should not be. */
+@Timeout(30)
+class ModelRepositoryTest {
+
+  private static final String CONFIG = "backend: \"identity\"\n" + TestRepository.TENSORS;
+  private static final String ONNX = "backend: \"onnxruntime\"\n" + TestRepository.TENSORS;
+
+  @TempDir Path directory;
+
+  private TestRepository repository;
+
+  @BeforeEach
+  void makeRepository() {
+    repository = new TestRepository(directory);
+  }
+
+  private static String name(RepositoryModel model) {
+    return model.name() + "/" + model.version();
+  }
+
+  private List<String> names() {
+    return repository.read().stream().map(ModelRepositoryTest::name).toList();
+  }
+
+  @Test
+  void bundledModelsAreAllReadable() {
+    List<RepositoryModel> models =
+        ModelRepository.read(Path.of("../../examples/models"), repository.warnings::add);
+    assertEquals(
+        List.of("digits/1", "identity_fp32/1", "simple/1", "simple_string/1"),
+        models.stream().map(ModelRepositoryTest::name).toList());
+    models.forEach(
+        model -> assertTrue(model instanceof RepositoryModel.Readable, () -> "" + model));
+    assertEquals(List.of(), repository.warnings);
+  }
+
+  @Test
+  void whatIsNoModelIsLeftOut() throws IOException {
+    repository.model("m", CONFIG, 1);
+    Files.writeString(directory.resolve("README.txt"), "not a model");
+    Files.createDirectory(directory.resolve(".git"));
+    Files.createDirectory(directory.resolve("..data"));
+    assertEquals(List.of("m/1"), names());
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "|m/20",
+        "version_policy { latest { } }|m/20",
+        "version_policy { latest { num_versions: 2 } }|m/3,m/20",
+        "version_policy { latest { num_versions: 4294967295 } }|m/1,m/3,m/20",
+        "version_policy { all { } }|m/1,m/3,m/20",
+        "version_policy { specific { versions: [ 3, 1 ] } }|m/1,m/3"
+      })
+  void policySelectsVersions(String policy, String expected) throws IOException {
+    Path model = repository.model("m", CONFIG + (policy == null ? "" : policy), 1, 3, 20);
+    for (String other : List.of("0", "04", "x5", "6x", "-7", "1234567890123456789", "src")) {
+      Files.createDirectory(model.resolve(other));
+    }
+    Files.writeString(model.resolve("30"), "a file is no version");
+    assertEquals(List.of(expected.split(",")), names());
+  }
+
+  @Test
+  void aVersionThatIsAskedForButMissingIsBrokenAlone() throws IOException {
+    repository.model("m", CONFIG + "version_policy { specific { versions: [ 1, 2 ] } }", 1);
+    Map<Long, RepositoryModel> models = new TreeMap<>();
+    repository.read().forEach(model -> models.put(model.version(), model));
+    assertEquals(Set.of(1L, 2L), models.keySet());
+    assertTrue(models.get(1L) instanceof RepositoryModel.Readable);
+    RepositoryModel.Broken broken = (RepositoryModel.Broken) models.get(2L);
+    assertTrue(broken.cause().getMessage().contains("m/2"), broken.cause().getMessage());
+  }
+
+  @Test
+  void aBrokenModelStopsNoOther() throws IOException {
+    repository.model("a", "input {", 1);
+    repository.model("b", CONFIG, 1);
+    assertEquals(List.of("a/0", "b/1"), names());
+  }
+
+  private void assertBroken(StatusCode code, String reason) {
+    NereidException failure = repository.failure();
+    assertTrue(failure.getMessage().contains(reason), failure.getMessage());
+    assertEquals(code, failure.code(), failure.getMessage());
+  }
+
+  @Test
+  void aModelWithoutConfigurationSaysSo() throws IOException {
+    Files.createDirectories(directory.resolve("m/1"));
+    assertBroken(StatusCode.NOT_FOUND, "there is no m/config.pbtxt");
+  }
+
+  @Test
+  void aModelWithoutVersionsSaysSo() throws IOException {
+    repository.model("m", CONFIG);
+    assertBroken(StatusCode.NOT_FOUND, "there is no version");
+  }
+
+  @Test
+  void modelFilesAreLookedAt() throws IOException {
+    Path model = repository.model("m", ONNX, 1);
+    assertBroken(StatusCode.NOT_FOUND, "m/1/model.onnx is missing");
+    Path file = Files.createFile(model.resolve("1/model.onnx"));
+    assertBroken(StatusCode.INVALID_ARGUMENT, "m/1/model.onnx is empty (0 bytes)");
+    Files.delete(file);
+    Files.createDirectory(file);
+    assertBroken(StatusCode.INVALID_ARGUMENT, "m/1/model.onnx is not a file");
+  }
+
+  @Test
+  void batchStrategyLibrariesAreRefused() throws IOException {
+    Path model = repository.model("m", CONFIG, 1);
+    Files.writeString(model.resolve("1/batchstrategy.so"), "x");
+    assertBroken(StatusCode.UNIMPLEMENTED, "custom batching libraries are not supported");
+  }
+
+  @Test
+  void aMissingLabelFileIsTold() throws IOException {
+    repository.model("m", CONFIG.replaceFirst("(output.*) }", "$1 label_filename: \"l.txt\" }"), 1);
+    assertBroken(StatusCode.NOT_FOUND, "m/l.txt is missing");
+  }
+
+  @Test
+  void configurationsThatAreNoTextAreTold() throws IOException {
+    Path model = repository.model("m", CONFIG, 1);
+    Path config = model.resolve("config.pbtxt");
+    Files.write(config, new byte[] {'n', (byte) 0xFF, (byte) 0xFE});
+    assertBroken(StatusCode.INVALID_ARGUMENT, "m/config.pbtxt is not UTF-8 text");
+    Files.write(config, new byte[(1 << 20) + 1]);
+    assertBroken(StatusCode.INVALID_ARGUMENT, "m/config.pbtxt is larger than 1048576 bytes");
+    Files.writeString(config, "");
+    assertBroken(StatusCode.INVALID_ARGUMENT, "m/config.pbtxt: names no backend: expected backend");
+    Files.writeString(config, "backend: 'identity'");
+    assertBroken(StatusCode.INVALID_ARGUMENT, "expected at least one input and one output");
+    Files.delete(config);
+    Files.createDirectory(config);
+    assertBroken(StatusCode.INVALID_ARGUMENT, "m/config.pbtxt is not a file");
+  }
+
+  @Test
+  void linksInCirclesAndPipesAreTold() throws Exception {
+    Path model = repository.model("m", CONFIG, 1);
+    Path config = model.resolve("config.pbtxt");
+    Files.delete(config);
+    Files.createSymbolicLink(config, config);
+    assertBroken(StatusCode.NOT_FOUND, "m/config.pbtxt is missing");
+    Files.delete(config);
+    Process mkfifo = new ProcessBuilder("mkfifo", config.toString()).start();
+    assumeTrue(mkfifo.waitFor(10, TimeUnit.SECONDS) && mkfifo.exitValue() == 0);
+    assertBroken(StatusCode.INVALID_ARGUMENT, "m/config.pbtxt is not a file");
+  }
+
+  @Test
+  void linksToOtherPlacesAreFollowed(@TempDir Path elsewhere) throws IOException {
+    Path real = new TestRepository(elsewhere).model("m", CONFIG, 1);
+    Files.createSymbolicLink(directory.resolve("m"), real);
+    assertEquals(List.of("m/1"), names());
+  }
+
+  @Test
+  void whatMayNotBeReadIsTold() throws IOException {
+    Path model = repository.model("m", CONFIG, 1);
+    Path config = model.resolve("config.pbtxt");
+    assumeTrue(config.toFile().setReadable(false));
+    assumeFalse(Files.isReadable(config), "root may read everything");
+    assertBroken(StatusCode.PERMISSION_DENIED, "m/config.pbtxt may not be read");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"a b", "tab\tbed", "a..b", "back\\slash", "bell\u0007"})
+  void namesWithTricksAreRefused(String name) throws IOException {
+    repository.model(name, CONFIG, 1);
+    assertBroken(StatusCode.INVALID_ARGUMENT, "odel name must not contain");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "..", "../m", "/m", "m/../m", "."})
+  void oneModelIsNotAskedForByPath(String name) throws IOException {
+    repository.model("m", CONFIG, 1);
+    NereidException failure =
+        assertThrows(
+            NereidException.class,
+            () -> ModelRepository.read(directory, name, repository.warnings::add));
+    assertEquals(StatusCode.INVALID_ARGUMENT, failure.code(), failure.getMessage());
+  }
+
+  @Test
+  void theRepositoryItselfMustBeADirectory() throws IOException {
+    Path file = Files.writeString(directory.resolve("file"), "");
+    for (Path wrong : List.of(file, directory.resolve("nothing"))) {
+      NereidException failure =
+          assertThrows(NereidException.class, () -> ModelRepository.read(wrong, line -> {}));
+      assertTrue(failure.getMessage().contains(wrong.toString()), failure.getMessage());
+    }
+  }
+}

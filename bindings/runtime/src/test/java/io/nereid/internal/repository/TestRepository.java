@@ -1,0 +1,67 @@
+package io.nereid.internal.repository;
+
+import io.nereid.ModelSpec;
+import io.nereid.NereidException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A model repository that a test writes, in an empty directory. */
+final class TestRepository {
+
+  /** The tensors of a model that the identity backend can run. */
+  static final String TENSORS =
+      """
+      input { name: "IN" data_type: TYPE_FP32 dims: 4 }
+      output { name: "OUT" data_type: TYPE_FP32 dims: 4 }
+      """;
+
+  final Path root;
+  final List<String> warnings = new ArrayList<>();
+
+  TestRepository(Path root) {
+    this.root = root;
+  }
+
+  /** Writes a model with these versions; returns its directory. */
+  Path model(String name, String config, int... versions) throws IOException {
+    Path directory = Files.createDirectories(root.resolve(name));
+    Files.writeString(directory.resolve("config.pbtxt"), config);
+    for (int version : versions) {
+      Files.createDirectories(directory.resolve(Integer.toString(version)));
+    }
+    return directory;
+  }
+
+  List<RepositoryModel> read() {
+    warnings.clear();
+    return ModelRepository.read(root, warnings::add);
+  }
+
+  /** What the only version of the only model is loaded from. */
+  ModelSpec spec() {
+    return switch (only()) {
+      case RepositoryModel.Readable readable -> readable.spec();
+      case RepositoryModel.Broken broken -> throw broken.cause();
+    };
+  }
+
+  /** Why the only model is broken. */
+  NereidException failure() {
+    return switch (only()) {
+      case RepositoryModel.Readable readable ->
+          throw new AssertionError("expected a failure, got " + readable);
+      case RepositoryModel.Broken broken -> broken.cause();
+    };
+  }
+
+  private RepositoryModel only() {
+    List<RepositoryModel> models = read();
+    if (models.size() != 1) {
+      throw new AssertionError("expected one version, got " + models);
+    }
+    return models.getFirst();
+  }
+}

@@ -1,0 +1,73 @@
+package io.nereid.cli;
+
+import java.io.PrintWriter;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.NoSuchFileException;
+import java.util.function.BooleanSupplier;
+import picocli.CommandLine;
+import picocli.CommandLine.IExecutionExceptionHandler;
+import picocli.CommandLine.IParameterExceptionHandler;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.UnmatchedArgumentException;
+
+/** Turns what went wrong into one line on stderr and an exit code. */
+final class Errors implements IParameterExceptionHandler, IExecutionExceptionHandler {
+  private final BooleanSupplier stacktrace;
+
+  Errors(BooleanSupplier stacktrace) {
+    this.stacktrace = stacktrace;
+  }
+
+  @Override
+  public int handleParseException(ParameterException error, String[] args) {
+    CommandLine command = error.getCommandLine();
+    PrintWriter err = command.getErr();
+    err.println("nereid: " + usageMessage(error));
+    err.println("Try '" + command.getCommandSpec().qualifiedName() + " --help'.");
+    return command.getCommandSpec().exitCodeOnInvalidInput();
+  }
+
+  @Override
+  public int handleExecutionException(Exception error, CommandLine command, ParseResult parsed) {
+    return report(error, command);
+  }
+
+  /** Also for what is no {@link Exception}: a native library that cannot be linked. */
+  int report(Throwable error, CommandLine command) {
+    PrintWriter err = command.getErr();
+    if (stacktrace.getAsBoolean()) {
+      error.printStackTrace(err);
+    } else {
+      err.println("nereid: " + message(error));
+    }
+    return command.getCommandSpec().exitCodeOnExecutionException();
+  }
+
+  private static String usageMessage(ParameterException error) {
+    CommandLine command = error.getCommandLine();
+    if (error instanceof UnmatchedArgumentException unmatched
+        && !unmatched.isUnknownOption()
+        && !command.getSubcommands().isEmpty()) {
+      return "no such command: "
+          + unmatched.getUnmatched().getFirst()
+          + "; there is "
+          + String.join(", ", command.getSubcommands().keySet());
+    }
+    return message(error);
+  }
+
+  private static String message(Throwable error) {
+    String message =
+        switch (error) {
+          // Their own message is the bare path.
+          case NoSuchFileException e -> "no such file: " + e.getFile();
+          case AccessDeniedException e -> "permission denied: " + e.getFile();
+          // It has no message, and its cause is what happened.
+          case ExceptionInInitializerError e when e.getCause() != null -> message(e.getCause());
+          case Throwable e when e.getMessage() != null -> e.getMessage();
+          default -> error.getClass().getSimpleName();
+        };
+    return message.strip().replaceAll("\\s*\\R\\s*", "; ");
+  }
+}

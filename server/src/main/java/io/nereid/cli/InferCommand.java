@@ -1,0 +1,197 @@
+package io.nereid.cli;
+
+import io.nereid.InferRequest;
+import io.nereid.InferResponse;
+import io.nereid.Model;
+import io.nereid.Nereid;
+import io.nereid.Tensor;
+import io.nereid.TensorSpec;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** Runs one request in this process. */
+@Command(
+    name = "infer",
+    description = "Run one request in this process and print the outputs.",
+    mixinStandardHelpOptions = true,
+    footer = {
+      "",
+      "Examples:",
+      "  nereid infer identity_fp32 --input INPUT0=1.5,2,3",
+      "  nereid infer identity_fp32 --input 'INPUT0=[1.5, 2, 3]' --shape INPUT0=3",
+      "  nereid infer MODEL --repository DIR --input NAME=@tensor.raw --shape NAME=2x3"
+    })
+final class InferCommand implements Callable<Integer> {
+  @Spec private CommandSpec command;
+
+  @Parameters(paramLabel = "MODEL", description = "The model's name.")
+  private String modelName;
+
+  @Option(
+      names = "--repository",
+      paramLabel = "DIR",
+      description = "The model repository; the bundled examples by default.")
+  private Path repository;
+
+  @Option(
+      names = "--model-version",
+      paramLabel = "N",
+      description = "The version; the highest by default.")
+  private Long version;
+
+  @Option(
+      names = "--input",
+      paramLabel = "NAME=VALUE",
+      converter = InputArgument.Converter.class,
+      description =
+          "An input: values with commas between them, a JSON array, @FILE.json, or @FILE with the"
+              + " tensor's bytes.")
+  private List<InputArgument> inputs = List.of();
+
+  @Option(
+      names = "--shape",
+      paramLabel = "NAME=DxD",
+      description =
+          "An input's shape, such as INPUT0=1x16, where the values do not tell it; the batch"
+              + " dimension may be left out.")
+  private Map<String, String> shapes = Map.of();
+
+  @Option(names = "--output", paramLabel = "NAME", description = "Only this output; repeatable.")
+  private List<String> outputs = List.of();
+
+  @Option(names = "--timeout-ms", paramLabel = "MS", description = "Give up after this time.")
+  private Long timeoutMs;
+
+  @Option(
+      names = "--repeat",
+      paramLabel = "N",
+      defaultValue = "1",
+      description = "Send the request N times and print how long it took.")
+  private int repeat;
+
+  @Option(names = "--json", description = "Print JSON.")
+  private boolean json;
+
+  @Override
+  public Integer call() throws IOException {
+    if (repeat < 1) {
+      throw new ParameterException(
+          command.commandLine(), "expected --repeat of 1 or more, got " + repeat);
+    }
+    if (timeoutMs != null && timeoutMs < 1) {
+      throw new ParameterException(
+          command.commandLine(), "expected --timeout-ms of 1 or more, got " + timeoutMs);
+    }
+    try (Nereid nereid = Nereid.create()) {
+      Model model = load(nereid);
+      Map<String, Tensor> tensors = tensors(model);
+      long[] elapsedNs = new long[repeat];
+      for (int i = 0; i < repeat; i++) {
+        long startNs = System.nanoTime();
+        try (InferRequest request = request(model, tensors);
+            InferResponse response = request.infer()) {
+          elapsedNs[i] = System.nanoTime() - startNs;
+          if (i == repeat - 1) {
+            new ResponsePrinter(command.commandLine().getOut()).print(model, response, json);
+          }
+        }
+      }
+      if (repeat > 1) {
+        printTimes(elapsedNs);
+      }
+      return 0;
+    }
+  }
+
+  /** Only this model: what is wrong with others is of no interest here. */
+  private Model load(Nereid nereid) {
+    Logger.getLogger("io.nereid.load").setLevel(Level.OFF); // thrown as well
+    Model highest = nereid.load(RepositoryOption.resolve(repository), modelName);
+    return version == null ? highest : nereid.model(modelName, version);
+  }
+
+  private Map<String, Tensor> tensors(Model model) throws IOException {
+    try {
+      return readTensors(model);
+    } catch (IllegalArgumentException e) {
+      throw new ParameterException(command.commandLine(), e.getMessage(), e);
+    }
+  }
+
+  private Map<String, Tensor> readTensors(Model model) throws IOException {
+    for (String name : outputs) {
+      if (model.spec().outputs().stream().noneMatch(output -> output.name().equals(name))) {
+        throw new IllegalArgumentException(
+            "expected --output to name one of "
+                + model.spec().outputs().stream().map(TensorSpec::name).toList()
+                + ", got '"
+                + name
+                + "'");
+      }
+    }
+    for (String name : shapes.keySet()) {
+      if (inputs.stream().noneMatch(input -> input.name().equals(name))) {
+        throw new IllegalArgumentException("--shape names '" + name + "', but no --input does");
+      }
+    }
+    Map<String, Tensor> tensors = new LinkedHashMap<>();
+    for (InputArgument input : inputs) {
+      Tensor tensor = input.tensor(model.spec(), shape(input.name()));
+      if (tensors.put(input.name(), tensor) != null) {
+        throw new IllegalArgumentException("--input " + input.name() + " is given twice");
+      }
+    }
+    return tensors;
+  }
+
+  private long[] shape(String name) {
+    String text = shapes.get(name);
+    return text == null ? null : InputShape.parse(name, text);
+  }
+
+  private InferRequest request(Model model, Map<String, Tensor> tensors) {
+    InferRequest request = model.newRequest();
+    try {
+      if (timeoutMs != null) {
+        request.deadline(Duration.ofMillis(timeoutMs));
+      }
+      tensors.forEach(request::input);
+      outputs.forEach(request::output);
+      return request;
+    } catch (RuntimeException e) {
+      request.close();
+      throw e;
+    }
+  }
+
+  private void printTimes(long[] elapsedNs) {
+    long totalNs = Arrays.stream(elapsedNs).sum();
+    Arrays.sort(elapsedNs);
+    command
+        .commandLine()
+        .getErr()
+        .println(
+            String.format(
+                Locale.ROOT,
+                "%d requests, one after another: p50 %.1f us, p99 %.1f us, %.0f requests/s",
+                elapsedNs.length,
+                elapsedNs[elapsedNs.length / 2] / 1e3,
+                elapsedNs[(int) (elapsedNs.length * 0.99)] / 1e3,
+                elapsedNs.length * 1e9 / totalNs));
+  }
+}

@@ -1,0 +1,66 @@
+package io.nereid.cli;
+
+import java.io.PrintWriter;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.HelpCommand;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ScopeType;
+import picocli.CommandLine.Spec;
+
+/** The {@code nereid} command. A subcommand joins by being listed here. */
+@Command(
+    name = "nereid",
+    description = "Serves machine-learning models: Java control plane, C++ data plane.",
+    subcommands = {ModelsCommand.class, InferCommand.class, HelpCommand.class},
+    versionProvider = Version.class,
+    mixinStandardHelpOptions = true,
+    synopsisSubcommandLabel = "COMMAND",
+    commandListHeading = "%nCommands:%n",
+    optionListHeading = "%nOptions:%n",
+    exitCodeListHeading = "%nExit codes:%n",
+    exitCodeList = {"0:done", "1:it failed", "2:the command line is wrong"})
+public final class Main implements Runnable {
+  @Spec private CommandSpec spec;
+
+  @Option(
+      names = "--stacktrace",
+      scope = ScopeType.INHERIT,
+      description = "Print the stack trace of an error, not just its message.")
+  private boolean stacktrace;
+
+  private Main() {}
+
+  /** Runs the command line and ends the process with its exit code. */
+  public static void main(String[] args) {
+    // One line for a warning of the runtime, unless the user has another form in mind.
+    System.getProperties()
+        .putIfAbsent("java.util.logging.SimpleFormatter.format", "%4$s: %5$s%6$s%n");
+    System.exit(run(args, new PrintWriter(System.out, true), new PrintWriter(System.err, true)));
+  }
+
+  /** Everything but the process: prints to the given writers and returns the exit code. */
+  static int run(String[] args, PrintWriter out, PrintWriter err) {
+    Main main = new Main();
+    Errors errors = new Errors(() -> main.stacktrace);
+    CommandLine command =
+        new CommandLine(main)
+            .setOut(out)
+            .setErr(err)
+            .setCaseInsensitiveEnumValuesAllowed(true)
+            .setParameterExceptionHandler(errors)
+            .setExecutionExceptionHandler(errors);
+    try {
+      return command.execute(args);
+    } catch (LinkageError error) {
+      return errors.report(error, command);
+    }
+  }
+
+  @Override
+  public void run() {
+    throw new ParameterException(spec.commandLine(), "which command?");
+  }
+}

@@ -1,0 +1,117 @@
+package io.nereid.cli;
+
+import io.nereid.DataType;
+import io.nereid.InferResponse;
+import io.nereid.Model;
+import io.nereid.Tensor;
+import io.nereid.TensorSpec;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.math.BigInteger;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import tools.jackson.jr.ob.JSON;
+
+/** Prints a response for people, or as JSON in the protocol's form. */
+final class ResponsePrinter {
+
+  /** Elements that a person still reads; JSON holds all. */
+  private static final int MAX_ELEMENTS = 64;
+
+  private final PrintWriter out;
+
+  ResponsePrinter(PrintWriter out) {
+    this.out = out;
+  }
+
+  void print(Model model, InferResponse response, boolean json) throws IOException {
+    List<Map<String, Object>> outputs = new ArrayList<>();
+    for (TensorSpec spec : model.spec().outputs()) {
+      if (!response.outputNames().contains(spec.name())) {
+        continue;
+      }
+      Tensor tensor = response.output(spec.name());
+      if (json) {
+        outputs.add(describe(spec, tensor));
+      } else {
+        printTensor(spec, tensor);
+      }
+    }
+    if (json) {
+      Map<String, Object> reply = new LinkedHashMap<>();
+      reply.put("model_name", model.name());
+      reply.put("model_version", Long.toString(model.version()));
+      reply.put("outputs", outputs);
+      out.println(JSON.std.asString(reply));
+    }
+  }
+
+  private static Map<String, Object> describe(TensorSpec spec, Tensor tensor) {
+    Map<String, Object> output = new LinkedHashMap<>();
+    output.put("name", spec.name());
+    output.put("datatype", spec.dataType().toString());
+    output.put("shape", tensor.shape());
+    output.put("data", elements(tensor, Long.MAX_VALUE));
+    return output;
+  }
+
+  private void printTensor(TensorSpec spec, Tensor tensor) {
+    StringBuilder line = new StringBuilder(spec.name()).append(' ').append(spec.dataType());
+    line.append(Arrays.toString(tensor.shape()).replace(" ", "")).append(':');
+    elements(tensor, MAX_ELEMENTS)
+        .forEach(element -> line.append(' ').append(Printable.of(element.toString())));
+    if (tensor.elementCount() > MAX_ELEMENTS) {
+      line.append(" ... (").append(tensor.elementCount() - MAX_ELEMENTS).append(" more)");
+    }
+    out.println(line);
+    if (!spec.labels().isEmpty() && spec.dataType().isFixedSize()) {
+      printLabels(spec, tensor);
+    }
+  }
+
+  /** The best class of each row. */
+  private void printLabels(TensorSpec spec, Tensor tensor) {
+    int rank = tensor.rank();
+    long classes = rank == 0 ? 1 : tensor.dim(rank - 1);
+    for (long start = 0; classes > 0 && start < tensor.elementCount(); start += classes) {
+      int best = 0;
+      for (int i = 1; i < classes; i++) {
+        if (score(tensor, start + i) > score(tensor, start + best)) {
+          best = i;
+        }
+      }
+      String label = best < spec.labels().size() ? spec.labels().get(best) : "class " + best;
+      out.println("  top label: " + Printable.of(label) + " (" + score(tensor, start + best) + ")");
+    }
+  }
+
+  private static double score(Tensor tensor, long index) {
+    return switch (tensor.dataType()) {
+      case FP16, BF16, FP32, FP64 -> tensor.doubleAt(index);
+      default -> tensor.longAt(index);
+    };
+  }
+
+  /** The first elements, in the form in which JSON and people write them. */
+  private static List<Object> elements(Tensor tensor, long most) {
+    long count = Math.min(most, tensor.elementCount());
+    if (tensor.dataType() == DataType.BYTES) {
+      return List.of((Object[]) tensor.toStringArray()).subList(0, (int) count);
+    }
+    List<Object> elements = new ArrayList<>();
+    for (long i = 0; i < count; i++) {
+      elements.add(
+          switch (tensor.dataType()) {
+            case BOOL -> tensor.booleanAt(i);
+            case FP16, BF16, FP32 -> tensor.floatAt(i);
+            case FP64 -> tensor.doubleAt(i);
+            case UINT64 -> new BigInteger(Long.toUnsignedString(tensor.longAt(i)));
+            default -> tensor.longAt(i);
+          });
+    }
+    return elements;
+  }
+}

@@ -1,0 +1,37 @@
+package io.nereid.cli;
+
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/** Rows of text in columns that are as wide as what they hold. */
+final class Table {
+
+  private final List<List<String>> rows = new ArrayList<>();
+
+  Table(String... headings) {
+    rows.add(List.of(headings));
+  }
+
+  void add(String... cells) {
+    rows.add(Arrays.stream(cells).map(Printable::of).toList());
+  }
+
+  void print(PrintWriter out) {
+    int columns = rows.getFirst().size();
+    int[] widths = new int[columns];
+    for (List<String> row : rows) {
+      for (int i = 0; i < columns; i++) {
+        widths[i] = Math.max(widths[i], row.get(i).length());
+      }
+    }
+    for (List<String> row : rows) {
+      StringBuilder line = new StringBuilder();
+      for (int i = 0; i < columns; i++) {
+        line.append(row.get(i)).repeat(' ', widths[i] - row.get(i).length() + 2);
+      }
+      out.println(line.toString().stripTrailing());
+    }
+  }
+}
