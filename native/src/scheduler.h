@@ -128,7 +128,7 @@ class Scheduler : public TimerTarget {
   int64_t estimate_ns_ = 0;           // moving average of an execution
   // Requests that execute. Falls before they are answered: who has the answer sees it.
   std::atomic<uint64_t> executing_{0};
-  uint64_t unanswered_ = 0;           // requests admitted and not delivered yet
+  uint64_t unanswered_ = 0;  // requests admitted and not delivered yet
   // Submitters that wake an instance after they released the lock; Stop waits for them.
   std::atomic<uint32_t> wakers_{0};
   std::atomic<bool> accepting_{false};  // written with the lock held
