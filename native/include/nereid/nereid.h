@@ -156,9 +156,9 @@ enum {
 typedef struct nrd_runtime nrd_runtime;
 typedef struct nrd_model nrd_model;
 
-/* Memory for the pinned pool, asked for in chunks of `pool_chunk_bytes` or more, aligned to at
- * least 4096, and given back only by nrd_runtime_release. allocate returns NULL when it has none.
- */
+/* Memory for the pinned pool, asked for in chunks of `pool_chunk_bytes` or more (the last one below
+ * the limit may be smaller), aligned to at least 4096, and given back only by nrd_runtime_release.
+ * allocate returns NULL when it has none. */
 typedef void* (*nrd_allocate_fn)(void* context, uint64_t byte_size);
 typedef void (*nrd_deallocate_fn)(void* context, void* memory, uint64_t byte_size);
 

@@ -35,7 +35,7 @@ final class BackendFinder {
     ClassLoader context = Thread.currentThread().getContextClassLoader();
     ClassLoader loader = context == null ? BackendFinder.class.getClassLoader() : context;
     try {
-      return Class.forName(name, true, loader)
+      return Class.forName(name, false, loader)
           .asSubclass(Backend.class)
           .getConstructor()
           .newInstance();
@@ -45,8 +45,7 @@ final class BackendFinder {
             StatusCode.UNAVAILABLE,
             "model '"
                 + spec.name()
-                + "' needs the backend 'tensorrt', which the artifact io.nereid:nereid-tensorrt has; "
-                + "it is not on the class path");
+                + "' needs the backend 'tensorrt', which this version of Nereid does not have");
       }
       throw new NereidException(
           StatusCode.NOT_FOUND,

@@ -10,6 +10,7 @@ import io.nereid.internal.ffi.ModelLayout;
 import io.nereid.internal.ffi.RequestCalls;
 import io.nereid.internal.loader.LibraryFiles;
 import io.nereid.internal.request.SlotPool;
+import java.lang.System.Logger.Level;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
@@ -25,6 +26,7 @@ final class LoadedModel {
 
   private static final String ONNXRUNTIME = "onnxruntime";
   private static final String ONNXRUNTIME_PATH = "onnxruntime_path";
+  private static final String SHARED_THREAD_COUNT = "shared_thread_count";
   private static final long POLL_NS = TimeUnit.MICROSECONDS.toNanos(200);
 
   private final NativeRuntime runtime;
@@ -55,6 +57,13 @@ final class LoadedModel {
   /** Opens the backend and its instances; when this returns, the model can run requests. */
   static LoadedModel load(NativeRuntime runtime, ModelSpec spec) {
     Signature signature = new Signature(spec);
+    if (spec.responseCache() && runtime.options().cacheByteLimit() == 0) {
+      RuntimeUpcalls.LOGGER.log(
+          Level.WARNING,
+          "model ''{0}'' asks for the response cache, which has no memory: nothing is cached; set"
+              + " NereidOptions.cacheByteLimit",
+          spec.name());
+    }
     Optional<Backend> javaBackend = BackendFinder.find(spec);
     long number =
         javaBackend.map(backend -> JavaBackends.add(backend, signature, runtime)).orElse(0L);
@@ -96,14 +105,20 @@ final class LoadedModel {
     return ModelCalls.backendFind(text.address(), bytes.length, table, error);
   }
 
+  /**
+   * What the backend onnxruntime needs to know of this process, where the model does not say it.
+   */
   private static Map<String, String> parameters(NativeRuntime runtime, ModelSpec spec) {
-    boolean onnxruntime = spec.backend().isEmpty() && spec.backendName().equals(ONNXRUNTIME);
-    if (!onnxruntime || spec.parameters().containsKey(ONNXRUNTIME_PATH)) {
+    if (spec.backend().isPresent() || !spec.backendName().equals(ONNXRUNTIME)) {
       return spec.parameters();
     }
     Map<String, String> parameters = new HashMap<>(spec.parameters());
-    parameters.put(
-        ONNXRUNTIME_PATH, LibraryFiles.onnxruntime(runtime.options().onnxruntimePath()).toString());
+    parameters.computeIfAbsent(
+        ONNXRUNTIME_PATH,
+        key -> LibraryFiles.onnxruntime(runtime.options().onnxruntimePath()).toString());
+    // The JVM knows a container's share of the processors, which the library would not see.
+    parameters.putIfAbsent(
+        SHARED_THREAD_COUNT, Integer.toString(Runtime.getRuntime().availableProcessors()));
     return parameters;
   }
 

@@ -10,7 +10,7 @@ import java.util.Optional;
  * @param instanceCount how many executions may run at once
  * @param lastInference when the last request finished
  * @param inferenceCount rows that were executed (requests, for models without a batch dimension)
- * @param executionCount batches that were executed
+ * @param executionCount batches that were executed with success
  * @param inlineCount executions on the thread that sent the request
  * @param pendingCount requests that wait now
  * @param executingCount requests that execute now

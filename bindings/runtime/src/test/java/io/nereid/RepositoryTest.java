@@ -70,7 +70,8 @@ class RepositoryTest {
           "Request for unknown model: 'broken' is not at ready state: "
               + "broken/config.pbtxt:2:3: ModelInput has no field 'nonsense'",
           unavailable(nereid, "broken").getMessage());
-      assertTrue(unavailable(nereid, "engine").getMessage().contains("io.nereid:nereid-tensorrt"));
+      assertTrue(
+          unavailable(nereid, "engine").getMessage().contains("needs the backend 'tensorrt'"));
       assertTrue(unavailable(nereid, "stranger").getMessage().contains("no.such.Backend"));
       assertThrows(NereidException.class, () -> nereid.model("broken", 7));
       float[] values = {1, 2, 3, 4};
