@@ -8,7 +8,9 @@ import java.util.Objects;
  *
  * @param timeoutAction what happens to a request that waited too long
  * @param defaultTimeout longest wait of a request that sets none itself; zero: no limit
- * @param allowTimeoutOverride whether a request's own timeout may be longer than the default one
+ * @param allowTimeoutOverride whether {@code timeoutAction} also decides what happens when a
+ *     request's own timeout is up; otherwise that is an error. A request's timeout can shorten the
+ *     default one, never lengthen it
  * @param maxQueueSize how many requests may wait; 0: the core's default (8192)
  */
 public record QueuePolicy(

@@ -15,8 +15,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.logging.Level;
-import java.util.logging.Logger;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -120,7 +118,7 @@ final class InferCommand implements Callable<Integer> {
 
   /** Only this model: what is wrong with others is of no interest here. */
   private Model load(Nereid nereid) {
-    Logger.getLogger("io.nereid.load").setLevel(Level.OFF); // thrown as well
+    RepositoryOption.muteLoadFailures(); // this one is thrown as well
     Model highest = nereid.load(RepositoryOption.resolve(repository), modelName);
     return version == null ? highest : nereid.model(modelName, version);
   }

@@ -12,8 +12,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.logging.Level;
-import java.util.logging.Logger;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -41,7 +39,7 @@ final class ModelsCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException {
-    Logger.getLogger("io.nereid.load").setLevel(Level.OFF); // the list has the reasons
+    RepositoryOption.muteLoadFailures(); // the list has the reasons
     try (Nereid nereid = Nereid.open(RepositoryOption.resolve(repository))) {
       List<Model> models = nereid.models();
       if (json) {
