@@ -50,7 +50,7 @@ nrd_model* LoadIdentity(nrd_runtime* runtime, uint32_t flags) {
   options.max_batch_size = 64;
   options.inline_budget_ns = 1'000'000'000;  // a stall of the machine must not end inline execution
   nrd_model* model = nullptr;
-  Require(nrd_model_load(runtime, &options, &model, &error), "load");
+  Require(nrd_model_load(runtime, &options, nullptr, &model, &error), "load");
   return model;
 }
 

@@ -118,7 +118,7 @@ class CoreLoop {
     options.max_batch_size = 64;
     options.parameters = parameters;
     options.parameter_count = std::size(parameters);
-    Require(nrd_model_load(runtime_, &options, &model_, &error), error);
+    Require(nrd_model_load(runtime_, &options, nullptr, &model_, &error), error);
     Require(nrd_request_acquire(model_, &request_, &error), error);
     nrd_tensor& image = request_->inputs[0];
     image.datatype = NRD_TYPE_FP32;

@@ -76,8 +76,9 @@ constexpr size_t kStructSizes[] = {
     sizeof(nrd_queue_policy),    sizeof(nrd_parameter),   sizeof(nrd_model_options),
     sizeof(nrd_runtime_options), sizeof(nrd_pool_stats),  sizeof(nrd_cache_stats),
     sizeof(nrd_model_stats),     sizeof(nrd_batch_stats), sizeof(nrd_handle_counts),
-    sizeof(nrd_string)};
-static_assert(sizeof(kStructSizes) / sizeof(size_t) == NRD_STRUCT_STRING + 1);
+    sizeof(nrd_string),          sizeof(nrd_link),        sizeof(nrd_step),
+    sizeof(nrd_memory_stats)};
+static_assert(sizeof(kStructSizes) / sizeof(size_t) == NRD_STRUCT_MEMORY_STATS + 1);
 
 }  // namespace
 
@@ -86,7 +87,7 @@ extern "C" {
 uint32_t nrd_abi_version(void) { return NRD_ABI_VERSION; }
 
 uint32_t nrd_abi_struct_size(uint32_t struct_id) {
-  return struct_id <= NRD_STRUCT_STRING ? static_cast<uint32_t>(kStructSizes[struct_id]) : 0;
+  return struct_id <= NRD_STRUCT_MEMORY_STATS ? static_cast<uint32_t>(kStructSizes[struct_id]) : 0;
 }
 
 int64_t nrd_clock_now_ns(void) { return nereid::MonotonicNowNs(); }
@@ -241,7 +242,7 @@ int32_t nrd_backend_find(const char* name, uint64_t name_size, nrd_backend* back
 }
 
 int32_t nrd_model_load(nrd_runtime* runtime, const nrd_model_options* options,
-                       nrd_model** model_out, nrd_error* error_out) {
+                       nrd_source* /*source*/, nrd_model** model_out, nrd_error* error_out) {
   return Guarded(error_out, [&] {
     if (options->struct_size != sizeof(nrd_model_options)) {
       return WrongSize("nrd_model_options", options->struct_size, sizeof(nrd_model_options));

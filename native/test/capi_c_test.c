@@ -78,7 +78,7 @@ static nrd_model* load(nrd_runtime* runtime, const nrd_backend* backend, const c
   options.outputs = &output;
   options.output_count = 1;
   options.max_batch_size = 4;
-  expect(nrd_model_load(runtime, &options, &model, &error) == NRD_OK, "load");
+  expect(nrd_model_load(runtime, &options, NULL, &model, &error) == NRD_OK, "load");
   return model;
 }
 

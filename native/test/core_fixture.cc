@@ -42,6 +42,9 @@ nrd_backend FunctionBackend::Table() {
           .flags = flags,
           .context = this,
           .open_model = OpenModel,
+          .describe = nullptr,
+          .configure = nullptr,
+          .memory_read = nullptr,
           .open_instance = OpenInstance,
           .execute = Execute,
           .close_instance = CloseInstance,
@@ -147,7 +150,7 @@ int32_t LoadModel(nrd_runtime* runtime, const nrd_backend& backend, const ModelS
   options.default_priority_level = settings.default_priority_level;
   options.level_queue_policies =
       settings.level_policies.empty() ? nullptr : settings.level_policies.data();
-  return nrd_model_load(runtime, &options, model_out, error_out);
+  return nrd_model_load(runtime, &options, nullptr, model_out, error_out);
 }
 
 TestModel::TestModel(TestRuntime& runtime, FunctionBackend& backend,

@@ -58,7 +58,7 @@ Status Load(TestRuntime& runtime, const OnnxSettings& settings, nrd_model** mode
   options.max_queue_delay_ns = settings.max_queue_delay_ns;
   options.parameters = views.data();
   options.parameter_count = views.size();
-  const int32_t code = nrd_model_load(runtime.get(), &options, model_out, &error);
+  const int32_t code = nrd_model_load(runtime.get(), &options, nullptr, model_out, &error);
   return StatusFromCallback(code, error, "load");
 }
 

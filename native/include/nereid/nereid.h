@@ -29,7 +29,7 @@ extern "C" {
 #endif
 
 /* Raised when a struct or a function's meaning changes. */
-#define NRD_ABI_VERSION 1
+#define NRD_ABI_VERSION 2
 
 #define NRD_MAX_RANK 8
 
@@ -91,7 +91,10 @@ enum {
   NRD_STRUCT_MODEL_STATS = 12,
   NRD_STRUCT_BATCH_STATS = 13,
   NRD_STRUCT_HANDLE_COUNTS = 14,
-  NRD_STRUCT_STRING = 15
+  NRD_STRUCT_STRING = 15,
+  NRD_STRUCT_LINK = 16,
+  NRD_STRUCT_STEP = 17,
+  NRD_STRUCT_MEMORY_STATS = 18
 };
 NRD_API uint32_t nrd_abi_struct_size(uint32_t struct_id);
 
@@ -171,6 +174,13 @@ typedef void (*nrd_deallocate_fn)(void* context, void* memory, uint64_t byte_siz
  * so it must not block. */
 typedef void (*nrd_complete_fn)(void* context, const uint64_t* tags, uint32_t count);
 
+/* A request of a decoupled model has a response besides the one that completes it. `outputs` has
+ * the model's outputs; the callee takes a buffer over by clearing its `slab`, the others are
+ * dropped when it returns. Called on the instance's thread from nrd_batch_request_respond, in the
+ * order of the responses; blocking it is how a slow reader slows the model down. */
+typedef void (*nrd_respond_fn)(void* context, uint64_t tag, nrd_tensor* outputs,
+                               uint32_t output_count);
+
 /* level: 0 error, 1 warning, 2 info, 3 verbose. */
 typedef void (*nrd_log_fn)(void* context, int32_t level, const char* message, uint64_t size);
 
@@ -185,10 +195,12 @@ typedef struct nrd_runtime_options {
   nrd_deallocate_fn deallocate;
   void* complete_context;
   nrd_complete_fn complete; /* NULL: use nrd_request_wait */
+  void* respond_context;
+  nrd_respond_fn respond; /* NULL: decoupled models are refused */
   void* log_context;
   nrd_log_fn log; /* NULL: nothing is logged */
 } nrd_runtime_options;
-NRD_ASSERT_SIZE(nrd_runtime_options, 88);
+NRD_ASSERT_SIZE(nrd_runtime_options, 104);
 
 NRD_API int32_t nrd_runtime_create(const nrd_runtime_options* options, nrd_runtime** runtime_out,
                                    nrd_error* error_out);
@@ -303,6 +315,12 @@ NRD_API int32_t nrd_request_input_alloc(nrd_request* request, uint32_t index);
  * backend's own model ends only when another of its instances is free. */
 NRD_API int32_t nrd_request_submit(nrd_request* request);
 
+/* Executes the request once on every instance of its model, one after another, on the instance's
+ * own thread, and waits: what a first request pays for (memory, plans, graphs) is paid then.
+ * Neither batched, cached nor counted in statistics; the outputs are dropped. Returns
+ * request->status. Only while the model has no other requests, and not for ensembles. */
+NRD_API int32_t nrd_request_warm_up(nrd_request* request);
+
 /* NRD_OK: the request had not started, it never will, and its completion (NRD_CANCELLED) has been
  * delivered, or will come from submit when it was not submitted yet (as NRD_CANCELLED, or as what
  * else is wrong with it). NRD_FAILED_PRECONDITION: it is executing or done; an executing backend
@@ -349,6 +367,12 @@ NRD_API int32_t nrd_batch_request_output(nrd_batch* batch, uint32_t request_inde
                                          int32_t datatype, uint32_t rank, const int64_t* shape,
                                          uint64_t byte_size, void** data_out, nrd_error* error_out);
 
+/* For decoupled models: sends what nrd_batch_request_output made for this request as one of its
+ * responses, and leaves its outputs empty for the next. Those that are there when execute returns
+ * are its last response; none is needed. NRD_CANCELLED: its sender is gone, more is of no use. */
+NRD_API int32_t nrd_batch_request_respond(nrd_batch* batch, uint32_t request_index,
+                                          nrd_error* error_out);
+
 /* Fails one request of the batch; the others are answered as usual. */
 NRD_API void nrd_batch_request_fail(nrd_batch* batch, uint32_t request_index, int32_t code,
                                     const char* message, uint64_t message_size);
@@ -361,24 +385,39 @@ enum {
 };
 
 struct nrd_model_options;
+struct nrd_tensor_spec;
 
-/* open_model, open_instance: return a status; on failure nothing is closed. open_instance and
- * close_instance run on the instance's thread, as does execute unless it is inline; execute is
- * never called twice at once for one instance. Any status other than NRD_OK from execute fails the
- * whole batch and nothing else. */
+enum { NRD_TENSOR_INPUT = 0, NRD_TENSOR_OUTPUT = 1 };
+
+/* open_model opens what the model is made of; of the options it may use name, version and
+ * parameters. describe says what tensors the model itself has, the batch dimension among the dims
+ * (see nrd_source_tensor). configure comes next, once, when inputs, outputs and everything else are
+ * known: it refuses what does not fit the model. memory_read tells what the model occupies; it may
+ * be called at any time from configure to close_model. describe, configure and memory_read may be
+ * NULL.
+ *
+ * open_model, configure and open_instance return a status; what failed to open is not closed.
+ * open_instance and close_instance run on the instance's thread, as does execute unless it is
+ * inline; execute is never called twice at once for one instance. Any status other than NRD_OK from
+ * execute fails the whole batch and nothing else. */
 typedef struct nrd_backend {
   uint32_t struct_size;
   uint32_t flags; /* NRD_BACKEND_* */
   void* context;
   int32_t (*open_model)(void* context, const struct nrd_model_options* options,
                         void** model_state_out, nrd_error* error_out);
+  int32_t (*describe)(void* model_state, int32_t kind, uint32_t index,
+                      struct nrd_tensor_spec* spec_out);
+  int32_t (*configure)(void* model_state, const struct nrd_model_options* options,
+                       nrd_error* error_out);
+  void (*memory_read)(void* model_state, uint64_t* weight_bytes_out, uint64_t* working_bytes_out);
   int32_t (*open_instance)(void* model_state, uint32_t instance_index, void** instance_out,
                            nrd_error* error_out);
   int32_t (*execute)(void* instance, nrd_batch* batch, nrd_error* error_out);
   void (*close_instance)(void* instance);
   void (*close_model)(void* model_state);
 } nrd_backend;
-NRD_ASSERT_SIZE(nrd_backend, 56);
+NRD_ASSERT_SIZE(nrd_backend, 80);
 
 /* The table of a backend that is built into the core: `identity`, `onnxruntime`.
  *  identity: copies input i to output i. Parameter `execute_delay_ms`: time an execution takes.
@@ -390,7 +429,8 @@ NRD_API int32_t nrd_backend_find(const char* name, uint64_t name_size, nrd_backe
 /* ---- Models ---------------------------------------------------------------------------------- */
 
 enum {
-  NRD_SPEC_OPTIONAL = 1u /* an input that requests may leave out */
+  NRD_SPEC_OPTIONAL = 1u, /* an input that requests may leave out */
+  NRD_SPEC_RESHAPE = 2u   /* the backend sees `reshape` in place of `dims` */
 };
 
 typedef struct nrd_tensor_spec {
@@ -398,10 +438,13 @@ typedef struct nrd_tensor_spec {
   int32_t datatype;
   uint32_t rank;
   uint32_t flags; /* NRD_SPEC_* */
-  uint32_t reserved;
+  uint32_t reshape_rank;
   int64_t dims[NRD_MAX_RANK]; /* without the batch dimension; -1: any size */
+  /* As dims, and with as many elements: the sizes between one -1 and the next have the same
+   * product, so that every -1 here takes the size of its counterpart there. */
+  int64_t reshape[NRD_MAX_RANK];
 } nrd_tensor_spec;
-NRD_ASSERT_SIZE(nrd_tensor_spec, 96);
+NRD_ASSERT_SIZE(nrd_tensor_spec, 160);
 
 enum { NRD_TIMEOUT_REJECT = 0, NRD_TIMEOUT_DELAY = 1 };
 
@@ -430,8 +473,29 @@ enum {
    * run (cancelled, timed out, refused) are answered at once. Rules out inline execution, more than
    * one priority level, and NRD_TIMEOUT_DELAY. */
   NRD_MODEL_PRESERVE_ORDERING = 4u,
-  NRD_MODEL_RESPONSE_CACHE = 8u
+  NRD_MODEL_RESPONSE_CACHE = 8u,
+  /* A request has any number of responses: see nrd_batch_request_respond. Rules out inline
+   * execution and the response cache. */
+  NRD_MODEL_DECOUPLED = 16u
 };
+
+/* An ensemble has steps instead of a backend: each runs a request of another model of the same
+ * runtime on tensors that are passed on by reference. The tensors ("values") are numbered: first
+ * the ensemble's inputs, then what steps produce, each value by one step. */
+typedef struct nrd_link {
+  uint32_t position; /* of the input or output in the step's model */
+  uint32_t value;
+} nrd_link;
+NRD_ASSERT_SIZE(nrd_link, 8);
+
+typedef struct nrd_step {
+  nrd_model* model; /* must be released after the ensemble */
+  const nrd_link* inputs;
+  const nrd_link* outputs;
+  uint32_t input_count;
+  uint32_t output_count;
+} nrd_step;
+NRD_ASSERT_SIZE(nrd_step, 32);
 
 typedef struct nrd_model_options {
   uint32_t struct_size;
@@ -455,12 +519,38 @@ typedef struct nrd_model_options {
   const nrd_queue_policy* level_queue_policies; /* priority_levels entries, or NULL: the default */
   const nrd_parameter* parameters;
   uint64_t parameter_count;
+  /* Ensembles only, which have no backend, instances or batching of their own. In an order in which
+   * each step needs only inputs of the ensemble and outputs of earlier steps. Steps that do not
+   * need each other run at the same time. */
+  const nrd_step* steps;
+  const uint32_t* output_values; /* output_count entries: the value that is each output */
+  uint32_t step_count;
+  uint32_t value_count;
 } nrd_model_options;
-NRD_ASSERT_SIZE(nrd_model_options, 168);
+NRD_ASSERT_SIZE(nrd_model_options, 192);
 
-/* Opens the backend and all instances; returns when the model is ready to run, or says why not. */
+/* What a model is made of (weights, a graph), opened by its backend, while it is not decided yet
+ * how it is served. */
+typedef struct nrd_source nrd_source;
+
+/* Of the options only name, version, backend and parameters are used. */
+NRD_API int32_t nrd_source_open(nrd_runtime* runtime, const nrd_model_options* options,
+                                nrd_source** source_out, nrd_error* error_out);
+
+/* What the model itself says of its input (output) `index`: `kind` is NRD_TENSOR_INPUT or _OUTPUT.
+ * The dims include the batch dimension where there is one; the datatype is NRD_TYPE_INVALID for
+ * elements that are not supported; NRD_SPEC_OPTIONAL: it has a default. The name is valid as long
+ * as the source. NRD_NOT_FOUND: there are no more; NRD_UNIMPLEMENTED: the backend cannot tell. */
+NRD_API int32_t nrd_source_tensor(nrd_source* source, int32_t kind, uint32_t index,
+                                  nrd_tensor_spec* spec_out);
+
+NRD_API void nrd_source_release(nrd_source* source);
+
+/* Opens the backend and all instances; returns when the model is ready to run, or says why not.
+ * `source`: what nrd_source_open gave for the same name, version, backend and parameters; it
+ * belongs to the model from here on, also when loading fails. NULL: it is opened here. */
 NRD_API int32_t nrd_model_load(nrd_runtime* runtime, const nrd_model_options* options,
-                               nrd_model** model_out, nrd_error* error_out);
+                               nrd_source* source, nrd_model** model_out, nrd_error* error_out);
 
 /* Refuses new requests (NRD_UNAVAILABLE) and waits until those it has are answered, at most until
  * deadline_ns (0: without end). At the deadline requests that still wait are answered with
@@ -524,6 +614,17 @@ NRD_ASSERT_SIZE(nrd_batch_stats, 56);
  * there are. */
 NRD_API void nrd_model_batch_stats_read(nrd_model* model, nrd_batch_stats* stats_out,
                                         uint32_t capacity, uint32_t* count_out);
+
+/* What a model occupies. weight_bytes and working_bytes are what its backend tells; 0: unknown. */
+typedef struct nrd_memory_stats {
+  uint32_t struct_size;
+  uint32_t reserved;
+  uint64_t weight_bytes;  /* for as long as it is loaded */
+  uint64_t working_bytes; /* kept between executions, beyond the weights */
+  uint64_t pool_bytes;    /* live buffers of the pool that were made for its requests */
+} nrd_memory_stats;
+NRD_ASSERT_SIZE(nrd_memory_stats, 32);
+NRD_API void nrd_model_memory_read(nrd_model* model, nrd_memory_stats* stats_out);
 
 enum { NRD_HISTOGRAM_QUEUE = 0, NRD_HISTOGRAM_COMPUTE = 1, NRD_HISTOGRAM_TOTAL = 2 };
 

@@ -78,7 +78,7 @@ final class LoadedModel {
       MemorySegment options =
           ModelOptionsWriter.write(arena, spec, table.address(), parameters(runtime, spec));
       MemorySegment out = arena.allocate(JAVA_LONG);
-      int status = runtime.use(at -> ModelCalls.load(at, options.address(), out.address(), error));
+      int status = runtime.use(at -> ModelCalls.load(at, options.address(), 0, out.address(), error));
       ErrorRecord.check(status, error);
       return new LoadedModel(runtime, signature, out.get(JAVA_LONG, 0), number);
     } catch (RuntimeException e) {

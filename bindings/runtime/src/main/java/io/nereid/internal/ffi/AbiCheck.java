@@ -14,7 +14,7 @@ import java.util.List;
 public final class AbiCheck {
 
   /** {@code NRD_ABI_VERSION} that this binding speaks. */
-  static final int ABI_VERSION = 1;
+  static final int ABI_VERSION = 2;
 
   /** A struct as this binding declares it; {@code id} is its {@code NRD_STRUCT_*}. */
   public record Struct(int id, String name, StructLayout layout) {}
@@ -37,7 +37,10 @@ public final class AbiCheck {
           new Struct(12, "nrd_model_stats", StatisticsLayout.MODEL),
           new Struct(13, "nrd_batch_stats", StatisticsLayout.BATCH),
           new Struct(14, "nrd_handle_counts", StatisticsLayout.HANDLE_COUNTS),
-          new Struct(15, "nrd_string", ModelLayout.STRING));
+          new Struct(15, "nrd_string", ModelLayout.STRING),
+          new Struct(16, "nrd_link", ModelLayout.LINK),
+          new Struct(17, "nrd_step", ModelLayout.STEP),
+          new Struct(18, "nrd_memory_stats", StatisticsLayout.MEMORY));
 
   private AbiCheck() {}
 

@@ -97,7 +97,8 @@ final class Handles {
   static final MethodHandle MODEL_LOAD =
       downcall(
           "nrd_model_load",
-          FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
+          FunctionDescriptor.of(
+              JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
 
   static final MethodHandle MODEL_DRAIN =
       downcall("nrd_model_drain", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG));

@@ -13,9 +13,10 @@ public final class ModelCalls {
     }
   }
 
-  public static int load(long runtime, long options, long modelOut, long errorOut) {
+  public static int load(
+      long runtime, long options, long source, long modelOut, long errorOut) {
     try {
-      return (int) Handles.MODEL_LOAD.invokeExact(runtime, options, modelOut, errorOut);
+      return (int) Handles.MODEL_LOAD.invokeExact(runtime, options, source, modelOut, errorOut);
     } catch (Throwable t) {
       throw NativeLibrary.unexpected(t);
     }

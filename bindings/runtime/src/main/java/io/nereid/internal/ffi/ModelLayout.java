@@ -11,8 +11,15 @@ import java.lang.foreign.StructLayout;
 /** Layouts of what a runtime and its models are made from: options, specifications, backends. */
 public final class ModelLayout {
 
-  /** {@code NRD_SPEC_OPTIONAL}. */
+  /** {@code NRD_SPEC_*}. */
   public static final int SPEC_OPTIONAL = 1;
+
+  public static final int SPEC_RESHAPE = 2;
+
+  /** {@code NRD_TENSOR_INPUT} and {@code NRD_TENSOR_OUTPUT}. */
+  public static final int TENSOR_INPUT = 0;
+
+  public static final int TENSOR_OUTPUT = 1;
 
   /** {@code NRD_MODEL_*}. */
   public static final int MODEL_NO_INLINE = 1;
@@ -20,6 +27,7 @@ public final class ModelLayout {
   public static final int MODEL_DYNAMIC_BATCHING = 2;
   public static final int MODEL_PRESERVE_ORDERING = 4;
   public static final int MODEL_RESPONSE_CACHE = 8;
+  public static final int MODEL_DECOUPLED = 16;
 
   /** {@code NRD_BACKEND_OWN_THREAD}. */
   public static final int BACKEND_OWN_THREAD = 1;
@@ -36,14 +44,17 @@ public final class ModelLayout {
           JAVA_INT.withName("datatype"),
           JAVA_INT.withName("rank"),
           JAVA_INT.withName("flags"),
-          JAVA_INT.withName("reserved"),
-          sequenceLayout(RequestLayout.MAX_RANK, JAVA_LONG).withName("dims"));
+          JAVA_INT.withName("reshape_rank"),
+          sequenceLayout(RequestLayout.MAX_RANK, JAVA_LONG).withName("dims"),
+          sequenceLayout(RequestLayout.MAX_RANK, JAVA_LONG).withName("reshape"));
 
   public static final long TENSOR_SPEC_NAME = offset(TENSOR_SPEC, "name");
   public static final long TENSOR_SPEC_DATATYPE = offset(TENSOR_SPEC, "datatype");
   public static final long TENSOR_SPEC_RANK = offset(TENSOR_SPEC, "rank");
   public static final long TENSOR_SPEC_FLAGS = offset(TENSOR_SPEC, "flags");
+  public static final long TENSOR_SPEC_RESHAPE_RANK = offset(TENSOR_SPEC, "reshape_rank");
   public static final long TENSOR_SPEC_DIMS = offset(TENSOR_SPEC, "dims");
+  public static final long TENSOR_SPEC_RESHAPE = offset(TENSOR_SPEC, "reshape");
 
   public static final StructLayout QUEUE_POLICY =
       structLayout(
@@ -63,6 +74,26 @@ public final class ModelLayout {
 
   public static final long PARAMETER_KEY = offset(PARAMETER, "key");
   public static final long PARAMETER_VALUE = offset(PARAMETER, "value");
+
+  public static final StructLayout LINK =
+      structLayout(JAVA_INT.withName("position"), JAVA_INT.withName("value"));
+
+  public static final long LINK_POSITION = offset(LINK, "position");
+  public static final long LINK_VALUE = offset(LINK, "value");
+
+  public static final StructLayout STEP =
+      structLayout(
+          JAVA_LONG.withName("model"),
+          JAVA_LONG.withName("inputs"),
+          JAVA_LONG.withName("outputs"),
+          JAVA_INT.withName("input_count"),
+          JAVA_INT.withName("output_count"));
+
+  public static final long STEP_MODEL = offset(STEP, "model");
+  public static final long STEP_INPUTS = offset(STEP, "inputs");
+  public static final long STEP_OUTPUTS = offset(STEP, "outputs");
+  public static final long STEP_INPUT_COUNT = offset(STEP, "input_count");
+  public static final long STEP_OUTPUT_COUNT = offset(STEP, "output_count");
 
   public static final StructLayout MODEL_OPTIONS =
       structLayout(
@@ -86,7 +117,11 @@ public final class ModelLayout {
           JAVA_INT.withName("default_priority_level"),
           JAVA_LONG.withName("level_queue_policies"),
           JAVA_LONG.withName("parameters"),
-          JAVA_LONG.withName("parameter_count"));
+          JAVA_LONG.withName("parameter_count"),
+          JAVA_LONG.withName("steps"),
+          JAVA_LONG.withName("output_values"),
+          JAVA_INT.withName("step_count"),
+          JAVA_INT.withName("value_count"));
 
   public static final long MODEL_FLAGS = offset(MODEL_OPTIONS, "flags");
   public static final long MODEL_NAME = offset(MODEL_OPTIONS, "name");
@@ -109,6 +144,10 @@ public final class ModelLayout {
   public static final long MODEL_LEVEL_POLICIES = offset(MODEL_OPTIONS, "level_queue_policies");
   public static final long MODEL_PARAMETERS = offset(MODEL_OPTIONS, "parameters");
   public static final long MODEL_PARAMETER_COUNT = offset(MODEL_OPTIONS, "parameter_count");
+  public static final long MODEL_STEPS = offset(MODEL_OPTIONS, "steps");
+  public static final long MODEL_OUTPUT_VALUES = offset(MODEL_OPTIONS, "output_values");
+  public static final long MODEL_STEP_COUNT = offset(MODEL_OPTIONS, "step_count");
+  public static final long MODEL_VALUE_COUNT = offset(MODEL_OPTIONS, "value_count");
 
   public static final StructLayout BACKEND =
       structLayout(
@@ -116,6 +155,9 @@ public final class ModelLayout {
           JAVA_INT.withName("flags"),
           JAVA_LONG.withName("context"),
           JAVA_LONG.withName("open_model"),
+          JAVA_LONG.withName("describe"),
+          JAVA_LONG.withName("configure"),
+          JAVA_LONG.withName("memory_read"),
           JAVA_LONG.withName("open_instance"),
           JAVA_LONG.withName("execute"),
           JAVA_LONG.withName("close_instance"),
@@ -141,6 +183,8 @@ public final class ModelLayout {
           JAVA_LONG.withName("deallocate"),
           JAVA_LONG.withName("complete_context"),
           JAVA_LONG.withName("complete"),
+          JAVA_LONG.withName("respond_context"),
+          JAVA_LONG.withName("respond"),
           JAVA_LONG.withName("log_context"),
           JAVA_LONG.withName("log"));
 
@@ -151,6 +195,8 @@ public final class ModelLayout {
   public static final long RUNTIME_DEALLOCATE = offset(RUNTIME_OPTIONS, "deallocate");
   public static final long RUNTIME_COMPLETE_CONTEXT = offset(RUNTIME_OPTIONS, "complete_context");
   public static final long RUNTIME_COMPLETE = offset(RUNTIME_OPTIONS, "complete");
+  public static final long RUNTIME_RESPOND_CONTEXT = offset(RUNTIME_OPTIONS, "respond_context");
+  public static final long RUNTIME_RESPOND = offset(RUNTIME_OPTIONS, "respond");
   public static final long RUNTIME_LOG = offset(RUNTIME_OPTIONS, "log");
 
   private ModelLayout() {}

@@ -48,6 +48,18 @@ public final class StatisticsLayout {
   public static final long POOL_ALLOCATIONS = offset(POOL, "allocations");
   public static final long POOL_FAILURES = offset(POOL, "failures");
 
+  public static final StructLayout MEMORY =
+      structLayout(
+          JAVA_INT.withName("struct_size"),
+          JAVA_INT.withName("reserved"),
+          JAVA_LONG.withName("weight_bytes"),
+          JAVA_LONG.withName("working_bytes"),
+          JAVA_LONG.withName("pool_bytes"));
+
+  public static final long MEMORY_WEIGHT_BYTES = offset(MEMORY, "weight_bytes");
+  public static final long MEMORY_WORKING_BYTES = offset(MEMORY, "working_bytes");
+  public static final long MEMORY_POOL_BYTES = offset(MEMORY, "pool_bytes");
+
   public static final StructLayout CACHE =
       structLayout(
           JAVA_INT.withName("struct_size"),
