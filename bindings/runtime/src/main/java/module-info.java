@@ -4,7 +4,7 @@
  * the class path.
  */
 module io.nereid.runtime {
-  requires io.nereid.proto;
+  requires transitive io.nereid.proto;
 
   exports io.nereid;
   exports io.nereid.backend;

@@ -17,6 +17,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
+import java.util.List;
 
 /**
  * The functions that the core calls about backends written in Java, made once and living as long as
@@ -25,7 +26,11 @@ import java.lang.invoke.MethodType;
  */
 final class JavaBackends {
 
-  private record Entry(Backend backend, Signature signature, NativeRuntime runtime) {}
+  private record Entry(
+      Backend backend,
+      Signature signature,
+      NativeRuntime runtime,
+      List<InstancePlacement> placements) {}
 
   /** An instance with what its batches need. */
   record Instance(
@@ -65,8 +70,12 @@ final class JavaBackends {
   }
 
   /** The number of a backend for one load of a model, until it is removed. */
-  static long add(Backend backend, Signature signature, NativeRuntime runtime) {
-    return BACKENDS.add(new Entry(backend, signature, runtime));
+  static long add(
+      Backend backend,
+      Signature signature,
+      NativeRuntime runtime,
+      List<InstancePlacement> placements) {
+    return BACKENDS.add(new Entry(backend, signature, runtime, placements));
   }
 
   static void remove(long number) {
@@ -99,7 +108,8 @@ final class JavaBackends {
     try {
       Entry entry = BACKENDS.find(state);
       ModelSpec spec = entry.signature().spec();
-      BackendInstance backend = entry.backend().open(new ModelContext(spec, index));
+      ModelContext model = new ModelContext(spec, index, entry.placements().get(index));
+      BackendInstance backend = entry.backend().open(model);
       if (backend == null) {
         throw new NereidException(StatusCode.INTERNAL, "open returned null");
       }

@@ -15,6 +15,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -65,8 +66,12 @@ final class LoadedModel {
           spec.name());
     }
     Optional<Backend> javaBackend = BackendFinder.find(spec);
+    List<Integer> devices = javaBackend.map(Backend::devices).orElse(List.of());
+    List<InstancePlacement> placements = InstancePlacement.of(spec.instanceGroups(), devices);
     long number =
-        javaBackend.map(backend -> JavaBackends.add(backend, signature, runtime)).orElse(0L);
+        javaBackend
+            .map(backend -> JavaBackends.add(backend, signature, runtime, placements))
+            .orElse(0L);
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment table = ModelOptionsWriter.sized(arena, ModelLayout.BACKEND);
       long error = ErrorRecord.allocate(arena);
@@ -76,7 +81,8 @@ final class LoadedModel {
         findNative(arena, spec.backendName(), table.address(), error);
       }
       MemorySegment options =
-          ModelOptionsWriter.write(arena, spec, table.address(), parameters(runtime, spec));
+          ModelOptionsWriter.write(
+              arena, spec, placements.size(), table.address(), parameters(runtime, spec));
       MemorySegment out = arena.allocate(JAVA_LONG);
       int status = runtime.use(at -> ModelCalls.load(at, options.address(), 0, out.address(), error));
       ErrorRecord.check(status, error);

@@ -3,6 +3,7 @@ package io.nereid;
 import static io.nereid.internal.ffi.ModelLayout.MODEL_BACKEND;
 import static io.nereid.internal.ffi.ModelLayout.MODEL_DEFAULT_POLICY;
 import static io.nereid.internal.ffi.ModelLayout.MODEL_DEFAULT_PRIORITY;
+import static io.nereid.internal.ffi.ModelLayout.MODEL_DECOUPLED;
 import static io.nereid.internal.ffi.ModelLayout.MODEL_DYNAMIC_BATCHING;
 import static io.nereid.internal.ffi.ModelLayout.MODEL_FLAGS;
 import static io.nereid.internal.ffi.ModelLayout.MODEL_INLINE_BUDGET_NS;
@@ -34,6 +35,7 @@ import static io.nereid.internal.ffi.ModelLayout.POLICY_MAX_QUEUE_SIZE;
 import static io.nereid.internal.ffi.ModelLayout.POLICY_TIMEOUT_ACTION;
 import static io.nereid.internal.ffi.ModelLayout.QUEUE_POLICY;
 import static io.nereid.internal.ffi.ModelLayout.SPEC_OPTIONAL;
+import static io.nereid.internal.ffi.ModelLayout.SPEC_RESHAPE;
 import static io.nereid.internal.ffi.ModelLayout.STRING_DATA;
 import static io.nereid.internal.ffi.ModelLayout.STRING_SIZE;
 import static io.nereid.internal.ffi.ModelLayout.TENSOR_SPEC;
@@ -42,6 +44,8 @@ import static io.nereid.internal.ffi.ModelLayout.TENSOR_SPEC_DIMS;
 import static io.nereid.internal.ffi.ModelLayout.TENSOR_SPEC_FLAGS;
 import static io.nereid.internal.ffi.ModelLayout.TENSOR_SPEC_NAME;
 import static io.nereid.internal.ffi.ModelLayout.TENSOR_SPEC_RANK;
+import static io.nereid.internal.ffi.ModelLayout.TENSOR_SPEC_RESHAPE;
+import static io.nereid.internal.ffi.ModelLayout.TENSOR_SPEC_RESHAPE_RANK;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
@@ -64,11 +68,16 @@ final class ModelOptionsWriter {
   }
 
   static MemorySegment write(
-      Arena arena, ModelSpec spec, long backend, Map<String, String> parameters) {
-    return new ModelOptionsWriter(arena).options(spec, backend, parameters);
+      Arena arena,
+      ModelSpec spec,
+      int instanceCount,
+      long backend,
+      Map<String, String> parameters) {
+    return new ModelOptionsWriter(arena).options(spec, instanceCount, backend, parameters);
   }
 
-  private MemorySegment options(ModelSpec spec, long backend, Map<String, String> parameters) {
+  private MemorySegment options(
+      ModelSpec spec, int instanceCount, long backend, Map<String, String> parameters) {
     MemorySegment options = struct(MODEL_OPTIONS);
     Optional<DynamicBatching> batching = spec.dynamicBatching();
     options.set(JAVA_INT, MODEL_FLAGS, flags(spec));
@@ -80,7 +89,7 @@ final class ModelOptionsWriter {
     options.set(JAVA_INT, MODEL_INPUT_COUNT, spec.inputs().size());
     options.set(JAVA_INT, MODEL_OUTPUT_COUNT, spec.outputs().size());
     options.set(JAVA_LONG, MODEL_MAX_BATCH_SIZE, spec.maxBatchSize());
-    options.set(JAVA_INT, MODEL_INSTANCE_COUNT, spec.instanceCount());
+    options.set(JAVA_INT, MODEL_INSTANCE_COUNT, instanceCount);
     options.set(JAVA_LONG, MODEL_INLINE_BUDGET_NS, Checks.nanos(spec.inlineBudget()));
     policy(
         options.asSlice(MODEL_DEFAULT_POLICY, QUEUE_POLICY),
@@ -98,6 +107,9 @@ final class ModelOptionsWriter {
     }
     if (spec.responseCache()) {
       flags |= MODEL_RESPONSE_CACHE;
+    }
+    if (spec.decoupled()) {
+      flags |= MODEL_DECOUPLED;
     }
     if (spec.dynamicBatching().isPresent()) {
       flags |= MODEL_DYNAMIC_BATCHING;
@@ -148,12 +160,24 @@ final class ModelOptionsWriter {
       string(target, TENSOR_SPEC_NAME, tensor.name());
       target.set(JAVA_INT, TENSOR_SPEC_DATATYPE, tensor.dataType().code());
       target.set(JAVA_INT, TENSOR_SPEC_RANK, tensor.dims().size());
-      target.set(JAVA_INT, TENSOR_SPEC_FLAGS, tensor.optional() ? SPEC_OPTIONAL : 0);
+      int flags = tensor.optional() ? SPEC_OPTIONAL : 0;
+      target.set(
+          JAVA_INT, TENSOR_SPEC_FLAGS, flags | (tensor.reshape().isPresent() ? SPEC_RESHAPE : 0));
       for (int dim = 0; dim < tensor.dims().size(); dim++) {
         target.set(JAVA_LONG, TENSOR_SPEC_DIMS + (long) dim * Long.BYTES, tensor.dims().get(dim));
       }
+      if (tensor.reshape().isPresent()) {
+        reshape(target, tensor.reshape().get());
+      }
     }
     return specs.address();
+  }
+
+  private static void reshape(MemorySegment target, List<Long> dims) {
+    target.set(JAVA_INT, TENSOR_SPEC_RESHAPE_RANK, dims.size());
+    for (int i = 0; i < dims.size(); i++) {
+      target.set(JAVA_LONG, TENSOR_SPEC_RESHAPE + (long) i * Long.BYTES, dims.get(i));
+    }
   }
 
   private long parameters(Map<String, String> parameters) {

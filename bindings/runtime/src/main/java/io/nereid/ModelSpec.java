@@ -20,11 +20,14 @@ import java.util.Optional;
  * @param inputs what requests bring
  * @param outputs what responses hold
  * @param maxBatchSize most rows per execution; 0: tensors have no batch dimension
- * @param instanceCount how many executions may run at once
+ * @param instanceGroups how many executions may run at once, and where
  * @param dynamicBatching how requests are batched; empty: each request is its own batch
  * @param inline whether an idle model may run a request on the thread that sends it
  * @param inlineBudget longest execution that runs inline; zero: the core's default (1 ms)
  * @param responseCache whether equal requests may be answered from the response cache
+ * @param decoupled whether a request can have any number of responses
+ * @param warmUps requests that are executed while it loads
+ * @param ensemble the graph of models that it is, in place of a backend
  * @param parameters settings of the backend
  */
 public record ModelSpec(
@@ -35,11 +38,14 @@ public record ModelSpec(
     List<TensorSpec> inputs,
     List<TensorSpec> outputs,
     long maxBatchSize,
-    int instanceCount,
+    List<InstanceGroup> instanceGroups,
     Optional<DynamicBatching> dynamicBatching,
     boolean inline,
     Duration inlineBudget,
     boolean responseCache,
+    boolean decoupled,
+    List<WarmUp> warmUps,
+    Optional<Ensemble> ensemble,
     Map<String, String> parameters) {
 
   /** Checks the values and copies the collections. */
@@ -54,11 +60,13 @@ public record ModelSpec(
     inputs = List.copyOf(inputs);
     outputs = List.copyOf(outputs);
     Checks.notNegative(maxBatchSize, "maxBatchSize");
-    Checks.positive(instanceCount, "instanceCount");
+    instanceGroups = List.copyOf(instanceGroups);
     Objects.requireNonNull(dynamicBatching);
     Checks.notNegative(inlineBudget, "inlineBudget");
+    warmUps = List.copyOf(warmUps);
+    Objects.requireNonNull(ensemble);
     parameters = Map.copyOf(parameters);
-    if (backend.isEmpty() && backendName.isBlank()) {
+    if (backend.isEmpty() && backendName.isBlank() && ensemble.isEmpty()) {
       throw new IllegalArgumentException("model '" + name + "' names no backend");
     }
   }
@@ -78,11 +86,14 @@ public record ModelSpec(
     private String backendName = "";
     private Backend backend;
     private long maxBatchSize;
-    private int instanceCount = 1;
+    private final List<InstanceGroup> instanceGroups = new ArrayList<>();
+    private final List<WarmUp> warmUps = new ArrayList<>();
     private DynamicBatching dynamicBatching;
     private boolean inline = true;
     private Duration inlineBudget = Duration.ZERO;
     private boolean responseCache;
+    private boolean decoupled;
+    private Ensemble ensemble;
 
     private Builder(String name) {
       this.name = name;
@@ -138,7 +149,13 @@ public record ModelSpec(
 
     /** How many executions may run at once; 1 when it is not set. */
     public Builder instanceCount(int count) {
-      instanceCount = count;
+      instanceGroups.clear();
+      return instances(InstanceGroup.of(count));
+    }
+
+    /** Adds instances. */
+    public Builder instances(InstanceGroup group) {
+      instanceGroups.add(group);
       return this;
     }
 
@@ -166,6 +183,24 @@ public record ModelSpec(
       return this;
     }
 
+    /** Whether a request can have any number of responses; false by default. */
+    public Builder decoupled(boolean decoupled) {
+      this.decoupled = decoupled;
+      return this;
+    }
+
+    /** Adds a request that is executed while the model loads. */
+    public Builder warmUp(WarmUp warmUp) {
+      warmUps.add(warmUp);
+      return this;
+    }
+
+    /** A graph of models in place of a backend. */
+    public Builder ensemble(Ensemble ensemble) {
+      this.ensemble = Objects.requireNonNull(ensemble);
+      return this;
+    }
+
     /** Adds a setting of the backend. */
     public Builder parameter(String key, String value) {
       parameters.put(key, value);
@@ -182,11 +217,14 @@ public record ModelSpec(
           inputs,
           outputs,
           maxBatchSize,
-          instanceCount,
+          instanceGroups.isEmpty() ? List.of(InstanceGroup.of(1)) : instanceGroups,
           Optional.ofNullable(dynamicBatching),
           inline,
           inlineBudget,
           responseCache,
+          decoupled,
+          warmUps,
+          Optional.ofNullable(ensemble),
           parameters);
     }
   }

@@ -92,7 +92,7 @@ public final class Nereid implements AutoCloseable {
       case RepositoryModel.Readable readable -> {
         models.dropWhole(found.name());
         try {
-          load(readable.spec());
+          load(readable.draft().complete(java.util.Optional.empty()).spec());
         } catch (RuntimeException e) {
           checkOpen();
         }

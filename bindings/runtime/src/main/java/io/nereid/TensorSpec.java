@@ -3,6 +3,7 @@ package io.nereid;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 
 /**
  * What a model expects of an input, or promises of an output.
@@ -12,9 +13,15 @@ import java.util.Objects;
  * @param dims its shape without the batch dimension; -1 for a dimension of any size
  * @param optional for an input: whether requests may leave it out
  * @param labels for an output of scores: what each position stands for; empty: nothing is known
+ * @param reshape what the backend sees in place of {@code dims}, with as many elements
  */
 public record TensorSpec(
-    String name, DataType dataType, List<Long> dims, boolean optional, List<String> labels) {
+    String name,
+    DataType dataType,
+    List<Long> dims,
+    boolean optional,
+    List<String> labels,
+    Optional<List<Long>> reshape) {
 
   /** The greatest number of dimensions, the batch dimension included. */
   public static final int MAX_RANK = 8;
@@ -25,6 +32,7 @@ public record TensorSpec(
     Objects.requireNonNull(dataType);
     dims = List.copyOf(dims);
     labels = List.copyOf(labels);
+    reshape = reshape.map(List::copyOf);
     if (dims.size() > MAX_RANK) {
       throw new IllegalArgumentException(
           "tensor '"
@@ -39,21 +47,27 @@ public record TensorSpec(
 
   /** A tensor without labels. */
   public TensorSpec(String name, DataType dataType, List<Long> dims, boolean optional) {
-    this(name, dataType, dims, optional, List.of());
+    this(name, dataType, dims, optional, List.of(), Optional.empty());
   }
 
   /** A required tensor. */
   public static TensorSpec of(String name, DataType dataType, long... dims) {
-    return new TensorSpec(name, dataType, Arrays.stream(dims).boxed().toList(), false, List.of());
+    return new TensorSpec(name, dataType, Arrays.stream(dims).boxed().toList(), false);
   }
 
   /** This specification as that of an optional input. */
   public TensorSpec asOptional() {
-    return new TensorSpec(name, dataType, dims, true, labels);
+    return new TensorSpec(name, dataType, dims, true, labels, reshape);
   }
 
   /** This specification with labels. */
   public TensorSpec withLabels(List<String> labels) {
-    return new TensorSpec(name, dataType, dims, optional, labels);
+    return new TensorSpec(name, dataType, dims, optional, labels, reshape);
+  }
+
+  /** This specification for a backend that sees other dimensions with as many elements. */
+  public TensorSpec withReshape(long... dims) {
+    List<Long> seen = Arrays.stream(dims).boxed().toList();
+    return new TensorSpec(name, dataType, this.dims, optional, labels, Optional.of(seen));
   }
 }

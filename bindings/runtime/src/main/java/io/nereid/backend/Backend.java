@@ -1,5 +1,10 @@
 package io.nereid.backend;
 
+import io.nereid.ModelSignature;
+import io.nereid.ModelSpec;
+import java.util.List;
+import java.util.Optional;
+
 /**
  * A backend in Java: makes the instances that execute a model's batches. Models name one by {@link
  * #name}, when it is announced to {@link java.util.ServiceLoader}, by class name, when the class
@@ -19,6 +24,21 @@ public interface Backend {
   /** How models call it; the class's name unless overridden. */
   default String name() {
     return getClass().getName();
+  }
+
+  /**
+   * What the model itself says of its inputs and outputs, for configurations that leave them out;
+   * empty: it does not say. Called before any instance is opened.
+   *
+   * @param spec the backend's parameters; inputs and outputs are missing in it
+   */
+  default Optional<ModelSignature> describe(ModelSpec spec) throws Exception {
+    return Optional.empty();
+  }
+
+  /** Numbers of the GPUs that instances can run on; none for a backend on the processor. */
+  default List<Integer> devices() {
+    return List.of();
   }
 
   /**

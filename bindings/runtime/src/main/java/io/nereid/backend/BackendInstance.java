@@ -1,5 +1,7 @@
 package io.nereid.backend;
 
+import io.nereid.MemoryUsage;
+
 /** Executes batches of one model, one at a time. */
 @FunctionalInterface
 public interface BackendInstance extends AutoCloseable {
@@ -10,6 +12,11 @@ public interface BackendInstance extends AutoCloseable {
    * {@link io.nereid.StatusCode#INTERNAL}; nothing beyond the batch is harmed.
    */
   void execute(Batch batch) throws Exception;
+
+  /** What it occupies; the pool's part is not counted here. Called from any thread. */
+  default MemoryUsage memoryUsage() {
+    return MemoryUsage.UNKNOWN;
+  }
 
   /** Called once, on the instance's thread, when the model is unloaded. */
   @Override

@@ -1,5 +1,6 @@
 package io.nereid.backend;
 
+import io.nereid.InstancePlacement;
 import io.nereid.ModelSpec;
 
 /**
@@ -7,5 +8,6 @@ import io.nereid.ModelSpec;
  *
  * @param spec the model, with the parameters that it sets for its backend
  * @param instanceIndex which of the model's instances, from 0
+ * @param placement where the instance is to run
  */
-public record ModelContext(ModelSpec spec, int instanceIndex) {}
+public record ModelContext(ModelSpec spec, int instanceIndex, InstancePlacement placement) {}

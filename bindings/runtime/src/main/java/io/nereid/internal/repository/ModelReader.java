@@ -1,5 +1,8 @@
 package io.nereid.internal.repository;
 
+import io.nereid.ModelConfiguration;
+import io.nereid.ModelSignature;
+import io.nereid.ModelSpec;
 import io.nereid.NereidException;
 import io.nereid.StatusCode;
 import io.nereid.proto.ModelConfig;
@@ -8,6 +11,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.NavigableSet;
+import java.util.Optional;
 import java.util.function.Consumer;
 
 /** Reads one model's directory. */
@@ -27,7 +31,7 @@ final class ModelReader {
   }
 
   /** Each version to serve, or one broken one for the whole model; never empty. */
-  static List<RepositoryModel> read(Path directory, Consumer<String> warnings) {
+  static List<RepositoryModel> read(Path directory, ReadOptions options, Consumer<String> warnings) {
     ModelReader reader = new ModelReader(directory, warnings);
     try {
       return reader.versions();
@@ -59,7 +63,7 @@ final class ModelReader {
     SpecReader reader = new SpecReader(root, files);
     List<RepositoryModel> models = new ArrayList<>();
     for (long version : versions) {
-      models.add(version(reader, version));
+      models.add(version(reader, root, version));
     }
     return models;
   }
@@ -82,7 +86,7 @@ final class ModelReader {
     return root;
   }
 
-  private RepositoryModel version(SpecReader reader, long version) {
+  private RepositoryModel version(SpecReader reader, ConfigNode root, long version) {
     try {
       if (!Files.isDirectory(files.version(version))) {
         throw new NereidException(
@@ -100,9 +104,32 @@ final class ModelReader {
               BATCH_STRATEGY + " is there: custom batching libraries are not supported");
         }
       }
-      return new RepositoryModel.Readable(reader.read(version));
+      return new RepositoryModel.Readable(new WholeDraft(reader.read(version), root));
     } catch (RuntimeException e) {
       return new RepositoryModel.Broken(files.name(), version, failure(e));
+    }
+  }
+
+  private record WholeDraft(ModelSpec opening, ConfigNode root) implements ModelDraft {
+    @Override
+    public String name() {
+      return opening.name();
+    }
+
+    @Override
+    public long version() {
+      return opening.version();
+    }
+
+    @Override
+    public boolean needsSignature() {
+      return false;
+    }
+
+    @Override
+    public CompletedModel complete(Optional<ModelSignature> signature) {
+      return new CompletedModel(
+          opening, new ModelConfiguration(root.as(ModelConfig.class), List.of()));
     }
   }
 }

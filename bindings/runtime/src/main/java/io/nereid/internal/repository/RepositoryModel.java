@@ -1,6 +1,5 @@
 package io.nereid.internal.repository;
 
-import io.nereid.ModelSpec;
 import io.nereid.NereidException;
 import java.util.Objects;
 
@@ -14,21 +13,21 @@ public sealed interface RepositoryModel {
   long version();
 
   /** It can be loaded. */
-  record Readable(ModelSpec spec) implements RepositoryModel {
+  record Readable(ModelDraft draft) implements RepositoryModel {
 
     /** Checks that there is something. */
     public Readable {
-      Objects.requireNonNull(spec);
+      Objects.requireNonNull(draft);
     }
 
     @Override
     public String name() {
-      return spec.name();
+      return draft.name();
     }
 
     @Override
     public long version() {
-      return spec.version();
+      return draft.version();
     }
   }
 

@@ -79,7 +79,7 @@ class SpecReaderTest {
     assertEquals(3, spec.version());
     assertEquals("onnxruntime", spec.backendName());
     assertEquals(16, spec.maxBatchSize());
-    assertEquals(3, spec.instanceCount());
+    assertEquals(3, spec.instanceGroups().getFirst().count());
     assertEquals(
         List.of(
             TensorSpec.of("A", DataType.BYTES, -1, 3),
@@ -121,7 +121,7 @@ class SpecReaderTest {
     ModelSpec spec = repository.spec();
     assertEquals("m", spec.name());
     assertEquals(0, spec.maxBatchSize());
-    assertEquals(1, spec.instanceCount());
+    assertEquals(1, spec.instanceGroups().getFirst().count());
     assertTrue(spec.dynamicBatching().isEmpty());
     assertTrue(spec.inline());
     assertFalse(spec.responseCache());

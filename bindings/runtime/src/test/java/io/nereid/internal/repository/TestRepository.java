@@ -43,7 +43,7 @@ final class TestRepository {
   /** What the only version of the only model is loaded from. */
   ModelSpec spec() {
     return switch (only()) {
-      case RepositoryModel.Readable readable -> readable.spec();
+      case RepositoryModel.Readable readable -> readable.draft().complete(java.util.Optional.empty()).spec();
       case RepositoryModel.Broken broken -> throw broken.cause();
     };
   }

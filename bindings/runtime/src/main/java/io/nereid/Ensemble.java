@@ -1,0 +1,42 @@
+package io.nereid;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.OptionalLong;
+import java.util.Collections;
+
+/**
+ * A graph of models that is served as one. Tensors have names: those of the ensemble's inputs and
+ * outputs, and others between steps. A step runs when all tensors that it needs are there.
+ *
+ * @param steps in any order
+ */
+public record Ensemble(List<Step> steps) {
+
+  /** Copies the list. */
+  public Ensemble {
+    steps = List.copyOf(steps);
+  }
+
+  /**
+   * A model in the graph.
+   *
+   * @param model its name
+   * @param version its version; empty: the highest that takes requests
+   * @param inputs for each of the model's inputs, the ensemble's tensor that it is given
+   * @param outputs for each of the model's outputs that is used, the tensor that it becomes
+   */
+  public record Step(
+      String model, OptionalLong version, Map<String, String> inputs, Map<String, String> outputs) {
+
+    /** Copies the maps, whose order is kept. */
+    public Step {
+      Objects.requireNonNull(model);
+      Objects.requireNonNull(version);
+      inputs = Collections.unmodifiableMap(new LinkedHashMap<>(inputs));
+      outputs = Collections.unmodifiableMap(new LinkedHashMap<>(outputs));
+    }
+  }
+}

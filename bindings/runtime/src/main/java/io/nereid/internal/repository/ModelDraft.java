@@ -1,0 +1,31 @@
+package io.nereid.internal.repository;
+
+import io.nereid.ModelSignature;
+import io.nereid.ModelSpec;
+import java.util.Optional;
+
+/**
+ * A version of a model as its directory has it. Its backend can be opened; how it is served may be
+ * left for the model itself to tell.
+ */
+public interface ModelDraft {
+
+  /** The model's name. */
+  String name();
+
+  /** The version. */
+  long version();
+
+  /** What its backend is opened with: name, version, backend and parameters, but no tensors. */
+  ModelSpec opening();
+
+  /** Whether the configuration leaves out something that the model itself can tell. */
+  boolean needsSignature();
+
+  /**
+   * What it is loaded from.
+   *
+   * @param signature what the model tells; empty when nobody asked, or it does not tell
+   */
+  CompletedModel complete(Optional<ModelSignature> signature);
+}
