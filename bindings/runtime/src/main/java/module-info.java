@@ -5,6 +5,7 @@
  */
 module io.nereid.runtime {
   requires transitive io.nereid.proto;
+  requires tools.jackson.core;
 
   exports io.nereid;
   exports io.nereid.backend;

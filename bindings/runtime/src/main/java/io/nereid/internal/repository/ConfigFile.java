@@ -5,7 +5,6 @@ import com.google.protobuf.TextFormatParseInfoTree;
 import io.nereid.NereidException;
 import io.nereid.StatusCode;
 import io.nereid.proto.ModelConfig;
-import java.nio.file.Path;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -13,7 +12,7 @@ import java.util.regex.Pattern;
 final class ConfigFile {
 
   /** Far above any real one; the parsed form takes a multiple of it. */
-  private static final int MAX_BYTES = 1 << 20;
+  static final int MAX_BYTES = 1 << 20;
 
   private static final int MAX_DEPTH = 32;
 
@@ -25,25 +24,13 @@ final class ConfigFile {
   private ConfigFile() {}
 
   /**
-   * The configuration in a file.
+   * The configuration in a text.
    *
    * @param shown how messages name the file
    */
-  static ConfigNode read(Path file, String shown) {
-    return parse(ModelFiles.readText(file, shown, MAX_BYTES), shown);
-  }
-
   static ConfigNode parse(String text, String shown) {
-    TextFormatParseInfoTree.Builder places = TextFormatParseInfoTree.builder();
-    ModelConfig.Builder config = ModelConfig.newBuilder();
     try {
-      TextFormat.Parser.newBuilder()
-          .setSingularOverwritePolicy(
-              TextFormat.Parser.SingularOverwritePolicy.FORBID_SINGULAR_OVERWRITES)
-          .setRecursionLimit(MAX_DEPTH)
-          .setParseInfoTreeBuilder(places)
-          .build()
-          .merge(text, config);
+      return parse(text, new ConfigSource.Text(shown));
     } catch (TextFormat.ParseException e) {
       throw malformed(shown, e);
     } catch (RuntimeException e) {
@@ -51,7 +38,19 @@ final class ConfigFile {
       throw new NereidException(
           StatusCode.INVALID_ARGUMENT, shown + " cannot be parsed as a model configuration", e);
     }
-    return ConfigNode.root(config.build(), places.build(), shown);
+  }
+
+  static ConfigNode parse(String text, ConfigSource source) throws TextFormat.ParseException {
+    TextFormatParseInfoTree.Builder places = TextFormatParseInfoTree.builder();
+    ModelConfig.Builder config = ModelConfig.newBuilder();
+    TextFormat.Parser.newBuilder()
+        .setSingularOverwritePolicy(
+            TextFormat.Parser.SingularOverwritePolicy.FORBID_SINGULAR_OVERWRITES)
+        .setRecursionLimit(MAX_DEPTH)
+        .setParseInfoTreeBuilder(places)
+        .build()
+        .merge(text, config);
+    return ConfigNode.root(config.build(), places.build(), source);
   }
 
   /** The parser's message begins with "line:column: ", which an editor can follow. */

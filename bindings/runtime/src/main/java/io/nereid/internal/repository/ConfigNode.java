@@ -10,17 +10,31 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A message of a configuration, with where it is written.
+ * A message of a configuration, with where it is written. The message may hold more than what is
+ * written: what the model told, and defaults.
  *
  * @param message the message
  * @param places where its fields are
- * @param file how messages name the file
+ * @param source what the places are in
  * @param place where the message itself is, such as {@code m/config.pbtxt:3:1}
  */
-record ConfigNode(Message message, TextFormatParseInfoTree places, String file, String place) {
+record ConfigNode(
+    Message message, TextFormatParseInfoTree places, ConfigSource source, String place) {
 
-  static ConfigNode root(Message message, TextFormatParseInfoTree places, String file) {
-    return new ConfigNode(message, places, file, file);
+  private static final TextFormatParseInfoTree NOWHERE = TextFormatParseInfoTree.builder().build();
+
+  static ConfigNode root(Message message, TextFormatParseInfoTree places, ConfigSource source) {
+    return new ConfigNode(message, places, source, source.shown());
+  }
+
+  /** A message of which nothing is written. */
+  static ConfigNode root(Message message, ConfigSource source) {
+    return root(message, NOWHERE, source);
+  }
+
+  /** The same places for a message that holds more. */
+  ConfigNode withMessage(Message completed) {
+    return new ConfigNode(completed, places, source, place);
   }
 
   <M extends Message> M as(Class<M> type) {
@@ -45,29 +59,42 @@ record ConfigNode(Message message, TextFormatParseInfoTree places, String file, 
   ConfigNode child(FieldDescriptor field, int index) {
     Object value =
         field.isRepeated() ? message.getRepeatedField(field, index) : message.getField(field);
-    List<TextFormatParseInfoTree> nested = places.getNestedTrees(field);
     TextFormatParseInfoTree inner =
-        index < nested.size() ? nested.get(index) : TextFormatParseInfoTree.builder().build();
-    return new ConfigNode((Message) value, inner, file, place(field, index));
+        isWritten(field, index) ? places.getNestedTrees(field).get(index) : NOWHERE;
+    return new ConfigNode((Message) value, inner, source, place(field, index));
   }
 
   private FieldDescriptor field(int number) {
     return message.getDescriptorForType().findFieldByNumber(number);
   }
 
+  /** Whether a field is written, also when that is its default. */
+  boolean isWritten(int number) {
+    return isWritten(field(number), 0);
+  }
+
+  boolean isWritten(FieldDescriptor field, int index) {
+    List<TextFormatParseLocation> locations = places.getLocations(field);
+    if (locations.isEmpty()) {
+      return false;
+    }
+    if (field.getJavaType() != FieldDescriptor.JavaType.MESSAGE) {
+      return true;
+    }
+    int written = places.getNestedTrees(field).size();
+    // A key that is there twice leaves one entry: they cannot be told apart then.
+    boolean shifted = field.isMapField() && written != message.getRepeatedFieldCount(field);
+    return index < written && !shifted;
+  }
+
   /** Where a value of a field is; of a list that is written in brackets, the list's beginning. */
   String place(FieldDescriptor field, int index) {
-    List<TextFormatParseLocation> locations = places.getLocations(field);
-    // A key that is there twice leaves one entry: they cannot be told apart then.
-    boolean shifted =
-        field.isMapField() && locations.size() != message.getRepeatedFieldCount(field);
-    if (locations.isEmpty() || shifted) {
+    if (!isWritten(field, index)) {
       return place;
     }
+    List<TextFormatParseLocation> locations = places.getLocations(field);
     TextFormatParseLocation found = locations.get(Math.min(index, locations.size() - 1));
-    return found.equals(TextFormatParseLocation.EMPTY)
-        ? place
-        : file + ":" + (found.getLine() + 1) + ":" + (found.getColumn() + 1);
+    return found.equals(TextFormatParseLocation.EMPTY) ? place : source.place(found);
   }
 
   /** For a value that cannot be used. */

@@ -18,6 +18,7 @@ import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
 /**
@@ -25,7 +26,7 @@ import java.util.regex.Pattern;
  * configuration stay inside the model's directory. Symbolic links may lead out of it, because
  * volumes and model caches are made of them.
  */
-record ModelFiles(Path directory) {
+final class ModelFiles {
 
   /** Longest a file system's name can be, and no control characters in messages. */
   private static final int MAX_NAME_LENGTH = 255;
@@ -36,8 +37,29 @@ record ModelFiles(Path directory) {
   /** What a normalized path is that names its base, or the directory above. */
   private static final Set<String> STEPS_OUT = Set.of("", ".", "..");
 
+  private final Path directory;
+  private long readNs;
+
+  ModelFiles(Path directory) {
+    this.directory = directory;
+  }
+
+  Path directory() {
+    return directory;
+  }
+
   String name() {
     return directory.getFileName().toString();
+  }
+
+  /** Time spent with the file system so far. */
+  long readNs() {
+    return readNs;
+  }
+
+  /** How messages name a file of the model. */
+  String shown(Path file) {
+    return name() + "/" + directory.relativize(file);
   }
 
   Path version(long version) {
@@ -105,6 +127,19 @@ record ModelFiles(Path directory) {
 
   /** The numbers of the directories that hold versions, ascending. */
   TreeSet<Long> versions() {
+    return timed(this::listVersions);
+  }
+
+  private <T> T timed(Supplier<T> read) {
+    long startNs = System.nanoTime();
+    try {
+      return read.get();
+    } finally {
+      readNs += System.nanoTime() - startNs;
+    }
+  }
+
+  private TreeSet<Long> listVersions() {
     TreeSet<Long> versions = new TreeSet<>();
     try (DirectoryStream<Path> paths = Files.newDirectoryStream(directory)) {
       for (Path path : paths) {
@@ -122,8 +157,9 @@ record ModelFiles(Path directory) {
   }
 
   /** The text of a file, which must be UTF-8. */
-  static String readText(Path file, String shown, int maxBytes) {
-    byte[] bytes = read(file, shown, maxBytes);
+  String readText(Path file, int maxBytes) {
+    String shown = shown(file);
+    byte[] bytes = timed(() -> read(file, shown, maxBytes));
     try {
       return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
     } catch (CharacterCodingException e) {
@@ -147,19 +183,28 @@ record ModelFiles(Path directory) {
   }
 
   /** Throws unless there is a file with something in it that can be read. */
-  static void checkModelFile(Path file, String shown) {
-    checkRegular(file, shown);
-    try {
-      if (Files.size(file) == 0) {
-        throw new NereidException(
-            StatusCode.INVALID_ARGUMENT, shown + " is empty (0 bytes), expected a model");
-      }
-    } catch (IOException e) {
-      throw failure(shown, e);
+  void checkModelFile(Path file) {
+    if (size(file) == 0) {
+      throw new NereidException(
+          StatusCode.INVALID_ARGUMENT, shown(file) + " is empty (0 bytes), expected a model");
     }
-    if (!Files.isReadable(file)) {
-      throw failure(shown, new AccessDeniedException(shown));
-    }
+  }
+
+  /** The bytes of a file that can be read. */
+  long size(Path file) {
+    String shown = shown(file);
+    return timed(
+        () -> {
+          checkRegular(file, shown);
+          if (!Files.isReadable(file)) {
+            throw failure(shown, new AccessDeniedException(shown));
+          }
+          try {
+            return Files.size(file);
+          } catch (IOException e) {
+            throw failure(shown, e);
+          }
+        });
   }
 
   private static void checkRegular(Path file, String shown) {

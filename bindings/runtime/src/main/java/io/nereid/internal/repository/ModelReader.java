@@ -1,8 +1,5 @@
 package io.nereid.internal.repository;
 
-import io.nereid.ModelConfiguration;
-import io.nereid.ModelSignature;
-import io.nereid.ModelSpec;
 import io.nereid.NereidException;
 import io.nereid.StatusCode;
 import io.nereid.proto.ModelConfig;
@@ -11,11 +8,10 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.NavigableSet;
-import java.util.Optional;
 import java.util.function.Consumer;
 
 /** Reads one model's directory. */
-final class ModelReader {
+public final class ModelReader {
 
   private static final String CONFIG = "config.pbtxt";
 
@@ -23,22 +19,32 @@ final class ModelReader {
   private static final String BATCH_STRATEGY = "batchstrategy.so";
 
   private final ModelFiles files;
+  private final ReadOptions options;
   private final Consumer<String> warnings;
 
-  private ModelReader(Path directory, Consumer<String> warnings) {
-    files = new ModelFiles(directory);
+  private ModelReader(ModelFiles files, ReadOptions options, Consumer<String> warnings) {
+    this.files = files;
+    this.options = options;
     this.warnings = warnings;
   }
 
-  /** Each version to serve, or one broken one for the whole model; never empty. */
-  static List<RepositoryModel> read(Path directory, ReadOptions options, Consumer<String> warnings) {
-    ModelReader reader = new ModelReader(directory, warnings);
+  /**
+   * What a directory holds. Nothing is thrown: what is wrong is in the reading.
+   *
+   * @param warnings gets a line for each setting that is ignored
+   */
+  public static ModelReading read(Path directory, ReadOptions options, Consumer<String> warnings) {
+    long startNs = System.nanoTime();
+    ModelFiles files = new ModelFiles(directory);
+    List<RepositoryModel> versions;
     try {
-      return reader.versions();
+      versions = new ModelReader(files, options, warnings).versions();
     } catch (RuntimeException e) {
-      String name = ModelFiles.printable(reader.files.name());
-      return List.of(new RepositoryModel.Broken(name, 0, failure(e)));
+      String name = ModelFiles.printable(files.name());
+      versions = List.of(new RepositoryModel.Broken(name, 0, failure(e)));
     }
+    long readNs = files.readNs();
+    return new ModelReading(versions, readNs, System.nanoTime() - startNs - readNs);
   }
 
   /** Whatever files may contain, what is wrong is the model's failure and nobody else's. */
@@ -57,36 +63,67 @@ final class ModelReader {
 
   private List<RepositoryModel> versions() {
     ModelFiles.checkName(files.name());
-    ConfigNode root = config();
-    FieldRules.check(root, warnings);
-    NavigableSet<Long> versions = VersionPolicy.select(root, files.versions());
-    SpecReader reader = new SpecReader(root, files);
+    NavigableSet<Long> there = files.versions();
+    ConfigNode root = config(there);
+    checkName(root);
+    NavigableSet<Long> versions = VersionPolicy.select(root, there);
+    FieldRules.check(root, onProcessor(root, versions.last()), warnings);
     List<RepositoryModel> models = new ArrayList<>();
     for (long version : versions) {
-      models.add(version(reader, root, version));
+      models.add(version(root, version));
     }
     return models;
   }
 
-  private ConfigNode config() {
+  /** For the warnings; that there is no backend is told by each version. */
+  private boolean onProcessor(ConfigNode root, long version) {
+    try {
+      return BackendNames.find(root, files.version(version)).onProcessor();
+    } catch (NereidException e) {
+      return false;
+    }
+  }
+
+  private ConfigNode config(NavigableSet<Long> versions) {
+    if (options.override().isPresent()) {
+      String shown = files.name() + ": the load's config";
+      return JsonConfigReader.read(options.override().get(), shown);
+    }
     Path file = files.directory().resolve(CONFIG);
-    String shown = files.name() + "/" + CONFIG;
+    String shown = files.shown(file);
     if (Files.notExists(file)) {
+      return withoutFile(shown, versions);
+    }
+    return ConfigFile.parse(files.readText(file, ConfigFile.MAX_BYTES), shown);
+  }
+
+  private ConfigNode withoutFile(String shown, NavigableSet<Long> versions) {
+    boolean told = versions.stream().map(files::version).anyMatch(BackendNames::isTold);
+    if (!options.autoComplete() || !told) {
       throw new NereidException(
           StatusCode.NOT_FOUND,
-          "there is no " + shown + ", which must say what the model's inputs and outputs are");
+          "there is no "
+              + shown
+              + ", which must say what the model's inputs and outputs are, "
+              + (options.autoComplete()
+                  ? "and no version with a model.onnx or model.plan that tells it"
+                  : "and auto-completion is off"));
     }
-    ConfigNode root = ConfigFile.read(file, shown);
+    return ConfigNode.root(
+        ModelConfig.getDefaultInstance(),
+        new ConfigSource.Text(files.name() + ", which has no " + CONFIG));
+  }
+
+  private void checkName(ConfigNode root) {
     String name = root.as(ModelConfig.class).getName();
     if (!name.isEmpty() && !name.equals(files.name())) {
       throw root.invalid(
           ModelConfig.NAME_FIELD_NUMBER,
           "expected name: \"" + files.name() + "\", as the directory, got \"" + name + "\"");
     }
-    return root;
   }
 
-  private RepositoryModel version(SpecReader reader, ConfigNode root, long version) {
+  private RepositoryModel version(ConfigNode root, long version) {
     try {
       if (!Files.isDirectory(files.version(version))) {
         throw new NereidException(
@@ -104,32 +141,9 @@ final class ModelReader {
               BATCH_STRATEGY + " is there: custom batching libraries are not supported");
         }
       }
-      return new RepositoryModel.Readable(new WholeDraft(reader.read(version), root));
+      return new RepositoryModel.Readable(new ConfigDraft(root, files, options, version));
     } catch (RuntimeException e) {
       return new RepositoryModel.Broken(files.name(), version, failure(e));
-    }
-  }
-
-  private record WholeDraft(ModelSpec opening, ConfigNode root) implements ModelDraft {
-    @Override
-    public String name() {
-      return opening.name();
-    }
-
-    @Override
-    public long version() {
-      return opening.version();
-    }
-
-    @Override
-    public boolean needsSignature() {
-      return false;
-    }
-
-    @Override
-    public CompletedModel complete(Optional<ModelSignature> signature) {
-      return new CompletedModel(
-          opening, new ModelConfiguration(root.as(ModelConfig.class), List.of()));
     }
   }
 }

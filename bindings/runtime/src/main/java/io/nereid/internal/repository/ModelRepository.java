@@ -24,7 +24,7 @@ public final class ModelRepository {
   public static List<RepositoryModel> read(Path repository, Consumer<String> warnings) {
     List<RepositoryModel> models = new ArrayList<>();
     for (Path directory : modelDirectories(repository)) {
-      models.addAll(ModelReader.read(directory, ReadOptions.DEFAULT, warnings));
+      models.addAll(ModelReader.read(directory, ReadOptions.DEFAULT, warnings).versions());
     }
     return models;
   }
@@ -39,7 +39,7 @@ public final class ModelRepository {
       throw new NereidException(
           StatusCode.NOT_FOUND, "there is no model '" + model + "' in " + repository);
     }
-    return ModelReader.read(directory, ReadOptions.DEFAULT, warnings);
+    return ModelReader.read(directory, ReadOptions.DEFAULT, warnings).versions();
   }
 
   private static List<Path> modelDirectories(Path repository) {

@@ -81,7 +81,7 @@ class FieldRulesTest {
 
   private static List<String> warnings(String config) {
     List<String> warnings = new ArrayList<>();
-    FieldRules.check(ConfigFile.parse(config, "m/config.pbtxt"), warnings::add);
+    FieldRules.check(ConfigFile.parse(config, "m/config.pbtxt"), true, warnings::add);
     return warnings;
   }
 

@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /** A model repository that a test writes, in an empty directory. */
 final class TestRepository {
@@ -42,18 +43,32 @@ final class TestRepository {
 
   /** What the only version of the only model is loaded from. */
   ModelSpec spec() {
-    return switch (only()) {
-      case RepositoryModel.Readable readable -> readable.draft().complete(java.util.Optional.empty()).spec();
-      case RepositoryModel.Broken broken -> throw broken.cause();
-    };
+    return draft().complete(Optional.empty()).spec();
   }
 
   /** Why the only model is broken. */
   NereidException failure() {
     return switch (only()) {
-      case RepositoryModel.Readable readable ->
-          throw new AssertionError("expected a failure, got " + readable);
+      case RepositoryModel.Readable readable -> failure(readable.draft());
       case RepositoryModel.Broken broken -> broken.cause();
+    };
+  }
+
+  /** Models that tell nothing may be what is wrong. */
+  private static NereidException failure(ModelDraft draft) {
+    try {
+      draft.complete(Optional.empty());
+    } catch (NereidException e) {
+      return e;
+    }
+    throw new AssertionError("expected a failure, got " + draft);
+  }
+
+  /** The only version of the only model, which must be readable. */
+  ModelDraft draft() {
+    return switch (only()) {
+      case RepositoryModel.Readable readable -> readable.draft();
+      case RepositoryModel.Broken broken -> throw broken.cause();
     };
   }
 

@@ -1,0 +1,113 @@
+package io.nereid.internal.repository;
+
+import io.nereid.ModelConfiguration;
+import io.nereid.ModelConfiguration.Origin;
+import io.nereid.proto.ModelConfig;
+import io.nereid.proto.ModelDynamicBatching;
+import io.nereid.proto.ModelInstanceGroup;
+import io.nereid.proto.ModelInstanceGroup.Kind;
+import io.nereid.proto.ModelQueuePolicy;
+import io.nereid.proto.ModelResponseCache;
+import io.nereid.proto.ModelTransactionPolicy;
+import io.nereid.proto.ModelVersionPolicy;
+import io.nereid.proto.ModelWarmup;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+
+/** Fills the defaults of supported fields into a complete configuration. */
+final class EffectiveConfig {
+
+  private final ConfigNode root;
+  private final String model;
+  private final BackendNames.Found backend;
+  private final ModelConfig.Builder config;
+  private final Map<String, Origin> decided = new HashMap<>();
+
+  private EffectiveConfig(ConfigNode root, String model, BackendNames.Found backend) {
+    this.root = root;
+    this.model = model;
+    this.backend = backend;
+    config = root.as(ModelConfig.class).toBuilder();
+  }
+
+  /**
+   * What a model is served with.
+   *
+   * @param told paths of what the model told
+   */
+  static ModelConfiguration of(
+      ConfigNode root, String model, BackendNames.Found backend, Set<String> told) {
+    EffectiveConfig effective = new EffectiveConfig(root, model, backend);
+    told.forEach(path -> effective.decided.put(path, Origin.MODEL));
+    return effective.fill();
+  }
+
+  private ModelConfiguration fill() {
+    config.setName(model);
+    fillBackend();
+    if (!config.hasVersionPolicy()) {
+      config.setVersionPolicy(
+          ModelVersionPolicy.newBuilder()
+              .setLatest(ModelVersionPolicy.Latest.newBuilder().setNumVersions(1)));
+    }
+    if (!config.hasEnsembleScheduling()) {
+      fillInstances();
+    }
+    if (config.hasDynamicBatching()) {
+      ModelDynamicBatching.Builder batching = config.getDynamicBatchingBuilder();
+      if (!batching.hasDefaultQueuePolicy()) {
+        batching.setDefaultQueuePolicy(ModelQueuePolicy.getDefaultInstance());
+      }
+    }
+    if (!config.hasModelTransactionPolicy()) {
+      config.setModelTransactionPolicy(ModelTransactionPolicy.getDefaultInstance());
+    }
+    if (!config.hasResponseCache()) {
+      config.setResponseCache(ModelResponseCache.getDefaultInstance());
+    }
+    for (ModelWarmup.Builder warmUp : config.getModelWarmupBuilderList()) {
+      warmUp.setBatchSize(warmUp.getBatchSize() == 0 ? 1 : warmUp.getBatchSize());
+      warmUp.setCount(warmUp.getCount() == 0 ? 1 : warmUp.getCount());
+    }
+    ModelConfig message = config.build();
+    return new ModelConfiguration(message, ConfigValues.of(root.withMessage(message), decided));
+  }
+
+  private void fillBackend() {
+    if (config.getBackend().isEmpty() && !config.hasEnsembleScheduling()) {
+      config.setBackend(backend.name());
+      decideBackend("backend");
+    }
+    if (config.getPlatform().isEmpty() && backend.platform().isPresent()) {
+      config.setPlatform(backend.platform().get());
+      decideBackend("platform");
+    }
+    if (config.getDefaultModelFilename().isEmpty() && backend.file().isPresent()) {
+      config.setDefaultModelFilename(backend.file().get());
+    }
+  }
+
+  private void decideBackend(String path) {
+    decided.put(path, backend.configured() ? Origin.DEFAULT : Origin.MODEL);
+  }
+
+  private void fillInstances() {
+    if (config.getInstanceGroupCount() == 0) {
+      config.addInstanceGroupBuilder();
+    }
+    for (int i = 0; i < config.getInstanceGroupCount(); i++) {
+      ModelInstanceGroup.Builder group = config.getInstanceGroupBuilder(i);
+      if (group.getName().isEmpty()) {
+        group.setName(InstanceReader.defaultName(model, i));
+      }
+      if (group.getCount() == 0) {
+        group.setCount(1);
+      }
+      if (backend.onProcessor() && group.getKind() != Kind.KIND_CPU) {
+        group.setKind(Kind.KIND_CPU).clearGpus().clearProfile();
+        decided.put("instance_group[" + i + "].kind", Origin.DEFAULT);
+      }
+    }
+  }
+}
