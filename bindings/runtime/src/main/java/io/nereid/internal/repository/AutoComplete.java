@@ -93,6 +93,13 @@ final class AutoComplete {
       fill(completed.getOutputBuilder(i), "output[" + i + "]", own, check);
     }
     appendTensors(completed, check);
+    if (completed.getMaxBatchSize() > 1
+        && told.contains("max_batch_size")
+        && completed.getSchedulingChoiceCase()
+            == ModelConfig.SchedulingChoiceCase.SCHEDULINGCHOICE_NOT_SET) {
+      completed.setDynamicBatching(ModelDynamicBatching.getDefaultInstance());
+      told.add("dynamic_batching");
+    }
     return new Completed(completed.build(), told);
   }
 
@@ -156,13 +163,6 @@ final class AutoComplete {
       ModelOutput.Builder output = ModelOutput.newBuilder().setName(own.name());
       fill(output, path, own, check);
       completed.addOutput(output);
-    }
-    if (completed.getMaxBatchSize() > 1
-        && told.contains("max_batch_size")
-        && completed.getSchedulingChoiceCase()
-            == ModelConfig.SchedulingChoiceCase.SCHEDULINGCHOICE_NOT_SET) {
-      completed.setDynamicBatching(ModelDynamicBatching.getDefaultInstance());
-      told.add("dynamic_batching");
     }
   }
 

@@ -162,7 +162,7 @@ final class JsonConfigReader {
     Set<String> keys = new HashSet<>();
     while (parser.nextToken() != JsonToken.END_OBJECT) {
       String name = parser.currentName();
-      String inner = path + "[\"" + name + "\"]";
+      String inner = path + "[\"" + ModelFiles.printable(name) + "\"]";
       String written =
           key.getJavaType() == FieldDescriptor.JavaType.STRING
               ? JsonScalars.string(name)

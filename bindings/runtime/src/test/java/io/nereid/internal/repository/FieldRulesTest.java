@@ -66,7 +66,8 @@ class FieldRulesTest {
       if (rule == null) {
         assertTrue(fate.equals("supported") || fate.equals("partly"), name + " is " + fate);
       } else {
-        assertEquals(rule.effect().name().toLowerCase(Locale.ROOT), fate, name);
+        String effect = rule.effect().name().toLowerCase(Locale.ROOT);
+        assertEquals(rule.onProcessor() ? "partly" : effect, fate, name);
       }
     });
   }
@@ -100,13 +101,37 @@ class FieldRulesTest {
             """));
   }
 
+  @Test
+  void whatTheProcessorHasNoUseForIsGivenToOtherBackends() {
+    String config =
+        """
+        instance_group { kind: KIND_GPU gpus: 1 profile: "0" host_policy: "h" }
+        cc_model_filenames { key: "8.6" value: "m.plan" }
+        optimization {
+          priority: PRIORITY_MAX
+          cuda { graphs: true }
+          execution_accelerators { }
+          input_pinned_memory { enable: true }
+          output_pinned_memory { enable: true }
+          gather_kernel_buffer_threshold: 1
+          eager_batching: true
+        }
+        """;
+    List<String> others = new ArrayList<>();
+    FieldRules.check(ConfigFile.parse(config, "m/config.pbtxt"), false, others::add);
+    assertEquals(
+        List.of("m/config.pbtxt:1:54: host_policy is ignored: instances run on any processor"),
+        others);
+    assertEquals(12, warnings(config).size(), warnings(config).toString());
+  }
+
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
       value = {
         "instance_group { kind: KIND_CPU }",
-        "model_transaction_policy { decoupled: false }",
-        "input { dims: [ 2, 3 ] reshape { shape: [ 2, 3 ] } }",
+        "model_transaction_policy { decoupled: true }",
+        "input { dims: [ 2, 3 ] reshape { shape: 6 } }",
         "model_operations { }",
         "optimization { graph { level: 1 } }"
       })
@@ -118,12 +143,10 @@ class FieldRulesTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "input { dims: [ 2, 3 ] reshape { shape: [ 6 ] } }|1:24: reshape",
-        "output { dims: 1 reshape { } }|1:18: reshape",
         "input { allow_ragged_batch: true }|1:9: allow_ragged_batch",
         "sequence_batching { }|1:1: sequence_batching",
-        "ensemble_scheduling { }|1:1: ensemble_scheduling",
-        "model_transaction_policy { decoupled: true }|1:28: decoupled",
+        "input { is_shape_tensor: true }|1:9: is_shape_tensor",
+        "model_repository_agents { agents { name: 'a' } }|1:1: model_repository_agents",
         "model_operations { op_library_filename: 'x.so' }|1:20: op_library_filename",
         "batch_input { kind: BATCH_ITEM_SHAPE }|1:1: batch_input"
       })

@@ -13,6 +13,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
@@ -117,6 +118,44 @@ class ModelRepositoryTest {
   void aModelWithoutConfigurationSaysSo() throws IOException {
     Files.createDirectories(directory.resolve("m/1"));
     assertBroken(StatusCode.NOT_FOUND, "there is no m/config.pbtxt");
+    Files.createFile(directory.resolve("m/1/model.onnx"));
+    assertBroken(StatusCode.INVALID_ARGUMENT, "m/1/model.onnx is empty (0 bytes)");
+    Files.writeString(directory.resolve("m/1/model.onnx"), "x");
+    assertTrue(repository.draft().needsSignature());
+    assertEquals("onnxruntime", repository.draft().opening().backendName());
+    assertBroken(
+        StatusCode.INVALID_ARGUMENT,
+        "m, which has no config.pbtxt: the configuration lacks input, output, and the backend "
+            + "'onnxruntime' cannot tell it");
+  }
+
+  @Test
+  void withoutAutoCompletionAConfigurationMustSayItAll() throws IOException {
+    ReadOptions options = new ReadOptions(false, 4, Optional.empty());
+    Path model = Files.createDirectories(directory.resolve("m"));
+    Files.createDirectory(model.resolve("1"));
+    Files.writeString(model.resolve("1/model.onnx"), "x");
+    assertTrue(reason(model, options).endsWith("and auto-completion is off"));
+    Files.writeString(model.resolve("config.pbtxt"), "input { name: 'X' dims: 1 }");
+    assertEquals(
+        "m/config.pbtxt: the configuration lacks output, data_type of input 'X', and "
+            + "auto-completion is off: add it",
+        reason(model, options));
+  }
+
+  private static String reason(Path model, ReadOptions options) {
+    ModelReading reading = ModelReader.read(model, options, line -> {});
+    return ((RepositoryModel.Broken) reading.versions().getFirst()).cause().getMessage();
+  }
+
+  @Test
+  void readingTellsHowLongItTook() throws IOException {
+    Path model = repository.model("m", CONFIG, 1);
+    long startNs = System.nanoTime();
+    ModelReading reading = ModelReader.read(model, ReadOptions.DEFAULT, line -> {});
+    long tookNs = System.nanoTime() - startNs;
+    assertTrue(reading.readNs() > 0 && reading.parseNs() > 0, reading.toString());
+    assertTrue(reading.readNs() + reading.parseNs() <= tookNs, reading.toString());
   }
 
   @Test
@@ -160,7 +199,7 @@ class ModelRepositoryTest {
     Files.writeString(config, "");
     assertBroken(StatusCode.INVALID_ARGUMENT, "m/config.pbtxt: names no backend: expected backend");
     Files.writeString(config, "backend: 'identity'");
-    assertBroken(StatusCode.INVALID_ARGUMENT, "expected at least one input and one output");
+    assertBroken(StatusCode.INVALID_ARGUMENT, "the configuration lacks input, output");
     Files.delete(config);
     Files.createDirectory(config);
     assertBroken(StatusCode.INVALID_ARGUMENT, "m/config.pbtxt is not a file");

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.nereid.DataType;
 import io.nereid.DynamicBatching;
+import io.nereid.InstanceGroup;
 import io.nereid.ModelSpec;
 import io.nereid.NereidException;
 import io.nereid.QueuePolicy;
@@ -79,7 +80,7 @@ class SpecReaderTest {
     assertEquals(3, spec.version());
     assertEquals("onnxruntime", spec.backendName());
     assertEquals(16, spec.maxBatchSize());
-    assertEquals(3, spec.instanceGroups().getFirst().count());
+    assertEquals(List.of(2, 1), spec.instanceGroups().stream().map(InstanceGroup::count).toList());
     assertEquals(
         List.of(
             TensorSpec.of("A", DataType.BYTES, -1, 3),
@@ -181,8 +182,13 @@ class SpecReaderTest {
         "max_batch_size: 1 max_batch_size: 2|m/config.pbtxt:2:",
         "maxbatch: 3|m/config.pbtxt:2:1: ModelConfig has no field 'maxbatch'",
         "max_batch_size: three|m/config.pbtxt:2:17: ",
-        "input { name: \"X\" dims: 1 }|expected a data_type",
-        "input { name: \"X\" data_type: TYPE_FP32 }|expected dims of input 'X' with 1 to 8 sizes",
+        "input { name: \"X\" dims: 1 }|lacks data_type of input 'X', and the backend 'identity' cannot",
+        "input { name: \"X\" data_type: TYPE_FP32 }|the configuration lacks dims of input 'X'",
+        "input { name: \"IN\" data_type: TYPE_FP32 dims: 4 }|m/config.pbtxt:3:9: input 'IN' is config",
+        "input { data_type: TYPE_FP32 dims: 4 }|m/config.pbtxt:2:1: input has no name",
+        "input { name: \"X\" data_type: 77 dims: 4 }|expected a data_type, such as TYPE_FP32",
+        "response_cache { enable: true } model_transaction_policy { decoupled: true }|is decoupled",
+        "platform: \"ensemble\" backend: \"ensemble\"|m/config.pbtxt:2:",
         "input { name: \"X\" data_type: TYPE_FP32 dims: 0 }|m/config.pbtxt:2:40: expected dims",
         "output { name: \"X\" data_type: TYPE_FP32 dims: [ 4, -2 ] }|or -1 for any size, got -2",
         "name: \"other\"|expected name: \"m\", as the directory, got \"other\"",

@@ -1,0 +1,86 @@
+package io.nereid.cli;
+
+import io.nereid.Model;
+import io.nereid.ModelConfiguration;
+import io.nereid.Nereid;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+import tools.jackson.jr.ob.JSON;
+
+/** Prints the configuration that a model is served with. */
+@Command(
+    name = "config",
+    description = "Load a model and print its configuration, and where each value came from.",
+    mixinStandardHelpOptions = true,
+    footer = {"", "The text that is printed is itself a complete config.pbtxt."})
+final class ConfigCommand implements Callable<Integer> {
+  @Spec private CommandSpec command;
+
+  @Parameters(paramLabel = "MODEL", description = "The model's name.")
+  private String modelName;
+
+  @Option(
+      names = "--repository",
+      paramLabel = "DIR",
+      description = "The model repository; the bundled examples by default.")
+  private Path repository;
+
+  @Option(
+      names = "--model-version",
+      paramLabel = "N",
+      description = "The version; the highest by default.")
+  private Long version;
+
+  @Option(names = "--json", description = "Print JSON instead of protobuf text.")
+  private boolean json;
+
+  @Override
+  public Integer call() throws IOException {
+    ModelConfiguration configuration = configuration();
+    var out = command.commandLine().getOut();
+    if (json) {
+      out.println(inJson(configuration));
+    } else {
+      out.print(configuration.toCommentedText());
+      out.flush();
+    }
+    return 0;
+  }
+
+  /** Of the model as it is served: only loading it shows what its file tells. */
+  private ModelConfiguration configuration() {
+    RepositoryOption.muteLoadFailures(); // this one is thrown as well
+    try (Nereid nereid = Nereid.create()) {
+      Model highest = nereid.load(RepositoryOption.resolve(repository), modelName);
+      Model model = version == null ? highest : nereid.model(modelName, version);
+      return ModelConfiguration.of(model.spec());
+    }
+  }
+
+  private static String inJson(ModelConfiguration configuration) throws IOException {
+    Map<String, Object> all = new LinkedHashMap<>();
+    all.put("config", JSON.std.mapFrom(configuration.toJson()));
+    all.put("values", configuration.values().stream().map(ConfigCommand::describe).toList());
+    return JSON.std.with(JSON.Feature.PRETTY_PRINT_OUTPUT).asString(all);
+  }
+
+  private static Map<String, Object> describe(ModelConfiguration.Value value) {
+    Map<String, Object> entry = new LinkedHashMap<>();
+    entry.put("path", value.path());
+    entry.put("value", value.text());
+    entry.put("origin", value.origin().name().toLowerCase(Locale.ROOT));
+    if (!value.place().isEmpty()) {
+      entry.put("place", value.place());
+    }
+    return entry;
+  }
+}
