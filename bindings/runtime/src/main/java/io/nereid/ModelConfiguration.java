@@ -33,6 +33,10 @@ public record ModelConfiguration(ModelConfig message, List<Value> values) {
    */
   public record Value(String path, String text, Origin origin, String place) {}
 
+  static ModelConfiguration of(ModelSpec spec) {
+    return new ModelConfiguration(ModelConfig.getDefaultInstance(), List.of());
+  }
+
   /** Copies the list. */
   public ModelConfiguration {
     values = List.copyOf(values);

@@ -15,7 +15,7 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /** Reads one model's directory. */
-final class ModelReader {
+public final class ModelReader {
 
   private static final String CONFIG = "config.pbtxt";
 
@@ -31,13 +31,13 @@ final class ModelReader {
   }
 
   /** Each version to serve, or one broken one for the whole model; never empty. */
-  static List<RepositoryModel> read(Path directory, ReadOptions options, Consumer<String> warnings) {
+  public static ModelReading read(Path directory, ReadOptions options, Consumer<String> warnings) {
     ModelReader reader = new ModelReader(directory, warnings);
     try {
-      return reader.versions();
+      return new ModelReading(reader.versions(), 0, 0);
     } catch (RuntimeException e) {
       String name = ModelFiles.printable(reader.files.name());
-      return List.of(new RepositoryModel.Broken(name, 0, failure(e)));
+      return new ModelReading(List.of(new RepositoryModel.Broken(name, 0, failure(e))), 0, 0);
     }
   }
 

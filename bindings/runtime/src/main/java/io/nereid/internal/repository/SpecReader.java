@@ -101,7 +101,7 @@ final class SpecReader {
               + " instances that are not passive in all groups together, got "
               + count);
     }
-    spec.instanceCount(count == 0 ? 1 : (int) count); 
+    spec.instanceCount(count == 0 ? 1 : (int) count);
   }
 
   // ---- Inputs and outputs ----------------------------------------------------------------------
@@ -122,9 +122,7 @@ final class SpecReader {
           ModelInput.DIMS_FIELD_NUMBER,
           input.getDimsList());
       DataType type = dataType(node, ModelInput.DATA_TYPE_FIELD_NUMBER, input.getDataType());
-      spec.input(
-          new TensorSpec(
-              input.getName(), type, input.getDimsList(), input.getOptional()));
+      spec.input(new TensorSpec(input.getName(), type, input.getDimsList(), input.getOptional()));
     }
     for (ConfigNode node : root.children(ModelConfig.OUTPUT_FIELD_NUMBER)) {
       ModelOutput output = node.as(ModelOutput.class);
@@ -135,7 +133,14 @@ final class SpecReader {
           output.getDimsList());
       DataType type = dataType(node, ModelOutput.DATA_TYPE_FIELD_NUMBER, output.getDataType());
       List<String> labels = labels(output.getLabelFilename());
-      spec.output(new TensorSpec(output.getName(), type, output.getDimsList(), false, labels, java.util.Optional.empty()));
+      spec.output(
+          new TensorSpec(
+              output.getName(),
+              type,
+              output.getDimsList(),
+              false,
+              labels,
+              java.util.Optional.empty()));
     }
   }
 
