@@ -191,8 +191,9 @@ int32_t nrd_request_input_alloc(nrd_request* request, uint32_t index) {
     }
     nrd_tensor& tensor = request->inputs[index];
     nereid::DropTensors(&tensor, 1);
+    const Model& model = *Request::From(request)->model;
     NRD_RETURN_IF_ERROR(
-        Request::From(request)->model->runtime().pool().Allocate(tensor.byte_size, &tensor.slab));
+        model.runtime().pool().Allocate(tensor.byte_size, &tensor.slab, model.pool_account()));
     tensor.data = tensor.slab;
     tensor.flags |= NRD_TENSOR_SELECTED;
     return Status();

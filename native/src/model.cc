@@ -28,7 +28,8 @@ Model::Model(Runtime& runtime, ModelConfig config, std::unique_ptr<ModelSource> 
       cache_version_(CacheVersion(config_.version)),
       source_(std::move(source)),
       backend_(source_->backend()),
-      stats_(config_.instance_count, config_.max_batch_size) {}
+      stats_(config_.instance_count, config_.max_batch_size),
+      pool_account_(runtime.pool().accounts().Open()) {}
 
 Status Model::Load(Runtime& runtime, const nrd_model_options& options,
                    std::unique_ptr<ModelSource> source, Model** model_out) {
@@ -48,6 +49,7 @@ Status Model::Load(Runtime& runtime, const nrd_model_options& options,
                        .backend = model->backend_,
                        .model_state = model->source_->state(),
                        .pool = runtime.pool(),
+                       .account = model->pool_account_,
                        .cache = model->config_.use_cache ? runtime.cache() : nullptr,
                        .stats = model->stats_,
                        .completion = runtime.completion(),
@@ -80,6 +82,7 @@ Model::~Model() {
     free_records_ = request->next;
     ::operator delete(request, kRecordAlignment);
   }
+  runtime_.pool().accounts().Close(pool_account_);
 }
 
 void Model::Unref() {
@@ -224,7 +227,7 @@ bool Model::AnswerFromCache(Request& request) {
     return false;
   }
   request.cache_key = cache->KeyOf(config_.name, cache_version_, record);
-  const bool hit = cache->Lookup(request.cache_key, runtime_.pool(), &record);
+  const bool hit = cache->Lookup(request.cache_key, runtime_.pool(), &record, pool_account_);
   const uint64_t lookup_ns = ElapsedNs(request.submit_ns, MonotonicNowNs());
   if (!hit) {
     request.cacheable = true;
@@ -253,6 +256,7 @@ void Model::ReadStats(nrd_model_stats* stats_out) {
 void Model::ReadMemory(nrd_memory_stats* stats_out) const {
   *stats_out = nrd_memory_stats{};
   stats_out->struct_size = sizeof(nrd_memory_stats);
+  stats_out->pool_bytes = pool_account_->LiveBytes();
   source_->ReadMemory(&stats_out->weight_bytes, &stats_out->working_bytes);
 }
 

@@ -47,6 +47,7 @@ class Model {
   [[nodiscard]] const ModelStats& stats() const { return stats_; }
   [[nodiscard]] const ModelConfig& config() const { return config_; }
   [[nodiscard]] Runtime& runtime() const { return runtime_; }
+  [[nodiscard]] PoolAccount* pool_account() const { return pool_account_; }
 
  private:
   Model(Runtime& runtime, ModelConfig config, std::unique_ptr<ModelSource> source);
@@ -66,6 +67,7 @@ class Model {
   std::unique_ptr<ModelSource> source_;
   const nrd_backend backend_;
   ModelStats stats_;
+  PoolAccount* const pool_account_;  // what is allocated for its requests
   std::unique_ptr<Scheduler> scheduler_;
   std::atomic<uint64_t> references_{1};
 

@@ -7,6 +7,7 @@
 
 #include "onnx_instance.h"
 #include "ort_library.h"
+#include "ort_memory.h"
 #include "ort_options.h"
 #include "ort_session.h"
 #include "ort_signature.h"
@@ -22,7 +23,9 @@ Status Open(const nrd_model_options& options, std::unique_ptr<OnnxModel>* model_
   const OrtLibrary* library = nullptr;
   NRD_RETURN_IF_ERROR(
       OrtLibrary::Load(ort_options.library_path, ort_options.shared_thread_count, &library));
-  NRD_RETURN_IF_ERROR(OnnxSession::Open(*library, ort_options, &model->session));
+  Status status = OnnxSession::Open(*library, ort_options, &model->session);
+  GiveBackFreedMemory();
+  NRD_RETURN_IF_ERROR(std::move(status));
   *model_out = std::move(model);
   return Status();
 }
@@ -73,7 +76,14 @@ int32_t ConfigureModel(void* model, const nrd_model_options* options, nrd_error*
   return Guarded(error_out, [&] { return Configure(*options, static_cast<OnnxModel*>(model)); });
 }
 
-void CloseModel(void* model) { delete static_cast<OnnxModel*>(model); }
+void ReadMemory(void* model, uint64_t* weight_bytes_out, uint64_t* working_bytes_out) {
+  static_cast<const OnnxModel*>(model)->session->memory().Read(weight_bytes_out, working_bytes_out);
+}
+
+void CloseModel(void* model) {
+  delete static_cast<OnnxModel*>(model);
+  GiveBackFreedMemory();
+}
 
 int32_t OpenInstance(void* model, uint32_t /*index*/, void** instance_out, nrd_error* error_out) {
   return Guarded(error_out, [&] {
@@ -97,7 +107,7 @@ nrd_backend OnnxRuntimeBackend() {
           .open_model = OpenModel,
           .describe = Describe,
           .configure = ConfigureModel,
-          .memory_read = nullptr,
+          .memory_read = ReadMemory,
           .open_instance = OpenInstance,
           .execute = Execute,
           .close_instance = CloseInstance,
