@@ -18,10 +18,11 @@ std::string OutputName(const ModelConfig& config, uint32_t index) {
 
 }  // namespace
 
-BatchExecution::BatchExecution(const ModelConfig& config, BufferPool& pool)
+BatchExecution::BatchExecution(const ModelConfig& config, BufferPool& pool, PoolAccount* account)
     : batch_{},
       config_(config),
       pool_(pool),
+      account_(account),
       inputs_(config.inputs.size()),
       outputs_(config.outputs.size()),
       error_{} {
@@ -131,7 +132,7 @@ Status BatchExecution::GatherInput(uint32_t index) {
   input.shape[0] = rows_;
   input.byte_size = byte_size;
   input.slab = nullptr;
-  NRD_RETURN_IF_ERROR(pool_.Allocate(byte_size, &input.slab));
+  NRD_RETURN_IF_ERROR(pool_.Allocate(byte_size, &input.slab, account_));
   input.data = input.slab;
   char* target = static_cast<char*>(input.data);
   for (const Request* request : requests_) {
@@ -193,7 +194,7 @@ Status BatchExecution::AllocateOutput(uint32_t index, int64_t rows, const nrd_te
   output->flags = flags;
   output->data = nullptr;
   output->slab = nullptr;
-  NRD_RETURN_IF_ERROR(pool_.Allocate(byte_size, &output->slab));
+  NRD_RETURN_IF_ERROR(pool_.Allocate(byte_size, &output->slab, account_));
   output->data = output->slab;
   *data_out = output->data;
   return Status();

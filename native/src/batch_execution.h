@@ -22,7 +22,7 @@ namespace nereid {
 // slices of the batch's output buffer, which lives until the last of them is dropped.
 class BatchExecution {
  public:
-  BatchExecution(const ModelConfig& config, BufferPool& pool);
+  BatchExecution(const ModelConfig& config, BufferPool& pool, PoolAccount* account);
   BatchExecution(const BatchExecution&) = delete;
   BatchExecution& operator=(const BatchExecution&) = delete;
 
@@ -62,6 +62,7 @@ class BatchExecution {
   nrd_batch batch_;  // first: the ABI's nrd_batch* is this object
   const ModelConfig& config_;
   BufferPool& pool_;
+  PoolAccount* const account_;
   std::vector<Request*> requests_;
   std::vector<const nrd_request*> records_;
   std::vector<nrd_tensor> inputs_;

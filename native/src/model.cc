@@ -22,36 +22,34 @@ std::string CacheVersion(const std::string& version) {
 
 }  // namespace
 
-Model::Model(Runtime& runtime, ModelConfig config, const nrd_backend& backend)
+Model::Model(Runtime& runtime, ModelConfig config, std::unique_ptr<ModelSource> source)
     : runtime_(runtime),
       config_(std::move(config)),
-      backend_(backend),
       cache_version_(CacheVersion(config_.version)),
-      stats_(config_.instance_count, config_.max_batch_size) {}
+      source_(std::move(source)),
+      backend_(source_->backend()),
+      stats_(config_.instance_count, config_.max_batch_size),
+      pool_account_(runtime.pool().accounts().Open()) {}
 
-Status Model::Load(Runtime& runtime, const nrd_model_options& options, Model** model_out) {
-  const nrd_backend* const backend = options.backend;
-  if (backend == nullptr || backend->struct_size != sizeof(nrd_backend)) {
-    return Status::InvalidArgument("the backend's table is missing or has the wrong size");
-  }
+Status Model::Load(Runtime& runtime, const nrd_model_options& options,
+                   std::unique_ptr<ModelSource> source, Model** model_out) {
   ModelConfig config;
   NRD_RETURN_IF_ERROR(ReadModelConfig(options, &config));
+  if (source == nullptr) {
+    NRD_RETURN_IF_ERROR(ModelSource::Open(runtime, options, &source));
+  }
+  NRD_RETURN_IF_ERROR(source->Configure(options));
 
   struct Deleter {
     void operator()(Model* model) const { model->Release(); }
   };
-  std::unique_ptr<Model, Deleter> model(new Model(runtime, std::move(config), *backend));
-  nrd_error error{};
-  void* state = nullptr;
-  const int32_t code = backend->open_model(backend->context, &options, &state, &error);
-  NRD_RETURN_IF_ERROR(StatusFromCallback(code, error, "opening the model"));
-  model->backend_open_ = true;
-  model->backend_state_ = state;
+  std::unique_ptr<Model, Deleter> model(new Model(runtime, std::move(config), std::move(source)));
   model->scheduler_ = std::make_unique<Scheduler>(
       SchedulerContext{.config = model->config_,
                        .backend = model->backend_,
-                       .model_state = state,
+                       .model_state = model->source_->state(),
                        .pool = runtime.pool(),
+                       .account = model->pool_account_,
                        .cache = model->config_.use_cache ? runtime.cache() : nullptr,
                        .stats = model->stats_,
                        .completion = runtime.completion(),
@@ -68,9 +66,7 @@ void Model::Release() {
   if (scheduler_ != nullptr) {
     scheduler_->Stop();
   }
-  if (backend_open_) {
-    backend_.close_model(backend_state_);
-  }
+  source_.reset();
   if (config_.use_cache && runtime_.cache() != nullptr) {
     runtime_.cache()->EraseModel(config_.name, cache_version_);
   }
@@ -86,6 +82,7 @@ Model::~Model() {
     free_records_ = request->next;
     ::operator delete(request, kRecordAlignment);
   }
+  runtime_.pool().accounts().Close(pool_account_);
 }
 
 void Model::Unref() {
@@ -230,7 +227,7 @@ bool Model::AnswerFromCache(Request& request) {
     return false;
   }
   request.cache_key = cache->KeyOf(config_.name, cache_version_, record);
-  const bool hit = cache->Lookup(request.cache_key, runtime_.pool(), &record);
+  const bool hit = cache->Lookup(request.cache_key, runtime_.pool(), &record, pool_account_);
   const uint64_t lookup_ns = ElapsedNs(request.submit_ns, MonotonicNowNs());
   if (!hit) {
     request.cacheable = true;
@@ -254,6 +251,13 @@ bool Model::AnswerFromCache(Request& request) {
 void Model::ReadStats(nrd_model_stats* stats_out) {
   stats_.Read(stats_out);
   scheduler_->ReadCounts(&stats_out->pending_count, &stats_out->executing_count);
+}
+
+void Model::ReadMemory(nrd_memory_stats* stats_out) const {
+  *stats_out = nrd_memory_stats{};
+  stats_out->struct_size = sizeof(nrd_memory_stats);
+  stats_out->pool_bytes = pool_account_->LiveBytes();
+  source_->ReadMemory(&stats_out->weight_bytes, &stats_out->working_bytes);
 }
 
 }  // namespace nereid

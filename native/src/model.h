@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "model_config.h"
+#include "model_source.h"
 #include "request.h"
 #include "scheduler.h"
 #include "stats.h"
@@ -22,7 +23,9 @@ class Runtime;
 // memory goes with the last of them; backend and threads go with the handle.
 class Model {
  public:
-  static Status Load(Runtime& runtime, const nrd_model_options& options, Model** model_out);
+  // Takes the source over, also when it fails; null: it opens one.
+  static Status Load(Runtime& runtime, const nrd_model_options& options,
+                     std::unique_ptr<ModelSource> source, Model** model_out);
 
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
@@ -40,12 +43,14 @@ class Model {
   bool Drain(int64_t deadline_ns) { return scheduler_->Drain(deadline_ns); }
 
   void ReadStats(nrd_model_stats* stats_out);
+  void ReadMemory(nrd_memory_stats* stats_out) const;
   [[nodiscard]] const ModelStats& stats() const { return stats_; }
   [[nodiscard]] const ModelConfig& config() const { return config_; }
   [[nodiscard]] Runtime& runtime() const { return runtime_; }
+  [[nodiscard]] PoolAccount* pool_account() const { return pool_account_; }
 
  private:
-  Model(Runtime& runtime, ModelConfig config, const nrd_backend& backend);
+  Model(Runtime& runtime, ModelConfig config, std::unique_ptr<ModelSource> source);
   ~Model();
   void Unref();
   Request* NewRequest();
@@ -55,13 +60,14 @@ class Model {
 
   Runtime& runtime_;
   const ModelConfig config_;
-  const nrd_backend backend_;
   // The version and a number of this load: what another load of the same version computed, perhaps
   // from other files, is never an answer here.
   const std::string cache_version_;
-  bool backend_open_ = false;
-  void* backend_state_ = nullptr;
+  // The backend's table outlives the source, which goes with the handle.
+  std::unique_ptr<ModelSource> source_;
+  const nrd_backend backend_;
   ModelStats stats_;
+  PoolAccount* const pool_account_;  // what is allocated for its requests
   std::unique_ptr<Scheduler> scheduler_;
   std::atomic<uint64_t> references_{1};
 

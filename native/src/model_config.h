@@ -20,6 +20,9 @@ struct TensorSpec {
   int32_t datatype = NRD_TYPE_INVALID;
   bool optional = false;
   std::vector<int64_t> dims;  // without the batch dimension; -1: any size
+
+  // The dims that the backend sees.
+  [[nodiscard]] const std::vector<int64_t>& BackendDims() const { return dims; }
 };
 
 struct ModelConfig {

@@ -30,6 +30,8 @@ class Runtime {
   Timer& timer() { return timer_; }
 
   void CountModel(int64_t change);
+  // Those that no model has taken over.
+  void CountSource(int64_t change);
   void CountRequest(int64_t change);
   void Log(int32_t level, std::string_view message) const;
 
@@ -43,6 +45,7 @@ class Runtime {
   const nrd_log_fn log_;
   void* const log_context_;
   std::atomic<int64_t> models_{0};
+  std::atomic<int64_t> sources_{0};
   std::atomic<int64_t> requests_{0};
 };
 

@@ -29,6 +29,7 @@ struct SchedulerContext {
   const nrd_backend& backend;
   void* model_state;
   BufferPool& pool;
+  PoolAccount* account;  // of the model
   ResponseCache* cache;  // NULL: the model is not cached
   ModelStats& stats;
   Completion& completion;
@@ -76,7 +77,7 @@ class Scheduler : public TimerTarget {
   // thread works, or a submitting thread has borrowed it.
   struct Instance {
     Instance(uint32_t instance_index, const SchedulerContext& context)
-        : index(instance_index), execution(context.config, context.pool) {}
+        : index(instance_index), execution(context.config, context.pool, context.account) {}
 
     const uint32_t index;
     void* handle = nullptr;

@@ -66,6 +66,7 @@ struct ModelSettings {
   bool with_optional_input = false;
   uint32_t output_count = 1;  // at most 2
   uint64_t inline_budget_ns = 0;
+  nrd_source* source = nullptr;
 };
 
 class TestRuntime {

@@ -106,7 +106,7 @@ typedef struct nrd_handle_counts {
   uint32_t struct_size;
   uint32_t reserved;
   uint64_t runtimes;
-  uint64_t models;
+  uint64_t models;   /* and sources that belong to no model */
   uint64_t requests; /* records acquired and not released */
 } nrd_handle_counts;
 NRD_ASSERT_SIZE(nrd_handle_counts, 32);
