@@ -20,6 +20,16 @@ std::string CacheVersion(const std::string& version) {
   return version + '#' + std::to_string(loads.fetch_add(1, std::memory_order_relaxed));
 }
 
+// What a configuration asks of the backend.
+Status CheckBackend(const ModelConfig& config, const nrd_backend& backend) {
+  if (config.reshapes_inputs && (backend.flags & NRD_BACKEND_GATHERS) != 0) {
+    return Status::InvalidArgument(
+        "inputs have a reshape, which is not possible with a backend that reads the inputs of the "
+        "requests as they are");
+  }
+  return Status();
+}
+
 }  // namespace
 
 Model::Model(Runtime& runtime, ModelConfig config, const nrd_backend& backend)
@@ -36,6 +46,7 @@ Status Model::Load(Runtime& runtime, const nrd_model_options& options, Model** m
   }
   ModelConfig config;
   NRD_RETURN_IF_ERROR(ReadModelConfig(options, &config));
+  NRD_RETURN_IF_ERROR(CheckBackend(config, *backend));
 
   struct Deleter {
     void operator()(Model* model) const { model->Release(); }
