@@ -5,6 +5,7 @@
 #include <exception>
 
 #include "request_check.h"
+#include "reshape.h"
 #include "tensor.h"
 
 namespace nereid {
@@ -105,7 +106,8 @@ Status BatchExecution::Gather(bool backend_gathers) {
     return Status();
   }
   if (requests_.size() == 1) {
-    batch_.inputs = requests_.front()->record.inputs;
+    const nrd_tensor* const own = requests_.front()->record.inputs;
+    batch_.inputs = config_.reshapes_inputs ? Reshaped(own) : own;
     return Status();
   }
   batch_.inputs = inputs_.data();
@@ -116,6 +118,17 @@ Status BatchExecution::Gather(bool backend_gathers) {
     NRD_RETURN_IF_ERROR(GatherInput(i));
   }
   return Status();
+}
+
+// Copies of a request's inputs that differ in shape only, and hold no references.
+const nrd_tensor* BatchExecution::Reshaped(const nrd_tensor* own) {
+  for (uint32_t i = 0; i < batch_.input_count; ++i) {
+    inputs_[i] = own[i];
+    if (Selected(own[i])) {
+      ToBackendShape(config_.inputs[i], config_.batched(), &inputs_[i]);
+    }
+  }
+  return inputs_.data();
 }
 
 Status BatchExecution::GatherInput(uint32_t index) {
@@ -134,6 +147,7 @@ Status BatchExecution::GatherInput(uint32_t index) {
   input.slab = nullptr;
   NRD_RETURN_IF_ERROR(pool_.Allocate(byte_size, &input.slab, account_));
   input.data = input.slab;
+  ToBackendShape(config_.inputs[index], config_.batched(), &input);
   char* target = static_cast<char*>(input.data);
   for (const Request* request : requests_) {
     const nrd_tensor& part = request->record.inputs[index];
@@ -170,11 +184,12 @@ Status BatchExecution::AllocateOutput(uint32_t index, int64_t rows, const nrd_te
         std::string(DataTypeName(spec.datatype)));
   }
   if (wanted.rank > NRD_MAX_RANK ||
-      !ShapeFits(spec, config_.batched(), rows, wanted.rank, wanted.shape)) {
+      !ShapeFits(spec.BackendDims(), config_.batched(), rows, wanted.rank, wanted.shape)) {
     return Status::Internal(
         "backend produced shape " +
         ShapeToString(std::min<uint32_t>(wanted.rank, NRD_MAX_RANK), wanted.shape) + " for " +
-        OutputName(config_, index) + ", expected " + ExpectedShape(spec, config_.batched()) +
+        OutputName(config_, index) + ", expected " +
+        ExpectedShape(spec.BackendDims(), config_.batched()) +
         (config_.batched() ? " with batch size " + std::to_string(rows) : ""));
   }
   uint64_t byte_size = wanted.byte_size;
@@ -191,6 +206,7 @@ Status BatchExecution::AllocateOutput(uint32_t index, int64_t rows, const nrd_te
   }
   const uint32_t flags = output->flags;
   *output = wanted;
+  ToClientShape(spec, config_.batched(), output);
   output->flags = flags;
   output->data = nullptr;
   output->slab = nullptr;

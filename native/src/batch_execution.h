@@ -19,7 +19,9 @@ namespace nereid {
 //
 // Copies: a single request is the batch (its buffers are passed on, and the backend's output
 // buffers become its own). Several are copied once into a common input buffer; their outputs are
-// slices of the batch's output buffer, which lives until the last of them is dropped.
+// slices of the batch's output buffer, which lives until the last of them is dropped. Where the
+// configuration has a reshape, the backend gets and gives that shape: `inputs_` have it, outputs
+// take the clients' shape as soon as they are made.
 class BatchExecution {
  public:
   BatchExecution(const ModelConfig& config, BufferPool& pool, PoolAccount* account);
@@ -49,6 +51,7 @@ class BatchExecution {
  private:
   void Begin(std::span<Request* const> requests);
   Status Gather(bool backend_gathers);
+  const nrd_tensor* Reshaped(const nrd_tensor* own);
   Status GatherInput(uint32_t index);
   Status Execute(const nrd_backend& backend, void* instance);
   void Scatter();

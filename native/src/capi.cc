@@ -205,6 +205,11 @@ int32_t nrd_request_submit(nrd_request* request) {
   return own->model->Submit(*own);
 }
 
+int32_t nrd_request_warm_up(nrd_request* request) {
+  Request* const own = Request::From(request);
+  return own->model->WarmUp(*own);
+}
+
 int32_t nrd_request_cancel(nrd_request* request) {
   Request* const own = Request::From(request);
   return own->model->Cancel(*own);

@@ -20,6 +20,30 @@ std::string CacheVersion(const std::string& version) {
   return version + '#' + std::to_string(loads.fetch_add(1, std::memory_order_relaxed));
 }
 
+// A request that names no outputs wants all of them.
+void SelectOutputs(nrd_request& record) {
+  uint32_t selected = 0;
+  for (uint32_t i = 0; i < record.output_count; ++i) {
+    record.outputs[i].byte_size = 0;  // left from the record's last use
+    selected |= record.outputs[i].flags;
+  }
+  if ((selected & NRD_TENSOR_SELECTED) == 0) {
+    for (uint32_t i = 0; i < record.output_count; ++i) {
+      record.outputs[i].flags |= NRD_TENSOR_SELECTED;
+    }
+  }
+}
+
+// What a configuration asks of the backend.
+Status CheckBackend(const ModelConfig& config, const nrd_backend& backend) {
+  if (config.reshapes_inputs && (backend.flags & NRD_BACKEND_GATHERS) != 0) {
+    return Status::InvalidArgument(
+        "inputs have a reshape, which is not possible with a backend that reads the inputs of the "
+        "requests as they are");
+  }
+  return Status();
+}
+
 }  // namespace
 
 Model::Model(Runtime& runtime, ModelConfig config, std::unique_ptr<ModelSource> source)
@@ -39,6 +63,7 @@ Status Model::Load(Runtime& runtime, const nrd_model_options& options,
     NRD_RETURN_IF_ERROR(ModelSource::Open(runtime, options, &source));
   }
   NRD_RETURN_IF_ERROR(source->Configure(options));
+  NRD_RETURN_IF_ERROR(CheckBackend(config, source->backend()));
 
   struct Deleter {
     void operator()(Model* model) const { model->Release(); }
@@ -165,10 +190,11 @@ void Model::GiveBack(Request& request) {
   runtime.CountRequest(-1);
 }
 
-int32_t Model::Submit(Request& request) {
+// Makes a record ready for its next use. False: it is in flight.
+bool Model::Begin(Request& request) {
   const RequestState state = request.state.load(std::memory_order_acquire);
   if (state == RequestState::kQueued || state == RequestState::kExecuting) {
-    return NRD_FAILED_PRECONDITION;
+    return false;
   }
   request.state.store(RequestState::kIdle, std::memory_order_relaxed);
   request.submit_ns = MonotonicNowNs();
@@ -182,6 +208,13 @@ int32_t Model::Submit(Request& request) {
   record.compute_input_ns = 0;
   record.compute_infer_ns = 0;
   record.compute_output_ns = 0;
+  return true;
+}
+
+int32_t Model::Submit(Request& request) {
+  if (!Begin(request)) {
+    return NRD_FAILED_PRECONDITION;
+  }
   try {
     return Admit(request);
   } catch (const std::exception&) {  // only memory, for a message, can be missing on this path
@@ -195,20 +228,30 @@ int32_t Model::Admit(Request& request) {
   if (const Status status = CheckRequest(config_, request); !status.ok()) {
     return Refuse(request, FailReason::kOther, status.code(), status.message());
   }
-  uint32_t selected = 0;
-  for (uint32_t i = 0; i < record.output_count; ++i) {
-    record.outputs[i].byte_size = 0;  // left from the record's last use
-    selected |= record.outputs[i].flags;
-  }
-  if ((selected & NRD_TENSOR_SELECTED) == 0) {
-    for (uint32_t i = 0; i < record.output_count; ++i) {
-      record.outputs[i].flags |= NRD_TENSOR_SELECTED;
-    }
-  }
+  SelectOutputs(record);
   if (config_.use_cache && AnswerFromCache(request)) {
     return record.status;
   }
   return scheduler_->Submit(request);
+}
+
+int32_t Model::WarmUp(Request& request) {
+  if (!Begin(request)) {
+    return NRD_FAILED_PRECONDITION;
+  }
+  try {
+    if (const Status status = CheckRequest(config_, request); !status.ok()) {
+      request.state.store(RequestState::kDone, std::memory_order_relaxed);
+      SetFailure(request, status.code(), status.message());
+      return status.code();
+    }
+    SelectOutputs(request.record);
+    return scheduler_->WarmUp(request);
+  } catch (const std::exception&) {  // only memory, for a message, can be missing on this path
+    request.state.store(RequestState::kDone, std::memory_order_relaxed);
+    SetFailure(request, NRD_RESOURCE_EXHAUSTED, "the process is out of memory");
+    return NRD_RESOURCE_EXHAUSTED;
+  }
 }
 
 // For a request that is not in the scheduler's hands.

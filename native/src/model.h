@@ -38,6 +38,7 @@ class Model {
   void GiveBack(Request& request);
 
   int32_t Submit(Request& request);
+  int32_t WarmUp(Request& request);
   int32_t Cancel(Request& request) { return scheduler_->Cancel(request); }
 
   bool Drain(int64_t deadline_ns) { return scheduler_->Drain(deadline_ns); }
@@ -54,6 +55,7 @@ class Model {
   ~Model();
   void Unref();
   Request* NewRequest();
+  static bool Begin(Request& request);
   int32_t Admit(Request& request);
   int32_t Refuse(Request& request, FailReason reason, int32_t code, std::string_view message);
   bool AnswerFromCache(Request& request);

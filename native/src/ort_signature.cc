@@ -57,6 +57,11 @@ std::string Dims(const OnnxTensor& tensor) {
   return text + " ]";
 }
 
+// What the configuration says, or would have to say, of the shape that the file sees.
+std::string Setting(const TensorSpec& spec, const std::vector<int64_t>& dims) {
+  return spec.reshape ? "reshape: { shape: " + Dims(dims) + " }" : "dims: " + Dims(dims);
+}
+
 bool DimsFit(const std::vector<int64_t>& configured, const std::vector<int64_t>& own) {
   return std::equal(configured.begin(), configured.end(), own.begin(), own.end(),
                     [](int64_t mine, int64_t theirs) { return theirs < 0 || mine == theirs; });
@@ -69,17 +74,9 @@ bool BatchFits(const ModelConfig& config, const OnnxTensor& tensor) {
          (tensor.dims[0] < 0 || (tensor.dims[0] == 1 && config.max_batch_size == 1));
 }
 
-bool Reshaped(const TensorSpec& spec) { return spec.BackendDims() != spec.dims; }
-
-std::string ConfiguredDims(const TensorSpec& spec) {
-  return Dims(spec.dims) +
-         (Reshaped(spec) ? ", reshaped to " + Dims(spec.BackendDims()) : std::string());
-}
-
 // What to write in the configuration so that it fits this tensor.
 std::string Advice(const ModelConfig& config, const TensorSpec& spec, const OnnxTensor& tensor) {
-  const std::string field = Reshaped(spec) ? "reshape to shape: " : "dims: ";
-  const std::string all = field + Dims(tensor.dims);
+  const std::string all = Setting(spec, tensor.dims);
   if (!config.batched()) {
     std::string advice = "set " + all;
     if (!tensor.dims.empty() && tensor.dims[0] < 0 &&
@@ -89,7 +86,7 @@ std::string Advice(const ModelConfig& config, const TensorSpec& spec, const Onnx
     return advice;
   }
   if (BatchFits(config, tensor)) {
-    return "set " + field + Dims({tensor.dims.begin() + 1, tensor.dims.end()}) +
+    return "set " + Setting(spec, {tensor.dims.begin() + 1, tensor.dims.end()}) +
            ", which leave out the batch dimension";
   }
   return "the file has no free first dimension for the batch: set max_batch_size: 0 and " + all +
@@ -111,9 +108,10 @@ Status CheckDims(const ModelConfig& config, const TensorSpec& spec, std::string_
   const std::string batch = config.batched() ? " after the batch dimension (max_batch_size is " +
                                                    std::to_string(config.max_batch_size) + ")"
                                              : " and no batch dimension (max_batch_size is 0)";
-  return Status::InvalidArgument(
-      std::string(kind) + " '" + spec.name + "' is configured with dims " + ConfiguredDims(spec) +
-      batch + ", but the ONNX file has " + Dims(tensor) + ": " + Advice(config, spec, tensor));
+  return Status::InvalidArgument(std::string(kind) + " '" + spec.name + "' is configured with " +
+                                 (spec.reshape ? "reshape " : "dims ") + Dims(spec.BackendDims()) +
+                                 batch + ", but the ONNX file has " + Dims(tensor) + ": " +
+                                 Advice(config, spec, tensor));
 }
 
 Status CheckTensor(const ModelConfig& config, const TensorSpec& spec, std::string_view kind,

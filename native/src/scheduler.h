@@ -58,6 +58,10 @@ class Scheduler : public TimerTarget {
   // requests, nor when it would overtake earlier ones whose order counts.
   bool MayAnswerAtOnce();
 
+  // Executes a request that was checked on one instance after another, each on its own thread, and
+  // drops what comes out. Requests that come meanwhile wait in the queue. Returns its status.
+  int32_t WarmUp(Request& request);
+
   // See nrd_request_cancel.
   int32_t Cancel(Request& request);
 
@@ -87,12 +91,14 @@ class Scheduler : public TimerTarget {
     uint64_t ticket = 0;          // with preserve_ordering
     int64_t wake_ns = kNever;     // when to look again, after there was no batch to take
     bool signalled = false;
+    Request* warm_up = nullptr;        // to be executed before anything else
     Instance* next_to_wake = nullptr;  // has to look at what this one left in the queue
     std::condition_variable wake;
     std::thread thread;
   };
 
   // With the lock held.
+  Status MayEnter(const Request& request, int64_t now_ns) const;
   bool MayRunInline(const Request& request, int64_t now_ns) const;
   bool TakeBatch(Instance& instance);
   void LookAtQueue();
@@ -100,11 +106,13 @@ class Scheduler : public TimerTarget {
   Instance* ChooseForNewRequest();
   void WakeForChange();
   void WaitForWork(Instance& instance, std::unique_lock<std::mutex>& lock);
+  void WarmUpInstance(Instance& instance, Request& request, std::unique_lock<std::mutex>& lock);
   void Answered(size_t count);
   void UpdateEstimate(uint64_t execution_ns);
 
   // Without it.
   void RunThread(Instance& instance, std::string name);
+  void ExecuteWarmUp(Instance& instance);
   Status OpenInstance(Instance& instance);
   void Execute(Instance& instance, int64_t start_ns, bool ran_inline);
   void StoreInCache(const Request& request);
@@ -134,6 +142,8 @@ class Scheduler : public TimerTarget {
   std::atomic<uint32_t> wakers_{0};
   std::atomic<bool> accepting_{false};  // written with the lock held
   bool stopping_ = false;
+  bool warming_up_ = false;  // nothing else is executed
+  std::condition_variable warmed_up_;
   uint32_t opening_ = 0;  // instances that are being opened
   Status open_status_;
   std::condition_variable opened_;

@@ -59,6 +59,13 @@ void Scheduler::RunThread(Instance& instance, std::string name) {
     opened_.notify_all();
   }
   while (open && !stopping_) {
+    if (instance.warm_up != nullptr) {
+      lock.unlock();
+      ExecuteWarmUp(instance);
+      lock.lock();
+      instance.warm_up = nullptr;
+      warmed_up_.notify_one();
+    }
     const bool work = TakeBatch(instance);
     if (!work && instance.expired.empty()) {
       WaitForWork(instance, lock);
@@ -87,6 +94,14 @@ void Scheduler::RunThread(Instance& instance, std::string name) {
   if (open) {
     context_.backend.close_instance(instance.handle);
   }
+}
+
+// Nothing of it is counted, and it tells nothing about how long an execution takes later.
+void Scheduler::ExecuteWarmUp(Instance& instance) {
+  Request& request = *instance.warm_up;
+  instance.batch.assign(1, &request);
+  instance.execution.Run(context_.backend, instance.handle, instance.batch, MonotonicNowNs());
+  DropTensors(request.record.outputs, request.record.output_count);
 }
 
 size_t Scheduler::Deliver(Instance& instance) {
@@ -118,7 +133,7 @@ void Scheduler::LookAtQueue() {
 // When there is nothing to take, sets when to look again.
 bool Scheduler::TakeBatch(Instance& instance) {
   instance.batch.clear();
-  if (queue_.empty()) {
+  if (queue_.empty() || warming_up_) {
     return false;
   }
   const int64_t now_ns = MonotonicNowNs();
@@ -184,10 +199,10 @@ void Scheduler::WakeForChange() {
 }
 
 // Without requests the instance is idle and can be borrowed. With requests that the policy lets
-// wait, one instance waits with them; the others stay idle.
+// wait, one instance waits with them; the others stay idle. While the model warms up all do.
 void Scheduler::WaitForWork(Instance& instance, std::unique_lock<std::mutex>& lock) {
   const auto wanted = [&] { return instance.signalled || stopping_; };
-  if (queue_.empty() || armed_ != nullptr) {
+  if (queue_.empty() || armed_ != nullptr || warming_up_) {
     idle_.push_back(&instance);
     instance.wake.wait(lock, wanted);
   } else {

@@ -25,6 +25,11 @@ std::vector<nrd_tensor_spec> Specs(const std::vector<TensorSpec>& specs) {
     converted[i].flags = specs[i].optional ? NRD_SPEC_OPTIONAL : 0;
     converted[i].rank = static_cast<uint32_t>(specs[i].dims.size());
     std::copy(specs[i].dims.begin(), specs[i].dims.end(), converted[i].dims);
+    if (specs[i].reshape) {
+      converted[i].flags |= NRD_SPEC_RESHAPE;
+      converted[i].reshape_rank = static_cast<uint32_t>(specs[i].reshape->size());
+      std::copy(specs[i].reshape->begin(), specs[i].reshape->end(), converted[i].reshape);
+    }
   }
   return converted;
 }
