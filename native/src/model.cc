@@ -7,8 +7,10 @@
 #include <string>
 #include <utility>
 
+#include "ensemble.h"
 #include "request_check.h"
 #include "runtime.h"
+#include "scheduler.h"
 
 namespace nereid {
 namespace {
@@ -30,6 +32,9 @@ Model::Model(Runtime& runtime, ModelConfig config, const nrd_backend& backend)
       stats_(config_.instance_count, config_.max_batch_size) {}
 
 Status Model::Load(Runtime& runtime, const nrd_model_options& options, Model** model_out) {
+  if (options.step_count > 0) {
+    return LoadEnsemble(runtime, options, model_out);
+  }
   const nrd_backend* const backend = options.backend;
   if (backend == nullptr || backend->struct_size != sizeof(nrd_backend)) {
     return Status::InvalidArgument("the backend's table is missing or has the wrong size");
@@ -47,7 +52,7 @@ Status Model::Load(Runtime& runtime, const nrd_model_options& options, Model** m
   NRD_RETURN_IF_ERROR(StatusFromCallback(code, error, "opening the model"));
   model->backend_open_ = true;
   model->backend_state_ = state;
-  model->scheduler_ = std::make_unique<Scheduler>(
+  auto scheduler = std::make_unique<Scheduler>(
       SchedulerContext{.config = model->config_,
                        .backend = model->backend_,
                        .model_state = state,
@@ -56,7 +61,9 @@ Status Model::Load(Runtime& runtime, const nrd_model_options& options, Model** m
                        .stats = model->stats_,
                        .completion = runtime.completion(),
                        .timer = runtime.timer()});
-  Status status = model->scheduler_->Start();
+  Scheduler& started = *scheduler;
+  model->runner_ = std::move(scheduler);
+  Status status = started.Start();
   if (status.ok()) {
     *model_out = model.release();
     runtime.CountModel(1);
@@ -64,9 +71,27 @@ Status Model::Load(Runtime& runtime, const nrd_model_options& options, Model** m
   return status;
 }
 
+Status Model::LoadEnsemble(Runtime& runtime, const nrd_model_options& options, Model** model_out) {
+  ModelConfig config;
+  EnsembleGraph graph;
+  NRD_RETURN_IF_ERROR(ReadModelConfig(options, &config));
+  NRD_RETURN_IF_ERROR(ReadEnsembleGraph(runtime, options, &config, &graph));
+  std::unique_ptr<Model, void (*)(Model*)> model(
+      new Model(runtime, std::move(config), nrd_backend{}), [](Model* failed) { failed->Unref(); });
+  model->runner_ = std::make_unique<Ensemble>(
+      EnsembleContext{.config = model->config_,
+                      .cache = model->config_.use_cache ? runtime.cache() : nullptr,
+                      .stats = model->stats_,
+                      .completion = runtime.completion()},
+      std::move(graph));
+  *model_out = model.release();
+  runtime.CountModel(1);
+  return Status();
+}
+
 void Model::Release() {
-  if (scheduler_ != nullptr) {
-    scheduler_->Stop();
+  if (runner_ != nullptr) {
+    runner_->Stop();
   }
   if (backend_open_) {
     backend_.close_model(backend_state_);
@@ -84,6 +109,7 @@ void Model::Release() {
 Model::~Model() {
   while (Request* const request = free_records_) {
     free_records_ = request->next;
+    runner_->DeleteState(*request);
     ::operator delete(request, kRecordAlignment);
   }
 }
@@ -129,7 +155,7 @@ Status Model::Acquire(Request** request_out) {
   if (request == nullptr) {
     request = NewRequest();
   }
-  references_.fetch_add(1, std::memory_order_relaxed);
+  Ref();
   runtime_.CountRequest(1);
   *request_out = request;
   return Status();
@@ -211,10 +237,10 @@ int32_t Model::Admit(Request& request) {
   if (config_.use_cache && AnswerFromCache(request)) {
     return record.status;
   }
-  return scheduler_->Submit(request);
+  return runner_->Submit(request);
 }
 
-// For a request that is not in the scheduler's hands.
+// For a request that is not in the runner's hands.
 int32_t Model::Refuse(Request& request, FailReason reason, int32_t code, std::string_view message) {
   request.state.store(RequestState::kDone, std::memory_order_relaxed);
   SetFailure(request, code, message);
@@ -226,7 +252,7 @@ bool Model::AnswerFromCache(Request& request) {
   nrd_request& record = request.record;
   ResponseCache* const cache = runtime_.cache();
   if (cache == nullptr || (record.flags & NRD_REQUEST_NO_CACHE) != 0 ||
-      !scheduler_->MayAnswerAtOnce()) {
+      !runner_->MayAnswerAtOnce()) {
     return false;
   }
   request.cache_key = cache->KeyOf(config_.name, cache_version_, record);
@@ -253,7 +279,7 @@ bool Model::AnswerFromCache(Request& request) {
 
 void Model::ReadStats(nrd_model_stats* stats_out) {
   stats_.Read(stats_out);
-  scheduler_->ReadCounts(&stats_out->pending_count, &stats_out->executing_count);
+  runner_->ReadCounts(&stats_out->pending_count, &stats_out->executing_count);
 }
 
 }  // namespace nereid

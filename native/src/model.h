@@ -11,21 +11,25 @@
 
 #include "model_config.h"
 #include "request.h"
-#include "scheduler.h"
+#include "request_runner.h"
 #include "stats.h"
 
 namespace nereid {
 
 class Runtime;
 
-// Counted: the handle that load returned holds one reference, every acquired record another. The
-// memory goes with the last of them; backend and threads go with the handle.
+// Counted: the handle that load returned holds one reference, every acquired record another, and
+// every ensemble that it is a step of. The memory goes with the last of them; backend and threads
+// go with the handle.
 class Model {
  public:
   static Status Load(Runtime& runtime, const nrd_model_options& options, Model** model_out);
 
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
+
+  void Ref() { references_.fetch_add(1, std::memory_order_relaxed); }
+  void Unref();
 
   // Gives up the handle: see nrd_model_release.
   void Release();
@@ -35,9 +39,9 @@ class Model {
   void GiveBack(Request& request);
 
   int32_t Submit(Request& request);
-  int32_t Cancel(Request& request) { return scheduler_->Cancel(request); }
+  int32_t Cancel(Request& request) { return runner_->Cancel(request); }
 
-  bool Drain(int64_t deadline_ns) { return scheduler_->Drain(deadline_ns); }
+  bool Drain(int64_t deadline_ns) { return runner_->Drain(deadline_ns); }
 
   void ReadStats(nrd_model_stats* stats_out);
   [[nodiscard]] const ModelStats& stats() const { return stats_; }
@@ -47,7 +51,7 @@ class Model {
  private:
   Model(Runtime& runtime, ModelConfig config, const nrd_backend& backend);
   ~Model();
-  void Unref();
+  static Status LoadEnsemble(Runtime& runtime, const nrd_model_options& options, Model** model_out);
   Request* NewRequest();
   int32_t Admit(Request& request);
   int32_t Refuse(Request& request, FailReason reason, int32_t code, std::string_view message);
@@ -62,7 +66,7 @@ class Model {
   bool backend_open_ = false;
   void* backend_state_ = nullptr;
   ModelStats stats_;
-  std::unique_ptr<Scheduler> scheduler_;
+  std::unique_ptr<RequestRunner> runner_;
   std::atomic<uint64_t> references_{1};
 
   std::mutex records_mutex_;
