@@ -7,8 +7,10 @@
 #include <string>
 #include <utility>
 
+#include "ensemble.h"
 #include "request_check.h"
 #include "runtime.h"
+#include "scheduler.h"
 
 namespace nereid {
 namespace {
@@ -51,12 +53,15 @@ Model::Model(Runtime& runtime, ModelConfig config, std::unique_ptr<ModelSource> 
       config_(std::move(config)),
       cache_version_(CacheVersion(config_.version)),
       source_(std::move(source)),
-      backend_(source_->backend()),
+      backend_(source_ == nullptr ? nrd_backend{} : source_->backend()),
       stats_(config_.instance_count, config_.max_batch_size),
       pool_account_(runtime.pool().accounts().Open()) {}
 
 Status Model::Load(Runtime& runtime, const nrd_model_options& options,
                    std::unique_ptr<ModelSource> source, Model** model_out) {
+  if (options.step_count > 0) {
+    return LoadEnsemble(runtime, options, model_out);
+  }
   ModelConfig config;
   NRD_RETURN_IF_ERROR(ReadModelConfig(options, &config));
   if (source == nullptr) {
@@ -69,7 +74,7 @@ Status Model::Load(Runtime& runtime, const nrd_model_options& options,
     void operator()(Model* model) const { model->Release(); }
   };
   std::unique_ptr<Model, Deleter> model(new Model(runtime, std::move(config), std::move(source)));
-  model->scheduler_ = std::make_unique<Scheduler>(
+  auto scheduler = std::make_unique<Scheduler>(
       SchedulerContext{.config = model->config_,
                        .backend = model->backend_,
                        .model_state = model->source_->state(),
@@ -79,7 +84,9 @@ Status Model::Load(Runtime& runtime, const nrd_model_options& options,
                        .stats = model->stats_,
                        .completion = runtime.completion(),
                        .timer = runtime.timer()});
-  Status status = model->scheduler_->Start();
+  Scheduler& started = *scheduler;
+  model->runner_ = std::move(scheduler);
+  Status status = started.Start();
   if (status.ok()) {
     *model_out = model.release();
     runtime.CountModel(1);
@@ -87,9 +94,27 @@ Status Model::Load(Runtime& runtime, const nrd_model_options& options,
   return status;
 }
 
+Status Model::LoadEnsemble(Runtime& runtime, const nrd_model_options& options, Model** model_out) {
+  ModelConfig config;
+  EnsembleGraph graph;
+  NRD_RETURN_IF_ERROR(ReadModelConfig(options, &config));
+  NRD_RETURN_IF_ERROR(ReadEnsembleGraph(runtime, options, &config, &graph));
+  std::unique_ptr<Model, void (*)(Model*)> model(new Model(runtime, std::move(config), nullptr),
+                                                 [](Model* failed) { failed->Unref(); });
+  model->runner_ = std::make_unique<Ensemble>(
+      EnsembleContext{.config = model->config_,
+                      .cache = model->config_.use_cache ? runtime.cache() : nullptr,
+                      .stats = model->stats_,
+                      .completion = runtime.completion()},
+      std::move(graph));
+  *model_out = model.release();
+  runtime.CountModel(1);
+  return Status();
+}
+
 void Model::Release() {
-  if (scheduler_ != nullptr) {
-    scheduler_->Stop();
+  if (runner_ != nullptr) {
+    runner_->Stop();
   }
   source_.reset();
   if (config_.use_cache && runtime_.cache() != nullptr) {
@@ -105,6 +130,7 @@ void Model::Release() {
 Model::~Model() {
   while (Request* const request = free_records_) {
     free_records_ = request->next;
+    runner_->DeleteState(*request);
     ::operator delete(request, kRecordAlignment);
   }
   runtime_.pool().accounts().Close(pool_account_);
@@ -151,7 +177,7 @@ Status Model::Acquire(Request** request_out) {
   if (request == nullptr) {
     request = NewRequest();
   }
-  references_.fetch_add(1, std::memory_order_relaxed);
+  Ref();
   runtime_.CountRequest(1);
   *request_out = request;
   return Status();
@@ -232,7 +258,7 @@ int32_t Model::Admit(Request& request) {
   if (config_.use_cache && AnswerFromCache(request)) {
     return record.status;
   }
-  return scheduler_->Submit(request);
+  return runner_->Submit(request);
 }
 
 int32_t Model::WarmUp(Request& request) {
@@ -246,7 +272,7 @@ int32_t Model::WarmUp(Request& request) {
       return status.code();
     }
     SelectOutputs(request.record);
-    return scheduler_->WarmUp(request);
+    return runner_->WarmUp(request);
   } catch (const std::exception&) {  // only memory, for a message, can be missing on this path
     request.state.store(RequestState::kDone, std::memory_order_relaxed);
     SetFailure(request, NRD_RESOURCE_EXHAUSTED, "the process is out of memory");
@@ -254,7 +280,7 @@ int32_t Model::WarmUp(Request& request) {
   }
 }
 
-// For a request that is not in the scheduler's hands.
+// For a request that is not in the runner's hands.
 int32_t Model::Refuse(Request& request, FailReason reason, int32_t code, std::string_view message) {
   request.state.store(RequestState::kDone, std::memory_order_relaxed);
   SetFailure(request, code, message);
@@ -266,7 +292,7 @@ bool Model::AnswerFromCache(Request& request) {
   nrd_request& record = request.record;
   ResponseCache* const cache = runtime_.cache();
   if (cache == nullptr || (record.flags & NRD_REQUEST_NO_CACHE) != 0 ||
-      !scheduler_->MayAnswerAtOnce()) {
+      !runner_->MayAnswerAtOnce()) {
     return false;
   }
   request.cache_key = cache->KeyOf(config_.name, cache_version_, record);
@@ -293,14 +319,16 @@ bool Model::AnswerFromCache(Request& request) {
 
 void Model::ReadStats(nrd_model_stats* stats_out) {
   stats_.Read(stats_out);
-  scheduler_->ReadCounts(&stats_out->pending_count, &stats_out->executing_count);
+  runner_->ReadCounts(&stats_out->pending_count, &stats_out->executing_count);
 }
 
 void Model::ReadMemory(nrd_memory_stats* stats_out) const {
   *stats_out = nrd_memory_stats{};
   stats_out->struct_size = sizeof(nrd_memory_stats);
   stats_out->pool_bytes = pool_account_->LiveBytes();
-  source_->ReadMemory(&stats_out->weight_bytes, &stats_out->working_bytes);
+  if (source_ != nullptr) {
+    source_->ReadMemory(&stats_out->weight_bytes, &stats_out->working_bytes);
+  }
 }
 
 }  // namespace nereid

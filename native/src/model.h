@@ -12,15 +12,16 @@
 #include "model_config.h"
 #include "model_source.h"
 #include "request.h"
-#include "scheduler.h"
+#include "request_runner.h"
 #include "stats.h"
 
 namespace nereid {
 
 class Runtime;
 
-// Counted: the handle that load returned holds one reference, every acquired record another. The
-// memory goes with the last of them; backend and threads go with the handle.
+// Counted: the handle that load returned holds one reference, every acquired record another, and
+// every ensemble that it is a step of. The memory goes with the last of them; backend and threads
+// go with the handle.
 class Model {
  public:
   // Takes the source over, also when it fails; null: it opens one.
@@ -29,6 +30,9 @@ class Model {
 
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
+
+  void Ref() { references_.fetch_add(1, std::memory_order_relaxed); }
+  void Unref();
 
   // Gives up the handle: see nrd_model_release.
   void Release();
@@ -39,9 +43,9 @@ class Model {
 
   int32_t Submit(Request& request);
   int32_t WarmUp(Request& request);
-  int32_t Cancel(Request& request) { return scheduler_->Cancel(request); }
+  int32_t Cancel(Request& request) { return runner_->Cancel(request); }
 
-  bool Drain(int64_t deadline_ns) { return scheduler_->Drain(deadline_ns); }
+  bool Drain(int64_t deadline_ns) { return runner_->Drain(deadline_ns); }
 
   void ReadStats(nrd_model_stats* stats_out);
   void ReadMemory(nrd_memory_stats* stats_out) const;
@@ -53,7 +57,7 @@ class Model {
  private:
   Model(Runtime& runtime, ModelConfig config, std::unique_ptr<ModelSource> source);
   ~Model();
-  void Unref();
+  static Status LoadEnsemble(Runtime& runtime, const nrd_model_options& options, Model** model_out);
   Request* NewRequest();
   static bool Begin(Request& request);
   int32_t Admit(Request& request);
@@ -66,11 +70,11 @@ class Model {
   // from other files, is never an answer here.
   const std::string cache_version_;
   // The backend's table outlives the source, which goes with the handle.
-  std::unique_ptr<ModelSource> source_;
+  std::unique_ptr<ModelSource> source_;  // null: an ensemble
   const nrd_backend backend_;
   ModelStats stats_;
   PoolAccount* const pool_account_;  // what is allocated for its requests
-  std::unique_ptr<Scheduler> scheduler_;
+  std::unique_ptr<RequestRunner> runner_;
   std::atomic<uint64_t> references_{1};
 
   std::mutex records_mutex_;

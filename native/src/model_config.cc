@@ -182,6 +182,7 @@ Status ReadModelConfig(const nrd_model_options& options, ModelConfig* config) {
   config->allow_inline = (options.flags & (NRD_MODEL_NO_INLINE | NRD_MODEL_PRESERVE_ORDERING)) == 0;
   config->preserve_ordering = (options.flags & NRD_MODEL_PRESERVE_ORDERING) != 0;
   config->use_cache = (options.flags & NRD_MODEL_RESPONSE_CACHE) != 0;
+  config->decoupled = (options.flags & NRD_MODEL_DECOUPLED) != 0;
   if (options.inline_budget_ns != 0) {
     config->inline_budget_ns = AddDelay(0, options.inline_budget_ns);
   }

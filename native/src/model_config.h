@@ -38,6 +38,8 @@ struct ModelConfig {
   bool allow_inline = true;
   bool preserve_ordering = false;
   bool use_cache = false;
+  bool decoupled = false;
+  uint32_t ensemble_depth = 0;  // ensembles within each other; 0: it is none
   // Any two requests can run in one batch: no input is optional or of variable size.
   bool uniform = false;
   bool reshapes_inputs = false;  // some input has another shape for the backend

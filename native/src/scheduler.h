@@ -17,6 +17,7 @@
 #include "model_config.h"
 #include "ordered_delivery.h"
 #include "request_queue.h"
+#include "request_runner.h"
 #include "response_cache.h"
 #include "stats.h"
 #include "timer.h"
@@ -41,40 +42,25 @@ struct SchedulerContext {
 //
 // Lock order: scheduler, then timer or ordered delivery. Nothing is called out with the lock held,
 // and nothing from admission to the answer allocates, so running short of memory loses no request.
-class Scheduler : public TimerTarget {
+class Scheduler final : public RequestRunner, public TimerTarget {
  public:
   explicit Scheduler(const SchedulerContext& context);
   ~Scheduler() override;
-  Scheduler(const Scheduler&) = delete;
-  Scheduler& operator=(const Scheduler&) = delete;
 
   // Starts the threads and opens an instance on each.
   Status Start();
 
-  // For a request that was checked against the configuration. Returns its status, or NRD_PENDING.
-  int32_t Submit(Request& request);
-
-  // Whether an answer that needs no execution can be given now: not when the model is closed to
-  // requests, nor when it would overtake earlier ones whose order counts.
-  bool MayAnswerAtOnce();
-
-  // Executes a request that was checked on one instance after another, each on its own thread, and
-  // drops what comes out. Requests that come meanwhile wait in the queue. Returns its status.
-  int32_t WarmUp(Request& request);
-
-  // See nrd_request_cancel.
-  int32_t Cancel(Request& request);
-
-  // Refuses new requests and waits for those it has; at deadline_ns it answers the waiting ones
-  // with UNAVAILABLE and returns false.
-  bool Drain(int64_t deadline_ns);
-
-  // Drains without patience, closes the instances and ends the threads. Idempotent.
-  void Stop();
+  int32_t Submit(Request& request) override;
+  bool MayAnswerAtOnce() override;
+  int32_t WarmUp(Request& request) override;
+  int32_t Cancel(Request& request) override;
+  bool Drain(int64_t deadline_ns) override;
+  // Also closes the instances and ends the threads.
+  void Stop() override;
 
   int64_t OnTimer(int64_t now_ns) override;
 
-  void ReadCounts(uint64_t* pending_out, uint64_t* executing_out);
+  void ReadCounts(uint64_t* pending_out, uint64_t* executing_out) override;
 
  private:
   // One execution slot: a thread of its own and a handle of the backend. It is in `idle_`, or its
@@ -115,7 +101,6 @@ class Scheduler : public TimerTarget {
   void ExecuteWarmUp(Instance& instance);
   Status OpenInstance(Instance& instance);
   void Execute(Instance& instance, int64_t start_ns, bool ran_inline);
-  void StoreInCache(const Request& request);
   int32_t RunInline(Instance& instance, Request& request, std::unique_lock<std::mutex>& lock);
   size_t Deliver(Instance& instance);
   void AnswerExpired(RequestList requests);

@@ -6,6 +6,7 @@
 
 #include "request_check.h"
 #include "scheduler.h"
+#include "store_answer.h"
 
 namespace nereid {
 namespace {
@@ -223,7 +224,7 @@ void Scheduler::Execute(Instance& instance, int64_t start_ns, bool ran_inline) {
     record.ran_inline = ran_inline ? 1 : 0;
     record.queue_ns = ElapsedNs(request->enqueue_ns, start_ns);
     if (request->cacheable) {
-      StoreInCache(*request);
+      StoreAnswer(*context_.cache, context_.stats, *request);
     }
     const uint64_t total_ns = ElapsedNs(request->submit_ns, end_ns);
     if (record.status == NRD_OK) {
@@ -248,14 +249,6 @@ void Scheduler::Execute(Instance& instance, int64_t start_ns, bool ran_inline) {
                                      execution.compute_output_ns(), ran_inline);
     });
   }
-}
-
-void Scheduler::StoreInCache(const Request& request) {
-  const int64_t insert_ns = MonotonicNowNs();
-  if (request.record.status == NRD_OK) {
-    BestEffort([&] { context_.cache->Insert(request.cache_key, request.record); });
-  }
-  context_.stats.RecordCacheMiss(request.cache_lookup_ns + ElapsedNs(insert_ns, MonotonicNowNs()));
 }
 
 }  // namespace nereid

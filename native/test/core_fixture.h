@@ -87,6 +87,8 @@ class TestRuntime {
 class TestModel {
  public:
   TestModel(TestRuntime& runtime, FunctionBackend& backend, const ModelSettings& settings = {});
+  // Of one that is loaded, which it takes over.
+  explicit TestModel(nrd_model* model) : model_(model) {}
   ~TestModel() { Release(); }
   TestModel(const TestModel&) = delete;
   TestModel& operator=(const TestModel&) = delete;
