@@ -24,19 +24,18 @@ uint64_t Number(const char* text) {
 OrtMemory::OrtMemory(const OrtLibrary& library)
     : library_(library), allocator_(nullptr, library.api().ReleaseAllocator) {}
 
-Status OrtMemory::Open(const OrtSession* session, const std::string& model_path) {
+void OrtMemory::Open(const OrtSession* session, const std::string& model_path) {
   const OrtFunctions& api = library_.api();
-  if (api.AllocatorGetStats != nullptr) {
-    OrtAllocator* allocator = nullptr;
-    NRD_RETURN_IF_ERROR(library_.Check(
-        api.CreateAllocator(session, library_.cpu_memory(), &allocator), "the session's memory"));
+  OrtAllocator* allocator = nullptr;
+  if (api.AllocatorGetStats != nullptr &&
+      library_.Check(api.CreateAllocator(session, library_.cpu_memory(), &allocator), "memory")
+          .ok()) {
     allocator_.reset(allocator);
     loaded_bytes_ = ReadCounts().used_bytes;
   }
   std::error_code error;
   const uintmax_t file_bytes = std::filesystem::file_size(model_path, error);
   weight_bytes_ = std::max<uint64_t>(loaded_bytes_, error ? 0 : file_bytes);
-  return Status();
 }
 
 void OrtMemory::Read(uint64_t* weight_bytes_out, uint64_t* working_bytes_out) const {
@@ -48,7 +47,8 @@ void OrtMemory::Read(uint64_t* weight_bytes_out, uint64_t* working_bytes_out) co
 OrtMemory::Counts OrtMemory::ReadCounts() const {
   const OrtFunctions& api = library_.api();
   OrtKeyValuePairs* pairs = nullptr;
-  if (!library_.Check(api.AllocatorGetStats(allocator_.get(), &pairs), "memory").ok()) {
+  if (OrtStatus* const failure = api.AllocatorGetStats(allocator_.get(), &pairs)) {
+    api.ReleaseStatus(failure);
     return {};
   }
   const OrtOwned<OrtKeyValuePairs> owned(pairs, api.ReleaseKeyValuePairs);

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "ort_library.h"
-#include "status.h"
 
 namespace nereid {
 
@@ -23,9 +22,9 @@ class OrtMemory {
   OrtMemory& operator=(const OrtMemory&) = delete;
 
   // Once, before the first run. The session outlives the object.
-  Status Open(const OrtSession* session, const std::string& model_path);
+  void Open(const OrtSession* session, const std::string& model_path);
 
-  // At any time, also while the session runs.
+  // At any time, also while the session runs. Does not throw.
   void Read(uint64_t* weight_bytes_out, uint64_t* working_bytes_out) const;
 
  private:

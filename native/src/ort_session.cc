@@ -146,7 +146,7 @@ Status OnnxSession::Load(const OrtOptions& options) {
       library_.Check(api.CreateSession(library_.env(), options.model_path.c_str(), raw, &session),
                      "cannot load '" + options.model_path + "'"));
   session_.reset(session);
-  NRD_RETURN_IF_ERROR(memory_.Open(session, options.model_path));
+  memory_.Open(session, options.model_path);
   if (options.run_entries.empty()) {
     return Status();
   }

@@ -1,5 +1,6 @@
 // What the onnxruntime backend says of a file before it is configured.
 #include "onnx_fixture.h"
+#include "onnx_writer.h"
 
 namespace nereid::test {
 namespace {
@@ -63,6 +64,20 @@ TEST_CASE("what is no tensor has no datatype, and sizes fixed at load are told")
   REQUIRE_MESSAGE(status.ok(), status.message());
   CHECK(Describe(source, NRD_TENSOR_INPUT, 0) ==
         "INPUT0 " + std::to_string(NRD_TYPE_FP32) + " [-1,5]");
+  nrd_source_release(source);
+}
+
+TEST_CASE("of more dimensions than are supported the first are told, and how many there are") {
+  const std::vector<int64_t> dims{-1, 2, 3, 4, 5, 6, 7, 8, 9};
+  const OnnxFile file({.inputs = {{"INPUT0", dims}},
+                       .outputs = {{"OUTPUT0", dims}},
+                       .nodes = {{"Identity", {"INPUT0"}, {"OUTPUT0"}}}});
+  TestRuntime runtime;
+  nrd_source* source = nullptr;
+  const Status status = OpenSource(runtime, {.model_path = file.path()}, &source);
+  REQUIRE_MESSAGE(status.ok(), status.message());
+  CHECK(Describe(source, NRD_TENSOR_INPUT, 0) ==
+        "INPUT0 " + std::to_string(NRD_TYPE_FP32) + " [-1,2,3,4,5,6,7,8] of rank 9");
   nrd_source_release(source);
 }
 
