@@ -34,12 +34,16 @@ void SelectOutputs(nrd_request& record) {
   }
 }
 
-// What a configuration asks of the backend.
-Status CheckBackend(const ModelConfig& config, const nrd_backend& backend) {
+// What a configuration asks of the backend and of the runtime.
+Status CheckMeans(const ModelConfig& config, const nrd_backend& backend, const Runtime& runtime) {
   if (config.reshapes_inputs && (backend.flags & NRD_BACKEND_GATHERS) != 0) {
     return Status::InvalidArgument(
         "inputs have a reshape, which is not possible with a backend that reads the inputs of the "
         "requests as they are");
+  }
+  if (config.decoupled && runtime.responder().respond == nullptr) {
+    return Status(NRD_FAILED_PRECONDITION,
+                  "the model is decoupled, but the runtime was created without a respond callback");
   }
   return Status();
 }
@@ -60,7 +64,7 @@ Status Model::Load(Runtime& runtime, const nrd_model_options& options, Model** m
   }
   ModelConfig config;
   NRD_RETURN_IF_ERROR(ReadModelConfig(options, &config));
-  NRD_RETURN_IF_ERROR(CheckBackend(config, *backend));
+  NRD_RETURN_IF_ERROR(CheckMeans(config, *backend, runtime));
 
   struct Deleter {
     void operator()(Model* model) const { model->Release(); }
@@ -80,6 +84,7 @@ Status Model::Load(Runtime& runtime, const nrd_model_options& options, Model** m
                        .cache = model->config_.use_cache ? runtime.cache() : nullptr,
                        .stats = model->stats_,
                        .completion = runtime.completion(),
+                       .responder = runtime.responder(),
                        .timer = runtime.timer()});
   Status status = model->scheduler_->Start();
   if (status.ok()) {

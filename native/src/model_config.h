@@ -38,6 +38,7 @@ struct ModelConfig {
   bool allow_inline = true;
   bool preserve_ordering = false;
   bool use_cache = false;
+  bool decoupled = false;  // a request has any number of responses
   // Any two requests can run in one batch: no input is optional or of variable size.
   bool uniform = false;
   bool reshapes_inputs = false;  // some input has another shape for the backend
