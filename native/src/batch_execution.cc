@@ -32,8 +32,10 @@ BatchExecution::BatchExecution(const ModelConfig& config, BufferPool& pool, Pool
 }
 
 int64_t BatchExecution::Run(const nrd_backend& backend, void* instance,
-                            std::span<Request* const> requests, int64_t start_ns) {
+                            std::span<Request* const> requests, int64_t start_ns,
+                            const Responder* responder) {
   Begin(requests);
+  responder_ = responder;
   int64_t gathered_ns = start_ns;
   int64_t executed_ns = start_ns;
   try {
@@ -243,6 +245,10 @@ void BatchExecution::FailRequest(uint32_t request_index, int32_t code, std::stri
   }
 }
 
+Status BatchExecution::MissingOutput(uint32_t index) const {
+  return Status::Internal("backend did not produce " + OutputName(config_, index));
+}
+
 // What a backend writes as BYTES is as untrusted as what a client sends.
 Status BatchExecution::CheckBytesOutput(uint32_t index, const nrd_tensor& tensor) const {
   if (config_.outputs[index].datatype != NRD_TYPE_BYTES || tensor.data == nullptr) {
@@ -310,7 +316,10 @@ void BatchExecution::Scatter() {
       const nrd_tensor& part = request->record.outputs[i];
       Status own = status.Clone();
       if (own.ok() && part.data == nullptr) {
-        own = Status::Internal("backend did not produce " + OutputName(config_, i));
+        if (config_.decoupled) {
+          continue;  // CheckLastResponses decides
+        }
+        own = MissingOutput(i);
       } else if (own.ok() && part.slab != outputs_[i].slab) {  // the backend made it by itself
         own = CheckBytesOutput(i, part);
       }
@@ -318,6 +327,9 @@ void BatchExecution::Scatter() {
         SetFailure(*request, own.code(), own.message());
       }
     }
+  }
+  if (config_.decoupled) {
+    CheckLastResponses();
   }
   FinishOutputs();
 }

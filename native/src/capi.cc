@@ -244,6 +244,10 @@ int32_t nrd_batch_request_output(nrd_batch* batch, uint32_t request_index, uint3
   });
 }
 
+int32_t nrd_batch_request_respond(nrd_batch* batch, uint32_t request_index, nrd_error* error_out) {
+  return Guarded(error_out, [&] { return BatchExecution::From(batch)->Respond(request_index); });
+}
+
 void nrd_batch_request_fail(nrd_batch* batch, uint32_t request_index, int32_t code,
                             const char* message, uint64_t message_size) {
   BatchExecution::From(batch)->FailRequest(request_index, code,

@@ -36,12 +36,16 @@ void SelectOutputs(nrd_request& record) {
   }
 }
 
-// What a configuration asks of the backend.
-Status CheckBackend(const ModelConfig& config, const nrd_backend& backend) {
+// What a configuration asks of the backend and of the runtime.
+Status CheckMeans(const ModelConfig& config, const nrd_backend& backend, const Runtime& runtime) {
   if (config.reshapes_inputs && (backend.flags & NRD_BACKEND_GATHERS) != 0) {
     return Status::InvalidArgument(
         "inputs have a reshape, which is not possible with a backend that reads the inputs of the "
         "requests as they are");
+  }
+  if (config.decoupled && runtime.responder().respond == nullptr) {
+    return Status(NRD_FAILED_PRECONDITION,
+                  "the model is decoupled, but the runtime was created without a respond callback");
   }
   return Status();
 }
@@ -68,7 +72,7 @@ Status Model::Load(Runtime& runtime, const nrd_model_options& options,
     NRD_RETURN_IF_ERROR(ModelSource::Open(runtime, options, &source));
   }
   NRD_RETURN_IF_ERROR(source->Configure(options));
-  NRD_RETURN_IF_ERROR(CheckBackend(config, source->backend()));
+  NRD_RETURN_IF_ERROR(CheckMeans(config, source->backend(), runtime));
 
   struct Deleter {
     void operator()(Model* model) const { model->Release(); }
@@ -83,6 +87,7 @@ Status Model::Load(Runtime& runtime, const nrd_model_options& options,
                        .cache = model->config_.use_cache ? runtime.cache() : nullptr,
                        .stats = model->stats_,
                        .completion = runtime.completion(),
+                       .responder = runtime.responder(),
                        .timer = runtime.timer()});
   Scheduler& started = *scheduler;
   model->runner_ = std::move(scheduler);

@@ -137,6 +137,17 @@ Status CheckOrdering(const ModelConfig& config) {
   return Status();
 }
 
+// A request that is answered many times cannot be stored, nor put off until others are answered.
+Status CheckDecoupled(const ModelConfig& config) {
+  if (config.decoupled && config.use_cache) {
+    return Status::InvalidArgument("response_cache is not possible with a decoupled model");
+  }
+  if (config.decoupled && config.preserve_ordering) {
+    return Status::InvalidArgument("preserve_ordering is not possible with a decoupled model");
+  }
+  return Status();
+}
+
 bool IsUniform(const std::vector<TensorSpec>& inputs) {
   return std::all_of(inputs.begin(), inputs.end(), [](const TensorSpec& spec) {
     return !spec.optional && std::find(spec.dims.begin(), spec.dims.end(), -1) == spec.dims.end();
@@ -178,11 +189,15 @@ Status ReadModelConfig(const nrd_model_options& options, ModelConfig* config) {
       std::any_of(config->inputs.begin(), config->inputs.end(),
                   [](const TensorSpec& spec) { return spec.reshape.has_value(); });
   // A request that runs inline is answered when its submission returns, which is after the callback
-  // for a later one may have been made: with preserve_ordering nothing runs inline.
-  config->allow_inline = (options.flags & (NRD_MODEL_NO_INLINE | NRD_MODEL_PRESERVE_ORDERING)) == 0;
+  // for a later one may have been made: with preserve_ordering nothing runs inline. Nor does a
+  // decoupled model: its submitter is who reads the responses.
+  config->allow_inline =
+      (options.flags & (NRD_MODEL_NO_INLINE | NRD_MODEL_PRESERVE_ORDERING | NRD_MODEL_DECOUPLED)) ==
+      0;
   config->preserve_ordering = (options.flags & NRD_MODEL_PRESERVE_ORDERING) != 0;
   config->use_cache = (options.flags & NRD_MODEL_RESPONSE_CACHE) != 0;
   config->decoupled = (options.flags & NRD_MODEL_DECOUPLED) != 0;
+  NRD_RETURN_IF_ERROR(CheckDecoupled(*config));
   if (options.inline_budget_ns != 0) {
     config->inline_budget_ns = AddDelay(0, options.inline_budget_ns);
   }

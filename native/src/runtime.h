@@ -8,6 +8,7 @@
 
 #include "buffer_pool.h"
 #include "completion.h"
+#include "responder.h"
 #include "response_cache.h"
 #include "status.h"
 #include "timer.h"
@@ -27,6 +28,7 @@ class Runtime {
   BufferPool& pool() { return pool_; }
   ResponseCache* cache() { return cache_.get(); }
   Completion& completion() { return completion_; }
+  [[nodiscard]] const Responder& responder() const { return responder_; }
   Timer& timer() { return timer_; }
 
   void CountModel(int64_t change);
@@ -41,6 +43,7 @@ class Runtime {
   BufferPool pool_;
   std::unique_ptr<ResponseCache> cache_;
   Completion completion_;
+  const Responder responder_;
   Timer timer_;
   const nrd_log_fn log_;
   void* const log_context_;

@@ -34,6 +34,7 @@ struct SchedulerContext {
   ResponseCache* cache;  // NULL: the model is not cached
   ModelStats& stats;
   Completion& completion;
+  const Responder& responder;
   Timer& timer;
 };
 

@@ -101,7 +101,8 @@ void Scheduler::RunThread(Instance& instance, std::string name) {
 void Scheduler::ExecuteWarmUp(Instance& instance) {
   Request& request = *instance.warm_up;
   instance.batch.assign(1, &request);
-  instance.execution.Run(context_.backend, instance.handle, instance.batch, MonotonicNowNs());
+  instance.execution.Run(context_.backend, instance.handle, instance.batch, MonotonicNowNs(),
+                         nullptr);
   DropTensors(request.record.outputs, request.record.output_count);
 }
 
@@ -217,7 +218,8 @@ void Scheduler::WaitForWork(Instance& instance, std::unique_lock<std::mutex>& lo
 
 void Scheduler::Execute(Instance& instance, int64_t start_ns, bool ran_inline) {
   BatchExecution& execution = instance.execution;
-  const int64_t end_ns = execution.Run(context_.backend, instance.handle, instance.batch, start_ns);
+  const int64_t end_ns = execution.Run(context_.backend, instance.handle, instance.batch, start_ns,
+                                       &context_.responder);
   uint64_t rows_answered = 0;
   for (Request* request : instance.batch) {
     nrd_request& record = request->record;
@@ -236,6 +238,8 @@ void Scheduler::Execute(Instance& instance, int64_t start_ns, bool ran_inline) {
                                                     .total_ns = total_ns});
     } else if (record.status == NRD_CANCELLED) {
       context_.stats.RecordFail(FailReason::kCancelled, total_ns);
+    } else if (config_.decoupled && record.status == NRD_DEADLINE_EXCEEDED) {
+      context_.stats.RecordFail(FailReason::kRejected, total_ns);
     } else {
       context_.stats.RecordFail(execution.executed() ? FailReason::kBackend : FailReason::kOther,
                                 total_ns);
