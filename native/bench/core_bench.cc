@@ -27,9 +27,8 @@ void Require(int32_t code, const char* what) {
 
 nrd_string Text(std::string_view text) { return {text.data(), text.size()}; }
 
-nrd_model* LoadIdentity(nrd_runtime* runtime, uint32_t flags) {
-  nrd_backend backend{};
-  Require(nrd_backend_find("identity", 8, &backend, &error), "identity");
+// One FP32 input and output; `options` has the rest.
+nrd_model* Load(nrd_runtime* runtime, nrd_model_options options) {
   nrd_tensor_spec input{};
   input.name = Text("INPUT0");
   input.datatype = NRD_TYPE_FP32;
@@ -37,21 +36,41 @@ nrd_model* LoadIdentity(nrd_runtime* runtime, uint32_t flags) {
   input.dims[0] = -1;
   nrd_tensor_spec output = input;
   output.name = Text("OUTPUT0");
-  nrd_model_options options{};
   options.struct_size = sizeof(options);
-  options.flags = flags;
-  options.name = Text("identity");
+  options.name = Text("bench");
   options.version = Text("1");
-  options.backend = &backend;
   options.inputs = &input;
   options.outputs = &output;
   options.input_count = 1;
   options.output_count = 1;
   options.max_batch_size = 64;
-  options.inline_budget_ns = 1'000'000'000;  // a stall of the machine must not end inline execution
   nrd_model* model = nullptr;
   Require(nrd_model_load(runtime, &options, nullptr, &model, &error), "load");
   return model;
+}
+
+nrd_model* LoadIdentity(nrd_runtime* runtime, uint32_t flags) {
+  nrd_backend backend{};
+  Require(nrd_backend_find("identity", 8, &backend, &error), "identity");
+  nrd_model_options options{};
+  options.flags = flags;
+  options.backend = &backend;
+  options.inline_budget_ns = 1'000'000'000;  // a stall of the machine must not end inline execution
+  return Load(runtime, options);
+}
+
+// `model` twice, one after the other.
+nrd_model* LoadChain(nrd_runtime* runtime, nrd_model* model) {
+  const nrd_link links[] = {{0, 0}, {0, 1}, {0, 2}};
+  const nrd_step steps[] = {{model, &links[0], &links[1], 1, 1},
+                            {model, &links[1], &links[2], 1, 1}};
+  const uint32_t output = 2;
+  nrd_model_options options{};
+  options.steps = steps;
+  options.step_count = 2;
+  options.value_count = 3;
+  options.output_values = &output;
+  return Load(runtime, options);
 }
 
 nrd_request* NewRequest(nrd_model* model, int64_t elements) {
@@ -161,6 +180,12 @@ int main(int argc, char** argv) {
     Print(elements == 16 ? "inline, 64 B" : "inline, 602112 B", count,
           nrd_clock_now_ns() - start_ns);
   }
+  nrd_model* const chain = LoadChain(runtime, model);
+  uint64_t chained = 0;
+  const int64_t chain_start_ns = nrd_clock_now_ns();
+  Inline(chain, 16, chain_start_ns + duration_ns, &chained);
+  Print("inline, 64 B, twice", chained, nrd_clock_now_ns() - chain_start_ns);
+  nrd_model_release(chain);
   for (const size_t in_flight : {size_t{1}, size_t{8}, size_t{64}}) {
     const int64_t start_ns = nrd_clock_now_ns();
     const uint64_t count = Queued(model, loop, in_flight, start_ns + duration_ns);

@@ -5,6 +5,7 @@
 #include <exception>
 
 #include "request_check.h"
+#include "reshape.h"
 #include "tensor.h"
 
 namespace nereid {
@@ -18,10 +19,11 @@ std::string OutputName(const ModelConfig& config, uint32_t index) {
 
 }  // namespace
 
-BatchExecution::BatchExecution(const ModelConfig& config, BufferPool& pool)
+BatchExecution::BatchExecution(const ModelConfig& config, BufferPool& pool, PoolAccount* account)
     : batch_{},
       config_(config),
       pool_(pool),
+      account_(account),
       inputs_(config.inputs.size()),
       outputs_(config.outputs.size()),
       error_{} {
@@ -30,8 +32,10 @@ BatchExecution::BatchExecution(const ModelConfig& config, BufferPool& pool)
 }
 
 int64_t BatchExecution::Run(const nrd_backend& backend, void* instance,
-                            std::span<Request* const> requests, int64_t start_ns) {
+                            std::span<Request* const> requests, int64_t start_ns,
+                            const Responder* responder) {
   Begin(requests);
+  responder_ = responder;
   int64_t gathered_ns = start_ns;
   int64_t executed_ns = start_ns;
   try {
@@ -104,7 +108,8 @@ Status BatchExecution::Gather(bool backend_gathers) {
     return Status();
   }
   if (requests_.size() == 1) {
-    batch_.inputs = requests_.front()->record.inputs;
+    const nrd_tensor* const own = requests_.front()->record.inputs;
+    batch_.inputs = config_.reshapes_inputs ? Reshaped(own) : own;
     return Status();
   }
   batch_.inputs = inputs_.data();
@@ -115,6 +120,17 @@ Status BatchExecution::Gather(bool backend_gathers) {
     NRD_RETURN_IF_ERROR(GatherInput(i));
   }
   return Status();
+}
+
+// Copies of a request's inputs that differ in shape only, and hold no references.
+const nrd_tensor* BatchExecution::Reshaped(const nrd_tensor* own) {
+  for (uint32_t i = 0; i < batch_.input_count; ++i) {
+    inputs_[i] = own[i];
+    if (Selected(own[i])) {
+      ToBackendShape(config_.inputs[i], config_.batched(), &inputs_[i]);
+    }
+  }
+  return inputs_.data();
 }
 
 Status BatchExecution::GatherInput(uint32_t index) {
@@ -131,8 +147,9 @@ Status BatchExecution::GatherInput(uint32_t index) {
   input.shape[0] = rows_;
   input.byte_size = byte_size;
   input.slab = nullptr;
-  NRD_RETURN_IF_ERROR(pool_.Allocate(byte_size, &input.slab));
+  NRD_RETURN_IF_ERROR(pool_.Allocate(byte_size, &input.slab, account_));
   input.data = input.slab;
+  ToBackendShape(config_.inputs[index], config_.batched(), &input);
   char* target = static_cast<char*>(input.data);
   for (const Request* request : requests_) {
     const nrd_tensor& part = request->record.inputs[index];
@@ -169,11 +186,12 @@ Status BatchExecution::AllocateOutput(uint32_t index, int64_t rows, const nrd_te
         std::string(DataTypeName(spec.datatype)));
   }
   if (wanted.rank > NRD_MAX_RANK ||
-      !ShapeFits(spec, config_.batched(), rows, wanted.rank, wanted.shape)) {
+      !ShapeFits(spec.BackendDims(), config_.batched(), rows, wanted.rank, wanted.shape)) {
     return Status::Internal(
         "backend produced shape " +
         ShapeToString(std::min<uint32_t>(wanted.rank, NRD_MAX_RANK), wanted.shape) + " for " +
-        OutputName(config_, index) + ", expected " + ExpectedShape(spec, config_.batched()) +
+        OutputName(config_, index) + ", expected " +
+        ExpectedShape(spec.BackendDims(), config_.batched()) +
         (config_.batched() ? " with batch size " + std::to_string(rows) : ""));
   }
   uint64_t byte_size = wanted.byte_size;
@@ -190,10 +208,11 @@ Status BatchExecution::AllocateOutput(uint32_t index, int64_t rows, const nrd_te
   }
   const uint32_t flags = output->flags;
   *output = wanted;
+  ToClientShape(spec, config_.batched(), output);
   output->flags = flags;
   output->data = nullptr;
   output->slab = nullptr;
-  NRD_RETURN_IF_ERROR(pool_.Allocate(byte_size, &output->slab));
+  NRD_RETURN_IF_ERROR(pool_.Allocate(byte_size, &output->slab, account_));
   output->data = output->slab;
   *data_out = output->data;
   return Status();
@@ -224,6 +243,10 @@ void BatchExecution::FailRequest(uint32_t request_index, int32_t code, std::stri
     const bool known = code > NRD_OK && code <= NRD_UNAVAILABLE;
     SetFailure(*requests_[request_index], known ? code : NRD_INTERNAL, message);
   }
+}
+
+Status BatchExecution::MissingOutput(uint32_t index) const {
+  return Status::Internal("backend did not produce " + OutputName(config_, index));
 }
 
 // What a backend writes as BYTES is as untrusted as what a client sends.
@@ -293,7 +316,10 @@ void BatchExecution::Scatter() {
       const nrd_tensor& part = request->record.outputs[i];
       Status own = status.Clone();
       if (own.ok() && part.data == nullptr) {
-        own = Status::Internal("backend did not produce " + OutputName(config_, i));
+        if (config_.decoupled) {
+          continue;  // CheckLastResponses decides
+        }
+        own = MissingOutput(i);
       } else if (own.ok() && part.slab != outputs_[i].slab) {  // the backend made it by itself
         own = CheckBytesOutput(i, part);
       }
@@ -301,6 +327,9 @@ void BatchExecution::Scatter() {
         SetFailure(*request, own.code(), own.message());
       }
     }
+  }
+  if (config_.decoupled) {
+    CheckLastResponses();
   }
   FinishOutputs();
 }

@@ -10,6 +10,7 @@
 #include "buffer_pool.h"
 #include "model_config.h"
 #include "request.h"
+#include "responder.h"
 #include "status.h"
 
 namespace nereid {
@@ -19,24 +20,29 @@ namespace nereid {
 //
 // Copies: a single request is the batch (its buffers are passed on, and the backend's output
 // buffers become its own). Several are copied once into a common input buffer; their outputs are
-// slices of the batch's output buffer, which lives until the last of them is dropped.
+// slices of the batch's output buffer, which lives until the last of them is dropped. Where the
+// configuration has a reshape, the backend gets and gives that shape: `inputs_` have it, outputs
+// take the clients' shape as soon as they are made.
 class BatchExecution {
  public:
-  BatchExecution(const ModelConfig& config, BufferPool& pool);
+  BatchExecution(const ModelConfig& config, BufferPool& pool, PoolAccount* account);
   BatchExecution(const BatchExecution&) = delete;
   BatchExecution& operator=(const BatchExecution&) = delete;
 
   // Executes `requests`, which fit together. Never throws: what goes wrong fails the requests. On
   // return each one has its status, outputs or error,
-  // executed_batch_size and the compute times. Returns the moment at which all was done.
+  // executed_batch_size and the compute times. Returns the moment at which all was done. Without a
+  // responder the responses that it would get are dropped.
   int64_t Run(const nrd_backend& backend, void* instance, std::span<Request* const> requests,
-              int64_t start_ns);
+              int64_t start_ns, const Responder* responder);
 
-  // For the backend, while it executes.
+  // For the backend, while it executes; the last three from several threads, each for a request of
+  // its own.
   static BatchExecution* From(nrd_batch* batch) { return reinterpret_cast<BatchExecution*>(batch); }
   Status Output(uint32_t index, const nrd_tensor& wanted, void** data_out);
   Status RequestOutput(uint32_t request_index, uint32_t index, const nrd_tensor& wanted,
                        void** data_out);
+  Status Respond(uint32_t request_index);
   void FailRequest(uint32_t request_index, int32_t code, std::string_view message);
 
   [[nodiscard]] int64_t rows() const { return rows_; }
@@ -49,19 +55,25 @@ class BatchExecution {
  private:
   void Begin(std::span<Request* const> requests);
   Status Gather(bool backend_gathers);
+  const nrd_tensor* Reshaped(const nrd_tensor* own);
   Status GatherInput(uint32_t index);
   Status Execute(const nrd_backend& backend, void* instance);
   void Scatter();
   Status Slice(Request& request, uint32_t index, uint64_t* byte_offset);
+  [[nodiscard]] Status MissingOutput(uint32_t index) const;
   Status CheckBytesOutput(uint32_t index, const nrd_tensor& tensor) const;
   Status AllocateOutput(uint32_t index, int64_t rows, const nrd_tensor& wanted, nrd_tensor* output,
                         void** data_out);
+  Status CheckSender(uint32_t request_index);
+  void CheckLastResponses();
   void FinishOutputs();
   void FailAll(int32_t code, std::string_view message);
 
   nrd_batch batch_;  // first: the ABI's nrd_batch* is this object
   const ModelConfig& config_;
   BufferPool& pool_;
+  PoolAccount* const account_;
+  const Responder* responder_ = nullptr;
   std::vector<Request*> requests_;
   std::vector<const nrd_request*> records_;
   std::vector<nrd_tensor> inputs_;

@@ -8,6 +8,7 @@
 namespace nereid {
 
 class BufferPool;
+class PoolAccount;
 struct PageRun;
 
 // Of a free buffer only this is written: its content stays as it was.
@@ -17,6 +18,7 @@ struct alignas(64) BufferHeader {
   BufferHeader* next_free;
   uint32_t size_class;
   std::atomic<uint32_t> references;
+  PoolAccount* account = nullptr;  // whose bytes it is among; null: nobody's
 };
 static_assert(sizeof(BufferHeader) == 64, "buffers are aligned to 64 bytes");
 

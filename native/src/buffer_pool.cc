@@ -32,10 +32,6 @@ BufferHeader* HeaderOf(void* buffer) { return static_cast<BufferHeader*>(buffer)
 
 uint64_t RunBytes(const PageRun& run) { return run.page_count * PageAllocator::kPageBytes; }
 
-void SubtractSingleWriter(std::atomic<uint64_t>* counter, uint64_t amount) {
-  AddSingleWriter(counter, ~amount + 1);
-}
-
 }  // namespace
 
 struct alignas(64) BufferPool::Shard {
@@ -47,16 +43,23 @@ struct alignas(64) BufferPool::Shard {
   bool TryLock() { return !is_locked.exchange(true, std::memory_order_acquire); }
   void Unlock() { is_locked.store(false, std::memory_order_release); }
 
-  void CountAllocation(uint64_t block_bytes) {
+  void CountAllocation(uint64_t block_bytes, PoolAccount* account) {
     AddSingleWriter(&allocations, 1);
     AddSingleWriter(&live_bytes, block_bytes);
+    if (account != nullptr) {
+      account->Add(index, block_bytes);
+    }
   }
-  void CountRelease(uint64_t block_bytes) {
+  void CountRelease(uint64_t block_bytes, PoolAccount* account) {
     AddSingleWriter(&releases, 1);
     SubtractSingleWriter(&live_bytes, block_bytes);
+    if (account != nullptr) {
+      account->Subtract(index, block_bytes);
+    }
   }
 
   std::atomic<bool> is_locked{false};
+  uint32_t index = 0;
   // Of the small buffers that were allocated and released through this shard, so only the sums over
   // all shards mean something: live_bytes wraps around where more were released than allocated.
   std::atomic<uint64_t> allocations{0};
@@ -68,18 +71,25 @@ struct alignas(64) BufferPool::Shard {
 BufferPool::BufferPool(const Options& options)
     : shard_count_(std::clamp(std::bit_ceil(2 * std::thread::hardware_concurrency()), 4U, 64U)),
       shards_(new Shard[shard_count_]),
+      accounts_(shard_count_ + 1),
       pages_(options),
-      spans_(this, &pages_) {}
+      spans_(this, &pages_) {
+  for (uint32_t i = 0; i < shard_count_; ++i) {
+    shards_[i].index = i;
+  }
+}
 
 BufferPool::~BufferPool() = default;
 
-Status BufferPool::Allocate(uint64_t byte_size, void** buffer_out) {
-  BufferHeader* header = byte_size <= kMaxSmallBytes ? AllocateSmall(SizeClassOf(byte_size))
-                                                     : AllocateLarge(byte_size);
+Status BufferPool::Allocate(uint64_t byte_size, void** buffer_out, PoolAccount* account) {
+  BufferHeader* header = byte_size <= kMaxSmallBytes
+                             ? AllocateSmall(SizeClassOf(byte_size), account)
+                             : AllocateLarge(byte_size, account);
   if (header == nullptr) [[unlikely]] {
     return Refuse(byte_size);
   }
   header->references.store(1, std::memory_order_relaxed);
+  header->account = account;
   void* buffer = header + 1;
   MarkUsable(buffer, byte_size);
   *buffer_out = buffer;
@@ -125,23 +135,23 @@ BufferPool::Shard& BufferPool::LockShard() {
   }
 }
 
-BufferHeader* BufferPool::AllocateSmall(uint32_t size_class) {
+BufferHeader* BufferPool::AllocateSmall(uint32_t size_class, PoolAccount* account) {
   Shard& shard = LockShard();
   Shard::FreeList& list = shard.lists[size_class];
   BufferHeader* header = list.first;
   if (header == nullptr) [[unlikely]] {
     shard.Unlock();
-    return Refill(size_class);
+    return Refill(size_class, account);
   }
   list.first = header->next_free;
   --list.count;
-  shard.CountAllocation(spans_.block_bytes(size_class));
+  shard.CountAllocation(spans_.block_bytes(size_class), account);
   shard.Unlock();
   return header;
 }
 
 // Takes a batch of blocks: one for the caller, the others for a shard.
-BufferHeader* BufferPool::Refill(uint32_t size_class) {
+BufferHeader* BufferPool::Refill(uint32_t size_class, PoolAccount* account) {
   const uint64_t block_bytes = spans_.block_bytes(size_class);
   uint32_t count = spans_.batch_blocks(size_class);
   BufferHeader* header;
@@ -167,7 +177,7 @@ BufferHeader* BufferPool::Refill(uint32_t size_class) {
   last->next_free = list.first;
   list.first = header->next_free;
   list.count += count - 1;
-  shard.CountAllocation(block_bytes);
+  shard.CountAllocation(block_bytes, account);
   shard.Unlock();
   return header;
 }
@@ -181,7 +191,7 @@ void BufferPool::ReleaseSmall(BufferHeader* header) {
   Shard::FreeList& list = shard.lists[size_class];
   header->next_free = list.first;
   list.first = header;
-  shard.CountRelease(block_bytes);
+  shard.CountRelease(block_bytes, header->account);
   BufferHeader* surplus = nullptr;
   if (++list.count > 2 * batch_blocks) [[unlikely]] {
     surplus = header;
@@ -200,7 +210,7 @@ void BufferPool::ReleaseSmall(BufferHeader* header) {
   }
 }
 
-BufferHeader* BufferPool::AllocateLarge(uint64_t byte_size) {
+BufferHeader* BufferPool::AllocateLarge(uint64_t byte_size, PoolAccount* account) {
   constexpr uint64_t kPageBytes = PageAllocator::kPageBytes;
   // In two parts, because byte_size + kHeaderBytes may overflow.
   const uint64_t page_count = byte_size / kPageBytes +
@@ -216,6 +226,9 @@ BufferHeader* BufferPool::AllocateLarge(uint64_t byte_size) {
   }
   AddSingleWriter(&large_allocations_, 1);
   AddSingleWriter(&large_live_bytes_, RunBytes(*run));
+  if (account != nullptr) {
+    account->Add(shard_count_, RunBytes(*run));
+  }
   SampleHighWater(0);
   auto* memory = static_cast<uint8_t*>(PageAllocator::Address(*run));
   MarkUsable(memory, kHeaderBytes);
@@ -229,6 +242,9 @@ void BufferPool::ReleaseLarge(BufferHeader* header) {
   MarkUnusable(header + 1, RunBytes(*run) - kHeaderBytes);
   AddSingleWriter(&large_releases_, 1);
   SubtractSingleWriter(&large_live_bytes_, RunBytes(*run));
+  if (header->account != nullptr) {
+    header->account->Subtract(shard_count_, RunBytes(*run));
+  }
   pages_.Free(run);
 }
 

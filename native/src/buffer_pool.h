@@ -14,6 +14,7 @@
 #include "buffer_header.h"
 #include "nereid/nereid.h"
 #include "page_allocator.h"
+#include "pool_account.h"
 #include "span_allocator.h"
 #include "status.h"
 
@@ -33,7 +34,8 @@ class BufferPool {
   // A buffer with one reference, aligned to 64 bytes; its content is whatever was there.
   // RESOURCE_EXHAUSTED when the limit or the allocator refuses; at the limit also when the memory
   // that would do is just being moved between a shard and the pages by another thread.
-  Status Allocate(uint64_t byte_size, void** buffer_out);
+  // `account` is one of accounts(), or null.
+  Status Allocate(uint64_t byte_size, void** buffer_out, PoolAccount* account = nullptr);
 
   static void Retain(void* buffer);
   static void Release(void* buffer);
@@ -43,14 +45,15 @@ class BufferPool {
   // by at most what the shards held.
   void ReadStats(nrd_pool_stats* stats_out);
   [[nodiscard]] uint64_t live_buffers() const;
+  PoolAccounts& accounts() { return accounts_; }
 
  private:
   struct Shard;
 
   Shard& LockShard();
-  BufferHeader* AllocateSmall(uint32_t size_class);
-  BufferHeader* Refill(uint32_t size_class);
-  BufferHeader* AllocateLarge(uint64_t byte_size);
+  BufferHeader* AllocateSmall(uint32_t size_class, PoolAccount* account);
+  BufferHeader* Refill(uint32_t size_class, PoolAccount* account);
+  BufferHeader* AllocateLarge(uint64_t byte_size, PoolAccount* account);
   void ReleaseSmall(BufferHeader* header);
   void ReleaseLarge(BufferHeader* header);
   Status Refuse(uint64_t byte_size);
@@ -60,6 +63,7 @@ class BufferPool {
 
   const uint32_t shard_count_;  // a power of two
   std::unique_ptr<Shard[]> shards_;
+  PoolAccounts accounts_;
 
   // Taken before a shard's lock where both are held.
   mutable std::mutex mutex_;

@@ -1,12 +1,15 @@
 // The C ABI: checks what comes in, keeps exceptions in, and calls the classes that do the work.
 #include <cstring>
 #include <exception>
+#include <memory>
 #include <new>
+#include <utility>
 
 #include "batch_execution.h"
 #include "histogram.h"
 #include "identity_backend.h"
 #include "model.h"
+#include "model_source.h"
 #include "nereid/nereid.h"
 #include "onnxruntime_backend.h"
 #include "runtime.h"
@@ -20,12 +23,22 @@ namespace {
 using nereid::BatchExecution;
 using nereid::BufferPool;
 using nereid::Model;
+using nereid::ModelSource;
 using nereid::Report;
 using nereid::Request;
 using nereid::Runtime;
 using nereid::Status;
 
 Model* From(nrd_model* model) { return reinterpret_cast<Model*>(model); }
+ModelSource* From(nrd_source* source) { return reinterpret_cast<ModelSource*>(source); }
+
+// The handle is gone afterwards; NULL stays null.
+std::unique_ptr<ModelSource> Take(nrd_source* source) {
+  if (source != nullptr) {
+    From(source)->runtime().CountSource(-1);
+  }
+  return std::unique_ptr<ModelSource>(From(source));
+}
 
 // Runs `body`, which returns a Status, and turns everything it throws into one.
 template <typename Body>
@@ -46,6 +59,12 @@ int32_t Guarded(nrd_error* error_out, Body&& body) noexcept {
 Status WrongSize(const char* name, uint32_t size, size_t expected) {
   return Status::InvalidArgument(std::string(name) + ".struct_size is " + std::to_string(size) +
                                  ", this library expects " + std::to_string(expected));
+}
+
+Status CheckSize(const nrd_model_options& options) {
+  return options.struct_size == sizeof(nrd_model_options)
+             ? Status()
+             : WrongSize("nrd_model_options", options.struct_size, sizeof(nrd_model_options));
 }
 
 nrd_tensor Wanted(int32_t datatype, uint32_t rank, const int64_t* shape, uint64_t byte_size) {
@@ -172,8 +191,9 @@ int32_t nrd_request_input_alloc(nrd_request* request, uint32_t index) {
     }
     nrd_tensor& tensor = request->inputs[index];
     nereid::DropTensors(&tensor, 1);
+    const Model& model = *Request::From(request)->model;
     NRD_RETURN_IF_ERROR(
-        Request::From(request)->model->runtime().pool().Allocate(tensor.byte_size, &tensor.slab));
+        model.runtime().pool().Allocate(tensor.byte_size, &tensor.slab, model.pool_account()));
     tensor.data = tensor.slab;
     tensor.flags |= NRD_TENSOR_SELECTED;
     return Status();
@@ -183,6 +203,11 @@ int32_t nrd_request_input_alloc(nrd_request* request, uint32_t index) {
 int32_t nrd_request_submit(nrd_request* request) {
   Request* const own = Request::From(request);
   return own->model->Submit(*own);
+}
+
+int32_t nrd_request_warm_up(nrd_request* request) {
+  Request* const own = Request::From(request);
+  return own->model->WarmUp(*own);
 }
 
 int32_t nrd_request_cancel(nrd_request* request) {
@@ -219,6 +244,10 @@ int32_t nrd_batch_request_output(nrd_batch* batch, uint32_t request_index, uint3
   });
 }
 
+int32_t nrd_batch_request_respond(nrd_batch* batch, uint32_t request_index, nrd_error* error_out) {
+  return Guarded(error_out, [&] { return BatchExecution::From(batch)->Respond(request_index); });
+}
+
 void nrd_batch_request_fail(nrd_batch* batch, uint32_t request_index, int32_t code,
                             const char* message, uint64_t message_size) {
   BatchExecution::From(batch)->FailRequest(request_index, code,
@@ -241,14 +270,36 @@ int32_t nrd_backend_find(const char* name, uint64_t name_size, nrd_backend* back
   });
 }
 
-int32_t nrd_model_load(nrd_runtime* runtime, const nrd_model_options* options,
-                       nrd_source* /*source*/, nrd_model** model_out, nrd_error* error_out) {
+int32_t nrd_source_open(nrd_runtime* runtime, const nrd_model_options* options,
+                        nrd_source** source_out, nrd_error* error_out) {
   return Guarded(error_out, [&] {
-    if (options->struct_size != sizeof(nrd_model_options)) {
-      return WrongSize("nrd_model_options", options->struct_size, sizeof(nrd_model_options));
-    }
+    NRD_RETURN_IF_ERROR(CheckSize(*options));
+    std::unique_ptr<ModelSource> source;
+    NRD_RETURN_IF_ERROR(ModelSource::Open(*runtime, *options, &source));
+    runtime->CountSource(1);
+    *source_out = reinterpret_cast<nrd_source*>(source.release());
+    return Status();
+  });
+}
+
+int32_t nrd_source_tensor(nrd_source* source, int32_t kind, uint32_t index,
+                          nrd_tensor_spec* spec_out) {
+  return From(source)->Tensor(kind, index, spec_out);
+}
+
+void nrd_source_release(nrd_source* source) {
+  Runtime& runtime = From(source)->runtime();
+  delete From(source);
+  runtime.CountSource(-1);
+}
+
+int32_t nrd_model_load(nrd_runtime* runtime, const nrd_model_options* options, nrd_source* source,
+                       nrd_model** model_out, nrd_error* error_out) {
+  return Guarded(error_out, [&] {
+    std::unique_ptr<ModelSource> taken = Take(source);
+    NRD_RETURN_IF_ERROR(CheckSize(*options));
     Model* model = nullptr;
-    NRD_RETURN_IF_ERROR(Model::Load(*runtime, *options, &model));
+    NRD_RETURN_IF_ERROR(Model::Load(*runtime, *options, std::move(taken), &model));
     *model_out = reinterpret_cast<nrd_model*>(model);
     return Status();
   });
@@ -287,6 +338,10 @@ void nrd_model_stats_read(nrd_model* model, nrd_model_stats* stats_out) {
 void nrd_model_batch_stats_read(nrd_model* model, nrd_batch_stats* stats_out, uint32_t capacity,
                                 uint32_t* count_out) {
   *count_out = From(model)->stats().ReadBatchStats(stats_out, capacity);
+}
+
+void nrd_model_memory_read(nrd_model* model, nrd_memory_stats* stats_out) {
+  From(model)->ReadMemory(stats_out);
 }
 
 uint32_t nrd_histogram_bucket_count(void) { return nereid::Histogram::bucket_count(); }

@@ -15,14 +15,32 @@ bool Completion::InCallback() { return in_callback; }
 
 size_t Completion::Deliver(RequestList requests) {
   size_t count = 0;
+  RequestList own;
+  RequestList continued;
+  while (Request* const request = requests.TakeFirst()) {
+    ++count;
+    (request->continuation == nullptr ? own : continued).Append(request);
+  }
+  if (!own.empty()) {
+    CallBack(own);
+  }
+  const bool nested = std::exchange(in_callback, true);
+  while (Request* const request = continued.TakeFirst()) {
+    request->state.store(RequestState::kDone, std::memory_order_release);
+    request->continuation(*request);
+  }
+  in_callback = nested;
+  return count;
+}
+
+void Completion::CallBack(RequestList requests) {
   if (callback_ == nullptr) {
     const std::lock_guard lock(mutex_);
     while (Request* const request = requests.TakeFirst()) {
-      ++count;
       request->state.store(RequestState::kDone, std::memory_order_release);
     }
     done_.notify_all();
-    return count;
+    return;
   }
   uint64_t tags[kTagsPerCall];
   while (!requests.empty()) {
@@ -32,13 +50,11 @@ size_t Completion::Deliver(RequestList requests) {
       tags[size++] = request->record.tag;
       request->state.store(RequestState::kDone, std::memory_order_release);
     }
-    count += size;
     // A callback that cancels another request comes here again.
     const bool nested = std::exchange(in_callback, true);
     callback_(context_, tags, size);
     in_callback = nested;
   }
-  return count;
 }
 
 bool Completion::Wait(const Request& request, int64_t deadline_ns) {

@@ -19,17 +19,20 @@ class Completion {
   Completion(const Completion&) = delete;
   Completion& operator=(const Completion&) = delete;
 
-  // Hands the records back to their owners: none of them may be touched after this. Called without
-  // locks. Allocates nothing and cannot fail. Returns how many there were.
+  // Hands the records back to their owners, or the answer to the continuation of those that have
+  // one: none of them may be touched after this. Called without locks. Allocates nothing and cannot
+  // fail. Returns how many there were.
   size_t Deliver(RequestList requests);
 
-  // Whether this thread is inside a completion callback.
+  // Whether this thread is inside a completion callback or a continuation.
   static bool InCallback();
 
   // False when the request was not done at `deadline_ns` (kNever: waits without end).
   bool Wait(const Request& request, int64_t deadline_ns);
 
  private:
+  void CallBack(RequestList requests);
+
   const nrd_complete_fn callback_;
   void* const context_;
   std::mutex mutex_;

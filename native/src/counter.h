@@ -13,6 +13,10 @@ inline void AddSingleWriter(std::atomic<uint64_t>* counter, uint64_t amount) {
   counter->store(counter->load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
 }
 
+inline void SubtractSingleWriter(std::atomic<uint64_t>* counter, uint64_t amount) {
+  AddSingleWriter(counter, ~amount + 1);
+}
+
 inline void AddShared(std::atomic<uint64_t>* counter, uint64_t amount) {
   counter->fetch_add(amount, std::memory_order_relaxed);
 }

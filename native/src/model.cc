@@ -7,8 +7,10 @@
 #include <string>
 #include <utility>
 
+#include "ensemble.h"
 #include "request_check.h"
 #include "runtime.h"
+#include "scheduler.h"
 
 namespace nereid {
 namespace {
@@ -20,43 +22,76 @@ std::string CacheVersion(const std::string& version) {
   return version + '#' + std::to_string(loads.fetch_add(1, std::memory_order_relaxed));
 }
 
+// A request that names no outputs wants all of them.
+void SelectOutputs(nrd_request& record) {
+  uint32_t selected = 0;
+  for (uint32_t i = 0; i < record.output_count; ++i) {
+    record.outputs[i].byte_size = 0;  // left from the record's last use
+    selected |= record.outputs[i].flags;
+  }
+  if ((selected & NRD_TENSOR_SELECTED) == 0) {
+    for (uint32_t i = 0; i < record.output_count; ++i) {
+      record.outputs[i].flags |= NRD_TENSOR_SELECTED;
+    }
+  }
+}
+
+// What a configuration asks of the backend and of the runtime.
+Status CheckMeans(const ModelConfig& config, const nrd_backend& backend, const Runtime& runtime) {
+  if (config.reshapes_inputs && (backend.flags & NRD_BACKEND_GATHERS) != 0) {
+    return Status::InvalidArgument(
+        "inputs have a reshape, which is not possible with a backend that reads the inputs of the "
+        "requests as they are");
+  }
+  if (config.decoupled && runtime.responder().respond == nullptr) {
+    return Status(NRD_FAILED_PRECONDITION,
+                  "the model is decoupled, but the runtime was created without a respond callback");
+  }
+  return Status();
+}
+
 }  // namespace
 
-Model::Model(Runtime& runtime, ModelConfig config, const nrd_backend& backend)
+Model::Model(Runtime& runtime, ModelConfig config, std::unique_ptr<ModelSource> source)
     : runtime_(runtime),
       config_(std::move(config)),
-      backend_(backend),
       cache_version_(CacheVersion(config_.version)),
-      stats_(config_.instance_count, config_.max_batch_size) {}
+      source_(std::move(source)),
+      backend_(source_ == nullptr ? nrd_backend{} : source_->backend()),
+      stats_(config_.instance_count, config_.max_batch_size),
+      pool_account_(runtime.pool().accounts().Open()) {}
 
-Status Model::Load(Runtime& runtime, const nrd_model_options& options, Model** model_out) {
-  const nrd_backend* const backend = options.backend;
-  if (backend == nullptr || backend->struct_size != sizeof(nrd_backend)) {
-    return Status::InvalidArgument("the backend's table is missing or has the wrong size");
+Status Model::Load(Runtime& runtime, const nrd_model_options& options,
+                   std::unique_ptr<ModelSource> source, Model** model_out) {
+  if (options.step_count > 0) {
+    return LoadEnsemble(runtime, options, model_out);
   }
   ModelConfig config;
   NRD_RETURN_IF_ERROR(ReadModelConfig(options, &config));
+  if (source == nullptr) {
+    NRD_RETURN_IF_ERROR(ModelSource::Open(runtime, options, &source));
+  }
+  NRD_RETURN_IF_ERROR(source->Configure(options));
+  NRD_RETURN_IF_ERROR(CheckMeans(config, source->backend(), runtime));
 
   struct Deleter {
     void operator()(Model* model) const { model->Release(); }
   };
-  std::unique_ptr<Model, Deleter> model(new Model(runtime, std::move(config), *backend));
-  nrd_error error{};
-  void* state = nullptr;
-  const int32_t code = backend->open_model(backend->context, &options, &state, &error);
-  NRD_RETURN_IF_ERROR(StatusFromCallback(code, error, "opening the model"));
-  model->backend_open_ = true;
-  model->backend_state_ = state;
-  model->scheduler_ = std::make_unique<Scheduler>(
+  std::unique_ptr<Model, Deleter> model(new Model(runtime, std::move(config), std::move(source)));
+  auto scheduler = std::make_unique<Scheduler>(
       SchedulerContext{.config = model->config_,
                        .backend = model->backend_,
-                       .model_state = state,
+                       .model_state = model->source_->state(),
                        .pool = runtime.pool(),
+                       .account = model->pool_account_,
                        .cache = model->config_.use_cache ? runtime.cache() : nullptr,
                        .stats = model->stats_,
                        .completion = runtime.completion(),
+                       .responder = runtime.responder(),
                        .timer = runtime.timer()});
-  Status status = model->scheduler_->Start();
+  Scheduler& started = *scheduler;
+  model->runner_ = std::move(scheduler);
+  Status status = started.Start();
   if (status.ok()) {
     *model_out = model.release();
     runtime.CountModel(1);
@@ -64,13 +99,29 @@ Status Model::Load(Runtime& runtime, const nrd_model_options& options, Model** m
   return status;
 }
 
+Status Model::LoadEnsemble(Runtime& runtime, const nrd_model_options& options, Model** model_out) {
+  ModelConfig config;
+  EnsembleGraph graph;
+  NRD_RETURN_IF_ERROR(ReadModelConfig(options, &config));
+  NRD_RETURN_IF_ERROR(ReadEnsembleGraph(runtime, options, &config, &graph));
+  std::unique_ptr<Model, void (*)(Model*)> model(new Model(runtime, std::move(config), nullptr),
+                                                 [](Model* failed) { failed->Unref(); });
+  model->runner_ = std::make_unique<Ensemble>(
+      EnsembleContext{.config = model->config_,
+                      .cache = model->config_.use_cache ? runtime.cache() : nullptr,
+                      .stats = model->stats_,
+                      .completion = runtime.completion()},
+      std::move(graph));
+  *model_out = model.release();
+  runtime.CountModel(1);
+  return Status();
+}
+
 void Model::Release() {
-  if (scheduler_ != nullptr) {
-    scheduler_->Stop();
+  if (runner_ != nullptr) {
+    runner_->Stop();
   }
-  if (backend_open_) {
-    backend_.close_model(backend_state_);
-  }
+  source_.reset();
   if (config_.use_cache && runtime_.cache() != nullptr) {
     runtime_.cache()->EraseModel(config_.name, cache_version_);
   }
@@ -84,8 +135,10 @@ void Model::Release() {
 Model::~Model() {
   while (Request* const request = free_records_) {
     free_records_ = request->next;
+    runner_->DeleteState(*request);
     ::operator delete(request, kRecordAlignment);
   }
+  runtime_.pool().accounts().Close(pool_account_);
 }
 
 void Model::Unref() {
@@ -129,7 +182,7 @@ Status Model::Acquire(Request** request_out) {
   if (request == nullptr) {
     request = NewRequest();
   }
-  references_.fetch_add(1, std::memory_order_relaxed);
+  Ref();
   runtime_.CountRequest(1);
   *request_out = request;
   return Status();
@@ -168,10 +221,11 @@ void Model::GiveBack(Request& request) {
   runtime.CountRequest(-1);
 }
 
-int32_t Model::Submit(Request& request) {
+// Makes a record ready for its next use. False: it is in flight.
+bool Model::Begin(Request& request) {
   const RequestState state = request.state.load(std::memory_order_acquire);
   if (state == RequestState::kQueued || state == RequestState::kExecuting) {
-    return NRD_FAILED_PRECONDITION;
+    return false;
   }
   request.state.store(RequestState::kIdle, std::memory_order_relaxed);
   request.submit_ns = MonotonicNowNs();
@@ -185,6 +239,13 @@ int32_t Model::Submit(Request& request) {
   record.compute_input_ns = 0;
   record.compute_infer_ns = 0;
   record.compute_output_ns = 0;
+  return true;
+}
+
+int32_t Model::Submit(Request& request) {
+  if (!Begin(request)) {
+    return NRD_FAILED_PRECONDITION;
+  }
   try {
     return Admit(request);
   } catch (const std::exception&) {  // only memory, for a message, can be missing on this path
@@ -198,23 +259,33 @@ int32_t Model::Admit(Request& request) {
   if (const Status status = CheckRequest(config_, request); !status.ok()) {
     return Refuse(request, FailReason::kOther, status.code(), status.message());
   }
-  uint32_t selected = 0;
-  for (uint32_t i = 0; i < record.output_count; ++i) {
-    record.outputs[i].byte_size = 0;  // left from the record's last use
-    selected |= record.outputs[i].flags;
-  }
-  if ((selected & NRD_TENSOR_SELECTED) == 0) {
-    for (uint32_t i = 0; i < record.output_count; ++i) {
-      record.outputs[i].flags |= NRD_TENSOR_SELECTED;
-    }
-  }
+  SelectOutputs(record);
   if (config_.use_cache && AnswerFromCache(request)) {
     return record.status;
   }
-  return scheduler_->Submit(request);
+  return runner_->Submit(request);
 }
 
-// For a request that is not in the scheduler's hands.
+int32_t Model::WarmUp(Request& request) {
+  if (!Begin(request)) {
+    return NRD_FAILED_PRECONDITION;
+  }
+  try {
+    if (const Status status = CheckRequest(config_, request); !status.ok()) {
+      request.state.store(RequestState::kDone, std::memory_order_relaxed);
+      SetFailure(request, status.code(), status.message());
+      return status.code();
+    }
+    SelectOutputs(request.record);
+    return runner_->WarmUp(request);
+  } catch (const std::exception&) {  // only memory, for a message, can be missing on this path
+    request.state.store(RequestState::kDone, std::memory_order_relaxed);
+    SetFailure(request, NRD_RESOURCE_EXHAUSTED, "the process is out of memory");
+    return NRD_RESOURCE_EXHAUSTED;
+  }
+}
+
+// For a request that is not in the runner's hands.
 int32_t Model::Refuse(Request& request, FailReason reason, int32_t code, std::string_view message) {
   request.state.store(RequestState::kDone, std::memory_order_relaxed);
   SetFailure(request, code, message);
@@ -226,11 +297,11 @@ bool Model::AnswerFromCache(Request& request) {
   nrd_request& record = request.record;
   ResponseCache* const cache = runtime_.cache();
   if (cache == nullptr || (record.flags & NRD_REQUEST_NO_CACHE) != 0 ||
-      !scheduler_->MayAnswerAtOnce()) {
+      !runner_->MayAnswerAtOnce()) {
     return false;
   }
   request.cache_key = cache->KeyOf(config_.name, cache_version_, record);
-  const bool hit = cache->Lookup(request.cache_key, runtime_.pool(), &record);
+  const bool hit = cache->Lookup(request.cache_key, runtime_.pool(), &record, pool_account_);
   const uint64_t lookup_ns = ElapsedNs(request.submit_ns, MonotonicNowNs());
   if (!hit) {
     request.cacheable = true;
@@ -253,7 +324,16 @@ bool Model::AnswerFromCache(Request& request) {
 
 void Model::ReadStats(nrd_model_stats* stats_out) {
   stats_.Read(stats_out);
-  scheduler_->ReadCounts(&stats_out->pending_count, &stats_out->executing_count);
+  runner_->ReadCounts(&stats_out->pending_count, &stats_out->executing_count);
+}
+
+void Model::ReadMemory(nrd_memory_stats* stats_out) const {
+  *stats_out = nrd_memory_stats{};
+  stats_out->struct_size = sizeof(nrd_memory_stats);
+  stats_out->pool_bytes = pool_account_->LiveBytes();
+  if (source_ != nullptr) {
+    source_->ReadMemory(&stats_out->weight_bytes, &stats_out->working_bytes);
+  }
 }
 
 }  // namespace nereid

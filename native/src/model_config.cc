@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "reshape.h"
 #include "tensor.h"
 
 namespace nereid {
@@ -10,6 +11,24 @@ namespace {
 
 constexpr uint32_t kMaxInstances = 1024;
 constexpr uint32_t kMaxPriorityLevels = 1024;
+
+Status ReadDims(const int64_t* dims, uint32_t rank, bool batched, const std::string& what,
+                std::vector<int64_t>* dims_out) {
+  const uint32_t max_rank = batched ? NRD_MAX_RANK - 1 : NRD_MAX_RANK;
+  if (rank > max_rank) {
+    return Status::InvalidArgument(what + " has " + std::to_string(rank) + " dimensions, at most " +
+                                   std::to_string(max_rank) + " are supported" +
+                                   (batched ? " beside the batch's" : ""));
+  }
+  dims_out->assign(dims, dims + rank);
+  for (const int64_t dim : *dims_out) {
+    if (dim < -1) {
+      return Status::InvalidArgument(what + " has dimension " + std::to_string(dim) +
+                                     ", expected -1 (any size) or a size");
+    }
+  }
+  return Status();
+}
 
 Status ReadSpec(const nrd_tensor_spec& spec, std::string_view kind, bool batched,
                 TensorSpec* spec_out) {
@@ -23,20 +42,13 @@ Status ReadSpec(const nrd_tensor_spec& spec, std::string_view kind, bool batched
   if (!IsDataType(spec.datatype)) {
     return Status::InvalidArgument(what + " has unknown datatype " + std::to_string(spec.datatype));
   }
-  const uint32_t max_rank = batched ? NRD_MAX_RANK - 1 : NRD_MAX_RANK;
-  if (spec.rank > max_rank) {
-    return Status::InvalidArgument(what + " has " + std::to_string(spec.rank) +
-                                   " dimensions, at most " + std::to_string(max_rank) +
-                                   " are supported" + (batched ? " beside the batch's" : ""));
+  NRD_RETURN_IF_ERROR(ReadDims(spec.dims, spec.rank, batched, what, &spec_out->dims));
+  if ((spec.flags & NRD_SPEC_RESHAPE) == 0) {
+    return Status();
   }
-  spec_out->dims.assign(spec.dims, spec.dims + spec.rank);
-  for (const int64_t dim : spec_out->dims) {
-    if (dim < -1) {
-      return Status::InvalidArgument(what + " has dimension " + std::to_string(dim) +
-                                     ", expected -1 (any size) or a size");
-    }
-  }
-  return Status();
+  NRD_RETURN_IF_ERROR(ReadDims(spec.reshape, spec.reshape_rank, batched, "the reshape of " + what,
+                               &spec_out->reshape.emplace()));
+  return CheckReshape(*spec_out, what);
 }
 
 Status ReadSpecs(const nrd_tensor_spec* specs, uint32_t count, std::string_view kind, bool batched,
@@ -125,6 +137,17 @@ Status CheckOrdering(const ModelConfig& config) {
   return Status();
 }
 
+// A request that is answered many times cannot be stored, nor put off until others are answered.
+Status CheckDecoupled(const ModelConfig& config) {
+  if (config.decoupled && config.use_cache) {
+    return Status::InvalidArgument("response_cache is not possible with a decoupled model");
+  }
+  if (config.decoupled && config.preserve_ordering) {
+    return Status::InvalidArgument("preserve_ordering is not possible with a decoupled model");
+  }
+  return Status();
+}
+
 bool IsUniform(const std::vector<TensorSpec>& inputs) {
   return std::all_of(inputs.begin(), inputs.end(), [](const TensorSpec& spec) {
     return !spec.optional && std::find(spec.dims.begin(), spec.dims.end(), -1) == spec.dims.end();
@@ -162,11 +185,19 @@ Status ReadModelConfig(const nrd_model_options& options, ModelConfig* config) {
                                    std::to_string(options.output_count));
   }
   config->uniform = IsUniform(config->inputs);
+  config->reshapes_inputs =
+      std::any_of(config->inputs.begin(), config->inputs.end(),
+                  [](const TensorSpec& spec) { return spec.reshape.has_value(); });
   // A request that runs inline is answered when its submission returns, which is after the callback
-  // for a later one may have been made: with preserve_ordering nothing runs inline.
-  config->allow_inline = (options.flags & (NRD_MODEL_NO_INLINE | NRD_MODEL_PRESERVE_ORDERING)) == 0;
+  // for a later one may have been made: with preserve_ordering nothing runs inline. Nor does a
+  // decoupled model: its submitter is who reads the responses.
+  config->allow_inline =
+      (options.flags & (NRD_MODEL_NO_INLINE | NRD_MODEL_PRESERVE_ORDERING | NRD_MODEL_DECOUPLED)) ==
+      0;
   config->preserve_ordering = (options.flags & NRD_MODEL_PRESERVE_ORDERING) != 0;
   config->use_cache = (options.flags & NRD_MODEL_RESPONSE_CACHE) != 0;
+  config->decoupled = (options.flags & NRD_MODEL_DECOUPLED) != 0;
+  NRD_RETURN_IF_ERROR(CheckDecoupled(*config));
   if (options.inline_budget_ns != 0) {
     config->inline_budget_ns = AddDelay(0, options.inline_budget_ns);
   }

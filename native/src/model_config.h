@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,12 @@ struct TensorSpec {
   std::string name;
   int32_t datatype = NRD_TYPE_INVALID;
   bool optional = false;
-  std::vector<int64_t> dims;  // without the batch dimension; -1: any size
+  std::vector<int64_t> dims;                         // without the batch dimension; -1: any size
+  std::optional<std::vector<int64_t>> reshape = {};  // what the backend sees in place of `dims`
+
+  [[nodiscard]] const std::vector<int64_t>& BackendDims() const {
+    return reshape ? *reshape : dims;
+  }
 };
 
 struct ModelConfig {
@@ -32,8 +38,11 @@ struct ModelConfig {
   bool allow_inline = true;
   bool preserve_ordering = false;
   bool use_cache = false;
+  bool decoupled = false;       // a request has any number of responses
+  uint32_t ensemble_depth = 0;  // ensembles within each other; 0: it is none
   // Any two requests can run in one batch: no input is optional or of variable size.
   bool uniform = false;
+  bool reshapes_inputs = false;  // some input has another shape for the backend
   int64_t inline_budget_ns = NRD_DEFAULT_INLINE_BUDGET_NS;
   BatchPolicy batch_policy;
   std::vector<QueuePolicy> queue_policies;  // one a priority level, at least one

@@ -14,7 +14,8 @@ bool Selected(const nrd_tensor& tensor) { return (tensor.flags & NRD_TENSOR_SELE
 // Strings are objects in ONNX Runtime: it cannot write them into a buffer.
 bool ShapeIsKnown(const TensorSpec& spec) {
   return spec.datatype != NRD_TYPE_BYTES &&
-         std::find(spec.dims.begin(), spec.dims.end(), -1) == spec.dims.end();
+         std::find(spec.BackendDims().begin(), spec.BackendDims().end(), -1) ==
+             spec.BackendDims().end();
 }
 
 }  // namespace
@@ -100,7 +101,7 @@ Status OnnxInstance::BindFixedOutput(nrd_batch* batch, uint32_t index, const Ort
   if (model_.config.batched()) {
     shape[rank++] = batch->batch_size;
   }
-  for (const int64_t dim : spec.dims) {
+  for (const int64_t dim : spec.BackendDims()) {
     shape[rank++] = dim;
   }
   uint64_t byte_size = 0;

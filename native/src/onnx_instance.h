@@ -15,8 +15,8 @@
 namespace nereid {
 
 struct OnnxModel {
-  ModelConfig config;
   std::unique_ptr<const OnnxSession> session;
+  ModelConfig config;  // once it is configured
 };
 
 // One instance of a model: what it takes to run the shared session without allocating anything

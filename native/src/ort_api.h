@@ -16,10 +16,13 @@ namespace nereid {
 // The table as of ONNX Runtime 1.15 holds every slot below; newer libraries accept older versions.
 inline constexpr uint32_t kOrtApiVersion = 15;
 inline constexpr std::string_view kOrtOldestVersion = "1.15";
+// Has the functions that a library may lack.
+inline constexpr uint32_t kOrtNewestApiVersion = 23;
 
 // Objects of the library. Those with a Release function belong to whoever created them.
 struct OrtAllocator;
 struct OrtEnv;
+struct OrtKeyValuePairs;
 struct OrtMemoryInfo;
 struct OrtRunOptions;
 struct OrtSession;
@@ -158,6 +161,9 @@ struct OrtApiBase {
     const char* name, int64_t size))                                                               \
   F(130, AddSessionConfigEntry, OrtStatus*, (OrtSessionOptions* options, const char* key,          \
     const char* value))                                                                            \
+  F(131, CreateAllocator, OrtStatus*, (const OrtSession* session, const OrtMemoryInfo* memory,     \
+    OrtAllocator** allocator_out)) /* the session's own */                                         \
+  F(132, ReleaseAllocator, void, (OrtAllocator* allocator))                                        \
   F(147, SetGlobalIntraOpNumThreads, OrtStatus*, (OrtThreadingOptions* options, int count))        \
   F(148, SetGlobalInterOpNumThreads, OrtStatus*, (OrtThreadingOptions* options, int count))        \
   F(149, SetGlobalSpinControl, OrtStatus*, (OrtThreadingOptions* options, int allow_spinning))     \
@@ -173,11 +179,19 @@ struct OrtApiBase {
     OrtJoinThreadFn join))                                                                         \
   F(252, GetResizedStringTensorElementBuffer, OrtStatus*, (OrtValue* value, size_t index,          \
     size_t byte_size, char** text_out)) /* owned by value; since API version 15 */
+
+// Null where the library is older than kOrtNewestApiVersion.
+#define NRD_ORT_NEWER_FUNCTIONS(F)                                                                 \
+  F(297, GetKeyValue, const char*, (const OrtKeyValuePairs* pairs, const char* key))               \
+  F(300, ReleaseKeyValuePairs, void, (OrtKeyValuePairs* pairs))                                    \
+  F(319, AllocatorGetStats, OrtStatus*, (const OrtAllocator* allocator,                            \
+    OrtKeyValuePairs** stats_out)) /* without entries where it keeps none */
 // clang-format on
 
 struct OrtFunctions {
 #define NRD_ORT_MEMBER(slot, name, result, parameters) result(*name) parameters = nullptr;
   NRD_ORT_FUNCTIONS(NRD_ORT_MEMBER)
+  NRD_ORT_NEWER_FUNCTIONS(NRD_ORT_MEMBER)
 #undef NRD_ORT_MEMBER
 };
 
@@ -188,15 +202,20 @@ struct OrtSlot {
 
 inline constexpr OrtSlot kOrtSlots[] = {
 #define NRD_ORT_SLOT(slot, name, result, parameters) {slot, #name},
-    NRD_ORT_FUNCTIONS(NRD_ORT_SLOT)
+    NRD_ORT_FUNCTIONS(NRD_ORT_SLOT) NRD_ORT_NEWER_FUNCTIONS(NRD_ORT_SLOT)
 #undef NRD_ORT_SLOT
 };
 
-inline OrtFunctions BindOrtFunctions(OrtTable table) {
+// `newer_table` is that of kOrtNewestApiVersion, or null.
+inline OrtFunctions BindOrtFunctions(OrtTable table, OrtTable newer_table) {
   OrtFunctions functions;
 #define NRD_ORT_BIND(slot, name, result, parameters) \
   functions.name = reinterpret_cast<result(*) parameters>(table[slot]);
   NRD_ORT_FUNCTIONS(NRD_ORT_BIND)
+  if (newer_table != nullptr) {
+    table = newer_table;
+    NRD_ORT_NEWER_FUNCTIONS(NRD_ORT_BIND)
+  }
 #undef NRD_ORT_BIND
   return functions;
 }

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <map>
 #include <mutex>
@@ -42,6 +43,15 @@ int32_t CanonicalCode(OrtErrorCode code) {
 // except when the operator has set the variable. (The caller holds the lock of all loads.)
 void TurnTelemetryOff() { setenv("ORT_DISABLE_TELEMETRY", "1", /*overwrite=*/0); }
 
+// The middle number of a release is the API version that it brought. Only who has it is asked for
+// the table: the library complains on standard error when it is not there.
+OrtTable NewerTable(const OrtApiBase& base, std::string_view library_version) {
+  const std::string_view middle = library_version.substr(library_version.find('.') + 1);
+  uint32_t api_version = 0;
+  std::from_chars(middle.data(), middle.data() + middle.size(), api_version);
+  return api_version >= kOrtNewestApiVersion ? base.GetApi(kOrtNewestApiVersion) : nullptr;
+}
+
 uint32_t SharedThreadCount(uint32_t wanted) {
   const uint32_t count = wanted == 0 ? std::thread::hardware_concurrency() : wanted;
   return std::clamp(count, 1U, kMaxThreads);
@@ -49,10 +59,8 @@ uint32_t SharedThreadCount(uint32_t wanted) {
 
 }  // namespace
 
-OrtLibrary::OrtLibrary(OrtTable table, std::string version, uint32_t shared_thread_count)
-    : api_(BindOrtFunctions(table)),
-      version_(std::move(version)),
-      shared_thread_count_(shared_thread_count) {}
+OrtLibrary::OrtLibrary(const OrtFunctions& api, std::string version, uint32_t shared_thread_count)
+    : api_(api), version_(std::move(version)), shared_thread_count_(shared_thread_count) {}
 
 Status OrtLibrary::Load(const std::string& path, uint32_t shared_thread_count,
                         const OrtLibrary** library_out) {
@@ -95,7 +103,8 @@ Status OrtLibrary::Open(const std::string& path, uint32_t shared_thread_count,
                                                " or newer is needed");
   }
   std::unique_ptr<OrtLibrary> library(
-      new OrtLibrary(table, std::move(version), SharedThreadCount(shared_thread_count)));
+      new OrtLibrary(BindOrtFunctions(table, NewerTable(*base, version)), version,
+                     SharedThreadCount(shared_thread_count)));
   NRD_RETURN_IF_ERROR(library->CreateEnvironment());
   *library_out = std::move(library);
   return Status();

@@ -45,7 +45,7 @@ class OrtLibrary {
   }
 
  private:
-  OrtLibrary(OrtTable table, std::string version, uint32_t shared_thread_count);
+  OrtLibrary(const OrtFunctions& api, std::string version, uint32_t shared_thread_count);
 
   static Status Open(const std::string& path, uint32_t shared_thread_count,
                      std::unique_ptr<const OrtLibrary>* library_out);

@@ -123,6 +123,7 @@ Status ReadGroup(const OrtLibrary& library, const OrtSession* session, CountFn c
 OnnxSession::OnnxSession(const OrtLibrary& library)
     : library_(library),
       session_(nullptr, library.api().ReleaseSession),
+      memory_(library),
       run_options_(nullptr, library.api().ReleaseRunOptions) {}
 
 Status OnnxSession::Open(const OrtLibrary& library, const OrtOptions& options,
@@ -145,6 +146,7 @@ Status OnnxSession::Load(const OrtOptions& options) {
       library_.Check(api.CreateSession(library_.env(), options.model_path.c_str(), raw, &session),
                      "cannot load '" + options.model_path + "'"));
   session_.reset(session);
+  memory_.Open(session, options.model_path);
   if (options.run_entries.empty()) {
     return Status();
   }

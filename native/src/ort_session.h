@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "ort_library.h"
+#include "ort_memory.h"
 #include "ort_options.h"
 #include "ort_signature.h"
 #include "status.h"
@@ -23,6 +24,7 @@ class OnnxSession {
   [[nodiscard]] const OrtLibrary& library() const { return library_; }
   [[nodiscard]] const OnnxSignature& signature() const { return signature_; }
   [[nodiscard]] OrtSession* handle() const { return session_.get(); }
+  [[nodiscard]] const OrtMemory& memory() const { return memory_; }
   [[nodiscard]] const OrtRunOptions* run_options() const { return run_options_.get(); }
 
  private:
@@ -33,6 +35,7 @@ class OnnxSession {
 
   const OrtLibrary& library_;
   OrtOwned<OrtSession> session_;
+  OrtMemory memory_;
   OrtOwned<OrtRunOptions> run_options_;  // null: the library's defaults
   OnnxSignature signature_;
 };

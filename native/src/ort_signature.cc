@@ -57,6 +57,11 @@ std::string Dims(const OnnxTensor& tensor) {
   return text + " ]";
 }
 
+// What the configuration says, or would have to say, of the shape that the file sees.
+std::string Setting(const TensorSpec& spec, const std::vector<int64_t>& dims) {
+  return spec.reshape ? "reshape: { shape: " + Dims(dims) + " }" : "dims: " + Dims(dims);
+}
+
 bool DimsFit(const std::vector<int64_t>& configured, const std::vector<int64_t>& own) {
   return std::equal(configured.begin(), configured.end(), own.begin(), own.end(),
                     [](int64_t mine, int64_t theirs) { return theirs < 0 || mine == theirs; });
@@ -71,17 +76,17 @@ bool BatchFits(const ModelConfig& config, const OnnxTensor& tensor) {
 
 // What to write in the configuration so that it fits this tensor.
 std::string Advice(const ModelConfig& config, const TensorSpec& spec, const OnnxTensor& tensor) {
-  const std::string all = "dims: " + Dims(tensor.dims);
+  const std::string all = Setting(spec, tensor.dims);
   if (!config.batched()) {
     std::string advice = "set " + all;
     if (!tensor.dims.empty() && tensor.dims[0] < 0 &&
-        DimsFit(spec.dims, {tensor.dims.begin() + 1, tensor.dims.end()})) {
+        DimsFit(spec.BackendDims(), {tensor.dims.begin() + 1, tensor.dims.end()})) {
       advice += ", or max_batch_size to 1 or more if the first dimension is the batch";
     }
     return advice;
   }
   if (BatchFits(config, tensor)) {
-    return "set dims: " + Dims({tensor.dims.begin() + 1, tensor.dims.end()}) +
+    return "set " + Setting(spec, {tensor.dims.begin() + 1, tensor.dims.end()}) +
            ", which leave out the batch dimension";
   }
   return "the file has no free first dimension for the batch: set max_batch_size: 0 and " + all +
@@ -92,20 +97,21 @@ Status CheckDims(const ModelConfig& config, const TensorSpec& spec, std::string_
                  const OnnxTensor& tensor) {
   // A file that tells no shape looks like a scalar; each run shows whether the configured one
   // holds.
-  if (tensor.dims.empty() && (config.batched() || !spec.dims.empty())) {
+  if (tensor.dims.empty() && (config.batched() || !spec.BackendDims().empty())) {
     return Status();
   }
   const std::vector<int64_t> row(tensor.dims.begin() + (config.batched() ? 1 : 0),
                                  tensor.dims.end());
-  if (DimsFit(spec.dims, row) && (!config.batched() || BatchFits(config, tensor))) {
+  if (DimsFit(spec.BackendDims(), row) && (!config.batched() || BatchFits(config, tensor))) {
     return Status();
   }
   const std::string batch = config.batched() ? " after the batch dimension (max_batch_size is " +
                                                    std::to_string(config.max_batch_size) + ")"
                                              : " and no batch dimension (max_batch_size is 0)";
-  return Status::InvalidArgument(
-      std::string(kind) + " '" + spec.name + "' is configured with dims " + Dims(spec.dims) +
-      batch + ", but the ONNX file has " + Dims(tensor) + ": " + Advice(config, spec, tensor));
+  return Status::InvalidArgument(std::string(kind) + " '" + spec.name + "' is configured with " +
+                                 (spec.reshape ? "reshape " : "dims ") + Dims(spec.BackendDims()) +
+                                 batch + ", but the ONNX file has " + Dims(tensor) + ": " +
+                                 Advice(config, spec, tensor));
 }
 
 Status CheckTensor(const ModelConfig& config, const TensorSpec& spec, std::string_view kind,

@@ -31,10 +31,15 @@ struct Request {
   int64_t enqueue_ns;
   int64_t rows;  // first dimension of its inputs; 1 when the model has no batch dimension
 
-  // Links of the one list that it is in: a queue's, that of requests to be answered, or that of
-  // unused records.
+  // Links of the one list that it is in: a queue's, an ensemble's, that of requests to be answered,
+  // or that of unused records.
   Request* previous;
   Request* next;
+
+  // For a request that the core itself made, as a step of an ensemble: called with its answer in
+  // place of the runtime's completion callback, and under the same rules. NULL: a caller's request.
+  void (*continuation)(Request& request);
+  void* continuation_context;
 
   // Queue.
   uint32_t level;            // index of its priority level, 0 is the most urgent
@@ -49,6 +54,9 @@ struct Request {
   bool cacheable;
   CacheKey cache_key;
   uint64_t cache_lookup_ns;
+
+  // What the model's runner keeps with the record between its uses; freed with it.
+  void* runner_state;
 
   nrd_error error;
 

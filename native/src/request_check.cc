@@ -43,7 +43,7 @@ Status MissingInputs(const ModelConfig& config, const nrd_request& record) {
 
 Status ShapeError(const ModelConfig& config, const TensorSpec& spec, const nrd_tensor& tensor) {
   std::string message = "unexpected shape for input '" + spec.name + "' for model '" + config.name +
-                        "'. Expected " + ExpectedShape(spec, config.batched()) + ", got " +
+                        "'. Expected " + ExpectedShape(spec.dims, config.batched()) + ", got " +
                         ShapeToString(tensor.rank, tensor.shape) + ".";
   if (config.batched()) {
     message +=
@@ -115,7 +115,7 @@ Status CheckInput(const ModelConfig& config, const TensorSpec& spec, const nrd_t
                                    " are supported");
   }
   const int64_t rows = tensor.rank > 0 ? tensor.shape[0] : 0;
-  if (!ShapeFits(spec, config.batched(), rows, tensor.rank, tensor.shape)) {
+  if (!ShapeFits(spec.dims, config.batched(), rows, tensor.rank, tensor.shape)) {
     return ShapeError(config, spec, tensor);
   }
   if (tensor.data == nullptr && tensor.byte_size > 0) {
@@ -127,23 +127,23 @@ Status CheckInput(const ModelConfig& config, const TensorSpec& spec, const nrd_t
 
 }  // namespace
 
-std::string ExpectedShape(const TensorSpec& spec, bool batched) {
-  std::vector<int64_t> shape = spec.dims;
+std::string ExpectedShape(const std::vector<int64_t>& dims, bool batched) {
+  std::vector<int64_t> shape = dims;
   if (batched) {
     shape.insert(shape.begin(), -1);
   }
   return ShapeToString(static_cast<uint32_t>(shape.size()), shape.data());
 }
 
-bool ShapeFits(const TensorSpec& spec, bool batched, int64_t rows, uint32_t rank,
+bool ShapeFits(const std::vector<int64_t>& dims, bool batched, int64_t rows, uint32_t rank,
                const int64_t* shape) {
   const uint32_t offset = batched ? 1 : 0;
-  if (rank != spec.dims.size() + offset || (batched && shape[0] != rows)) {
+  if (rank != dims.size() + offset || (batched && shape[0] != rows)) {
     return false;
   }
-  for (size_t i = 0; i < spec.dims.size(); ++i) {
+  for (size_t i = 0; i < dims.size(); ++i) {
     const int64_t dim = shape[i + offset];
-    if (dim < 0 || (spec.dims[i] >= 0 && spec.dims[i] != dim)) {
+    if (dim < 0 || (dims[i] >= 0 && dims[i] != dim)) {
       return false;
     }
   }

@@ -11,12 +11,12 @@ namespace nereid {
 // Checks inputs against the configuration and sets request.rows.
 Status CheckRequest(const ModelConfig& config, Request& request);
 
-// Whether `shape` is what `spec` allows, `rows` being the first dimension when the model has one.
-bool ShapeFits(const TensorSpec& spec, bool batched, int64_t rows, uint32_t rank,
+// Whether `shape` is what `dims` allow, `rows` being the first dimension when the model has one.
+bool ShapeFits(const std::vector<int64_t>& dims, bool batched, int64_t rows, uint32_t rank,
                const int64_t* shape);
 
-// The configured shape with the batch dimension in front, as in "[-1,16]".
-std::string ExpectedShape(const TensorSpec& spec, bool batched);
+// `dims` with the batch dimension in front, as in "[-1,16]".
+std::string ExpectedShape(const std::vector<int64_t>& dims, bool batched);
 
 // Whether two requests give the same inputs in the same shapes, rows aside.
 bool SameShapes(const Request& a, const Request& b);

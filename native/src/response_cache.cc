@@ -124,7 +124,8 @@ CacheKey ResponseCache::KeyOf(std::string_view model, std::string_view version,
   return {value.hi, value.lo, model_tag};
 }
 
-bool ResponseCache::Lookup(const CacheKey& key, BufferPool& pool, nrd_request* request) {
+bool ResponseCache::Lookup(const CacheKey& key, BufferPool& pool, nrd_request* request,
+                           PoolAccount* account) {
   Shard& shard = ShardOf(key);
   std::shared_ptr<const Entry> entry;
   {
@@ -136,7 +137,7 @@ bool ResponseCache::Lookup(const CacheKey& key, BufferPool& pool, nrd_request* r
     }
   }
   // Copying goes on without the lock: it can take long.
-  if (entry == nullptr || !CopyOut(*entry, pool, request)) {
+  if (entry == nullptr || !CopyOut(*entry, pool, request, account)) {
     AddShared(&shard.misses, 1);
     return false;
   }
@@ -144,12 +145,13 @@ bool ResponseCache::Lookup(const CacheKey& key, BufferPool& pool, nrd_request* r
   return true;
 }
 
-bool ResponseCache::CopyOut(const Entry& entry, BufferPool& pool, nrd_request* request) {
+bool ResponseCache::CopyOut(const Entry& entry, BufferPool& pool, nrd_request* request,
+                            PoolAccount* account) {
   if (entry.outputs.size() != request->output_count) {
     return false;
   }
   void* slab;
-  if (!pool.Allocate(entry.data_bytes, &slab).ok()) {
+  if (!pool.Allocate(entry.data_bytes, &slab, account).ok()) {
     return false;
   }
   // The one block has the outputs where they are in the slab.

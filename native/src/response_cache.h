@@ -40,7 +40,8 @@ class ResponseCache {
   // ones: NULL data and slab; flags stay) with one buffer of `pool` that they share, and returns
   // true. Otherwise, also when the pool is exhausted, the request is left alone and it counts as a
   // miss. The outputs must hold no buffers.
-  bool Lookup(const CacheKey& key, BufferPool& pool, nrd_request* request);
+  bool Lookup(const CacheKey& key, BufferPool& pool, nrd_request* request,
+              PoolAccount* account = nullptr);
 
   // Copies the outputs. Does nothing when they exceed a shard's share of the limit, when the key is
   // there already, or when memory is short.
@@ -59,7 +60,8 @@ class ResponseCache {
   [[nodiscard]] Hash128 HashOfModel(std::string_view model, std::string_view version) const;
   [[nodiscard]] Shard& ShardOf(const CacheKey& key) const;
   static std::shared_ptr<Entry> CopyIn(const nrd_request& request);
-  static bool CopyOut(const Entry& entry, BufferPool& pool, nrd_request* request);
+  static bool CopyOut(const Entry& entry, BufferPool& pool, nrd_request* request,
+                      PoolAccount* account);
 
   const HashKeys keys_;
   const uint64_t byte_limit_;

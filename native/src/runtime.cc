@@ -22,6 +22,7 @@ Runtime::Runtime(const nrd_runtime_options& options)
                  ? nullptr
                  : std::make_unique<ResponseCache>(options.cache_byte_limit)),
       completion_(options.complete, options.complete_context),
+      responder_{.respond = options.respond, .context = options.respond_context},
       log_(options.log),
       log_context_(options.log_context) {
   live_runtimes.fetch_add(1, std::memory_order_relaxed);
@@ -31,18 +32,25 @@ Runtime::~Runtime() { live_runtimes.fetch_sub(1, std::memory_order_relaxed); }
 
 Status Runtime::Unused() {
   const int64_t models = models_.load(std::memory_order_acquire);
+  const int64_t sources = sources_.load(std::memory_order_acquire);
   const int64_t requests = requests_.load(std::memory_order_acquire);
   const uint64_t buffers = pool_.live_buffers();
-  if (models == 0 && requests == 0 && buffers == 0) {
+  if (models == 0 && sources == 0 && requests == 0 && buffers == 0) {
     return Status();
   }
   return Status(NRD_FAILED_PRECONDITION, "the runtime is still in use: " + std::to_string(models) +
-                                             " models, " + std::to_string(requests) +
-                                             " requests, " + std::to_string(buffers) + " buffers");
+                                             " models, " + std::to_string(sources) + " sources, " +
+                                             std::to_string(requests) + " requests, " +
+                                             std::to_string(buffers) + " buffers");
 }
 
 void Runtime::CountModel(int64_t change) {
   models_.fetch_add(change, std::memory_order_release);
+  live_models.fetch_add(change, std::memory_order_relaxed);
+}
+
+void Runtime::CountSource(int64_t change) {
+  sources_.fetch_add(change, std::memory_order_release);
   live_models.fetch_add(change, std::memory_order_relaxed);
 }
 

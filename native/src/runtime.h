@@ -8,6 +8,7 @@
 
 #include "buffer_pool.h"
 #include "completion.h"
+#include "responder.h"
 #include "response_cache.h"
 #include "status.h"
 #include "timer.h"
@@ -27,9 +28,12 @@ class Runtime {
   BufferPool& pool() { return pool_; }
   ResponseCache* cache() { return cache_.get(); }
   Completion& completion() { return completion_; }
+  [[nodiscard]] const Responder& responder() const { return responder_; }
   Timer& timer() { return timer_; }
 
   void CountModel(int64_t change);
+  // Those that no model has taken over.
+  void CountSource(int64_t change);
   void CountRequest(int64_t change);
   void Log(int32_t level, std::string_view message) const;
 
@@ -39,10 +43,12 @@ class Runtime {
   BufferPool pool_;
   std::unique_ptr<ResponseCache> cache_;
   Completion completion_;
+  const Responder responder_;
   Timer timer_;
   const nrd_log_fn log_;
   void* const log_context_;
   std::atomic<int64_t> models_{0};
+  std::atomic<int64_t> sources_{0};
   std::atomic<int64_t> requests_{0};
 };
 

@@ -28,19 +28,13 @@ Scheduler::~Scheduler() { Stop(); }
 int32_t Scheduler::Submit(Request& request) {
   std::unique_lock lock(mutex_);
   const int64_t now_ns = request.submit_ns;
-  Status status;
-  if (request.cancelled.load(std::memory_order_relaxed)) {
-    status = Status(NRD_CANCELLED, "Request was cancelled before it was submitted");
-  } else if (!accepting_) {
-    status = Status::Unavailable("Request for unknown model: '" + config_.name + "' version " +
-                                 config_.version + " is not at ready state");
-  } else if (request.record.deadline_ns > 0 && request.record.deadline_ns <= now_ns) {
-    status = Status(NRD_DEADLINE_EXCEEDED, "Request deadline expired before it was submitted");
-  } else if (MayRunInline(request, now_ns)) {
+  Status status = MayEnter(request, now_ns);
+  if (status.ok() && MayRunInline(request, now_ns)) {
     Instance& instance = *idle_.back();
     idle_.pop_back();
     return RunInline(instance, request, lock);
-  } else {
+  }
+  if (status.ok()) {
     status = queue_.Push(&request, now_ns);
   }
   if (!status.ok()) {
@@ -71,10 +65,24 @@ int32_t Scheduler::Submit(Request& request) {
   return NRD_PENDING;
 }
 
+Status Scheduler::MayEnter(const Request& request, int64_t now_ns) const {
+  if (request.cancelled.load(std::memory_order_relaxed)) {
+    return Status(NRD_CANCELLED, "Request was cancelled before it was submitted");
+  }
+  if (!accepting_) {
+    return Status::Unavailable("Request for unknown model: '" + config_.name + "' version " +
+                               config_.version + " is not at ready state");
+  }
+  if (request.record.deadline_ns > 0 && request.record.deadline_ns <= now_ns) {
+    return Status(NRD_DEADLINE_EXCEEDED, "Request deadline expired before it was submitted");
+  }
+  return Status();
+}
+
 bool Scheduler::MayRunInline(const Request& request, int64_t now_ns) const {
   if (!config_.allow_inline || (context_.backend.flags & NRD_BACKEND_OWN_THREAD) != 0 ||
       (request.record.flags & NRD_REQUEST_NO_INLINE) != 0 || idle_.empty() || !queue_.empty() ||
-      estimate_ns_ > config_.inline_budget_ns) {
+      warming_up_ || estimate_ns_ > config_.inline_budget_ns) {
     return false;
   }
   // That thread has others to answer, the timer's even those of other models.
@@ -110,6 +118,59 @@ int32_t Scheduler::RunInline(Instance& instance, Request& request,
     woken->wake.notify_one();
   }
   return code;
+}
+
+int32_t Scheduler::WarmUp(Request& request) {
+  std::unique_lock lock(mutex_);
+  Status status = MayEnter(request, request.submit_ns);
+  if (status.ok() && Completion::InCallback()) {  // perhaps of a thread that has to execute this
+    status = Status(NRD_FAILED_PRECONDITION,
+                    "model '" + config_.name + "' cannot be warmed up from a completion callback");
+  }
+  // Requests that are being answered do no harm: their instance looks here when that is done.
+  if (status.ok() && (warming_up_ || executing_ > 0 || !queue_.empty())) {
+    status = Status(NRD_FAILED_PRECONDITION,
+                    "model '" + config_.name + "' cannot be warmed up while it has requests");
+  }
+  if (!status.ok()) {
+    lock.unlock();
+    request.state.store(RequestState::kDone, std::memory_order_relaxed);
+    SetFailure(request, status.code(), status.message());
+    return status.code();
+  }
+  warming_up_ = true;
+  ++unanswered_;  // Drain and Stop wait for it
+  request.state.store(RequestState::kExecuting, std::memory_order_relaxed);
+  for (const auto& instance : instances_) {
+    if (!accepting_) {
+      SetFailure(request, NRD_UNAVAILABLE, unloaded_message_);
+      break;
+    }
+    WarmUpInstance(*instance, request, lock);
+    if (request.record.status != NRD_OK) {
+      break;
+    }
+  }
+  warming_up_ = false;
+  const int32_t code = request.record.status;
+  request.state.store(RequestState::kDone, std::memory_order_relaxed);
+  // Notified with the lock held: after Answered the scheduler may go as soon as that is released.
+  if (Instance* const woken = queue_.empty() ? nullptr : ChooseToWake()) {
+    woken->wake.notify_one();
+  }
+  Answered(1);
+  return code;
+}
+
+// An instance that does not wait is on its way to look for work, and finds this first.
+void Scheduler::WarmUpInstance(Instance& instance, Request& request,
+                               std::unique_lock<std::mutex>& lock) {
+  instance.warm_up = &request;
+  if (std::erase(idle_, &instance) > 0 || armed_ == &instance) {
+    instance.signalled = true;
+    instance.wake.notify_one();
+  }
+  warmed_up_.wait(lock, [&] { return instance.warm_up == nullptr; });
 }
 
 bool Scheduler::MayAnswerAtOnce() {

@@ -17,6 +17,7 @@
 #include "model_config.h"
 #include "ordered_delivery.h"
 #include "request_queue.h"
+#include "request_runner.h"
 #include "response_cache.h"
 #include "stats.h"
 #include "timer.h"
@@ -29,9 +30,11 @@ struct SchedulerContext {
   const nrd_backend& backend;
   void* model_state;
   BufferPool& pool;
+  PoolAccount* account;  // of the model
   ResponseCache* cache;  // NULL: the model is not cached
   ModelStats& stats;
   Completion& completion;
+  const Responder& responder;
   Timer& timer;
 };
 
@@ -40,43 +43,32 @@ struct SchedulerContext {
 //
 // Lock order: scheduler, then timer or ordered delivery. Nothing is called out with the lock held,
 // and nothing from admission to the answer allocates, so running short of memory loses no request.
-class Scheduler : public TimerTarget {
+class Scheduler final : public RequestRunner, public TimerTarget {
  public:
   explicit Scheduler(const SchedulerContext& context);
   ~Scheduler() override;
-  Scheduler(const Scheduler&) = delete;
-  Scheduler& operator=(const Scheduler&) = delete;
 
   // Starts the threads and opens an instance on each.
   Status Start();
 
-  // For a request that was checked against the configuration. Returns its status, or NRD_PENDING.
-  int32_t Submit(Request& request);
-
-  // Whether an answer that needs no execution can be given now: not when the model is closed to
-  // requests, nor when it would overtake earlier ones whose order counts.
-  bool MayAnswerAtOnce();
-
-  // See nrd_request_cancel.
-  int32_t Cancel(Request& request);
-
-  // Refuses new requests and waits for those it has; at deadline_ns it answers the waiting ones
-  // with UNAVAILABLE and returns false.
-  bool Drain(int64_t deadline_ns);
-
-  // Drains without patience, closes the instances and ends the threads. Idempotent.
-  void Stop();
+  int32_t Submit(Request& request) override;
+  bool MayAnswerAtOnce() override;
+  int32_t WarmUp(Request& request) override;
+  int32_t Cancel(Request& request) override;
+  bool Drain(int64_t deadline_ns) override;
+  // Also closes the instances and ends the threads.
+  void Stop() override;
 
   int64_t OnTimer(int64_t now_ns) override;
 
-  void ReadCounts(uint64_t* pending_out, uint64_t* executing_out);
+  void ReadCounts(uint64_t* pending_out, uint64_t* executing_out) override;
 
  private:
   // One execution slot: a thread of its own and a handle of the backend. It is in `idle_`, or its
   // thread works, or a submitting thread has borrowed it.
   struct Instance {
     Instance(uint32_t instance_index, const SchedulerContext& context)
-        : index(instance_index), execution(context.config, context.pool) {}
+        : index(instance_index), execution(context.config, context.pool, context.account) {}
 
     const uint32_t index;
     void* handle = nullptr;
@@ -86,12 +78,14 @@ class Scheduler : public TimerTarget {
     uint64_t ticket = 0;          // with preserve_ordering
     int64_t wake_ns = kNever;     // when to look again, after there was no batch to take
     bool signalled = false;
+    Request* warm_up = nullptr;        // to be executed before anything else
     Instance* next_to_wake = nullptr;  // has to look at what this one left in the queue
     std::condition_variable wake;
     std::thread thread;
   };
 
   // With the lock held.
+  Status MayEnter(const Request& request, int64_t now_ns) const;
   bool MayRunInline(const Request& request, int64_t now_ns) const;
   bool TakeBatch(Instance& instance);
   void LookAtQueue();
@@ -99,14 +93,15 @@ class Scheduler : public TimerTarget {
   Instance* ChooseForNewRequest();
   void WakeForChange();
   void WaitForWork(Instance& instance, std::unique_lock<std::mutex>& lock);
+  void WarmUpInstance(Instance& instance, Request& request, std::unique_lock<std::mutex>& lock);
   void Answered(size_t count);
   void UpdateEstimate(uint64_t execution_ns);
 
   // Without it.
   void RunThread(Instance& instance, std::string name);
+  void ExecuteWarmUp(Instance& instance);
   Status OpenInstance(Instance& instance);
   void Execute(Instance& instance, int64_t start_ns, bool ran_inline);
-  void StoreInCache(const Request& request);
   int32_t RunInline(Instance& instance, Request& request, std::unique_lock<std::mutex>& lock);
   size_t Deliver(Instance& instance);
   void AnswerExpired(RequestList requests);
@@ -133,6 +128,8 @@ class Scheduler : public TimerTarget {
   std::atomic<uint32_t> wakers_{0};
   std::atomic<bool> accepting_{false};  // written with the lock held
   bool stopping_ = false;
+  bool warming_up_ = false;  // nothing else is executed
+  std::condition_variable warmed_up_;
   uint32_t opening_ = 0;  // instances that are being opened
   Status open_status_;
   std::condition_variable opened_;

@@ -6,6 +6,7 @@
 
 #include "request_check.h"
 #include "scheduler.h"
+#include "store_answer.h"
 
 namespace nereid {
 namespace {
@@ -59,6 +60,13 @@ void Scheduler::RunThread(Instance& instance, std::string name) {
     opened_.notify_all();
   }
   while (open && !stopping_) {
+    if (instance.warm_up != nullptr) {
+      lock.unlock();
+      ExecuteWarmUp(instance);
+      lock.lock();
+      instance.warm_up = nullptr;
+      warmed_up_.notify_one();
+    }
     const bool work = TakeBatch(instance);
     if (!work && instance.expired.empty()) {
       WaitForWork(instance, lock);
@@ -87,6 +95,15 @@ void Scheduler::RunThread(Instance& instance, std::string name) {
   if (open) {
     context_.backend.close_instance(instance.handle);
   }
+}
+
+// Nothing of it is counted, and it tells nothing about how long an execution takes later.
+void Scheduler::ExecuteWarmUp(Instance& instance) {
+  Request& request = *instance.warm_up;
+  instance.batch.assign(1, &request);
+  instance.execution.Run(context_.backend, instance.handle, instance.batch, MonotonicNowNs(),
+                         nullptr);
+  DropTensors(request.record.outputs, request.record.output_count);
 }
 
 size_t Scheduler::Deliver(Instance& instance) {
@@ -118,7 +135,7 @@ void Scheduler::LookAtQueue() {
 // When there is nothing to take, sets when to look again.
 bool Scheduler::TakeBatch(Instance& instance) {
   instance.batch.clear();
-  if (queue_.empty()) {
+  if (queue_.empty() || warming_up_) {
     return false;
   }
   const int64_t now_ns = MonotonicNowNs();
@@ -184,10 +201,10 @@ void Scheduler::WakeForChange() {
 }
 
 // Without requests the instance is idle and can be borrowed. With requests that the policy lets
-// wait, one instance waits with them; the others stay idle.
+// wait, one instance waits with them; the others stay idle. While the model warms up all do.
 void Scheduler::WaitForWork(Instance& instance, std::unique_lock<std::mutex>& lock) {
   const auto wanted = [&] { return instance.signalled || stopping_; };
-  if (queue_.empty() || armed_ != nullptr) {
+  if (queue_.empty() || armed_ != nullptr || warming_up_) {
     idle_.push_back(&instance);
     instance.wake.wait(lock, wanted);
   } else {
@@ -201,14 +218,15 @@ void Scheduler::WaitForWork(Instance& instance, std::unique_lock<std::mutex>& lo
 
 void Scheduler::Execute(Instance& instance, int64_t start_ns, bool ran_inline) {
   BatchExecution& execution = instance.execution;
-  const int64_t end_ns = execution.Run(context_.backend, instance.handle, instance.batch, start_ns);
+  const int64_t end_ns = execution.Run(context_.backend, instance.handle, instance.batch, start_ns,
+                                       &context_.responder);
   uint64_t rows_answered = 0;
   for (Request* request : instance.batch) {
     nrd_request& record = request->record;
     record.ran_inline = ran_inline ? 1 : 0;
     record.queue_ns = ElapsedNs(request->enqueue_ns, start_ns);
     if (request->cacheable) {
-      StoreInCache(*request);
+      StoreAnswer(*context_.cache, context_.stats, *request);
     }
     const uint64_t total_ns = ElapsedNs(request->submit_ns, end_ns);
     if (record.status == NRD_OK) {
@@ -220,6 +238,8 @@ void Scheduler::Execute(Instance& instance, int64_t start_ns, bool ran_inline) {
                                                     .total_ns = total_ns});
     } else if (record.status == NRD_CANCELLED) {
       context_.stats.RecordFail(FailReason::kCancelled, total_ns);
+    } else if (config_.decoupled && record.status == NRD_DEADLINE_EXCEEDED) {
+      context_.stats.RecordFail(FailReason::kRejected, total_ns);
     } else {
       context_.stats.RecordFail(execution.executed() ? FailReason::kBackend : FailReason::kOther,
                                 total_ns);
@@ -233,14 +253,6 @@ void Scheduler::Execute(Instance& instance, int64_t start_ns, bool ran_inline) {
                                      execution.compute_output_ns(), ran_inline);
     });
   }
-}
-
-void Scheduler::StoreInCache(const Request& request) {
-  const int64_t insert_ns = MonotonicNowNs();
-  if (request.record.status == NRD_OK) {
-    BestEffort([&] { context_.cache->Insert(request.cache_key, request.record); });
-  }
-  context_.stats.RecordCacheMiss(request.cache_lookup_ns + ElapsedNs(insert_ns, MonotonicNowNs()));
 }
 
 }  // namespace nereid

@@ -66,6 +66,7 @@ struct ModelSettings {
   bool with_optional_input = false;
   uint32_t output_count = 1;  // at most 2
   uint64_t inline_budget_ns = 0;
+  nrd_source* source = nullptr;
 };
 
 class TestRuntime {
@@ -86,6 +87,8 @@ class TestRuntime {
 class TestModel {
  public:
   TestModel(TestRuntime& runtime, FunctionBackend& backend, const ModelSettings& settings = {});
+  // Of one that is loaded, which it takes over.
+  explicit TestModel(nrd_model* model) : model_(model) {}
   ~TestModel() { Release(); }
   TestModel(const TestModel&) = delete;
   TestModel& operator=(const TestModel&) = delete;

@@ -366,7 +366,7 @@ TEST_CASE("unknown backends, wrong sizes and a runtime in use are refused") {
   void* buffer = nullptr;
   REQUIRE(nrd_buffer_alloc(runtime.get(), 100, &buffer, &error) == NRD_OK);
   CHECK(nrd_runtime_release(runtime.get(), &error) == NRD_FAILED_PRECONDITION);
-  CHECK(Text(error) == "the runtime is still in use: 1 models, 0 requests, 1 buffers");
+  CHECK(Text(error) == "the runtime is still in use: 1 models, 0 sources, 0 requests, 1 buffers");
   nrd_buffer_release(buffer);
 }
 

@@ -25,11 +25,18 @@ std::vector<nrd_tensor_spec> Specs(const std::vector<TensorSpec>& specs) {
     converted[i].flags = specs[i].optional ? NRD_SPEC_OPTIONAL : 0;
     converted[i].rank = static_cast<uint32_t>(specs[i].dims.size());
     std::copy(specs[i].dims.begin(), specs[i].dims.end(), converted[i].dims);
+    if (specs[i].reshape) {
+      converted[i].flags |= NRD_SPEC_RESHAPE;
+      converted[i].reshape_rank = static_cast<uint32_t>(specs[i].reshape->size());
+      std::copy(specs[i].reshape->begin(), specs[i].reshape->end(), converted[i].reshape);
+    }
   }
   return converted;
 }
 
-Status Load(TestRuntime& runtime, const OnnxSettings& settings, nrd_model** model_out) {
+// Calls `use` with the options that the settings say.
+template <typename Use>
+Status WithOptions(const OnnxSettings& settings, Use use) {
   nrd_error error{};
   nrd_backend backend{};
   REQUIRE(nrd_backend_find("onnxruntime", 11, &backend, &error) == NRD_OK);
@@ -58,8 +65,13 @@ Status Load(TestRuntime& runtime, const OnnxSettings& settings, nrd_model** mode
   options.max_queue_delay_ns = settings.max_queue_delay_ns;
   options.parameters = views.data();
   options.parameter_count = views.size();
-  const int32_t code = nrd_model_load(runtime.get(), &options, nullptr, model_out, &error);
-  return StatusFromCallback(code, error, "load");
+  return StatusFromCallback(use(options, &error), error, "load");
+}
+
+Status Load(TestRuntime& runtime, const OnnxSettings& settings, nrd_model** model_out) {
+  return WithOptions(settings, [&](const nrd_model_options& options, nrd_error* error) {
+    return nrd_model_load(runtime.get(), &options, settings.source, model_out, error);
+  });
 }
 
 }  // namespace
@@ -103,6 +115,12 @@ std::string BundledModelPath(std::string_view name) {
 
 std::string ExamplePath(std::string_view path) {
   return TestFolder().parent_path().parent_path() / "examples" / path;
+}
+
+Status OpenSource(TestRuntime& runtime, const OnnxSettings& settings, nrd_source** source_out) {
+  return WithOptions(settings, [&](const nrd_model_options& options, nrd_error* error) {
+    return nrd_source_open(runtime.get(), &options, source_out, error);
+  });
 }
 
 OnnxTestModel::OnnxTestModel(TestRuntime& runtime, const OnnxSettings& settings) {

@@ -45,7 +45,11 @@ struct OnnxSettings {
   uint32_t flags = 0;
   uint32_t instance_count = 1;
   uint64_t max_queue_delay_ns = 0;
+  nrd_source* source = nullptr;
 };
+
+// Of the settings only path and parameters count.
+Status OpenSource(TestRuntime& runtime, const OnnxSettings& settings, nrd_source** source_out);
 
 class OnnxTestModel {
  public:

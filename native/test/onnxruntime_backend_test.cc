@@ -385,4 +385,43 @@ TEST_CASE("the tests in this file need ONNX Runtime" * SkipWithOnnxRuntime()) {
   SayWhatIsMissing();
 }
 
+TEST_CASE("a reshape stands between what clients send and what the file has" *
+          SkipWithoutOnnxRuntime()) {
+  TestRuntime runtime;
+  OnnxSettings flat = Digits();
+  flat.inputs[0].dims = {64};
+  flat.inputs[0].reshape = {8, 8};
+  flat.outputs[0].dims = {2, 5};
+  flat.outputs[0].reshape = {10};
+  OnnxTestModel plain(runtime, Digits());
+  OnnxTestModel reshaped(runtime, flat);
+  const Image image = HeldOutImages().front();
+  OnnxRequest expected(plain);
+  expected.SetInput(0, NRD_TYPE_FP32, {1, 8, 8}, image.pixels);
+  CHECK(expected.Run().ok());
+  OnnxRequest request(reshaped);
+  request.SetInput(0, NRD_TYPE_FP32, {1, 64}, image.pixels);
+  const Status status = request.Run();
+  CHECK_MESSAGE(status.ok(), status.message());
+  CHECK(request.OutputShape(0) == std::vector<int64_t>{1, 2, 5});
+  CHECK(request.Output<float>(0) == expected.Output<float>(0));
+
+  flat.inputs[0].reshape = {4, 16};
+  CHECK(OnnxTestModel::TryLoad(runtime, flat).code() == NRD_INVALID_ARGUMENT);
+}
+
+TEST_CASE("an output of free size gets the clients' shape back" * SkipWithoutOnnxRuntime()) {
+  TestRuntime runtime;
+  OnnxSettings settings = Identity("bytes", NRD_TYPE_BYTES);
+  settings.inputs[0] = {"INPUT0", NRD_TYPE_BYTES, false, {1, -1, 1}, std::vector<int64_t>{-1}};
+  settings.outputs[0] = {"OUTPUT0", NRD_TYPE_BYTES, false, {-1, 1}, std::vector<int64_t>{-1}};
+  OnnxTestModel model(runtime, settings);
+  OnnxRequest request(model);
+  request.SetStrings(0, {2, 1, 2, 1}, {"a", "", "ccc", "dd"});
+  const Status status = request.Run();
+  CHECK_MESSAGE(status.ok(), status.message());
+  CHECK(request.OutputShape(0) == std::vector<int64_t>{2, 2, 1});
+  CHECK(request.OutputStrings(0) == std::vector<std::string>{"a", "", "ccc", "dd"});
+}
+
 }  // namespace nereid::test

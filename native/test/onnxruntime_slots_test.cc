@@ -303,6 +303,35 @@ void CheckStrings(Slots& slots) {
   NRD_SLOT(slots, ReleaseValue)(value);
 }
 
+// The session's own arena counts what is taken from it.
+void CheckAllocator(Slots& slots) {
+  OrtSession* session = slots.NewSession("product");
+  OrtAllocator* allocator = nullptr;
+  slots.Ok(NRD_SLOT(slots, CreateAllocator)(session, slots.library.cpu_memory(), &allocator));
+  REQUIRE(allocator != nullptr);
+  CHECK(allocator != slots.library.allocator());
+  if (slots.library.api().AllocatorGetStats != nullptr) {
+    const auto bytes_in_use = [&] {
+      OrtKeyValuePairs* stats = nullptr;
+      slots.Ok(NRD_SLOT(slots, AllocatorGetStats)(allocator, &stats));
+      CHECK(NRD_SLOT(slots, GetKeyValue)(stats, "no such key") == nullptr);
+      const std::string value = NRD_SLOT(slots, GetKeyValue)(stats, "InUse");
+      NRD_SLOT(slots, ReleaseKeyValuePairs)(stats);
+      return std::stoll(value);
+    };
+    const int64_t before = bytes_in_use();
+    const int64_t length = 1000;
+    OrtValue* value = nullptr;
+    slots.Ok(NRD_SLOT(slots, CreateTensorAsOrtValue)(allocator, &length, 1, OrtElementType::kDouble,
+                                                     &value));
+    CHECK(bytes_in_use() >= before + 8000);
+    NRD_SLOT(slots, ReleaseValue)(value);
+    CHECK(bytes_in_use() == before);
+  }
+  NRD_SLOT(slots, ReleaseAllocator)(allocator);
+  NRD_SLOT(slots, ReleaseSession)(session);
+}
+
 // The pool that all models share does work for a session without threads of its own.
 void CheckSharedThreads(Slots& slots) {
   const auto worked_ns = [] {
@@ -340,6 +369,14 @@ void CheckSharedThreads(Slots& slots) {
 
 // Makes one of each object and releases it. (That sessions end shows in their threads.)
 void MakeAndRelease(Slots& slots, const OrtSession* session) {
+  OrtAllocator* allocator = nullptr;
+  slots.Ok(NRD_SLOT(slots, CreateAllocator)(session, slots.library.cpu_memory(), &allocator));
+  if (slots.library.api().AllocatorGetStats != nullptr) {
+    OrtKeyValuePairs* stats = nullptr;
+    slots.Ok(NRD_SLOT(slots, AllocatorGetStats)(allocator, &stats));
+    NRD_SLOT(slots, ReleaseKeyValuePairs)(stats);
+  }
+  NRD_SLOT(slots, ReleaseAllocator)(allocator);
   OrtThreadingOptions* threading = nullptr;
   slots.Ok(NRD_SLOT(slots, CreateThreadingOptions)(&threading));
   NRD_SLOT(slots, ReleaseStatus)(NRD_SLOT(slots, SetGlobalSpinControl)(threading, 7));
@@ -396,8 +433,12 @@ TEST_CASE("every slot does what its name says") {
   CheckTypes(slots);
   CheckTensors(slots);
   CheckStrings(slots);
+  CheckAllocator(slots);
   CheckSharedThreads(slots);
   CheckReleases(slots);
+  if (slots.library.api().AllocatorGetStats == nullptr) {  // an older library: nothing to call
+    slots.called.insert({"GetKeyValue", "ReleaseKeyValuePairs", "AllocatorGetStats"});
+  }
   for (const OrtSlot& slot : kOrtSlots) {
     CHECK_MESSAGE(slots.called.contains(slot.name), slot.name, " (slot ", slot.slot,
                   ") is not checked");

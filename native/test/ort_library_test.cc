@@ -3,6 +3,7 @@
 #include "ort_library.h"
 
 #include <string>
+#include <vector>
 
 #include "doctest/doctest.h"
 
@@ -38,6 +39,16 @@ TEST_CASE("a library that is not ONNX Runtime") {
 
 TEST_CASE("an ONNX Runtime that is too old") {
   CHECK(Says(Load(NEREID_OLD_ONNXRUNTIME_PATH), "is too old, 1.15 or newer is needed"));
+}
+
+TEST_CASE("functions that only newer libraries have are null without their table") {
+  const std::vector<void (*)()> table(400, [] {});
+  const OrtFunctions older = BindOrtFunctions(table.data(), nullptr);
+  CHECK((older.CreateAllocator != nullptr));
+  CHECK((older.AllocatorGetStats == nullptr));
+  CHECK((older.GetKeyValue == nullptr));
+  CHECK((older.ReleaseKeyValuePairs == nullptr));
+  CHECK((BindOrtFunctions(table.data(), table.data()).AllocatorGetStats != nullptr));
 }
 
 }  // namespace nereid::test

@@ -83,6 +83,24 @@ TEST_CASE("a file whose first dimension is a number cannot take batches") {
              "set max_batch_size: 0"));
 }
 
+TEST_CASE("a file is compared with the reshape where there is one") {
+  TensorSpec reshaped = Spec("in", {16});
+  reshaped.reshape = {4, 4};
+  CHECK(Check(8, reshaped, Tensor("in", NRD_TYPE_FP32, {-1, 4, 4})).ok());
+  CHECK(Check(0, reshaped, Tensor("in", NRD_TYPE_FP32, {4, -1})).ok());
+  const Status status = Check(8, reshaped, Tensor("in", NRD_TYPE_FP32, {-1, 16}));
+  CHECK(status.message() ==
+        "input 'in' is configured with reshape [ 4, 4 ] after the batch dimension (max_batch_size "
+        "is 8), but the ONNX file has [ -1, 16 ]: set reshape: { shape: [ 16 ] }, which leave out "
+        "the batch dimension");
+  TensorSpec scalar = Spec("in", {1});
+  scalar.reshape.emplace();
+  CHECK(Check(8, scalar, Tensor("in", NRD_TYPE_FP32, {-1})).ok());
+  CHECK(Check(0, scalar, Tensor("in", NRD_TYPE_FP32, {})).ok());
+  CHECK(
+      Says(Check(8, scalar, Tensor("in", NRD_TYPE_FP32, {-1, 1})), "configured with reshape [ ]"));
+}
+
 TEST_CASE("datatypes are named as in config.pbtxt") {
   CHECK(Says(Check(8, Spec("in", {1}), Tensor("in", NRD_TYPE_BYTES, {-1, 1})),
              "configured as TYPE_FP32, but the ONNX file has BYTES: set data_type: TYPE_STRING"));

@@ -106,7 +106,7 @@ typedef struct nrd_handle_counts {
   uint32_t struct_size;
   uint32_t reserved;
   uint64_t runtimes;
-  uint64_t models;
+  uint64_t models;   /* and sources that belong to no model */
   uint64_t requests; /* records acquired and not released */
 } nrd_handle_counts;
 NRD_ASSERT_SIZE(nrd_handle_counts, 32);
@@ -176,8 +176,8 @@ typedef void (*nrd_complete_fn)(void* context, const uint64_t* tags, uint32_t co
 
 /* A request of a decoupled model has a response besides the one that completes it. `outputs` has
  * the model's outputs; the callee takes a buffer over by clearing its `slab`, the others are
- * dropped when it returns. Called on the instance's thread from nrd_batch_request_respond, in the
- * order of the responses; blocking it is how a slow reader slows the model down. */
+ * dropped when it returns. Called from nrd_batch_request_respond on the thread that calls that, in
+ * the order of the responses; blocking it is how a slow reader slows the model down. */
 typedef void (*nrd_respond_fn)(void* context, uint64_t tag, nrd_tensor* outputs,
                                uint32_t output_count);
 
@@ -368,8 +368,11 @@ NRD_API int32_t nrd_batch_request_output(nrd_batch* batch, uint32_t request_inde
                                          uint64_t byte_size, void** data_out, nrd_error* error_out);
 
 /* For decoupled models: sends what nrd_batch_request_output made for this request as one of its
- * responses, and leaves its outputs empty for the next. Those that are there when execute returns
- * are its last response; none is needed. NRD_CANCELLED: its sender is gone, more is of no use. */
+ * responses, and leaves its outputs empty for the next, whatever it returns. Those that are there
+ * when execute returns are its last response; none is needed. NRD_CANCELLED: the request was
+ * cancelled or is past its deadline, more is of no use; it ends with NRD_CANCELLED or
+ * NRD_DEADLINE_EXCEEDED, because this response is missing. Other threads than execute's may call
+ * this and nrd_batch_request_output while execute waits for them, one at a time for a request. */
 NRD_API int32_t nrd_batch_request_respond(nrd_batch* batch, uint32_t request_index,
                                           nrd_error* error_out);
 
@@ -475,7 +478,7 @@ enum {
   NRD_MODEL_PRESERVE_ORDERING = 4u,
   NRD_MODEL_RESPONSE_CACHE = 8u,
   /* A request has any number of responses: see nrd_batch_request_respond. Rules out inline
-   * execution and the response cache. */
+   * execution, the response cache and NRD_MODEL_PRESERVE_ORDERING. */
   NRD_MODEL_DECOUPLED = 16u
 };
 

@@ -17,7 +17,7 @@ final class BackendFinder {
       return spec.backend();
     }
     String name = spec.backendName();
-    if (LoadedModel.isNative(name)) {
+    if (CoreBackends.has(name)) {
       return Optional.empty();
     }
     return Optional.of(announced(name).orElseGet(() -> ofClass(spec)));

@@ -1,11 +1,11 @@
 package io.nereid;
 
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalLong;
-import java.util.Collections;
 
 /**
  * A graph of models that is served as one. Tensors have names: those of the ensemble's inputs and

@@ -14,13 +14,17 @@ public final class Model implements AutoCloseable {
   private final String name;
   private final long version;
 
-  /** Held while loading and unloading. */
+  /**
+   * Held while loading and unloading. A thread that holds it may take that of an ensemble that uses
+   * this model, never the other way round.
+   */
   private final ReentrantLock lifecycle = new ReentrantLock();
 
   private volatile ModelState state = ModelState.UNLOADED;
   private volatile LoadedModel current; // takes requests; null: none does
   private volatile RuntimeException failure; // of the last load
-  private volatile LoadedModel latest; // the one loaded last, for what can be asked afterwards
+  private volatile ModelOrigin origin; // of the last load, failed or not
+  private volatile ModelLoader.Result latest; // the last that could be loaded
 
   Model(Nereid nereid, String name, long version) {
     this.nereid = nereid;
@@ -45,20 +49,46 @@ public final class Model implements AutoCloseable {
 
   /** What it was loaded from, last. */
   public ModelSpec spec() {
-    return loaded().spec();
+    return latest().model().spec();
   }
 
   /** What it has done since it was loaded last; after it was unloaded, the final figures. */
   public ModelStatistics statistics() {
-    return loaded().statistics();
+    return latest().model().statistics();
   }
 
-  private LoadedModel loaded() {
-    LoadedModel loaded = latest;
+  /** The configuration that it was loaded with last, and where its values came from. */
+  public ModelConfiguration configuration() {
+    return latest().configuration();
+  }
+
+  /** How long loading it took, last. */
+  public LoadTimes loadTimes() {
+    return latest().times();
+  }
+
+  /** What it occupies now; nothing when it is not loaded. */
+  public MemoryUsage memoryUsage() {
+    ModelLoader.Result loaded = latest;
+    return loaded == null ? MemoryUsage.UNKNOWN : loaded.model().memory();
+  }
+
+  private ModelLoader.Result latest() {
+    ModelLoader.Result loaded = latest;
     if (loaded == null) {
       throw notReady();
     }
     return loaded;
+  }
+
+  /** What takes its requests now; null: it is not ready. */
+  LoadedModel current() {
+    return current;
+  }
+
+  /** The graph of an ensemble, loaded or not; empty for other models. */
+  Optional<Ensemble> ensemble() {
+    return Optional.ofNullable(origin).flatMap(ModelOrigin::ensemble);
   }
 
   /** A request to be filled in, sent once, and closed. */
@@ -105,11 +135,23 @@ public final class Model implements AutoCloseable {
     }
   }
 
+  /** Says more about why the last load failed. */
+  void explain(RuntimeException cause) {
+    lifecycle.lock();
+    try {
+      if (failure != null) {
+        failure = cause;
+      }
+    } finally {
+      lifecycle.unlock();
+    }
+  }
+
   /**
    * Unloads it: takes no more requests, finishes those that were sent, and closes its backend.
    * Waits for that, at most {@link NereidOptions#drainTimeout} for requests that wait for their
-   * turn, and without limit for what is executing. Open responses stay valid. Does nothing when it
-   * is not loaded. Not to be called from a backend.
+   * turn, and without limit for what is executing. Open responses stay valid. Ensembles that use it
+   * become unavailable first. Does nothing when it is not loaded. Not to be called from a backend.
    */
   public void unload() {
     unload(Checks.deadlineNs(nereid.options().drainTimeout()));
@@ -118,19 +160,26 @@ public final class Model implements AutoCloseable {
   void unload(long deadlineNs) {
     lifecycle.lock();
     try {
-      LoadedModel loaded = current;
-      if (loaded == null) {
-        return;
+      if (current != null) {
+        leave(deadlineNs);
       }
-      state = ModelState.DRAINING;
-      current = null;
-      nereid.fire(new ModelEvent.Draining(name, version));
-      loaded.finish(deadlineNs, false);
-      state = ModelState.UNLOADED;
-      nereid.fire(new ModelEvent.Unloaded(name, version));
+      if (state != ModelState.UNLOADED) {
+        state = ModelState.UNLOADED;
+        failure = null;
+        nereid.fire(new ModelEvent.Unloaded(name, version));
+      }
     } finally {
       lifecycle.unlock();
     }
+  }
+
+  private void leave(long deadlineNs) {
+    LoadedModel loaded = current;
+    state = ModelState.DRAINING;
+    current = null;
+    nereid.fire(new ModelEvent.Draining(name, version));
+    nereid.ensembles().follow(this, deadlineNs);
+    loaded.retire(deadlineNs, false);
   }
 
   /** As {@link #unload()}. */
@@ -140,30 +189,63 @@ public final class Model implements AutoCloseable {
   }
 
   /** Loads it, or replaces what is loaded; the old one has finished when this returns. */
-  void load(NativeRuntime runtime, ModelSpec spec) {
+  void load(ModelOrigin origin) {
     lifecycle.lock();
     try {
+      this.origin = origin;
       LoadedModel old = current;
       if (old == null) {
         state = ModelState.LOADING;
       }
       nereid.fire(new ModelEvent.Loading(name, version));
-      LoadedModel loaded;
       try {
-        loaded = LoadedModel.load(runtime, spec);
+        nereid.ensembles().load(this, origin);
       } catch (RuntimeException e) {
         fail(e);
         throw e;
       }
-      failure = null;
-      latest = loaded;
-      current = loaded;
-      state = ModelState.READY;
-      nereid.fire(new ModelEvent.Ready(name, version));
+      nereid.fire(new ModelEvent.Ready(name, version, latest.times()));
+      long deadlineNs = Checks.deadlineNs(nereid.options().drainTimeout());
+      nereid.ensembles().follow(this, deadlineNs);
       if (old != null) {
         nereid.fire(new ModelEvent.Draining(name, version));
-        old.finish(Checks.deadlineNs(nereid.options().drainTimeout()), true);
+        old.retire(deadlineNs, true);
         nereid.fire(new ModelEvent.Unloaded(name, version));
+      }
+    } finally {
+      lifecycle.unlock();
+    }
+  }
+
+  /** From here on requests go there. */
+  void publish(ModelLoader.Result loaded) {
+    failure = null;
+    latest = loaded;
+    current = loaded.model();
+    state = ModelState.READY;
+  }
+
+  /**
+   * For an ensemble, one of whose models was loaded, replaced or is leaving: takes what is there
+   * now. Where it does not work with that, it stays with what it has. Where a model is missing it
+   * becomes unavailable, until the model is there again.
+   */
+  void followSteps(long deadlineNs) {
+    lifecycle.lock();
+    try {
+      EnsembleGraph graph = nereid.ensembles();
+      if (state == ModelState.UNLOADED || graph.isUpToDate(this)) {
+        return;
+      }
+      if (graph.isComplete(this)) {
+        try {
+          load(origin);
+        } catch (RuntimeException e) {
+          // The listeners have heard of it, and the reason stays with the model.
+        }
+      } else if (current != null) {
+        leave(deadlineNs);
+        fail(graph.missing(this));
       }
     } finally {
       lifecycle.unlock();

@@ -10,6 +10,14 @@ public sealed interface ModelEvent {
   long version();
 
   /**
+   * It will be loaded, as soon as its turn comes.
+   *
+   * @param model the model's name
+   * @param version the model's version
+   */
+  record Waiting(String model, long version) implements ModelEvent {}
+
+  /**
    * Loading has begun; while an older load of the same version is there, it goes on serving.
    *
    * @param model the model's name
@@ -22,8 +30,9 @@ public sealed interface ModelEvent {
    *
    * @param model the model's name
    * @param version the model's version
+   * @param times how long loading it took
    */
-  record Ready(String model, long version) implements ModelEvent {}
+  record Ready(String model, long version, LoadTimes times) implements ModelEvent {}
 
   /**
    * It takes no more requests, because it is being unloaded or was replaced; those it has are being

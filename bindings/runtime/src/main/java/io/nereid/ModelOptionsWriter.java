@@ -1,9 +1,9 @@
 package io.nereid;
 
 import static io.nereid.internal.ffi.ModelLayout.MODEL_BACKEND;
+import static io.nereid.internal.ffi.ModelLayout.MODEL_DECOUPLED;
 import static io.nereid.internal.ffi.ModelLayout.MODEL_DEFAULT_POLICY;
 import static io.nereid.internal.ffi.ModelLayout.MODEL_DEFAULT_PRIORITY;
-import static io.nereid.internal.ffi.ModelLayout.MODEL_DECOUPLED;
 import static io.nereid.internal.ffi.ModelLayout.MODEL_DYNAMIC_BATCHING;
 import static io.nereid.internal.ffi.ModelLayout.MODEL_FLAGS;
 import static io.nereid.internal.ffi.ModelLayout.MODEL_INLINE_BUDGET_NS;

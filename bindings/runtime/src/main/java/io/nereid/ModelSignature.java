@@ -10,8 +10,7 @@ import java.util.List;
  * @param outputs likewise
  * @param maxBatchSize the largest batch that the model itself allows; 0: it does not say
  */
-public record ModelSignature(
-    List<TensorSpec> inputs, List<TensorSpec> outputs, long maxBatchSize) {
+public record ModelSignature(List<TensorSpec> inputs, List<TensorSpec> outputs, long maxBatchSize) {
 
   /** Copies the lists. */
   public ModelSignature {

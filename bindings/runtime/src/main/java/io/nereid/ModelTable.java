@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
@@ -95,6 +96,43 @@ final class ModelTable {
     return model;
   }
 
+  /** What takes requests for a step of an ensemble now; null: nothing does. */
+  LoadedModel current(Ensemble.Step step) {
+    Model[] models = versions.getOrDefault(step.model(), new Model[0]);
+    for (Model model : models) {
+      boolean meant = step.version().isEmpty() || step.version().getAsLong() == model.version();
+      LoadedModel current = meant ? model.current() : null;
+      if (current != null) {
+        return current;
+      }
+    }
+    return null;
+  }
+
+  /** The same with a use of it, which the caller gives back. */
+  LoadedModel use(Ensemble.Step step) {
+    while (true) {
+      LoadedModel current = current(step);
+      if (current == null) {
+        throw step.version().isPresent()
+            ? new NereidException(
+                StatusCode.UNAVAILABLE,
+                "step '"
+                    + step.model()
+                    + "' version "
+                    + step.version().getAsLong()
+                    + " is not ready")
+            : new NereidException(
+                StatusCode.UNAVAILABLE, "step '" + step.model() + "' has no version that is ready");
+      }
+      if (current.addUser()) {
+        return current;
+      }
+      // It was replaced or unloaded since it was found.
+      Thread.onSpinWait();
+    }
+  }
+
   private Model[] known(String name) {
     Model[] models = versions.get(name);
     if (models == null) {
@@ -102,6 +140,16 @@ final class ModelTable {
           StatusCode.NOT_FOUND, "Request for unknown model: '" + name + "' is not found");
     }
     return models;
+  }
+
+  /** The names of all of them. */
+  Set<String> names() {
+    return Set.copyOf(versions.keySet());
+  }
+
+  /** All versions of one model, the highest first. */
+  List<Model> versions(String name) {
+    return List.of(versions.getOrDefault(name, new Model[0]));
   }
 
   /** All of them, by name, the highest version first. */

@@ -2,9 +2,6 @@ package io.nereid;
 
 import io.nereid.internal.ffi.NativeLibrary;
 import io.nereid.internal.ffi.PoolAllocator;
-import io.nereid.internal.repository.ModelRepository;
-import io.nereid.internal.repository.RepositoryModel;
-import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -34,12 +31,11 @@ public final class Nereid implements AutoCloseable {
   /** How long executions may take beyond the deadline of {@link #close}. */
   private static final Duration LEAVE_TIME = Duration.ofSeconds(1);
 
-  /** Of its own, so that who lists the failures otherwise can turn it off. */
-  private static final Logger LOAD_LOGGER = System.getLogger("io.nereid.load");
-
   private final NereidOptions options;
   private final NativeRuntime runtime;
   private final ModelTable models = new ModelTable();
+  private final EnsembleGraph ensembles;
+  private final Repository repository;
   private final List<LifecycleListener> listeners = new CopyOnWriteArrayList<>();
 
   /** Loading holds the read lock, so that closing finds every model. */
@@ -47,9 +43,14 @@ public final class Nereid implements AutoCloseable {
 
   private volatile boolean closed;
 
-  private Nereid(NereidOptions options, PoolAllocator allocator) {
+  private Nereid(
+      RepositoryOptions repositoryOptions, NereidOptions options, PoolAllocator allocator) {
     this.options = options;
     runtime = new NativeRuntime(options, allocator);
+    ensembles = new EnsembleGraph(models, new ModelLoader(runtime, models));
+    repository = new Repository(this, models, repositoryOptions);
+    listeners.add(new LoadLog());
+    listeners.addAll(repositoryOptions.listeners());
   }
 
   /** A runtime without models. */
@@ -63,50 +64,39 @@ public final class Nereid implements AutoCloseable {
   }
 
   static Nereid create(NereidOptions options, PoolAllocator allocator) {
-    NativeLibrary.checkAccess();
-    return new Nereid(options, allocator);
+    return create(RepositoryOptions.builder().explicit().build(), options, allocator);
   }
 
-  /** As {@link #open(Path, NereidOptions)} with the default options. */
+  private static Nereid create(
+      RepositoryOptions repositoryOptions, NereidOptions options, PoolAllocator allocator) {
+    NativeLibrary.checkAccess();
+    return new Nereid(repositoryOptions, options, allocator);
+  }
+
+  /** All models of a directory in Triton's layout. */
   public static Nereid open(Path repository) {
+    return open(RepositoryOptions.builder().repository(repository).build());
+  }
+
+  /** As {@link #open(RepositoryOptions, NereidOptions)} with the default options. */
+  public static Nereid open(RepositoryOptions repository) {
     return open(repository, NereidOptions.DEFAULT);
   }
 
   /**
-   * A runtime with the models of a directory in Triton's layout. What cannot be loaded is there as
+   * A runtime with models of directories in Triton's layout. What cannot be loaded is there as
    * well, in state {@link ModelState#FAILED} with its {@link Model#failure}: one broken model does
    * not stop the others.
    */
-  public static Nereid open(Path repository, NereidOptions options) {
-    List<RepositoryModel> found = ModelRepository.read(repository, Nereid::warn);
-    Nereid nereid = create(options);
-    found.forEach(nereid::loadOrFail);
-    return nereid;
-  }
-
-  /** What goes wrong stays with the model. */
-  private void loadOrFail(RepositoryModel found) {
-    Model model = models.entry(this, found.name(), found.version());
-    switch (found) {
-      case RepositoryModel.Broken broken -> model.fail(broken.cause());
-      case RepositoryModel.Readable readable -> {
-        models.dropWhole(found.name());
-        try {
-          load(readable.draft().complete(java.util.Optional.empty()).spec());
-        } catch (RuntimeException e) {
-          checkOpen();
-        }
-      }
+  public static Nereid open(RepositoryOptions repository, NereidOptions options) {
+    Nereid nereid = create(repository, options, PoolAllocator.DEFAULT);
+    try {
+      nereid.repository.start();
+      return nereid;
+    } catch (RuntimeException e) {
+      nereid.close();
+      throw e;
     }
-    model
-        .failure()
-        .ifPresent(reason ->
-            LOAD_LOGGER.log(
-                Level.WARNING, "model '" + model.name() + "' was not loaded: " + reason));
-  }
-
-  private static void warn(String line) {
-    RuntimeUpcalls.LOGGER.log(Level.WARNING, line);
   }
 
   /** The settings it was made with. */
@@ -122,26 +112,29 @@ public final class Nereid implements AutoCloseable {
    * old one finish there, and this returns when they have.
    */
   public Model load(ModelSpec spec) {
+    checkOpen();
+    Model model = models.entry(this, spec.name(), spec.version());
+    load(model, new ModelOrigin.Code(spec));
+    return model;
+  }
+
+  void load(Model model, ModelOrigin origin) {
     lock.readLock().lock();
     try {
       checkOpen();
-      Model model = models.entry(this, spec.name(), spec.version());
-      model.load(runtime, spec);
-      return model;
+      model.load(origin);
     } finally {
       lock.readLock().unlock();
     }
   }
 
-  /**
-   * Loads those versions of a model in a repository that its configuration selects.
-   *
-   * @return the highest of them that takes requests; when none does, the reason is thrown
-   */
-  public Model load(Path repository, String name) {
-    checkOpen();
-    ModelRepository.read(repository, name, Nereid::warn).forEach(this::loadOrFail);
-    return model(name);
+  /** The directories that models are loaded from by name, and the index of what is in them. */
+  public Repository repository() {
+    return repository;
+  }
+
+  EnsembleGraph ensembles() {
+    return ensembles;
   }
 
   /** The highest version of a model that takes requests. */
@@ -195,7 +188,7 @@ public final class Nereid implements AutoCloseable {
 
   // ---- The end ---------------------------------------------------------------------------------
 
-  private void checkOpen() {
+  void checkOpen() {
     if (closed) {
       throw new IllegalStateException("Nereid was closed");
     }
@@ -211,17 +204,20 @@ public final class Nereid implements AutoCloseable {
    */
   @Override
   public void close() {
+    repository.stop();
     lock.writeLock().lock();
     try {
       if (closed) {
         return;
       }
       closed = true;
+      ensembles.close();
     } finally {
       lock.writeLock().unlock();
     }
     long deadlineNs = Checks.deadlineNs(options.drainTimeout());
     unloadAll(deadlineNs);
+    repository.close();
     List<String> open = runtime.awaitHandles(deadlineNs) ? List.of() : runtime.openHandles();
     if (!runtime.release()) {
       throw new NereidException(

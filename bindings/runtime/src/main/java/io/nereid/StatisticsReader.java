@@ -17,6 +17,10 @@ import static io.nereid.internal.ffi.StatisticsLayout.DURATION_NS;
 import static io.nereid.internal.ffi.StatisticsLayout.HISTOGRAM_COMPUTE;
 import static io.nereid.internal.ffi.StatisticsLayout.HISTOGRAM_QUEUE;
 import static io.nereid.internal.ffi.StatisticsLayout.HISTOGRAM_TOTAL;
+import static io.nereid.internal.ffi.StatisticsLayout.MEMORY;
+import static io.nereid.internal.ffi.StatisticsLayout.MEMORY_POOL_BYTES;
+import static io.nereid.internal.ffi.StatisticsLayout.MEMORY_WEIGHT_BYTES;
+import static io.nereid.internal.ffi.StatisticsLayout.MEMORY_WORKING_BYTES;
 import static io.nereid.internal.ffi.StatisticsLayout.MODEL;
 import static io.nereid.internal.ffi.StatisticsLayout.MODEL_CACHE_HIT;
 import static io.nereid.internal.ffi.StatisticsLayout.MODEL_CACHE_MISS;
@@ -90,6 +94,17 @@ final class StatisticsReader {
           stats.get(JAVA_LONG, CACHE_HITS),
           stats.get(JAVA_LONG, CACHE_MISSES),
           stats.get(JAVA_LONG, CACHE_EVICTIONS));
+    }
+  }
+
+  static MemoryUsage memory(long model) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment stats = ModelOptionsWriter.sized(arena, MEMORY);
+      ModelCalls.memoryRead(model, stats.address());
+      return new MemoryUsage(
+          stats.get(JAVA_LONG, MEMORY_WEIGHT_BYTES),
+          stats.get(JAVA_LONG, MEMORY_WORKING_BYTES),
+          stats.get(JAVA_LONG, MEMORY_POOL_BYTES));
     }
   }
 

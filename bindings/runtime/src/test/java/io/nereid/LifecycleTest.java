@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -15,6 +16,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 class LifecycleTest extends RuntimeTest {
+
+  private static final LoadTimes NO_TIME =
+      new LoadTimes(Duration.ZERO, Duration.ZERO, Duration.ZERO, Duration.ZERO);
 
   private final GateBackend gate = new GateBackend();
 
@@ -45,14 +49,25 @@ class LifecycleTest extends RuntimeTest {
     assertEquals(
         List.of(
             new ModelEvent.Loading("m", 1),
-            new ModelEvent.Ready("m", 1),
+            new ModelEvent.Ready("m", 1, NO_TIME),
             new ModelEvent.Loading("m", 1),
-            new ModelEvent.Ready("m", 1),
+            new ModelEvent.Ready("m", 1, NO_TIME),
             new ModelEvent.Draining("m", 1),
             new ModelEvent.Unloaded("m", 1),
             new ModelEvent.Draining("m", 1),
             new ModelEvent.Unloaded("m", 1)),
-        events);
+        events.stream().map(LifecycleTest::timeless).toList());
+    LoadTimes times = model.loadTimes();
+    assertEquals(Duration.ZERO, times.read());
+    assertTrue(times.session().isPositive(), "" + times);
+    assertTrue(times.total().compareTo(times.session()) >= 0, "" + times);
+  }
+
+  /** Two events are equal when they differ in time only. */
+  private static ModelEvent timeless(ModelEvent event) {
+    return event instanceof ModelEvent.Ready(String name, long version, LoadTimes times)
+        ? new ModelEvent.Ready(name, version, NO_TIME)
+        : event;
   }
 
   @Test

@@ -3,7 +3,9 @@ package io.nereid;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.nereid.internal.repository.ModelReader;
 import io.nereid.internal.repository.ModelRepository;
+import io.nereid.internal.repository.ReadOptions;
 import io.nereid.internal.repository.RepositoryModel;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -14,6 +16,7 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Random;
+import java.util.function.Consumer;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 import java.util.regex.Matcher;
@@ -196,16 +199,24 @@ class RepositoryMutationTest {
     }
   }
 
+  private static List<RepositoryModel> readAll(Path repository, Consumer<String> warnings) {
+    return ModelRepository.find(List.of(repository)).values().stream()
+        .map(List::getFirst)
+        .map(directory -> ModelReader.read(directory, ReadOptions.DEFAULT, warnings))
+        .flatMap(reading -> reading.versions().stream())
+        .toList();
+  }
+
   @Test
   void readingGivesAModelOrAReason() throws IOException {
     List<String> warnings = new ArrayList<>();
-    ModelRepository.read(EXAMPLES, warnings::add);
+    readAll(EXAMPLES, warnings::add);
     long openBefore = openFiles();
     int readable = 0;
     int broken = 0;
     for (int i = 0; i < READS / MODELS.size(); i++) {
       Path repository = damagedRepository(i);
-      List<RepositoryModel> models = ModelRepository.read(repository, warnings::add);
+      List<RepositoryModel> models = readAll(repository, warnings::add);
       assertTrue(models.size() >= MODELS.size(), () -> "none is lost: " + models);
       for (RepositoryModel model : models) {
         if (model instanceof RepositoryModel.Broken failed) {

@@ -87,26 +87,27 @@ class RepositoryTest {
   void oneModelOfARepositoryCanBeLoadedAndMended() throws IOException {
     write("m", "backend: \"identity\"\n" + TENSORS.replace("4", "0"));
     write("other", "backend: \"identity\"\n" + TENSORS);
-    try (Nereid nereid = Nereid.create()) {
-      NereidException failure =
-          assertThrows(NereidException.class, () -> nereid.load(repository, "m"));
+    var options = RepositoryOptions.builder().repository(repository).explicit().build();
+    try (Nereid nereid = Nereid.open(options)) {
+      Repository models = nereid.repository();
+      NereidException failure = assertThrows(NereidException.class, () -> models.load("m"));
       assertTrue(failure.getMessage().contains("m/config.pbtxt:2:"), failure.getMessage());
       write("m", "backend: \"identity\"\n" + TENSORS);
-      Model model = nereid.load(repository, "m");
+      models.load("m");
+      Model model = nereid.model("m");
       assertEquals(ModelState.READY, model.state());
       assertEquals(1, model.version());
-      assertEquals(model, nereid.model("m"));
       assertTrue(nereid.models().stream().noneMatch(other -> other.name().equals("other")));
 
       write("m", "backend: \"identity\"");
-      nereid.load(repository, "m");
+      assertThrows(NereidException.class, () -> models.load("m"));
       assertEquals(ModelState.READY, model.state(), "a failed reload leaves the old one serving");
 
       write("m", "{");
-      nereid.load(repository, "m");
+      assertThrows(NereidException.class, () -> models.load("m"));
       assertEquals(List.of(1L, 0L), nereid.models().stream().map(Model::version).toList());
       write("m", "backend: \"identity\"\n" + TENSORS);
-      nereid.load(repository, "m");
+      models.load("m");
       assertEquals(List.of(model), nereid.models(), "what was mended is forgotten");
       assertTrue(model.failure().isEmpty());
     }
@@ -126,8 +127,8 @@ class RepositoryTest {
 
   @Test
   void labelsComeWithTheOutput() {
-    try (Nereid nereid = Nereid.create()) {
-      ModelSpec spec = nereid.load(EXAMPLES, "digits").spec();
+    try (Nereid nereid = Nereid.open(EXAMPLES)) {
+      ModelSpec spec = nereid.model("digits").spec();
       assertEquals(10, spec.outputs().getFirst().labels().size());
       assertEquals("seven", spec.outputs().getFirst().labels().get(7));
     }

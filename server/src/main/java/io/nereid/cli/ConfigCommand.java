@@ -3,13 +3,14 @@ package io.nereid.cli;
 import io.nereid.Model;
 import io.nereid.ModelConfiguration;
 import io.nereid.Nereid;
+import io.nereid.RepositoryOptions;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -28,11 +29,7 @@ final class ConfigCommand implements Callable<Integer> {
   @Parameters(paramLabel = "MODEL", description = "The model's name.")
   private String modelName;
 
-  @Option(
-      names = "--repository",
-      paramLabel = "DIR",
-      description = "The model repository; the bundled examples by default.")
-  private Path repository;
+  @Mixin private RepositoryArguments repositories;
 
   @Option(
       names = "--model-version",
@@ -58,11 +55,12 @@ final class ConfigCommand implements Callable<Integer> {
 
   /** Of the model as it is served: only loading it shows what its file tells. */
   private ModelConfiguration configuration() {
-    RepositoryOption.muteLoadFailures(); // this one is thrown as well
-    try (Nereid nereid = Nereid.create()) {
-      Model highest = nereid.load(RepositoryOption.resolve(repository), modelName);
-      Model model = version == null ? highest : nereid.model(modelName, version);
-      return ModelConfiguration.of(model.spec());
+    RepositoryArguments.muteLoadLog(); // what goes wrong is thrown as well
+    RepositoryOptions.Builder options = RepositoryOptions.builder().explicit(modelName);
+    repositories.directories(null).forEach(options::repository);
+    try (Nereid nereid = Nereid.open(options.build())) {
+      Model model = version == null ? nereid.model(modelName) : nereid.model(modelName, version);
+      return model.configuration();
     }
   }
 

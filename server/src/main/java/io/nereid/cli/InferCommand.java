@@ -4,10 +4,10 @@ import io.nereid.InferRequest;
 import io.nereid.InferResponse;
 import io.nereid.Model;
 import io.nereid.Nereid;
+import io.nereid.RepositoryOptions;
 import io.nereid.Tensor;
 import io.nereid.TensorSpec;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -16,6 +16,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -40,11 +41,7 @@ final class InferCommand implements Callable<Integer> {
   @Parameters(paramLabel = "MODEL", description = "The model's name.")
   private String modelName;
 
-  @Option(
-      names = "--repository",
-      paramLabel = "DIR",
-      description = "The model repository; the bundled examples by default.")
-  private Path repository;
+  @Mixin private RepositoryArguments repositories;
 
   @Option(
       names = "--model-version",
@@ -95,8 +92,9 @@ final class InferCommand implements Callable<Integer> {
       throw new ParameterException(
           command.commandLine(), "expected --timeout-ms of 1 or more, got " + timeoutMs);
     }
-    try (Nereid nereid = Nereid.create()) {
-      Model model = load(nereid);
+    RepositoryArguments.muteLoadLog(); // what goes wrong is thrown as well
+    try (Nereid nereid = Nereid.open(options())) {
+      Model model = version == null ? nereid.model(modelName) : nereid.model(modelName, version);
       Map<String, Tensor> tensors = tensors(model);
       long[] elapsedNs = new long[repeat];
       for (int i = 0; i < repeat; i++) {
@@ -117,10 +115,10 @@ final class InferCommand implements Callable<Integer> {
   }
 
   /** Only this model: what is wrong with others is of no interest here. */
-  private Model load(Nereid nereid) {
-    RepositoryOption.muteLoadFailures(); // this one is thrown as well
-    Model highest = nereid.load(RepositoryOption.resolve(repository), modelName);
-    return version == null ? highest : nereid.model(modelName, version);
+  private RepositoryOptions options() {
+    RepositoryOptions.Builder options = RepositoryOptions.builder().explicit(modelName);
+    repositories.directories(null).forEach(options::repository);
+    return options.build();
   }
 
   private Map<String, Tensor> tensors(Model model) throws IOException {

@@ -1,26 +1,35 @@
 package io.nereid.cli;
 
+import io.nereid.LoadTimes;
+import io.nereid.MemoryUsage;
 import io.nereid.Model;
+import io.nereid.ModelEvent;
+import io.nereid.ModelIndexEntry;
+import io.nereid.ModelIndexEntry.State;
 import io.nereid.ModelSpec;
-import io.nereid.ModelState;
 import io.nereid.Nereid;
 import io.nereid.TensorSpec;
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 import tools.jackson.jr.ob.JSON;
 
-/** Lists what a model repository holds, after loading it. */
+/** Lists what model repositories hold, after loading it. */
 @Command(
     name = "models",
     description = "Load a model repository and list its models.",
@@ -31,72 +40,117 @@ final class ModelsCommand implements Callable<Integer> {
   @Parameters(
       arity = "0..1",
       paramLabel = "DIR",
-      description = "The model repository; the bundled examples by default.")
+      description = "A model repository; the bundled examples by default.")
   private Path repository;
+
+  @Mixin private ControlArguments control;
 
   @Option(names = "--json", description = "Print JSON instead of a table.")
   private boolean json;
 
+  @Option(
+      names = "--watch",
+      description = "In mode poll: stay, and tell what becomes of the models, until Ctrl-C.")
+  private boolean watch;
+
   @Override
   public Integer call() throws IOException {
-    RepositoryOption.muteLoadFailures(); // the list has the reasons
-    try (Nereid nereid = Nereid.open(RepositoryOption.resolve(repository))) {
-      List<Model> models = nereid.models();
+    if (watch && !control.isPolling()) {
+      throw new ParameterException(
+          command.commandLine(), "--watch needs --model-control-mode poll");
+    }
+    RepositoryArguments.muteLoadLog(); // the list has the reasons
+    try (LoadProgress progress = new LoadProgress();
+        Nereid nereid = Nereid.open(control.options(repository).listener(progress).build())) {
+      progress.close();
+      List<ModelIndexEntry> index = nereid.repository().index();
       if (json) {
-        printJson(models);
+        printJson(nereid, index);
       } else {
-        printTable(models);
+        printTable(nereid, index);
       }
-      return models.stream().allMatch(model -> model.state() == ModelState.READY) ? 0 : 1;
+      if (watch) {
+        watch(nereid);
+      }
+      return index.stream().anyMatch(entry -> entry.state() == State.UNAVAILABLE) ? 1 : 0;
     }
   }
 
-  private void printTable(List<Model> models) {
-    var out = command.commandLine().getOut();
-    if (models.isEmpty()) {
-      out.println("No models in " + RepositoryOption.resolve(repository));
+  /** Prints a line for each event, until the thread is interrupted. */
+  private void watch(Nereid nereid) {
+    PrintWriter out = command.commandLine().getOut();
+    nereid.addListener(event -> out.println(Printable.of(line(event))));
+    try {
+      new CountDownLatch(1).await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private static String line(ModelEvent event) {
+    String what =
+        switch (event) {
+          case ModelEvent.Waiting waiting -> "waits to be loaded";
+          case ModelEvent.Loading loading -> "is being loaded";
+          case ModelEvent.Ready ready ->
+              "is ready after " + ready.times().total().toMillis() + " ms";
+          case ModelEvent.Draining draining -> "finishes what it has";
+          case ModelEvent.Unloaded unloaded -> "is unloaded";
+          case ModelEvent.Failed failed -> "was not loaded: " + failed.cause().getMessage();
+        };
+    return event.model()
+        + (event.version() == 0 ? " " : " version " + event.version() + " ")
+        + what;
+  }
+
+  private void printTable(Nereid nereid, List<ModelIndexEntry> index) {
+    PrintWriter out = command.commandLine().getOut();
+    if (index.isEmpty()) {
+      String where =
+          control.directories(repository).stream()
+              .map(Path::toString)
+              .collect(Collectors.joining(", "));
+      out.println("No models in " + where);
       return;
     }
     Table table = new Table("MODEL", "VERSION", "STATE", "BACKEND", "BATCH", "INPUTS", "OUTPUTS");
-    for (Model model : models) {
-      String version = model.version() == 0 ? "-" : Long.toString(model.version());
-      if (model.state() == ModelState.READY) {
-        ModelSpec spec = model.spec();
+    for (ModelIndexEntry entry : index) {
+      String version = entry.version().isEmpty() ? "-" : "" + entry.version().getAsLong();
+      if (entry.state() == State.READY) {
+        ModelSpec spec = model(nereid, entry).spec();
         table.add(
-            model.name(),
+            entry.name(),
             version,
-            state(model),
-            spec.backendName(),
+            "READY",
+            backend(spec),
             spec.maxBatchSize() == 0 ? "-" : Long.toString(spec.maxBatchSize()),
             tensors(spec.inputs()),
             tensors(spec.outputs()));
       } else {
-        table.add(model.name(), version, state(model), "-", "-", "-", "-");
+        String state = entry.state() == State.UNKNOWN ? "-" : entry.state().toString();
+        table.add(entry.name(), version, state, "-", "-", "-", "-");
       }
     }
     table.print(out);
-    for (Model model : models) {
-      model
-          .failure()
-          .ifPresent(reason -> {
-            out.println();
-            out.println(Printable.of(title(model) + ": " + reason));
-          });
+    for (ModelIndexEntry entry : index) {
+      if (!entry.reason().isEmpty()) {
+        out.println();
+        out.println(Printable.of(title(entry) + ": " + entry.reason()));
+      }
     }
   }
 
-  private static String title(Model model) {
-    return model.name() + (model.version() == 0 ? "" : " version " + model.version());
+  private static Model model(Nereid nereid, ModelIndexEntry entry) {
+    return nereid.model(entry.name(), entry.version().getAsLong());
   }
 
-  /** In the words of Triton's repository index. */
-  private static String state(Model model) {
-    return switch (model.state()) {
-      case LOADING -> "LOADING";
-      case READY -> "READY";
-      case DRAINING -> "UNLOADING";
-      case UNLOADED, FAILED -> "UNAVAILABLE";
-    };
+  private static String backend(ModelSpec spec) {
+    return spec.ensemble().isPresent() ? "ensemble" : spec.backendName();
+  }
+
+  private static String title(ModelIndexEntry entry) {
+    return entry.name()
+        + (entry.version().isEmpty() ? "" : " version " + entry.version().getAsLong());
   }
 
   private static String tensors(List<TensorSpec> specs) {
@@ -107,27 +161,52 @@ final class ModelsCommand implements Callable<Integer> {
         .collect(Collectors.joining(", "));
   }
 
-  private void printJson(List<Model> models) throws IOException {
+  private void printJson(Nereid nereid, List<ModelIndexEntry> index) throws IOException {
     List<Map<String, Object>> list = new ArrayList<>();
-    for (Model model : models) {
-      Map<String, Object> entry = new LinkedHashMap<>();
-      entry.put("name", model.name());
-      entry.put("version", model.version() == 0 ? "" : Long.toString(model.version()));
-      entry.put("state", state(model));
-      model.failure().ifPresent(reason -> entry.put("reason", reason));
-      if (model.state() == ModelState.READY) {
-        ModelSpec spec = model.spec();
-        entry.put("backend", spec.backendName());
-        entry.put("max_batch_size", spec.maxBatchSize());
-        entry.put("inputs", describe(spec.inputs()));
-        entry.put("outputs", describe(spec.outputs()));
+    for (ModelIndexEntry entry : index) {
+      Map<String, Object> object = new LinkedHashMap<>();
+      object.put("name", entry.name());
+      entry.version().ifPresent(version -> object.put("version", Long.toString(version)));
+      if (entry.state() != State.UNKNOWN) {
+        object.put("state", entry.state().toString());
       }
-      list.add(entry);
+      if (!entry.reason().isEmpty()) {
+        object.put("reason", entry.reason());
+      }
+      if (entry.state() == State.READY) {
+        describe(model(nereid, entry), object);
+      }
+      list.add(object);
     }
     command
         .commandLine()
         .getOut()
         .println(JSON.std.with(JSON.Feature.PRETTY_PRINT_OUTPUT).asString(list));
+  }
+
+  private static void describe(Model model, Map<String, Object> object) {
+    ModelSpec spec = model.spec();
+    object.put("backend", backend(spec));
+    object.put("max_batch_size", spec.maxBatchSize());
+    object.put("inputs", describe(spec.inputs()));
+    object.put("outputs", describe(spec.outputs()));
+    LoadTimes times = model.loadTimes();
+    Map<String, Object> loadUs = new LinkedHashMap<>();
+    loadUs.put("read", us(times.read()));
+    loadUs.put("parse", us(times.parse()));
+    loadUs.put("session", us(times.session()));
+    loadUs.put("warm_up", us(times.warmUp()));
+    object.put("load_us", loadUs);
+    MemoryUsage memory = model.memoryUsage();
+    Map<String, Object> memoryBytes = new LinkedHashMap<>();
+    memoryBytes.put("weights", memory.weights());
+    memoryBytes.put("working", memory.working());
+    memoryBytes.put("pool", memory.pool());
+    object.put("memory_bytes", memoryBytes);
+  }
+
+  private static long us(Duration time) {
+    return time.toNanos() / 1000;
   }
 
   private static List<Map<String, Object>> describe(List<TensorSpec> specs) {

@@ -64,6 +64,9 @@ final class Handles {
   static final MethodHandle REQUEST_SUBMIT =
       downcall("nrd_request_submit", FunctionDescriptor.of(JAVA_INT, JAVA_LONG));
 
+  static final MethodHandle REQUEST_WARM_UP =
+      downcall("nrd_request_warm_up", FunctionDescriptor.of(JAVA_INT, JAVA_LONG));
+
   static final MethodHandle REQUEST_CANCEL =
       downcall("nrd_request_cancel", FunctionDescriptor.of(JAVA_INT, JAVA_LONG));
 
@@ -94,11 +97,23 @@ final class Handles {
           "nrd_backend_find",
           FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
 
+  static final MethodHandle SOURCE_OPEN =
+      downcall(
+          "nrd_source_open",
+          FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
+
+  static final MethodHandle SOURCE_TENSOR =
+      downcall(
+          "nrd_source_tensor",
+          FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_LONG));
+
+  static final MethodHandle SOURCE_RELEASE =
+      downcall("nrd_source_release", FunctionDescriptor.ofVoid(JAVA_LONG));
+
   static final MethodHandle MODEL_LOAD =
       downcall(
           "nrd_model_load",
-          FunctionDescriptor.of(
-              JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
+          FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
 
   static final MethodHandle MODEL_DRAIN =
       downcall("nrd_model_drain", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG));
@@ -108,6 +123,9 @@ final class Handles {
 
   static final MethodHandle MODEL_STATS_READ =
       downcall("nrd_model_stats_read", FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG));
+
+  static final MethodHandle MODEL_MEMORY_READ =
+      downcall("nrd_model_memory_read", FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG));
 
   static final MethodHandle MODEL_BATCH_STATS_READ =
       downcall(

@@ -13,8 +13,31 @@ public final class ModelCalls {
     }
   }
 
-  public static int load(
-      long runtime, long options, long source, long modelOut, long errorOut) {
+  public static int sourceOpen(long runtime, long options, long sourceOut, long errorOut) {
+    try {
+      return (int) Handles.SOURCE_OPEN.invokeExact(runtime, options, sourceOut, errorOut);
+    } catch (Throwable t) {
+      throw NativeLibrary.unexpected(t);
+    }
+  }
+
+  public static int sourceTensor(long source, int kind, int index, long specOut) {
+    try {
+      return (int) Handles.SOURCE_TENSOR.invokeExact(source, kind, index, specOut);
+    } catch (Throwable t) {
+      throw NativeLibrary.unexpected(t);
+    }
+  }
+
+  public static void sourceRelease(long source) {
+    try {
+      Handles.SOURCE_RELEASE.invokeExact(source);
+    } catch (Throwable t) {
+      throw NativeLibrary.unexpected(t);
+    }
+  }
+
+  public static int load(long runtime, long options, long source, long modelOut, long errorOut) {
     try {
       return (int) Handles.MODEL_LOAD.invokeExact(runtime, options, source, modelOut, errorOut);
     } catch (Throwable t) {
@@ -41,6 +64,14 @@ public final class ModelCalls {
   public static void statsRead(long model, long statsOut) {
     try {
       Handles.MODEL_STATS_READ.invokeExact(model, statsOut);
+    } catch (Throwable t) {
+      throw NativeLibrary.unexpected(t);
+    }
+  }
+
+  public static void memoryRead(long model, long statsOut) {
+    try {
+      Handles.MODEL_MEMORY_READ.invokeExact(model, statsOut);
     } catch (Throwable t) {
       throw NativeLibrary.unexpected(t);
     }

@@ -61,6 +61,14 @@ public final class RequestCalls {
     }
   }
 
+  public static int warmUp(long request) {
+    try {
+      return (int) Handles.REQUEST_WARM_UP.invokeExact(request);
+    } catch (Throwable t) {
+      throw NativeLibrary.unexpected(t);
+    }
+  }
+
   public static int cancel(long request) {
     try {
       return (int) Handles.REQUEST_CANCEL.invokeExact(request);

@@ -8,38 +8,43 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
-import java.util.function.Consumer;
+import java.util.SortedMap;
+import java.util.TreeMap;
 
-/**
- * A directory of models in Triton's layout: {@code <model>/config.pbtxt} and {@code
- * <model>/<version>/}. What is wrong with one model is that model's reason and nobody else's.
- */
+/** Finds the models in directories of Triton's layout. */
 public final class ModelRepository {
 
   private ModelRepository() {}
 
-  /** All versions that the models' configurations select, by name and version. */
-  public static List<RepositoryModel> read(Path repository, Consumer<String> warnings) {
-    List<RepositoryModel> models = new ArrayList<>();
-    for (Path directory : modelDirectories(repository)) {
-      models.addAll(ModelReader.read(directory, ReadOptions.DEFAULT, warnings).versions());
+  /**
+   * Every model's directory by name; more than one where repositories have the same name.
+   *
+   * @throws NereidException when a repository cannot be listed
+   */
+  public static SortedMap<String, List<Path>> find(List<Path> repositories) {
+    SortedMap<String, List<Path>> models = new TreeMap<>();
+    for (Path repository : repositories) {
+      for (Path directory : modelDirectories(repository)) {
+        String name = directory.getFileName().toString();
+        models.computeIfAbsent(name, key -> new ArrayList<>()).add(directory);
+      }
     }
     return models;
   }
 
-  /** The versions of one model that its configuration selects; never empty. */
-  public static List<RepositoryModel> read(
-      Path repository, String model, Consumer<String> warnings) {
-    checkRepository(repository);
-    ModelFiles.checkName(model);
-    Path directory = repository.toAbsolutePath().resolve(model);
-    if (!Files.isDirectory(directory)) {
-      throw new NereidException(
-          StatusCode.NOT_FOUND, "there is no model '" + model + "' in " + repository);
-    }
-    return ModelReader.read(directory, ReadOptions.DEFAULT, warnings).versions();
+  /** The directories of one model; none when no repository has it. */
+  public static List<Path> find(List<Path> repositories, String name) {
+    checkName(name);
+    return repositories.stream()
+        .map(repository -> repository.toAbsolutePath().resolve(name))
+        .filter(Files::isDirectory)
+        .toList();
+  }
+
+  /** Refuses names that no model can have, and those that lead out of the repository. */
+  public static void checkName(String name) {
+    ModelFiles.checkName(name);
   }
 
   private static List<Path> modelDirectories(Path repository) {
@@ -57,7 +62,6 @@ public final class ModelRepository {
     } catch (IOException e) {
       throw unreadable(repository, e);
     }
-    directories.sort(Comparator.comparing(path -> path.getFileName().toString()));
     return directories;
   }
 

@@ -52,7 +52,7 @@ class ModelRepositoryTest {
   @Test
   void bundledModelsAreAllReadable() {
     List<RepositoryModel> models =
-        ModelRepository.read(Path.of("../../examples/models"), repository.warnings::add);
+        TestRepository.readAll(Path.of("../../examples/models"), repository.warnings::add);
     assertEquals(
         List.of("digits/1", "identity_fp32/1", "simple/1", "simple_string/1"),
         models.stream().map(ModelRepositoryTest::name).toList());
@@ -246,9 +246,7 @@ class ModelRepositoryTest {
   void oneModelIsNotAskedForByPath(String name) throws IOException {
     repository.model("m", CONFIG, 1);
     NereidException failure =
-        assertThrows(
-            NereidException.class,
-            () -> ModelRepository.read(directory, name, repository.warnings::add));
+        assertThrows(NereidException.class, () -> ModelRepository.find(List.of(directory), name));
     assertEquals(StatusCode.INVALID_ARGUMENT, failure.code(), failure.getMessage());
   }
 
@@ -257,7 +255,7 @@ class ModelRepositoryTest {
     Path file = Files.writeString(directory.resolve("file"), "");
     for (Path wrong : List.of(file, directory.resolve("nothing"))) {
       NereidException failure =
-          assertThrows(NereidException.class, () -> ModelRepository.read(wrong, line -> {}));
+          assertThrows(NereidException.class, () -> ModelRepository.find(List.of(wrong)));
       assertTrue(failure.getMessage().contains(wrong.toString()), failure.getMessage());
     }
   }

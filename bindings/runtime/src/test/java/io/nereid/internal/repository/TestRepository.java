@@ -8,6 +8,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
+
 
 /** A model repository that a test writes, in an empty directory. */
 final class TestRepository {
@@ -38,7 +40,16 @@ final class TestRepository {
 
   List<RepositoryModel> read() {
     warnings.clear();
-    return ModelRepository.read(root, warnings::add);
+    return readAll(root, warnings::add);
+  }
+
+  /** All versions of all models in a repository. */
+  static List<RepositoryModel> readAll(Path repository, Consumer<String> warnings) {
+    return ModelRepository.find(List.of(repository)).values().stream()
+        .map(List::getFirst)
+        .map(directory -> ModelReader.read(directory, ReadOptions.DEFAULT, warnings))
+        .flatMap(reading -> reading.versions().stream())
+        .toList();
   }
 
   /** What the only version of the only model is loaded from. */

@@ -1,0 +1,165 @@
+package io.nereid;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.nereid.backend.Backend;
+import io.nereid.internal.ffi.ErrorRecord;
+import io.nereid.internal.ffi.ModelCalls;
+import io.nereid.internal.ffi.ModelLayout;
+import io.nereid.internal.repository.CompletedModel;
+import io.nereid.internal.repository.ModelDraft;
+import java.lang.System.Logger.Level;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Loads models: lets a model tell what its configuration leaves out, opens its backend, and warms
+ * it up.
+ */
+final class ModelLoader {
+
+  /** A model that can take requests. */
+  record Result(LoadedModel model, ModelConfiguration configuration, LoadTimes times) {}
+
+  private final NativeRuntime runtime;
+  private final ModelTable models;
+
+  /** The models are those that ensembles find their steps in. */
+  ModelLoader(NativeRuntime runtime, ModelTable models) {
+    this.runtime = runtime;
+    this.models = models;
+  }
+
+  Result load(ModelOrigin origin) {
+    return switch (origin) {
+      case ModelOrigin.Code code -> {
+        ModelConfiguration configuration = ModelConfiguration.of(code.spec());
+        yield load(new CompletedModel(code.spec(), configuration), null, 0, 0, System.nanoTime());
+      }
+      case ModelOrigin.Directory directory -> load(directory);
+    };
+  }
+
+  private Result load(ModelOrigin.Directory directory) {
+    ModelDraft draft = directory.draft();
+    long startNs = System.nanoTime();
+    if (!draft.needsSignature()) {
+      CompletedModel model = draft.complete(Optional.empty());
+      return load(model, null, directory.readNs(), directory.parseNs(), startNs);
+    }
+    Optional<Backend> javaBackend = BackendFinder.find(draft.opening());
+    if (javaBackend.isPresent()) {
+      CompletedModel model = draft.complete(describe(javaBackend.get(), draft.opening()));
+      return load(model, null, directory.readNs(), directory.parseNs(), startNs);
+    }
+    try (NativeSource source = NativeSource.open(runtime, draft.opening())) {
+      CompletedModel model = draft.complete(source.signature());
+      return load(model, source, directory.readNs(), directory.parseNs(), startNs);
+    }
+  }
+
+  private static Optional<ModelSignature> describe(Backend backend, ModelSpec opening) {
+    try {
+      return backend.describe(opening);
+    } catch (NereidException e) {
+      throw e;
+    } catch (Exception e) {
+      throw new NereidException(
+          StatusCode.INTERNAL, "the backend failed to describe model '" + opening.name() + "'", e);
+    }
+  }
+
+  private Result load(
+      CompletedModel completed, NativeSource source, long readNs, long parseNs, long startNs) {
+    ModelSpec spec = completed.spec();
+    LoadedModel loaded = open(spec, source);
+    long openedNs = System.nanoTime();
+    try {
+      new WarmUpRunner(loaded).run();
+    } catch (RuntimeException e) {
+      loaded.retire(Checks.deadlineNs(Duration.ZERO), false);
+      throw e;
+    }
+    LoadTimes times =
+        new LoadTimes(
+            Duration.ofNanos(readNs),
+            Duration.ofNanos(parseNs),
+            Duration.ofNanos(openedNs - startNs),
+            Duration.ofNanos(System.nanoTime() - openedNs));
+    return new Result(loaded, completed.configuration(), times);
+  }
+
+  private LoadedModel open(ModelSpec spec, NativeSource source) {
+    Signature signature = new Signature(spec);
+    if (spec.responseCache() && runtime.options().cacheByteLimit() == 0) {
+      RuntimeUpcalls.LOGGER.log(
+          Level.WARNING,
+          "model ''{0}'' asks for the response cache, which has no memory: nothing is cached; set"
+              + " NereidOptions.cacheByteLimit",
+          spec.name());
+    }
+    return spec.ensemble().isPresent() ? openEnsemble(signature) : openBackend(signature, source);
+  }
+
+  private LoadedModel openEnsemble(Signature signature) {
+    ModelSpec spec = signature.spec();
+    List<LoadedModel> steps = new ArrayList<>();
+    try (Arena arena = Arena.ofConfined()) {
+      spec.ensemble().orElseThrow().steps().forEach(step -> steps.add(models.use(step)));
+      MemorySegment options = ModelOptionsWriter.write(arena, spec, 1, 0, spec.parameters());
+      EnsemblePlan.of(spec, steps).write(arena, options);
+      return new LoadedModel(runtime, signature, load(arena, options, null), 0, steps);
+    } catch (RuntimeException e) {
+      steps.forEach(LoadedModel::removeUser);
+      throw e;
+    }
+  }
+
+  private LoadedModel openBackend(Signature signature, NativeSource source) {
+    ModelSpec spec = signature.spec();
+    Optional<Backend> javaBackend = BackendFinder.find(spec);
+    List<Integer> devices = javaBackend.map(Backend::devices).orElse(List.of());
+    List<InstancePlacement> placements = InstancePlacement.of(spec.instanceGroups(), devices);
+    long number =
+        javaBackend
+            .map(backend -> JavaBackends.add(backend, signature, runtime, placements))
+            .orElse(0L);
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment table;
+      if (javaBackend.isPresent()) {
+        table = ModelOptionsWriter.sized(arena, ModelLayout.BACKEND);
+        JavaBackends.write(table, number, javaBackend.get());
+      } else {
+        table = CoreBackends.find(arena, spec.backendName());
+      }
+      MemorySegment options =
+          ModelOptionsWriter.write(
+              arena,
+              spec,
+              placements.size(),
+              table.address(),
+              javaBackend.isPresent() ? spec.parameters() : CoreBackends.parameters(runtime, spec));
+      return new LoadedModel(runtime, signature, load(arena, options, source), number, List.of());
+    } catch (RuntimeException e) {
+      JavaBackends.remove(number);
+      throw e;
+    }
+  }
+
+  /** The core owns the source from here on, also when this throws. */
+  private long load(Arena arena, MemorySegment options, NativeSource source) {
+    MemorySegment out = arena.allocate(JAVA_LONG);
+    long error = ErrorRecord.allocate(arena);
+    int status =
+        runtime.use(at -> {
+          long taken = source == null ? 0 : source.take();
+          return ModelCalls.load(at, options.address(), taken, out.address(), error);
+        });
+    ErrorRecord.check(status, error);
+    return out.get(JAVA_LONG, 0);
+  }
+}

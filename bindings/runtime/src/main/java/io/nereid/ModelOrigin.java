@@ -1,0 +1,34 @@
+package io.nereid;
+
+import io.nereid.internal.repository.ModelDraft;
+import java.util.Optional;
+
+/** What a version of a model is loaded from, and loaded from again. */
+sealed interface ModelOrigin {
+
+  /** The graph of an ensemble; empty for other models. */
+  Optional<Ensemble> ensemble();
+
+  /** A specification that the embedder gave. */
+  record Code(ModelSpec spec) implements ModelOrigin {
+
+    @Override
+    public Optional<Ensemble> ensemble() {
+      return spec.ensemble();
+    }
+  }
+
+  /**
+   * A directory of a repository.
+   *
+   * @param readNs how long reading it took
+   * @param parseNs how long understanding it took
+   */
+  record Directory(ModelDraft draft, long readNs, long parseNs) implements ModelOrigin {
+
+    @Override
+    public Optional<Ensemble> ensemble() {
+      return draft.opening().ensemble();
+    }
+  }
+}

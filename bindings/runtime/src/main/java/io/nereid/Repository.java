@@ -1,0 +1,264 @@
+package io.nereid;
+
+import io.nereid.RepositoryOptions.ControlMode;
+import io.nereid.internal.repository.Fingerprint;
+import io.nereid.internal.repository.ModelRepository;
+import java.lang.System.Logger.Level;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * The model repositories of a {@link Nereid}, and which of their models are loaded. Loading and
+ * unloading by name is for control mode {@link ControlMode#EXPLICIT}.
+ */
+public final class Repository {
+
+  private final Nereid nereid;
+  private final ModelTable models;
+  private final RepositoryOptions options;
+  private final RepositoryLoader loader;
+  private final Map<String, RepositoryEntry> entries = new ConcurrentHashMap<>();
+  private volatile RepositoryPoller poller;
+
+  Repository(Nereid nereid, ModelTable models, RepositoryOptions options) {
+    this.nereid = nereid;
+    this.models = models;
+    this.options = options;
+    loader = new RepositoryLoader(nereid, models, options, this::entry);
+  }
+
+  private RepositoryEntry entry(String name) {
+    return entries.computeIfAbsent(name, key -> new RepositoryEntry(nereid, models, key));
+  }
+
+  /** Loads what the control mode asks for; what cannot be loaded is there with its reason. */
+  void start() {
+    SortedMap<String, List<Path>> found = ModelRepository.find(options.repositories());
+    boolean all =
+        options.controlMode() != ControlMode.EXPLICIT
+            || options.loadModels().contains(RepositoryOptions.ALL_MODELS);
+    SortedMap<String, List<Path>> wanted = new TreeMap<>();
+    if (all) {
+      wanted.putAll(found);
+    }
+    for (String name : options.loadModels()) {
+      if (!name.equals(RepositoryOptions.ALL_MODELS)) {
+        wanted.put(name, found.getOrDefault(name, List.of()));
+      }
+    }
+    loader.load(wanted, Map.of());
+    if (options.controlMode() == ControlMode.POLL) {
+      poller = new RepositoryPoller(this::poll, options.pollInterval());
+    }
+  }
+
+  /** Stops following changes, and waits until nothing is being loaded because of one. */
+  void stop() {
+    RepositoryPoller stopped = poller;
+    if (stopped != null) {
+      stopped.close();
+    }
+  }
+
+  /** Deletes what was stored for loaded models, which are unloaded by now. */
+  void close() {
+    entries.values().forEach(RepositoryEntry::close);
+  }
+
+  /** The settings it was made with. */
+  public RepositoryOptions options() {
+    return options;
+  }
+
+  // ---- The index -------------------------------------------------------------------------------
+
+  /**
+   * Every model of the repositories, loaded or not, and whatever else was ever loaded: by name,
+   * then by version.
+   */
+  public List<ModelIndexEntry> index() {
+    nereid.checkOpen();
+    Set<String> names = new TreeSet<>(models.names());
+    try {
+      names.addAll(ModelRepository.find(options.repositories()).keySet());
+    } catch (NereidException e) {
+      warn(e.getMessage());
+    }
+    List<ModelIndexEntry> index = new ArrayList<>();
+    for (String name : names) {
+      List<Model> versions = models.versions(name);
+      if (versions.isEmpty()) {
+        index.add(
+            new ModelIndexEntry(name, OptionalLong.empty(), ModelIndexEntry.State.UNKNOWN, ""));
+      }
+      versions.reversed().forEach(model -> index.add(indexEntry(model)));
+    }
+    return index;
+  }
+
+  private static ModelIndexEntry indexEntry(Model model) {
+    OptionalLong version =
+        model.version() == 0 ? OptionalLong.empty() : OptionalLong.of(model.version());
+    ModelState state = model.state();
+    return new ModelIndexEntry(
+        model.name(),
+        version,
+        switch (state) {
+          case READY -> ModelIndexEntry.State.READY;
+          case LOADING -> ModelIndexEntry.State.LOADING;
+          case DRAINING -> ModelIndexEntry.State.UNLOADING;
+          case UNLOADED, FAILED -> ModelIndexEntry.State.UNAVAILABLE;
+        },
+        state == ModelState.UNLOADED ? "unloaded" : model.failure().orElse(""));
+  }
+
+  // ---- Loading and unloading -------------------------------------------------------------------
+
+  /**
+   * Loads a model, with the models that it needs when it is an ensemble, from what the repository
+   * has now; returns when it takes requests. A version that is loaded already is replaced without a
+   * gap, unless nothing has changed; when that fails it goes on serving. Versions that the
+   * configuration does not select any more are unloaded.
+   *
+   * @throws NereidException with the reasons of all versions that could not be loaded
+   */
+  public void load(String name) {
+    load(name, Optional.empty());
+  }
+
+  /** As {@link #load(String)}, with another configuration, or with files that were sent along. */
+  public void load(String name, ModelOverride override) {
+    load(name, Optional.of(override));
+  }
+
+  private void load(String name, Optional<ModelOverride> override) {
+    checkExplicit();
+    boolean givenFiles = override.isPresent() && !override.get().files().isEmpty();
+    List<Path> directories = ModelRepository.find(options.repositories(), name);
+    if (directories.isEmpty() && !givenFiles) {
+      throw new NereidException(
+          StatusCode.NOT_FOUND,
+          "failed to load '"
+              + name
+              + "', failed to poll from model repository: there is no such directory in "
+              + options.repositories());
+    }
+    SortedMap<String, List<Path>> wanted = new TreeMap<>(Map.of(name, directories));
+    Map<String, ModelOverride> overrides =
+        override.map(value -> Map.of(name, value)).orElse(Map.of());
+    List<String> failures = loader.load(wanted, overrides).getOrDefault(name, List.of());
+    if (!failures.isEmpty()) {
+      throw new NereidException(
+          StatusCode.INVALID_ARGUMENT,
+          "load failed for model '" + name + "': " + String.join(" ", failures));
+    }
+  }
+
+  /** Unloads all versions of a model; what it has to answer is answered first. */
+  public void unload(String name) {
+    unload(name, false);
+  }
+
+  /**
+   * Unloads all versions of a model. Ensembles that use it become unavailable.
+   *
+   * @param unloadDependents for an ensemble: whether models that it uses, and that no other one
+   *     does, are unloaded with it
+   */
+  public void unload(String name, boolean unloadDependents) {
+    checkExplicit();
+    ModelRepository.checkName(name);
+    RepositoryEntry entry = entries.get(name);
+    if (entry == null && ModelRepository.find(options.repositories(), name).isEmpty()) {
+      throw new NereidException(
+          StatusCode.NOT_FOUND, "failed to unload '" + name + "': there is no such model");
+    }
+    Set<String> steps = unloadDependents ? steps(name) : Set.of();
+    if (entry != null) {
+      entry.unload();
+    }
+    for (String step : steps) {
+      if (entries.containsKey(step) && !isUsed(step)) {
+        unload(step, true);
+      }
+    }
+  }
+
+  private Set<String> steps(String name) {
+    Set<String> steps = new TreeSet<>();
+    for (Model model : models.versions(name)) {
+      model
+          .ensemble()
+          .ifPresent(ensemble -> ensemble.steps().forEach(step -> steps.add(step.model())));
+    }
+    return steps;
+  }
+
+  /** Whether an ensemble that takes requests has this model. */
+  private boolean isUsed(String name) {
+    return models.all().stream()
+        .filter(model -> model.state() == ModelState.READY)
+        .flatMap(model -> model.ensemble().stream())
+        .flatMap(ensemble -> ensemble.steps().stream())
+        .anyMatch(step -> step.model().equals(name));
+  }
+
+  private void checkExplicit() {
+    nereid.checkOpen();
+    if (options.controlMode() != ControlMode.EXPLICIT) {
+      throw new NereidException(
+          StatusCode.UNAVAILABLE,
+          "explicit model load / unload is not allowed if polling is enabled or there is no model "
+              + "control: expected control mode explicit, it is "
+              + options.controlMode().toString().toLowerCase(Locale.ROOT));
+    }
+  }
+
+  // ---- Following changes -----------------------------------------------------------------------
+
+  /**
+   * Loads what is new or has changed in the directories and unloads what is gone, for control mode
+   * {@link ControlMode#POLL}, which does it by itself from time to time. A repository that cannot
+   * be listed leaves everything as it is.
+   */
+  public void poll() {
+    nereid.checkOpen();
+    if (options.controlMode() != ControlMode.POLL) {
+      throw new NereidException(
+          StatusCode.UNAVAILABLE, "changes are followed in control mode poll only");
+    }
+    SortedMap<String, List<Path>> found;
+    try {
+      found = ModelRepository.find(options.repositories());
+    } catch (NereidException e) {
+      warn("nothing is loaded or unloaded until the repositories can be read: " + e.getMessage());
+      return;
+    }
+    entries.forEach((name, entry) -> {
+      if (!found.containsKey(name) && entry.isLoaded()) {
+        entry.unload();
+      }
+    });
+    SortedMap<String, List<Path>> changed = new TreeMap<>(found);
+    changed
+        .entrySet()
+        .removeIf(model ->
+            entry(model.getKey())
+                .isLoadedFrom(model.getValue().stream().map(Fingerprint::of).toList()));
+    loader.load(changed, Map.of());
+  }
+
+  static void warn(String line) {
+    RuntimeUpcalls.LOGGER.log(Level.WARNING, line);
+  }
+}

@@ -1,0 +1,147 @@
+package io.nereid;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+
+/**
+ * Where models are, and which of them are loaded when. Build one with {@link #builder()}.
+ *
+ * @param repositories directories of models; a name that is in two of them is unavailable
+ * @param controlMode when models are loaded
+ * @param pollInterval how often {@link ControlMode#POLL} looks for changes
+ * @param loadModels what {@link ControlMode#EXPLICIT} loads at the start; {@code *} for all
+ * @param autoComplete whether the model itself may tell what its configuration leaves out
+ * @param defaultMaxBatchSize the {@code max_batch_size} of models that do not tell theirs, but have
+ *     a batch dimension
+ * @param loadThreadCount how many models are loaded at the same time
+ * @param listeners hear of the models from the start
+ */
+public record RepositoryOptions(
+    List<Path> repositories,
+    ControlMode controlMode,
+    Duration pollInterval,
+    List<String> loadModels,
+    boolean autoComplete,
+    int defaultMaxBatchSize,
+    int loadThreadCount,
+    List<LifecycleListener> listeners) {
+
+  /** When models are loaded. */
+  public enum ControlMode {
+    /** All of them at the start, and never again. */
+    NONE,
+    /** All of them at the start; then what changes in the directories is followed. */
+    POLL,
+    /** Those that are named, at the start and later by {@link Repository#load}. */
+    EXPLICIT
+  }
+
+  /** Names all models in {@link #loadModels}. */
+  public static final String ALL_MODELS = "*";
+
+  /** Checks the values and copies the lists. */
+  public RepositoryOptions {
+    repositories = List.copyOf(repositories);
+    Objects.requireNonNull(controlMode);
+    if (pollInterval.isNegative() || pollInterval.isZero()) {
+      throw new IllegalArgumentException("pollInterval must be positive, got " + pollInterval);
+    }
+    loadModels = List.copyOf(loadModels);
+    if (controlMode != ControlMode.EXPLICIT && !loadModels.isEmpty()) {
+      throw new IllegalArgumentException(
+          "models to load can be named in control mode EXPLICIT only, it is " + controlMode);
+    }
+    Checks.positive(defaultMaxBatchSize, "defaultMaxBatchSize");
+    Checks.positive(loadThreadCount, "loadThreadCount");
+    listeners = List.copyOf(listeners);
+  }
+
+  /** A builder with the defaults. */
+  public static Builder builder() {
+    return new Builder();
+  }
+
+  /** Builds a {@link RepositoryOptions}. */
+  public static final class Builder {
+    private final List<Path> repositories = new ArrayList<>();
+    private final List<String> loadModels = new ArrayList<>();
+    private final List<LifecycleListener> listeners = new ArrayList<>();
+    private ControlMode controlMode = ControlMode.NONE;
+    private Duration pollInterval = Duration.ofSeconds(15);
+    private boolean autoComplete = true;
+    private int defaultMaxBatchSize = 4;
+    private int loadThreadCount = 4;
+
+    private Builder() {}
+
+    /** Adds a directory of models. */
+    public Builder repository(Path directory) {
+      repositories.add(directory);
+      return this;
+    }
+
+    /** When models are loaded; {@link ControlMode#NONE} when it is not set. */
+    public Builder controlMode(ControlMode mode) {
+      controlMode = mode;
+      return this;
+    }
+
+    /** Follows changes in the directories, looking for them this often. */
+    public Builder poll(Duration interval) {
+      pollInterval = interval;
+      return controlMode(ControlMode.POLL);
+    }
+
+    /** Loads what is asked for only: these at the start, {@code *} for all. */
+    public Builder explicit(String... models) {
+      loadModels.addAll(List.of(models));
+      return controlMode(ControlMode.EXPLICIT);
+    }
+
+    /** How often changes are looked for; 15 s when it is not set. */
+    public Builder pollInterval(Duration interval) {
+      pollInterval = interval;
+      return this;
+    }
+
+    /** Whether models may tell what their configurations leave out; true by default. */
+    public Builder autoComplete(boolean complete) {
+      autoComplete = complete;
+      return this;
+    }
+
+    /** What a model with a batch dimension gets that tells no {@code max_batch_size}; 4. */
+    public Builder defaultMaxBatchSize(int size) {
+      defaultMaxBatchSize = size;
+      return this;
+    }
+
+    /** How many models are loaded at the same time; 4 when it is not set. */
+    public Builder loadThreadCount(int count) {
+      loadThreadCount = count;
+      return this;
+    }
+
+    /** Adds a listener that hears of the models from the start. */
+    public Builder listener(LifecycleListener listener) {
+      listeners.add(listener);
+      return this;
+    }
+
+    /** The finished value. */
+    public RepositoryOptions build() {
+      return new RepositoryOptions(
+          repositories,
+          controlMode,
+          pollInterval,
+          loadModels,
+          autoComplete,
+          defaultMaxBatchSize,
+          loadThreadCount,
+          listeners);
+    }
+  }
+}

@@ -1,0 +1,56 @@
+package io.nereid;
+
+import io.nereid.internal.repository.Fingerprint;
+import io.nereid.internal.repository.ModelReading;
+import io.nereid.internal.repository.OverrideFiles;
+import io.nereid.internal.repository.RepositoryModel;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * What was read of one model, to be loaded.
+ *
+ * @param directories where it was read, normally one
+ * @param fingerprints what these looked like just before
+ * @param override what was given in place of the directory's content
+ * @param files a temporary directory with the files that were given
+ */
+record RepositoryPlan(
+    String name,
+    List<Path> directories,
+    List<Fingerprint> fingerprints,
+    Optional<ModelOverride> override,
+    Optional<OverrideFiles> files,
+    ModelReading reading) {
+
+  /** The model cannot be loaded at all. */
+  RepositoryPlan failing(StatusCode code, String reason) {
+    RepositoryModel broken = new RepositoryModel.Broken(name, 0, new NereidException(code, reason));
+    return new RepositoryPlan(
+        name,
+        directories,
+        fingerprints,
+        override,
+        files,
+        new ModelReading(List.of(broken), reading.readNs(), reading.parseNs()));
+  }
+
+  /** The models that it needs, when it is an ensemble. */
+  Set<String> steps() {
+    return reading.versions().stream()
+        .filter(RepositoryModel.Readable.class::isInstance)
+        .map(version -> ((RepositoryModel.Readable) version).draft().opening().ensemble())
+        .flatMap(Optional::stream)
+        .flatMap(ensemble -> ensemble.steps().stream())
+        .map(Ensemble.Step::model)
+        .collect(Collectors.toUnmodifiableSet());
+  }
+
+  /** Whether the directories are no longer what was read. */
+  boolean isOutdated() {
+    return !fingerprints.equals(directories.stream().map(Fingerprint::of).toList());
+  }
+}

@@ -1,0 +1,135 @@
+package io.nereid;
+
+import io.nereid.internal.ffi.RequestCalls;
+import io.nereid.internal.ffi.RequestLayout;
+import io.nereid.internal.request.Slot;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.util.Map;
+import java.util.SplittableRandom;
+
+/** Executes a model's warm-up requests on each of its instances, before anybody else finds it. */
+final class WarmUpRunner {
+
+  /** Any number will do; that it is always the same makes failures repeatable. */
+  private static final long SEED = 20_251;
+
+  private static final ValueLayout.OfInt LENGTH = ValueLayout.JAVA_INT_UNALIGNED;
+
+  private final LoadedModel model;
+
+  WarmUpRunner(LoadedModel model) {
+    this.model = model;
+  }
+
+  /** Throws what the first request that fails ends with. */
+  void run() {
+    for (WarmUp warmUp : model.spec().warmUps()) {
+      try {
+        run(warmUp);
+      } catch (NereidException e) {
+        throw new NereidException(e.code(), "warm-up '" + warmUp.name() + "' failed", e);
+      }
+    }
+  }
+
+  private void run(WarmUp warmUp) {
+    Slot slot = model.slots().acquire();
+    try (InferRequest request = new InferRequest(model, slot)) {
+      for (Map.Entry<String, WarmUp.Input> input : warmUp.inputs().entrySet()) {
+        fill(request, input.getKey(), input.getValue(), warmUp.batchSize());
+      }
+      for (int i = 0; i < warmUp.count(); i++) {
+        int status = RequestCalls.warmUp(slot.record());
+        if (status != StatusCode.OK.number()) {
+          throw new NereidException(
+              StatusCode.ofNumber(status), RequestLayout.message(slot.record()));
+        }
+      }
+    }
+  }
+
+  private void fill(InferRequest request, String name, WarmUp.Input input, long batchSize) {
+    boolean batched = model.spec().maxBatchSize() > 0;
+    long rows = batched ? batchSize : 1;
+    long[] shape = new long[input.dims().size() + (batched ? 1 : 0)];
+    shape[0] = rows;
+    for (int i = 0; i < input.dims().size(); i++) {
+      shape[i + (batched ? 1 : 0)] = input.dims().get(i);
+    }
+    long[] rowShape = input.dims().stream().mapToLong(Long::longValue).toArray();
+    byte[] row = row(name, input, Shapes.elementCount(rowShape));
+    long byteSize = Math.multiplyExact(row.length, rows);
+    MemorySegment target =
+        input.dataType().isFixedSize()
+            ? request.allocateInput(name, shape).segment()
+            : request.allocateBytesInput(name, byteSize, shape).segment();
+    if (target.byteSize() != byteSize) {
+      throw Signature.invalid(
+          "input '"
+              + name
+              + "' needs "
+              + target.byteSize() / rows
+              + " bytes a row, the data has "
+              + row.length);
+    }
+    for (long i = 0; i < rows; i++) {
+      MemorySegment.copy(row, 0, target, ValueLayout.JAVA_BYTE, i * row.length, row.length);
+    }
+  }
+
+  private static byte[] row(String name, WarmUp.Input input, long elements) {
+    DataType type = input.dataType();
+    return switch (input.data()) {
+      // An element of BYTES without content is its length, which is 0.
+      case WarmUp.Zero zero ->
+          new byte
+              [Math.toIntExact(
+                  elements * (type.isFixedSize() ? type.byteSize() : LENGTH.byteSize()))];
+      case WarmUp.Random random -> random(type, elements);
+      case WarmUp.Content content -> {
+        try {
+          yield Files.readAllBytes(content.path());
+        } catch (IOException e) {
+          throw new NereidException(
+              StatusCode.INVALID_ARGUMENT, "the data of input '" + name + "' cannot be read", e);
+        }
+      }
+    };
+  }
+
+  /** Values between 0 and 1, small integers, short texts: what models are seldom surprised by. */
+  private static byte[] random(DataType type, long elements) {
+    SplittableRandom random = new SplittableRandom(SEED);
+    int size = (int) (type.isFixedSize() ? type.byteSize() : LENGTH.byteSize() + 1);
+    byte[] bytes = new byte[Math.toIntExact(Math.multiplyExact(elements, size))];
+    MemorySegment target = MemorySegment.ofArray(bytes);
+    for (long i = 0; i < elements; i++) {
+      long at = i * size;
+      switch (type) {
+        case FP16 -> target.set(ValueLayout.JAVA_SHORT_UNALIGNED, at, half(random));
+        case BF16 -> target.set(ValueLayout.JAVA_SHORT_UNALIGNED, at, brain(random));
+        case FP32 -> target.set(ValueLayout.JAVA_FLOAT_UNALIGNED, at, (float) random.nextDouble());
+        case FP64 -> target.set(ValueLayout.JAVA_DOUBLE_UNALIGNED, at, random.nextDouble());
+        case BYTES -> {
+          target.set(LENGTH, at, 1);
+          target.set(
+              ValueLayout.JAVA_BYTE, at + LENGTH.byteSize(), (byte) random.nextInt('a', 'z'));
+        }
+        // Little-endian: the lowest byte, and the others stay 0.
+        default -> target.set(ValueLayout.JAVA_BYTE, at, (byte) random.nextInt(2));
+      }
+    }
+    return bytes;
+  }
+
+  private static short half(SplittableRandom random) {
+    return Float.floatToFloat16((float) random.nextDouble());
+  }
+
+  private static short brain(SplittableRandom random) {
+    return (short) (Float.floatToIntBits((float) random.nextDouble()) >>> Short.SIZE);
+  }
+}

@@ -1,0 +1,85 @@
+package io.nereid.internal.repository;
+
+import java.io.IOException;
+import java.nio.file.FileVisitOption;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.EnumSet;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * What a model's directory looks like from outside: every file's size, time and identity. Two that
+ * are equal hold the same files, unless somebody takes care that nobody notices.
+ *
+ * @param files by path
+ */
+public record Fingerprint(Map<Path, Stamp> files) {
+
+  /** Models are a few files; whoever has more is followed by these only. */
+  private static final int MAX_FILES = 10_000;
+
+  private static final int MAX_DEPTH = 8;
+
+  /** One file. Where it cannot be looked at, all is zero. */
+  record Stamp(long byteSize, long modifiedNs, Object identity) {
+
+    private static final Stamp UNREADABLE = new Stamp(0, 0, null);
+
+    static Stamp of(BasicFileAttributes file) {
+      long modifiedNs = file.lastModifiedTime().to(TimeUnit.NANOSECONDS);
+      // A directory's own time changes with every file in it that comes or goes; its size says
+      // nothing.
+      return new Stamp(file.isDirectory() ? 0 : file.size(), modifiedNs, file.fileKey());
+    }
+  }
+
+  /** Of a directory, following symbolic links; it does not matter whether it is there. */
+  public static Fingerprint of(Path directory) {
+    Map<Path, Stamp> files = new TreeMap<>();
+    try {
+      Files.walkFileTree(
+          directory, EnumSet.of(FileVisitOption.FOLLOW_LINKS), MAX_DEPTH, new Collector(files));
+    } catch (IOException e) {
+      files.put(directory, Stamp.UNREADABLE);
+    }
+    return new Fingerprint(files);
+  }
+
+  private static final class Collector extends SimpleFileVisitor<Path> {
+    private final Map<Path, Stamp> files;
+
+    Collector(Map<Path, Stamp> files) {
+      this.files = files;
+    }
+
+    @Override
+    public FileVisitResult preVisitDirectory(Path directory, BasicFileAttributes attributes) {
+      return add(directory, Stamp.of(attributes));
+    }
+
+    @Override
+    public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+      return add(file, Stamp.of(attributes));
+    }
+
+    @Override
+    public FileVisitResult visitFileFailed(Path file, IOException cause) {
+      return add(file, Stamp.UNREADABLE);
+    }
+
+    @Override
+    public FileVisitResult postVisitDirectory(Path directory, IOException cause) {
+      return FileVisitResult.CONTINUE;
+    }
+
+    private FileVisitResult add(Path path, Stamp stamp) {
+      files.put(path, stamp);
+      return files.size() < MAX_FILES ? FileVisitResult.CONTINUE : FileVisitResult.TERMINATE;
+    }
+  }
+}

@@ -1,0 +1,72 @@
+package io.nereid.internal.repository;
+
+import io.nereid.NereidException;
+import io.nereid.StatusCode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/** A model's directory that is made of files given with a load. It is deleted by {@link #close}. */
+public final class OverrideFiles implements AutoCloseable {
+
+  private final Path root;
+  private final Path directory;
+
+  private OverrideFiles(Path root, Path directory) {
+    this.root = root;
+    this.directory = directory;
+  }
+
+  /**
+   * Writes the files below a new temporary directory, which only this user can read.
+   *
+   * @param files contents by path below the model's directory
+   */
+  public static OverrideFiles write(String model, Map<String, byte[]> files) {
+    ModelRepository.checkName(model);
+    try {
+      Path root = Files.createTempDirectory("nereid-load-");
+      OverrideFiles written = new OverrideFiles(root, root.resolve(model));
+      try {
+        written.writeAll(files);
+        return written;
+      } catch (IOException | RuntimeException e) {
+        written.close();
+        throw e;
+      }
+    } catch (IOException e) {
+      throw new NereidException(
+          StatusCode.UNAVAILABLE, "the files given for model '" + model + "' cannot be stored", e);
+    }
+  }
+
+  private void writeAll(Map<String, byte[]> files) throws IOException {
+    Files.createDirectory(directory);
+    for (Map.Entry<String, byte[]> file : files.entrySet()) {
+      Path path = ModelFiles.inside(directory, file.getKey(), "file:" + file.getKey());
+      Files.createDirectories(path.getParent());
+      Files.write(path, file.getValue());
+    }
+  }
+
+  /** The model's directory. */
+  public Path directory() {
+    return directory;
+  }
+
+  /** Deletes the files; a model that has them open keeps them until it lets go. */
+  @Override
+  public void close() {
+    try (Stream<Path> paths = Files.walk(root)) {
+      for (Path path : paths.sorted(Comparator.reverseOrder()).toList()) {
+        Files.deleteIfExists(path);
+      }
+    } catch (IOException e) {
+      System.getLogger("io.nereid")
+          .log(System.Logger.Level.WARNING, "temporary files are left behind at " + root, e);
+    }
+  }
+}

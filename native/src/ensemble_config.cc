@@ -1,0 +1,235 @@
+#include "ensemble_config.h"
+
+#include <algorithm>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "model.h"
+#include "request_check.h"
+#include "tensor.h"
+
+namespace nereid {
+namespace {
+
+// A tensor as one side of a link sees it.
+struct End {
+  const TensorSpec* spec = nullptr;  // NULL: nothing has been linked there yet
+  bool batched = false;
+  std::string name;  // "output 'X' of step 'm'"
+};
+
+bool DimsAgree(int64_t a, int64_t b) { return a == b || a == -1 || b == -1; }
+
+std::vector<int64_t> FullShape(const End& end) {
+  std::vector<int64_t> shape = end.spec->dims;
+  if (end.batched) {
+    shape.insert(shape.begin(), -1);
+  }
+  return shape;
+}
+
+Status CheckAgreement(const End& from, const End& to) {
+  if (from.spec->datatype != to.spec->datatype) {
+    return Status::InvalidArgument(
+        from.name + " has datatype " + std::string(DataTypeName(from.spec->datatype)) + ", but " +
+        to.name + " expects " + std::string(DataTypeName(to.spec->datatype)));
+  }
+  const std::vector<int64_t> produced = FullShape(from);
+  const std::vector<int64_t> expected = FullShape(to);
+  if (!std::equal(produced.begin(), produced.end(), expected.begin(), expected.end(), DimsAgree)) {
+    return Status::InvalidArgument(
+        from.name + " has shape " + ExpectedShape(from.spec->dims, from.batched) + ", but " +
+        to.name + " expects " + ExpectedShape(to.spec->dims, to.batched) +
+        " (batch dimensions included)");
+  }
+  return Status();
+}
+
+Status CheckOptions(const nrd_model_options& options) {
+  const auto refuse = [](std::string_view what) {
+    return Status::InvalidArgument("an ensemble " + std::string(what));
+  };
+  if (options.backend != nullptr) {
+    return refuse("has no backend: its steps do the work");
+  }
+  if (options.instance_count > 1) {
+    return refuse("has no instances of its own, but its instance count is " +
+                  std::to_string(options.instance_count));
+  }
+  if ((options.flags & NRD_MODEL_DYNAMIC_BATCHING) != 0) {
+    return refuse("cannot have dynamic batching: its steps' models batch");
+  }
+  if ((options.flags & NRD_MODEL_PRESERVE_ORDERING) != 0) {
+    return refuse("cannot preserve the order of its requests");
+  }
+  if ((options.flags & NRD_MODEL_DECOUPLED) != 0) {
+    return refuse("cannot be decoupled: a request has one response");
+  }
+  return Status();
+}
+
+// Reads one ensemble. `ends_` has for each value what produces it, as far as steps were read.
+class GraphReader {
+ public:
+  GraphReader(const Runtime& runtime, const nrd_model_options& options, ModelConfig* config,
+              EnsembleGraph* graph)
+      : runtime_(runtime), options_(options), config_(*config), graph_(*graph) {}
+
+  Status Read() {
+    NRD_RETURN_IF_ERROR(CountValues());
+    for (size_t i = 0; i < config_.inputs.size(); ++i) {
+      ends_[i] = {&config_.inputs[i], config_.batched(),
+                  "input '" + config_.inputs[i].name + "' of the ensemble"};
+    }
+    for (uint32_t i = 0; i < options_.step_count; ++i) {
+      graph_.steps.emplace_back();
+      NRD_RETURN_IF_ERROR(ReadStep(options_.steps[i], i, &graph_.steps.back()));
+    }
+    return ReadOutputs();
+  }
+
+ private:
+  // Each value has one producer, so their number follows; with that, a value that nothing produces
+  // shows as another one that is produced twice.
+  Status CountValues() {
+    uint64_t produced = options_.input_count;
+    for (uint32_t i = 0; i < options_.step_count; ++i) {
+      produced += options_.steps[i].output_count;
+    }
+    if (options_.value_count != produced) {
+      return Status::InvalidArgument("value_count is " + std::to_string(options_.value_count) +
+                                     ", but the ensemble's inputs and the steps' outputs make " +
+                                     std::to_string(produced));
+    }
+    ends_.resize(options_.value_count);
+    graph_.values.resize(options_.value_count);
+    return Status();
+  }
+
+  Status ReadStep(const nrd_step& from, uint32_t index, EnsembleStep* step) {
+    const auto* const model = reinterpret_cast<const Model*>(from.model);
+    if (model == nullptr || &model->runtime() != &runtime_) {
+      return Status::InvalidArgument("step " + std::to_string(index) +
+                                     " has no model of the ensemble's runtime");
+    }
+    step->model = reinterpret_cast<Model*>(from.model);
+    const ModelConfig& config = model->config();
+    step->where = "in ensemble '" + config_.name + "', step '" + config.name + "': ";
+    if (config.decoupled) {
+      return Status::InvalidArgument("step '" + config.name +
+                                     "' is a decoupled model, which an ensemble cannot have");
+    }
+    config_.ensemble_depth = std::max(config_.ensemble_depth, config.ensemble_depth + 1);
+    if (config_.ensemble_depth > kMaxEnsembleDepth) {
+      return Status::InvalidArgument("step '" + config.name + "' nests ensembles more than " +
+                                     std::to_string(kMaxEnsembleDepth) + " deep");
+    }
+    NRD_RETURN_IF_ERROR(ReadInputs({from.inputs, from.input_count}, index, config, step));
+    return ReadProduced({from.outputs, from.output_count}, index, config, step);
+  }
+
+  // Checks position and value of a link and that no other one has the position; names the tensor.
+  Status CheckLink(const nrd_link& link, std::string_view kind, const ModelConfig& config,
+                   const std::vector<TensorSpec>& specs, std::vector<bool>* linked, End* end_out) {
+    if (link.position >= specs.size()) {
+      return Status::InvalidArgument("step '" + config.name + "' links " + std::string(kind) + " " +
+                                     std::to_string(link.position) + ", but its model has " +
+                                     std::to_string(specs.size()));
+    }
+    const TensorSpec& spec = specs[link.position];
+    *end_out = {&spec, config.batched(),
+                std::string(kind) + " '" + spec.name + "' of step '" + config.name + "'"};
+    if (link.value >= ends_.size()) {
+      return Status::InvalidArgument(end_out->name + " is linked to value " +
+                                     std::to_string(link.value) + " of " +
+                                     std::to_string(ends_.size()));
+    }
+    if ((*linked)[link.position]) {
+      return Status::InvalidArgument(end_out->name + " is linked twice");
+    }
+    (*linked)[link.position] = true;
+    return Status();
+  }
+
+  Status ReadInputs(std::span<const nrd_link> links, uint32_t index, const ModelConfig& config,
+                    EnsembleStep* step) {
+    std::vector<bool> linked(config.inputs.size());
+    for (const nrd_link& link : links) {
+      End end;
+      NRD_RETURN_IF_ERROR(CheckLink(link, "input", config, config.inputs, &linked, &end));
+      if (ends_[link.value].spec == nullptr) {
+        return Status::InvalidArgument(end.name + " takes value " + std::to_string(link.value) +
+                                       ", which is neither an input of the ensemble nor an output "
+                                       "of an earlier step");
+      }
+      NRD_RETURN_IF_ERROR(CheckAgreement(ends_[link.value], end));
+      step->inputs.push_back({link.position, link.value, !end.spec->optional});
+      graph_.values[link.value].consumers.push_back(index);
+    }
+    for (size_t i = 0; i < linked.size(); ++i) {
+      if (!linked[i] && !config.inputs[i].optional) {
+        return Status::InvalidArgument("input '" + config.inputs[i].name + "' of step '" +
+                                       config.name + "' is required, but nothing is linked to it");
+      }
+    }
+    return Status();
+  }
+
+  Status ReadProduced(std::span<const nrd_link> links, uint32_t index, const ModelConfig& config,
+                      EnsembleStep* step) {
+    std::vector<bool> linked(config.outputs.size());
+    for (const nrd_link& link : links) {
+      End end;
+      NRD_RETURN_IF_ERROR(CheckLink(link, "output", config, config.outputs, &linked, &end));
+      if (ends_[link.value].spec != nullptr) {
+        return Status::InvalidArgument(end.name + " produces value " + std::to_string(link.value) +
+                                       ", which " + ends_[link.value].name + " already is");
+      }
+      ends_[link.value] = std::move(end);
+      graph_.values[link.value].step = index;
+      graph_.values[link.value].position = link.position;
+      step->outputs.push_back(link);
+    }
+    return Status();
+  }
+
+  Status ReadOutputs() {
+    for (uint32_t i = 0; i < options_.output_count; ++i) {
+      const uint32_t value = options_.output_values[i];
+      const End end{&config_.outputs[i], config_.batched(),
+                    "output '" + config_.outputs[i].name + "' of the ensemble"};
+      if (value >= ends_.size()) {
+        return Status::InvalidArgument(end.name + " is value " + std::to_string(value) + " of " +
+                                       std::to_string(ends_.size()));
+      }
+      // Its memory may be the caller's, which no answer can hold on to.
+      if (value < options_.input_count) {
+        return Status::InvalidArgument(end.name + " is " + ends_[value].name +
+                                       " itself: a step must produce it");
+      }
+      NRD_RETURN_IF_ERROR(CheckAgreement(ends_[value], end));
+      graph_.outputs.push_back(value);
+    }
+    return Status();
+  }
+
+  const Runtime& runtime_;
+  const nrd_model_options& options_;
+  ModelConfig& config_;
+  EnsembleGraph& graph_;
+  std::vector<End> ends_;
+};
+
+}  // namespace
+
+Status ReadEnsembleGraph(const Runtime& runtime, const nrd_model_options& options,
+                         ModelConfig* config, EnsembleGraph* graph) {
+  NRD_RETURN_IF_ERROR(CheckOptions(options));
+  if (options.steps == nullptr || options.output_values == nullptr) {
+    return Status::InvalidArgument("steps and output_values of an ensemble must both be set");
+  }
+  return GraphReader(runtime, options, config, graph).Read();
+}
+
+}  // namespace nereid

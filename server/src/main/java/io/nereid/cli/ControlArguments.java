@@ -1,0 +1,106 @@
+package io.nereid.cli;
+
+import io.nereid.RepositoryOptions;
+import io.nereid.RepositoryOptions.ControlMode;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** Which models are loaded, and when: Triton's flags where it has them. */
+final class ControlArguments {
+
+  @Spec(Spec.Target.MIXEE)
+  private CommandSpec command;
+
+  @Mixin private RepositoryArguments repositories = new RepositoryArguments();
+
+  @Option(
+      names = "--model-control-mode",
+      paramLabel = "MODE",
+      defaultValue = "none",
+      description = {
+        "none: load all models at the start (the default).",
+        "poll: and follow changes in the repositories.",
+        "explicit: load what --load-model names, and what is asked for later."
+      })
+  private ControlMode controlMode;
+
+  @Option(
+      names = "--repository-poll-secs",
+      paramLabel = "SECONDS",
+      defaultValue = "15",
+      description = "How often mode poll looks for changes; ${DEFAULT-VALUE} by default.")
+  private long pollSeconds;
+
+  @Option(
+      names = "--load-model",
+      paramLabel = "NAME",
+      description = "In mode explicit, load this model at the start; repeatable, * for all.")
+  private List<String> loadModels = new ArrayList<>();
+
+  @Option(
+      names = "--model-load-thread-count",
+      paramLabel = "N",
+      defaultValue = "4",
+      description = "How many models are loaded at the same time; ${DEFAULT-VALUE} by default.")
+  private int loadThreadCount;
+
+  @Option(
+      names = "--disable-auto-complete-config",
+      description = "Do not ask models for what their configurations leave out.")
+  private boolean noAutoComplete;
+
+  @Option(
+      names = "--default-max-batch-size",
+      paramLabel = "N",
+      defaultValue = "4",
+      description =
+          "The max_batch_size of models that can batch and do not say how much;"
+              + " ${DEFAULT-VALUE} by default.")
+  private int defaultMaxBatchSize;
+
+  List<Path> directories(Path more) {
+    return repositories.directories(more);
+  }
+
+  boolean isPolling() {
+    return controlMode == ControlMode.POLL;
+  }
+
+  /** The options, to which listeners can be added; {@code more} is another repository or null. */
+  RepositoryOptions.Builder options(Path more) {
+    check(
+        controlMode == ControlMode.EXPLICIT || loadModels.isEmpty(),
+        "--load-model needs --model-control-mode explicit");
+    check(pollSeconds > 0, "expected --repository-poll-secs of 1 or more, got " + pollSeconds);
+    check(
+        loadThreadCount > 0,
+        "expected --model-load-thread-count of 1 or more, got " + loadThreadCount);
+    check(
+        defaultMaxBatchSize > 0,
+        "expected --default-max-batch-size of 1 or more, got " + defaultMaxBatchSize);
+    RepositoryOptions.Builder options = RepositoryOptions.builder();
+    directories(more).forEach(options::repository);
+    if (controlMode == ControlMode.EXPLICIT) {
+      options.explicit(loadModels.toArray(String[]::new));
+    }
+    return options
+        .controlMode(controlMode)
+        .pollInterval(Duration.ofSeconds(pollSeconds))
+        .loadThreadCount(loadThreadCount)
+        .autoComplete(!noAutoComplete)
+        .defaultMaxBatchSize(defaultMaxBatchSize);
+  }
+
+  private void check(boolean holds, String otherwise) {
+    if (!holds) {
+      throw new ParameterException(command.commandLine(), otherwise);
+    }
+  }
+}
