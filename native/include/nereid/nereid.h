@@ -205,7 +205,7 @@ NRD_ASSERT_SIZE(nrd_runtime_options, 104);
 NRD_API int32_t nrd_runtime_create(const nrd_runtime_options* options, nrd_runtime** runtime_out,
                                    nrd_error* error_out);
 
-/* Every model must have been released, every request and buffer given back: otherwise
+/* Every model and source must have been released, every request and buffer given back: otherwise
  * NRD_FAILED_PRECONDITION names what is left, and nothing happens. A nrd_buffer_release on another
  * thread must have returned. */
 NRD_API int32_t nrd_runtime_release(nrd_runtime* runtime, nrd_error* error_out);
