@@ -101,8 +101,7 @@ class ConfigCommandTest {
                 "place", "digits/config.pbtxt:1:10")),
         values.toString());
     assertTrue(
-        values.contains(
-            Map.of("path", "output[0].dims", "value", "[ 10 ]", "origin", "model")),
+        values.contains(Map.of("path", "output[0].dims", "value", "[ 10 ]", "origin", "model")),
         values.toString());
   }
 

@@ -13,8 +13,7 @@ final class DataTypes {
     return switch (configured) {
       case TYPE_INVALID, UNRECOGNIZED -> Optional.empty();
       case TYPE_STRING -> Optional.of(DataType.BYTES);
-      default ->
-          Optional.of(DataType.valueOf(configured.name().substring("TYPE_".length())));
+      default -> Optional.of(DataType.valueOf(configured.name().substring("TYPE_".length())));
     };
   }
 

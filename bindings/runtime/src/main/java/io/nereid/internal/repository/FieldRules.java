@@ -66,10 +66,7 @@ final class FieldRules {
     RULES.put(
         "ModelInstanceGroup.kind",
         new Rule(
-            Effect.IGNORED,
-            true,
-            processor,
-            value -> value == Kind.KIND_GPU.getValueDescriptor()));
+            Effect.IGNORED, true, processor, value -> value == Kind.KIND_GPU.getValueDescriptor()));
     ignoreOnProcessor("ModelInstanceGroup.gpus", processor);
     ignoreOnProcessor("ModelInstanceGroup.profile", "there are no optimization profiles");
     ignoreOnProcessor(
@@ -80,14 +77,12 @@ final class FieldRules {
     ignoreOnProcessor(
         optimization + "execution_accelerators",
         "ONNX Runtime's standard processor kernels are used");
-    ignoreOnProcessor(
-        optimization + "input_pinned_memory", "inputs are always in the pinned pool");
+    ignoreOnProcessor(optimization + "input_pinned_memory", "inputs are always in the pinned pool");
     ignoreOnProcessor(
         optimization + "output_pinned_memory", "outputs are always in the pinned pool");
     ignoreOnProcessor(
         optimization + "gather_kernel_buffer_threshold", "the core's backends do not use CUDA");
-    ignoreOnProcessor(
-        optimization + "eager_batching", "a batch is gathered when it is taken");
+    ignoreOnProcessor(optimization + "eager_batching", "a batch is gathered when it is taken");
   }
 
   private final boolean onProcessor;

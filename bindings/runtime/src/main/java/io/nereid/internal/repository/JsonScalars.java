@@ -36,10 +36,8 @@ final class JsonScalars {
           default -> false;
         };
     int bits = field.getJavaType() == FieldDescriptor.JavaType.INT ? 32 : 64;
-    BigInteger least =
-        unsigned ? BigInteger.ZERO : BigInteger.ONE.shiftLeft(bits - 1).negate();
-    BigInteger most =
-        BigInteger.ONE.shiftLeft(unsigned ? bits : bits - 1).subtract(BigInteger.ONE);
+    BigInteger least = unsigned ? BigInteger.ZERO : BigInteger.ONE.shiftLeft(bits - 1).negate();
+    BigInteger most = BigInteger.ONE.shiftLeft(unsigned ? bits : bits - 1).subtract(BigInteger.ONE);
     BigInteger number = whole(given);
     if (number == null || number.compareTo(least) < 0 || number.compareTo(most) > 0) {
       throw failure.apply(
@@ -112,7 +110,9 @@ final class JsonScalars {
   static String constantOfNumber(EnumDescriptor type, String given, Failure failure) {
     BigInteger number = whole(given);
     EnumValueDescriptor value =
-        number == null || number.bitLength() > 31 ? null : type.findValueByNumber(number.intValue());
+        number == null || number.bitLength() > 31
+            ? null
+            : type.findValueByNumber(number.intValue());
     if (value == null) {
       throw unknown(type, given, failure);
     }

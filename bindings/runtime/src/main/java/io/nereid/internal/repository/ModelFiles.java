@@ -193,18 +193,17 @@ final class ModelFiles {
   /** The bytes of a file that can be read. */
   long size(Path file) {
     String shown = shown(file);
-    return timed(
-        () -> {
-          checkRegular(file, shown);
-          if (!Files.isReadable(file)) {
-            throw failure(shown, new AccessDeniedException(shown));
-          }
-          try {
-            return Files.size(file);
-          } catch (IOException e) {
-            throw failure(shown, e);
-          }
-        });
+    return timed(() -> {
+      checkRegular(file, shown);
+      if (!Files.isReadable(file)) {
+        throw failure(shown, new AccessDeniedException(shown));
+      }
+      try {
+        return Files.size(file);
+      } catch (IOException e) {
+        throw failure(shown, e);
+      }
+    });
   }
 
   private static void checkRegular(Path file, String shown) {

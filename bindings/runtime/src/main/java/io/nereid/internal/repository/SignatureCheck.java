@@ -21,23 +21,21 @@ final class SignatureCheck {
     return own.stream()
         .filter(tensor -> tensor.name().equals(name))
         .findFirst()
-        .orElseThrow(
-            () ->
-                node.invalid(
-                    kind
-                        + " '"
-                        + name
-                        + "' is configured, but the model has no such "
-                        + kind
-                        + ": it has "
-                        + own.stream().map(tensor -> "'" + tensor.name() + "'").toList()));
+        .orElseThrow(() ->
+            node.invalid(
+                kind
+                    + " '"
+                    + name
+                    + "' is configured, but the model has no such "
+                    + kind
+                    + ": it has "
+                    + own.stream().map(tensor -> "'" + tensor.name() + "'").toList()));
   }
 
   void input(ConfigNode node, TensorSpec own) {
     ModelInput input = node.as(ModelInput.class);
     checkType(node, ModelInput.DATA_TYPE_FIELD_NUMBER, "input", input.getDataType(), own);
-    List<Long> seen =
-        input.hasReshape() ? input.getReshape().getShapeList() : input.getDimsList();
+    List<Long> seen = input.hasReshape() ? input.getReshape().getShapeList() : input.getDimsList();
     checkDims(node, ModelInput.DIMS_FIELD_NUMBER, "input", input.getDimsList(), seen, own);
   }
 
@@ -53,20 +51,19 @@ final class SignatureCheck {
       ConfigNode node, int number, String kind, io.nereid.proto.DataType type, TensorSpec own) {
     DataTypes.of(type)
         .filter(configured -> configured != own.dataType())
-        .ifPresent(
-            configured -> {
-              throw node.invalid(
-                  number,
-                  kind
-                      + " '"
-                      + own.name()
-                      + "' is configured as "
-                      + type
-                      + ", but the model has "
-                      + own.dataType()
-                      + ": set data_type: "
-                      + DataTypes.configured(own.dataType()));
-            });
+        .ifPresent(configured -> {
+          throw node.invalid(
+              number,
+              kind
+                  + " '"
+                  + own.name()
+                  + "' is configured as "
+                  + type
+                  + ", but the model has "
+                  + own.dataType()
+                  + ": set data_type: "
+                  + DataTypes.configured(own.dataType()));
+        });
   }
 
   private void checkDims(

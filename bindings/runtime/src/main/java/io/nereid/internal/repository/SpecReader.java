@@ -77,8 +77,7 @@ final class SpecReader {
       return;
     }
     for (Map.Entry<String, String> entry : config.getCcModelFilenamesMap().entrySet()) {
-      Path file =
-          ModelFiles.inside(files.version(version), entry.getValue(), "cc_model_filenames");
+      Path file = ModelFiles.inside(files.version(version), entry.getValue(), "cc_model_filenames");
       spec.parameter(ParameterReader.MODEL_PATH + "." + entry.getKey(), file.toString());
     }
   }
@@ -102,9 +101,7 @@ final class SpecReader {
   private void checkModelFile() {
     Path model = modelPath();
     boolean othersWillDo = !backend.onProcessor() && config.getCcModelFilenamesCount() > 0;
-    if (!config.hasEnsembleScheduling()
-        && !model.equals(files.version(version))
-        && !othersWillDo) {
+    if (!config.hasEnsembleScheduling() && !model.equals(files.version(version)) && !othersWillDo) {
       files.checkModelFile(model);
     }
   }

@@ -43,8 +43,7 @@ public final class SpecWriter {
         .setName(spec.name())
         .setVersionPolicy(
             ModelVersionPolicy.newBuilder()
-                .setSpecific(
-                    ModelVersionPolicy.Specific.newBuilder().addVersions(spec.version())))
+                .setSpecific(ModelVersionPolicy.Specific.newBuilder().addVersions(spec.version())))
         // The message has 32 bits for it.
         .setMaxBatchSize((int) Math.min(spec.maxBatchSize(), Integer.MAX_VALUE))
         .setModelTransactionPolicy(
@@ -83,8 +82,7 @@ public final class SpecWriter {
             .addAllDims(spec.dims())
             .setOptional(spec.optional());
     spec.reshape()
-        .ifPresent(
-            shape -> input.setReshape(ModelTensorReshape.newBuilder().addAllShape(shape)));
+        .ifPresent(shape -> input.setReshape(ModelTensorReshape.newBuilder().addAllShape(shape)));
     return input.build();
   }
 
@@ -95,8 +93,7 @@ public final class SpecWriter {
             .setDataType(DataTypes.configured(spec.dataType()))
             .addAllDims(spec.dims());
     spec.reshape()
-        .ifPresent(
-            shape -> output.setReshape(ModelTensorReshape.newBuilder().addAllShape(shape)));
+        .ifPresent(shape -> output.setReshape(ModelTensorReshape.newBuilder().addAllShape(shape)));
     return output.build();
   }
 

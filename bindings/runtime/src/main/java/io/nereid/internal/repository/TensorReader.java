@@ -44,20 +44,14 @@ final class TensorReader {
       String what = "input '" + input.getName() + "'";
       checkName(node, ModelInput.NAME_FIELD_NUMBER, what, input.getName(), inputs);
       checkDims(node, what, ModelInput.DIMS_FIELD_NUMBER, input.getDimsList());
-      DataType type =
-          DataTypes.read(node, ModelInput.DATA_TYPE_FIELD_NUMBER, input.getDataType());
+      DataType type = DataTypes.read(node, ModelInput.DATA_TYPE_FIELD_NUMBER, input.getDataType());
       Optional<List<Long>> reshape =
           input.hasReshape()
               ? reshape(node.child(ModelInput.RESHAPE_FIELD_NUMBER), what, input.getDimsList())
               : Optional.empty();
       spec.input(
           new TensorSpec(
-              input.getName(),
-              type,
-              input.getDimsList(),
-              input.getOptional(),
-              List.of(),
-              reshape));
+              input.getName(), type, input.getDimsList(), input.getOptional(), List.of(), reshape));
     }
     Set<String> outputs = new HashSet<>();
     for (ConfigNode node : root.children(ModelConfig.OUTPUT_FIELD_NUMBER)) {

@@ -85,13 +85,12 @@ final class WarmUpReader {
           spec.inputs().stream()
               .filter(one -> one.name().equals(name))
               .findFirst()
-              .orElseThrow(
-                  () ->
-                      entry.invalid(
-                          "the warm-up has an input '"
-                              + name
-                              + "', the model has "
-                              + spec.inputs().stream().map(TensorSpec::name).toList()));
+              .orElseThrow(() ->
+                  entry.invalid(
+                      "the warm-up has an input '"
+                          + name
+                          + "', the model has "
+                          + spec.inputs().stream().map(TensorSpec::name).toList()));
       inputs.put(name, input(MapEntries.value(entry), input));
     }
     for (TensorSpec input : spec.inputs()) {

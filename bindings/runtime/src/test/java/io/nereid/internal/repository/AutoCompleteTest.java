@@ -129,12 +129,15 @@ class AutoCompleteTest {
     CompletedModel completed = complete(config == null ? "" : config, BATCHED);
     String text = expected.replace("INPUTS", ALL_INPUTS).replace("OUTPUTS", ALL_OUTPUTS);
     assertEquals(parsed(text), completable(completed.configuration().message()));
-    assertEquals(completed.configuration().message().getMaxBatchSize(),
-        completed.spec().maxBatchSize());
-    assertEquals(completed.configuration().message().hasDynamicBatching(),
+    assertEquals(
+        completed.configuration().message().getMaxBatchSize(), completed.spec().maxBatchSize());
+    assertEquals(
+        completed.configuration().message().hasDynamicBatching(),
         completed.spec().dynamicBatching().isPresent());
-    assertEquals(completed.configuration().message().getInputList().stream()
-        .map(input -> input.getName()).toList(),
+    assertEquals(
+        completed.configuration().message().getInputList().stream()
+            .map(input -> input.getName())
+            .toList(),
         completed.spec().inputs().stream().map(TensorSpec::name).toList());
   }
 
@@ -188,8 +191,7 @@ class AutoCompleteTest {
             + " dims [ 8 ] and reshape [ 2, 4 ] after the batch dimension"
       })
   void clashesSayWhatToChange(String config, String expected) throws IOException {
-    NereidException failure =
-        assertThrows(NereidException.class, () -> complete(config, BATCHED));
+    NereidException failure = assertThrows(NereidException.class, () -> complete(config, BATCHED));
     assertEquals(StatusCode.INVALID_ARGUMENT, failure.code());
     assertTrue(failure.getMessage().contains(expected), failure.getMessage());
   }
@@ -228,9 +230,7 @@ class AutoCompleteTest {
     CompletedModel completed =
         complete("input { name: 'B' dims: 7 }\nmax_batch_size: 2\n", BATCHED);
     List<String> values =
-        completed.configuration().values().stream()
-            .map(AutoCompleteTest::line)
-            .toList();
+        completed.configuration().values().stream().map(AutoCompleteTest::line).toList();
     assertEquals(
         List.of(
             "name \"m\" DEFAULT",
@@ -258,6 +258,16 @@ class AutoCompleteTest {
             "model_transaction_policy.decoupled false DEFAULT",
             "response_cache.enable false DEFAULT"),
         values);
+  }
+
+  @Test
+  void aBatcherThatWasAddedHasDefaults() throws IOException {
+    List<Value> values =
+        complete("", BATCHED).configuration().values().stream()
+            .filter(value -> value.path().startsWith("dynamic_batching."))
+            .toList();
+    assertEquals(7, values.size(), values.toString());
+    assertTrue(values.stream().allMatch(value -> value.origin() == Origin.DEFAULT));
   }
 
   private static String line(Value value) {

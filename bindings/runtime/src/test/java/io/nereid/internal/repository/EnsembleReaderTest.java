@@ -73,8 +73,7 @@ class EnsembleReaderTest {
                 Map.of("Y", "OUT"))),
         spec.ensemble().orElseThrow().steps());
     assertEquals(
-        List.of("B", "A"),
-        List.copyOf(spec.ensemble().get().steps().getLast().inputs().keySet()));
+        List.of("B", "A"), List.copyOf(spec.ensemble().get().steps().getLast().inputs().keySet()));
     assertEquals("ensemble", spec.backendName());
     assertEquals(4, spec.maxBatchSize());
     assertTrue(spec.responseCache());
@@ -127,10 +126,7 @@ class EnsembleReaderTest {
   void mistakesInStepsAreNamedWithTheirPlace(String steps, String expected) throws IOException {
     repository.model(
         "m",
-        "ensemble_scheduling { "
-            + (steps == null ? "" : steps)
-            + " }\n"
-            + TestRepository.TENSORS,
+        "ensemble_scheduling { " + (steps == null ? "" : steps) + " }\n" + TestRepository.TENSORS,
         1);
     assertRefused(expected);
   }

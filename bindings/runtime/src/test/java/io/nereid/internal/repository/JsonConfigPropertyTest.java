@@ -33,7 +33,15 @@ class JsonConfigPropertyTest {
   };
 
   private static final String[] TEXTS = {
-    "", "a", "INPUT0", "\u00b5\u20ac", "\"'\\", "\0\n\t\u007f", "{ } : # //", "\ud83d\ude00", "a.b[0]"
+    "",
+    "a",
+    "INPUT0",
+    "\u00b5\u20ac",
+    "\"'\\",
+    "\0\n\t\u007f",
+    "{ } : # //",
+    "\ud83d\ude00",
+    "a.b[0]"
   };
 
   private final Random random = new Random(20_260_401);
@@ -115,8 +123,8 @@ class JsonConfigPropertyTest {
       }
       ConfigNode fromText = ConfigFile.parse(TextFormat.printer().printToString(config), "t");
       List<ModelConfiguration.Value> values = ConfigValues.of(fromText, Map.of());
-      assertEquals(config, TextFormat.parse(
-          ConfigPrinter.print(config, values, true), ModelConfig.class));
+      assertEquals(
+          config, TextFormat.parse(ConfigPrinter.print(config, values, true), ModelConfig.class));
     }
     assertTrue(largest > 2_500, "some are large: " + largest);
   }
@@ -134,7 +142,8 @@ class JsonConfigPropertyTest {
       }
       byte[] bytes = json.getBytes(StandardCharsets.UTF_8);
       for (int k = random.nextInt(3); k >= 0; k--) {
-        bytes[random.nextInt(bytes.length)] = (byte) (random.nextInt(4) == 0 ? 0 : 32 + random.nextInt(96));
+        bytes[random.nextInt(bytes.length)] =
+            (byte) (random.nextInt(4) == 0 ? 0 : 32 + random.nextInt(96));
       }
       int length = random.nextInt(10) == 0 ? random.nextInt(bytes.length) : bytes.length;
       String damaged = new String(bytes, 0, length, StandardCharsets.UTF_8);

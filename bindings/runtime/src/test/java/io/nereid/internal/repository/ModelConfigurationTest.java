@@ -173,9 +173,8 @@ class ModelConfigurationTest {
     assertEquals(List.of(TensorSpec.of("IN", DataType.INT8, 3)), completed.spec().inputs());
     assertTrue(
         completed.configuration().values().stream()
-            .anyMatch(
-                value ->
-                    value.path().equals("max_batch_size") && value.origin() == Origin.OVERRIDE));
+            .anyMatch(value ->
+                value.path().equals("max_batch_size") && value.origin() == Origin.OVERRIDE));
     assertTrue(completed.configuration().toCommentedText().contains("# given with the load"));
   }
 
@@ -202,8 +201,7 @@ class ModelConfigurationTest {
             .maxBatchSize(4)
             .input(TensorSpec.of("IN", DataType.BYTES, -1, 2).withReshape(-1, 1, 2).asOptional())
             .output("OUT", DataType.BF16, 2)
-            .instances(
-                new InstanceGroup("", InstanceGroup.Kind.GPU, 2, List.of(1), List.of("0")))
+            .instances(new InstanceGroup("", InstanceGroup.Kind.GPU, 2, List.of(1), List.of("0")))
             .dynamicBatching(
                 DynamicBatching.builder()
                     .preferredBatchSizes(2)
@@ -219,7 +217,9 @@ class ModelConfigurationTest {
                     "w",
                     2,
                     3,
-                    Map.of("IN", new WarmUp.Input(DataType.BYTES, List.of(1L, 2L), new WarmUp.Zero()))))
+                    Map.of(
+                        "IN",
+                        new WarmUp.Input(DataType.BYTES, List.of(1L, 2L), new WarmUp.Zero()))))
             .parameter("k", "v")
             .build();
     ModelConfiguration configuration = ModelConfiguration.of(spec);
@@ -267,10 +267,7 @@ class ModelConfigurationTest {
                 new Ensemble(
                     List.of(
                         new Ensemble.Step(
-                            "a",
-                            OptionalLong.empty(),
-                            Map.of("X", "IN"),
-                            Map.of("Y", "OUT")))))
+                            "a", OptionalLong.empty(), Map.of("X", "IN"), Map.of("Y", "OUT")))))
             .build();
     ModelConfig message = ModelConfiguration.of(spec).message();
     assertEquals("ensemble", message.getPlatform());

@@ -10,7 +10,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 
-
 /** A model repository that a test writes, in an empty directory. */
 final class TestRepository {
 

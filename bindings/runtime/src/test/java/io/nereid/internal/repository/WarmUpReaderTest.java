@@ -134,7 +134,9 @@ class WarmUpReaderTest {
     }
     String file = "input_data_file: 'f' } } ";
     String warmUp =
-        input.equals("A") ? A + file + S + "zero_data: true } }" : A + "zero_data: true } }" + S + file;
+        input.equals("A")
+            ? A + file + S + "zero_data: true } }"
+            : A + "zero_data: true } }" + S + file;
     String failure = write(warmUp).failure().getMessage();
     assertTrue(failure.contains(expected), failure);
   }
