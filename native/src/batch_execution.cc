@@ -126,6 +126,7 @@ Status BatchExecution::Gather(bool backend_gathers) {
 const nrd_tensor* BatchExecution::Reshaped(const nrd_tensor* own) {
   for (uint32_t i = 0; i < batch_.input_count; ++i) {
     inputs_[i] = own[i];
+    inputs_[i].slab = nullptr;
     if (Selected(own[i])) {
       ToBackendShape(config_.inputs[i], config_.batched(), &inputs_[i]);
     }

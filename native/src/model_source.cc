@@ -1,5 +1,7 @@
 #include "model_source.h"
 
+#include <utility>
+
 namespace nereid {
 
 ModelSource::ModelSource(Runtime& runtime, const nrd_model_options& options)

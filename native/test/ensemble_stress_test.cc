@@ -142,7 +142,7 @@ void Stress::Cancel(uint64_t seed) {
         (void)nrd_request_cancel(slot.record);
       }
     }
-    std::this_thread::sleep_for(std::chrono::microseconds(random() % 300));
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % 60));
   }
 }
 
@@ -242,6 +242,55 @@ TEST_CASE("ensembles keep every request under load, cancellation and release") {
   for (const bool with_callback : {false, true}) {
     Run(with_callback);
   }
+}
+
+TEST_CASE("requests are answered whenever their ensemble is drained and released") {
+  constexpr size_t kPerClient = 12;
+  TestRuntime runtime;
+  FunctionBackend backend = Adder(1);
+  TestModel quick(runtime, backend, {.name = "quick", .flags = 0});
+  TestModel queued(runtime, backend, {.name = "queued"});
+  TestModel join(runtime, backend, {.name = "join", .flags = 0, .with_optional_input = true});
+  std::mt19937_64 random(7);
+  uint64_t refused = 0;
+  for (int round = 0; round < 60; ++round) {
+    TestModel ensemble(LoadEnsemble(runtime, [&] {
+      EnsembleSettings settings = Diamond(quick.get(), queued.get(), quick.get(), join.get());
+      settings.outputs.resize(1);
+      settings.output_values = {5};
+      return settings;
+    }()));
+    std::vector<TestRequest> requests;
+    for (size_t i = 0; i < kClients * kPerClient; ++i) {
+      requests.emplace_back(ensemble, 1, 1);
+      requests.back()->flags = random() % 2 == 0 ? uint32_t{NRD_REQUEST_NO_INLINE} : 0U;
+    }
+    std::atomic<uint64_t> wrong{0};
+    std::atomic<uint64_t> unavailable{0};
+    std::vector<std::thread> clients;
+    for (size_t client = 0; client < kClients; ++client) {
+      clients.emplace_back([&, client] {
+        for (size_t i = 0; i < kPerClient; ++i) {
+          TestRequest& request = requests[client * kPerClient + i];
+          const int32_t code = request.SubmitAndWait();
+          unavailable += code == NRD_UNAVAILABLE ? 1 : 0;
+          wrong += code == NRD_UNAVAILABLE || (code == NRD_OK && request.output()[0] == 10) ? 0 : 1;
+        }
+      });
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % 400));
+    if (round % 3 != 0) {
+      const int64_t deadline_ns = nrd_clock_now_ns() + static_cast<int64_t>(random() % 200'000);
+      (void)nrd_model_drain(ensemble.get(), round % 3 == 1 ? 0 : deadline_ns, nullptr);
+    }
+    ensemble.Release();
+    for (std::thread& client : clients) {
+      client.join();
+    }
+    CHECK(wrong == 0);
+    refused += unavailable;
+  }
+  CHECK(refused > 0);
 }
 
 }  // namespace

@@ -205,7 +205,7 @@ NRD_ASSERT_SIZE(nrd_runtime_options, 104);
 NRD_API int32_t nrd_runtime_create(const nrd_runtime_options* options, nrd_runtime** runtime_out,
                                    nrd_error* error_out);
 
-/* Every model must have been released, every request and buffer given back: otherwise
+/* Every model and source must have been released, every request and buffer given back: otherwise
  * NRD_FAILED_PRECONDITION names what is left, and nothing happens. A nrd_buffer_release on another
  * thread must have returned. */
 NRD_API int32_t nrd_runtime_release(nrd_runtime* runtime, nrd_error* error_out);
@@ -484,7 +484,10 @@ enum {
 
 /* An ensemble has steps instead of a backend: each runs a request of another model of the same
  * runtime on tensors that are passed on by reference. The tensors ("values") are numbered: first
- * the ensemble's inputs, then what steps produce, each value by one step. */
+ * the ensemble's inputs, then what steps produce, each value by one step. Deadline, priority and
+ * NRD_REQUEST_NO_CACHE of a request hold for each step, its timeout for all together. The first
+ * step that fails, or nrd_request_cancel, ends the request as soon as the steps that execute have
+ * ended; those that wait are cancelled. */
 typedef struct nrd_link {
   uint32_t position; /* of the input or output in the step's model */
   uint32_t value;
@@ -524,7 +527,7 @@ typedef struct nrd_model_options {
   uint64_t parameter_count;
   /* Ensembles only, which have no backend, instances or batching of their own. In an order in which
    * each step needs only inputs of the ensemble and outputs of earlier steps. Steps that do not
-   * need each other run at the same time. */
+   * need each other run at the same time, steps that no wanted output needs not at all. */
   const nrd_step* steps;
   const uint32_t* output_values; /* output_count entries: the value that is each output */
   uint32_t step_count;

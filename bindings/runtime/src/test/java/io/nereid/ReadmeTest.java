@@ -57,6 +57,7 @@ class ReadmeTest {
 
   private List<String> run(Path root, String classPath) throws IOException, InterruptedException {
     Path output = directory.resolve("output");
+    Path log = directory.resolve("log");
     String nativePath = System.getProperty("nereid.native.path");
     var command =
         new ArrayList<>(
@@ -72,11 +73,12 @@ class ReadmeTest {
     int exit =
         new ProcessBuilder(command)
             .directory(root.toFile())
-            .redirectErrorStream(true)
             .redirectOutput(output.toFile())
+            .redirectError(log.toFile())
             .start()
             .waitFor();
-    assertEquals(0, exit, Files.readString(output));
+    assertEquals(0, exit, Files.readString(log));
+    assertTrue(Files.readString(log).contains("model 'simple' version 1 is ready after "));
     return Files.readAllLines(output);
   }
 }

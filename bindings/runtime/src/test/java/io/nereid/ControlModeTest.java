@@ -1,0 +1,346 @@
+package io.nereid;
+
+import static io.nereid.RepositoryFixture.BATCHING;
+import static io.nereid.RepositoryFixture.IDENTITY;
+import static io.nereid.RepositoryFixture.NEGATING;
+import static io.nereid.RepositoryFixture.answer;
+import static io.nereid.RepositoryFixture.assertFails;
+import static io.nereid.RepositoryFixture.index;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Which models are loaded when, and what the index says of them. */
+class ControlModeTest {
+
+  @TempDir Path directory;
+
+  private RepositoryFixture repository;
+
+  @BeforeEach
+  void makeRepository() throws IOException {
+    repository = new RepositoryFixture(Files.createDirectory(directory.resolve("models")));
+  }
+
+  private Nereid explicit(String... models) {
+    return Nereid.open(repository.options().explicit(models).build());
+  }
+
+  // ---- None ------------------------------------------------------------------------------------
+
+  @Test
+  void withoutControlEverythingIsLoadedOnce() throws IOException {
+    repository.model("a", IDENTITY, 1, 2);
+    repository.model("b", "backend: 1", 1);
+    try (Nereid nereid = Nereid.open(repository.root())) {
+      assertEquals(
+          List.of("a/2 READY", "b UNAVAILABLE: b/config.pbtxt:1:10: Expected string."),
+          index(nereid));
+      for (var action :
+          List.<Executable>of(
+              () -> nereid.repository().load("a"), () -> nereid.repository().unload("a"))) {
+        assertFails(
+            StatusCode.UNAVAILABLE,
+            "explicit model load / unload is not allowed if polling",
+            action);
+      }
+    }
+  }
+
+  @Test
+  void aNameInTwoRepositoriesIsUnavailable() throws IOException {
+    Path second = Files.createDirectory(directory.resolve("second"));
+    repository.model("both", IDENTITY, 1);
+    repository.model("first", IDENTITY, 1);
+    new RepositoryFixture(second).model("both", IDENTITY, 1);
+    new RepositoryFixture(second).model("last", IDENTITY, 1);
+    try (Nereid nereid = Nereid.open(repository.options().repository(second).build())) {
+      List<String> index = index(nereid);
+      assertEquals(3, index.size(), index::toString);
+      assertTrue(
+          index.getFirst().startsWith("both UNAVAILABLE: model 'both' is in more than one"),
+          index.getFirst());
+      assertTrue(index.getFirst().contains(second.toString()), index.getFirst());
+      assertEquals(List.of("first/1 READY", "last/1 READY"), index.subList(1, 3));
+    }
+  }
+
+  @Test
+  void aRepositoryThatIsNotThereIsAnError() {
+    Path nowhere = directory.resolve("nowhere");
+    assertFails(StatusCode.NOT_FOUND, nowhere.toString(), () -> Nereid.open(nowhere));
+  }
+
+  // ---- Explicit --------------------------------------------------------------------------------
+
+  @Test
+  void explicitLoadsWhatIsAskedFor() throws IOException {
+    repository.model("a", IDENTITY, 1);
+    repository.model("b", IDENTITY, 1);
+    repository.model("c", IDENTITY, 1);
+    try (Nereid nereid = explicit("a", "nobody")) {
+      assertEquals(
+          List.of(
+              "a/1 READY",
+              "b UNKNOWN",
+              "c UNKNOWN",
+              "nobody UNAVAILABLE: there is no model 'nobody' in [" + repository.root() + "]"),
+          index(nereid));
+      nereid.repository().load("b");
+      assertEquals(7, answer(nereid.model("b"), 7));
+      nereid.repository().unload("a");
+      assertEquals(
+          List.of("a/1 UNAVAILABLE: unloaded", "b/1 READY", "c UNKNOWN"),
+          index(nereid).subList(0, 3));
+      assertFails(StatusCode.NOT_FOUND, "'a' has no available versions", () -> nereid.model("a"));
+      nereid.repository().unload("a");
+      nereid.repository().load("a");
+      assertEquals(1, answer(nereid.model("a"), 1));
+    }
+  }
+
+  @Test
+  void aStarLoadsAll() throws IOException {
+    repository.model("a", IDENTITY, 1);
+    repository.model("b", IDENTITY, 1);
+    try (Nereid nereid = explicit("*")) {
+      assertEquals(List.of("a/1 READY", "b/1 READY"), index(nereid));
+    }
+  }
+
+  @Test
+  void modelsToLoadNeedExplicitControl() {
+    var options = RepositoryOptions.builder().explicit("m");
+    options.controlMode(RepositoryOptions.ControlMode.POLL);
+    assertThrows(IllegalArgumentException.class, options::build);
+  }
+
+  @Test
+  void unknownModelsAreNotFound() {
+    try (Nereid nereid = explicit()) {
+      assertFails(
+          StatusCode.NOT_FOUND,
+          "failed to load 'm', failed to poll from model repository",
+          () -> nereid.repository().load("m"));
+      assertFails(
+          StatusCode.NOT_FOUND, "failed to unload 'm'", () -> nereid.repository().unload("m"));
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"..", "../m", "/m", "a/b", "a\\b", "."})
+  void namesThatLeadElsewhereAreRefused(String name) {
+    try (Nereid nereid = explicit()) {
+      String message = "model name must not contain path traversal characters";
+      Repository models = nereid.repository();
+      assertFails(StatusCode.INVALID_ARGUMENT, message, () -> models.load(name));
+      assertFails(StatusCode.INVALID_ARGUMENT, message, () -> models.unload(name));
+      assertFails(
+          StatusCode.INVALID_ARGUMENT,
+          message,
+          () -> models.load(name, new ModelOverride("{}", Map.of("1/f", new byte[1]))));
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", " ", "a b", "a\nb"})
+  void blankNamesAreRefused(String name) {
+    try (Nereid nereid = explicit()) {
+      assertFails(StatusCode.INVALID_ARGUMENT, "odel name", () -> nereid.repository().load(name));
+    }
+  }
+
+  @Test
+  void whatHasNotChangedIsNotLoadedAgain() throws IOException {
+    Path model = repository.model("m", IDENTITY, 1);
+    List<ModelEvent> events = new CopyOnWriteArrayList<>();
+    try (Nereid nereid = explicit("m")) {
+      nereid.addListener(events::add);
+      nereid.repository().load("m");
+      assertTrue(events.stream().noneMatch(ModelEvent.Loading.class::isInstance), events::toString);
+      Files.setLastModifiedTime(model.resolve("config.pbtxt"), FileTime.fromMillis(1));
+      nereid.repository().load("m");
+      assertEquals(1, events.stream().filter(ModelEvent.Ready.class::isInstance).count());
+    }
+  }
+
+  @Test
+  void aReloadFollowsTheVersionPolicy() throws IOException {
+    repository.model("m", IDENTITY, 1);
+    try (Nereid nereid = explicit("m")) {
+      Model first = nereid.model("m");
+      repository.model("m", IDENTITY, 1, 2);
+      nereid.repository().load("m");
+      assertEquals(List.of("m/1 UNAVAILABLE: unloaded", "m/2 READY"), index(nereid));
+      repository.model("m", IDENTITY + "version_policy { all {} }", 1, 2);
+      nereid.repository().load("m");
+      assertEquals(List.of("m/1 READY", "m/2 READY"), index(nereid));
+      assertSame(first, nereid.model("m", 1));
+    }
+  }
+
+  @Test
+  void aFailedReloadLeavesTheOldVersionsServing() throws IOException {
+    repository.model("m", IDENTITY, 1);
+    try (Nereid nereid = explicit("m")) {
+      repository.model("m", IDENTITY.replace("identity", "no.such.Backend"), 1, 2);
+      NereidException e =
+          assertFails(
+              StatusCode.INVALID_ARGUMENT,
+              "load failed for model 'm': version 2 is at UNAVAILABLE state: ",
+              () -> nereid.repository().load("m"));
+      assertTrue(e.getMessage().contains("no.such.Backend"), e.getMessage());
+      assertEquals(5, answer(nereid.model("m"), 5));
+      assertEquals(1, nereid.model("m").version());
+    }
+  }
+
+  // ---- Overrides -------------------------------------------------------------------------------
+
+  private static final String JSON =
+      """
+      {"backend": "identity", "max_batch_size": 8,
+       "input": [{"name": "IN", "data_type": "TYPE_FP32", "dims": [4]}],
+       "output": [{"name": "OUT", "data_type": "TYPE_FP32", "dims": [4]}]}
+      """;
+
+  @Test
+  void aConfigurationCanBeOverriddenUntilTheNextLoad() throws IOException {
+    repository.model("m", IDENTITY, 1);
+    try (Nereid nereid = explicit("m")) {
+      nereid.repository().load("m", ModelOverride.ofConfig(JSON));
+      assertEquals(8, nereid.model("m").spec().maxBatchSize());
+      assertEquals(3, answer(nereid.model("m"), 3));
+      NereidException e =
+          assertFails(
+              StatusCode.INVALID_ARGUMENT,
+              "load failed for model 'm'",
+              () -> nereid.repository().load("m", ModelOverride.ofConfig("{\"max_batch\": 1}")));
+      assertTrue(e.getMessage().contains("max_batch"), e.getMessage());
+      assertEquals(8, nereid.model("m").spec().maxBatchSize(), "it goes on as it was");
+      nereid.repository().load("m");
+      assertEquals(0, nereid.model("m").spec().maxBatchSize());
+    }
+  }
+
+  @Test
+  void filesCanBeSentAlong() throws IOException {
+    byte[] labels = "zero\none\n".getBytes(StandardCharsets.UTF_8);
+    String config = JSON.replace("\"dims\": [4]}]}", "\"dims\": [4], \"label_filename\": \"l\"}]}");
+    Path[] stored = new Path[1];
+    try (Nereid nereid = explicit()) {
+      nereid
+          .repository()
+          .load("sent", new ModelOverride(config, Map.of("3/any", new byte[8], "l", labels)));
+      Model model = nereid.model("sent");
+      assertEquals(3, model.version());
+      assertEquals(List.of("zero", "one"), model.spec().outputs().getFirst().labels());
+      stored[0] = Path.of(model.spec().parameters().get("model_path"));
+      assertTrue(Files.exists(stored[0].resolve("any")));
+      assertFails(
+          StatusCode.INVALID_ARGUMENT,
+          "expected file:../x to name a file inside the model's directory",
+          () ->
+              nereid
+                  .repository()
+                  .load("sent", new ModelOverride(config, Map.of("../x", new byte[1]))));
+      assertEquals(3, nereid.model("sent").version());
+    }
+    assertTrue(Files.notExists(stored[0]), "nothing is left behind");
+  }
+
+  // ---- Poll ------------------------------------------------------------------------------------
+
+  @Test
+  void pollingFollowsTheDirectories() throws Exception {
+    repository.model("a", IDENTITY, 1);
+    repository.model("b", IDENTITY, 1);
+    try (Nereid nereid = Nereid.open(repository.options().poll(Duration.ofMillis(20)).build())) {
+      assertEquals(List.of("a/1 READY", "b/1 READY"), index(nereid));
+      repository.model("a", BATCHING, 1);
+      repository.delete("b");
+      repository.model("c", NEGATING, 4);
+      await(nereid, List.of("a/1 READY", "b/1 UNAVAILABLE: unloaded", "c/4 READY"));
+      await(() -> nereid.model("a").spec().maxBatchSize() == 8);
+      assertEquals(-2, answer(nereid.model("c"), 2));
+      assertFails(
+          StatusCode.UNAVAILABLE,
+          "explicit model load / unload is not allowed if polling is enabled",
+          () -> nereid.repository().load("a"));
+
+      repository.model("a", "garbage", 1);
+      await(() -> nereid.model("a").failure().isPresent() || index(nereid).size() == 4);
+      assertEquals(6, answer(nereid.model("a"), 6), "what was good goes on");
+      repository.model("a", IDENTITY, 1);
+      await(() -> nereid.model("a").spec().maxBatchSize() == 0);
+    }
+  }
+
+  @Test
+  void aRepositoryThatVanishesTakesNothingWithIt() throws IOException {
+    repository.model("a", IDENTITY, 1);
+    try (Nereid nereid = Nereid.open(repository.options().poll(Duration.ofHours(1)).build())) {
+      Path away = directory.resolve("away");
+      Files.move(repository.root(), away);
+      nereid.repository().poll();
+      assertEquals(1, answer(nereid.model("a"), 1));
+      Files.move(away, repository.root());
+      nereid.repository().poll();
+      assertEquals(1, answer(nereid.model("a"), 1));
+    }
+  }
+
+  private static void await(Nereid nereid, List<String> index) throws InterruptedException {
+    try {
+      await(() -> index(nereid).equals(index));
+    } catch (AssertionError e) {
+      assertEquals(index, index(nereid));
+      throw e;
+    }
+  }
+
+  private static void await(BooleanSupplier condition) throws InterruptedException {
+    RuntimeTest.await(condition, "the poll");
+  }
+
+  // ---- While files change ----------------------------------------------------------------------
+
+  @Test
+  void filesThatKeepChangingGiveAReason() throws Exception {
+    Path model = repository.model("m", IDENTITY.replace("identity", "nobody"), 1);
+    Failures failures = new Failures();
+    var stop = new AtomicBoolean();
+    Thread writer =
+        failures.startPlatform(() -> {
+          for (int i = 0; !stop.get(); i++) {
+            Files.writeString(model.resolve("1/model.bin"), "part " + i);
+          }
+        });
+    try (Nereid nereid = explicit("m")) {
+      assertTrue(
+          index(nereid).getFirst().contains("changed while it was being read"), "" + index(nereid));
+    } finally {
+      stop.set(true);
+      failures.join(writer);
+    }
+  }
+}
