@@ -98,7 +98,6 @@ final class AutoComplete {
         && completed.getSchedulingChoiceCase()
             == ModelConfig.SchedulingChoiceCase.SCHEDULINGCHOICE_NOT_SET) {
       completed.setDynamicBatching(ModelDynamicBatching.getDefaultInstance());
-      told.add("dynamic_batching");
     }
     return new Completed(completed.build(), told);
   }

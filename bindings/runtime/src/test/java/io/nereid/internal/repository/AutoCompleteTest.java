@@ -260,6 +260,16 @@ class AutoCompleteTest {
         values);
   }
 
+  @Test
+  void aBatcherThatWasAddedHasDefaults() throws IOException {
+    List<Value> values =
+        complete("", BATCHED).configuration().values().stream()
+            .filter(value -> value.path().startsWith("dynamic_batching."))
+            .toList();
+    assertEquals(7, values.size(), values.toString());
+    assertTrue(values.stream().allMatch(value -> value.origin() == Origin.DEFAULT));
+  }
+
   private static String line(Value value) {
     String text = value.path() + " " + value.text() + " " + value.origin();
     return value.origin() == Origin.FILE ? text + " " + value.place() : text;
