@@ -239,6 +239,78 @@ class StreamEndTest extends RuntimeTest {
   }
 
   @Test
+  void closingUnderStreamsEndsEveryThreadWithAnException() throws Exception {
+    for (int round = 0; round < 20; round++) {
+      Nereid own = Nereid.create(options().drainTimeout(Duration.ofMillis(round % 3 * 10)).build());
+      Model model = own.load(backend.model("m").instanceCount(2).build());
+      Failures failures = new Failures();
+      AtomicInteger read = new AtomicInteger();
+      Thread[] threads = new Thread[8];
+      for (int t = 0; t < threads.length; t++) {
+        int count = t % 2 == 0 ? ENDLESS : 20;
+        threads[t] = failures.startVirtual(() -> readUntilClosed(model, count, read));
+      }
+      await(() -> read.get() > 100, "responses");
+      try {
+        own.close();
+      } catch (NereidException e) {
+        assertEquals(StatusCode.FAILED_PRECONDITION, e.code(), e.getMessage());
+      }
+      failures.join(threads);
+    }
+  }
+
+  private static void readUntilClosed(Model model, int count, AtomicInteger read) {
+    while (true) {
+      try (var request = CountdownBackend.request(model, count);
+          var stream = request.inferStream()) {
+        // An endless stream goes on for ever on its own: its reader gives up now and then.
+        for (int i = 0; i < 200; i++) {
+          InferResponse response = stream.next();
+          if (response == null) {
+            assertEquals(count, i);
+            break;
+          }
+          CountdownBackend.check(response, count, i);
+          read.incrementAndGet();
+        }
+      } catch (NereidException e) {
+        assertEquals(StatusCode.UNAVAILABLE, e.code(), e.getMessage());
+        return;
+      } catch (IllegalStateException e) {
+        return; // a handle was closed from under it
+      }
+    }
+  }
+
+  @Test
+  void reloadingLetsStreamsFinish() throws Exception {
+    Model model = nereid.load(backend.model("m").build());
+    Failures failures = new Failures();
+    AtomicInteger streams = new AtomicInteger();
+    Thread[] threads = new Thread[8];
+    for (int t = 0; t < threads.length; t++) {
+      threads[t] =
+          failures.startVirtual(() -> {
+            while (streams.get() < 2000) {
+              try (var request = CountdownBackend.request(model, 12);
+                  var stream = request.inferStream()) {
+                for (int i = 0; i < 12; i++) {
+                  CountdownBackend.check(stream.next(), 12, i);
+                }
+                assertNull(stream.next());
+                streams.incrementAndGet();
+              }
+            }
+          });
+    }
+    while (streams.get() < 2000 && !failures.any()) {
+      nereid.load(backend.model("m").build());
+    }
+    failures.join(threads);
+  }
+
+  @Test
   void manyStreamsThatAreClosedAnywhereLeaveNothing() throws Exception {
     Model model =
         nereid.load(

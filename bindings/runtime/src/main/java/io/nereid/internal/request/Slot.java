@@ -236,7 +236,9 @@ public final class Slot {
     RequestCalls.reset(record);
     waiter = null;
     asyncCompletion = null;
-    receiver = null;
+    if (receiver != null) {
+      receiver = null; // it is volatile, and writing it is not free
+    }
     requestId = null;
     parameters = null;
     deadlineNs = 0;
