@@ -5,6 +5,7 @@ import io.nereid.InferResponse;
 import io.nereid.Model;
 import io.nereid.Nereid;
 import io.nereid.RepositoryOptions;
+import io.nereid.ResponseStream;
 import io.nereid.Tensor;
 import io.nereid.TensorSpec;
 import java.io.IOException;
@@ -98,19 +99,44 @@ final class InferCommand implements Callable<Integer> {
       Map<String, Tensor> tensors = tensors(model);
       long[] elapsedNs = new long[repeat];
       for (int i = 0; i < repeat; i++) {
-        long startNs = System.nanoTime();
-        try (InferRequest request = request(model, tensors);
-            InferResponse response = request.infer()) {
-          elapsedNs[i] = System.nanoTime() - startNs;
-          if (i == repeat - 1) {
-            new ResponsePrinter(command.commandLine().getOut()).print(model, response, json);
-          }
+        try (InferRequest request = request(model, tensors)) {
+          elapsedNs[i] = send(model, request, i == repeat - 1);
         }
       }
       if (repeat > 1) {
         printTimes(elapsedNs);
       }
       return 0;
+    }
+  }
+
+  /** Returns how long it took, printing left aside where there is one response. */
+  private long send(Model model, InferRequest request, boolean print) throws IOException {
+    ResponsePrinter printer = new ResponsePrinter(command.commandLine().getOut());
+    long startNs = System.nanoTime();
+    if (model.spec().decoupled()) {
+      try (ResponseStream stream = request.inferStream()) {
+        if (print) {
+          printer.print(model, stream, json);
+        } else {
+          skip(stream);
+        }
+        return System.nanoTime() - startNs;
+      }
+    }
+    try (InferResponse response = request.infer()) {
+      long elapsedNs = System.nanoTime() - startNs;
+      if (print) {
+        printer.print(model, response, json);
+      }
+      return elapsedNs;
+    }
+  }
+
+  private static void skip(ResponseStream stream) {
+    InferResponse response;
+    while ((response = stream.next()) != null) {
+      response.close();
     }
   }
 
