@@ -27,7 +27,6 @@ final class StreamQueue implements ResponseReceiver {
   private final Slot slot;
   private final long generation;
   private final long deadlineNs;
-  private final long drainNs;
 
   private final ReentrantLock lock = new ReentrantLock();
 
@@ -47,7 +46,6 @@ final class StreamQueue implements ResponseReceiver {
     this.slot = slot;
     this.generation = generation;
     deadlineNs = slot.deadlineNs();
-    drainNs = Checks.nanos(model.runtime().options().drainTimeout());
   }
 
   // ---- The reader ------------------------------------------------------------------------------
@@ -190,7 +188,7 @@ final class StreamQueue implements ResponseReceiver {
       if (closed || failure != null) {
         return; // the core drops the response
       }
-      if (drainLeftNs() <= 0) {
+      if (model.slots().leftNs() <= 0) {
         failure = unloaded();
         cancel = true;
       } else {
@@ -218,7 +216,7 @@ final class StreamQueue implements ResponseReceiver {
   private void awaitRoom() {
     boolean interrupted = false;
     while (responses.size() >= CAPACITY && !closed && !cancelled && failure == null) {
-      long leftNs = Math.min(deadlineLeftNs(), drainLeftNs());
+      long leftNs = Math.min(deadlineLeftNs(), model.slots().leftNs());
       if (leftNs <= 0) {
         break;
       }
@@ -235,12 +233,6 @@ final class StreamQueue implements ResponseReceiver {
 
   private long deadlineLeftNs() {
     return deadlineNs == 0 ? Long.MAX_VALUE : deadlineNs - System.nanoTime();
-  }
-
-  /** How long the model still waits for its streams to end. */
-  private long drainLeftNs() {
-    long retiredForNs = model.slots().retiredForNs();
-    return retiredForNs < 0 ? Long.MAX_VALUE : drainNs - retiredForNs;
   }
 
   private NereidException unloaded() {

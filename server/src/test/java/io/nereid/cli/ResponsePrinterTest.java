@@ -1,16 +1,10 @@
 package io.nereid.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.Model;
-import io.nereid.Nereid;
-import io.nereid.NereidException;
-import io.nereid.backends.RepeatModel;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
-import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -19,18 +13,19 @@ import tools.jackson.jr.ob.JSON;
 /** What {@code nereid infer} prints for a model with many responses. */
 class ResponsePrinterTest {
 
-  private final StringWriter out = new StringWriter();
-  private final ResponsePrinter printer = new ResponsePrinter(new PrintWriter(out, true));
+  private final CommandLineRun cli = new CommandLineRun();
+
+  private int repeat(String in, String delay, String wait, String... more) {
+    List<String> arguments =
+        new ArrayList<>(
+            List.of("infer", "repeat", "--input", in, "--input", delay, "--input", wait));
+    arguments.addAll(List.of(more));
+    return cli.run(arguments.toArray(String[]::new));
+  }
 
   @Test
-  void responsesFollowEachOther() throws IOException {
-    try (Nereid nereid = Nereid.create()) {
-      Model model = nereid.load(RepeatModel.spec());
-      try (var request = RepeatModel.request(model, 0, 0, 7, -8);
-          var stream = request.inferStream()) {
-        printer.print(model, stream, false);
-      }
-    }
+  void responsesFollowEachOther() {
+    assertEquals(0, repeat("IN=7,-8", "DELAY=0,0", "WAIT=0"));
     assertEquals(
         """
         OUT INT32[1]: 7
@@ -38,31 +33,20 @@ class ResponsePrinterTest {
         OUT INT32[1]: -8
         IDX UINT32[1]: 1
         """,
-        out.toString());
+        cli.out());
   }
 
   @Test
   void whatCameBeforeAFailureIsPrinted() {
-    try (Nereid nereid = Nereid.create()) {
-      Model model = nereid.load(RepeatModel.spec());
-      try (var request = RepeatModel.request(model, 0, 60_000, 7).deadline(Duration.ofMillis(100));
-          var stream = request.inferStream()) {
-        assertThrows(NereidException.class, () -> printer.print(model, stream, false));
-      }
-    }
-    assertEquals("OUT INT32[1]: 7\nIDX UINT32[1]: 0\n", out.toString());
+    assertEquals(1, repeat("IN=7", "DELAY=0", "WAIT=60000", "--timeout-ms", "300"));
+    assertEquals("OUT INT32[1]: 7\nIDX UINT32[1]: 0\n", cli.out());
+    assertTrue(cli.err().startsWith("nereid: the deadline passed"), cli.err());
   }
 
   @Test
   void jsonIsAnArray() throws IOException {
-    try (Nereid nereid = Nereid.create()) {
-      Model model = nereid.load(RepeatModel.spec());
-      try (var request = RepeatModel.request(model, 0, 0, 7, -8);
-          var stream = request.inferStream()) {
-        printer.print(model, stream, true);
-      }
-    }
-    List<Object> replies = JSON.std.listFrom(out.toString());
+    assertEquals(0, repeat("IN=7,-8", "DELAY=0,0", "WAIT=0", "--json"));
+    List<Object> replies = JSON.std.listFrom(cli.out());
     assertEquals(2, replies.size());
     Map<?, ?> reply = (Map<?, ?>) replies.get(1);
     assertEquals("repeat", reply.get("model_name"));

@@ -40,7 +40,7 @@ public final class SlotPool {
 
   private volatile long head;
   private volatile boolean retired;
-  private volatile long retiredNs; // when, written before retired
+  private long deadlineNs; // of requests that exist; written before retired
   private volatile boolean sealed;
 
   /**
@@ -133,21 +133,24 @@ public final class SlotPool {
     }
   }
 
-  /** No more requests from now on; those that exist go on. */
-  public void retire() {
+  /**
+   * No more requests from now on; those that exist go on, until {@code deadlineNs} those whose end
+   * is not in sight.
+   */
+  public void retire(long deadlineNs) {
     synchronized (all) {
       if (retired) {
         return;
       }
-      retiredNs = System.nanoTime();
+      this.deadlineNs = deadlineNs;
       retired = true;
     }
     snapshot().forEach(Slot::retired);
   }
 
-  /** How long ago the pool was retired; negative: it was not. */
-  public long retiredForNs() {
-    return retired ? Math.max(0, System.nanoTime() - retiredNs) : -1;
+  /** How long requests still may go on; the largest number while the pool is not retired. */
+  public long leftNs() {
+    return retired ? deadlineNs - System.nanoTime() : Long.MAX_VALUE;
   }
 
   /** Counts a response that owns its memory, until it is removed. Called while its slot is held. */
@@ -184,7 +187,7 @@ public final class SlotPool {
 
   /** From now on records go back to the core as soon as nobody needs them. Retires, too. */
   public void seal() {
-    retire();
+    retire(System.nanoTime());
     sealed = true;
     releaseFree();
     if (isEmpty()) {

@@ -1,4 +1,4 @@
-package io.nereid.backends;
+package io.nereid.internal.backend;
 
 import io.nereid.NereidException;
 import io.nereid.StatusCode;

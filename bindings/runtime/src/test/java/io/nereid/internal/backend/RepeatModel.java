@@ -1,4 +1,4 @@
-package io.nereid.backends;
+package io.nereid.internal.backend;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 
@@ -9,12 +9,12 @@ import io.nereid.ModelSpec;
 import io.nereid.Tensor;
 
 /** The bundled model {@code repeat} and requests to it. */
-public final class RepeatModel {
+final class RepeatModel {
 
   private RepeatModel() {}
 
   /** The bundled model, as its configuration describes it. */
-  public static ModelSpec spec() {
+  static ModelSpec spec() {
     return ModelSpec.builder("repeat")
         .backend("repeat")
         .decoupled(true)
@@ -27,7 +27,7 @@ public final class RepeatModel {
   }
 
   /** A request with these elements and the same delay for all. */
-  public static InferRequest request(Model model, int delayMs, int waitMs, int... in) {
+  static InferRequest request(Model model, int delayMs, int waitMs, int... in) {
     InferRequest request = model.newRequest().input("IN", Tensor.ofInts(in, in.length));
     Tensor delay = request.allocateInput("DELAY", in.length);
     for (int i = 0; i < in.length; i++) {

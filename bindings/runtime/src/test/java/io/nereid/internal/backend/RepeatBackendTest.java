@@ -1,4 +1,4 @@
-package io.nereid.backends;
+package io.nereid.internal.backend;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
