@@ -301,42 +301,16 @@ class EnsembleTest extends RuntimeTest {
 
   // ---- In a repository -------------------------------------------------------------------------
 
-  private static final String GRAPH =
-      """
-      platform: "ensemble"
-      max_batch_size: 8
-      input { name: "IN" data_type: TYPE_FP32 dims: 4 }
-      output { name: "OUT" data_type: TYPE_FP32 dims: 4 }
-      ensemble_scheduling {
-        step {
-          model_name: "FIRST"
-          model_version: -1
-          input_map { key: "IN" value: "IN" }
-          output_map { key: "OUT" value: "between" }
-        }
-        step {
-          model_name: "SECOND"
-          model_version: -1
-          input_map { key: "IN" value: "between" }
-          output_map { key: "OUT" value: "OUT" }
-        }
-      }
-      """;
-
-  private static String graph(String first, String second) {
-    return GRAPH.replace("FIRST", first).replace("SECOND", second);
-  }
-
   @Test
   void ensemblesOfARepositoryAreLoadedAfterTheirModels() throws IOException {
     RepositoryFixture repository = new RepositoryFixture(directory);
-    repository.model("a_top", graph("b_sub", "z"), 1);
-    repository.model("b_sub", graph("z", "y"), 1);
+    repository.model("a_top", RepositoryFixture.ensemble("b_sub", "z"), 1);
+    repository.model("b_sub", RepositoryFixture.ensemble("z", "y"), 1);
     repository.model("y", NEGATING, 1);
     repository.model("z", BATCHING, 1);
-    repository.model("round", graph("square", "z"), 1);
-    repository.model("square", graph("round", "z"), 1);
-    repository.model("lost", graph("nobody", "z"), 1);
+    repository.model("round", RepositoryFixture.ensemble("square", "z"), 1);
+    repository.model("square", RepositoryFixture.ensemble("round", "z"), 1);
+    repository.model("lost", RepositoryFixture.ensemble("nobody", "z"), 1);
     try (Nereid own = Nereid.open(directory)) {
       assertEquals(
           List.of(
@@ -355,8 +329,8 @@ class EnsembleTest extends RuntimeTest {
   @Test
   void anEnsembleBringsItsModelsAndTakesThemAlong() throws IOException {
     RepositoryFixture repository = new RepositoryFixture(directory);
-    repository.model("e", graph("a", "b"), 1);
-    repository.model("f", graph("a", "a"), 1);
+    repository.model("e", RepositoryFixture.ensemble("a", "b"), 1);
+    repository.model("f", RepositoryFixture.ensemble("a", "a"), 1);
     repository.model("a", NEGATING, 1);
     repository.model("b", BATCHING, 1);
     try (Nereid own = Nereid.open(repository.options().explicit("e").build())) {

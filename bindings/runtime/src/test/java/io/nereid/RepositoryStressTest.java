@@ -84,7 +84,7 @@ class RepositoryStressTest {
   }
 
   private void chaos(Duration time) throws Exception {
-    repository.model("e", ENSEMBLE, 1);
+    repository.model("e", RepositoryFixture.ensemble("m"), 1);
     HandleCounts before = HandleCounts.read();
     long endNs = System.nanoTime() + time.toNanos();
     AtomicLong answered = new AtomicLong();
@@ -131,22 +131,6 @@ class RepositoryStressTest {
     }
     assertEquals(before, HandleCounts.read());
   }
-
-  private static final String ENSEMBLE =
-      """
-      platform: "ensemble"
-      max_batch_size: 8
-      input { name: "IN" data_type: TYPE_FP32 dims: 4 }
-      output { name: "OUT" data_type: TYPE_FP32 dims: 4 }
-      ensemble_scheduling {
-        step {
-          model_name: "m"
-          model_version: -1
-          input_map { key: "IN" value: "IN" }
-          output_map { key: "OUT" value: "OUT" }
-        }
-      }
-      """;
 
   private void change(Nereid nereid, SplittableRandom random) throws Exception {
     String name = random.nextInt(4) == 0 ? "e" : "m";

@@ -4,7 +4,6 @@ import io.nereid.InferRequest;
 import io.nereid.InferResponse;
 import io.nereid.Model;
 import io.nereid.Nereid;
-import io.nereid.RepositoryOptions;
 import io.nereid.ResponseStream;
 import io.nereid.Tensor;
 import io.nereid.TensorSpec;
@@ -21,7 +20,6 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** Runs one request in this process. */
@@ -39,16 +37,7 @@ import picocli.CommandLine.Spec;
 final class InferCommand implements Callable<Integer> {
   @Spec private CommandSpec command;
 
-  @Parameters(paramLabel = "MODEL", description = "The model's name.")
-  private String modelName;
-
-  @Mixin private RepositoryArguments repositories;
-
-  @Option(
-      names = "--model-version",
-      paramLabel = "N",
-      description = "The version; the highest by default.")
-  private Long version;
+  @Mixin private ModelArguments loaded;
 
   @Option(
       names = "--input",
@@ -93,9 +82,8 @@ final class InferCommand implements Callable<Integer> {
       throw new ParameterException(
           command.commandLine(), "expected --timeout-ms of 1 or more, got " + timeoutMs);
     }
-    RepositoryArguments.muteLoadLog(); // what goes wrong is thrown as well
-    try (Nereid nereid = Nereid.open(options())) {
-      Model model = version == null ? nereid.model(modelName) : nereid.model(modelName, version);
+    try (Nereid nereid = loaded.open()) {
+      Model model = loaded.model(nereid);
       Map<String, Tensor> tensors = tensors(model);
       long[] elapsedNs = new long[repeat];
       for (int i = 0; i < repeat; i++) {
@@ -138,13 +126,6 @@ final class InferCommand implements Callable<Integer> {
     while ((response = stream.next()) != null) {
       response.close();
     }
-  }
-
-  /** Only this model: what is wrong with others is of no interest here. */
-  private RepositoryOptions options() {
-    RepositoryOptions.Builder options = RepositoryOptions.builder().explicit(modelName);
-    repositories.directories(null).forEach(options::repository);
-    return options.build();
   }
 
   private Map<String, Tensor> tensors(Model model) throws IOException {
