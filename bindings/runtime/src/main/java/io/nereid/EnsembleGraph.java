@@ -34,32 +34,37 @@ final class EnsembleGraph {
   /** Loads a model and lets requests go there. */
   void load(Model model, ModelOrigin origin) {
     if (origin.ensemble().isEmpty()) {
-      model.publish(loader.load(origin));
+      model.publish(origin, loader.load(origin));
       return;
     }
     loading.lock();
     try {
-      checkAcyclic(model.name(), origin.ensemble().get(), new HashSet<>());
-      model.publish(loader.load(origin));
+      checkAcyclic(model.name(), origin.ensemble().get());
+      model.publish(origin, loader.load(origin));
     } finally {
       loading.unlock();
     }
   }
 
-  private void checkAcyclic(String name, Ensemble ensemble, Set<String> seen) {
+  private void checkAcyclic(String name, Ensemble ensemble) {
     for (Ensemble.Step step : ensemble.steps()) {
-      if (step.model().equals(name)) {
-        throw Signature.invalid("ensemble '" + name + "' is a step of itself");
-      }
       LoadedModel used = models.current(step);
-      if (used != null && seen.add(step.model())) {
-        used.spec().ensemble().ifPresent(inner -> checkAcyclic(name, inner, seen));
+      if (step.model().equals(name) || (used != null && uses(used, name, new HashSet<>()))) {
+        throw Signature.invalid("ensemble '" + name + "' is a step of itself");
       }
     }
   }
 
+  private static boolean uses(LoadedModel loaded, String name, Set<LoadedModel> seen) {
+    return loaded.spec().name().equals(name)
+        || (seen.add(loaded) && loaded.steps().stream().anyMatch(step -> uses(step, name, seen)));
+  }
+
   /** Lets the ensembles that name a model take notice of what became of it. */
   void follow(Model changed, long deadlineNs) {
+    if (closing) {
+      return; // they leave by themselves, and keep what they use until then
+    }
     for (Model model : models.all()) {
       if (names(model, changed.name())) {
         model.followSteps(deadlineNs);
@@ -87,20 +92,11 @@ final class EnsembleGraph {
     return true;
   }
 
-  /** Whether everything is there that an ensemble needs. */
-  boolean isComplete(Model ensemble) {
-    return !closing && missingStep(ensemble).isEmpty();
-  }
-
-  private Optional<Ensemble.Step> missingStep(Model ensemble) {
+  /** Why an ensemble cannot be served: a model that no request would find; empty: it can. */
+  Optional<NereidException> missing(Model ensemble) {
     return ensemble.ensemble().orElseThrow().steps().stream()
         .filter(step -> models.current(step) == null)
-        .findFirst();
-  }
-
-  /** Why an ensemble is not complete. */
-  NereidException missing(Model ensemble) {
-    return missingStep(ensemble)
+        .findFirst()
         .map(step ->
             new NereidException(
                 StatusCode.UNAVAILABLE,
@@ -108,7 +104,6 @@ final class EnsembleGraph {
                     + ensemble.name()
                     + "' needs model '"
                     + step.model()
-                    + "', which was unloaded"))
-        .orElseGet(() -> new NereidException(StatusCode.UNAVAILABLE, "Nereid is being closed"));
+                    + "', which is not loaded"));
   }
 }

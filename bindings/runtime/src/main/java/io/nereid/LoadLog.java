@@ -18,6 +18,8 @@ final class LoadLog implements LifecycleListener {
       case ModelEvent.Failed failed ->
           LOGGER.log(
               Level.WARNING, name(failed) + " was not loaded: " + failed.cause().getMessage());
+      case ModelEvent.Replaced replaced ->
+          LOGGER.log(Level.DEBUG, name(replaced) + " was replaced");
       case ModelEvent.Unloaded unloaded -> LOGGER.log(Level.DEBUG, name(unloaded) + " is unloaded");
       case ModelEvent.Waiting waiting ->
           LOGGER.log(Level.DEBUG, name(waiting) + " is to be loaded");

@@ -33,6 +33,10 @@ final class LoadedModel {
   // Ensembles that this is a step of keep it loaded. Guarded by this.
   private int users;
   private boolean retired;
+  private long deadlineNs;
+  private boolean patient;
+
+  private volatile Runnable whenFinished = () -> {};
 
   /**
    * Takes over a model that the core has loaded.
@@ -132,7 +136,12 @@ final class LoadedModel {
         return;
       }
     }
-    finish(Checks.deadlineNs(runtime.options().drainTimeout()), true);
+    finish();
+  }
+
+  /** What happens when its backend is closed. */
+  void whenFinished(Runnable action) {
+    whenFinished = action;
   }
 
   /**
@@ -145,15 +154,17 @@ final class LoadedModel {
   void retire(long deadlineNs, boolean patient) {
     synchronized (this) {
       retired = true;
+      this.deadlineNs = deadlineNs;
+      this.patient = patient;
       if (users > 0) {
         return;
       }
     }
-    finish(deadlineNs, patient);
+    finish();
   }
 
   /** Takes no new requests, finishes those that were submitted, and closes the backend. */
-  private void finish(long deadlineNs, boolean patient) {
+  private void finish() {
     slots.retire(deadlineNs);
     while (patient && slots.hasUnanswered() && System.nanoTime() - deadlineNs < 0) {
       LockSupport.parkNanos(POLL_NS);
@@ -170,6 +181,7 @@ final class LoadedModel {
     }
     JavaBackends.remove(javaBackend);
     slots.seal();
+    whenFinished.run();
     steps.forEach(LoadedModel::removeUser);
   }
 }

@@ -2,6 +2,7 @@ package io.nereid;
 
 import io.nereid.internal.request.Slot;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -14,17 +15,15 @@ public final class Model implements AutoCloseable {
   private final String name;
   private final long version;
 
-  /**
-   * Held while loading and unloading. A thread that holds it may take that of an ensemble that uses
-   * this model, never the other way round.
-   */
+  /** Held while loading and unloading. Who holds it takes that of no other model. */
   private final ReentrantLock lifecycle = new ReentrantLock();
 
-  private volatile ModelState state = ModelState.UNLOADED;
+  private final AtomicReference<ModelState> state = new AtomicReference<>(ModelState.UNLOADED);
   private volatile LoadedModel current; // takes requests; null: none does
   private volatile RuntimeException failure; // of the last load
-  private volatile ModelOrigin origin; // of the last load, failed or not
-  private volatile ModelLoader.Result latest; // the last that could be loaded
+  private volatile ModelOrigin attempted; // what was loaded last, whether it worked or not
+  private volatile ModelOrigin served; // what the last load that worked was made of
+  private volatile ModelLoader.Result latest; // the last load that worked
 
   Model(Nereid nereid, String name, long version) {
     this.nereid = nereid;
@@ -44,7 +43,7 @@ public final class Model implements AutoCloseable {
 
   /** Where it is in its life. */
   public ModelState state() {
-    return state;
+    return state.get();
   }
 
   /** What it was loaded from, last. */
@@ -86,9 +85,17 @@ public final class Model implements AutoCloseable {
     return current;
   }
 
-  /** The graph of an ensemble, loaded or not; empty for other models. */
+  /**
+   * The graph that an ensemble is served with or, while it is not available, would be served with;
+   * empty for other models, and for what was unloaded.
+   */
   Optional<Ensemble> ensemble() {
-    return Optional.ofNullable(origin).flatMap(ModelOrigin::ensemble);
+    LoadedModel loaded = current;
+    if (loaded != null) {
+      return loaded.spec().ensemble();
+    }
+    ModelOrigin wanted = state.get() == ModelState.FAILED ? attempted : null;
+    return wanted == null ? Optional.empty() : wanted.ensemble();
   }
 
   /** A request to be filled in, sent once, and closed. */
@@ -108,7 +115,12 @@ public final class Model implements AutoCloseable {
 
   /** Why the last load failed; empty when it did not. */
   public Optional<String> failure() {
-    return Optional.ofNullable(failure).map(RuntimeException::getMessage);
+    return Optional.ofNullable(failure).map(Model::reason);
+  }
+
+  /** What a failure says, also one that says nothing. */
+  static String reason(RuntimeException failure) {
+    return failure.getMessage() == null ? failure.toString() : failure.getMessage();
   }
 
   NereidException notReady() {
@@ -118,7 +130,7 @@ public final class Model implements AutoCloseable {
             + name
             + (version == 0 ? "'" : "' version " + version)
             + " is not at ready state",
-        state == ModelState.FAILED ? failure : null);
+        state.get() == ModelState.FAILED ? failure : null);
   }
 
   /** What happens to a model that cannot even be tried. */
@@ -127,7 +139,7 @@ public final class Model implements AutoCloseable {
     try {
       failure = cause;
       if (current == null) {
-        state = ModelState.FAILED;
+        state.set(ModelState.FAILED);
       }
       nereid.fire(new ModelEvent.Failed(name, version, cause));
     } finally {
@@ -158,28 +170,52 @@ public final class Model implements AutoCloseable {
   }
 
   void unload(long deadlineNs) {
+    LoadedModel left;
     lifecycle.lock();
     try {
-      if (current != null) {
-        leave(deadlineNs);
+      left = current;
+      failure = null;
+      if (left == null) {
+        if (state.get() == ModelState.FAILED) {
+          state.set(ModelState.UNLOADED);
+          nereid.fire(new ModelEvent.Unloaded(name, version));
+        }
+        return;
       }
-      if (state != ModelState.UNLOADED) {
-        state = ModelState.UNLOADED;
-        failure = null;
-        nereid.fire(new ModelEvent.Unloaded(name, version));
-      }
+      leave(ModelState.DRAINING);
     } finally {
       lifecycle.unlock();
     }
+    settle(left, deadlineNs, false);
   }
 
-  private void leave(long deadlineNs) {
-    LoadedModel loaded = current;
-    state = ModelState.DRAINING;
+  /** Takes no more requests; what it has is finished by {@link #settle}. */
+  private void leave(ModelState now) {
+    LoadedModel left = current;
+    state.set(now);
     current = null;
+    left.whenFinished(this::finished);
     nereid.fire(new ModelEvent.Draining(name, version));
-    nereid.ensembles().follow(this, deadlineNs);
-    loaded.retire(deadlineNs, false);
+  }
+
+  /** The load that was left is gone. Without the lock: who ends a load may hold other ones. */
+  private void finished() {
+    state.compareAndSet(ModelState.DRAINING, ModelState.UNLOADED);
+    nereid.fire(new ModelEvent.Unloaded(name, version));
+  }
+
+  /**
+   * After a change: lets ensembles take what is there now, and finishes the load that is not. Not
+   * with the lock held, since ensembles have locks of their own.
+   */
+  private void settle(LoadedModel old, long deadlineNs, boolean patient) {
+    try {
+      nereid.ensembles().follow(this, deadlineNs);
+    } finally {
+      if (old != null) {
+        old.retire(deadlineNs, patient);
+      }
+    }
   }
 
   /** As {@link #unload()}. */
@@ -190,44 +226,49 @@ public final class Model implements AutoCloseable {
 
   /** Loads it, or replaces what is loaded; the old one has finished when this returns. */
   void load(ModelOrigin origin) {
+    LoadedModel old;
     lifecycle.lock();
     try {
-      this.origin = origin;
-      LoadedModel old = current;
-      if (old == null) {
-        state = ModelState.LOADING;
-      }
-      nereid.fire(new ModelEvent.Loading(name, version));
-      try {
-        nereid.ensembles().load(this, origin);
-      } catch (RuntimeException e) {
-        fail(e);
-        throw e;
-      } catch (Error e) { // a backend's class that cannot be linked, or no memory left
-        NereidException failure =
-            new NereidException(StatusCode.INTERNAL, "the model could not be loaded", e);
-        fail(failure);
-        throw failure;
-      }
-      nereid.fire(new ModelEvent.Ready(name, version, latest.times()));
-      long deadlineNs = Checks.deadlineNs(nereid.options().drainTimeout());
-      nereid.ensembles().follow(this, deadlineNs);
-      if (old != null) {
-        nereid.fire(new ModelEvent.Draining(name, version));
-        old.retire(deadlineNs, true);
-        nereid.fire(new ModelEvent.Unloaded(name, version));
-      }
+      old = replace(origin);
     } finally {
       lifecycle.unlock();
     }
+    settle(old, Checks.deadlineNs(nereid.options().drainTimeout()), true);
+  }
+
+  /** With the lock held. Returns what it replaced, null: nothing. */
+  private LoadedModel replace(ModelOrigin origin) {
+    attempted = origin;
+    LoadedModel old = current;
+    if (old == null) {
+      state.set(ModelState.LOADING);
+    }
+    nereid.fire(new ModelEvent.Loading(name, version));
+    try {
+      nereid.ensembles().load(this, origin);
+    } catch (RuntimeException e) {
+      fail(e);
+      throw e;
+    } catch (Error e) { // a backend's class that cannot be linked, or no memory left
+      NereidException failure =
+          new NereidException(StatusCode.INTERNAL, "the model could not be loaded", e);
+      fail(failure);
+      throw failure;
+    }
+    if (old != null) {
+      old.whenFinished(() -> nereid.fire(new ModelEvent.Replaced(name, version)));
+    }
+    nereid.fire(new ModelEvent.Ready(name, version, latest.times()));
+    return old;
   }
 
   /** From here on requests go there. */
-  void publish(ModelLoader.Result loaded) {
+  void publish(ModelOrigin origin, ModelLoader.Result loaded) {
     failure = null;
+    served = origin;
     latest = loaded;
     current = loaded.model();
-    state = ModelState.READY;
+    state.set(ModelState.READY);
   }
 
   /**
@@ -236,30 +277,36 @@ public final class Model implements AutoCloseable {
    * becomes unavailable, until the model is there again.
    */
   void followSteps(long deadlineNs) {
+    LoadedModel old;
     lifecycle.lock();
     try {
       EnsembleGraph graph = nereid.ensembles();
-      if (state == ModelState.UNLOADED || graph.isUpToDate(this)) {
+      if (ensemble().isEmpty() || graph.isUpToDate(this)) {
         return;
       }
-      if (graph.isComplete(this)) {
-        try {
-          load(origin);
-        } catch (RuntimeException e) {
-          // The listeners have heard of it, and the reason stays with the model.
-        }
-      } else if (current != null) {
-        leave(deadlineNs);
-        fail(graph.missing(this));
+      old = current;
+      Optional<NereidException> missing = graph.missing(this);
+      if (missing.isEmpty()) {
+        replace(old == null ? attempted : served);
+      } else if (old == null) {
+        return;
+      } else {
+        attempted = served;
+        failure = missing.get();
+        leave(ModelState.FAILED);
+        nereid.fire(new ModelEvent.Failed(name, version, failure));
       }
+    } catch (RuntimeException e) {
+      return; // the listeners have heard of it, and the reason stays with the model
     } finally {
       lifecycle.unlock();
     }
+    settle(old, deadlineNs, true);
   }
 
   /** Name, version and state. */
   @Override
   public String toString() {
-    return "Model[" + name + ", version " + version + ", " + state + "]";
+    return "Model[" + name + ", version " + version + ", " + state.get() + "]";
   }
 }

@@ -35,8 +35,16 @@ public sealed interface ModelEvent {
   record Ready(String model, long version, LoadTimes times) implements ModelEvent {}
 
   /**
-   * It takes no more requests, because it is being unloaded or was replaced; those it has are being
-   * finished.
+   * It was ready before, and an older load of it has answered its last request and is gone.
+   *
+   * @param model the model's name
+   * @param version the model's version
+   */
+  record Replaced(String model, long version) implements ModelEvent {}
+
+  /**
+   * It takes no more requests, because it is being unloaded, or is an ensemble that misses a model;
+   * those it has are being finished.
    *
    * @param model the model's name
    * @param version the model's version
@@ -52,7 +60,8 @@ public sealed interface ModelEvent {
   record Unloaded(String model, long version) implements ModelEvent {}
 
   /**
-   * It could not be loaded. An older load of the same version goes on serving.
+   * It could not be loaded, while an older load of it goes on serving if there is one; or, after
+   * {@link Draining}, it is an ensemble that misses a model.
    *
    * @param model the model's name
    * @param version the model's version

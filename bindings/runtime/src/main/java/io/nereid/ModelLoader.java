@@ -14,6 +14,7 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -67,7 +68,7 @@ final class ModelLoader {
       return backend.describe(opening);
     } catch (NereidException e) {
       throw e;
-    } catch (Exception e) {
+    } catch (Exception | LinkageError e) {
       throw new NereidException(
           StatusCode.INTERNAL, "the backend failed to describe model '" + opening.name() + "'", e);
     }
@@ -78,11 +79,14 @@ final class ModelLoader {
     ModelSpec spec = completed.spec();
     LoadedModel loaded = open(spec, source);
     long openedNs = System.nanoTime();
+    boolean warm = false;
     try {
       new WarmUpRunner(loaded).run();
-    } catch (RuntimeException e) {
-      loaded.retire(Checks.deadlineNs(Duration.ZERO), false);
-      throw e;
+      warm = true;
+    } finally {
+      if (!warm) {
+        loaded.retire(Checks.deadlineNs(Duration.ZERO), false);
+      }
     }
     LoadTimes times =
         new LoadTimes(
@@ -108,14 +112,19 @@ final class ModelLoader {
   private LoadedModel openEnsemble(Signature signature) {
     ModelSpec spec = signature.spec();
     List<LoadedModel> steps = new ArrayList<>();
+    boolean open = false;
     try (Arena arena = Arena.ofConfined()) {
       spec.ensemble().orElseThrow().steps().forEach(step -> steps.add(models.use(step)));
       MemorySegment options = ModelOptionsWriter.write(arena, spec, 1, 0, spec.parameters());
       EnsemblePlan.of(spec, steps).write(arena, options);
-      return new LoadedModel(runtime, signature, load(arena, options, null), 0, steps);
-    } catch (RuntimeException e) {
-      steps.forEach(LoadedModel::removeUser);
-      throw e;
+      LoadedModel loaded =
+          new LoadedModel(runtime, signature, load(arena, options, null), 0, steps);
+      open = true;
+      return loaded;
+    } finally {
+      if (!open) {
+        steps.forEach(LoadedModel::removeUser);
+      }
     }
   }
 
@@ -131,6 +140,7 @@ final class ModelLoader {
         javaBackend
             .map(backend -> JavaBackends.add(backend, signature, runtime, placements))
             .orElse(0L);
+    boolean open = false;
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment table;
       if (javaBackend.isPresent()) {
@@ -139,17 +149,18 @@ final class ModelLoader {
       } else {
         table = CoreBackends.find(arena, spec.backendName());
       }
+      Map<String, String> parameters =
+          javaBackend.isPresent() ? spec.parameters() : CoreBackends.parameters(runtime, spec);
       MemorySegment options =
-          ModelOptionsWriter.write(
-              arena,
-              spec,
-              placements.size(),
-              table.address(),
-              javaBackend.isPresent() ? spec.parameters() : CoreBackends.parameters(runtime, spec));
-      return new LoadedModel(runtime, signature, load(arena, options, source), number, List.of());
-    } catch (RuntimeException e) {
-      JavaBackends.remove(number);
-      throw e;
+          ModelOptionsWriter.write(arena, spec, placements.size(), table.address(), parameters);
+      long handle = load(arena, options, source);
+      LoadedModel loaded = new LoadedModel(runtime, signature, handle, number, List.of());
+      open = true;
+      return loaded;
+    } finally {
+      if (!open) {
+        JavaBackends.remove(number);
+      }
     }
   }
 

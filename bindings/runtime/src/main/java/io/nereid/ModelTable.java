@@ -8,8 +8,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Every version of every model that was ever loaded, by name. Entries are only added, except that
- * of a model which is broken as a whole: it has version 0 and goes when the model is mended.
+ * Every version of every model that was ever loaded, by name. Entries go when their directory is
+ * gone, and version 0, which stands for a model that is broken as a whole, when it is mended.
  */
 final class ModelTable {
 
@@ -39,11 +39,18 @@ final class ModelTable {
 
   /** Forgets that a model was broken as a whole. */
   void dropWhole(String name) {
+    drop(name, 0);
+  }
+
+  /** Forgets a version that is not loaded and will not come again. */
+  void drop(String name, long version) {
     versions.computeIfPresent(
         name,
         (key, before) -> {
           Model[] after =
-              Arrays.stream(before).filter(model -> model.version() != 0).toArray(Model[]::new);
+              Arrays.stream(before)
+                  .filter(model -> model.version() != version)
+                  .toArray(Model[]::new);
           return after.length == 0 ? null : after;
         });
   }
@@ -114,16 +121,7 @@ final class ModelTable {
     while (true) {
       LoadedModel current = current(step);
       if (current == null) {
-        throw step.version().isPresent()
-            ? new NereidException(
-                StatusCode.UNAVAILABLE,
-                "step '"
-                    + step.model()
-                    + "' version "
-                    + step.version().getAsLong()
-                    + " is not ready")
-            : new NereidException(
-                StatusCode.UNAVAILABLE, "step '" + step.model() + "' has no version that is ready");
+        throw notReady(step);
       }
       if (current.addUser()) {
         return current;
@@ -131,6 +129,20 @@ final class ModelTable {
       // It was replaced or unloaded since it was found.
       Thread.onSpinWait();
     }
+  }
+
+  private NereidException notReady(Ensemble.Step step) {
+    String what =
+        step.version().isEmpty()
+            ? "' has no version that is ready"
+            : "' version " + step.version().getAsLong() + " is not ready";
+    String reason =
+        versions(step.model()).stream()
+            .flatMap(model -> model.failure().stream())
+            .findFirst()
+            .map(failure -> ": " + failure)
+            .orElse("");
+    return new NereidException(StatusCode.UNAVAILABLE, "step '" + step.model() + what + reason);
   }
 
   private Model[] known(String name) {

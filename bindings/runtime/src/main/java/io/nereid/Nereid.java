@@ -41,7 +41,7 @@ public final class Nereid implements AutoCloseable {
   /** Loading holds the read lock, so that closing finds every model. */
   private final ReentrantReadWriteLock lock = new ReentrantReadWriteLock();
 
-  private volatile boolean closed;
+  private final AtomicBoolean closed = new AtomicBoolean();
 
   private Nereid(
       RepositoryOptions repositoryOptions, NereidOptions options, PoolAllocator allocator) {
@@ -170,7 +170,7 @@ public final class Nereid implements AutoCloseable {
     for (LifecycleListener listener : listeners) {
       try {
         listener.onEvent(event);
-      } catch (RuntimeException e) {
+      } catch (RuntimeException | Error e) { // whatever it is, it is not the model's
         RuntimeUpcalls.LOGGER.log(Level.WARNING, "a listener failed on " + event, e);
       }
     }
@@ -189,35 +189,31 @@ public final class Nereid implements AutoCloseable {
   // ---- The end ---------------------------------------------------------------------------------
 
   void checkOpen() {
-    if (closed) {
+    if (closed.get()) {
       throw new IllegalStateException("Nereid was closed");
     }
   }
 
   /**
    * Unloads all models, waits until requests and responses are closed, and gives all memory back;
-   * {@link NereidOptions#drainTimeout} bounds both waits together. Requests and responses that are
+   * {@link NereidOptions#drainTimeout} bounds all waits together. Requests and responses that are
    * still open then are closed from here, all memory is given back all the same, and {@link
    * StatusCode#FAILED_PRECONDITION} names them, since forgetting them is a leak. When a backend
-   * does not come back from an execution, {@link StatusCode#DEADLINE_EXCEEDED} names its model; all
-   * memory then stays until it does. Closing twice does nothing.
+   * does not come back from loading or from an execution, {@link StatusCode#DEADLINE_EXCEEDED}
+   * names its model; all memory then stays until it does. Closing twice does nothing. Not to be
+   * called by a listener, nor by a backend.
    */
   @Override
   public void close() {
-    repository.stop();
-    lock.writeLock().lock();
-    try {
-      if (closed) {
-        return;
-      }
-      closed = true;
-      ensembles.close();
-    } finally {
-      lock.writeLock().unlock();
+    if (lock.getReadHoldCount() > 0) {
+      throw new IllegalStateException("a listener cannot close what it hears of");
     }
+    if (!closed.compareAndSet(false, true)) {
+      return;
+    }
+    ensembles.close();
     long deadlineNs = Checks.deadlineNs(options.drainTimeout());
     unloadAll(deadlineNs);
-    repository.close();
     List<String> open = runtime.awaitHandles(deadlineNs) ? List.of() : runtime.openHandles();
     if (!runtime.release()) {
       throw new NereidException(
@@ -235,11 +231,12 @@ public final class Nereid implements AutoCloseable {
 
   /** On a thread of its own, because a backend that hangs would hold up the caller for ever. */
   private void unloadAll(long deadlineNs) {
-    List<Model> all = models.all();
     AtomicBoolean decided = new AtomicBoolean();
     Runnable unload =
         () -> {
-          all.forEach(model -> model.unload(deadlineNs));
+          awaitLoads();
+          models.all().forEach(model -> unload(model, deadlineNs));
+          repository.close();
           if (!decided.compareAndSet(false, true)) {
             runtime.release(); // the caller gave up in the meantime
           }
@@ -249,15 +246,31 @@ public final class Nereid implements AutoCloseable {
       return;
     }
     List<String> stuck =
-        all.stream()
-            .filter(model -> model.state() == ModelState.DRAINING)
+        models.all().stream()
+            .filter(model ->
+                model.state() == ModelState.DRAINING || model.state() == ModelState.LOADING)
             .map(model -> "'" + model.name() + "' version " + model.version())
             .toList();
     throw new NereidException(
         StatusCode.DEADLINE_EXCEEDED,
         "model "
             + String.join(", ", stuck)
-            + " is still executing; the memory of Nereid stays until it comes back");
+            + " is still executing or being loaded; the memory of Nereid stays until it comes back");
+  }
+
+  /** Loads that have begun come to their end; none begins any more. */
+  private void awaitLoads() {
+    repository.stop();
+    lock.writeLock().lock();
+    lock.writeLock().unlock();
+  }
+
+  private static void unload(Model model, long deadlineNs) {
+    try {
+      model.unload(deadlineNs);
+    } catch (RuntimeException | Error e) { // the others must be unloaded all the same
+      RuntimeUpcalls.LOGGER.log(Level.ERROR, "unloading " + model + " failed", e);
+    }
   }
 
   private static boolean join(Thread thread, long deadlineNs) {

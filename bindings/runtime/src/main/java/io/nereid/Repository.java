@@ -34,11 +34,21 @@ public final class Repository {
     this.nereid = nereid;
     this.models = models;
     this.options = options;
-    loader = new RepositoryLoader(nereid, models, options, this::entry);
+    loader = new RepositoryLoader(nereid, models, options, this::entry, this::directories);
   }
 
   private RepositoryEntry entry(String name) {
-    return entries.computeIfAbsent(name, key -> new RepositoryEntry(nereid, models, key));
+    return entries.computeIfAbsent(
+        name, key -> new RepositoryEntry(nereid, models, key, () -> directories(key)));
+  }
+
+  /** Where a model is; nowhere for a name that no model can have. */
+  private List<Path> directories(String name) {
+    try {
+      return ModelRepository.find(options.repositories(), name);
+    } catch (NereidException e) {
+      return List.of();
+    }
   }
 
   /** Loads what the control mode asks for; what cannot be loaded is there with its reason. */

@@ -1,13 +1,18 @@
 package io.nereid;
 
 import io.nereid.internal.repository.Fingerprint;
+import io.nereid.internal.repository.ModelDraft;
+import io.nereid.internal.repository.ModelReading;
 import io.nereid.internal.repository.OverrideFiles;
 import io.nereid.internal.repository.RepositoryModel;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /**
@@ -19,18 +24,24 @@ final class RepositoryEntry {
   private final Nereid nereid;
   private final ModelTable models;
   private final String name;
+  private final Supplier<List<Path>> directories;
   private final ReentrantLock lock = new ReentrantLock();
 
   /** What it was loaded from last, whether that worked or not; null: nothing. Guarded by lock. */
   private RepositoryPlan loaded;
 
+  /** Whether all of it could be loaded. Guarded by lock. */
+  private boolean complete;
+
   /** Temporary directories that loaded versions may still need. Guarded by lock. */
   private final List<OverrideFiles> files = new ArrayList<>();
 
-  RepositoryEntry(Nereid nereid, ModelTable models, String name) {
+  /** The directories are where repositories have the model now. */
+  RepositoryEntry(Nereid nereid, ModelTable models, String name, Supplier<List<Path>> directories) {
     this.nereid = nereid;
     this.models = models;
     this.name = name;
+    this.directories = directories;
   }
 
   /** Whether directories that look like this are those that it was loaded from last. */
@@ -54,42 +65,60 @@ final class RepositoryEntry {
     }
   }
 
-  /**
-   * Loads the versions that were read, and unloads others when that worked. Does nothing when they
-   * are loaded and nothing has changed.
-   *
-   * @return what went wrong, a line each
-   */
-  List<String> load(RepositoryPlan plan) {
+  /** Whether a plan is what is loaded already. */
+  boolean isUnchanged(RepositoryPlan plan) {
     lock.lock();
     try {
-      if (isUnchanged(plan)) {
-        plan.files().ifPresent(OverrideFiles::close);
-        return List.of();
-      }
-      plan.files().ifPresent(files::add);
-      List<String> failures = new ArrayList<>();
-      for (RepositoryModel version : plan.reading().versions()) {
-        load(plan, version).ifPresent(failures::add);
-      }
-      loaded = plan;
-      if (failures.isEmpty()) {
-        leaveOthers(versions(plan));
-        closeFiles(plan.files());
-      }
-      return failures;
+      return complete
+          && loaded.fingerprints().equals(plan.fingerprints())
+          && loaded.override().isEmpty()
+          && plan.override().isEmpty()
+          && versions(plan).stream()
+              .allMatch(version -> models.entry(nereid, name, version).state() == ModelState.READY);
     } finally {
       lock.unlock();
     }
   }
 
-  private boolean isUnchanged(RepositoryPlan plan) {
-    return loaded != null
-        && loaded.fingerprints().equals(plan.fingerprints())
-        && loaded.override().isEmpty()
-        && plan.override().isEmpty()
-        && versions(plan).stream()
-            .allMatch(version -> models.entry(nereid, name, version).state() == ModelState.READY);
+  /**
+   * Loads the versions that were read, and unloads others when that worked. Does nothing when they
+   * are loaded and nothing has changed.
+   *
+   * @param again reads once more, for a plan that had to wait while the files were changed
+   * @return what went wrong, a line each
+   */
+  List<String> load(RepositoryPlan plan, Supplier<RepositoryPlan> again) {
+    lock.lock();
+    try {
+      nereid.checkOpen();
+      return apply(plan.isOutdated() ? again.get() : plan);
+    } catch (RuntimeException e) {
+      plan.files().ifPresent(OverrideFiles::close);
+      throw e;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private List<String> apply(RepositoryPlan plan) {
+    if (isUnchanged(plan)) {
+      return List.of();
+    }
+    plan.files().ifPresent(files::add);
+    List<String> failures = new ArrayList<>();
+    for (RepositoryModel version : plan.reading().versions()) {
+      if (version.version() != 0) {
+        models.dropWhole(name);
+      }
+      load(plan, version).ifPresent(failures::add);
+    }
+    loaded = plan;
+    complete = failures.isEmpty();
+    if (complete) {
+      leaveOthers(versions(plan));
+      closeFiles(plan.files());
+    }
+    return failures;
   }
 
   private static Set<Long> versions(RepositoryPlan plan) {
@@ -98,33 +127,26 @@ final class RepositoryEntry {
         .collect(Collectors.toSet());
   }
 
+  /** Why a version was not loaded; empty when it was. */
   private Optional<String> load(RepositoryPlan plan, RepositoryModel version) {
     Model model = models.entry(nereid, name, version.version());
+    RuntimeException failure;
     try {
-      switch (version) {
-        case RepositoryModel.Broken broken -> model.fail(explain(plan, broken.cause()));
-        case RepositoryModel.Readable readable -> {
-          models.dropWhole(name);
-          nereid.load(
-              model,
-              new ModelOrigin.Directory(
-                  readable.draft(), plan.reading().readNs(), plan.reading().parseNs()));
-        }
+      if (version instanceof RepositoryModel.Readable(ModelDraft draft)) {
+        ModelReading reading = plan.reading();
+        nereid.load(model, new ModelOrigin.Directory(draft, reading.readNs(), reading.parseNs()));
+        return Optional.empty();
       }
+      failure = explain(plan, ((RepositoryModel.Broken) version).cause());
+      model.fail(failure);
     } catch (RuntimeException e) {
       nereid.checkOpen();
-      if (plan.isOutdated()) {
-        model.explain(explain(plan, e));
-      }
+      failure = explain(plan, e);
+      model.explain(failure);
     }
-    return model
-        .failure()
-        .map(reason ->
-            (version.version() == 0
-                    ? ""
-                    : "version " + version.version() + " is at UNAVAILABLE state: ")
-                + reason
-                + ";");
+    String which =
+        version.version() == 0 ? "" : "version " + version.version() + " is at UNAVAILABLE state: ";
+    return Optional.of(which + Model.reason(failure) + ";");
   }
 
   /** What fails while files are being written will work when they are there. */
@@ -141,11 +163,20 @@ final class RepositoryEntry {
     for (Model model : models.versions(name)) {
       if (!versions.contains(model.version())) {
         model.unload();
+        if (!isThere(model.version())) {
+          models.drop(name, model.version());
+        }
       }
     }
     if (!versions.contains(0L)) {
       models.dropWhole(name);
     }
+  }
+
+  /** Whether a repository still has a version. */
+  private boolean isThere(long version) {
+    return directories.get().stream()
+        .anyMatch(directory -> Files.isDirectory(directory.resolve(Long.toString(version))));
   }
 
   private void closeFiles(Optional<OverrideFiles> kept) {
@@ -160,6 +191,7 @@ final class RepositoryEntry {
     try {
       boolean was = loaded != null;
       loaded = null;
+      complete = false;
       leaveOthers(Set.of());
       closeFiles(Optional.empty());
       return was;

@@ -40,16 +40,19 @@ final class RepositoryLoader {
   private final ModelTable models;
   private final RepositoryOptions options;
   private final Function<String, RepositoryEntry> entries;
+  private final Function<String, List<Path>> directories;
 
   RepositoryLoader(
       Nereid nereid,
       ModelTable models,
       RepositoryOptions options,
-      Function<String, RepositoryEntry> entries) {
+      Function<String, RepositoryEntry> entries,
+      Function<String, List<Path>> directories) {
     this.nereid = nereid;
     this.models = models;
     this.options = options;
     this.entries = entries;
+    this.directories = directories;
   }
 
   /**
@@ -73,7 +76,7 @@ final class RepositoryLoader {
       for (String name : plans.keySet()) {
         schedule(name, plans, loads, failures, pool);
       }
-      loads.values().forEach(CompletableFuture::join);
+      loads.values().forEach(RepositoryLoader::join);
     }
     return failures;
   }
@@ -101,7 +104,11 @@ final class RepositoryLoader {
     try {
       return future.join();
     } catch (CompletionException e) {
-      throw e.getCause() instanceof RuntimeException cause ? cause : e;
+      switch (e.getCause()) {
+        case RuntimeException cause -> throw cause;
+        case Error cause -> throw cause;
+        case null, default -> throw e;
+      }
     }
   }
 
@@ -113,9 +120,9 @@ final class RepositoryLoader {
         boolean there =
             models.versions(step).stream().anyMatch(model -> model.state() == ModelState.READY);
         if (!there && !plans.containsKey(step)) {
-          List<Path> directories = directories(step);
-          if (!directories.isEmpty()) {
-            missing.put(step, directories);
+          List<Path> where = directories.apply(step);
+          if (!where.isEmpty()) {
+            missing.put(step, where);
           }
         }
       }
@@ -123,16 +130,9 @@ final class RepositoryLoader {
     return missing;
   }
 
-  private List<Path> directories(String name) {
-    try {
-      return ModelRepository.find(options.repositories(), name);
-    } catch (NereidException e) {
-      return List.of(); // a name that no model can have: the ensemble's own load will say so
-    }
-  }
-
   private RepositoryPlan read(
       String name, List<Path> directories, Optional<ModelOverride> override) {
+    nereid.checkOpen();
     if (override.isPresent() && !override.get().files().isEmpty()) {
       OverrideFiles files = OverrideFiles.write(name, override.get().files());
       ModelReading reading = read(files.directory(), override);
@@ -195,6 +195,9 @@ final class RepositoryLoader {
   // ---- Loading ---------------------------------------------------------------------------------
 
   private void announce(RepositoryPlan plan) {
+    if (entries.apply(plan.name()).isUnchanged(plan)) {
+      return;
+    }
     for (RepositoryModel version : plan.reading().versions()) {
       nereid.fire(new ModelEvent.Waiting(version.name(), version.version()));
     }
@@ -244,7 +247,10 @@ final class RepositoryLoader {
   }
 
   private void load(RepositoryPlan plan, Map<String, List<String>> failures) {
-    List<String> wrong = entries.apply(plan.name()).load(plan);
+    List<String> wrong =
+        entries
+            .apply(plan.name())
+            .load(plan, () -> read(plan.name(), plan.directories(), plan.override()));
     if (!wrong.isEmpty()) {
       failures.put(plan.name(), wrong);
     }

@@ -24,7 +24,7 @@ final class RepositoryPoller implements AutoCloseable {
     while (!isStoppedWithin(intervalNs)) {
       try {
         poll.run();
-      } catch (RuntimeException e) {
+      } catch (RuntimeException | Error e) { // whatever it was, the next round may do better
         if (stopped.getCount() > 0) {
           RuntimeUpcalls.LOGGER.log(Level.WARNING, "looking for changed models failed", e);
         }

@@ -4,8 +4,10 @@ import io.nereid.internal.ffi.RequestCalls;
 import io.nereid.internal.ffi.RequestLayout;
 import io.nereid.internal.request.Slot;
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.util.Map;
 import java.util.SplittableRandom;
@@ -60,52 +62,74 @@ final class WarmUpRunner {
       shape[i + (batched ? 1 : 0)] = input.dims().get(i);
     }
     long[] rowShape = input.dims().stream().mapToLong(Long::longValue).toArray();
-    byte[] row = row(name, input, Shapes.elementCount(rowShape));
-    long byteSize = Math.multiplyExact(row.length, rows);
+    long elements = Shapes.elementCount(rowShape);
+    long rowBytes = rowBytes(name, input, elements);
     MemorySegment target =
         input.dataType().isFixedSize()
             ? request.allocateInput(name, shape).segment()
-            : request.allocateBytesInput(name, byteSize, shape).segment();
-    if (target.byteSize() != byteSize) {
+            : request.allocateBytesInput(name, Math.multiplyExact(rowBytes, rows), shape).segment();
+    if (target.byteSize() != Math.multiplyExact(rowBytes, rows)) {
       throw Signature.invalid(
           "input '"
               + name
               + "' needs "
               + target.byteSize() / rows
               + " bytes a row, the data has "
-              + row.length);
+              + rowBytes);
     }
-    for (long i = 0; i < rows; i++) {
-      MemorySegment.copy(row, 0, target, ValueLayout.JAVA_BYTE, i * row.length, row.length);
+    writeRow(name, input, elements, target.asSlice(0, rowBytes));
+    for (long i = 1; i < rows; i++) {
+      MemorySegment.copy(target, 0, target, i * rowBytes, rowBytes);
     }
   }
 
-  private static byte[] row(String name, WarmUp.Input input, long elements) {
+  private static long rowBytes(String name, WarmUp.Input input, long elements) {
     DataType type = input.dataType();
     return switch (input.data()) {
       // An element of BYTES without content is its length, which is 0.
-      case WarmUp.Zero zero ->
-          new byte
-              [Math.toIntExact(
-                  elements * (type.isFixedSize() ? type.byteSize() : LENGTH.byteSize()))];
-      case WarmUp.Random random -> random(type, elements);
+      case WarmUp.Zero zero -> Math.multiplyExact(elements, elementBytes(type, 0));
+      case WarmUp.Random random -> Math.multiplyExact(elements, elementBytes(type, 1));
       case WarmUp.Content content -> {
         try {
-          yield Files.readAllBytes(content.path());
+          yield Files.size(content.path());
         } catch (IOException e) {
-          throw new NereidException(
-              StatusCode.INVALID_ARGUMENT, "the data of input '" + name + "' cannot be read", e);
+          throw unreadable(name, e);
         }
       }
     };
   }
 
+  private static long elementBytes(DataType type, int textBytes) {
+    return type.isFixedSize() ? type.byteSize() : LENGTH.byteSize() + textBytes;
+  }
+
+  private static NereidException unreadable(String name, IOException cause) {
+    return new NereidException(
+        StatusCode.INVALID_ARGUMENT, "the data of input '" + name + "' cannot be read", cause);
+  }
+
+  private static void writeRow(
+      String name, WarmUp.Input input, long elements, MemorySegment target) {
+    switch (input.data()) {
+      case WarmUp.Zero zero -> target.fill((byte) 0);
+      case WarmUp.Random random -> writeRandom(input.dataType(), elements, target);
+      case WarmUp.Content content -> {
+        try (Arena arena = Arena.ofConfined();
+            FileChannel file = FileChannel.open(content.path())) {
+          MemorySegment data = file.map(FileChannel.MapMode.READ_ONLY, 0, file.size(), arena);
+          target.copyFrom(data.asSlice(0, target.byteSize()));
+        } catch (IOException e) {
+          throw unreadable(name, e);
+        }
+      }
+    }
+  }
+
   /** Values between 0 and 1, small integers, short texts: what models are seldom surprised by. */
-  private static byte[] random(DataType type, long elements) {
+  private static void writeRandom(DataType type, long elements, MemorySegment target) {
     SplittableRandom random = new SplittableRandom(SEED);
-    int size = (int) (type.isFixedSize() ? type.byteSize() : LENGTH.byteSize() + 1);
-    byte[] bytes = new byte[Math.toIntExact(Math.multiplyExact(elements, size))];
-    MemorySegment target = MemorySegment.ofArray(bytes);
+    target.fill((byte) 0);
+    long size = elementBytes(type, 1);
     for (long i = 0; i < elements; i++) {
       long at = i * size;
       switch (type) {
@@ -122,7 +146,6 @@ final class WarmUpRunner {
         default -> target.set(ValueLayout.JAVA_BYTE, at, (byte) random.nextInt(2));
       }
     }
-    return bytes;
   }
 
   private static short half(SplittableRandom random) {

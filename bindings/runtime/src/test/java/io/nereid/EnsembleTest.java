@@ -248,7 +248,7 @@ class EnsembleTest extends RuntimeTest {
       assertEquals(ModelState.FAILED, model.state());
     }
     assertEquals(
-        "ensemble 'inner' needs model 'a', which was unloaded", inner.failure().orElse(""));
+        "ensemble 'inner' needs model 'a', which is not loaded", inner.failure().orElse(""));
     RepositoryFixture.assertFails(
         StatusCode.UNAVAILABLE, "'outer' version 1 is not at ready state", outer::newRequest);
     nereid.load(identity("a").backend(adding(9)).build());
@@ -344,7 +344,7 @@ class EnsembleTest extends RuntimeTest {
           "another ensemble still uses a");
       own.repository().unload("a");
       assertEquals(
-          "f/1 UNAVAILABLE: ensemble 'f' needs model 'a', which was unloaded", index(own).get(3));
+          "f/1 UNAVAILABLE: ensemble 'f' needs model 'a', which is not loaded", index(own).get(3));
       own.repository().load("a");
       assertEquals(4, answer(own.model("f"), 4));
     }

@@ -52,8 +52,7 @@ class LifecycleTest extends RuntimeTest {
             new ModelEvent.Ready("m", 1, NO_TIME),
             new ModelEvent.Loading("m", 1),
             new ModelEvent.Ready("m", 1, NO_TIME),
-            new ModelEvent.Draining("m", 1),
-            new ModelEvent.Unloaded("m", 1),
+            new ModelEvent.Replaced("m", 1),
             new ModelEvent.Draining("m", 1),
             new ModelEvent.Unloaded("m", 1)),
         events.stream().map(LifecycleTest::timeless).toList());

@@ -36,6 +36,7 @@ final class LoadProgress implements LifecycleListener, AutoCloseable {
       case ModelEvent.Loading loading -> bar.setExtraMessage(loading.model());
       case ModelEvent.Ready ready -> bar.step();
       case ModelEvent.Failed failed -> bar.step();
+      case ModelEvent.Replaced replaced -> {}
       case ModelEvent.Draining draining -> {}
       case ModelEvent.Unloaded unloaded -> {}
     }

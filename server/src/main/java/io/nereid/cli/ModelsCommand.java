@@ -100,6 +100,7 @@ final class ModelsCommand implements Callable<Integer> {
           case ModelEvent.Loading loading -> "is being loaded";
           case ModelEvent.Ready ready ->
               "is ready after " + ready.times().total().toMillis() + " ms";
+          case ModelEvent.Replaced replaced -> "has taken over";
           case ModelEvent.Draining draining -> "finishes what it has";
           case ModelEvent.Unloaded unloaded -> "is unloaded";
           case ModelEvent.Failed failed -> "was not loaded: " + failed.cause().getMessage();
@@ -146,8 +147,13 @@ final class ModelsCommand implements Callable<Integer> {
     }
   }
 
+  /** It may have left since the index was made; what it was loaded from is known all the same. */
   private static Model model(Nereid nereid, ModelIndexEntry entry) {
-    return nereid.model(entry.name(), entry.version().getAsLong());
+    return nereid.models().stream()
+        .filter(model -> model.name().equals(entry.name()))
+        .filter(model -> model.version() == entry.version().getAsLong())
+        .findFirst()
+        .orElseGet(() -> nereid.model(entry.name(), entry.version().getAsLong()));
   }
 
   private static String backend(ModelSpec spec) {
