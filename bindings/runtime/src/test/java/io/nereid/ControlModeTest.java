@@ -214,6 +214,42 @@ class ControlModeTest {
     }
   }
 
+  @Test
+  void whatFailedIsTriedAgain() throws IOException {
+    repository.model("m", IDENTITY, 1);
+    try (Nereid nereid = explicit("m")) {
+      repository.model("m", IDENTITY.replace("identity", "no.such.Backend"), 1);
+      for (int i = 0; i < 3; i++) {
+        assertFails(
+            StatusCode.INVALID_ARGUMENT, "no.such.Backend", () -> nereid.repository().load("m"));
+      }
+      assertEquals(5, answer(nereid.model("m"), 5));
+    }
+  }
+
+  @Test
+  void anOldMistakeIsForgottenWithTheNextOne() throws IOException {
+    repository.model("m", "{", 1);
+    try (Nereid nereid = explicit("m")) {
+      assertTrue(index(nereid).getFirst().startsWith("m UNAVAILABLE"), "" + index(nereid));
+      repository.model("m", IDENTITY.replace("identity", "no.such.Backend"), 1);
+      assertThrows(NereidException.class, () -> nereid.repository().load("m"));
+      assertEquals(1, index(nereid).size(), "" + index(nereid));
+      assertTrue(index(nereid).getFirst().startsWith("m/1 UNAVAILABLE"), "" + index(nereid));
+    }
+  }
+
+  @Test
+  void versionsThatAreGoneAreForgotten() throws IOException {
+    repository.model("m", IDENTITY, 1);
+    try (Nereid nereid = explicit("m")) {
+      repository.delete("m/1");
+      repository.model("m", IDENTITY, 2);
+      nereid.repository().load("m");
+      assertEquals(List.of("m/2 READY"), index(nereid));
+    }
+  }
+
   // ---- Overrides -------------------------------------------------------------------------------
 
   private static final String JSON =

@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
@@ -269,6 +270,78 @@ class EnsembleTest extends RuntimeTest {
     nereid.load(identity("a").build());
     roundTrip(model, 3);
     assertTrue(model.failure().isEmpty());
+  }
+
+  @Test
+  void whatCouldNotBeLoadedChangesNothing() {
+    nereid.load(identity("a").backend(adding(1)).build());
+    Model plain = nereid.load(identity("p").build());
+    Model model = nereid.load(ensemble("e", chain("a")));
+    refused("no version that is ready", "e", chain("a", "nobody"));
+    refused("no version that is ready", "p", chain("a", "nobody"));
+    nereid.load(identity("a").backend(adding(2)).build());
+    assertEquals(2, answer(model, 0), "it follows the models that it is served with");
+    refused("no version that is ready", "e", chain("nobody"));
+    nereid.model("a").unload();
+    assertEquals(ModelState.FAILED, model.state(), "and leaves with them");
+    roundTrip(plain, 3);
+    nereid.load(identity("a").backend(adding(4)).build());
+    assertEquals(4, answer(model, 0));
+  }
+
+  private void refused(String message, String name, Ensemble graph) {
+    RepositoryFixture.assertFails(
+        StatusCode.UNAVAILABLE, message, () -> nereid.load(ensemble(name, graph)));
+  }
+
+  @Test
+  void aCircleThatWasRefusedLeavesNoThreadsWaitingForEachOther() throws Exception {
+    nereid.load(identity("a").build());
+    nereid.load(ensemble("e1", chain("a")));
+    nereid.load(ensemble("e2", chain("e1")));
+    RepositoryFixture.assertFails(
+        StatusCode.INVALID_ARGUMENT,
+        "'e1' is a step of itself",
+        () -> nereid.load(ensemble("e1", chain("e2"))));
+    Failures failures = new Failures();
+    Thread[] threads = new Thread[2];
+    for (int t = 0; t < threads.length; t++) {
+      String own = "e" + (t + 1);
+      String other = t == 0 ? "a" : "e1";
+      threads[t] =
+          failures.startPlatform(() -> {
+            for (int i = 0; i < 100; i++) {
+              try {
+                nereid.load(ensemble(own, chain(other))).unload();
+              } catch (NereidException e) {
+                assertEquals(StatusCode.UNAVAILABLE, e.code(), e.getMessage());
+              }
+            }
+          });
+    }
+    failures.join(threads);
+  }
+
+  @Test
+  void whyAStepIsMissingIsSaid() {
+    RepositoryFixture.assertFails(
+        StatusCode.NOT_FOUND,
+        "unknown backend",
+        () -> nereid.load(identity("a").backend("no.such.Backend").build()));
+    refused("step 'a' has no version that is ready: unknown backend", "e", chain("a"));
+  }
+
+  @Test
+  void closingLeavesNobodyBehindAndComplainsOfNothing() {
+    List<ModelEvent> events = new CopyOnWriteArrayList<>();
+    try (Nereid own = Nereid.create()) {
+      own.addListener(events::add);
+      own.load(identity("a").build());
+      own.load(ensemble("e", chain("a")));
+      own.load(ensemble("z", chain("e")));
+    }
+    assertTrue(events.stream().noneMatch(ModelEvent.Failed.class::isInstance), events::toString);
+    assertEquals(3, events.stream().filter(ModelEvent.Unloaded.class::isInstance).count());
   }
 
   @Test

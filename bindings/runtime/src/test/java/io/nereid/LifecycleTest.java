@@ -7,9 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.nereid.backend.Backend;
+import io.nereid.backend.BackendInstance;
+import io.nereid.backend.ModelContext;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -173,6 +177,81 @@ class LifecycleTest extends RuntimeTest {
         var response = request.infer()) {
       return response.output("OUT").floatAt(0);
     }
+  }
+
+  @Test
+  void aFailureWithoutWordsIsAFailure() {
+    ModelSpec spec =
+        identity("m")
+            .backend(
+                new Backend() {
+                  @Override
+                  public BackendInstance open(ModelContext context) {
+                    return batch -> batch.output("OUT", batch.input("IN"));
+                  }
+
+                  @Override
+                  public List<Integer> devices() {
+                    throw new IllegalStateException();
+                  }
+                })
+            .build();
+    assertThrows(IllegalStateException.class, () -> nereid.load(spec));
+    Model model = nereid.models().getFirst();
+    assertEquals(ModelState.FAILED, model.state());
+    assertEquals("java.lang.IllegalStateException", model.failure().orElse(""));
+  }
+
+  @Test
+  void aListenerThatFailsBadlyHarmsNobody() {
+    nereid.addListener(event -> {
+      throw new AssertionError("not an exception");
+    });
+    Model model = nereid.load(identity("m").build());
+    nereid.load(identity("m").build());
+    roundTrip(model, 1);
+  }
+
+  @Test
+  void closingDoesNotWaitForALoadThatHangs() throws Exception {
+    CountDownLatch entered = new CountDownLatch(1);
+    CountDownLatch leave = new CountDownLatch(1);
+    Nereid own =
+        Nereid.create(NereidOptions.builder().drainTimeout(Duration.ofMillis(100)).build());
+    Failures failures = new Failures();
+    Thread loading =
+        failures.startPlatform(() ->
+            own.load(
+                identity("slow")
+                    .backend(context -> {
+                      entered.countDown();
+                      leave.await();
+                      return batch -> batch.output("OUT", batch.input("IN"));
+                    })
+                    .build()));
+    entered.await();
+    NereidException e = assertFails(StatusCode.DEADLINE_EXCEEDED, own::close);
+    assertTrue(e.getMessage().contains("'slow' version 1 is still"), e.getMessage());
+    leave.countDown();
+    failures.join(loading);
+    await(() -> HandleCounts.read().runtimes() == 1, "the runtime to go after all");
+  }
+
+  @Test
+  void aListenerCannotClose() {
+    List<RuntimeException> refused = new CopyOnWriteArrayList<>();
+    LifecycleListener closing =
+        event -> {
+          try {
+            nereid.close();
+          } catch (IllegalStateException e) {
+            refused.add(e);
+          }
+        };
+    nereid.addListener(closing);
+    roundTrip(nereid.load(identity("m").build()), 1);
+    assertEquals(2, refused.size());
+    nereid.removeListener(closing);
   }
 
   @Test

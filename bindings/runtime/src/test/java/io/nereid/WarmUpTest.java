@@ -128,6 +128,26 @@ class WarmUpTest extends RuntimeTest {
   }
 
   @Test
+  void moreThanThePoolHasIsTheModelsFailure() {
+    ModelSpec huge =
+        ModelSpec.builder("huge")
+            .backend("identity")
+            .input("IN", DataType.UINT8, -1)
+            .output("OUT", DataType.UINT8, -1)
+            .warmUp(
+                new WarmUp(
+                    "w",
+                    1,
+                    1,
+                    Map.of(
+                        "IN",
+                        new WarmUp.Input(DataType.UINT8, List.of(1L << 40), new WarmUp.Zero()))))
+            .build();
+    assertFails(StatusCode.RESOURCE_EXHAUSTED, () -> nereid.load(huge));
+    assertEquals(ModelState.FAILED, nereid.models().getFirst().state());
+  }
+
+  @Test
   void whatDoesNotFitTheModelIsSaid() {
     WarmUp wide =
         new WarmUp(
