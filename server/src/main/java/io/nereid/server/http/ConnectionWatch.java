@@ -1,0 +1,71 @@
+package io.nereid.server.http;
+
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.LockSupport;
+
+/** All connections, and the thread that looks after them. */
+final class ConnectionWatch implements AutoCloseable {
+
+  /** How often: a client that went away is noticed this late. */
+  private static final long TICK_NS = 20_000_000;
+
+  private final Set<ConnectionGuard> connections = ConcurrentHashMap.newKeySet();
+  private final Thread thread;
+  private volatile boolean closed;
+
+  ConnectionWatch() {
+    thread = Thread.ofPlatform().daemon().name("nrd-http-watch").start(this::run);
+  }
+
+  int count() {
+    return connections.size();
+  }
+
+  void add(ConnectionGuard connection) {
+    connections.add(connection);
+    if (connections.size() == 1) {
+      LockSupport.unpark(thread);
+    }
+  }
+
+  void remove(ConnectionGuard connection) {
+    connections.remove(connection);
+  }
+
+  boolean isBusy() {
+    return connections.stream().anyMatch(ConnectionGuard::isBusy);
+  }
+
+  void closeIdle() {
+    for (ConnectionGuard connection : connections) {
+      if (!connection.isBusy()) {
+        connection.close();
+      }
+    }
+  }
+
+  void abortAll() {
+    connections.forEach(ConnectionGuard::abort);
+  }
+
+  private void run() {
+    while (!closed) {
+      if (connections.isEmpty()) {
+        LockSupport.park(this);
+        continue;
+      }
+      long nowNs = System.nanoTime();
+      for (ConnectionGuard connection : connections) {
+        connection.tick(nowNs);
+      }
+      LockSupport.parkNanos(this, TICK_NS);
+    }
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    LockSupport.unpark(thread);
+  }
+}

@@ -1,0 +1,207 @@
+package io.nereid.server.http;
+
+import io.helidon.common.concurrency.limits.Limit;
+import io.helidon.webserver.spi.ServerConnection;
+import io.nereid.InferResponse;
+import io.nereid.NereidException;
+import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+
+/** One client's connection: reads requests and answers them, one after the other. */
+final class HttpConnection implements ServerConnection {
+
+  private static final Logger LOGGER = System.getLogger(HttpConnection.class.getName());
+
+  private static final byte[] CONTINUE =
+      "HTTP/1.1 100 Continue\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
+
+  /** Most bytes of a refused body that are read over to keep the connection. */
+  private static final long MAX_SKIPPED_BYTES = 1 << 20;
+
+  private final HttpContext context;
+  private final ConnectionInput input;
+  private final ConnectionOutput output;
+  private final ConnectionGuard guard;
+  private final RequestHeadParser parser;
+  private final BodyReader body;
+  private final InferHandler infer;
+  private final Dispatcher dispatcher;
+  private final JsonBuffer json = new JsonBuffer();
+  private boolean refused;
+
+  HttpConnection(HttpContext context, SocketChannel channel) {
+    this.context = context;
+    HttpLimits limits = context.limits();
+    input = new ConnectionInput(channel, limits.headBytes());
+    guard = new ConnectionGuard(channel, input, limits);
+    output = new ConnectionOutput(channel, guard);
+    parser = new RequestHeadParser(input, limits.headBytes());
+    body = new BodyReader(input, limits, () -> output.write(ByteBuffer.wrap(CONTINUE)));
+    infer = new InferHandler(context, body, guard);
+    dispatcher = new Dispatcher(context);
+    context.watch().add(guard);
+  }
+
+  /** Answers the first request with that there are too many connections. */
+  HttpConnection refused() {
+    refused = true;
+    return this;
+  }
+
+  @Override
+  public void handle(Limit limit) {
+    try {
+      if (refused) {
+        refuse();
+      } else {
+        serve();
+      }
+    } catch (IOException e) {
+      LOGGER.log(Level.DEBUG, "connection ended", e);
+    } catch (RuntimeException | Error e) {
+      LOGGER.log(Level.ERROR, "connection failed", e);
+    } finally {
+      context.watch().remove(guard);
+      guard.close();
+    }
+  }
+
+  private void serve() throws IOException {
+    while (awaitRequest()) {
+      if (!serveOne()) {
+        linger();
+        return;
+      }
+    }
+  }
+
+  /** Whether there is something to read. */
+  private boolean awaitRequest() throws IOException {
+    if (input.available() == 0) {
+      guard.idle();
+      if (!input.fill()) {
+        return false;
+      }
+    }
+    guard.reading();
+    return true;
+  }
+
+  /** Answers a request; whether the connection stays. */
+  private boolean serveOne() throws IOException {
+    json.clear();
+    output.begin();
+    RequestHead head = null;
+    boolean close = true;
+    try {
+      head = parser.parse();
+      close = head.fields().wantsClose(parser.isHttp10());
+      body.start(head.fields());
+      if (head.route().endpoint() == Endpoint.INFER && head.method().equals("POST")) {
+        close = infer(head, close);
+      } else {
+        Status status = dispatcher.dispatch(head, body, json);
+        close = close || isEnding();
+        output.send(status, json, List.of(), close, head.isHeadMethod());
+      }
+    } catch (HttpFailure e) {
+      close = close || e.closing() || isEnding();
+      answer(head, e.status(), e.getMessage(), close);
+    } catch (NereidException e) {
+      if (guard.clientGone()) {
+        throw new ClientGoneException();
+      }
+      close = close || isEnding();
+      answer(head, Status.of(e), e.getMessage(), close);
+    } catch (ClientGoneException e) {
+      if (!guard.timedOut()) {
+        throw e;
+      }
+      answer(head, Status.REQUEST_TIMEOUT, timeoutMessage(), true);
+      return false;
+    } catch (RuntimeException e) {
+      if (output.hasBegun()) {
+        throw e; // what the client has of a reply cannot be taken back
+      }
+      LOGGER.log(Level.ERROR, "a request failed", e);
+      answer(head, Status.INTERNAL, "internal error: " + e, true);
+      return false;
+    }
+    return !close && body.skipRest(MAX_SKIPPED_BYTES);
+  }
+
+  /** Answers an infer request; whether the connection ends with it. */
+  private boolean infer(RequestHead head, boolean wantsClose) throws IOException {
+    try (InferResponse response = infer.infer(head, body)) {
+      List<MemorySegment> binary = infer.write(response, json);
+      boolean close = wantsClose || context.health().isStopping();
+      output.send(Status.OK, json, binary, close, false);
+      return close;
+    }
+  }
+
+  /** Whether the next request would not be read from here. */
+  private boolean isEnding() {
+    return body.isWithheld() || context.health().isStopping();
+  }
+
+  private void answer(RequestHead head, Status status, String message, boolean close)
+      throws IOException {
+    json.clear();
+    json.ascii("{\"error\":").string(message == null ? status.toString() : message).write('}');
+    String more = "";
+    if (status == Status.METHOD_NOT_ALLOWED) {
+      more = "Allow: " + head.route().endpoint().allow() + "\r\n";
+    }
+    output.sendWith(status, json, more, close, head != null && head.isHeadMethod());
+  }
+
+  private String timeoutMessage() {
+    return "expected the whole request within "
+        + context.limits().requestTime().toSeconds()
+        + " s; --http-request-timeout-secs sets the limit";
+  }
+
+  private void refuse() throws IOException {
+    json.clear();
+    int most = context.limits().connectionCount();
+    String message =
+        "expected at most "
+            + most
+            + " connections at a time; --http-max-connections sets the limit";
+    json.ascii("{\"error\":").string(message).write('}');
+    output.send(Status.UNAVAILABLE, json, List.of(), true, false);
+    linger();
+  }
+
+  /**
+   * Closing with unread input makes the kernel drop what was written last: lets the client read it
+   * first, for a while.
+   */
+  private void linger() throws IOException {
+    guard.lingering();
+    output.end();
+    do {
+      input.skip(input.available());
+    } while (input.fill());
+  }
+
+  @Override
+  public Duration idleTime() {
+    return Duration.ZERO; // the watch ends idle connections
+  }
+
+  @Override
+  public void close(boolean interrupt) {
+    if (interrupt) {
+      guard.abort();
+    }
+  }
+}
