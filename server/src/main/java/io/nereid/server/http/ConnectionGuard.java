@@ -4,7 +4,7 @@ import io.nereid.InferRequest;
 import java.io.IOException;
 import java.nio.channels.SocketChannel;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Where a connection is in its life, and what the watch does about it: it ends waits that take too
@@ -14,10 +14,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class ConnectionGuard {
 
   /** How long a request runs before the client is looked after. Most are answered by then. */
-  private static final long PROBE_AFTER_NS = TimeUnit.MILLISECONDS.toNanos(20);
+  private static final long PROBE_AFTER_US = TimeUnit.MILLISECONDS.toMicros(20);
 
   /** How long a closed connection is read from, so that the client gets the last reply. */
-  private static final long LINGER_NS = TimeUnit.SECONDS.toNanos(2);
+  private static final long LINGER_US = TimeUnit.SECONDS.toMicros(2);
+
+  private static final long NEVER_US = Long.MAX_VALUE >> 3;
 
   private static final int IDLE = 0;
   private static final int READING = 1;
@@ -26,13 +28,19 @@ final class ConnectionGuard {
   private static final int WRITING = 4;
   private static final int CLOSED = 5;
 
+  private static final long CLOCK_START_NS = System.nanoTime();
+
   private final SocketChannel channel;
   private final ConnectionInput input;
-  private final long requestTimeNs;
-  private final long idleTimeNs;
+  private final long requestTimeUs;
+  private final long idleTimeUs;
 
-  private final AtomicInteger phase = new AtomicInteger(READING);
-  private volatile long deadlineNs;
+  /**
+   * The phase, and when it has taken too long: in one word, so that a deadline is never taken for
+   * that of another phase.
+   */
+  private final AtomicLong state;
+
   private volatile InferRequest running;
   private volatile boolean timedOut;
   private volatile boolean clientGone;
@@ -40,53 +48,67 @@ final class ConnectionGuard {
   ConnectionGuard(SocketChannel channel, ConnectionInput input, HttpLimits limits) {
     this.channel = channel;
     this.input = input;
-    requestTimeNs = limits.requestTime().toNanos();
-    idleTimeNs = limits.idleTime().toNanos();
-    deadlineNs = System.nanoTime() + requestTimeNs;
+    requestTimeUs = limits.requestTime().toNanos() / 1000;
+    idleTimeUs = limits.idleTime().toNanos() / 1000;
+    state = new AtomicLong(pack(READING, nowUs() + requestTimeUs));
+  }
+
+  /** The clock of the deadlines. */
+  static long nowUs() {
+    return (System.nanoTime() - CLOCK_START_NS) / 1000;
+  }
+
+  private static long pack(int phase, long deadlineUs) {
+    return deadlineUs << 3 | phase;
+  }
+
+  private static int phase(long state) {
+    return (int) state & 7;
   }
 
   // ---- By the connection's thread --------------------------------------------------------------
 
   /** Waits for the next request. */
   void idle() {
-    enter(IDLE, idleTimeNs);
+    enter(IDLE, idleTimeUs);
   }
 
   /** Reads a request. */
   void reading() {
-    enter(READING, requestTimeNs);
+    enter(READING, requestTimeUs);
   }
 
   /** Waits for the answer to a request, and does not touch the input meanwhile. */
   void running(InferRequest request) {
     running = request;
-    enter(RUNNING, PROBE_AFTER_NS);
+    enter(RUNNING, PROBE_AFTER_US);
   }
 
   /** Has an answer, or a failure; the input is its own again. */
   void answered() {
-    while (!phase.compareAndSet(RUNNING, READING)) {
-      if (phase.get() != PROBING) {
+    long next = pack(READING, nowUs() + requestTimeUs);
+    for (long now = state.get(); phase(now) != CLOSED; now = state.get()) {
+      if (phase(now) == PROBING) {
+        Thread.yield(); // the watch is done in a few microseconds
+      } else if (state.compareAndSet(now, next)) {
         break;
       }
-      Thread.yield(); // the watch is done in a few microseconds
     }
     running = null;
   }
 
   /** Writes a reply. */
   void writing() {
-    enter(WRITING, requestTimeNs);
+    enter(WRITING, requestTimeUs);
   }
 
   /** Reads what a client still sends before the connection is closed. */
   void lingering() {
-    enter(READING, LINGER_NS);
+    enter(READING, LINGER_US);
   }
 
-  private void enter(int next, long timeNs) {
-    deadlineNs = System.nanoTime() + timeNs;
-    phase.set(next);
+  private void enter(int phase, long timeUs) {
+    state.set(pack(phase, nowUs() + timeUs));
   }
 
   /** Whether the input ended because the client took too long. */
@@ -101,7 +123,7 @@ final class ConnectionGuard {
 
   /** Ends the connection; from any thread. */
   void close() {
-    phase.set(CLOSED);
+    state.set(pack(CLOSED, NEVER_US));
     closeChannel();
   }
 
@@ -117,46 +139,47 @@ final class ConnectionGuard {
 
   /** Whether a request has begun and is not answered. */
   boolean isBusy() {
-    int now = phase.get();
-    return now != IDLE && now != CLOSED;
+    int phase = phase(state.get());
+    return phase != IDLE && phase != CLOSED;
   }
 
-  /** Looks after the connection. */
-  void tick(long nowNs) {
-    if (nowNs - deadlineNs < 0) {
+  /** Looks after the connection; {@code nowUs} is {@link #nowUs}. */
+  void tick(long nowUs) {
+    long now = state.get();
+    if (now >> 3 > nowUs) {
       return;
     }
-    switch (phase.get()) {
-      case IDLE -> endInput();
-      case READING -> {
-        timedOut = true;
-        endInput();
-      }
-      case RUNNING -> probe();
-      case WRITING -> closeChannel();
-      default -> {}
+    int phase = phase(now);
+    if (phase == RUNNING) {
+      probe(now);
+    } else if (phase != CLOSED && state.compareAndSet(now, pack(phase, NEVER_US))) {
+      expire(phase);
     }
   }
 
-  /** Whoever waits for input sees its end, and can still answer. */
-  private void endInput() {
+  private void expire(int phase) {
+    if (phase == WRITING) {
+      closeChannel();
+      return;
+    }
+    timedOut = phase == READING;
     try {
+      // Whoever waits for input sees its end, and can still answer.
       channel.shutdownInput();
     } catch (IOException e) {
       closeChannel();
     }
   }
 
-  private void probe() {
+  private void probe(long now) {
     InferRequest request = running;
-    if (clientGone || request == null || !phase.compareAndSet(RUNNING, PROBING)) {
+    long probing = pack(PROBING, NEVER_US);
+    if (request == null || clientGone || !state.compareAndSet(now, probing)) {
       return;
     }
-    try {
-      clientGone = !isClientThere();
-    } finally {
-      phase.set(RUNNING);
-    }
+    clientGone = !isClientThere();
+    // The next look is at the next tick.
+    state.compareAndSet(probing, clientGone ? pack(RUNNING, NEVER_US) : now);
     if (clientGone) {
       request.cancel();
     }

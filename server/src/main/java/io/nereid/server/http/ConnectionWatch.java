@@ -55,9 +55,9 @@ final class ConnectionWatch implements AutoCloseable {
         LockSupport.park(this);
         continue;
       }
-      long nowNs = System.nanoTime();
+      long nowUs = ConnectionGuard.nowUs();
       for (ConnectionGuard connection : connections) {
-        connection.tick(nowNs);
+        connection.tick(nowUs);
       }
       LockSupport.parkNanos(this, TICK_NS);
     }
