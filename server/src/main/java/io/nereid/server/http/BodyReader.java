@@ -54,9 +54,9 @@ final class BodyReader implements RequestBody {
     return length;
   }
 
-  /** Whether the client waits for leave that it will not be given, so that no body may come. */
-  boolean isWithheld() {
-    return awaitsContinue;
+  /** Whether the rest may be read over: it will come, and is not known to be more than that. */
+  boolean isSkippable(long most) {
+    return !awaitsContinue && (chunked || left <= most);
   }
 
   @Override
@@ -97,8 +97,11 @@ final class BodyReader implements RequestBody {
 
   /** Reads over the rest, unless it is more than {@code most}; whether the end was reached. */
   boolean skipRest(long most) throws IOException {
-    if (awaitsContinue || (!chunked && left > most)) {
-      return ended;
+    if (ended) {
+      return true;
+    }
+    if (!isSkippable(most)) {
+      return false;
     }
     byte[] rest = new byte[8192];
     long skipped = 0;

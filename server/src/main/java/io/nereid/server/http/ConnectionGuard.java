@@ -42,6 +42,7 @@ final class ConnectionGuard {
   private final AtomicLong state;
 
   private volatile InferRequest running;
+  private volatile Thread waiter; // for running
   private volatile boolean timedOut;
   private volatile boolean clientGone;
 
@@ -81,6 +82,7 @@ final class ConnectionGuard {
   /** Waits for the answer to a request, and does not touch the input meanwhile. */
   void running(InferRequest request) {
     running = request;
+    waiter = Thread.currentThread();
     enter(RUNNING, PROBE_AFTER_US);
   }
 
@@ -95,6 +97,7 @@ final class ConnectionGuard {
       }
     }
     running = null;
+    waiter = null;
   }
 
   /** Writes a reply. */
@@ -206,6 +209,10 @@ final class ConnectionGuard {
     if (request != null) {
       request.cancel();
     }
+    Thread thread = waiter;
     close();
+    if (thread != null) {
+      thread.interrupt(); // does not wait for what executes
+    }
   }
 }

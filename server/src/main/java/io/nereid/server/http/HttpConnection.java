@@ -134,7 +134,16 @@ final class HttpConnection implements ServerConnection {
       answer(head, Status.INTERNAL, "internal error: " + e, true);
       return false;
     }
-    return !close && body.skipRest(MAX_SKIPPED_BYTES);
+    return !close && skipBody();
+  }
+
+  /** Reads over what a handler left of the body; whether the next request follows it. */
+  private boolean skipBody() throws IOException {
+    try {
+      return body.skipRest(MAX_SKIPPED_BYTES);
+    } catch (HttpFailure e) {
+      return false; // the request has its answer
+    }
   }
 
   /** Answers an infer request; whether the connection ends with it. */
@@ -149,7 +158,7 @@ final class HttpConnection implements ServerConnection {
 
   /** Whether the next request would not be read from here. */
   private boolean isEnding() {
-    return body.isWithheld() || context.health().isStopping();
+    return !body.isSkippable(MAX_SKIPPED_BYTES) || context.health().isStopping();
   }
 
   private void answer(RequestHead head, Status status, String message, boolean close)

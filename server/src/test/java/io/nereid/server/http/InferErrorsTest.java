@@ -185,7 +185,7 @@ class InferErrorsTest {
               .post(
                   "/v2/models/FP32/infer",
                   "Inference-Header-Content-Length: " + length + "\r\n",
-                  "{}".getBytes())
+                  new byte[] {'{', '}'})
               .expect(400)
               .text();
       assertTrue(text.contains(message), text);

@@ -136,9 +136,19 @@ final class RawClient implements AutoCloseable {
     return line.toString(StandardCharsets.ISO_8859_1);
   }
 
+  /** The next byte of a reply. */
+  int read() throws IOException {
+    return in.read();
+  }
+
   /** Whether the server has closed the connection; waits for it. */
   boolean isClosedByServer() throws IOException {
     return in.read() < 0;
+  }
+
+  /** Goes away in the middle of a test. */
+  void hangUp() throws IOException {
+    socket.close();
   }
 
   @Override
