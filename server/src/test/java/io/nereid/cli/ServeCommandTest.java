@@ -10,8 +10,6 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -25,19 +23,9 @@ class ServeCommandTest {
 
   private static final Pattern ADDRESS = Pattern.compile("Serving HTTP at (http://[0-9.:]+)");
 
-  private static Process serve(String... arguments) throws Exception {
-    List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.add("--enable-native-access=ALL-UNNAMED");
-    command.addAll(List.of("-cp", System.getProperty("java.class.path")));
-    command.addAll(List.of("-Dnereid.home=..", Main.class.getName(), "serve"));
-    command.addAll(List.of(arguments));
-    return new ProcessBuilder(command).redirectErrorStream(true).start();
-  }
-
   @Test
   void servesTheBundledModelsUntilItIsToldToStop() throws Exception {
-    Process process = serve("--http-port", "0", "--http-address", "127.0.0.1");
+    Process process = ServeProcess.start(Main.class.getName(), ServeProcess.arguments());
     try (BufferedReader printed = process.inputReader();
         HttpClient client = HttpClient.newHttpClient()) {
       StringBuilder screen = new StringBuilder();
@@ -80,7 +68,9 @@ class ServeCommandTest {
     assertTrue(run.err().contains("not all models could be loaded"), run.err());
     assertTrue(run.err().contains("'broken' version 1: unknown backend 'none'"), run.err());
     Process process =
-        serve(repository.toString(), "--http-port", "0", "--exit-on-error", "false");
+        ServeProcess.start(
+            Main.class.getName(),
+            ServeProcess.arguments(repository.toString(), "--exit-on-error", "false"));
     try (BufferedReader printed = process.inputReader()) {
       String all = "";
       for (String line = printed.readLine(); line != null; line = printed.readLine()) {
