@@ -115,8 +115,7 @@ final class HttpArguments {
 
   private void check(boolean holds, String expected, long got) {
     if (!holds) {
-      throw new ParameterException(
-          command.commandLine(), "expected " + expected + ", got " + got);
+      throw new ParameterException(command.commandLine(), "expected " + expected + ", got " + got);
     }
   }
 }

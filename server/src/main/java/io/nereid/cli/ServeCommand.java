@@ -133,11 +133,7 @@ final class ServeCommand implements Callable<Integer> {
       return "-";
     }
     Duration time =
-        server
-            .nereid()
-            .model(entry.name(), entry.version().orElseThrow())
-            .loadTimes()
-            .total();
+        server.nereid().model(entry.name(), entry.version().orElseThrow()).loadTimes().total();
     return time.toMillis() + " ms";
   }
 

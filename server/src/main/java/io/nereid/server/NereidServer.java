@@ -47,8 +47,7 @@ public final class NereidServer implements AutoCloseable {
               options.exitTimeout());
       StartTimes times =
           new StartTimes(
-              Duration.ofNanos(loadedNs - startNs),
-              Duration.ofNanos(System.nanoTime() - loadedNs));
+              Duration.ofNanos(loadedNs - startNs), Duration.ofNanos(System.nanoTime() - loadedNs));
       return new NereidServer(options, nereid, http, times);
     } catch (RuntimeException e) {
       nereid.close();

@@ -88,7 +88,8 @@ final class BodyReader implements RequestBody {
 
   /** A parser for JSON that {@link #isBuffered}, where it lies; taken as read. */
   JsonParser bufferedJson(JsonFactory json, int count) throws ClientGoneException {
-    JsonParser parser = json.createParser(ObjectReadContext.empty(), input.bytes(), input.position(), count);
+    JsonParser parser =
+        json.createParser(ObjectReadContext.empty(), input.bytes(), input.position(), count);
     input.skip(count);
     taken(count);
     awaitsContinue = false; // the client did not
@@ -182,8 +183,9 @@ final class BodyReader implements RequestBody {
     if (c == ';' || c == ' ' || c == '\t') {
       while (c != '\r') {
         if (++skipped > MAX_CHUNK_LINE || (c < ' ' && c != '\t') || c == 0x7f) {
-          throw malformed("expected a line with the size of a chunk, got one that is too long or "
-              + "has control characters");
+          throw malformed(
+              "expected a line with the size of a chunk, got one that is too long or "
+                  + "has control characters");
         }
         c = input.next();
       }

@@ -12,7 +12,9 @@ import java.nio.channels.ReadableByteChannel;
  */
 final class ConnectionInput {
 
-  /** Largest piece of a segment that is given to one read: a byte buffer has an int for its size. */
+  /**
+   * Largest piece of a segment that is given to one read: a byte buffer has an int for its size.
+   */
   private static final long PIECE_BYTES = 1L << 30;
 
   private final ReadableByteChannel channel;

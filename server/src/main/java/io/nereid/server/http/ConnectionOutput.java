@@ -1,7 +1,9 @@
 package io.nereid.server.http;
 
 import java.io.IOException;
+import java.io.OutputStream;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.util.List;
@@ -11,6 +13,9 @@ final class ConnectionOutput {
 
   /** Largest piece of a segment in one buffer, whose size is an int. */
   private static final long PIECE_BYTES = 1L << 30;
+
+  /** What is copied at a time to be compressed. */
+  private static final int COPY_BYTES = 16 << 10;
 
   private final SocketChannel channel;
   private final ConnectionGuard guard;
@@ -41,8 +46,7 @@ final class ConnectionOutput {
     for (int i = 0; i < binary.size(); i++) {
       binaryLength += binary.get(i).byteSize();
     }
-    head.write(
-        status, jsonLength + binaryLength, binaryLength > 0 ? jsonLength : -1, "", close);
+    head.write(status, jsonLength + binaryLength, binaryLength > 0 ? jsonLength : -1, "", close);
     guard.writing();
     begun = true;
     if (headOnly) {
@@ -55,6 +59,29 @@ final class ConnectionOutput {
     } else {
       writeAll(json.seal(head.bytes(), head.length()), binary);
     }
+  }
+
+  /** Sends the reply to an infer request compressed. */
+  void sendCompressed(
+      Compression compression, JsonBuffer json, List<MemorySegment> binary, boolean close)
+      throws IOException {
+    JsonBuffer compressed = new JsonBuffer();
+    try (OutputStream to = compression.compress(compressed)) {
+      json.writeTo(to);
+      byte[] piece = new byte[COPY_BYTES];
+      for (MemorySegment segment : binary) {
+        for (long at = 0; at < segment.byteSize(); at += piece.length) {
+          int count = (int) Math.min(piece.length, segment.byteSize() - at);
+          MemorySegment.copy(segment, ValueLayout.JAVA_BYTE, at, piece, 0, count);
+          to.write(piece, 0, count);
+        }
+      }
+    }
+    long jsonLength = binary.isEmpty() ? -1 : json.size();
+    head.write(Status.OK, compressed.size(), jsonLength, compression.field(), close);
+    guard.writing();
+    begun = true;
+    writeAll(compressed.seal(head.bytes(), head.length()), List.of());
   }
 
   /** Sends a JSON reply with further header fields. */

@@ -22,7 +22,8 @@ final class Dispatcher {
       throw new HttpFailure(Status.NOT_FOUND, "Not Found");
     }
     if (!route.endpoint().allows(head.method())) {
-      throw new HttpFailure(Status.METHOD_NOT_ALLOWED, "Method Not Allowed");
+      throw HttpFailure.withField(
+          Status.METHOD_NOT_ALLOWED, "Method Not Allowed", "Allow", route.endpoint().allow());
     }
     if (route.repository()) {
       throw new HttpFailure(
@@ -83,17 +84,18 @@ final class Dispatcher {
     if (!ready && !isKnown(route)) {
       model(route); // says what is not there
     }
-    json.ascii("{\"name\":").string(route.model()).ascii(ready ? ",\"ready\":true}" : ",\"ready\":false}");
+    json.ascii("{\"name\":")
+        .string(route.model())
+        .ascii(ready ? ",\"ready\":true}" : ",\"ready\":false}");
     return ready ? Status.OK : Status.UNAVAILABLE;
   }
 
   /** Whether there is such a version, though it takes no requests. */
   private boolean isKnown(Route route) {
     return nereid().models().stream()
-        .anyMatch(
-            known ->
-                known.name().equals(route.model())
-                    && (route.version() == 0 || known.version() == route.version())
-                    && known.state() != ModelState.UNLOADED);
+        .anyMatch(known ->
+            known.name().equals(route.model())
+                && (route.version() == 0 || known.version() == route.version())
+                && known.state() != ModelState.UNLOADED);
   }
 }

@@ -115,8 +115,7 @@ final class HeaderFields {
           Status.BAD_REQUEST, "Transfer-Encoding needs HTTP/1.1, the request is HTTP/1.0");
     }
     if (hosts > 1 || (hosts == 0 && !http10)) {
-      throw HttpFailure.closing(
-          Status.BAD_REQUEST, "expected one Host header field, got " + hosts);
+      throw HttpFailure.closing(Status.BAD_REQUEST, "expected one Host header field, got " + hosts);
     }
   }
 
@@ -137,8 +136,7 @@ final class HeaderFields {
     long length = digits(value);
     if (length < 0) {
       throw HttpFailure.closing(
-          Status.BAD_REQUEST,
-          "expected a number of bytes as Content-Length, got '" + value + "'");
+          Status.BAD_REQUEST, "expected a number of bytes as Content-Length, got '" + value + "'");
     }
     if (contentLength != RequestHead.ABSENT && contentLength != length) {
       throw HttpFailure.closing(

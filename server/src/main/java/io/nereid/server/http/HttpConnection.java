@@ -104,34 +104,41 @@ final class HttpConnection implements ServerConnection {
       head = parser.parse();
       close = head.fields().wantsClose(parser.isHttp10());
       body.start(head.fields());
-      if (head.route().endpoint() == Endpoint.INFER && head.method().equals("POST")) {
-        close = infer(head, close);
+      if (Compression.ofRequest(head.fields().contentEncoding()) == Compression.NONE) {
+        close = exchange(head, body, close);
       } else {
-        Status status = dispatcher.dispatch(head, body, json);
-        close = close || isEnding();
-        output.send(status, json, List.of(), close, head.isHeadMethod());
+        try (InflatedBody inflated = new InflatedBody(body, context.limits().bodyBytes())) {
+          close = exchange(head, inflated, close);
+        }
       }
     } catch (HttpFailure e) {
       close = close || e.closing() || isEnding();
-      answer(head, e.status(), e.getMessage(), close);
+      answer(head, e.status(), e.getMessage(), e.fields(), close);
     } catch (NereidException e) {
       if (guard.clientGone()) {
         throw new ClientGoneException();
       }
       close = close || isEnding();
-      answer(head, Status.of(e), e.getMessage(), close);
+      answer(head, Status.of(e), e.getMessage(), "", close);
     } catch (ClientGoneException e) {
       if (!guard.timedOut()) {
         throw e;
       }
-      answer(head, Status.REQUEST_TIMEOUT, timeoutMessage(), true);
+      answer(head, Status.REQUEST_TIMEOUT, timeoutMessage(), "", true);
+      return false;
+    } catch (OutOfMemoryError e) {
+      // One allocation was too much, and its memory is free again: others may go on.
+      if (output.hasBegun()) {
+        throw e;
+      }
+      answer(head, Status.UNAVAILABLE, "not enough heap memory for the request", "", true);
       return false;
     } catch (RuntimeException e) {
       if (output.hasBegun()) {
         throw e; // what the client has of a reply cannot be taken back
       }
       LOGGER.log(Level.ERROR, "a request failed", e);
-      answer(head, Status.INTERNAL, "internal error: " + e, true);
+      answer(head, Status.INTERNAL, "internal error: " + e, "", true);
       return false;
     }
     return !close && skipBody();
@@ -146,12 +153,24 @@ final class HttpConnection implements ServerConnection {
     }
   }
 
-  /** Answers an infer request; whether the connection ends with it. */
-  private boolean infer(RequestHead head, boolean wantsClose) throws IOException {
-    try (InferResponse response = infer.infer(head, body)) {
+  /** Answers a request that is well formed; whether the connection ends with it. */
+  private boolean exchange(RequestHead head, RequestBody content, boolean wantsClose)
+      throws IOException {
+    if (head.route().endpoint() != Endpoint.INFER || !head.method().equals("POST")) {
+      Status status = dispatcher.dispatch(head, content, json);
+      boolean close = wantsClose || isEnding();
+      output.send(status, json, List.of(), close, head.isHeadMethod());
+      return close;
+    }
+    try (InferResponse response = infer.infer(head, content)) {
       List<MemorySegment> binary = infer.write(response, json);
-      boolean close = wantsClose || context.health().isStopping();
-      output.send(Status.OK, json, binary, close, false);
+      boolean close = wantsClose || isEnding();
+      Compression compression = Compression.preferred(head.fields().acceptEncoding());
+      if (compression == Compression.NONE) {
+        output.send(Status.OK, json, binary, close, false);
+      } else {
+        output.sendCompressed(compression, json, binary, close);
+      }
       return close;
     }
   }
@@ -161,15 +180,11 @@ final class HttpConnection implements ServerConnection {
     return !body.isSkippable(MAX_SKIPPED_BYTES) || context.health().isStopping();
   }
 
-  private void answer(RequestHead head, Status status, String message, boolean close)
+  private void answer(RequestHead head, Status status, String message, String fields, boolean close)
       throws IOException {
     json.clear();
     json.ascii("{\"error\":").string(message == null ? status.toString() : message).write('}');
-    String more = "";
-    if (status == Status.METHOD_NOT_ALLOWED) {
-      more = "Allow: " + head.route().endpoint().allow() + "\r\n";
-    }
-    output.sendWith(status, json, more, close, head != null && head.isHeadMethod());
+    output.sendWith(status, json, fields, close, head != null && head.isHeadMethod());
   }
 
   private String timeoutMessage() {

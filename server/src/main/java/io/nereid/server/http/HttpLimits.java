@@ -28,7 +28,13 @@ public record HttpLimits(
   /** What applies when nothing is said. */
   public static final HttpLimits DEFAULT =
       new HttpLimits(
-          64L << 20, 16 << 10, 65_536, 100, 10_000, Duration.ofSeconds(120), Duration.ofSeconds(75));
+          64L << 20,
+          16 << 10,
+          65_536,
+          100,
+          10_000,
+          Duration.ofSeconds(120),
+          Duration.ofSeconds(75));
 
   /** Checks the values. */
   public HttpLimits {

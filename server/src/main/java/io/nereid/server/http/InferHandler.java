@@ -59,7 +59,8 @@ final class InferHandler {
   private Model model(Route route) {
     if (context.health().isStopping()) {
       throw HttpFailure.closing(
-          Status.UNAVAILABLE, "Server is stopping, scheduler for model has stopped accepting new"
+          Status.UNAVAILABLE,
+          "Server is stopping, scheduler for model has stopped accepting new"
               + " inference requests");
     }
     Nereid nereid = context.nereid();
@@ -77,7 +78,8 @@ final class InferHandler {
     boolean negative = field.startsWith("-");
     long length = HeaderFields.digits(negative ? field.substring(1) : field);
     if (length < 0) {
-      throw HttpFailure.badRequest("Unable to parse Inference-Header-Content-Length, got: " + field);
+      throw HttpFailure.badRequest(
+          "Unable to parse Inference-Header-Content-Length, got: " + field);
     }
     if (negative || length > most) {
       throw HttpFailure.badRequest(

@@ -1,5 +1,6 @@
 package io.nereid.server.http;
 
+import java.io.IOException;
 import java.io.OutputStream;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -62,6 +63,14 @@ final class JsonBuffer extends OutputStream {
       all.add(ByteBuffer.wrap(piece, start, end - start));
     }
     return all;
+  }
+
+  /** Writes what is there, as it is. */
+  void writeTo(OutputStream to) throws IOException {
+    for (ByteBuffer buffer : full) {
+      to.write(buffer.array(), buffer.position(), buffer.remaining());
+    }
+    to.write(piece, start, end - start);
   }
 
   /** Makes sure of room in one piece for a few bytes. */

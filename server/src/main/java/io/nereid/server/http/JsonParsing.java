@@ -49,8 +49,7 @@ final class JsonParsing {
   }
 
   static HttpFailure missing(String member) {
-    return malformed(
-        member, "attempt to access non-existing object member '" + member + "'");
+    return malformed(member, "attempt to access non-existing object member '" + member + "'");
   }
 
   /** The string that the parser is at. */

@@ -64,7 +64,9 @@ final class RawInferRequest {
   private MemorySegment allocateString(InferRequest request, long byteSize) {
     if (input.dims().stream().anyMatch(dim -> dim != 1)) {
       throw HttpFailure.badRequest(
-          "For BYTE datatype raw input '" + input.name() + "', the model must have input shape [1]");
+          "For BYTE datatype raw input '"
+              + input.name()
+              + "', the model must have input shape [1]");
     }
     long[] shape = new long[input.dims().size() + (batches ? 1 : 0)];
     Arrays.fill(shape, 1);

@@ -139,7 +139,8 @@ final class RepositoryHandler {
 
   /** Reads an object; an empty body is an empty one. */
   private void readBody(RequestBody body, MemberReader reader) throws IOException {
-    try (JsonParser parser = context.json().createParser(ObjectReadContext.empty(), body.stream(Long.MAX_VALUE))) {
+    try (JsonParser parser =
+        context.json().createParser(ObjectReadContext.empty(), body.stream(Long.MAX_VALUE))) {
       JsonToken first = parser.nextToken();
       if (first == null) {
         return;

@@ -87,7 +87,9 @@ final class RequestHeadParser {
       int start = input.position();
       int limit = Math.min(input.limit(), start + maxBytes);
       for (int i = start + searched; i + 3 < limit; i++) {
-        if (bytes[i + 3] == '\n' && bytes[i + 2] == '\r' && bytes[i + 1] == '\n'
+        if (bytes[i + 3] == '\n'
+            && bytes[i + 2] == '\r'
+            && bytes[i + 1] == '\n'
             && bytes[i] == '\r') {
           return i + 4 - start;
         }
@@ -140,7 +142,9 @@ final class RequestHeadParser {
         }
       }
       case 4 -> {
-        if (bytes[from] == 'P' && bytes[from + 1] == 'O' && bytes[from + 2] == 'S'
+        if (bytes[from] == 'P'
+            && bytes[from + 1] == 'O'
+            && bytes[from + 2] == 'S'
             && bytes[from + 3] == 'T') {
           return "POST";
         }

@@ -45,10 +45,9 @@ public final class ServerHealth {
   boolean isReady(String model, long version) {
     return !stopping
         && nereid.models().stream()
-            .anyMatch(
-                known ->
-                    known.name().equals(model)
-                        && (version == 0 || known.version() == version)
-                        && known.state() == ModelState.READY);
+            .anyMatch(known ->
+                known.name().equals(model)
+                    && (version == 0 || known.version() == version)
+                    && known.state() == ModelState.READY);
   }
 }

@@ -19,11 +19,10 @@ final class StatisticsJson {
   static void write(Nereid nereid, Route route, JsonBuffer json) {
     List<Model> models =
         nereid.models().stream()
-            .filter(
-                model ->
-                    model.name().equals(route.model())
-                        && (route.version() == 0 || model.version() == route.version())
-                        && model.state() == ModelState.READY)
+            .filter(model ->
+                model.name().equals(route.model())
+                    && (route.version() == 0 || model.version() == route.version())
+                    && model.state() == ModelState.READY)
             .toList();
     if (models.isEmpty()) {
       throw HttpFailure.badRequest(

@@ -140,8 +140,7 @@ final class TensorJsonReader {
               index * Integer.BYTES,
               (int) integer(index, token, Integer.MIN_VALUE, Integer.MAX_VALUE));
       case UINT32 -> to.set(INT, index * 4, (int) integer(index, token, 0, 0xffff_ffffL));
-      case INT64 ->
-          to.set(LONG, index * 8, integer(index, token, Long.MIN_VALUE, Long.MAX_VALUE));
+      case INT64 -> to.set(LONG, index * 8, integer(index, token, Long.MIN_VALUE, Long.MAX_VALUE));
       case UINT64 -> to.set(LONG, index * 8, unsignedLong(index, token));
       case FP16, BF16, BYTES -> throw new IllegalStateException(type + " is not read here");
     }

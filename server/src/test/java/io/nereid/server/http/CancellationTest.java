@@ -125,8 +125,7 @@ class CancellationTest {
       running.send(INFER);
       gate.awaitBatch();
       String impatient = BODY.replace("\"inputs\"", "\"parameters\":{\"timeout\":1000},\"inputs\"");
-      RawClient.Response response =
-          waiting.post("/v2/models/gate/infer", impatient).expect(503);
+      RawClient.Response response = waiting.post("/v2/models/gate/infer", impatient).expect(503);
       assertTrue(response.text().contains("Request timeout expired"), response.text());
       gate.open(1);
       running.receive().expect(200);

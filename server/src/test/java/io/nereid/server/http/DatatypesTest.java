@@ -79,8 +79,7 @@ class DatatypesTest {
       response = client.infer(type, sent + "}", binary).expect(200);
       assertEquals("application/json", response.fields().get("content-type"));
       assertTrue(response.text().contains("\"data\":" + answer), response.text());
-      assertArrayEquals(
-          binary, client.infer(type, sent + wantBinary, binary).expect(200).binary());
+      assertArrayEquals(binary, client.infer(type, sent + wantBinary, binary).expect(200).binary());
     }
   }
 
@@ -132,8 +131,7 @@ class DatatypesTest {
         "FP32   | null                  | a number",
         "BYTES  | 1                     | a string"
       })
-  void aValueThatDoesNotFitIsNamed(String type, String value, String expected)
-      throws IOException {
+  void aValueThatDoesNotFitIsNamed(String type, String value, String expected) throws IOException {
     String fits =
         switch (type) {
           case "BOOL" -> "true";

@@ -63,8 +63,7 @@ class EndpointsTest {
 
   @Test
   void health() throws IOException {
-    assertEquals(
-        Map.of("live", true), parse(client.get("/v2/health/live").expect(200)));
+    assertEquals(Map.of("live", true), parse(client.get("/v2/health/live").expect(200)));
     assertEquals(
         Map.of("live", true, "ready", true), parse(client.get("/v2/health/ready").expect(200)));
     assertEquals(
@@ -101,8 +100,7 @@ class EndpointsTest {
         client.get("/v2/models/m").expect(200).text());
     assertEquals(
         List.of("1"), parse(client.get("/v2/models/m/versions/1").expect(200)).get("versions"));
-    assertEquals(
-        Map.of("models", List.of("m")), parse(client.get("/v2/models").expect(200)));
+    assertEquals(Map.of("models", List.of("m")), parse(client.get("/v2/models").expect(200)));
     Map<String, Object> config = parse(client.get("/v2/models/m/config").expect(200));
     assertEquals(4, config.get("max_batch_size"));
   }
@@ -123,8 +121,7 @@ class EndpointsTest {
     Map<?, ?> stats = (Map<?, ?>) model.get("inference_stats");
     assertEquals(1, ((Map<?, ?>) stats.get("success")).get("count"));
     assertEquals(0, ((Map<?, ?>) stats.get("cache_hit")).get("count"));
-    assertEquals(
-        2, ((List<?>) parse(client.get("/v2/models/m/stats")).get("model_stats")).size());
+    assertEquals(2, ((List<?>) parse(client.get("/v2/models/m/stats")).get("model_stats")).size());
     assertTrue(
         client
             .get("/v2/models/none/stats")
@@ -143,11 +140,7 @@ class EndpointsTest {
     RawClient.Response index = client.post("/v2/repository/index", "{\"ready\":true}");
     assertEquals("[]", index.expect(200).text());
     assertTrue(
-        client
-            .get("/v2/models/m")
-            .expect(404)
-            .text()
-            .contains("'m' has no available versions"));
+        client.get("/v2/models/m").expect(404).text().contains("'m' has no available versions"));
     assertEquals(0, client.post("/v2/repository/models/m/load", "").expect(200).body().length);
     client.get("/v2/models/m").expect(200);
     String text = client.post("/v2/repository/models/broken/load", "").expect(400).text();
@@ -163,14 +156,12 @@ class EndpointsTest {
             + ":\\\"TYPE_INT8\\\",\\\"dims\\\":[1]}],\\\"output\\\":[{\\\"name\\\":\\\"Y\\\","
             + "\\\"data_type\\\":\\\"TYPE_INT8\\\",\\\"dims\\\":[1]}]}";
     client
-        .post(
-            "/v2/repository/models/m/load", "{\"parameters\":{\"config\":\"" + config + "\"}}")
+        .post("/v2/repository/models/m/load", "{\"parameters\":{\"config\":\"" + config + "\"}}")
         .expect(200);
     assertTrue(client.get("/v2/models/m").expect(200).text().contains("\"name\":\"X\""));
     client.post("/v2/repository/models/m/load", "{}").expect(200); // its own again
     assertTrue(client.get("/v2/models/m").expect(200).text().contains("\"name\":\"IN\""));
-    String file =
-        Base64.getEncoder().encodeToString("labels".getBytes(StandardCharsets.UTF_8));
+    String file = Base64.getEncoder().encodeToString("labels".getBytes(StandardCharsets.UTF_8));
     String files = "\"file:1/model.bin\":\"" + file + "\"";
     client
         .post(
@@ -237,10 +228,22 @@ class EndpointsTest {
 
   @ParameterizedTest
   @CsvSource({
-    "/", "/v1", "/v2x", "/v2/health", "/v2/health/live/", "/v2/models/", "/v2/models/m/",
-    "/v2/models/m/versions", "/v2/models/m/versions/0", "/v2/models/m/versions/1.5",
-    "/v2/models/m/versions/-1", "/v2/models/m/versions/1/infer/x", "/v2/models/m/infer/",
-    "/v2/repository", "/v2/systemsharedmemory/status", "/metrics"
+    "/",
+    "/v1",
+    "/v2x",
+    "/v2/health",
+    "/v2/health/live/",
+    "/v2/models/",
+    "/v2/models/m/",
+    "/v2/models/m/versions",
+    "/v2/models/m/versions/0",
+    "/v2/models/m/versions/1.5",
+    "/v2/models/m/versions/-1",
+    "/v2/models/m/versions/1/infer/x",
+    "/v2/models/m/infer/",
+    "/v2/repository",
+    "/v2/systemsharedmemory/status",
+    "/metrics"
   })
   void anUnknownPathIsNotFound(String path) throws IOException {
     assertEquals("{\"error\":\"Not Found\"}", client.get(path).expect(404).text());

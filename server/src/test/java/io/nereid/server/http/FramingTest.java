@@ -84,11 +84,7 @@ class FramingTest {
       })
   void whatIsAmbiguousIsRefused(String request, int status, String message) throws IOException {
     String bytes =
-        request
-            .replace("~", "\r\n")
-            .replace("\\r", "\r")
-            .replace("\\n", "\n")
-            .replace("\\0", "\0");
+        request.replace("~", "\r\n").replace("\\r", "\r").replace("\\n", "\n").replace("\\0", "\0");
     try (RawClient client = server.connect()) {
       RawClient.Response response = client.send(bytes).receive().expect(status);
       assertTrue(response.text().contains(message), response.text());
@@ -117,7 +113,8 @@ class FramingTest {
     byte[] infer =
         RawClient.request("/v2/models/FP32/infer", "", INFER.getBytes(StandardCharsets.UTF_8));
     byte[] wrong = RawClient.request("/v2/models/FP32/infer", "", new byte[] {'{'});
-    byte[] get = "GET /v2/health/live HTTP/1.1\r\nHost: a\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
+    byte[] get =
+        "GET /v2/health/live HTTP/1.1\r\nHost: a\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
     for (int i = 0; i < 200; i++) {
       all.writeBytes(infer);
       all.writeBytes(get);
@@ -125,14 +122,13 @@ class FramingTest {
     }
     try (RawClient client = server.connect()) {
       Thread sender =
-          Thread.startVirtualThread(
-              () -> {
-                try {
-                  client.send(all.toByteArray());
-                } catch (IOException e) {
-                  throw new AssertionError(e);
-                }
-              });
+          Thread.startVirtualThread(() -> {
+            try {
+              client.send(all.toByteArray());
+            } catch (IOException e) {
+              throw new AssertionError(e);
+            }
+          });
       for (int i = 0; i < 200; i++) {
         assertTrue(client.receive().expect(200).text().contains("[1.0,2.0]"));
         assertEquals("{\"live\":true}", client.receive().expect(200).text());
@@ -185,8 +181,7 @@ class FramingTest {
     request.writeBytes("0\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
     try (RawClient client = server.connect()) {
       for (int i = 0; i < 3; i++) {
-        assertArrayEquals(
-            data, client.send(request.toByteArray()).receive().expect(200).binary());
+        assertArrayEquals(data, client.send(request.toByteArray()).receive().expect(200).binary());
       }
     }
   }
@@ -204,8 +199,7 @@ class FramingTest {
         client.send(INFER).receive().expect(200);
       }
       // A model that is not there is told before the body is sent, which then does not come.
-      RawClient.Response refused =
-          client.send(String.format(head, "none")).receive().expect(404);
+      RawClient.Response refused = client.send(String.format(head, "none")).receive().expect(404);
       assertEquals("close", refused.fields().get("connection"));
       assertTrue(client.isClosedByServer());
     }

@@ -98,8 +98,7 @@ final class HttpLoad {
     Duration before = cpu(peer);
     List<Thread> threads = new ArrayList<>();
     for (int i = 0; i < connections; i++) {
-      threads.add(
-          Thread.ofPlatform().start(() -> send(peer.port(), request, deadlineNs, done)));
+      threads.add(Thread.ofPlatform().start(() -> send(peer.port(), request, deadlineNs, done)));
     }
     for (Thread thread : threads) {
       thread.join();
@@ -157,7 +156,8 @@ final class HttpLoad {
   }
 
   private static void print(Peer peer) {
-    double[] rates = peer.figures().stream().mapToDouble(Figure::requestsPerSecond).sorted().toArray();
+    double[] rates =
+        peer.figures().stream().mapToDouble(Figure::requestsPerSecond).sorted().toArray();
     double[] cpus = peer.figures().stream().mapToDouble(Figure::cpuUs).sorted().toArray();
     System.out.printf(
         Locale.ROOT,

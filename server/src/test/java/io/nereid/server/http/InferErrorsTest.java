@@ -196,7 +196,8 @@ class InferErrorsTest {
   void hostileNestingIsRefused() throws IOException {
     String deep = "[".repeat(250_000);
     try (RawClient client = server.connect()) {
-      String input = "{\"inputs\":[{\"name\":\"IN\",\"datatype\":\"FP32\",\"shape\":[1,1],\"data\":";
+      String input =
+          "{\"inputs\":[{\"name\":\"IN\",\"datatype\":\"FP32\",\"shape\":[1,1],\"data\":";
       for (String body : new String[] {deep, input + deep, "{\"x\":" + deep}) {
         String text = client.post("/v2/models/FP32/infer", body).expect(400).text();
         assertTrue(text.contains("JSON"), text);

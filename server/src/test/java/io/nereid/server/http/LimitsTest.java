@@ -47,17 +47,16 @@ class LimitsTest {
               + "\r\n\r\n"
               + json);
       Thread dripping =
-          Thread.startVirtualThread(
-              () -> {
-                try {
-                  for (int i = 0; i < 1000; i++) {
-                    client.send("x");
-                    Thread.sleep(10);
-                  }
-                } catch (IOException | InterruptedException e) {
-                  // The server had enough of it.
-                }
-              });
+          Thread.startVirtualThread(() -> {
+            try {
+              for (int i = 0; i < 1000; i++) {
+                client.send("x");
+                Thread.sleep(10);
+              }
+            } catch (IOException | InterruptedException e) {
+              // The server had enough of it.
+            }
+          });
       client.receive().expect(408);
       server.awaitNoLiveBuffers();
       client.hangUp();
@@ -88,9 +87,7 @@ class LimitsTest {
               + "],\"parameters\":{\"binary_data_size\":"
               + size
               + "}}],\"parameters\":{\"binary_data_output\":true}}";
-      byte[] body =
-          RawClient.concat(
-              json.getBytes(StandardCharsets.US_ASCII), new byte[size]);
+      byte[] body = RawClient.concat(json.getBytes(StandardCharsets.US_ASCII), new byte[size]);
       client.send(
           RawClient.request(
               "/v2/models/UINT8/infer",

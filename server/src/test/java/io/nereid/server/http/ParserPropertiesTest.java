@@ -132,14 +132,18 @@ class ParserPropertiesTest {
         all.writeBytes(i % 2 == 0 ? seed : mutate(seed, random));
       }
       byte[] bytes = all.toByteArray();
-      List<String> whole = parse(new Pieces(ByteBuffer.wrap(bytes), new Random(0) {
-        private static final long serialVersionUID = 1L;
+      List<String> whole =
+          parse(
+              new Pieces(
+                  ByteBuffer.wrap(bytes),
+                  new Random(0) {
+                    private static final long serialVersionUID = 1L;
 
-        @Override
-        public int nextInt(int bound) {
-          return 0; // all that is there
-        }
-      }));
+                    @Override
+                    public int nextInt(int bound) {
+                      return 0; // all that is there
+                    }
+                  }));
       List<String> inPieces = parse(new Pieces(ByteBuffer.wrap(bytes), random));
       assertEquals(whole, inPieces, () -> new String(bytes, StandardCharsets.ISO_8859_1));
     }

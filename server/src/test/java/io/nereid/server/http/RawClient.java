@@ -113,7 +113,8 @@ final class RawClient implements AutoCloseable {
     Map<String, String> fields = new TreeMap<>();
     for (line = line(); !line.isEmpty(); line = line()) {
       int colon = line.indexOf(':');
-      fields.put(line.substring(0, colon).toLowerCase(Locale.ROOT), line.substring(colon + 1).strip());
+      fields.put(
+          line.substring(0, colon).toLowerCase(Locale.ROOT), line.substring(colon + 1).strip());
     }
     int length = Integer.parseInt(fields.getOrDefault("content-length", "0"));
     byte[] body = in.readNBytes(length);

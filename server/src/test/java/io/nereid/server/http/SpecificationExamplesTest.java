@@ -25,22 +25,19 @@ class SpecificationExamplesTest {
     server = new TestServer();
     server.load(
         ModelSpec.builder("mymodel")
-            .backend(
-                context ->
-                    batch -> {
-                      batch
-                          .request(0)
-                          .output(
-                              "output0",
-                              Tensor.ofHalfFloats(
-                                  DataType.FP16, new float[] {1, 2, 3, 4, 5, 6}, 3, 2));
-                      batch
-                          .request(0)
-                          .output(
-                              "output1",
-                              Tensor.ofFloats(
-                                  new float[] {1.203f, 5.403f, 3.434f, 34.234f}, 2, 2));
-                    })
+            .backend(context ->
+                batch -> {
+                  batch
+                      .request(0)
+                      .output(
+                          "output0",
+                          Tensor.ofHalfFloats(DataType.FP16, new float[] {1, 2, 3, 4, 5, 6}, 3, 2));
+                  batch
+                      .request(0)
+                      .output(
+                          "output1",
+                          Tensor.ofFloats(new float[] {1.203f, 5.403f, 3.434f, 34.234f}, 2, 2));
+                })
             .input("input0", DataType.FP16, 2, 2)
             .input("input1", DataType.UINT32, 2, 2)
             .input("input2", DataType.BOOL, 3)
@@ -48,14 +45,13 @@ class SpecificationExamplesTest {
             .output("output1", DataType.FP32, 2, 2));
     server.load(
         ModelSpec.builder("rest")
-            .backend(
-                context ->
-                    batch ->
-                        batch
-                            .request(0)
-                            .output(
-                                "output0",
-                                Tensor.ofFloats(new float[] {1, 1.1f, 2, 2.1f, 3, 3.1f}, 3, 2)))
+            .backend(context ->
+                batch ->
+                    batch
+                        .request(0)
+                        .output(
+                            "output0",
+                            Tensor.ofFloats(new float[] {1, 1.1f, 2, 2.1f, 3, 3.1f}, 3, 2)))
             .input("input0", DataType.UINT32, 2, 2)
             .input("input1", DataType.BOOL, 3)
             .output("output0", DataType.FP32, 3, 2));
@@ -105,8 +101,7 @@ class SpecificationExamplesTest {
               + "{\"name\":\"output1\",\"datatype\":\"FP32\",\"shape\":[2,2],"
               + "\"data\":[1.203,5.403,3.434,34.234]}]}",
           response.json());
-      assertArrayEquals(
-          HexFormat.of().parseHex("003c00400042004400450046"), response.binary());
+      assertArrayEquals(HexFormat.of().parseHex("003c00400042004400450046"), response.binary());
       assertEquals("application/octet-stream", response.fields().get("content-type"));
     }
   }
@@ -170,12 +165,10 @@ class SpecificationExamplesTest {
     try (RawClient client = server.connect()) {
       String zero = "Inference-Header-Content-Length: 0\r\n";
       byte[] data = HexFormat.of().parseHex("0000803f000000400000404000008040");
-      RawClient.Response response =
-          client.post("/v2/models/raw/infer", zero, data).expect(200);
+      RawClient.Response response = client.post("/v2/models/raw/infer", zero, data).expect(200);
       assertArrayEquals(data, response.binary());
       assertTrue(response.json().contains("\"shape\":[1,2,2]"), response.json());
-      String text =
-          client.post("/v2/models/raw/infer", zero, new byte[12]).expect(400).text();
+      String text = client.post("/v2/models/raw/infer", zero, new byte[12]).expect(400).text();
       assertTrue(text.contains("input byte size mismatch"), text);
       text = client.post("/v2/models/mymodel/infer", zero, data).expect(400).text();
       assertTrue(
