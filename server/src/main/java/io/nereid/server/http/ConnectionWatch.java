@@ -24,9 +24,7 @@ final class ConnectionWatch implements AutoCloseable {
 
   void add(ConnectionGuard connection) {
     connections.add(connection);
-    if (connections.size() == 1) {
-      LockSupport.unpark(thread);
-    }
+    LockSupport.unpark(thread); // which has none to look after while there are no connections
   }
 
   void remove(ConnectionGuard connection) {

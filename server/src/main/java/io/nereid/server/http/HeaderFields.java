@@ -9,7 +9,6 @@ final class HeaderFields {
   private String inferenceHeaderLength;
   private boolean chunked;
   private boolean close;
-  private boolean keepAlive;
   private boolean expectsContinue;
   private int hosts;
   private String contentEncoding = "";
@@ -43,7 +42,7 @@ final class HeaderFields {
 
   /** Whether the connection ends with this request, as the client sees it. */
   boolean wantsClose(boolean http10) {
-    return close || (http10 && !keepAlive);
+    return close || http10;
   }
 
   /** Takes one field; its name in whatever case. */
@@ -176,11 +175,7 @@ final class HeaderFields {
 
   private void connection(String value) {
     for (String option : value.toLowerCase(Locale.ROOT).split(",")) {
-      switch (option.strip()) {
-        case "close" -> close = true;
-        case "keep-alive" -> keepAlive = true;
-        default -> {}
-      }
+      close |= option.strip().equals("close");
     }
   }
 

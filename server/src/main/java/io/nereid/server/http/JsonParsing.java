@@ -38,9 +38,11 @@ final class JsonParsing {
           "JSON nesting depth exceeds maximum allowed limit (" + limits.jsonDepth() + ")");
     }
     long offset = e.getLocation() == null ? -1 : e.getLocation().getByteOffset();
+    String message = e.getOriginalMessage();
+    int source = message.indexOf(" (start marker at"); // a place in terms of Jackson's buffers
     return HttpFailure.badRequest(
         "failed to parse the request JSON buffer: "
-            + e.getOriginalMessage()
+            + (source < 0 ? message : message.substring(0, source))
             + (offset < 0 ? "" : " at " + offset));
   }
 

@@ -14,7 +14,9 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
+import tools.jackson.jr.ob.JSON;
 
 /**
  * Throughput and CPU per request of the server beside those of {@link BareEcho}, in turns on one
@@ -52,6 +54,8 @@ final class HttpLoad {
       System.out.printf(
           Locale.ROOT, "%d FP32, %d connections, %d rounds%n", elements, connections, rounds);
       peers.forEach(HttpLoad::print);
+      System.out.printf(
+          Locale.ROOT, "in the model itself: %.1f us a request%n", modelUs(peers.getFirst().port()));
     } finally {
       peers.forEach(peer -> peer.process().destroy());
     }
@@ -153,6 +157,24 @@ final class HttpLoad {
     }
     int at = text.indexOf("\r\nContent-Length: ") + "\r\nContent-Length: ".length();
     return end + 4 + Integer.parseInt(text.substring(at, text.indexOf('\r', at)));
+  }
+
+  /** Time in the core and its backend, copying included, by the server's own statistics. */
+  private static double modelUs(int port) throws IOException {
+    try (RawClient client = new RawClient(port)) {
+      String text = client.get("/v2/models/identity_fp32/stats").text();
+      Map<?, ?> model = (Map<?, ?>) ((List<?>) JSON.std.mapFrom(text).get("model_stats")).get(0);
+      Map<?, ?> statistics = (Map<?, ?>) model.get("inference_stats");
+      double totalNs = 0;
+      for (String part : List.of("compute_input", "compute_infer", "compute_output")) {
+        totalNs += number(statistics, part, "ns");
+      }
+      return totalNs / number(statistics, "success", "count") / 1000;
+    }
+  }
+
+  private static double number(Map<?, ?> statistics, String name, String member) {
+    return ((Number) ((Map<?, ?>) statistics.get(name)).get(member)).doubleValue();
   }
 
   private static void print(Peer peer) {
