@@ -11,4 +11,7 @@ module io.nereid.runtime {
   exports io.nereid.backend;
 
   uses io.nereid.backend.Backend;
+
+  provides io.nereid.backend.Backend with
+      io.nereid.internal.backend.RepeatBackend;
 }

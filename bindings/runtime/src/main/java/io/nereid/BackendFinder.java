@@ -1,13 +1,19 @@
 package io.nereid;
 
 import io.nereid.backend.Backend;
+import java.lang.System.Logger.Level;
+import java.util.Iterator;
 import java.util.Optional;
+import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 
 /** Finds the backend that a model names. */
 final class BackendFinder {
 
   private static final String TENSORRT = "tensorrt";
+
+  /** An announcement that cannot be read may come again and again. */
+  private static final int MAX_UNUSABLE = 100;
 
   private BackendFinder() {}
 
@@ -24,10 +30,23 @@ final class BackendFinder {
   }
 
   private static Optional<Backend> announced(String name) {
-    return ServiceLoader.load(Backend.class).stream()
-        .map(ServiceLoader.Provider::get)
-        .filter(backend -> backend.name().equals(name))
-        .findFirst();
+    Iterator<Backend> backends = ServiceLoader.load(Backend.class).iterator();
+    for (int unusable = 0; unusable < MAX_UNUSABLE; ) {
+      try {
+        if (!backends.hasNext()) {
+          return Optional.empty();
+        }
+        Backend backend = backends.next();
+        if (backend.name().equals(name)) {
+          return Optional.of(backend);
+        }
+      } catch (ServiceConfigurationError e) {
+        // One that cannot be made must not hide the others.
+        RuntimeUpcalls.LOGGER.log(Level.WARNING, "a Java backend is announced but unusable", e);
+        unusable++;
+      }
+    }
+    return Optional.empty();
   }
 
   private static Backend ofClass(ModelSpec spec) {

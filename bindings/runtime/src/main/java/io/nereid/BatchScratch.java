@@ -41,6 +41,17 @@ final class BatchScratch {
     return Memory.readLong(outAt);
   }
 
+  /**
+   * Sends the outputs that were made for one request. Not with the error record above: it may block
+   * for long, while other threads make outputs for other requests.
+   */
+  static void respond(long batch, int request) {
+    try (Arena scratch = Arena.ofConfined()) {
+      long error = ErrorRecord.allocate(scratch);
+      ErrorRecord.check(RequestCalls.batchRequestRespond(batch, request, error), error);
+    }
+  }
+
   /** Fails one request of the batch. */
   static void fail(long batch, int request, StatusCode code, String message) {
     byte[] bytes = message.getBytes(StandardCharsets.UTF_8);

@@ -47,7 +47,7 @@ final class Completion {
     slot.exit();
   }
 
-  private static NereidException interrupted(LoadedModel model) {
+  static NereidException interrupted(LoadedModel model) {
     return new NereidException(
         StatusCode.CANCELLED, "interrupted while waiting for model '" + model.spec().name() + "'");
   }
@@ -63,10 +63,16 @@ final class Completion {
     int status = RequestLayout.status(slot.record());
     if (status == StatusCode.OK.number()) {
       slot.toResponse();
-      return new InferResponse(model, slot, generation);
+      return new RecordResponse(model, slot, generation);
     }
+    throw failure(slot);
+  }
+
+  /** Why the request of a record that the core gave back failed; lets go of the record. */
+  static NereidException failure(Slot slot) {
     try {
-      throw new NereidException(StatusCode.ofNumber(status), RequestLayout.message(slot.record()));
+      int status = RequestLayout.status(slot.record());
+      return new NereidException(StatusCode.ofNumber(status), RequestLayout.message(slot.record()));
     } finally {
       slot.exit();
     }

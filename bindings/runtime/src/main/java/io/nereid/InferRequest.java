@@ -11,6 +11,7 @@ import static io.nereid.internal.ffi.RequestLayout.TENSOR_SHAPE;
 import io.nereid.internal.ffi.Memory;
 import io.nereid.internal.ffi.RequestCalls;
 import io.nereid.internal.ffi.RequestLayout;
+import io.nereid.internal.request.ResponseReceiver;
 import io.nereid.internal.request.Slot;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
@@ -20,8 +21,9 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * One request to a model, sent once with {@link #infer} or {@link #inferAsync}. It is filled in by
- * one thread at a time; {@link #cancel} and {@link #close} may come from any.
+ * One request to a model, sent once with {@link #infer}, {@link #inferAsync} or {@link
+ * #inferStream}. It is filled in by one thread at a time; {@link #cancel} and {@link #close} may
+ * come from any.
  *
  * <p>Closing gives the inputs' memory back. It neither cancels a request that is under way nor
  * touches its response: close in whatever order suits.
@@ -196,8 +198,11 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
    * <p>When the thread is interrupted while it waits, the request is cancelled and {@link
    * StatusCode#CANCELLED} thrown; the thread stays interrupted. When a deadline passes while the
    * model executes the request, the caller is told at once and the result is thrown away.
+   *
+   * <p>Requests to decoupled models have no single response: {@link StatusCode#UNIMPLEMENTED}.
    */
   public InferResponse infer() {
+    checkSingleResponse();
     Slot slot = this.slot;
     slot.beginSubmit(generation);
     int status;
@@ -220,8 +225,10 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
   /**
    * Sends the request; the future completes with the response, which its receiver closes. What
    * depends on the future runs on a virtual thread of its own. Cancelling it cancels the request.
+   * Not for decoupled models, as {@link #infer}.
    */
   public CompletableFuture<InferResponse> inferAsync() {
+    checkSingleResponse();
     slot.beginSubmit(generation);
     InferFuture future = new InferFuture(model, slot, generation);
     int status;
@@ -243,6 +250,44 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
       future.run();
     }
     return future;
+  }
+
+  /**
+   * Sends the request; the stream has its responses, and must be closed. For every model: those
+   * that are not decoupled have one response. What is wrong with the request itself is thrown from
+   * here, later failures come from the stream.
+   */
+  public ResponseStream inferStream() {
+    slot.beginSubmit(generation);
+    StreamQueue queue;
+    int status;
+    try {
+      checkInputs();
+      queue = new StreamQueue(model, slot, generation);
+      slot.receiver(queue);
+      status = RequestCalls.submit(slot.record());
+    } catch (Throwable t) {
+      slot.undoSubmit();
+      throw t;
+    }
+    if (status != Completion.PENDING) {
+      slot.complete();
+      if (status != StatusCode.OK.number()) {
+        throw Completion.failure(slot);
+      }
+      queue.completed();
+    }
+    return new ResponseStream(queue);
+  }
+
+  private void checkSingleResponse() {
+    if (model.spec().decoupled()) {
+      throw new NereidException(
+          StatusCode.UNIMPLEMENTED,
+          "infer doesn't support models with decoupled transaction policy, and '"
+              + model.spec().name()
+              + "' is one: use inferStream");
+    }
   }
 
   private void checkInputs() {
@@ -267,7 +312,12 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
       return false;
     }
     try {
-      return RequestCalls.cancel(slot.record()) == StatusCode.OK.number();
+      boolean cancelled = RequestCalls.cancel(slot.record()) == StatusCode.OK.number();
+      ResponseReceiver receiver = slot.receiver();
+      if (receiver != null) {
+        receiver.cancelled();
+      }
+      return cancelled;
     } finally {
       slot.exit();
     }

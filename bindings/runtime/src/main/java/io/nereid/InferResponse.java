@@ -1,11 +1,6 @@
 package io.nereid;
 
-import static io.nereid.internal.ffi.RequestLayout.TENSOR_DATA;
-
-import io.nereid.internal.ffi.Memory;
-import io.nereid.internal.ffi.RequestLayout;
 import io.nereid.internal.ffi.RuntimeCalls;
-import io.nereid.internal.request.Slot;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,19 +8,23 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * The answer to a request. Its outputs are memory of the runtime's pool and are read in place until
+ * An answer to a request. Its outputs are memory of the runtime's pool and are read in place until
  * the response is closed, which gives the memory back; a response that is not closed keeps it.
+ *
+ * <p>Timings and batch size of a request are known when it ends: they are zero in responses of a
+ * {@link ResponseStream} that are not {@linkplain #isFinal final}.
  */
-public final class InferResponse extends TensorOwner implements AutoCloseable {
+public abstract sealed class InferResponse extends TensorOwner implements AutoCloseable
+    permits RecordResponse, StreamedResponse {
 
   private final LoadedModel model;
-  private final Slot slot;
-  private final long generation;
 
-  InferResponse(LoadedModel model, Slot slot, long generation) {
+  InferResponse(LoadedModel model) {
     this.model = model;
-    this.slot = slot;
-    this.generation = generation;
+  }
+
+  LoadedModel model() {
+    return model;
   }
 
   /** The model's name. */
@@ -39,28 +38,21 @@ public final class InferResponse extends TensorOwner implements AutoCloseable {
   }
 
   /** The request's id, when it had one. */
-  public Optional<String> id() {
-    slot.enter(generation, Slot.RESPONSE);
-    try {
-      return Optional.ofNullable(slot.requestId());
-    } finally {
-      slot.exit();
-    }
-  }
+  public abstract Optional<String> id();
 
   /** Names of the outputs that are here, in the model's order. */
   public List<String> outputNames() {
-    slot.enter(generation, Slot.RESPONSE);
+    enter();
     try {
       List<String> names = new ArrayList<>();
       for (int i = 0; i < model.signature().outputs().size(); i++) {
-        if (Memory.readLong(RequestLayout.output(slot.record(), i) + TENSOR_DATA) != 0) {
+        if (has(i)) {
           names.add(model.signature().outputs().name(i));
         }
       }
       return names;
     } finally {
-      slot.exit();
+      exit();
     }
   }
 
@@ -72,64 +64,36 @@ public final class InferResponse extends TensorOwner implements AutoCloseable {
   /** An output by position in the model's specification. */
   public Tensor output(int index) {
     Objects.checkIndex(index, model.signature().outputs().size());
-    slot.enter(generation, Slot.RESPONSE);
+    enter();
     try {
-      long output = RequestLayout.output(slot.record(), index);
-      long data = Memory.readLong(output + TENSOR_DATA);
-      if (data == 0) {
+      if (!has(index)) {
         throw new NereidException(
             StatusCode.NOT_FOUND,
             "output '" + model.signature().outputs().name(index) + "' was not requested");
       }
-      return new Tensor(
-          this,
-          DataType.ofCode(Memory.readInt(output + RequestLayout.TENSOR_DATATYPE)),
-          RequestLayout.shape(output),
-          data,
-          Memory.readLong(output + RequestLayout.TENSOR_BYTE_SIZE));
+      return tensor(index);
     } finally {
-      slot.exit();
+      exit();
     }
   }
+
+  /**
+   * Whether the request is over, so that this is its last response. One that is not final can still
+   * be the last that comes: then {@link ResponseStream#next} returns null or throws.
+   */
+  public abstract boolean isFinal();
 
   /** Where the time went. */
-  public Timings timings() {
-    slot.enter(generation, Slot.RESPONSE);
-    try {
-      long record = slot.record();
-      return new Timings(
-          Memory.readLong(record + RequestLayout.REQUEST_QUEUE_NS),
-          Memory.readLong(record + RequestLayout.REQUEST_COMPUTE_INPUT_NS),
-          Memory.readLong(record + RequestLayout.REQUEST_COMPUTE_INFER_NS),
-          Memory.readLong(record + RequestLayout.REQUEST_COMPUTE_OUTPUT_NS));
-    } finally {
-      slot.exit();
-    }
-  }
+  public abstract Timings timings();
 
   /** Rows of the batch that the request was executed in; 0 when it was not executed. */
-  public int executedBatchSize() {
-    return readInt(RequestLayout.REQUEST_EXECUTED_BATCH_SIZE);
-  }
+  public abstract int executedBatchSize();
 
   /** Whether it was executed on the thread that sent it. */
-  public boolean ranInline() {
-    return readInt(RequestLayout.REQUEST_RAN_INLINE) != 0;
-  }
+  public abstract boolean ranInline();
 
   /** Whether the answer came from the response cache. */
-  public boolean cacheHit() {
-    return readInt(RequestLayout.REQUEST_CACHE_HIT) != 0;
-  }
-
-  private int readInt(long offset) {
-    slot.enter(generation, Slot.RESPONSE);
-    try {
-      return Memory.readInt(slot.record() + offset);
-    } finally {
-      slot.exit();
-    }
-  }
+  public abstract boolean cacheHit();
 
   /**
    * Lets an input of another request of the same runtime refer to the memory of one of the outputs;
@@ -139,38 +103,41 @@ public final class InferResponse extends TensorOwner implements AutoCloseable {
     if (runtime != model.runtime()) {
       return false;
     }
-    slot.enter(generation, Slot.RESPONSE);
+    enter();
     try {
-      for (int i = 0; i < model.signature().outputs().size(); i++) {
-        long output = RequestLayout.output(slot.record(), i);
-        long slab = Memory.readLong(output + RequestLayout.TENSOR_SLAB);
-        if (slab != 0 && Memory.readLong(output + TENSOR_DATA) == tensor.address()) {
-          RuntimeCalls.bufferRetain(slab);
-          InputBinder.adopt(input, tensor.address(), slab);
-          return true;
-        }
+      long slab = slab(tensor.address());
+      if (slab == 0) {
+        return false;
       }
-      return false;
+      RuntimeCalls.bufferRetain(slab);
+      InputBinder.adopt(input, tensor.address(), slab);
+      return true;
     } finally {
-      slot.exit();
+      exit();
     }
   }
 
   /** Gives the outputs back. Closing twice does nothing. */
   @Override
-  public void close() {
-    slot.close(generation, Slot.RESPONSE);
-  }
-
-  @Override
-  void checkOpen() {
-    if (!slot.has(generation, Slot.RESPONSE)) {
-      throw Slot.closed(Slot.RESPONSE);
-    }
-  }
+  public abstract void close();
 
   @Override
   MemorySegment memory() {
     return model.runtime().readOnlyMemory();
   }
+
+  // ---- What the kinds of responses differ in; between enter and exit ---------------------------
+
+  /** Keeps what it owns from being given back until {@link #exit}; throws when it was closed. */
+  abstract void enter();
+
+  abstract void exit();
+
+  abstract boolean has(int output);
+
+  /** An output that is there. */
+  abstract Tensor tensor(int output);
+
+  /** The buffer of the output whose data is at this address; 0: none of its own. */
+  abstract long slab(long data);
 }

@@ -18,6 +18,8 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * The functions that the core calls about backends written in Java, made once and living as long as
@@ -26,15 +28,21 @@ import java.util.List;
  */
 final class JavaBackends {
 
+  /** A load of a model; its open instances are there by number. */
   private record Entry(
       Backend backend,
       Signature signature,
       NativeRuntime runtime,
-      List<InstancePlacement> placements) {}
+      List<InstancePlacement> placements,
+      Map<Long, Instance> instances) {}
 
-  /** An instance with what its batches need. */
+  /** An instance with what its batches need, and the number of the load that it belongs to. */
   record Instance(
-      BackendInstance backend, Signature signature, NativeRuntime runtime, BatchScratch scratch) {}
+      long load,
+      BackendInstance backend,
+      Signature signature,
+      NativeRuntime runtime,
+      BatchScratch scratch) {}
 
   private static final Registry<Entry> BACKENDS = new Registry<>();
   private static final Registry<Instance> INSTANCES = new Registry<>();
@@ -42,6 +50,7 @@ final class JavaBackends {
   private static final int OK = 0;
 
   private static final long OPEN_MODEL = upcall("openModel", int.class, "LLLL");
+  private static final long MEMORY_READ = upcall("memoryRead", void.class, "LLL");
   private static final long OPEN_INSTANCE = upcall("openInstance", int.class, "LILL");
   private static final long EXECUTE = upcall("execute", int.class, "LLL");
   private static final long CLOSE_INSTANCE = upcall("closeInstance", void.class, "L");
@@ -75,7 +84,8 @@ final class JavaBackends {
       Signature signature,
       NativeRuntime runtime,
       List<InstancePlacement> placements) {
-    return BACKENDS.add(new Entry(backend, signature, runtime, placements));
+    return BACKENDS.add(
+        new Entry(backend, signature, runtime, placements, new ConcurrentHashMap<>()));
   }
 
   static void remove(long number) {
@@ -90,6 +100,7 @@ final class JavaBackends {
         backend.ownThread() ? ModelLayout.BACKEND_OWN_THREAD : 0);
     table.set(JAVA_LONG, ModelLayout.BACKEND_CONTEXT, number);
     table.set(JAVA_LONG, ModelLayout.BACKEND_OPEN_MODEL, OPEN_MODEL);
+    table.set(JAVA_LONG, ModelLayout.BACKEND_MEMORY_READ, MEMORY_READ);
     table.set(JAVA_LONG, ModelLayout.BACKEND_OPEN_INSTANCE, OPEN_INSTANCE);
     table.set(JAVA_LONG, ModelLayout.BACKEND_EXECUTE, EXECUTE);
     table.set(JAVA_LONG, ModelLayout.BACKEND_CLOSE_INSTANCE, CLOSE_INSTANCE);
@@ -104,6 +115,23 @@ final class JavaBackends {
     return OK;
   }
 
+  /** All instances together. */
+  static void memoryRead(long state, long weightBytesOut, long workingBytesOut) {
+    long weights = 0;
+    long working = 0;
+    try {
+      for (Instance instance : BACKENDS.find(state).instances().values()) {
+        MemoryUsage usage = instance.backend().memoryUsage();
+        weights += usage.weights();
+        working += usage.working();
+      }
+    } catch (Throwable t) {
+      RuntimeUpcalls.logQuietly("a backend failed to tell what memory it uses", t);
+    }
+    Memory.writeLong(weightBytesOut, weights);
+    Memory.writeLong(workingBytesOut, working);
+  }
+
   static int openInstance(long state, int index, long instanceOut, long error) {
     try {
       Entry entry = BACKENDS.find(state);
@@ -114,8 +142,10 @@ final class JavaBackends {
         throw new NereidException(StatusCode.INTERNAL, "open returned null");
       }
       Instance instance =
-          new Instance(backend, entry.signature(), entry.runtime(), new BatchScratch());
-      Memory.writeLong(instanceOut, INSTANCES.add(instance));
+          new Instance(state, backend, entry.signature(), entry.runtime(), new BatchScratch());
+      long number = INSTANCES.add(instance);
+      entry.instances().put(number, instance);
+      Memory.writeLong(instanceOut, number);
       return OK;
     } catch (Throwable t) {
       return report(t, error);
@@ -140,7 +170,9 @@ final class JavaBackends {
 
   static void closeInstance(long number) {
     try {
-      INSTANCES.remove(number).backend().close();
+      Instance instance = INSTANCES.remove(number);
+      BACKENDS.find(instance.load()).instances().remove(number);
+      instance.backend().close();
     } catch (Throwable t) {
       RuntimeUpcalls.logQuietly("a backend failed to close", t);
     }

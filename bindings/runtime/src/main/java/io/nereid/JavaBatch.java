@@ -20,12 +20,17 @@ final class JavaBatch extends TensorOwner implements Batch {
   private final JavaBackends.Instance instance;
   private final long batch;
   private final int requestCount;
+
+  /** What the requests' next responses consist of, each made when needed; null: not decoupled. */
+  private final ResponseDraft[] drafts;
+
   private volatile boolean ended;
 
   JavaBatch(JavaBackends.Instance instance, long batch) {
     this.instance = instance;
     this.batch = batch;
     requestCount = Memory.readInt(batch + RequestLayout.BATCH_REQUEST_COUNT);
+    drafts = signature().spec().decoupled() ? new ResponseDraft[requestCount] : null;
   }
 
   /** From now on nothing can be done with it. */
@@ -125,12 +130,13 @@ final class JavaBatch extends TensorOwner implements Batch {
 
   @Override
   public Tensor output(int index, long... shape) {
-    return allocate(BatchScratch.WHOLE_BATCH, index, fixedByteSize(index, shape), shape);
+    return allocate(this, BatchScratch.WHOLE_BATCH, index, fixedByteSize(index, shape), shape);
   }
 
   @Override
   public Tensor bytesOutput(String name, long byteSize, long... shape) {
-    return allocate(BatchScratch.WHOLE_BATCH, signature().outputIndex(name), byteSize, shape);
+    int index = signature().outputIndex(name);
+    return allocate(this, BatchScratch.WHOLE_BATCH, index, byteSize, shape);
   }
 
   private long fixedByteSize(int index, long[] shape) {
@@ -142,13 +148,13 @@ final class JavaBatch extends TensorOwner implements Batch {
     return Signature.byteSize("output '" + output.name() + "'", output.dataType(), shape);
   }
 
-  private Tensor allocate(int request, int index, long byteSize, long[] shape) {
+  private Tensor allocate(TensorOwner owner, int request, int index, long byteSize, long[] shape) {
     checkOpen();
     TensorSpec output = signature().output(index);
     Signature.checkRank("output '" + output.name() + "'", shape);
     DataType type = output.dataType();
     long data = instance.scratch().output(batch, request, index, type, shape, byteSize);
-    return new Tensor(this, type, shape, data, byteSize);
+    return new Tensor(owner, type, shape, data, byteSize);
   }
 
   @Override
@@ -253,12 +259,32 @@ final class JavaBatch extends TensorOwner implements Batch {
     @Override
     public Tensor output(String name, long... shape) {
       int output = signature().outputIndex(name);
-      return allocate(index, output, fixedByteSize(output, shape), shape);
+      return allocate(owner(), index, output, fixedByteSize(output, shape), shape);
     }
 
     @Override
     public Tensor bytesOutput(String name, long byteSize, long... shape) {
-      return allocate(index, signature().outputIndex(name), byteSize, shape);
+      return allocate(owner(), index, signature().outputIndex(name), byteSize, shape);
+    }
+
+    private TensorOwner owner() {
+      if (drafts == null) {
+        return JavaBatch.this;
+      }
+      if (drafts[index] == null) {
+        drafts[index] = new ResponseDraft(JavaBatch.this);
+      }
+      return drafts[index];
+    }
+
+    @Override
+    public void respond() {
+      checkOpen();
+      if (drafts != null && drafts[index] != null) {
+        drafts[index].send();
+        drafts[index] = null;
+      }
+      BatchScratch.respond(batch, index);
     }
 
     @Override

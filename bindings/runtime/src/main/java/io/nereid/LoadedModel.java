@@ -154,7 +154,7 @@ final class LoadedModel {
 
   /** Takes no new requests, finishes those that were submitted, and closes the backend. */
   private void finish(long deadlineNs, boolean patient) {
-    slots.retire();
+    slots.retire(deadlineNs);
     while (patient && slots.hasUnanswered() && System.nanoTime() - deadlineNs < 0) {
       LockSupport.parkNanos(POLL_NS);
     }

@@ -203,6 +203,11 @@ public final class Model implements AutoCloseable {
       } catch (RuntimeException e) {
         fail(e);
         throw e;
+      } catch (Error e) { // a backend's class that cannot be linked, or no memory left
+        NereidException failure =
+            new NereidException(StatusCode.INTERNAL, "the model could not be loaded", e);
+        fail(failure);
+        throw failure;
       }
       nereid.fire(new ModelEvent.Ready(name, version, latest.times()));
       long deadlineNs = Checks.deadlineNs(nereid.options().drainTimeout());

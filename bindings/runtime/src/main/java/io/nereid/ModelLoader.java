@@ -124,6 +124,9 @@ final class ModelLoader {
     Optional<Backend> javaBackend = BackendFinder.find(spec);
     List<Integer> devices = javaBackend.map(Backend::devices).orElse(List.of());
     List<InstancePlacement> placements = InstancePlacement.of(spec.instanceGroups(), devices);
+    if (devices.isEmpty()) {
+      warnOfGpus(spec);
+    }
     long number =
         javaBackend
             .map(backend -> JavaBackends.add(backend, signature, runtime, placements))
@@ -147,6 +150,19 @@ final class ModelLoader {
     } catch (RuntimeException e) {
       JavaBackends.remove(number);
       throw e;
+    }
+  }
+
+  private static void warnOfGpus(ModelSpec spec) {
+    for (InstanceGroup group : spec.instanceGroups()) {
+      if (group.kind() == InstanceGroup.Kind.GPU) {
+        RuntimeUpcalls.LOGGER.log(
+            Level.WARNING,
+            "model ''{0}'' asks for GPUs in instance group ''{1}'', but its backend runs on the"
+                + " processor: the instances run there",
+            spec.name(),
+            group.name());
+      }
     }
   }
 

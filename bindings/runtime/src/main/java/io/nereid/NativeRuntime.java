@@ -82,6 +82,8 @@ final class NativeRuntime {
       target.set(JAVA_LONG, ModelLayout.RUNTIME_DEALLOCATE, allocator.deallocate());
       target.set(JAVA_LONG, ModelLayout.RUNTIME_COMPLETE_CONTEXT, number);
       target.set(JAVA_LONG, ModelLayout.RUNTIME_COMPLETE, RuntimeUpcalls.COMPLETE);
+      target.set(JAVA_LONG, ModelLayout.RUNTIME_RESPOND_CONTEXT, number);
+      target.set(JAVA_LONG, ModelLayout.RUNTIME_RESPOND, RuntimeUpcalls.RESPOND);
       target.set(JAVA_LONG, ModelLayout.RUNTIME_LOG, RuntimeUpcalls.LOG);
       MemorySegment out = scratch.allocate(JAVA_LONG);
       long error = ErrorRecord.allocate(scratch);

@@ -164,17 +164,23 @@ final class RepositoryLoader {
   }
 
   private ModelReading unusable(String name, List<Path> directories) {
-    NereidException cause =
-        directories.isEmpty()
-            ? new NereidException(
-                StatusCode.NOT_FOUND,
-                "there is no model '" + name + "' in " + options.repositories())
-            : new NereidException(
-                StatusCode.INVALID_ARGUMENT,
-                "model '"
-                    + name
-                    + "' is in more than one repository, and must be in one only: "
-                    + directories);
+    NereidException cause;
+    try {
+      ModelRepository.checkName(name);
+      cause =
+          directories.isEmpty()
+              ? new NereidException(
+                  StatusCode.NOT_FOUND,
+                  "there is no model '" + name + "' in " + options.repositories())
+              : new NereidException(
+                  StatusCode.INVALID_ARGUMENT,
+                  "model '"
+                      + name
+                      + "' is in more than one repository, and must be in one only: "
+                      + directories);
+    } catch (NereidException e) {
+      cause = e;
+    }
     return new ModelReading(List.of(new RepositoryModel.Broken(name, 0, cause)), 0, 0);
   }
 

@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /**
@@ -46,7 +47,7 @@ record RepositoryPlan(
         .flatMap(Optional::stream)
         .flatMap(ensemble -> ensemble.steps().stream())
         .map(Ensemble.Step::model)
-        .collect(Collectors.toUnmodifiableSet());
+        .collect(Collectors.toCollection(TreeSet::new));
   }
 
   /** Whether the directories are no longer what was read. */

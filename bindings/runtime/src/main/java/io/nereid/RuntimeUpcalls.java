@@ -26,6 +26,12 @@ final class RuntimeUpcalls {
           find("complete", long.class, long.class, int.class),
           FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG, JAVA_INT));
 
+  /** Address of an {@code nrd_respond_fn}. */
+  static final long RESPOND =
+      NativeLibrary.upcall(
+          find("respond", long.class, long.class, long.class, int.class),
+          FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT));
+
   /** Address of an {@code nrd_log_fn}. */
   static final long LOG =
       NativeLibrary.upcall(
@@ -50,6 +56,14 @@ final class RuntimeUpcalls {
       } catch (Throwable t) {
         logQuietly("a completion could not be delivered", t);
       }
+    }
+  }
+
+  static void respond(long context, long tag, long outputs, int count) {
+    try {
+      NativeRuntime.find(context).slots().respond(tag, outputs, count);
+    } catch (Throwable t) {
+      logQuietly("a response could not be delivered", t);
     }
   }
 

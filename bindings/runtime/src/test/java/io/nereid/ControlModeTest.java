@@ -327,14 +327,16 @@ class ControlModeTest {
   @Test
   void filesThatKeepChangingGiveAReason() throws Exception {
     Path model = repository.model("m", IDENTITY.replace("identity", "nobody"), 1);
+    Path part = model.resolve("1/model.bin");
     Failures failures = new Failures();
     var stop = new AtomicBoolean();
     Thread writer =
         failures.startPlatform(() -> {
           for (int i = 0; !stop.get(); i++) {
-            Files.writeString(model.resolve("1/model.bin"), "part " + i);
+            Files.writeString(part, "x".repeat(i % 1000 + 1));
           }
         });
+    await(() -> Files.exists(part));
     try (Nereid nereid = explicit("m")) {
       assertTrue(
           index(nereid).getFirst().contains("changed while it was being read"), "" + index(nereid));

@@ -354,7 +354,10 @@ class JavaBackendTest extends RuntimeTest {
   @Test
   void backendsAreFoundByTheNameTheyAreAnnouncedWith(@TempDir Path directory) throws Exception {
     Path services = Files.createDirectories(directory.resolve("META-INF/services"));
-    Files.writeString(services.resolve(Backend.class.getName()), NegatingBackend.class.getName());
+    // One that is announced and not there must not stand in the way of others.
+    Files.writeString(
+        services.resolve(Backend.class.getName()),
+        "no.such.Backend\n" + NegatingBackend.class.getName());
     assertFails(StatusCode.NOT_FOUND, () -> nereid.load(identity("m").backend("negating").build()));
     Thread thread = Thread.currentThread();
     ClassLoader before = thread.getContextClassLoader();
@@ -364,6 +367,26 @@ class JavaBackendTest extends RuntimeTest {
     } finally {
       thread.setContextClassLoader(before);
     }
+  }
+
+  @Test
+  void anErrorWhileABackendIsAskedIsTheModelsFailure() {
+    Backend broken =
+        new Backend() {
+          @Override
+          public BackendInstance open(ModelContext context) {
+            return batch -> batch.output("OUT", batch.input("IN"));
+          }
+
+          @Override
+          public List<Integer> devices() {
+            throw new NoClassDefFoundError("gpu.Driver");
+          }
+        };
+    NereidException e =
+        assertFails(StatusCode.INTERNAL, () -> nereid.load(identity("m").backend(broken).build()));
+    assertEquals("the model could not be loaded: gpu.Driver", e.getMessage());
+    assertEquals(ModelState.FAILED, nereid.models().getFirst().state());
   }
 
   @Test

@@ -30,6 +30,32 @@ final class RepositoryFixture {
 
   static final String BATCHING = "backend: \"identity\"\nmax_batch_size: 8\n" + TENSORS;
 
+  private static final String STEP =
+      """
+        step {
+          model_name: "MODEL"
+          model_version: -1
+          input_map { key: "IN" value: "FROM" }
+          output_map { key: "OUT" value: "TO" }
+        }
+      """;
+
+  /** Passes IN through models with {@link #TENSORS}, one after another. */
+  static String ensemble(String... models) {
+    StringBuilder steps = new StringBuilder();
+    for (int i = 0; i < models.length; i++) {
+      steps.append(
+          STEP.replace("MODEL", models[i])
+              .replace("FROM", i == 0 ? "IN" : "between" + i)
+              .replace("TO", i == models.length - 1 ? "OUT" : "between" + (i + 1)));
+    }
+    return "platform: \"ensemble\"\nmax_batch_size: 8\n"
+        + TENSORS
+        + "ensemble_scheduling {\n"
+        + steps
+        + "}\n";
+  }
+
   private final Path root;
 
   RepositoryFixture(Path root) {

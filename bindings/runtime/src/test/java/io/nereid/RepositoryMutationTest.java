@@ -37,7 +37,7 @@ class RepositoryMutationTest {
 
   private static final Path EXAMPLES = Path.of("../../examples/models");
   private static final List<String> MODELS =
-      List.of("digits", "identity_fp32", "simple", "simple_string");
+      List.of("digits", "identity_fp32", "simple", "simple_string", "simple_twice");
   private static final int READS = 2_000;
   private static final int LOADS = 100;
 
@@ -84,6 +84,16 @@ class RepositoryMutationTest {
     "response_cache { enable: 1 }",
     "optimization { graph { level: 9 } }",
     "ensemble_scheduling { }",
+    "ensemble_scheduling { step { model_name: \"simple_twice\" } }",
+    "input_map { key: \"INPUT0\" value: \"sum\" }",
+    "output_map { key: \"OUTPUT0\" value: \"sum\" }",
+    "model_warmup { name: \"w\" count: 2 inputs { key: \"INPUT0\" value { zero_data: true } } }",
+    "random_data: true",
+    "input_data_file: \"../config.pbtxt\"",
+    "model_transaction_policy { decoupled: true }",
+    "cc_model_filenames { key: \"7.5\" value: \"x\" }",
+    "optimization { cuda { graphs: true } }",
+    "kind: KIND_GPU gpus: [ 0, 1 ]",
     "[a.b/c.d] { }",
     "<",
     ">"
@@ -107,8 +117,12 @@ class RepositoryMutationTest {
     for (String model : MODELS) {
       copy(EXAMPLES.resolve(model), repository.resolve(model));
       Path config = repository.resolve(model).resolve("config.pbtxt");
-      Files.write(config, damagedConfig(Files.readAllBytes(config)));
-      if (random.nextInt(4) == 0) {
+      if (random.nextInt(8) == 0) {
+        Files.delete(config); // the model has to tell everything itself
+      } else {
+        Files.write(config, damagedConfig(Files.readAllBytes(config)));
+      }
+      if (Files.exists(config) && random.nextInt(4) == 0) {
         damageFiles(repository.resolve(model));
       }
     }

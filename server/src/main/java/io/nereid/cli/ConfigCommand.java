@@ -1,9 +1,7 @@
 package io.nereid.cli;
 
-import io.nereid.Model;
 import io.nereid.ModelConfiguration;
 import io.nereid.Nereid;
-import io.nereid.RepositoryOptions;
 import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.Locale;
@@ -13,7 +11,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 import tools.jackson.jr.ob.JSON;
 
@@ -26,16 +23,7 @@ import tools.jackson.jr.ob.JSON;
 final class ConfigCommand implements Callable<Integer> {
   @Spec private CommandSpec command;
 
-  @Parameters(paramLabel = "MODEL", description = "The model's name.")
-  private String modelName;
-
-  @Mixin private RepositoryArguments repositories;
-
-  @Option(
-      names = "--model-version",
-      paramLabel = "N",
-      description = "The version; the highest by default.")
-  private Long version;
+  @Mixin private ModelArguments model;
 
   @Option(names = "--json", description = "Print JSON instead of protobuf text.")
   private boolean json;
@@ -55,12 +43,8 @@ final class ConfigCommand implements Callable<Integer> {
 
   /** Of the model as it is served: only loading it shows what its file tells. */
   private ModelConfiguration configuration() {
-    RepositoryArguments.muteLoadLog(); // what goes wrong is thrown as well
-    RepositoryOptions.Builder options = RepositoryOptions.builder().explicit(modelName);
-    repositories.directories(null).forEach(options::repository);
-    try (Nereid nereid = Nereid.open(options.build())) {
-      Model model = version == null ? nereid.model(modelName) : nereid.model(modelName, version);
-      return model.configuration();
+    try (Nereid nereid = model.open()) {
+      return model.model(nereid).configuration();
     }
   }
 

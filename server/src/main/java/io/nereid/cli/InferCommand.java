@@ -4,7 +4,7 @@ import io.nereid.InferRequest;
 import io.nereid.InferResponse;
 import io.nereid.Model;
 import io.nereid.Nereid;
-import io.nereid.RepositoryOptions;
+import io.nereid.ResponseStream;
 import io.nereid.Tensor;
 import io.nereid.TensorSpec;
 import java.io.IOException;
@@ -20,7 +20,6 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** Runs one request in this process. */
@@ -38,16 +37,7 @@ import picocli.CommandLine.Spec;
 final class InferCommand implements Callable<Integer> {
   @Spec private CommandSpec command;
 
-  @Parameters(paramLabel = "MODEL", description = "The model's name.")
-  private String modelName;
-
-  @Mixin private RepositoryArguments repositories;
-
-  @Option(
-      names = "--model-version",
-      paramLabel = "N",
-      description = "The version; the highest by default.")
-  private Long version;
+  @Mixin private ModelArguments loaded;
 
   @Option(
       names = "--input",
@@ -92,19 +82,13 @@ final class InferCommand implements Callable<Integer> {
       throw new ParameterException(
           command.commandLine(), "expected --timeout-ms of 1 or more, got " + timeoutMs);
     }
-    RepositoryArguments.muteLoadLog(); // what goes wrong is thrown as well
-    try (Nereid nereid = Nereid.open(options())) {
-      Model model = version == null ? nereid.model(modelName) : nereid.model(modelName, version);
+    try (Nereid nereid = loaded.open()) {
+      Model model = loaded.model(nereid);
       Map<String, Tensor> tensors = tensors(model);
       long[] elapsedNs = new long[repeat];
       for (int i = 0; i < repeat; i++) {
-        long startNs = System.nanoTime();
-        try (InferRequest request = request(model, tensors);
-            InferResponse response = request.infer()) {
-          elapsedNs[i] = System.nanoTime() - startNs;
-          if (i == repeat - 1) {
-            new ResponsePrinter(command.commandLine().getOut()).print(model, response, json);
-          }
+        try (InferRequest request = request(model, tensors)) {
+          elapsedNs[i] = send(model, request, i == repeat - 1);
         }
       }
       if (repeat > 1) {
@@ -114,11 +98,34 @@ final class InferCommand implements Callable<Integer> {
     }
   }
 
-  /** Only this model: what is wrong with others is of no interest here. */
-  private RepositoryOptions options() {
-    RepositoryOptions.Builder options = RepositoryOptions.builder().explicit(modelName);
-    repositories.directories(null).forEach(options::repository);
-    return options.build();
+  /** Returns how long it took, printing left aside where there is one response. */
+  private long send(Model model, InferRequest request, boolean print) throws IOException {
+    ResponsePrinter printer = new ResponsePrinter(command.commandLine().getOut());
+    long startNs = System.nanoTime();
+    if (model.spec().decoupled()) {
+      try (ResponseStream stream = request.inferStream()) {
+        if (print) {
+          printer.print(model, stream, json);
+        } else {
+          skip(stream);
+        }
+        return System.nanoTime() - startNs;
+      }
+    }
+    try (InferResponse response = request.infer()) {
+      long elapsedNs = System.nanoTime() - startNs;
+      if (print) {
+        printer.print(model, response, json);
+      }
+      return elapsedNs;
+    }
+  }
+
+  private static void skip(ResponseStream stream) {
+    InferResponse response;
+    while ((response = stream.next()) != null) {
+      response.close();
+    }
   }
 
   private Map<String, Tensor> tensors(Model model) throws IOException {

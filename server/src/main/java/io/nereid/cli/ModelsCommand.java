@@ -61,9 +61,7 @@ final class ModelsCommand implements Callable<Integer> {
           command.commandLine(), "--watch needs --model-control-mode poll");
     }
     RepositoryArguments.muteLoadLog(); // the list has the reasons
-    try (LoadProgress progress = new LoadProgress();
-        Nereid nereid = Nereid.open(control.options(repository).listener(progress).build())) {
-      progress.close();
+    try (Nereid nereid = open()) {
       List<ModelIndexEntry> index = nereid.repository().index();
       if (json) {
         printJson(nereid, index);
@@ -74,6 +72,14 @@ final class ModelsCommand implements Callable<Integer> {
         watch(nereid);
       }
       return index.stream().anyMatch(entry -> entry.state() == State.UNAVAILABLE) ? 1 : 0;
+    }
+  }
+
+  private Nereid open() {
+    try (LoadProgress progress = new LoadProgress()) {
+      Nereid nereid = Nereid.open(control.options(repository).listener(progress).build());
+      nereid.removeListener(progress);
+      return nereid;
     }
   }
 

@@ -3,6 +3,7 @@ package io.nereid.cli;
 import io.nereid.DataType;
 import io.nereid.InferResponse;
 import io.nereid.Model;
+import io.nereid.ResponseStream;
 import io.nereid.Tensor;
 import io.nereid.TensorSpec;
 import java.io.IOException;
@@ -15,7 +16,7 @@ import java.util.List;
 import java.util.Map;
 import tools.jackson.jr.ob.JSON;
 
-/** Prints a response for people, or as JSON in the protocol's form. */
+/** Prints responses for people, or as JSON in the protocol's form. */
 final class ResponsePrinter {
 
   /** Elements that a person still reads; JSON holds all. */
@@ -28,25 +29,52 @@ final class ResponsePrinter {
   }
 
   void print(Model model, InferResponse response, boolean json) throws IOException {
-    List<Map<String, Object>> outputs = new ArrayList<>();
-    for (TensorSpec spec : model.spec().outputs()) {
-      if (!response.outputNames().contains(spec.name())) {
-        continue;
-      }
-      Tensor tensor = response.output(spec.name());
-      if (json) {
-        outputs.add(describe(spec, tensor));
-      } else {
-        printTensor(spec, tensor);
+    if (json) {
+      out.println(JSON.std.asString(reply(model, response)));
+    } else {
+      printOutputs(model, response);
+    }
+  }
+
+  /** Prints the responses as they come; JSON when all are there, as an array. */
+  void print(Model model, ResponseStream stream, boolean json) throws IOException {
+    List<Map<String, Object>> replies = new ArrayList<>();
+    InferResponse next;
+    while ((next = stream.next()) != null) {
+      try (InferResponse response = next) {
+        if (json) {
+          replies.add(reply(model, response));
+        } else {
+          printOutputs(model, response);
+        }
       }
     }
     if (json) {
-      Map<String, Object> reply = new LinkedHashMap<>();
-      reply.put("model_name", model.name());
-      reply.put("model_version", Long.toString(model.version()));
-      reply.put("outputs", outputs);
-      out.println(JSON.std.asString(reply));
+      out.println(JSON.std.asString(replies));
     }
+  }
+
+  private static List<TensorSpec> outputs(Model model, InferResponse response) {
+    List<String> names = response.outputNames();
+    return model.spec().outputs().stream().filter(spec -> names.contains(spec.name())).toList();
+  }
+
+  private void printOutputs(Model model, InferResponse response) {
+    for (TensorSpec spec : outputs(model, response)) {
+      printTensor(spec, response.output(spec.name()));
+    }
+  }
+
+  private static Map<String, Object> reply(Model model, InferResponse response) {
+    Map<String, Object> reply = new LinkedHashMap<>();
+    reply.put("model_name", model.name());
+    reply.put("model_version", Long.toString(model.version()));
+    reply.put(
+        "outputs",
+        outputs(model, response).stream()
+            .map(spec -> describe(spec, response.output(spec.name())))
+            .toList());
+    return reply;
   }
 
   private static Map<String, Object> describe(TensorSpec spec, Tensor tensor) {

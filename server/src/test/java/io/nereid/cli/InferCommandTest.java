@@ -8,6 +8,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -63,6 +64,27 @@ class InferCommandTest {
         "INPUT0=[\"" + COUNT.replace(",", "\",\"") + "\"]",
         "--input",
         "INPUT1=" + ONES);
+  }
+
+  @Test
+  void everyResponseOfADecoupledModelIsPrinted() throws IOException {
+    String[] args = {
+      "infer", "repeat", "--input", "IN=5,-6", "--input", "DELAY=0,20", "--input", "WAIT=0"
+    };
+    assertPrints(
+        """
+        OUT INT32[1]: 5
+        IDX UINT32[1]: 0
+        OUT INT32[1]: -6
+        IDX UINT32[1]: 1
+        """,
+        args);
+    CommandLineRun other = new CommandLineRun();
+    List<String> more = new ArrayList<>(List.of(args));
+    more.addAll(List.of("--json", "--repeat", "3", "--output", "IDX"));
+    assertEquals(0, other.run(more.toArray(String[]::new)), other.err());
+    assertEquals(2, JSON.std.listFrom(other.out()).size());
+    assertTrue(other.err().startsWith("3 requests"), other.err());
   }
 
   @Test

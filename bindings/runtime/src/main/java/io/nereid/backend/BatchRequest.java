@@ -42,4 +42,21 @@ public interface BatchRequest {
             : bytesOutput(name, values.byteSize(), values.shape());
     return output.copyFrom(values);
   }
+
+  /**
+   * For decoupled models: sends the outputs that were made here for this request as one response to
+   * it. Any number of times, also never; the outputs that are there when execute returns are its
+   * last response. Waits while the receiver is several responses behind.
+   *
+   * <p>The outputs belong to the receiver from now on: their tensors throw {@link
+   * IllegalStateException}, and segments taken from them before must not be written to any more.
+   *
+   * <p>Other threads than that of execute may call this while it waits for them, one at a time for
+   * a request.
+   *
+   * @throws io.nereid.NereidException with {@link io.nereid.StatusCode#CANCELLED} when nobody waits
+   *     for this request's responses any more: more of them are of no use. Thrown on out of execute
+   *     it ends all requests of the batch
+   */
+  void respond();
 }

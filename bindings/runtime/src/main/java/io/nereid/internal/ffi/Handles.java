@@ -36,6 +36,9 @@ final class Handles {
   static final MethodHandle BUFFER_RETAIN =
       downcall("nrd_buffer_retain", FunctionDescriptor.ofVoid(JAVA_LONG), CRITICAL);
 
+  static final MethodHandle BUFFER_RELEASE =
+      downcall("nrd_buffer_release", FunctionDescriptor.ofVoid(JAVA_LONG));
+
   static final MethodHandle HISTOGRAM_BUCKET_COUNT =
       downcall("nrd_histogram_bucket_count", FunctionDescriptor.of(JAVA_INT), CRITICAL);
 
@@ -86,6 +89,11 @@ final class Handles {
           FunctionDescriptor.of(
               JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG,
               JAVA_LONG, JAVA_LONG));
+
+  static final MethodHandle BATCH_REQUEST_RESPOND =
+      downcall(
+          "nrd_batch_request_respond",
+          FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_LONG));
 
   static final MethodHandle BATCH_REQUEST_FAIL =
       downcall(

@@ -166,6 +166,7 @@ public final class ModelLayout {
   public static final long BACKEND_FLAGS = offset(BACKEND, "flags");
   public static final long BACKEND_CONTEXT = offset(BACKEND, "context");
   public static final long BACKEND_OPEN_MODEL = offset(BACKEND, "open_model");
+  public static final long BACKEND_MEMORY_READ = offset(BACKEND, "memory_read");
   public static final long BACKEND_OPEN_INSTANCE = offset(BACKEND, "open_instance");
   public static final long BACKEND_EXECUTE = offset(BACKEND, "execute");
   public static final long BACKEND_CLOSE_INSTANCE = offset(BACKEND, "close_instance");

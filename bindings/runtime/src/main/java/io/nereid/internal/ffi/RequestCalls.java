@@ -122,6 +122,14 @@ public final class RequestCalls {
     }
   }
 
+  public static int batchRequestRespond(long batch, int requestIndex, long errorOut) {
+    try {
+      return (int) Handles.BATCH_REQUEST_RESPOND.invokeExact(batch, requestIndex, errorOut);
+    } catch (Throwable t) {
+      throw NativeLibrary.unexpected(t);
+    }
+  }
+
   public static void batchRequestFail(
       long batch, int requestIndex, int code, long message, long messageSize) {
     try {

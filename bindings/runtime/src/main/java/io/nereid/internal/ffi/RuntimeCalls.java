@@ -53,6 +53,14 @@ public final class RuntimeCalls {
     }
   }
 
+  public static void bufferRelease(long buffer) {
+    try {
+      Handles.BUFFER_RELEASE.invokeExact(buffer);
+    } catch (Throwable t) {
+      throw NativeLibrary.unexpected(t);
+    }
+  }
+
   public static int histogramBucketCount() {
     try {
       return (int) Handles.HISTOGRAM_BUCKET_COUNT.invokeExact();

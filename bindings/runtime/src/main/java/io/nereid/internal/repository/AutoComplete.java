@@ -98,7 +98,6 @@ final class AutoComplete {
         && completed.getSchedulingChoiceCase()
             == ModelConfig.SchedulingChoiceCase.SCHEDULINGCHOICE_NOT_SET) {
       completed.setDynamicBatching(ModelDynamicBatching.getDefaultInstance());
-      told.add("dynamic_batching");
     }
     return new Completed(completed.build(), told);
   }
@@ -127,10 +126,13 @@ final class AutoComplete {
   }
 
   private Stream<TensorSpec> servedTensors() {
+    Set<String> listed = new HashSet<>();
+    config.getInputList().forEach(input -> listed.add(input.getName()));
     Set<String> chosen = new HashSet<>();
     config.getOutputList().forEach(output -> chosen.add(output.getName()));
     return Stream.concat(
-        signature.inputs().stream(),
+        signature.inputs().stream()
+            .filter(input -> !input.optional() || listed.contains(input.name())),
         signature.outputs().stream()
             .filter(output -> chosen.isEmpty() || chosen.contains(output.name())));
   }
@@ -145,11 +147,11 @@ final class AutoComplete {
     Set<String> listed = new HashSet<>();
     config.getInputList().forEach(input -> listed.add(input.getName()));
     for (TensorSpec own : signature.inputs()) {
-      if (!listed.contains(own.name())) {
+      // An input with a default can be a weight of the model: only who lists it wants to send it.
+      if (!own.optional() && !listed.contains(own.name())) {
         String path = "input[" + completed.getInputCount() + "]";
         told.add(path);
-        ModelInput.Builder input =
-            ModelInput.newBuilder().setName(own.name()).setOptional(own.optional());
+        ModelInput.Builder input = ModelInput.newBuilder().setName(own.name());
         fill(input, path, own, check);
         completed.addInput(input);
       }

@@ -13,28 +13,39 @@ import java.util.List;
  * A message of a configuration, with where it is written. The message may hold more than what is
  * written: what the model told, and defaults.
  *
+ * <p>The parser notes the places in messages of a list in brackets together, as if they were one:
+ * which is whose follows from what each of them holds.
+ *
  * @param message the message
- * @param places where its fields are
+ * @param written the messages, as they are written, whose places are noted together; none for a
+ *     message that is not written
+ * @param index which of them this one is
+ * @param places where their fields are
  * @param source what the places are in
  * @param place where the message itself is, such as {@code m/config.pbtxt:3:1}
  */
 record ConfigNode(
-    Message message, TextFormatParseInfoTree places, ConfigSource source, String place) {
+    Message message,
+    List<Message> written,
+    int index,
+    TextFormatParseInfoTree places,
+    ConfigSource source,
+    String place) {
 
   private static final TextFormatParseInfoTree NOWHERE = TextFormatParseInfoTree.builder().build();
 
   static ConfigNode root(Message message, TextFormatParseInfoTree places, ConfigSource source) {
-    return new ConfigNode(message, places, source, source.shown());
+    return new ConfigNode(message, List.of(message), 0, places, source, source.shown());
   }
 
   /** A message of which nothing is written. */
   static ConfigNode root(Message message, ConfigSource source) {
-    return root(message, NOWHERE, source);
+    return new ConfigNode(message, List.of(), 0, NOWHERE, source, source.shown());
   }
 
   /** The same places for a message that holds more. */
   ConfigNode withMessage(Message completed) {
-    return new ConfigNode(completed, places, source, place);
+    return new ConfigNode(completed, written, index, places, source, place);
   }
 
   <M extends Message> M as(Class<M> type) {
@@ -56,12 +67,68 @@ record ConfigNode(
     return child(field(number), 0);
   }
 
-  ConfigNode child(FieldDescriptor field, int index) {
-    Object value =
-        field.isRepeated() ? message.getRepeatedField(field, index) : message.getField(field);
-    TextFormatParseInfoTree inner =
-        isWritten(field, index) ? places.getNestedTrees(field).get(index) : NOWHERE;
-    return new ConfigNode((Message) value, inner, source, place(field, index));
+  ConfigNode child(FieldDescriptor field, int element) {
+    Message value = element(message, field, element);
+    if (!isWritten(field, element)) {
+      return new ConfigNode(value, List.of(), 0, NOWHERE, source, place);
+    }
+    List<TextFormatParseInfoTree> trees = places.getNestedTrees(field);
+    String found = place(field, element);
+    int position = before(field) + element;
+    if (trees.size() == total(field)) {
+      List<Message> own = List.of(element(written.get(index), field, element));
+      return new ConfigNode(value, own, 0, trees.get(position), source, found);
+    }
+    List<Message> together = trees.size() == 1 ? elements(written, field) : own(field);
+    int first = trees.size() == 1 ? position : element;
+    TextFormatParseInfoTree tree = trees.size() == 1 ? trees.getFirst() : treeOfList(field, trees);
+    return new ConfigNode(value, together, first, tree, source, found);
+  }
+
+  private List<Message> own(FieldDescriptor field) {
+    return elements(List.of(written.get(index)), field);
+  }
+
+  /** Where each of the messages has a list in brackets of its own; nowhere for other mixtures. */
+  private TextFormatParseInfoTree treeOfList(
+      FieldDescriptor field, List<TextFormatParseInfoTree> trees) {
+    int lists = (int) written.stream().filter(one -> count(one, field) > 0).count();
+    int earlier =
+        (int) written.subList(0, index).stream().filter(one -> count(one, field) > 0).count();
+    return trees.size() == lists ? trees.get(earlier) : NOWHERE;
+  }
+
+  private static Message element(Message message, FieldDescriptor field, int element) {
+    return (Message)
+        (field.isRepeated() ? message.getRepeatedField(field, element) : message.getField(field));
+  }
+
+  private static List<Message> elements(List<Message> messages, FieldDescriptor field) {
+    List<Message> elements = new ArrayList<>();
+    for (Message one : messages) {
+      for (int i = 0; i < count(one, field); i++) {
+        elements.add(element(one, field, i));
+      }
+    }
+    return elements;
+  }
+
+  /** How many places a field of a message is noted at. */
+  private static int count(Message message, FieldDescriptor field) {
+    if (field.isRepeated()) {
+      int count = message.getRepeatedFieldCount(field);
+      return field.getJavaType() == FieldDescriptor.JavaType.MESSAGE ? count : Math.min(count, 1);
+    }
+    return message.getAllFields().containsKey(field) ? 1 : 0;
+  }
+
+  private int total(FieldDescriptor field) {
+    return written.stream().mapToInt(one -> count(one, field)).sum();
+  }
+
+  /** Places of those messages that are noted before this one. */
+  private int before(FieldDescriptor field) {
+    return written.subList(0, index).stream().mapToInt(one -> count(one, field)).sum();
   }
 
   private FieldDescriptor field(int number) {
@@ -73,27 +140,39 @@ record ConfigNode(
     return isWritten(field(number), 0);
   }
 
-  boolean isWritten(FieldDescriptor field, int index) {
-    List<TextFormatParseLocation> locations = places.getLocations(field);
-    if (locations.isEmpty()) {
+  boolean isWritten(FieldDescriptor field, int element) {
+    if (written.isEmpty()) {
       return false;
     }
-    if (field.getJavaType() != FieldDescriptor.JavaType.MESSAGE) {
-      return true;
+    Message own = written.get(index);
+    if (field.getJavaType() == FieldDescriptor.JavaType.MESSAGE) {
+      return element < (field.isRepeated() ? own.getRepeatedFieldCount(field) : count(own, field));
     }
-    int written = places.getNestedTrees(field).size();
-    // A key that is there twice leaves one entry: they cannot be told apart then.
-    boolean shifted = field.isMapField() && written != message.getRepeatedFieldCount(field);
-    return index < written && !shifted;
+    // A value that is written although it is the default shows in its place only.
+    return own.getAllFields().containsKey(field)
+        || places.getLocations(field).size() == written.size();
   }
 
   /** Where a value of a field is; of a list that is written in brackets, the list's beginning. */
-  String place(FieldDescriptor field, int index) {
-    if (!isWritten(field, index)) {
+  String place(FieldDescriptor field, int element) {
+    List<TextFormatParseLocation> locations = places.getLocations(field);
+    if (locations.isEmpty() || !isWritten(field, element)) {
       return place;
     }
-    List<TextFormatParseLocation> locations = places.getLocations(field);
-    TextFormatParseLocation found = locations.get(Math.min(index, locations.size() - 1));
+    boolean message = field.getJavaType() == FieldDescriptor.JavaType.MESSAGE;
+    int position;
+    if (locations.size() == total(field)) {
+      position = before(field) + (message ? element : 0);
+    } else if (locations.size() == 1) {
+      position = 0;
+    } else if (!message && written.size() == 1) {
+      position = Math.min(element, locations.size() - 1); // each number after the field's name
+    } else if (locations.size() == written.size()) {
+      position = index;
+    } else {
+      return place;
+    }
+    TextFormatParseLocation found = locations.get(position);
     return found.equals(TextFormatParseLocation.EMPTY) ? place : source.place(found);
   }
 

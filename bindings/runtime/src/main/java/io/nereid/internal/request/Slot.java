@@ -65,6 +65,7 @@ public final class Slot {
   // after they saw a later state.
   private Thread waiter;
   private Runnable asyncCompletion;
+  private volatile ResponseReceiver receiver;
   private String requestId;
   private Map<String, Object> parameters;
   private MemorySegment[] borrowed;
@@ -191,9 +192,13 @@ public final class Slot {
     return true;
   }
 
-  /** Takes both handles away, because the runtime closes. */
+  /** Takes all handles away, because the runtime closes. */
   void revoke() {
     long generation = generation();
+    ResponseReceiver receiver = this.receiver;
+    if (receiver != null) {
+      receiver.revoke();
+    }
     close(generation, REQUEST);
     close(generation, RESPONSE);
   }
@@ -231,6 +236,9 @@ public final class Slot {
     RequestCalls.reset(record);
     waiter = null;
     asyncCompletion = null;
+    if (receiver != null) {
+      receiver = null; // it is volatile, and writing it is not free
+    }
     requestId = null;
     parameters = null;
     deadlineNs = 0;
@@ -256,6 +264,7 @@ public final class Slot {
 
   /** Takes back what beginSubmit did, when the core was not called. */
   public void undoSubmit() {
+    receiver = null;
     long now;
     long after;
     do {
@@ -295,11 +304,14 @@ public final class Slot {
 
   /** Completes and wakes whoever waits. On a thread of the core: runs no code of users. */
   void completeAndWake() {
-    // Both are read before the state changes: afterwards the slot may serve another request.
+    // All are read before the state changes: afterwards the slot may serve another request.
     Thread thread = waiter;
     Runnable async = asyncCompletion;
+    ResponseReceiver receiver = this.receiver;
     complete();
-    if (async != null) {
+    if (receiver != null) {
+      receiver.completed();
+    } else if (async != null) {
       pool.dispatch(async);
     } else {
       LockSupport.unpark(thread);
@@ -321,6 +333,23 @@ public final class Slot {
   /** What completion runs, on a thread for users' code, instead of waking a thread. */
   public void asyncCompletion(Runnable completion) {
     asyncCompletion = completion;
+  }
+
+  /** Who gets the answers when there can be several, instead of a thread that is woken; or null. */
+  public ResponseReceiver receiver() {
+    return receiver;
+  }
+
+  public void receiver(ResponseReceiver value) {
+    receiver = value;
+  }
+
+  /** The pool does not give it out again: what blocks for long is told. */
+  void retired() {
+    ResponseReceiver receiver = this.receiver;
+    if (receiver != null) {
+      receiver.retired();
+    }
   }
 
   /** The user's id of the request, or null. */

@@ -35,15 +35,20 @@ public final class SlotPool {
   /** Every slot there is, free or not. Guarded by itself. */
   private final Set<Slot> all = new HashSet<>();
 
+  /** Open responses that outlive their records. Guarded by {@link #all}. */
+  private final Set<Revocable> responses = new HashSet<>();
+
   private volatile long head;
   private volatile boolean retired;
+  private long deadlineNs; // of requests that exist; written before retired
   private volatile boolean sealed;
 
   /**
    * Makes an empty pool.
    *
    * @param newRecord gets a record from the core; not called any more after {@link #retire}
-   * @param whenEmpty called when the pool is sealed and its last record went back; may come twice
+   * @param whenEmpty called when the pool is sealed, its last record went back and the last
+   *     response that outlived its record; may come twice
    */
   public SlotPool(SlotTable table, int inputCount, LongSupplier newRecord, Runnable whenEmpty) {
     this.table = table;
@@ -128,10 +133,42 @@ public final class SlotPool {
     }
   }
 
-  /** No more requests from now on; those that exist go on. */
-  public void retire() {
+  /**
+   * No more requests from now on; those that exist go on, until {@code deadlineNs} those whose end
+   * is not in sight.
+   */
+  public void retire(long deadlineNs) {
     synchronized (all) {
+      if (retired) {
+        return;
+      }
+      this.deadlineNs = deadlineNs;
       retired = true;
+    }
+    snapshot().forEach(Slot::retired);
+  }
+
+  /** How long requests still may go on; the largest number while the pool is not retired. */
+  public long leftNs() {
+    return retired ? deadlineNs - System.nanoTime() : Long.MAX_VALUE;
+  }
+
+  /** Counts a response that owns its memory, until it is removed. Called while its slot is held. */
+  public void add(Revocable response) {
+    synchronized (all) {
+      responses.add(response);
+    }
+  }
+
+  /** The response has given its memory back. */
+  public void remove(Revocable response) {
+    boolean last;
+    synchronized (all) {
+      responses.remove(response);
+      last = sealed && isEmpty();
+    }
+    if (last) {
+      whenEmpty.run();
     }
   }
 
@@ -140,14 +177,17 @@ public final class SlotPool {
     return snapshot().stream().anyMatch(Slot::isUnanswered);
   }
 
-  /** How many slots are in use by a request, a response, or the core. */
+  /** How many slots are in use by a request, a response, or the core, and responses without one. */
   public int inUse() {
-    return (int) snapshot().stream().filter(Slot::isNeeded).count();
+    int used = (int) snapshot().stream().filter(Slot::isNeeded).count();
+    synchronized (all) {
+      return used + responses.size();
+    }
   }
 
   /** From now on records go back to the core as soon as nobody needs them. Retires, too. */
   public void seal() {
-    retire();
+    retire(System.nanoTime());
     sealed = true;
     releaseFree();
     if (isEmpty()) {
@@ -158,6 +198,11 @@ public final class SlotPool {
   /** Closes all handles in the users' stead. */
   public void revokeAll() {
     snapshot().forEach(Slot::revoke);
+    List<Revocable> open;
+    synchronized (all) {
+      open = new ArrayList<>(responses);
+    }
+    open.forEach(Revocable::revoke);
   }
 
   private void releaseFree() {
@@ -172,7 +217,7 @@ public final class SlotPool {
     boolean last;
     synchronized (all) {
       all.remove(slot);
-      last = all.isEmpty();
+      last = isEmpty();
     }
     if (last) {
       whenEmpty.run();
@@ -181,7 +226,7 @@ public final class SlotPool {
 
   private boolean isEmpty() {
     synchronized (all) {
-      return all.isEmpty();
+      return all.isEmpty() && responses.isEmpty();
     }
   }
 

@@ -37,6 +37,15 @@ public final class SlotTable {
     slot((int) tag).completeAndWake();
   }
 
+  /** The request of this tag has a response besides its last; without a receiver it is dropped. */
+  public void respond(long tag, long outputs, int count) {
+    // The core has the record meanwhile, so the slot cannot have moved on to another request.
+    ResponseReceiver receiver = slot((int) tag).receiver();
+    if (receiver != null) {
+      receiver.respond(outputs, count);
+    }
+  }
+
   void dispatch(Runnable completion) {
     completions.execute(completion);
   }

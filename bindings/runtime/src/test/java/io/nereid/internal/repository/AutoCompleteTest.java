@@ -32,7 +32,9 @@ class AutoCompleteTest {
       new ModelSignature(
           List.of(
               TensorSpec.of("A", DataType.FP32, -1, 16),
-              TensorSpec.of("B", DataType.BYTES, -1, -1).asOptional()),
+              TensorSpec.of("B", DataType.BYTES, -1, -1),
+              // A weight that a request may send its own of.
+              TensorSpec.of("W", DataType.FP32, 128).asOptional()),
           List.of(
               TensorSpec.of("X", DataType.INT64, -1), TensorSpec.of("Y", DataType.FP16, -1, 2, 3)),
           0);
@@ -45,7 +47,7 @@ class AutoCompleteTest {
 
   private static final String ALL_INPUTS =
       "input { name: 'A' data_type: TYPE_FP32 dims: 16 }"
-          + " input { name: 'B' data_type: TYPE_STRING dims: -1 optional: true }";
+          + " input { name: 'B' data_type: TYPE_STRING  dims: -1 }";
   private static final String ALL_OUTPUTS =
       " output { name: 'X' data_type: TYPE_INT64 dims: 1 reshape { } }"
           + " output { name: 'Y' data_type: TYPE_FP16 dims: [ 2, 3 ] }";
@@ -112,18 +114,22 @@ class AutoCompleteTest {
         "input { name: 'B' optional: false dims: 7 } max_batch_size: 2|max_batch_size: 2"
             + " input { name: 'B' data_type: TYPE_STRING dims: 7 }"
             + " input { name: 'A' data_type: TYPE_FP32 dims: 16 } OUTPUTS",
+        "max_batch_size: 0 output { name: 'X' } input { name: 'W' optional: true }"
+            + "|input { name: 'W' data_type: TYPE_FP32 dims: 128 optional: true }"
+            + " input { name: 'A' data_type: TYPE_FP32 dims: [ -1, 16 ] }"
+            + " input { name: 'B' data_type: TYPE_STRING dims: [ -1, -1 ] }"
+            + " output { name: 'X' data_type: TYPE_INT64 dims: -1 }",
         "input { name: 'A' dims: [ -1, 16 ] }|input { name: 'A' data_type: TYPE_FP32"
             + " dims: [ -1, 16 ] } input { name: 'B' data_type: TYPE_STRING dims: [ -1, -1 ]"
-            + " optional: true } output { name: 'X' data_type: TYPE_INT64 dims: -1 }"
+            + " } output { name: 'X' data_type: TYPE_INT64 dims: -1 }"
             + " output { name: 'Y' data_type: TYPE_FP16 dims: [ -1, 2, 3 ] }",
         "max_batch_size: 0|input { name: 'A' data_type: TYPE_FP32 dims: [ -1, 16 ] }"
-            + " input { name: 'B' data_type: TYPE_STRING dims: [ -1, -1 ] optional: true }"
+            + " input { name: 'B' data_type: TYPE_STRING dims: [ -1, -1 ] }"
             + " output { name: 'X' data_type: TYPE_INT64 dims: -1 }"
             + " output { name: 'Y' data_type: TYPE_FP16 dims: [ -1, 2, 3 ] }",
         "max_batch_size: 3 input { name: 'A' dims: [ 4, 4 ] reshape { shape: 16 } }"
             + "|max_batch_size: 3 input { name: 'A' data_type: TYPE_FP32 dims: [ 4, 4 ]"
-            + " reshape { shape: 16 } } input { name: 'B' data_type: TYPE_STRING dims: -1"
-            + " optional: true } OUTPUTS",
+            + " reshape { shape: 16 } } input { name: 'B' data_type: TYPE_STRING dims: -1 } OUTPUTS",
       })
   void gapsAreFilled(String config, String expected) throws IOException {
     CompletedModel completed = complete(config == null ? "" : config, BATCHED);
@@ -177,7 +183,7 @@ class AutoCompleteTest {
       quoteCharacter = '`',
       value = {
         "input { name: 'Z' }|m/config.pbtxt:1:1: input 'Z' is configured, but the model has no such"
-            + " input: it has ['A', 'B']",
+            + " input: it has ['A', 'B', 'W']",
         "output { name: 'A' }|1:1: output 'A' is configured, but the model has no such output",
         "input { name: 'A' data_type: TYPE_INT8 }|1:19: input 'A' is configured as TYPE_INT8, but"
             + " the model has FP32: set data_type: TYPE_FP32",
@@ -258,6 +264,16 @@ class AutoCompleteTest {
             "model_transaction_policy.decoupled false DEFAULT",
             "response_cache.enable false DEFAULT"),
         values);
+  }
+
+  @Test
+  void aBatcherThatWasAddedHasDefaults() throws IOException {
+    List<Value> values =
+        complete("", BATCHED).configuration().values().stream()
+            .filter(value -> value.path().startsWith("dynamic_batching."))
+            .toList();
+    assertEquals(7, values.size(), values.toString());
+    assertTrue(values.stream().allMatch(value -> value.origin() == Origin.DEFAULT));
   }
 
   private static String line(Value value) {

@@ -22,11 +22,11 @@ import org.junit.jupiter.api.Timeout;
  * Random configurations, through JSON and through text, and random damage to their JSON. The seed
  * is fixed, so that a failure comes again.
  */
-@Timeout(60)
+@Timeout(120)
 class JsonConfigPropertyTest {
 
-  private static final int MESSAGES = 300;
-  private static final int DAMAGES = 8_000;
+  private static final int MESSAGES = 200;
+  private static final int DAMAGES = 6_000;
 
   private static final long[] INTEGERS = {
     0, 1, -1, 7, 255, Integer.MAX_VALUE, Integer.MIN_VALUE, Long.MAX_VALUE, Long.MIN_VALUE

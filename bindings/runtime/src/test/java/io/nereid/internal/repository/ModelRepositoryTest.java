@@ -54,7 +54,13 @@ class ModelRepositoryTest {
     List<RepositoryModel> models =
         TestRepository.readAll(Path.of("../../examples/models"), repository.warnings::add);
     assertEquals(
-        List.of("digits/1", "identity_fp32/1", "simple/1", "simple_string/1"),
+        List.of(
+            "digits/1",
+            "identity_fp32/1",
+            "repeat/1",
+            "simple/1",
+            "simple_string/1",
+            "simple_twice/1"),
         models.stream().map(ModelRepositoryTest::name).toList());
     models.forEach(
         model -> assertTrue(model instanceof RepositoryModel.Readable, () -> "" + model));

@@ -1,0 +1,107 @@
+package io.nereid.internal.backend;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.nereid.DataType;
+import io.nereid.Model;
+import io.nereid.Nereid;
+import io.nereid.NereidException;
+import io.nereid.StatusCode;
+import io.nereid.Tensor;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** The backend {@code repeat}, found by its name. */
+class RepeatBackendTest {
+
+  private final Nereid nereid = Nereid.create();
+  private final Model model = nereid.load(RepeatModel.spec());
+
+  @AfterEach
+  void close() {
+    assertEquals(0, nereid.poolStatistics().liveBuffers());
+    nereid.close();
+  }
+
+  @Test
+  void eachElementIsAResponse() {
+    int[] in = {4, -2, 0, 1};
+    try (var request = RepeatModel.request(model, 0, 0, in);
+        var stream = request.inferStream()) {
+      for (int i = 0; i < in.length; i++) {
+        try (var response = stream.next()) {
+          assertEquals(in[i], response.output("OUT").intAt(0));
+          assertEquals(i, response.output("IDX").intAt(0));
+        }
+      }
+      assertNull(stream.next());
+    }
+  }
+
+  @Test
+  void noElementIsNoResponse() {
+    try (var request = RepeatModel.request(model, 0, 0);
+        var stream = request.inferStream()) {
+      assertNull(stream.next());
+    }
+  }
+
+  @Test
+  void delaysComeBeforeResponsesAndTheWaitAfterThem() {
+    long start = System.nanoTime();
+    try (var request = RepeatModel.request(model, 30, 60, 1, 2);
+        var stream = request.inferStream()) {
+      stream.next().close();
+      assertTrue(elapsedMs(start) >= 30);
+      stream.next().close();
+      assertTrue(elapsedMs(start) >= 60);
+      assertNull(stream.next());
+      assertTrue(elapsedMs(start) >= 120);
+    }
+  }
+
+  private static long elapsedMs(long startNs) {
+    return Duration.ofNanos(System.nanoTime() - startNs).toMillis();
+  }
+
+  @Test
+  void itNoticesThatNobodyWaits() {
+    try (var request = RepeatModel.request(model, 60_000, 0, 1);
+        var stream = request.inferStream()) {
+      // The backend is waiting by then, or cancelled before it began.
+      request.cancel();
+      NereidException e = assertThrows(NereidException.class, stream::next);
+      assertEquals(StatusCode.CANCELLED, e.code());
+    }
+    try (var request = RepeatModel.request(model, 0, 60_000, 1)) {
+      var stream = request.inferStream();
+      stream.next().close();
+      stream.close();
+    }
+    model.unload(); // would take a minute
+  }
+
+  @Test
+  void inputsMustFitEachOther() {
+    try (var request =
+            model
+                .newRequest()
+                .input("IN", Tensor.ofInts(new int[3], 3))
+                .input("WAIT", uint(0))
+                .input("DELAY", uint(0));
+        var stream = request.inferStream()) {
+      NereidException e = assertThrows(NereidException.class, stream::next);
+      assertEquals(StatusCode.INVALID_ARGUMENT, e.code());
+      assertEquals("expected as many elements in DELAY as in IN, got 1 and 3", e.getMessage());
+    }
+  }
+
+  private static Tensor uint(int value) {
+    return Tensor.of(DataType.UINT32, MemorySegment.ofArray(new int[] {value}), 1);
+  }
+}
