@@ -22,6 +22,10 @@ class InferErrorsTest {
   static void start() {
     server = new TestServer().identity(DataType.FP32).identity(DataType.BYTES);
     server.load(
+        TestServer.identity("decoupled", DataType.FP32)
+            .decoupled(true)
+            .backend(context -> batch -> {}));
+    server.load(
         ModelSpec.builder("pair")
             .backend("identity")
             .maxBatchSize(8)
@@ -123,6 +127,7 @@ class InferErrorsTest {
             + " input(s) ['A'], but missing required input(s) ['B']",
         "pair | {'inputs':[$A,{'name':'B','datatype':'INT32','shape':[2,2],'data':[1,2,3,4]}]} |"
             + " 400 | batch size does not match other inputs for 'pair'",
+        "decoupled | {} | 501 | HTTP end point doesn't support models with decoupled",
         "none | {} | 404 | Request for unknown model: 'none' is not found",
         "FP32/versions/99 | {} | 404 | Request for unknown model: 'FP32' version 99 is not found",
         "FP32/versions/x | {} | 404 | Not Found"
