@@ -1,11 +1,15 @@
 package io.nereid.server.http;
 
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
 
 /** All connections, and the thread that looks after them. */
 final class ConnectionWatch implements AutoCloseable {
+
+  private static final Logger LOGGER = System.getLogger(ConnectionWatch.class.getName());
 
   /** How often: a client that went away is noticed this late. */
   private static final long TICK_NS = 20_000_000;
@@ -54,10 +58,18 @@ final class ConnectionWatch implements AutoCloseable {
         continue;
       }
       long nowUs = ConnectionGuard.nowUs();
-      for (ConnectionGuard connection : connections) {
-        connection.tick(nowUs);
-      }
+      connections.forEach(connection -> tick(connection, nowUs));
       LockSupport.parkNanos(this, TICK_NS);
+    }
+  }
+
+  /** One connection that goes wrong must not take the watch from the others. */
+  private static void tick(ConnectionGuard connection, long nowUs) {
+    try {
+      connection.tick(nowUs);
+    } catch (RuntimeException e) {
+      LOGGER.log(Level.ERROR, "a connection could not be looked after", e);
+      connection.close();
     }
   }
 

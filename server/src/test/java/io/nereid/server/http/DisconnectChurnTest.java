@@ -49,12 +49,11 @@ class DisconnectChurnTest {
       for (int i = 0; i < CLIENTS; i++) {
         Random random = new Random(i);
         threads.add(
-            Thread.startVirtualThread(
-                () -> {
-                  for (int j = 0; j < CONNECTIONS; j++) {
-                    converse(server, requests, random, answered, wrong);
-                  }
-                }));
+            Thread.startVirtualThread(() -> {
+              for (int j = 0; j < CONNECTIONS; j++) {
+                converse(server, requests, random, answered, wrong);
+              }
+            }));
       }
       for (Thread thread : threads) {
         thread.join();

@@ -16,12 +16,14 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import tools.jackson.jr.ob.JSON;
 
 /**
  * Throughput and CPU per request of the server beside those of {@link BareEcho}, in turns on one
  * machine. To be started by hand, with the class path of the tests: {@code HttpLoad [ELEMENTS
- * [CONNECTIONS [ROUNDS [SECONDS]]]]}.
+ * [CONNECTIONS [ROUNDS [SECONDS [json]]]]]}.
  */
 final class HttpLoad {
 
@@ -37,7 +39,7 @@ final class HttpLoad {
     int connections = number(args, 1, 8);
     int rounds = number(args, 2, 5);
     int seconds = number(args, 3, 3);
-    byte[] request = request(elements);
+    byte[] request = args.length > 4 ? jsonRequest(elements) : request(elements);
     List<Peer> peers =
         List.of(
             start("nereid", "io.nereid.cli.Main", ServeProcess.arguments()),
@@ -55,7 +57,9 @@ final class HttpLoad {
           Locale.ROOT, "%d FP32, %d connections, %d rounds%n", elements, connections, rounds);
       peers.forEach(HttpLoad::print);
       System.out.printf(
-          Locale.ROOT, "in the model itself: %.1f us a request%n", modelUs(peers.getFirst().port()));
+          Locale.ROOT,
+          "in the model itself: %.1f us a request%n",
+          modelUs(peers.getFirst().port()));
     } finally {
       peers.forEach(peer -> peer.process().destroy());
     }
@@ -77,6 +81,22 @@ final class HttpLoad {
         "Inference-Header-Content-Length: " + json.length() + "\r\n",
         RawClient.concat(
             json.getBytes(StandardCharsets.US_ASCII), new byte[elements * Float.BYTES]));
+  }
+
+  /** The same with everything in JSON. */
+  private static byte[] jsonRequest(int elements) {
+    String data =
+        IntStream.range(0, elements)
+            .mapToObj(i -> Float.toString(i * 0.37f))
+            .collect(Collectors.joining(","));
+    String json =
+        "{\"inputs\":[{\"name\":\"INPUT0\",\"shape\":[1,"
+            + elements
+            + "],\"datatype\":\"FP32\",\"data\":["
+            + data
+            + "]}]}";
+    return RawClient.request(
+        "/v2/models/identity_fp32/infer", "", json.getBytes(StandardCharsets.US_ASCII));
   }
 
   private static Peer start(String name, String main, List<String> arguments) throws IOException {

@@ -32,9 +32,15 @@ final class TestServer implements AutoCloseable {
   }
 
   TestServer(RepositoryOptions repository, HttpLimits limits) {
-    nereid =
+    this(
         Nereid.open(
-            repository, NereidOptions.builder().drainTimeout(Duration.ofSeconds(10)).build());
+            repository, NereidOptions.builder().drainTimeout(Duration.ofSeconds(10)).build()),
+        limits);
+  }
+
+  /** Takes over the runtime. */
+  TestServer(Nereid nereid, HttpLimits limits) {
+    this.nereid = nereid;
     health = new ServerHealth(nereid, true);
     http =
         HttpServer.start(
