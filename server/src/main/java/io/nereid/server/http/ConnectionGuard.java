@@ -26,7 +26,8 @@ final class ConnectionGuard {
   private static final int RUNNING = 2;
   private static final int PROBING = 3; // as RUNNING, with the watch at the input
   private static final int WRITING = 4;
-  private static final int CLOSED = 5;
+  private static final int LINGERING = 5;
+  private static final int CLOSED = 6;
 
   private static final long CLOCK_START_NS = System.nanoTime();
 
@@ -107,7 +108,7 @@ final class ConnectionGuard {
 
   /** Reads what a client still sends before the connection is closed. */
   void lingering() {
-    enter(READING, LINGER_US);
+    enter(LINGERING, LINGER_US);
   }
 
   private void enter(int phase, long timeUs) {
@@ -143,7 +144,7 @@ final class ConnectionGuard {
   /** Whether a request has begun and is not answered. */
   boolean isBusy() {
     int phase = phase(state.get());
-    return phase != IDLE && phase != CLOSED;
+    return phase != IDLE && phase != LINGERING && phase != CLOSED;
   }
 
   /** Looks after the connection; {@code nowUs} is {@link #nowUs}. */

@@ -22,6 +22,9 @@ final class HttpConnection implements ServerConnection {
   private static final byte[] CONTINUE =
       "HTTP/1.1 100 Continue\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
 
+  /** Least size of the input's buffer: what is larger is read past it. */
+  private static final int INPUT_BYTES = 16 << 10;
+
   /** Most bytes of a refused body that are read over to keep the connection. */
   private static final long MAX_SKIPPED_BYTES = 1 << 20;
 
@@ -39,7 +42,7 @@ final class HttpConnection implements ServerConnection {
   HttpConnection(HttpContext context, SocketChannel channel) {
     this.context = context;
     HttpLimits limits = context.limits();
-    input = new ConnectionInput(channel, limits.headBytes());
+    input = new ConnectionInput(channel, Math.max(INPUT_BYTES, limits.headBytes()));
     guard = new ConnectionGuard(channel, input, limits);
     output = new ConnectionOutput(channel, guard);
     parser = new RequestHeadParser(input, limits.headBytes());
