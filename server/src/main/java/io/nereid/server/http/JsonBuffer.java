@@ -154,6 +154,17 @@ final class JsonBuffer extends OutputStream {
     return utf8String(utf8, 0, utf8.length);
   }
 
+  /** A float in the shortest text that reads back as the same; NaN and Infinity as such. */
+  JsonBuffer number(float value) {
+    reserve(DecimalText.MAX_LENGTH);
+    int written = DecimalText.write(value, piece, end);
+    if (written < 0) {
+      return ascii(Float.toString(value));
+    }
+    end = written;
+    return this;
+  }
+
   /** UTF-8 in quotes, with what JSON wants escaped. */
   JsonBuffer utf8String(byte[] utf8, int offset, int length) {
     write('"');

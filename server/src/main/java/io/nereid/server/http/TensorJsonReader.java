@@ -150,6 +150,12 @@ final class TensorJsonReader {
     if (token != JsonToken.VALUE_NUMBER_FLOAT && token != JsonToken.VALUE_NUMBER_INT) {
       throw wrong(index, "a number");
     }
+    double quick =
+        DecimalText.readFloat(
+            parser.getStringCharacters(), parser.getStringOffset(), parser.getStringLength());
+    if (!Double.isNaN(quick)) {
+      return (float) quick;
+    }
     float value = parser.getFloatValue();
     if (Float.isInfinite(value) && !parser.isNaN()) {
       throw wrong(index, "a number that fits FP32");
@@ -160,6 +166,12 @@ final class TensorJsonReader {
   private double doubleValue(long index, JsonToken token) {
     if (token != JsonToken.VALUE_NUMBER_FLOAT && token != JsonToken.VALUE_NUMBER_INT) {
       throw wrong(index, "a number");
+    }
+    double quick =
+        DecimalText.readDouble(
+            parser.getStringCharacters(), parser.getStringOffset(), parser.getStringLength());
+    if (!Double.isNaN(quick)) {
+      return quick;
     }
     double value = parser.getDoubleValue();
     if (Double.isInfinite(value) && !parser.isNaN()) {

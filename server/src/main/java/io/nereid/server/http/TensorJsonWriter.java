@@ -68,7 +68,7 @@ final class TensorJsonWriter {
         }
       }
       // The shortest text that reads back as the same value; NaN and Infinity as such.
-      case FP32 -> json.ascii(Float.toString(data.get(FLOAT, i * 4)));
+      case FP32 -> json.number(data.get(FLOAT, i * 4));
       case FP64 -> json.ascii(Double.toString(data.get(DOUBLE, i * 8)));
       case FP16, BF16, BYTES -> throw new IllegalStateException(type + " is not written here");
     }
