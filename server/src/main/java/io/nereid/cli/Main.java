@@ -14,7 +14,13 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "nereid",
     description = "Serves machine-learning models: Java control plane, C++ data plane.",
-    subcommands = {ModelsCommand.class, InferCommand.class, ConfigCommand.class, HelpCommand.class},
+    subcommands = {
+      ServeCommand.class,
+      ModelsCommand.class,
+      InferCommand.class,
+      ConfigCommand.class,
+      HelpCommand.class
+    },
     versionProvider = Version.class,
     mixinStandardHelpOptions = true,
     synopsisSubcommandLabel = "COMMAND",

@@ -47,7 +47,8 @@ class MainTest {
     assertEquals(2, run("halp"));
     String line = err.toString().lines().findFirst().orElseThrow();
     assertTrue(
-        line.startsWith("nereid: no such command: halp; there is models, infer, config, help"),
+        line.startsWith(
+            "nereid: no such command: halp; there is serve, models, infer, config, help"),
         line);
   }
 

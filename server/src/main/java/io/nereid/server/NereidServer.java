@@ -1,0 +1,116 @@
+package io.nereid.server;
+
+import io.nereid.Model;
+import io.nereid.ModelState;
+import io.nereid.Nereid;
+import io.nereid.NereidException;
+import io.nereid.StatusCode;
+import io.nereid.server.http.HttpServer;
+import io.nereid.server.http.ServerHealth;
+import java.time.Duration;
+import java.util.List;
+
+/** A running server: what it consists of, the order in which that starts, and how it ends. */
+public final class NereidServer implements AutoCloseable {
+
+  private final ServerOptions options;
+  private final Nereid nereid;
+  private final HttpServer http;
+  private final StartTimes startTimes;
+  private boolean stopped;
+
+  private NereidServer(
+      ServerOptions options, Nereid nereid, HttpServer http, StartTimes startTimes) {
+    this.options = options;
+    this.nereid = nereid;
+    this.http = http;
+    this.startTimes = startTimes;
+  }
+
+  /** Loads the models and opens the frontends; returns when requests are taken. */
+  public static NereidServer start(ServerOptions options) {
+    long startNs = System.nanoTime();
+    Nereid nereid = Nereid.open(options.repository(), options.runtime());
+    try {
+      if (options.exitOnError()) {
+        checkModels(nereid);
+      }
+      long loadedNs = System.nanoTime();
+      ServerHealth health = new ServerHealth(nereid, options.strictReadiness());
+      HttpServer http =
+          HttpServer.start(
+              nereid,
+              health,
+              options.httpLimits(),
+              options.httpAddress(),
+              options.httpPort(),
+              options.exitTimeout());
+      StartTimes times =
+          new StartTimes(
+              Duration.ofNanos(loadedNs - startNs), Duration.ofNanos(System.nanoTime() - loadedNs));
+      return new NereidServer(options, nereid, http, times);
+    } catch (RuntimeException e) {
+      nereid.close();
+      throw e;
+    }
+  }
+
+  private static void checkModels(Nereid nereid) {
+    List<String> failures =
+        nereid.models().stream()
+            .filter(model -> model.state() == ModelState.FAILED)
+            .map(NereidServer::describe)
+            .toList();
+    if (!failures.isEmpty()) {
+      throw new NereidException(
+          StatusCode.FAILED_PRECONDITION,
+          "not all models could be loaded, and --exit-on-error is on: "
+              + String.join("; ", failures));
+    }
+  }
+
+  private static String describe(Model model) {
+    return "'"
+        + model.name()
+        + (model.version() == 0 ? "'" : "' version " + model.version())
+        + ": "
+        + model.failure().orElse("it failed");
+  }
+
+  /** The models. */
+  public Nereid nereid() {
+    return nereid;
+  }
+
+  /** The port of the HTTP frontend. */
+  public int httpPort() {
+    return http.port();
+  }
+
+  /** How long each part of the start took. */
+  public StartTimes startTimes() {
+    return startTimes;
+  }
+
+  /**
+   * Stops: takes no more requests, finishes those that have begun within the exit timeout, and
+   * unloads the models.
+   *
+   * @return whether all requests finished
+   */
+  public synchronized boolean stop() {
+    if (stopped) {
+      return true;
+    }
+    stopped = true;
+    boolean finished = http.stop(options.exitTimeout());
+    nereid.close();
+    return finished;
+  }
+
+  /** As {@link #stop}. */
+  @Override
+  public void close() {
+    stop();
+  }
+}

@@ -1,0 +1,18 @@
+package io.nereid.server.http;
+
+import java.io.IOException;
+
+/** The client closed the connection in the middle of a request: nobody is there to be told. */
+final class ClientGoneException extends IOException {
+
+  private static final long serialVersionUID = 1L;
+
+  ClientGoneException() {
+    super("the client closed the connection");
+  }
+
+  @Override
+  public Throwable fillInStackTrace() {
+    return this; // an everyday event
+  }
+}

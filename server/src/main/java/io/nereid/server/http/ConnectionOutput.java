@@ -1,0 +1,126 @@
+package io.nereid.server.http;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+import java.util.List;
+
+/** Writes replies: the head and JSON from the buffer, binary data from where it lies. */
+final class ConnectionOutput {
+
+  /** Largest piece of a segment in one buffer, whose size is an int. */
+  private static final long PIECE_BYTES = 1L << 30;
+
+  /** What is copied at a time to be compressed. */
+  private static final int COPY_BYTES = 16 << 10;
+
+  private final SocketChannel channel;
+  private final ConnectionGuard guard;
+  private final ResponseHead head = new ResponseHead();
+  private boolean begun;
+
+  ConnectionOutput(SocketChannel channel, ConnectionGuard guard) {
+    this.channel = channel;
+    this.guard = guard;
+  }
+
+  /** A new reply is to be made. */
+  void begin() {
+    begun = false;
+  }
+
+  /** Whether something of the reply may have been sent. */
+  boolean hasBegun() {
+    return begun;
+  }
+
+  /** Sends a reply; {@code headOnly} as HEAD asks for it. */
+  void send(
+      Status status, JsonBuffer json, List<MemorySegment> binary, boolean close, boolean headOnly)
+      throws IOException {
+    long jsonLength = json.size();
+    long binaryLength = 0;
+    for (int i = 0; i < binary.size(); i++) {
+      binaryLength += binary.get(i).byteSize();
+    }
+    head.write(status, jsonLength + binaryLength, binaryLength > 0 ? jsonLength : -1, "", close);
+    guard.writing();
+    begun = true;
+    if (headOnly) {
+      write(ByteBuffer.wrap(head.bytes(), 0, head.length()));
+    } else if (json.hasRoom(binaryLength)) {
+      for (int i = 0; i < binary.size(); i++) {
+        json.write(binary.get(i));
+      }
+      write(json.seal(head.bytes(), head.length()).getFirst());
+    } else {
+      writeAll(json.seal(head.bytes(), head.length()), binary);
+    }
+  }
+
+  /** Sends the reply to an infer request compressed. */
+  void sendCompressed(
+      Compression compression, JsonBuffer json, List<MemorySegment> binary, boolean close)
+      throws IOException {
+    JsonBuffer compressed = new JsonBuffer();
+    try (OutputStream to = compression.compress(compressed)) {
+      json.writeTo(to);
+      byte[] piece = new byte[COPY_BYTES];
+      for (MemorySegment segment : binary) {
+        for (long at = 0; at < segment.byteSize(); at += piece.length) {
+          int count = (int) Math.min(piece.length, segment.byteSize() - at);
+          MemorySegment.copy(segment, ValueLayout.JAVA_BYTE, at, piece, 0, count);
+          to.write(piece, 0, count);
+        }
+      }
+    }
+    long jsonLength = binary.isEmpty() ? -1 : json.size();
+    head.write(Status.OK, compressed.size(), jsonLength, compression.field(), close);
+    guard.writing();
+    begun = true;
+    writeAll(compressed.seal(head.bytes(), head.length()), List.of());
+  }
+
+  /** Sends a JSON reply with further header fields. */
+  void sendWith(Status status, JsonBuffer json, String fields, boolean close, boolean headOnly)
+      throws IOException {
+    head.write(status, json.size(), -1, fields, close);
+    guard.writing();
+    begun = true;
+    if (headOnly) {
+      write(ByteBuffer.wrap(head.bytes(), 0, head.length()));
+    } else {
+      writeAll(json.seal(head.bytes(), head.length()), List.of());
+    }
+  }
+
+  void write(ByteBuffer buffer) throws IOException {
+    while (buffer.hasRemaining()) {
+      channel.write(buffer);
+    }
+  }
+
+  private void writeAll(List<ByteBuffer> pieces, List<MemorySegment> binary) throws IOException {
+    for (MemorySegment segment : binary) {
+      for (long at = 0; at < segment.byteSize(); at += PIECE_BYTES) {
+        long size = Math.min(PIECE_BYTES, segment.byteSize() - at);
+        pieces.add(segment.asSlice(at, size).asByteBuffer());
+      }
+    }
+    ByteBuffer[] all = pieces.toArray(ByteBuffer[]::new);
+    for (int i = 0; i < all.length; ) {
+      channel.write(all, i, all.length - i);
+      while (i < all.length && !all[i].hasRemaining()) {
+        i++;
+      }
+    }
+  }
+
+  /** Nothing more is written. */
+  void end() throws IOException {
+    channel.shutdownOutput();
+  }
+}

@@ -1,0 +1,81 @@
+package io.nereid.server.http;
+
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.LockSupport;
+
+/** All connections, and the thread that looks after them. */
+final class ConnectionWatch implements AutoCloseable {
+
+  private static final Logger LOGGER = System.getLogger(ConnectionWatch.class.getName());
+
+  /** How often: a client that went away is noticed this late. */
+  private static final long TICK_NS = 20_000_000;
+
+  private final Set<ConnectionGuard> connections = ConcurrentHashMap.newKeySet();
+  private final Thread thread;
+  private volatile boolean closed;
+
+  ConnectionWatch() {
+    thread = Thread.ofPlatform().daemon().name("nrd-http-watch").start(this::run);
+  }
+
+  int count() {
+    return connections.size();
+  }
+
+  void add(ConnectionGuard connection) {
+    connections.add(connection);
+    LockSupport.unpark(thread); // which has none to look after while there are no connections
+  }
+
+  void remove(ConnectionGuard connection) {
+    connections.remove(connection);
+  }
+
+  boolean isBusy() {
+    return connections.stream().anyMatch(ConnectionGuard::isBusy);
+  }
+
+  void closeIdle() {
+    for (ConnectionGuard connection : connections) {
+      if (!connection.isBusy()) {
+        connection.close();
+      }
+    }
+  }
+
+  void abortAll() {
+    connections.forEach(ConnectionGuard::abort);
+  }
+
+  private void run() {
+    while (!closed) {
+      if (connections.isEmpty()) {
+        LockSupport.park(this);
+        continue;
+      }
+      long nowUs = ConnectionGuard.nowUs();
+      connections.forEach(connection -> tick(connection, nowUs));
+      LockSupport.parkNanos(this, TICK_NS);
+    }
+  }
+
+  /** One connection that goes wrong must not take the watch from the others. */
+  private static void tick(ConnectionGuard connection, long nowUs) {
+    try {
+      connection.tick(nowUs);
+    } catch (RuntimeException e) {
+      LOGGER.log(Level.ERROR, "a connection could not be looked after", e);
+      connection.close();
+    }
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    LockSupport.unpark(thread);
+  }
+}

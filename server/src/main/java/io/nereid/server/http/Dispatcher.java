@@ -1,0 +1,101 @@
+package io.nereid.server.http;
+
+import io.nereid.Model;
+import io.nereid.ModelState;
+import io.nereid.Nereid;
+import java.io.IOException;
+
+/** Serves everything but infer requests: writes the JSON of a reply and gives its status. */
+final class Dispatcher {
+
+  private final HttpContext context;
+  private final RepositoryHandler repository;
+
+  Dispatcher(HttpContext context) {
+    this.context = context;
+    repository = new RepositoryHandler(context);
+  }
+
+  Status dispatch(RequestHead head, RequestBody body, JsonBuffer json) throws IOException {
+    Route route = head.route();
+    if (route.endpoint() == Endpoint.UNKNOWN) {
+      throw new HttpFailure(Status.NOT_FOUND, "Not Found");
+    }
+    if (!route.endpoint().allows(head.method())) {
+      throw HttpFailure.withField(
+          Status.METHOD_NOT_ALLOWED, "Method Not Allowed", "Allow", route.endpoint().allow());
+    }
+    if (route.repository()) {
+      throw new HttpFailure(
+          Status.NOT_IMPLEMENTED, "'repository_name' specification is not supported");
+    }
+    return switch (route.endpoint()) {
+      case SERVER_LIVE -> {
+        json.ascii("{\"live\":true}");
+        yield Status.OK;
+      }
+      case SERVER_READY -> serverReady(json);
+      case MODEL_READY -> modelReady(route, json);
+      case SERVER_METADATA -> ok(() -> MetadataJson.server(json));
+      case MODELS -> ok(() -> MetadataJson.models(nereid().models(), json));
+      case MODEL_METADATA -> ok(() -> MetadataJson.model(nereid(), model(route), route, json));
+      case MODEL_CONFIG -> ok(() -> MetadataJson.configuration(model(route), json));
+      case ALL_STATISTICS -> ok(() -> StatisticsJson.write(nereid().models(), json));
+      case MODEL_STATISTICS -> ok(() -> StatisticsJson.write(nereid(), route, json));
+      case REPOSITORY_INDEX -> {
+        repository.index(body, json);
+        yield Status.OK;
+      }
+      case MODEL_LOAD -> {
+        repository.load(route.model(), body);
+        yield Status.OK;
+      }
+      case MODEL_UNLOAD -> {
+        repository.unload(route.model(), body);
+        yield Status.OK;
+      }
+      case INFER, UNKNOWN -> throw new IllegalStateException(route + " is not served here");
+    };
+  }
+
+  private static Status ok(Runnable writing) {
+    writing.run();
+    return Status.OK;
+  }
+
+  private Nereid nereid() {
+    return context.nereid();
+  }
+
+  private Model model(Route route) {
+    return route.version() == 0
+        ? nereid().model(route.model())
+        : nereid().model(route.model(), route.version());
+  }
+
+  private Status serverReady(JsonBuffer json) {
+    boolean ready = context.health().isReady();
+    json.ascii(ready ? "{\"ready\":true,\"live\":true}" : "{\"ready\":false,\"live\":true}");
+    return ready ? Status.OK : Status.UNAVAILABLE;
+  }
+
+  private Status modelReady(Route route, JsonBuffer json) {
+    boolean ready = context.health().isReady(route.model(), route.version());
+    if (!ready && !isKnown(route)) {
+      model(route); // says what is not there
+    }
+    json.ascii("{\"name\":")
+        .string(route.model())
+        .ascii(ready ? ",\"ready\":true}" : ",\"ready\":false}");
+    return ready ? Status.OK : Status.UNAVAILABLE;
+  }
+
+  /** Whether there is such a version, though it takes no requests. */
+  private boolean isKnown(Route route) {
+    return nereid().models().stream()
+        .anyMatch(known ->
+            known.name().equals(route.model())
+                && (route.version() == 0 || known.version() == route.version())
+                && known.state() != ModelState.UNLOADED);
+  }
+}

@@ -1,0 +1,35 @@
+package io.nereid.server.http;
+
+/** What can be asked for, and with which method. */
+enum Endpoint {
+  SERVER_METADATA("GET"),
+  SERVER_LIVE("GET"),
+  SERVER_READY("GET"),
+  MODELS("GET"),
+  MODEL_METADATA("GET"),
+  MODEL_READY("GET"),
+  MODEL_CONFIG("GET"),
+  MODEL_STATISTICS("GET"),
+  ALL_STATISTICS("GET"),
+  INFER("POST"),
+  REPOSITORY_INDEX("POST"),
+  MODEL_LOAD("POST"),
+  MODEL_UNLOAD("POST"),
+  /** Nothing is there. */
+  UNKNOWN("");
+
+  private final String method;
+
+  Endpoint(String method) {
+    this.method = method;
+  }
+
+  /** What the Allow field names. */
+  String allow() {
+    return method.equals("GET") ? "GET, HEAD" : method;
+  }
+
+  boolean allows(String asked) {
+    return asked.equals(method) || (asked.equals("HEAD") && method.equals("GET"));
+  }
+}

@@ -1,0 +1,201 @@
+package io.nereid.server.http;
+
+import java.util.Locale;
+
+/** The header fields of one request that this server acts on, checked as they arrive. */
+final class HeaderFields {
+
+  private long contentLength = RequestHead.ABSENT;
+  private String inferenceHeaderLength;
+  private boolean chunked;
+  private boolean close;
+  private boolean expectsContinue;
+  private int hosts;
+  private String contentEncoding = "";
+  private String acceptEncoding = "";
+
+  /** Bytes of the body; {@link RequestHead#ABSENT} when it says nothing or is chunked. */
+  long contentLength() {
+    return contentLength;
+  }
+
+  /** The value of Inference-Header-Content-Length; null when it is absent. */
+  String inferenceHeaderLength() {
+    return inferenceHeaderLength;
+  }
+
+  boolean chunked() {
+    return chunked;
+  }
+
+  boolean expectsContinue() {
+    return expectsContinue;
+  }
+
+  String contentEncoding() {
+    return contentEncoding;
+  }
+
+  String acceptEncoding() {
+    return acceptEncoding;
+  }
+
+  /** Whether the connection ends with this request, as the client sees it. */
+  boolean wantsClose(boolean http10) {
+    return close || http10;
+  }
+
+  /** Takes one field; its name in whatever case. */
+  void add(byte[] bytes, int name, int nameLength, String value) {
+    // The length tells the fields apart well enough that others cost no comparison of names.
+    switch (nameLength) {
+      case 4 -> {
+        if (is(bytes, name, "host")) {
+          hosts++;
+        }
+      }
+      case 6 -> {
+        if (is(bytes, name, "expect")) {
+          expect(value);
+        }
+      }
+      case 10 -> {
+        if (is(bytes, name, "connection")) {
+          connection(value);
+        }
+      }
+      case 14 -> {
+        if (is(bytes, name, "content-length")) {
+          contentLength(value);
+        }
+      }
+      case 15 -> {
+        if (is(bytes, name, "accept-encoding")) {
+          acceptEncoding = acceptEncoding.isEmpty() ? value : acceptEncoding + "," + value;
+        }
+      }
+      case 16 -> {
+        if (is(bytes, name, "content-encoding")) {
+          contentEncoding = contentEncoding.isEmpty() ? value : contentEncoding + "," + value;
+        }
+      }
+      case 17 -> {
+        if (is(bytes, name, "transfer-encoding")) {
+          transferEncoding(value);
+        }
+      }
+      case 31 -> {
+        if (is(bytes, name, "inference-header-content-length")) {
+          inferenceHeader(value);
+        }
+      }
+      default -> {}
+    }
+  }
+
+  /** Whether a field of this length, whose value is not kept, can be passed over. */
+  static boolean isKnownLength(int nameLength) {
+    return switch (nameLength) {
+      case 4, 6, 10, 14, 15, 16, 17, 31 -> true;
+      default -> false;
+    };
+  }
+
+  /** What holds for the fields together. */
+  void check(boolean http10) {
+    if (chunked && contentLength != RequestHead.ABSENT) {
+      throw HttpFailure.closing(
+          Status.BAD_REQUEST,
+          "expected Content-Length or Transfer-Encoding, got both: it is not clear where the body"
+              + " ends");
+    }
+    if (chunked && http10) {
+      throw HttpFailure.closing(
+          Status.BAD_REQUEST, "Transfer-Encoding needs HTTP/1.1, the request is HTTP/1.0");
+    }
+    if (hosts > 1 || (hosts == 0 && !http10)) {
+      throw HttpFailure.closing(Status.BAD_REQUEST, "expected one Host header field, got " + hosts);
+    }
+  }
+
+  private static boolean is(byte[] bytes, int offset, String lowerCase) {
+    for (int i = 0; i < lowerCase.length(); i++) {
+      int c = bytes[offset + i];
+      if (c >= 'A' && c <= 'Z') {
+        c += 'a' - 'A';
+      }
+      if (c != lowerCase.charAt(i)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private void contentLength(String value) {
+    long length = digits(value);
+    if (length < 0) {
+      throw HttpFailure.closing(
+          Status.BAD_REQUEST, "expected a number of bytes as Content-Length, got '" + value + "'");
+    }
+    if (contentLength != RequestHead.ABSENT && contentLength != length) {
+      throw HttpFailure.closing(
+          Status.BAD_REQUEST,
+          "expected one Content-Length, got " + contentLength + " and " + length);
+    }
+    contentLength = length;
+  }
+
+  /** A number that is written with nothing but digits; -1 for everything else. */
+  static long digits(String value) {
+    if (value.isEmpty() || value.length() > 18) {
+      return -1;
+    }
+    long number = 0;
+    for (int i = 0; i < value.length(); i++) {
+      char c = value.charAt(i);
+      if (c < '0' || c > '9') {
+        return -1;
+      }
+      number = number * 10 + (c - '0');
+    }
+    return number;
+  }
+
+  private void transferEncoding(String value) {
+    if (chunked) {
+      throw HttpFailure.closing(
+          Status.BAD_REQUEST, "expected one Transfer-Encoding header field, got several");
+    }
+    if (!value.equalsIgnoreCase("chunked")) {
+      throw HttpFailure.closing(
+          Status.NOT_IMPLEMENTED, "expected Transfer-Encoding chunked, got '" + value + "'");
+    }
+    chunked = true;
+  }
+
+  private void connection(String value) {
+    for (String option : value.toLowerCase(Locale.ROOT).split(",")) {
+      close |= option.strip().equals("close");
+    }
+  }
+
+  private void expect(String value) {
+    if (!value.equalsIgnoreCase("100-continue")) {
+      throw HttpFailure.closing(
+          Status.EXPECTATION_FAILED, "expected Expect: 100-continue, got '" + value + "'");
+    }
+    expectsContinue = true;
+  }
+
+  private void inferenceHeader(String value) {
+    if (inferenceHeaderLength != null && !inferenceHeaderLength.equals(value)) {
+      throw HttpFailure.closing(
+          Status.BAD_REQUEST,
+          "expected one Inference-Header-Content-Length, got "
+              + inferenceHeaderLength
+              + " and "
+              + value);
+    }
+    inferenceHeaderLength = value;
+  }
+}

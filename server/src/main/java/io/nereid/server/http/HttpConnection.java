@@ -1,0 +1,234 @@
+package io.nereid.server.http;
+
+import io.helidon.common.concurrency.limits.Limit;
+import io.helidon.webserver.spi.ServerConnection;
+import io.nereid.InferResponse;
+import io.nereid.NereidException;
+import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+
+/** One client's connection: reads requests and answers them, one after the other. */
+final class HttpConnection implements ServerConnection {
+
+  private static final Logger LOGGER = System.getLogger(HttpConnection.class.getName());
+
+  private static final byte[] CONTINUE =
+      "HTTP/1.1 100 Continue\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
+
+  /** Least size of the input's buffer: what is larger is read past it. */
+  private static final int INPUT_BYTES = 16 << 10;
+
+  /** Most bytes of a refused body that are read over to keep the connection. */
+  private static final long MAX_SKIPPED_BYTES = 1 << 20;
+
+  private final HttpContext context;
+  private final ConnectionInput input;
+  private final ConnectionOutput output;
+  private final ConnectionGuard guard;
+  private final RequestHeadParser parser;
+  private final BodyReader body;
+  private final InferHandler infer;
+  private final Dispatcher dispatcher;
+  private final JsonBuffer json = new JsonBuffer();
+  private boolean refused;
+
+  HttpConnection(HttpContext context, SocketChannel channel) {
+    this.context = context;
+    HttpLimits limits = context.limits();
+    input = new ConnectionInput(channel, Math.max(INPUT_BYTES, limits.headBytes()));
+    guard = new ConnectionGuard(channel, input, limits);
+    output = new ConnectionOutput(channel, guard);
+    parser = new RequestHeadParser(input, limits.headBytes());
+    body = new BodyReader(input, limits, () -> output.write(ByteBuffer.wrap(CONTINUE)));
+    infer = new InferHandler(context, body, guard);
+    dispatcher = new Dispatcher(context);
+    context.watch().add(guard);
+  }
+
+  /** Answers the first request with that there are too many connections. */
+  HttpConnection refused() {
+    refused = true;
+    return this;
+  }
+
+  @Override
+  public void handle(Limit limit) {
+    try {
+      if (refused) {
+        refuse();
+      } else {
+        serve();
+      }
+    } catch (IOException e) {
+      LOGGER.log(Level.DEBUG, "connection ended", e);
+    } catch (RuntimeException | Error e) {
+      LOGGER.log(Level.ERROR, "connection failed", e);
+    } finally {
+      context.watch().remove(guard);
+      guard.close();
+    }
+  }
+
+  private void serve() throws IOException {
+    while (awaitRequest()) {
+      if (!serveOne()) {
+        linger();
+        return;
+      }
+    }
+  }
+
+  /** Whether there is something to read. */
+  private boolean awaitRequest() throws IOException {
+    if (input.available() == 0) {
+      guard.idle();
+      if (!input.fill()) {
+        return false;
+      }
+    }
+    guard.reading();
+    return true;
+  }
+
+  /** Answers a request; whether the connection stays. */
+  private boolean serveOne() throws IOException {
+    json.clear();
+    output.begin();
+    RequestHead head = null;
+    boolean close = true;
+    try {
+      head = parser.parse();
+      close = head.fields().wantsClose(parser.isHttp10());
+      body.start(head.fields());
+      if (Compression.ofRequest(head.fields().contentEncoding()) == Compression.NONE) {
+        close = exchange(head, body, close);
+      } else {
+        try (InflatedBody inflated = new InflatedBody(body, context.limits().bodyBytes())) {
+          close = exchange(head, inflated, close);
+        }
+      }
+    } catch (HttpFailure e) {
+      close = close || e.closing() || isEnding();
+      answer(head, e.status(), e.getMessage(), e.fields(), close);
+    } catch (NereidException e) {
+      if (guard.clientGone()) {
+        throw new ClientGoneException();
+      }
+      close = close || isEnding();
+      answer(head, Status.of(e), e.getMessage(), "", close);
+    } catch (ClientGoneException e) {
+      if (!guard.timedOut()) {
+        throw e;
+      }
+      answer(head, Status.REQUEST_TIMEOUT, timeoutMessage(), "", true);
+      return false;
+    } catch (OutOfMemoryError e) {
+      // One allocation was too much, and its memory is free again: others may go on.
+      if (output.hasBegun()) {
+        throw e;
+      }
+      answer(head, Status.UNAVAILABLE, "not enough heap memory for the request", "", true);
+      return false;
+    } catch (RuntimeException e) {
+      if (output.hasBegun()) {
+        throw e; // what the client has of a reply cannot be taken back
+      }
+      LOGGER.log(Level.ERROR, "a request failed", e);
+      answer(head, Status.INTERNAL, "internal error: " + e, "", true);
+      return false;
+    }
+    return !close && skipBody();
+  }
+
+  /** Reads over what a handler left of the body; whether the next request follows it. */
+  private boolean skipBody() throws IOException {
+    try {
+      return body.skipRest(MAX_SKIPPED_BYTES);
+    } catch (HttpFailure e) {
+      return false; // the request has its answer
+    }
+  }
+
+  /** Answers a request that is well formed; whether the connection ends with it. */
+  private boolean exchange(RequestHead head, RequestBody content, boolean wantsClose)
+      throws IOException {
+    if (head.route().endpoint() != Endpoint.INFER || !head.method().equals("POST")) {
+      Status status = dispatcher.dispatch(head, content, json);
+      boolean close = wantsClose || isEnding();
+      output.send(status, json, List.of(), close, head.isHeadMethod());
+      return close;
+    }
+    try (InferResponse response = infer.infer(head, content)) {
+      List<MemorySegment> binary = infer.write(response, json);
+      boolean close = wantsClose || isEnding();
+      Compression compression = Compression.preferred(head.fields().acceptEncoding());
+      if (compression == Compression.NONE) {
+        output.send(Status.OK, json, binary, close, false);
+      } else {
+        output.sendCompressed(compression, json, binary, close);
+      }
+      return close;
+    }
+  }
+
+  /** Whether the next request would not be read from here. */
+  private boolean isEnding() {
+    return !body.isSkippable(MAX_SKIPPED_BYTES) || context.health().isStopping();
+  }
+
+  private void answer(RequestHead head, Status status, String message, String fields, boolean close)
+      throws IOException {
+    json.clear();
+    json.ascii("{\"error\":").string(message == null ? status.toString() : message).write('}');
+    output.sendWith(status, json, fields, close, head != null && head.isHeadMethod());
+  }
+
+  private String timeoutMessage() {
+    return "expected the whole request within "
+        + context.limits().requestTime().toSeconds()
+        + " s; --http-request-timeout-secs sets the limit";
+  }
+
+  private void refuse() throws IOException {
+    json.clear();
+    int most = context.limits().connectionCount();
+    String message =
+        "expected at most "
+            + most
+            + " connections at a time; --http-max-connections sets the limit";
+    json.ascii("{\"error\":").string(message).write('}');
+    output.send(Status.UNAVAILABLE, json, List.of(), true, false);
+    linger();
+  }
+
+  /**
+   * Closing with unread input makes the kernel drop what was written last: lets the client read it
+   * first, for a while.
+   */
+  private void linger() throws IOException {
+    guard.lingering();
+    output.end();
+    do {
+      input.skip(input.available());
+    } while (input.fill());
+  }
+
+  @Override
+  public Duration idleTime() {
+    return Duration.ZERO; // the watch ends idle connections
+  }
+
+  @Override
+  public void close(boolean interrupt) {
+    if (interrupt) {
+      guard.abort();
+    }
+  }
+}

@@ -1,0 +1,58 @@
+package io.nereid.server.http;
+
+import java.time.Duration;
+
+/**
+ * What a client may ask of the HTTP frontend.
+ *
+ * @param bodyBytes the largest request body, and the largest tensor that JSON may expand to
+ * @param headBytes the longest request line and header fields together
+ * @param chunkCount most chunks of a chunked body
+ * @param jsonDepth how deep JSON may be nested
+ * @param connectionCount most connections at once
+ * @param requestTime how long a client may take to send a request, and to take its response
+ * @param idleTime how long a connection may wait for its next request
+ */
+public record HttpLimits(
+    long bodyBytes,
+    int headBytes,
+    int chunkCount,
+    int jsonDepth,
+    int connectionCount,
+    Duration requestTime,
+    Duration idleTime) {
+
+  /** The least for {@code headBytes}: a path with a model's name has to fit. */
+  public static final int LEAST_HEAD_BYTES = 256;
+
+  /** What applies when nothing is said. */
+  public static final HttpLimits DEFAULT =
+      new HttpLimits(
+          64L << 20,
+          16 << 10,
+          65_536,
+          100,
+          10_000,
+          Duration.ofSeconds(120),
+          Duration.ofSeconds(75));
+
+  /** Checks the values. */
+  public HttpLimits {
+    positive(bodyBytes, "bodyBytes");
+    if (headBytes < LEAST_HEAD_BYTES) {
+      throw new IllegalArgumentException(
+          "headBytes must be " + LEAST_HEAD_BYTES + " or more, got " + headBytes);
+    }
+    positive(chunkCount, "chunkCount");
+    positive(jsonDepth, "jsonDepth");
+    positive(connectionCount, "connectionCount");
+    positive(requestTime.toMillis(), "requestTime");
+    positive(idleTime.toMillis(), "idleTime");
+  }
+
+  private static void positive(long value, String name) {
+    if (value <= 0) {
+      throw new IllegalArgumentException(name + " must be positive, got " + value);
+    }
+  }
+}

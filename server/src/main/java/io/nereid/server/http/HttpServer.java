@@ -1,0 +1,90 @@
+package io.nereid.server.http;
+
+import io.helidon.webserver.WebServer;
+import io.nereid.Nereid;
+import java.net.InetAddress;
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+
+/** The HTTP frontend: a listening socket and the connections that came through it. */
+public final class HttpServer {
+
+  /** Helidon tells a lot at its start. Held here: loggers are kept weakly. */
+  private static final Logger HELIDON_LOG = Logger.getLogger("io.helidon");
+
+  private static final long POLL_NS = 2_000_000;
+
+  private final ServerHealth health;
+  private final ConnectionWatch watch;
+  private final WebServer server;
+
+  private HttpServer(ServerHealth health, ConnectionWatch watch, WebServer server) {
+    this.health = health;
+    this.watch = watch;
+    this.server = server;
+  }
+
+  /** Listens on an address; port 0 takes one that is free. */
+  public static HttpServer start(
+      Nereid nereid,
+      ServerHealth health,
+      HttpLimits limits,
+      InetAddress address,
+      int port,
+      Duration exitTimeout) {
+    HELIDON_LOG.setLevel(Level.WARNING);
+    ConnectionWatch watch = new ConnectionWatch();
+    HttpContext context =
+        new HttpContext(nereid, health, limits, JsonParsing.factory(limits), watch);
+    AcceptedChannels channels = new AcceptedChannels();
+    WebServer server =
+        WebServer.builder()
+            .address(address)
+            .port(port)
+            .connectionOptions(channels)
+            .addConnectionSelector(new ConnectionSelector(context, channels))
+            .protocolsDiscoverServices(false)
+            .shutdownHook(false)
+            .shutdownGracePeriod(exitTimeout.plusSeconds(1))
+            .build();
+    try {
+      server.start();
+    } catch (RuntimeException e) {
+      watch.close();
+      throw e;
+    }
+    return new HttpServer(health, watch, server);
+  }
+
+  /** Where it listens. */
+  public int port() {
+    return server.port();
+  }
+
+  /**
+   * Accepts nothing more, lets requests that have begun finish, and closes all connections.
+   *
+   * @param timeout when requests that are still under way are given up
+   * @return whether all of them finished
+   */
+  public boolean stop(Duration timeout) {
+    long deadlineNs = System.nanoTime() + timeout.toNanos();
+    health.stop();
+    Thread stopping = Thread.ofPlatform().name("nrd-http-stop").start(server::stop);
+    while (watch.isBusy() && System.nanoTime() - deadlineNs < 0) {
+      LockSupport.parkNanos(POLL_NS);
+    }
+    boolean finished = !watch.isBusy();
+    watch.closeIdle();
+    watch.abortAll();
+    try {
+      stopping.join();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    watch.close();
+    return finished;
+  }
+}

@@ -1,0 +1,90 @@
+package io.nereid.server.http;
+
+import io.nereid.InferRequest;
+import io.nereid.InferResponse;
+import io.nereid.Model;
+import io.nereid.Nereid;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+
+/** Serves infer requests, one after the other, for one connection. */
+final class InferHandler {
+
+  private final HttpContext context;
+  private final BodyReader bodyReader;
+  private final ConnectionGuard guard;
+
+  private RequestedOutputs outputs;
+  private boolean raw;
+
+  InferHandler(HttpContext context, BodyReader bodyReader, ConnectionGuard guard) {
+    this.context = context;
+    this.bodyReader = bodyReader;
+    this.guard = guard;
+  }
+
+  /** Reads a request, and runs it; the caller closes the response. */
+  InferResponse infer(RequestHead head, RequestBody body) throws IOException {
+    Model model = model(head.route());
+    if (model.spec().decoupled()) {
+      throw new HttpFailure(
+          Status.NOT_IMPLEMENTED,
+          "HTTP end point doesn't support models with decoupled transaction policy");
+    }
+    long jsonLength = jsonLength(head.fields().inferenceHeaderLength(), body.length());
+    raw = jsonLength == 0;
+    outputs = new RequestedOutputs();
+    try (InferRequest request = model.newRequest()) {
+      if (raw) {
+        new RawInferRequest(model).read(body, request);
+      } else {
+        new InferRequestParser(context.json(), context.limits(), model, request, outputs)
+            .parse(bodyReader, body, jsonLength);
+      }
+      guard.running(request);
+      try {
+        return request.infer();
+      } finally {
+        guard.answered();
+      }
+    }
+  }
+
+  /** Writes the JSON part of the reply and gives what follows it. */
+  List<MemorySegment> write(InferResponse response, JsonBuffer json) {
+    return InferResponseWriter.write(response, outputs, raw, json);
+  }
+
+  private Model model(Route route) {
+    if (context.health().isStopping()) {
+      throw HttpFailure.closing(
+          Status.UNAVAILABLE,
+          "Server is stopping, scheduler for model has stopped accepting new"
+              + " inference requests");
+    }
+    Nereid nereid = context.nereid();
+    return route.version() == 0
+        ? nereid.model(route.model())
+        : nereid.model(route.model(), route.version());
+  }
+
+  /** Bytes of the JSON part; {@link RequestHead#ABSENT}: the whole body, 0: there is none. */
+  private static long jsonLength(String field, long bodyLength) {
+    if (field == null) {
+      return RequestHead.ABSENT;
+    }
+    long most = bodyLength == RequestBody.UNKNOWN_LENGTH ? Long.MAX_VALUE : bodyLength;
+    boolean negative = field.startsWith("-");
+    long length = HeaderFields.digits(negative ? field.substring(1) : field);
+    if (length < 0) {
+      throw HttpFailure.badRequest(
+          "Unable to parse Inference-Header-Content-Length, got: " + field);
+    }
+    if (negative || length > most) {
+      throw HttpFailure.badRequest(
+          "inference header size should be in range (0, " + most + "), got: " + field);
+    }
+    return length;
+  }
+}

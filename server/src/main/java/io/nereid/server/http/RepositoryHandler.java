@@ -1,0 +1,168 @@
+package io.nereid.server.http;
+
+import io.nereid.ModelIndexEntry;
+import io.nereid.ModelOverride;
+import io.nereid.Repository;
+import java.io.IOException;
+import java.util.Base64;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
+import tools.jackson.core.ObjectReadContext;
+
+/** The model repository extension. */
+final class RepositoryHandler {
+
+  private static final String FILE_PREFIX = "file:";
+
+  private final HttpContext context;
+
+  RepositoryHandler(HttpContext context) {
+    this.context = context;
+  }
+
+  /** What is done with a member of the body's object; the parser is at its value. */
+  private interface MemberReader {
+    void read(String name, JsonParser parser);
+  }
+
+  void index(RequestBody body, JsonBuffer json) throws IOException {
+    boolean[] readyOnly = new boolean[1];
+    readBody(
+        body,
+        (name, parser) -> {
+          if (!name.equals("ready")) {
+            parser.skipChildren();
+            return;
+          }
+          if (!parser.currentToken().isBoolean()) {
+            throw HttpFailure.badRequest("Invalid value for 'ready': expected a boolean");
+          }
+          readyOnly[0] = parser.currentToken() == JsonToken.VALUE_TRUE;
+        });
+    json.write('[');
+    boolean first = true;
+    for (ModelIndexEntry entry : repository().index()) {
+      if (!readyOnly[0] || entry.state() == ModelIndexEntry.State.READY) {
+        if (!first) {
+          json.write(',');
+        }
+        first = false;
+        write(entry, json);
+      }
+    }
+    json.write(']');
+  }
+
+  private static void write(ModelIndexEntry entry, JsonBuffer json) {
+    json.ascii("{\"name\":").string(entry.name());
+    if (entry.version().isPresent()) {
+      json.ascii(",\"version\":\"").number(entry.version().getAsLong()).write('"');
+    }
+    if (entry.state() != ModelIndexEntry.State.UNKNOWN) {
+      json.ascii(",\"state\":\"").ascii(entry.state().name()).write('"');
+    }
+    if (!entry.reason().isEmpty()) {
+      json.ascii(",\"reason\":").string(entry.reason());
+    }
+    json.write('}');
+  }
+
+  void load(String model, RequestBody body) throws IOException {
+    String[] config = new String[1];
+    Map<String, byte[]> files = new LinkedHashMap<>();
+    readParameters(
+        body,
+        (name, parser) -> {
+          if (name.equals("config")) {
+            config[0] = JsonParsing.string(parser, name);
+          } else if (name.startsWith(FILE_PREFIX)) {
+            files.put(name.substring(FILE_PREFIX.length()), base64(name, parser));
+          } else {
+            throw HttpFailure.badRequest(
+                "unrecognized load parameter '" + name + "': expected 'config' or 'file:PATH'");
+          }
+        });
+    if (config[0] != null) {
+      repository().load(model, new ModelOverride(config[0], files));
+    } else if (files.isEmpty()) {
+      repository().load(model);
+    } else {
+      throw HttpFailure.badRequest(
+          "override of files needs parameter 'config' with the model's configuration");
+    }
+  }
+
+  private static byte[] base64(String name, JsonParser parser) {
+    try {
+      return Base64.getDecoder().decode(JsonParsing.string(parser, name));
+    } catch (IllegalArgumentException e) {
+      throw HttpFailure.badRequest("expected base64 as '" + name + "': " + e.getMessage());
+    }
+  }
+
+  void unload(String model, RequestBody body) throws IOException {
+    boolean[] dependents = new boolean[1];
+    readParameters(
+        body,
+        (name, parser) -> {
+          if (!name.equals("unload_dependents")) {
+            throw HttpFailure.badRequest(
+                "unrecognized unload parameter '" + name + "': expected 'unload_dependents'");
+          }
+          dependents[0] = JsonParsing.bool(parser, name);
+        });
+    repository().unload(model, dependents[0]);
+  }
+
+  private Repository repository() {
+    if (context.health().isStopping()) {
+      throw new HttpFailure(Status.UNAVAILABLE, "Server is stopping");
+    }
+    return context.nereid().repository();
+  }
+
+  private void readParameters(RequestBody body, MemberReader reader) throws IOException {
+    readBody(
+        body,
+        (name, parser) -> {
+          if (!name.equals("parameters")) {
+            parser.skipChildren();
+            return;
+          }
+          JsonParsing.expectObject(parser, "parameters");
+          readMembers(parser, reader);
+        });
+  }
+
+  /** Reads an object; an empty body is an empty one. */
+  private void readBody(RequestBody body, MemberReader reader) throws IOException {
+    try (JsonParser parser =
+        context.json().createParser(ObjectReadContext.empty(), body.stream(Long.MAX_VALUE))) {
+      JsonToken first = parser.nextToken();
+      if (first == null) {
+        return;
+      }
+      if (first != JsonToken.START_OBJECT) {
+        throw HttpFailure.badRequest(
+            "failed to parse the request JSON buffer: expected an object, got " + first);
+      }
+      readMembers(parser, reader);
+      if (parser.nextToken() != null) {
+        throw HttpFailure.badRequest(
+            "failed to parse the request JSON buffer: expected nothing behind the object");
+      }
+    } catch (JacksonException e) {
+      throw JsonParsing.failure(e, context.limits());
+    }
+  }
+
+  private static void readMembers(JsonParser parser, MemberReader reader) {
+    for (String name = parser.nextName(); name != null; name = parser.nextName()) {
+      parser.nextToken();
+      reader.read(name, parser);
+    }
+  }
+}

@@ -1,0 +1,243 @@
+package io.nereid.server.http;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * Reads request lines and header fields by RFC 9112, strictly: what could be read in two ways is
+ * refused, because a proxy in front may have read it the other way. One for each connection.
+ */
+final class RequestHeadParser {
+
+  private static final int MAX_METHOD_LENGTH = 16;
+
+  private final ConnectionInput input;
+  private final int maxBytes;
+
+  /** Clients send the same path again and again: the last one is not understood anew. */
+  private String lastTarget = "";
+
+  private Route lastRoute;
+
+  private boolean http10;
+
+  RequestHeadParser(ConnectionInput input, int maxBytes) {
+    this.input = input;
+    this.maxBytes = maxBytes;
+  }
+
+  /** Whether the last request was of HTTP/1.0. */
+  boolean isHttp10() {
+    return http10;
+  }
+
+  /** The next head; there must be something in the buffer. */
+  RequestHead parse() throws IOException {
+    skipEmptyLines();
+    int length = awaitHead();
+    byte[] bytes = input.bytes();
+    int start = input.position();
+    int end = start + length;
+    int lineEnd = lineEnd(bytes, start, end);
+    int methodEnd = indexOf(bytes, ' ', start, lineEnd);
+    int targetEnd = methodEnd < 0 ? -1 : indexOf(bytes, ' ', methodEnd + 1, lineEnd);
+    if (targetEnd < 0 || methodEnd == start || targetEnd == methodEnd + 1) {
+      throw malformed("expected METHOD PATH HTTP/1.1 as the request line");
+    }
+    String method = method(bytes, start, methodEnd);
+    version(bytes, targetEnd + 1, lineEnd);
+    Route route = route(bytes, methodEnd + 1, targetEnd);
+    HeaderFields fields = new HeaderFields();
+    int at = lineEnd + 2;
+    while (at < end - 2) {
+      int fieldEnd = lineEnd(bytes, at, end);
+      field(fields, bytes, at, fieldEnd);
+      at = fieldEnd + 2;
+    }
+    fields.check(http10);
+    input.skip(length);
+    return new RequestHead(method, route, fields);
+  }
+
+  /** Some clients send a line break behind a body: RFC 9112 asks to pass over it. */
+  private void skipEmptyLines() throws IOException {
+    int skipped = 0;
+    while (true) {
+      while (input.available() < 2) {
+        if (!input.fill()) {
+          throw new ClientGoneException();
+        }
+      }
+      byte[] bytes = input.bytes();
+      if (bytes[input.position()] != '\r' || bytes[input.position() + 1] != '\n') {
+        return;
+      }
+      if (++skipped > 4) {
+        throw malformed("expected a request line, got empty lines");
+      }
+      input.skip(2);
+    }
+  }
+
+  /** Reads until the empty line that ends the head is in the buffer; bytes up to and with it. */
+  private int awaitHead() throws IOException {
+    int searched = 0; // relative to the position, which filling may move
+    while (true) {
+      byte[] bytes = input.bytes();
+      int start = input.position();
+      int limit = Math.min(input.limit(), start + maxBytes);
+      for (int i = start + searched; i + 3 < limit; i++) {
+        if (bytes[i + 3] == '\n'
+            && bytes[i + 2] == '\r'
+            && bytes[i + 1] == '\n'
+            && bytes[i] == '\r') {
+          return i + 4 - start;
+        }
+      }
+      if (input.available() >= maxBytes) {
+        throw HttpFailure.closing(
+            Status.HEAD_TOO_LARGE,
+            "expected a request line and header fields of at most "
+                + maxBytes
+                + " bytes together; --http-max-header-size sets the limit");
+      }
+      searched = Math.max(0, limit - start - 3);
+      if (!input.fill()) {
+        throw new ClientGoneException();
+      }
+    }
+  }
+
+  private static int indexOf(byte[] bytes, char wanted, int from, int to) {
+    for (int i = from; i < to; i++) {
+      if (bytes[i] == wanted) {
+        return i;
+      }
+    }
+    return -1;
+  }
+
+  /** Where the line ends that starts at {@code from}; there is an end, before {@code to}. */
+  private static int lineEnd(byte[] bytes, int from, int to) {
+    for (int i = from; i < to; i++) {
+      int c = bytes[i];
+      if (c == '\r') {
+        if (i + 1 < to && bytes[i + 1] == '\n') {
+          return i;
+        }
+        throw malformed("a line of the head has a carriage return that ends no line");
+      }
+      if (c == '\n') {
+        throw malformed("a line of the head ends without a carriage return");
+      }
+    }
+    throw malformed("a line of the head does not end");
+  }
+
+  private static String method(byte[] bytes, int from, int to) {
+    switch (to - from) {
+      case 3 -> {
+        if (bytes[from] == 'G' && bytes[from + 1] == 'E' && bytes[from + 2] == 'T') {
+          return "GET";
+        }
+      }
+      case 4 -> {
+        if (bytes[from] == 'P'
+            && bytes[from + 1] == 'O'
+            && bytes[from + 2] == 'S'
+            && bytes[from + 3] == 'T') {
+          return "POST";
+        }
+      }
+      default -> {}
+    }
+    for (int i = from; i < to; i++) {
+      if (!isToken(bytes[i]) || to - from > MAX_METHOD_LENGTH) {
+        throw malformed("expected a method such as GET at the start of the request line");
+      }
+    }
+    return ascii(bytes, from, to);
+  }
+
+  private void version(byte[] bytes, int from, int to) {
+    boolean http1 = to - from == 8 && ascii(bytes, from, to - 1).equals("HTTP/1.");
+    if (!http1 || (bytes[to - 1] != '1' && bytes[to - 1] != '0')) {
+      throw HttpFailure.closing(
+          Status.VERSION_NOT_SUPPORTED, "expected HTTP/1.1 at the end of the request line");
+    }
+    http10 = bytes[to - 1] == '0';
+  }
+
+  private Route route(byte[] bytes, int from, int to) {
+    if (lastRoute != null && isLastTarget(bytes, from, to)) {
+      return lastRoute;
+    }
+    for (int i = from; i < to; i++) {
+      if (bytes[i] <= ' ' || bytes[i] == 0x7f) {
+        throw malformed("expected a path of printable ASCII in the request line");
+      }
+    }
+    lastTarget = ascii(bytes, from, to);
+    lastRoute = Router.route(lastTarget);
+    return lastRoute;
+  }
+
+  private boolean isLastTarget(byte[] bytes, int from, int to) {
+    if (lastTarget.length() != to - from) {
+      return false;
+    }
+    for (int i = from; i < to; i++) {
+      if (bytes[i] != (byte) lastTarget.charAt(i - from)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static void field(HeaderFields fields, byte[] bytes, int from, int to) {
+    int colon = from;
+    while (colon < to && isToken(bytes[colon])) {
+      colon++;
+    }
+    if (colon == from || colon == to || bytes[colon] != ':') {
+      // A space before the colon, a line that goes on with the last field, a stray character.
+      throw malformed("expected header fields of the form Name: value, one to a line");
+    }
+    int valueFrom = colon + 1;
+    int valueTo = to;
+    while (valueFrom < valueTo && isBlank(bytes[valueFrom])) {
+      valueFrom++;
+    }
+    while (valueTo > valueFrom && isBlank(bytes[valueTo - 1])) {
+      valueTo--;
+    }
+    for (int i = valueFrom; i < valueTo; i++) {
+      int c = bytes[i];
+      if ((c >= 0 && c < ' ' && c != '\t') || c == 0x7f) {
+        throw malformed("a header field's value has a control character");
+      }
+    }
+    if (HeaderFields.isKnownLength(colon - from)) {
+      fields.add(bytes, from, colon - from, ascii(bytes, valueFrom, valueTo));
+    }
+  }
+
+  private static boolean isBlank(byte c) {
+    return c == ' ' || c == '\t';
+  }
+
+  private static boolean isToken(byte c) {
+    return (c >= 'a' && c <= 'z')
+        || (c >= 'A' && c <= 'Z')
+        || (c >= '0' && c <= '9')
+        || (c > 0 && "!#$%&'*+-.^_`|~".indexOf(c) >= 0);
+  }
+
+  private static String ascii(byte[] bytes, int from, int to) {
+    return new String(bytes, from, to - from, StandardCharsets.ISO_8859_1);
+  }
+
+  private static HttpFailure malformed(String message) {
+    return HttpFailure.closing(Status.BAD_REQUEST, message);
+  }
+}

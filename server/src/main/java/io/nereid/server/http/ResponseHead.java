@@ -1,0 +1,104 @@
+package io.nereid.server.http;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+
+/** Writes status lines and header fields. One for each connection. */
+final class ResponseHead {
+
+  /** What follows a 503: when trying again makes sense. */
+  private static final String RETRY_AFTER = "Retry-After: 1\r\n";
+
+  private static final byte[] JSON = ascii("Content-Type: application/json\r\n");
+  private static final byte[] BINARY =
+      ascii("Content-Type: application/octet-stream\r\nInference-Header-Content-Length: ");
+  private static final byte[] LENGTH = ascii("Content-Length: ");
+  private static final byte[] CLOSE = ascii("Connection: close\r\n");
+  private static final byte[] LINE_END = ascii("\r\n");
+
+  private static volatile DateField date = new DateField(0, new byte[0]);
+
+  private record DateField(long second, byte[] bytes) {}
+
+  private final byte[] bytes = new byte[JsonBuffer.HEAD_ROOM];
+  private int length;
+
+  byte[] bytes() {
+    return bytes;
+  }
+
+  int length() {
+    return length;
+  }
+
+  /**
+   * Writes a head.
+   *
+   * @param jsonLength bytes of the JSON part in front of binary data; -1: there is only JSON
+   * @param more further fields, each with its line end
+   */
+  void write(Status status, long contentLength, long jsonLength, String more, boolean close) {
+    length = 0;
+    put(status.line());
+    put(date());
+    if (jsonLength >= 0) {
+      put(BINARY);
+      number(jsonLength);
+      put(LINE_END);
+    } else if (contentLength > 0) {
+      put(JSON);
+    }
+    put(LENGTH);
+    number(contentLength);
+    put(LINE_END);
+    if (status == Status.UNAVAILABLE) {
+      put(ascii(RETRY_AFTER));
+    }
+    if (!more.isEmpty()) {
+      put(ascii(more));
+    }
+    if (close) {
+      put(CLOSE);
+    }
+    put(LINE_END);
+  }
+
+  private void put(byte[] text) {
+    System.arraycopy(text, 0, bytes, length, text.length);
+    length += text.length;
+  }
+
+  private void number(long value) {
+    long rest = value;
+    int at = length + 19;
+    do {
+      bytes[--at] = (byte) ('0' + rest % 10);
+      rest /= 10;
+    } while (rest > 0);
+    int digits = length + 19 - at;
+    System.arraycopy(bytes, at, bytes, length, digits);
+    length += digits;
+  }
+
+  /** Formatted once in a second. */
+  private static byte[] date() {
+    long second = System.currentTimeMillis() / 1000;
+    DateField known = date;
+    if (known.second != second) {
+      String text =
+          DateTimeFormatter.RFC_1123_DATE_TIME.format(
+              Instant.ofEpochSecond(second).atOffset(ZoneOffset.UTC));
+      // The format leaves the zero off the day of the month, which HTTP wants.
+      String padded = text.charAt(6) == ' ' ? text.substring(0, 5) + "0" + text.substring(5) : text;
+      known = new DateField(second, ascii("Date: " + padded + "\r\n"));
+      date = known;
+    }
+    return known.bytes;
+  }
+
+  private static byte[] ascii(String text) {
+    return text.getBytes(StandardCharsets.US_ASCII);
+  }
+}

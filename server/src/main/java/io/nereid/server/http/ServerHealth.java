@@ -1,0 +1,53 @@
+package io.nereid.server.http;
+
+import io.nereid.Model;
+import io.nereid.ModelState;
+import io.nereid.Nereid;
+
+/** Whether the server takes requests. */
+public final class ServerHealth {
+
+  private final Nereid nereid;
+  private final boolean strict;
+  private volatile boolean stopping;
+
+  /**
+   * For a server whose models are loaded.
+   *
+   * @param strict whether a model that is broken or still loading makes the server not ready
+   */
+  public ServerHealth(Nereid nereid, boolean strict) {
+    this.nereid = nereid;
+    this.strict = strict;
+  }
+
+  /** From now on it is not ready, and new requests are refused. */
+  public void stop() {
+    stopping = true;
+  }
+
+  boolean isStopping() {
+    return stopping;
+  }
+
+  boolean isReady() {
+    return !stopping && (!strict || nereid.models().stream().allMatch(ServerHealth::isWell));
+  }
+
+  private static boolean isWell(Model model) {
+    return switch (model.state()) {
+      case READY, DRAINING, UNLOADED -> true;
+      case LOADING, FAILED -> false;
+    };
+  }
+
+  /** Whether a version of a model takes requests; of the whole model with version 0. */
+  boolean isReady(String model, long version) {
+    return !stopping
+        && nereid.models().stream()
+            .anyMatch(known ->
+                known.name().equals(model)
+                    && (version == 0 || known.version() == version)
+                    && known.state() == ModelState.READY);
+  }
+}

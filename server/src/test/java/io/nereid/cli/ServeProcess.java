@@ -1,0 +1,31 @@
+package io.nereid.cli;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Starts servers as processes of their own, from the class path of the tests. */
+public final class ServeProcess {
+
+  private ServeProcess() {}
+
+  /** Arguments that serve the bundled models on a free port, and more arguments. */
+  public static List<String> arguments(String... more) {
+    List<String> all = new ArrayList<>(List.of("serve", "--http-port", "0"));
+    all.addAll(List.of("--http-address", "127.0.0.1"));
+    all.addAll(List.of(more));
+    return all;
+  }
+
+  /** Starts a class with arguments; its errors go where its output goes. */
+  public static Process start(String mainClass, List<String> arguments) throws IOException {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.add("--enable-native-access=ALL-UNNAMED");
+    command.addAll(List.of("-cp", System.getProperty("java.class.path")));
+    command.addAll(List.of("-Dnereid.home=..", mainClass));
+    command.addAll(arguments);
+    return new ProcessBuilder(command).redirectErrorStream(true).start();
+  }
+}

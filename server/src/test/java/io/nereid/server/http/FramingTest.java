@@ -1,0 +1,254 @@
+package io.nereid.server.http;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.nereid.DataType;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.Locale;
+import java.util.Random;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Where requests begin and end. */
+class FramingTest {
+
+  private static final String INFER =
+      "{\"inputs\":[{\"name\":\"IN\",\"datatype\":\"FP32\",\"shape\":[1,2],\"data\":[1,2]}]}";
+
+  private static TestServer server;
+
+  @BeforeAll
+  static void start() {
+    server = new TestServer().identity(DataType.FP32);
+  }
+
+  @AfterAll
+  static void stop() {
+    server.close();
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      value = {
+        "GET /v2~~                                       | 400 | METHOD PATH HTTP/1.1",
+        "GET  /v2 HTTP/1.1~Host: a~~                     | 400 | METHOD PATH HTTP/1.1",
+        "GET /v2 HTTP/1.1 ~Host: a~~                     | 505 | HTTP/1.1",
+        "GET /v2 HTTP/2.0~Host: a~~                      | 505 | HTTP/1.1",
+        "G@T /v2 HTTP/1.1~Host: a~~                      | 400 | method",
+        "GET /v2 HTTP/1.1~~                              | 400 | one Host header field, got 0",
+        "GET /v2 HTTP/1.1~Host: a~Host: b~~              | 400 | one Host header field, got 2",
+        "GET /v2 HTTP/1.1~Host : a~~                     | 400 | Name: value",
+        "GET /v2 HTTP/1.1~Host: a~ folded~~              | 400 | Name: value",
+        "GET /v2 HTTP/1.1~Host: a~: b~~                  | 400 | Name: value",
+        "GET /v2 HTTP/1.1~Host: a~X!~~                   | 400 | Name: value",
+        "GET /v2 HTTP/1.1~Host: a~X\\ry: b~~             | 400 | carriage return",
+        "GET /v2 HTTP/1.1~Host: a~X: a\\rb~~             | 400 | carriage return",
+        "GET /v2 HTTP/1.1~Host: a~X: a\\nY: b~~          | 400 | without a carriage return",
+        "GET /v2 HTTP/1.1~Host: a~X: a\\0b~~             | 400 | control character",
+        "POST /v2 HTTP/1.1~Host: a~Content-Length: x~~   | 400 | number of bytes",
+        "POST /v2 HTTP/1.1~Host: a~Content-Length: -1~~  | 400 | number of bytes",
+        "POST /v2 HTTP/1.1~Host: a~Content-Length: +1~~  | 400 | number of bytes",
+        "POST /v2 HTTP/1.1~Host: a~Content-Length: 1, 1~~ | 400 | number of bytes",
+        "POST /v2 HTTP/1.1~Host: a~Content-Length: 1~Content-Length: 2~~ | 400 | got 1 and 2",
+        "POST /v2 HTTP/1.1~Host: a~Content-Length: 1~Transfer-Encoding: chunked~~ | 400 | got both",
+        "POST /v2 HTTP/1.1~Host: a~Transfer-Encoding: chunked~Transfer-Encoding: chunked~~ | 400 |"
+            + " got several",
+        "POST /v2 HTTP/1.1~Host: a~Transfer-Encoding: gzip, chunked~~ | 501 | got 'gzip, chunked'",
+        "POST /v2 HTTP/1.1~Host: a~Transfer-Encoding: identity~~ | 501 | got 'identity'",
+        "POST /v2 HTTP/1.0~Host: a~Transfer-Encoding: chunked~~ | 400 | HTTP/1.0",
+        "POST /v2 HTTP/1.1~Host: a~Expect: 200-ok~~      | 417 | 100-continue",
+        "POST /v2/models/FP32/infer HTTP/1.1~Host: a~Transfer-Encoding: chunked~~xyz~ | 400 | size"
+            + " of a chunk",
+        "POST /v2/models/FP32/infer HTTP/1.1~Host: a~Transfer-Encoding: chunked~~-1~ | 400 | size"
+            + " of a chunk",
+        "POST /v2/models/FP32/infer HTTP/1.1~Host: a~Transfer-Encoding: chunked~~"
+            + "ffffffffffffffffff~ | 400 | more than 15 digits",
+        "POST /v2/models/FP32/infer HTTP/1.1~Host: a~Transfer-Encoding: chunked~~1\\n | 400 | line"
+            + " break",
+        "POST /v2/models/FP32/infer HTTP/1.1~Host: a~Transfer-Encoding: chunked~~1~{}~ | 400 |"
+            + " line break",
+        "POST /v2/models/FP32/infer HTTP/1.1~Host: a~Transfer-Encoding: chunked~~ffffffff~ | 413 |"
+            + " --http-max-input-size",
+        "POST /v2/models/FP32/infer HTTP/1.1~Host: a~Content-Length: 99999999999~~ | 413 |"
+            + " --http-max-input-size"
+      })
+  void whatIsAmbiguousIsRefused(String request, int status, String message) throws IOException {
+    String bytes =
+        request.replace("~", "\r\n").replace("\\r", "\r").replace("\\n", "\n").replace("\\0", "\0");
+    try (RawClient client = server.connect()) {
+      RawClient.Response response = client.send(bytes).receive().expect(status);
+      assertTrue(response.text().contains(message), response.text());
+      assertEquals("close", response.fields().get("connection"));
+      assertTrue(client.isClosedByServer());
+    }
+  }
+
+  @Test
+  void aHeadThatIsTooLongIsRefused() throws IOException {
+    try (RawClient client = server.connect()) {
+      String text =
+          client
+              .send("GET /v2 HTTP/1.1\r\nHost: a\r\nX: " + "x".repeat(20_000) + "\r\n\r\n")
+              .receive()
+              .expect(431)
+              .text();
+      assertTrue(text.contains("--http-max-header-size"), text);
+      assertTrue(client.isClosedByServer());
+    }
+  }
+
+  @Test
+  void requestsMayBePipelined() throws Exception {
+    ByteArrayOutputStream all = new ByteArrayOutputStream();
+    byte[] infer =
+        RawClient.request("/v2/models/FP32/infer", "", INFER.getBytes(StandardCharsets.UTF_8));
+    byte[] wrong = RawClient.request("/v2/models/FP32/infer", "", new byte[] {'{'});
+    byte[] get =
+        "GET /v2/health/live HTTP/1.1\r\nHost: a\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
+    for (int i = 0; i < 200; i++) {
+      all.writeBytes(infer);
+      all.writeBytes(get);
+      all.writeBytes(wrong);
+    }
+    try (RawClient client = server.connect()) {
+      Thread sender =
+          Thread.startVirtualThread(() -> {
+            try {
+              client.send(all.toByteArray());
+            } catch (IOException e) {
+              throw new AssertionError(e);
+            }
+          });
+      for (int i = 0; i < 200; i++) {
+        assertTrue(client.receive().expect(200).text().contains("[1.0,2.0]"));
+        assertEquals("{\"live\":true}", client.receive().expect(200).text());
+        client.receive().expect(400);
+      }
+      sender.join();
+    }
+  }
+
+  @Test
+  void chunksMayBeCutAnywhere() throws IOException {
+    String head =
+        "POST /v2/models/FP32/infer HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
+    try (RawClient client = server.connect()) {
+      for (int size : new int[] {1, 2, 7, 1000}) {
+        StringBuilder body = new StringBuilder(head);
+        for (int at = 0; at < INFER.length(); at += size) {
+          String chunk = INFER.substring(at, Math.min(INFER.length(), at + size));
+          body.append(Integer.toHexString(chunk.length()).toUpperCase(Locale.ROOT));
+          body.append(";a=b\r\n").append(chunk).append("\r\n");
+        }
+        body.append("0\r\nTrailer: x\r\n\r\n");
+        String text = client.send(body.toString()).receive().expect(200).text();
+        assertTrue(text.contains("\"data\":[1.0,2.0]"), text);
+      }
+    }
+  }
+
+  @Test
+  void chunkedBinaryArrivesWhole() throws IOException {
+    String json =
+        "{\"inputs\":[{\"name\":\"IN\",\"datatype\":\"FP32\",\"shape\":[1,50000],\"parameters\":"
+            + "{\"binary_data_size\":200000}}],\"parameters\":{\"binary_data_output\":true}}";
+    byte[] data = new byte[200_000];
+    new Random(1).nextBytes(data);
+    byte[] body = RawClient.concat(json.getBytes(StandardCharsets.UTF_8), data);
+    ByteArrayOutputStream request = new ByteArrayOutputStream();
+    request.writeBytes(
+        ("POST /v2/models/FP32/infer HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n"
+                + "inference-header-content-length: "
+                + json.length()
+                + "\r\n\r\n")
+            .getBytes(StandardCharsets.US_ASCII));
+    for (int at = 0; at < body.length; at += 30_000) {
+      int size = Math.min(30_000, body.length - at);
+      request.writeBytes((Integer.toHexString(size) + "\r\n").getBytes(StandardCharsets.US_ASCII));
+      request.write(body, at, size);
+      request.writeBytes("\r\n".getBytes(StandardCharsets.US_ASCII));
+    }
+    request.writeBytes("0\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+    try (RawClient client = server.connect()) {
+      for (int i = 0; i < 3; i++) {
+        assertArrayEquals(data, client.send(request.toByteArray()).receive().expect(200).binary());
+      }
+    }
+  }
+
+  @Test
+  void aClientThatAsksMaySendItsBody() throws IOException {
+    String head =
+        "POST /v2/models/%s/infer HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n"
+            + "Content-Length: "
+            + INFER.length()
+            + "\r\n\r\n";
+    try (RawClient client = server.connect()) {
+      for (int i = 0; i < 2; i++) {
+        assertEquals(100, client.send(String.format(head, "FP32")).receive().status());
+        client.send(INFER).receive().expect(200);
+      }
+      // A model that is not there is told before the body is sent, which then does not come.
+      RawClient.Response refused = client.send(String.format(head, "none")).receive().expect(404);
+      assertEquals("close", refused.fields().get("connection"));
+      assertTrue(client.isClosedByServer());
+    }
+  }
+
+  @Test
+  void theConnectionStaysUnlessOneSideSaysOtherwise() throws IOException {
+    try (RawClient client = server.connect()) {
+      assertFalse(client.get("/v2").expect(200).fields().containsKey("connection"));
+      client.send("GET /v2 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+      assertEquals("close", client.receive().expect(200).fields().get("connection"));
+      assertTrue(client.isClosedByServer());
+    }
+    try (RawClient client = server.connect()) {
+      client.send("GET /v2 HTTP/1.0\r\n\r\n").receive().expect(200);
+      assertTrue(client.isClosedByServer());
+    }
+  }
+
+  @Test
+  void otherFormsOfRequestsAreUnderstood() throws IOException {
+    try (RawClient client = server.connect()) {
+      client.send("\r\nGET http://host/v2/health/live?x=y HTTP/1.1\r\nhOST: a\r\n\r\n");
+      client.receive().expect(200);
+      client.post("/v2/models/%46P32/infer", INFER).expect(200);
+      client.post("/v2/models/%4/infer", INFER).expect(404);
+      client.send("HEAD /v2 HTTP/1.1\r\nHost: a\r\n\r\nGET /v2/none HTTP/1.1\r\nHost: a\r\n\r\n");
+      String head = new String(readHead(client), StandardCharsets.US_ASCII);
+      assertTrue(head.startsWith("HTTP/1.1 200 OK"), head);
+      client.receive().expect(404);
+    }
+  }
+
+  /** A reply to HEAD has a length, and no body. */
+  private static byte[] readHead(RawClient client) throws IOException {
+    ByteArrayOutputStream head = new ByteArrayOutputStream();
+    while (!head.toString(StandardCharsets.US_ASCII).endsWith("\r\n\r\n")) {
+      head.write(client.read());
+    }
+    return head.toByteArray();
+  }
+
+  @Test
+  void aRefusedBodyIsReadOverOrEndsTheConnection() throws IOException {
+    try (RawClient client = server.connect()) {
+      client.post("/v2/models/none/infer", "", new byte[500_000]).expect(404);
+      RawClient.Response response =
+          client.post("/v2/models/none/infer", "", new byte[5_000_000]).expect(404);
+      assertTrue(response.text().contains("'none' is not found"));
+    }
+  }
+}

@@ -1,0 +1,156 @@
+package io.nereid.server.http;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.nereid.DataType;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Clients that are slow, that are many, or that send too much. */
+class LimitsTest {
+
+  private static HttpLimits limits(Duration requestTime, Duration idleTime) {
+    return new HttpLimits(100_000, 1024, 10, 20, 3, requestTime, idleTime);
+  }
+
+  private static final Duration LONG = Duration.ofMinutes(1);
+  private static final Duration SHORT = Duration.ofMillis(300);
+
+  @Test
+  void aSlowHeadIsGivenUp() throws IOException {
+    try (TestServer server = new TestServer(limits(SHORT, LONG));
+        RawClient client = server.connect()) {
+      client.send("GET /v2 HTTP/1.1\r\nHost: ");
+      String text = client.receive().expect(408).text();
+      assertTrue(text.contains("--http-request-timeout-secs"), text);
+      assertTrue(client.isClosedByServer());
+    }
+  }
+
+  @Test
+  void aDrippingBodyIsGivenUp() throws Exception {
+    try (TestServer server = new TestServer(limits(SHORT, LONG)).identity(DataType.FP32);
+        RawClient client = server.connect()) {
+      String json =
+          "{\"inputs\":[{\"name\":\"IN\",\"datatype\":\"FP32\",\"shape\":[1,2500],\"parameters\":"
+              + "{\"binary_data_size\":10000}}]}";
+      client.send(
+          "POST /v2/models/FP32/infer HTTP/1.1\r\nHost: a\r\nInference-Header-Content-Length: "
+              + json.length()
+              + "\r\nContent-Length: "
+              + (json.length() + 10_000)
+              + "\r\n\r\n"
+              + json);
+      Thread dripping =
+          Thread.startVirtualThread(() -> {
+            try {
+              for (int i = 0; i < 1000; i++) {
+                client.send("x");
+                Thread.sleep(10);
+              }
+            } catch (IOException | InterruptedException e) {
+              // The server had enough of it.
+            }
+          });
+      client.receive().expect(408);
+      server.awaitNoLiveBuffers();
+      client.hangUp();
+      dripping.join();
+    }
+  }
+
+  @Test
+  void anIdleConnectionIsClosed() throws IOException {
+    try (TestServer server = new TestServer(limits(LONG, SHORT));
+        RawClient client = server.connect();
+        RawClient silent = server.connect()) {
+      client.get("/v2").expect(200);
+      assertTrue(client.isClosedByServer());
+      assertTrue(silent.isClosedByServer());
+    }
+  }
+
+  @Test
+  void aClientThatTakesNoResponseIsGivenUp() throws Exception {
+    HttpLimits limits = new HttpLimits(64 << 20, 1024, 10, 20, 3, SHORT, LONG);
+    try (TestServer server = new TestServer(limits).identity(DataType.UINT8);
+        RawClient client = server.connect()) {
+      int size = 30_000_000; // more than the kernel keeps for a connection
+      String json =
+          "{\"inputs\":[{\"name\":\"IN\",\"datatype\":\"UINT8\",\"shape\":[1,"
+              + size
+              + "],\"parameters\":{\"binary_data_size\":"
+              + size
+              + "}}],\"parameters\":{\"binary_data_output\":true}}";
+      byte[] body = RawClient.concat(json.getBytes(StandardCharsets.US_ASCII), new byte[size]);
+      client.send(
+          RawClient.request(
+              "/v2/models/UINT8/infer",
+              "Inference-Header-Content-Length: " + json.length() + "\r\n",
+              body));
+      TestServer.await(
+          () -> server.statistics("UINT8").success().count() == 1, "the request did not run");
+      server.awaitNoLiveBuffers(); // while nobody reads
+    }
+  }
+
+  @Test
+  void connectionsBeyondTheLimitAreTold() throws IOException {
+    try (TestServer server = new TestServer(limits(LONG, LONG))) {
+      List<RawClient> clients = new ArrayList<>();
+      for (int i = 0; i < 3; i++) {
+        RawClient client = server.connect();
+        client.get("/v2").expect(200);
+        clients.add(client);
+      }
+      try (RawClient more = server.connect()) {
+        RawClient.Response response = more.receive().expect(503);
+        assertTrue(response.text().contains("--http-max-connections"), response.text());
+        assertEquals("1", response.fields().get("retry-after"));
+      }
+      clients.removeFirst().close();
+      TestServer.await(() -> canConnect(server), "no connection became free");
+      for (RawClient client : clients) {
+        client.get("/v2").expect(200);
+        client.close();
+      }
+    }
+  }
+
+  private static boolean canConnect(TestServer server) {
+    try (RawClient client = server.connect()) {
+      return client.get("/v2").status() == 200;
+    } catch (IOException e) {
+      return false; // refused while it was still sending
+    }
+  }
+
+  @Test
+  void sizesAreLimited() throws IOException {
+    try (TestServer server = new TestServer(limits(LONG, LONG)).identity(DataType.FP32);
+        RawClient client = server.connect()) {
+      String text =
+          client.post("/v2/models/FP32/infer", "{\"x\":" + "[".repeat(20)).expect(400).text();
+      assertTrue(text.contains("JSON nesting depth exceeds maximum allowed limit (20)"), text);
+      StringBuilder chunks = new StringBuilder();
+      chunks.append("POST /v2/models/FP32/infer HTTP/1.1\r\nHost: a\r\n");
+      chunks.append("Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n");
+      chunks.append("1\r\n \r\n".repeat(10));
+      text = client.send(chunks.toString()).receive().expect(400).text();
+      assertTrue(
+          text.contains("Chunked request body exceeds maximum of 10 non-empty chunks."), text);
+    }
+    try (TestServer server = new TestServer(limits(LONG, LONG)).identity(DataType.FP32);
+        RawClient client = server.connect()) {
+      client.send("POST /v2/models/FP32/infer HTTP/1.1\r\nHost: a\r\nContent-Length: 100001\r\n");
+      String text = client.send("\r\n").receive().expect(413).text();
+      assertTrue(text.contains("100000 bytes"), text);
+      assertTrue(text.contains("--http-max-input-size"), text);
+    }
+  }
+}

@@ -1,0 +1,181 @@
+package io.nereid.server.http;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.nereid.DataType;
+import java.io.ByteArrayOutputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.net.SocketException;
+import java.net.SocketTimeoutException;
+import java.nio.ByteBuffer;
+import java.nio.channels.ReadableByteChannel;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+/** What holds for any bytes, however they arrive. */
+class ParserPropertiesTest {
+
+  private static final long SEED = 20_240_611;
+
+  private static final String JSON =
+      "{\"inputs\":[{\"name\":\"IN\",\"datatype\":\"FP32\",\"shape\":[2,2],\"parameters\":"
+          + "{\"binary_data_size\":16}}],\"outputs\":[{\"name\":\"OUT\",\"parameters\":"
+          + "{\"binary_data\":true}}],\"id\":\"a\"}";
+
+  private static byte[] plain() {
+    byte[] body = RawClient.concat(JSON.getBytes(StandardCharsets.US_ASCII), new byte[16]);
+    return RawClient.request(
+        "/v2/models/FP32/infer",
+        "Inference-Header-Content-Length: " + JSON.length() + "\r\n",
+        body);
+  }
+
+  private static byte[] chunked() {
+    String head =
+        "POST /v2/models/FP32/infer HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n"
+            + "Inference-Header-Content-Length: "
+            + JSON.length()
+            + "\r\n\r\n"
+            + Integer.toHexString(JSON.length())
+            + "\r\n"
+            + JSON
+            + "\r\n10;x=y\r\n";
+    return RawClient.concat(
+        RawClient.concat(head.getBytes(StandardCharsets.US_ASCII), new byte[16]),
+        "\r\n0\r\nA: b\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+  }
+
+  /** Gives bytes in pieces of random sizes. */
+  private record Pieces(ByteBuffer bytes, Random random) implements ReadableByteChannel {
+
+    @Override
+    public int read(ByteBuffer to) {
+      if (!bytes.hasRemaining()) {
+        return -1;
+      }
+      int most = random.nextInt(4) == 0 ? bytes.remaining() : 1 + random.nextInt(20);
+      int count = Math.min(Math.min(most, bytes.remaining()), to.remaining());
+      to.put(bytes.slice(bytes.position(), count));
+      bytes.position(bytes.position() + count);
+      return count;
+    }
+
+    @Override
+    public boolean isOpen() {
+      return true;
+    }
+
+    @Override
+    public void close() {}
+  }
+
+  /** What the parser makes of bytes: one line for each request, and how it ended. */
+  private static List<String> parse(ReadableByteChannel channel) throws IOException {
+    HttpLimits limits = HttpLimits.DEFAULT;
+    ConnectionInput input = new ConnectionInput(channel, limits.headBytes());
+    RequestHeadParser parser = new RequestHeadParser(input, limits.headBytes());
+    BodyReader body = new BodyReader(input, limits, () -> {});
+    List<String> seen = new ArrayList<>();
+    try {
+      while (input.available() > 0 || input.fill()) {
+        RequestHead head = parser.parse();
+        body.start(head.fields());
+        byte[] all = body.stream(Long.MAX_VALUE).readAllBytes();
+        seen.add(
+            head.method()
+                + head.route()
+                + head.fields().inferenceHeaderLength()
+                + Arrays.hashCode(all)
+                + "/"
+                + all.length);
+      }
+    } catch (HttpFailure e) {
+      seen.add(e.status() + ": " + e.getMessage());
+    } catch (ClientGoneException e) {
+      seen.add("cut off");
+    }
+    return seen;
+  }
+
+  private static byte[] mutate(byte[] original, Random random) {
+    byte[] bytes = original.clone();
+    for (int i = random.nextInt(4); i >= 0; i--) {
+      int at = random.nextInt(bytes.length);
+      switch (random.nextInt(4)) {
+        case 0 -> bytes[at] = (byte) random.nextInt(256);
+        case 1 -> bytes[at] = (byte) "\r\n :;,\0{}[]\"09afx-".charAt(random.nextInt(18));
+        case 2 -> bytes = Arrays.copyOf(bytes, Math.max(1, at)); // cut off
+        default -> {
+          byte[] longer = Arrays.copyOf(bytes, bytes.length + 1);
+          System.arraycopy(bytes, at, longer, at + 1, bytes.length - at);
+          bytes = longer;
+        }
+      }
+    }
+    return bytes;
+  }
+
+  @Test
+  void howBytesArriveDoesNotMatter() throws IOException {
+    Random random = new Random(SEED);
+    byte[][] seeds = {plain(), chunked()};
+    for (int i = 0; i < 3000; i++) {
+      ByteArrayOutputStream all = new ByteArrayOutputStream();
+      for (int j = 0; j <= i % 3; j++) {
+        byte[] seed = seeds[random.nextInt(seeds.length)];
+        all.writeBytes(i % 2 == 0 ? seed : mutate(seed, random));
+      }
+      byte[] bytes = all.toByteArray();
+      List<String> whole =
+          parse(
+              new Pieces(
+                  ByteBuffer.wrap(bytes),
+                  new Random(0) {
+                    private static final long serialVersionUID = 1L;
+
+                    @Override
+                    public int nextInt(int bound) {
+                      return 0; // all that is there
+                    }
+                  }));
+      List<String> inPieces = parse(new Pieces(ByteBuffer.wrap(bytes), random));
+      assertEquals(whole, inPieces, () -> new String(bytes, StandardCharsets.ISO_8859_1));
+    }
+  }
+
+  @Test
+  void mutatedRequestsAreAnsweredOrEndTheConnection() throws Exception {
+    Random random = new Random(SEED);
+    byte[][] seeds = {plain(), chunked()};
+    try (TestServer server = new TestServer().identity(DataType.FP32)) {
+      int answered = 0;
+      for (int i = 0; i < 1500; i++) {
+        byte[] bytes = mutate(seeds[i % 2], random);
+        try (RawClient client = server.connect()) {
+          client.send(bytes);
+          client.socket().shutdownOutput(); // what is cut off is noticed at once
+          RawClient.Response response = client.receive();
+          assertTrue(
+              response.status() < 500 || response.status() == 501 || response.status() == 505,
+              () -> response.text() + new String(bytes, StandardCharsets.ISO_8859_1));
+          answered++;
+        } catch (SocketTimeoutException e) {
+          throw new AssertionError(new String(bytes, StandardCharsets.ISO_8859_1), e);
+        } catch (EOFException | SocketException e) {
+          // Nothing to answer, or the answer came before all was sent.
+        }
+      }
+      assertTrue(answered > 500, "only " + answered + " were answered");
+      server.awaitNoLiveBuffers();
+      try (RawClient client = server.connect()) {
+        client.send(plain()).receive().expect(200);
+      }
+    }
+  }
+}

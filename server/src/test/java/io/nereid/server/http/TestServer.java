@@ -1,0 +1,126 @@
+package io.nereid.server.http;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.nereid.DataType;
+import io.nereid.DynamicBatching;
+import io.nereid.ModelSpec;
+import io.nereid.ModelStatistics;
+import io.nereid.Nereid;
+import io.nereid.NereidOptions;
+import io.nereid.RepositoryOptions;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
+
+/** A server on a port of its own. Closing it checks that it gave all memory back. */
+final class TestServer implements AutoCloseable {
+
+  static final Duration PATIENCE = Duration.ofSeconds(20);
+
+  private final Nereid nereid;
+  private final ServerHealth health;
+  private final HttpServer http;
+
+  TestServer() {
+    this(HttpLimits.DEFAULT);
+  }
+
+  TestServer(HttpLimits limits) {
+    this(RepositoryOptions.builder().explicit().build(), limits);
+  }
+
+  TestServer(RepositoryOptions repository, HttpLimits limits) {
+    this(
+        Nereid.open(
+            repository, NereidOptions.builder().drainTimeout(Duration.ofSeconds(10)).build()),
+        limits);
+  }
+
+  /** Takes over the runtime. */
+  TestServer(Nereid nereid, HttpLimits limits) {
+    this.nereid = nereid;
+    health = new ServerHealth(nereid, true);
+    http =
+        HttpServer.start(
+            nereid, health, limits, InetAddress.getLoopbackAddress(), 0, Duration.ofSeconds(10));
+  }
+
+  Nereid nereid() {
+    return nereid;
+  }
+
+  HttpServer http() {
+    return http;
+  }
+
+  int port() {
+    return http.port();
+  }
+
+  /** Loads a model "TYPE" that answers OUT with its input IN, of any rank-2 shape. */
+  TestServer identity(DataType type) {
+    return load(identity(type.name(), type));
+  }
+
+  static ModelSpec.Builder identity(String name, DataType type) {
+    return ModelSpec.builder(name)
+        .backend("identity")
+        .input("IN", type, -1, -1)
+        .output("OUT", type, -1, -1);
+  }
+
+  TestServer load(ModelSpec.Builder model) {
+    nereid.load(model.build());
+    return this;
+  }
+
+  /** Loads "gate", whose requests wait until the backend lets them through. */
+  TestServer gate(GateBackend backend) {
+    return load(
+        ModelSpec.builder("gate")
+            .backend(backend)
+            .inline(false)
+            .dynamicBatching(DynamicBatching.builder().build())
+            .input("IN", DataType.FP32, -1, -1)
+            .output("OUT", DataType.FP32, -1, -1));
+  }
+
+  RawClient connect() throws IOException {
+    return new RawClient(port());
+  }
+
+  ModelStatistics statistics(String model) {
+    return nereid.model(model).statistics();
+  }
+
+  void awaitNoLiveBuffers() {
+    await(() -> nereid.poolStatistics().liveBuffers() == 0, "buffers are still in use");
+  }
+
+  /** A condition that comes true by itself. */
+  interface Condition {
+    boolean holds();
+  }
+
+  static void await(Condition condition, String otherwise) {
+    long deadlineNs = System.nanoTime() + PATIENCE.toNanos();
+    while (!condition.holds()) {
+      if (System.nanoTime() - deadlineNs > 0) {
+        throw new AssertionError(otherwise);
+      }
+      LockSupport.parkNanos(2_000_000);
+    }
+  }
+
+  @Override
+  public void close() {
+    try {
+      awaitNoLiveBuffers();
+    } finally {
+      assertEquals(true, http.stop(Duration.ofSeconds(10)), "requests were still under way");
+      nereid.close();
+    }
+  }
+}
