@@ -54,7 +54,6 @@ final class ModelsCommand implements Callable<Integer> {
   private boolean watch;
 
   @Override
-  @SuppressWarnings("try") // the bar has to be gone before the list is printed
   public Integer call() throws IOException {
     if (watch && !control.isPolling()) {
       throw new ParameterException(
