@@ -257,7 +257,7 @@ void Ensemble::End(EnsembleRun& run, bool on_submitter) {
   }
   if (!run.stopped()) {
     request.record.status = NRD_OK;
-    run.TakeOutputs();
+    TakeOutputs(run);
   }
   SumUp(run, on_submitter);
   if (request.cacheable) {
@@ -287,6 +287,21 @@ void Ensemble::End(EnsembleRun& run, bool on_submitter) {
   context_.completion.Deliver(answered);
   const std::lock_guard lock(mutex_);
   Answered();
+}
+
+// An answer that contradicts what the ensemble declares is none.
+void Ensemble::TakeOutputs(EnsembleRun& run) {
+  run.TakeOutputs();
+  try {
+    const Status status = run.CheckOutputs();
+    if (status.ok()) {
+      return;
+    }
+    run.Stop(FailReason::kBackend, status.code(), status.message());
+  } catch (const std::exception&) {  // short of memory for the message
+    run.Stop(FailReason::kOther, NRD_RESOURCE_EXHAUSTED, "the process is out of memory");
+  }
+  DropTensors(run.request().record.outputs, run.request().record.output_count);
 }
 
 // Adds up what the steps took, and gives their records back.

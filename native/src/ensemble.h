@@ -76,6 +76,7 @@ class Ensemble final : public RequestRunner {
 
   // Without tokens left. `on_submitter`: the answer is what submit returns.
   void End(EnsembleRun& run, bool on_submitter);
+  static void TakeOutputs(EnsembleRun& run);
   static void SumUp(EnsembleRun& run, bool on_submitter);
   void RecordSuccess(const Request& request, uint64_t total_ns);  // with the lock held
   void Answered();                                                // with the lock held

@@ -46,6 +46,20 @@ Status CheckAgreement(const End& from, const End& to) {
   return Status();
 }
 
+// Whether what agrees with `from` may have a shape that `to` excludes, rows aside.
+bool IsNarrower(const End& to, const End& from) {
+  const std::vector<int64_t> produced = FullShape(from);
+  const std::vector<int64_t> expected = FullShape(to);
+  return !std::equal(produced.begin(), produced.end(), expected.begin(),
+                     [](int64_t a, int64_t b) { return a == b || b == -1; });
+}
+
+// Whether each request of the model has as many rows as that from which its inputs come.
+bool KeepsRows(const ModelConfig& config) {
+  return config.batched() && std::any_of(config.inputs.begin(), config.inputs.end(),
+                                         [](const TensorSpec& spec) { return !spec.optional; });
+}
+
 Status CheckOptions(const nrd_model_options& options) {
   const auto refuse = [](std::string_view what) {
     return Status::InvalidArgument("an ensemble " + std::string(what));
@@ -125,6 +139,7 @@ class GraphReader {
       return Status::InvalidArgument("step '" + config.name + "' nests ensembles more than " +
                                      std::to_string(kMaxEnsembleDepth) + " deep");
     }
+    rows_are_kept_ &= KeepsRows(config);
     NRD_RETURN_IF_ERROR(ReadInputs({from.inputs, from.input_count}, index, config, step));
     return ReadProduced({from.outputs, from.output_count}, index, config, step);
   }
@@ -210,6 +225,9 @@ class GraphReader {
       }
       NRD_RETURN_IF_ERROR(CheckAgreement(ends_[value], end));
       graph_.outputs.push_back(value);
+      if (IsNarrower(end, ends_[value]) || (config_.batched() && !rows_are_kept_)) {
+        graph_.outputs_to_check.push_back(i);
+      }
     }
     return Status();
   }
@@ -219,6 +237,7 @@ class GraphReader {
   ModelConfig& config_;
   EnsembleGraph& graph_;
   std::vector<End> ends_;
+  bool rows_are_kept_ = true;  // from the ensemble's inputs through all steps that were read
 };
 
 }  // namespace

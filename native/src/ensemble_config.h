@@ -40,6 +40,9 @@ struct EnsembleGraph {
   std::vector<EnsembleStep> steps;
   std::vector<Value> values;
   std::vector<uint32_t> outputs;  // the value that is each of the ensemble's outputs
+  // Positions of those that can come out in a shape that the ensemble does not declare, because
+  // what produces them declares less.
+  std::vector<uint32_t> outputs_to_check;
 };
 
 // How deep ensembles may be nested: a completion goes outwards through them on one thread's stack.

@@ -4,6 +4,8 @@
 
 #include "buffer_pool.h"
 #include "model.h"
+#include "request_check.h"
+#include "tensor.h"
 
 namespace nereid {
 namespace {
@@ -183,6 +185,24 @@ void EnsembleRun::TakeOutputs() {
       Take(graph_.outputs[i], &output);
     }
   }
+}
+
+Status EnsembleRun::CheckOutputs() const {
+  const ModelConfig& config = request_.model->config();
+  for (const uint32_t i : graph_.outputs_to_check) {
+    const nrd_tensor& output = request_.record.outputs[i];
+    const TensorSpec& spec = config.outputs[i];
+    if (!Selected(output) ||
+        ShapeFits(spec.dims, config.batched(), request_.rows, output.rank, output.shape)) {
+      continue;
+    }
+    return Status::Internal(
+        graph_.steps[graph_.values[graph_.outputs[i]].step].where + "produced shape " +
+        ShapeToString(output.rank, output.shape) + " for output '" + spec.name +
+        "' of the ensemble, expected " + ExpectedShape(spec.dims, config.batched()) +
+        (config.batched() ? " with batch size " + std::to_string(request_.rows) : ""));
+  }
+  return Status();
 }
 
 }  // namespace nereid

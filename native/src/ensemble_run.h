@@ -73,6 +73,8 @@ class EnsembleRun {
   void Produced(const Step& step, ReadyList* ready);
   // The ensemble's outputs. Only at the end.
   void TakeOutputs();
+  // Whether they have the shapes that the ensemble declares. After TakeOutputs.
+  [[nodiscard]] Status CheckOutputs() const;
 
   [[nodiscard]] Ensemble& ensemble() const { return ensemble_; }
   [[nodiscard]] Request& request() const { return request_; }

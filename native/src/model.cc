@@ -23,7 +23,7 @@ std::string CacheVersion(const std::string& version) {
 }
 
 // A request that names no outputs wants all of them.
-void SelectOutputs(nrd_request& record) {
+inline void SelectOutputs(nrd_request& record) {
   uint32_t selected = 0;
   for (uint32_t i = 0; i < record.output_count; ++i) {
     record.outputs[i].byte_size = 0;  // left from the record's last use

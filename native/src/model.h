@@ -59,7 +59,7 @@ class Model {
   ~Model();
   static Status LoadEnsemble(Runtime& runtime, const nrd_model_options& options, Model** model_out);
   Request* NewRequest();
-  static bool Begin(Request& request);
+  static inline bool Begin(Request& request);
   int32_t Admit(Request& request);
   int32_t Refuse(Request& request, FailReason reason, int32_t code, std::string_view message);
   bool AnswerFromCache(Request& request);

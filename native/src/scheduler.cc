@@ -25,6 +25,26 @@ Scheduler::Scheduler(const SchedulerContext& context)
 
 Scheduler::~Scheduler() { Stop(); }
 
+// On the way of every request: what costs more is in WhyRefused.
+Status Scheduler::MayEnter(const Request& request, int64_t now_ns) const {
+  const bool expired = request.record.deadline_ns > 0 && request.record.deadline_ns <= now_ns;
+  if (request.cancelled.load(std::memory_order_relaxed) || !accepting_ || expired) [[unlikely]] {
+    return WhyRefused(request);
+  }
+  return Status();
+}
+
+Status Scheduler::WhyRefused(const Request& request) const {
+  if (request.cancelled.load(std::memory_order_relaxed)) {
+    return Status(NRD_CANCELLED, "Request was cancelled before it was submitted");
+  }
+  if (!accepting_) {
+    return Status::Unavailable("Request for unknown model: '" + config_.name + "' version " +
+                               config_.version + " is not at ready state");
+  }
+  return Status(NRD_DEADLINE_EXCEEDED, "Request deadline expired before it was submitted");
+}
+
 int32_t Scheduler::Submit(Request& request) {
   std::unique_lock lock(mutex_);
   const int64_t now_ns = request.submit_ns;
@@ -63,20 +83,6 @@ int32_t Scheduler::Submit(Request& request) {
   instance->wake.notify_one();
   wakers_.fetch_sub(1, std::memory_order_release);
   return NRD_PENDING;
-}
-
-Status Scheduler::MayEnter(const Request& request, int64_t now_ns) const {
-  if (request.cancelled.load(std::memory_order_relaxed)) {
-    return Status(NRD_CANCELLED, "Request was cancelled before it was submitted");
-  }
-  if (!accepting_) {
-    return Status::Unavailable("Request for unknown model: '" + config_.name + "' version " +
-                               config_.version + " is not at ready state");
-  }
-  if (request.record.deadline_ns > 0 && request.record.deadline_ns <= now_ns) {
-    return Status(NRD_DEADLINE_EXCEEDED, "Request deadline expired before it was submitted");
-  }
-  return Status();
 }
 
 bool Scheduler::MayRunInline(const Request& request, int64_t now_ns) const {

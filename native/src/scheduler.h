@@ -85,7 +85,8 @@ class Scheduler final : public RequestRunner, public TimerTarget {
   };
 
   // With the lock held.
-  Status MayEnter(const Request& request, int64_t now_ns) const;
+  inline Status MayEnter(const Request& request, int64_t now_ns) const;
+  Status WhyRefused(const Request& request) const;
   bool MayRunInline(const Request& request, int64_t now_ns) const;
   bool TakeBatch(Instance& instance);
   void LookAtQueue();
