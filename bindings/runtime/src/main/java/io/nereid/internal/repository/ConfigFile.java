@@ -33,6 +33,8 @@ final class ConfigFile {
       return parse(text, new ConfigSource.Text(shown));
     } catch (TextFormat.ParseException e) {
       throw malformed(shown, e);
+    } catch (NereidException e) {
+      throw e;
     } catch (RuntimeException e) {
       // The parser's own checks have holes, and the text may be anything.
       throw new NereidException(
@@ -50,7 +52,9 @@ final class ConfigFile {
         .setParseInfoTreeBuilder(places)
         .build()
         .merge(text, config);
-    return ConfigNode.root(config.build(), places.build(), source);
+    ConfigNode root = ConfigNode.root(config.build(), places.build(), source);
+    ConfigLimits.check(root);
+    return root;
   }
 
   /** The parser's message begins with "line:column: ", which an editor can follow. */

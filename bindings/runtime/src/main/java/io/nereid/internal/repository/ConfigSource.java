@@ -34,7 +34,7 @@ sealed interface ConfigSource {
    *
    * @param paths for each line, where its value is in the JSON
    */
-  record Json(String shown, List<String> paths) implements ConfigSource {
+  record Json(String shown, List<JsonPath> paths) implements ConfigSource {
     @Override
     public Origin origin() {
       return Origin.OVERRIDE;

@@ -34,6 +34,8 @@ final class JsonConfigReader {
 
   private static final int MAX_DEPTH = 32;
 
+  private static final int MAX_NAME_LENGTH = ConfigLimits.MAX_KEY_LENGTH;
+
   private static final JsonFactory JSON =
       JsonFactory.builder()
           .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
@@ -41,13 +43,14 @@ final class JsonConfigReader {
               StreamReadConstraints.builder()
                   .maxNestingDepth(MAX_DEPTH)
                   .maxNumberLength(MAX_NUMBER_LENGTH)
+                  .maxNameLength(MAX_NAME_LENGTH)
                   .build())
           .build();
 
   private final String shown;
   private final JsonParser parser;
   private final StringBuilder text = new StringBuilder();
-  private final List<String> paths = new ArrayList<>();
+  private final List<JsonPath> paths = new ArrayList<>();
 
   private JsonConfigReader(String shown, JsonParser parser) {
     this.shown = shown;
@@ -90,23 +93,23 @@ final class JsonConfigReader {
 
   private ConfigNode read() throws TextFormat.ParseException {
     parser.nextToken();
-    expect(JsonToken.START_OBJECT, "an object", "");
-    message(ModelConfig.getDescriptor(), "");
+    expect(JsonToken.START_OBJECT, "an object", JsonPath.ROOT);
+    message(ModelConfig.getDescriptor(), JsonPath.ROOT);
     if (parser.nextToken() != null) {
-      throw invalid("", "expected nothing after the object");
+      throw invalid(JsonPath.ROOT, "expected nothing after the object");
     }
     return ConfigFile.parse(text.toString(), new ConfigSource.Json(shown, paths));
   }
 
   // ---- Messages --------------------------------------------------------------------------------
 
-  private void message(Descriptor type, String path) {
+  private void message(Descriptor type, JsonPath path) {
     Set<FieldDescriptor> seen = new HashSet<>();
     Map<OneofDescriptor, FieldDescriptor> chosen = new HashMap<>();
     while (parser.nextToken() != JsonToken.END_OBJECT) {
       String name = parser.currentName();
       FieldDescriptor field = field(type, name, path);
-      String inner = path.isEmpty() ? field.getName() : path + "." + field.getName();
+      JsonPath inner = path.field(field.getName());
       if (!seen.add(field)) {
         throw invalid(inner, "the field is there twice, under both of its names");
       }
@@ -122,29 +125,29 @@ final class JsonConfigReader {
     }
   }
 
-  private FieldDescriptor field(Descriptor type, String name, String path) {
+  private FieldDescriptor field(Descriptor type, String name, JsonPath path) {
     for (FieldDescriptor field : type.getFields()) {
       if (field.getName().equals(name) || field.getJsonName().equals(name)) {
         return field;
       }
     }
-    throw invalid(path, type.getName() + " has no field '" + name + "'");
+    throw invalid(path, type.getName() + " has no field '" + JsonPath.shortened(name) + "'");
   }
 
-  private void value(FieldDescriptor field, String path) {
+  private void value(FieldDescriptor field, JsonPath path) {
     if (field.isMapField()) {
       map(field, path);
     } else if (field.isRepeated()) {
       expect(JsonToken.START_ARRAY, "an array", path);
       for (int i = 0; parser.nextToken() != JsonToken.END_ARRAY; i++) {
-        single(field, path + "[" + i + "]");
+        single(field, path.element(i));
       }
     } else {
       single(field, path);
     }
   }
 
-  private void single(FieldDescriptor field, String path) {
+  private void single(FieldDescriptor field, JsonPath path) {
     if (field.getJavaType() == FieldDescriptor.JavaType.MESSAGE) {
       expect(JsonToken.START_OBJECT, "an object", path);
       line(field.getName() + " {", path);
@@ -155,14 +158,14 @@ final class JsonConfigReader {
     }
   }
 
-  private void map(FieldDescriptor field, String path) {
+  private void map(FieldDescriptor field, JsonPath path) {
     expect(JsonToken.START_OBJECT, "an object", path);
     FieldDescriptor key = field.getMessageType().findFieldByNumber(1);
     FieldDescriptor value = field.getMessageType().findFieldByNumber(2);
     Set<String> keys = new HashSet<>();
     while (parser.nextToken() != JsonToken.END_OBJECT) {
       String name = parser.currentName();
-      String inner = path + "[\"" + ModelFiles.printable(name) + "\"]";
+      JsonPath inner = path.key(name);
       String written =
           key.getJavaType() == FieldDescriptor.JavaType.STRING
               ? JsonScalars.string(name)
@@ -178,14 +181,14 @@ final class JsonConfigReader {
     }
   }
 
-  private void line(String line, String path) {
+  private void line(String line, JsonPath path) {
     text.append(line).append('\n');
     paths.add(path);
   }
 
   // ---- Values ----------------------------------------------------------------------------------
 
-  private String scalar(FieldDescriptor field, String path) {
+  private String scalar(FieldDescriptor field, JsonPath path) {
     JsonScalars.Failure failure = reason -> invalid(path, reason);
     JsonToken token = parser.currentToken();
     boolean isString = token == JsonToken.VALUE_STRING;
@@ -223,7 +226,7 @@ final class JsonConfigReader {
     }
   }
 
-  private void expect(JsonToken expected, String what, String path) {
+  private void expect(JsonToken expected, String what, JsonPath path) {
     if (parser.currentToken() != expected) {
       throw invalid(path, "expected " + what + ", got " + found());
     }
@@ -240,8 +243,8 @@ final class JsonConfigReader {
     };
   }
 
-  private NereidException invalid(String path, String reason) {
+  private NereidException invalid(JsonPath path, String reason) {
     return ConfigNode.failure(
-        StatusCode.INVALID_ARGUMENT, path.isEmpty() ? shown : shown + " at " + path, reason);
+        StatusCode.INVALID_ARGUMENT, path == JsonPath.ROOT ? shown : shown + " at " + path, reason);
   }
 }

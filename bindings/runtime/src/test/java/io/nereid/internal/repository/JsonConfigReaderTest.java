@@ -10,6 +10,7 @@ import io.nereid.NereidException;
 import io.nereid.StatusCode;
 import io.nereid.proto.ModelConfig;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -133,5 +134,38 @@ class JsonConfigReaderTest {
     assertTrue(failure(deep).getMessage().startsWith("config at input[0]: expected an object"));
     String number = "{\"max_batch_size\": " + "1".repeat(10_000) + "}";
     assertTrue(failure(number).getMessage().length() < 300, failure(number).getMessage());
+  }
+
+  @Test
+  @Timeout(20)
+  void manyValuesBelowALongKeyShareIt() {
+    String key = "k".repeat(4_096);
+    String json =
+        "{\"model_warmup\": [{\"inputs\": {\""
+            + key
+            + "\": {\"dims\": ["
+            + "1,".repeat(500_000)
+            + "0]}}}]}";
+    assertEquals(
+        500_001,
+        ((ModelConfig) read(json).message())
+            .getModelWarmup(0)
+            .getInputsOrThrow(key)
+            .getDimsCount());
+    String message = failure(json.replace("0]", "\"x\"]")).getMessage();
+    String shown = "config at model_warmup[0].inputs[\"" + "k".repeat(80) + "...\"]";
+    assertTrue(message.startsWith(shown + ".dims[500000]: expected a whole"), message);
+  }
+
+  @Test
+  void namesHaveALimit() {
+    for (int length : new int[] {4_097, 49_000, 600_000}) {
+      String key = "k".repeat(length);
+      String message = failure("{\"metric_tags\": {\"" + key + "\": \"v\"}}").getMessage();
+      assertTrue(message.contains("4096") && message.length() < 300, message);
+      message = failure("{\"" + key + "\": 1}").getMessage();
+      assertTrue(message.length() < 300, message);
+    }
+    failure("{\"input\": [" + "{},".repeat(300_000) + "{}]}");
   }
 }
