@@ -110,10 +110,7 @@ final class AutoComplete {
 
   /** What is written stays, and dims that are written are meant with or without a batch. */
   private int maxBatchSize() {
-    boolean dimsWritten =
-        config.getInputList().stream().anyMatch(input -> input.getDimsCount() > 0)
-            || config.getOutputList().stream().anyMatch(output -> output.getDimsCount() > 0);
-    if (root.isWritten(ModelConfig.MAX_BATCH_SIZE_FIELD_NUMBER) || dimsWritten) {
+    if (!tellsMaxBatchSize(root)) {
       return config.getMaxBatchSize();
     }
     told.add("max_batch_size");
@@ -123,6 +120,14 @@ final class AutoComplete {
     }
     long most = signature.maxBatchSize();
     return (int) (most > 0 ? Math.min(most, defaultMaxBatchSize) : defaultMaxBatchSize);
+  }
+
+  /** Whether the model tells it, of a configuration that has gaps. */
+  static boolean tellsMaxBatchSize(ConfigNode root) {
+    ModelConfig config = root.as(ModelConfig.class);
+    return !root.isWritten(ModelConfig.MAX_BATCH_SIZE_FIELD_NUMBER)
+        && config.getInputList().stream().allMatch(input -> input.getDimsCount() == 0)
+        && config.getOutputList().stream().allMatch(output -> output.getDimsCount() == 0);
   }
 
   private Stream<TensorSpec> servedTensors() {

@@ -67,6 +67,18 @@ final class ConfigDraft implements ModelDraft {
   }
 
   @Override
+  public Optional<ModelConfiguration> configuration() {
+    ModelConfiguration known = configuration(root, Set.of());
+    if (whole.isPresent() || !AutoComplete.tellsMaxBatchSize(root)) {
+      return Optional.of(known);
+    }
+    // Its 0 is no default: nobody knows it yet.
+    List<ModelConfiguration.Value> values =
+        known.values().stream().filter(value -> !value.path().equals("max_batch_size")).toList();
+    return Optional.of(new ModelConfiguration(known.message(), values));
+  }
+
+  @Override
   public CompletedModel complete(Optional<ModelSignature> signature) {
     if (whole.isPresent()) {
       return new CompletedModel(whole.get(), configuration(root, Set.of()));

@@ -7,8 +7,8 @@ import java.util.Map;
 /** Refuses configurations that only somebody makes who wants to keep the server busy. */
 final class ConfigLimits {
 
-  /** Inputs, outputs, steps, entries of a map: messages that one field of a message holds. */
-  static final int MAX_MESSAGES = 4096;
+  /** Of one list: inputs, outputs, steps, entries of a map, dims. */
+  static final int MAX_ELEMENTS = 4096;
 
   /** Characters of a key. */
   static final int MAX_KEY_LENGTH = 4096;
@@ -18,13 +18,13 @@ final class ConfigLimits {
   static void check(ConfigNode node) {
     for (Map.Entry<FieldDescriptor, Object> entry : node.message().getAllFields().entrySet()) {
       FieldDescriptor field = entry.getKey();
+      int count = field.isRepeated() ? ((List<?>) entry.getValue()).size() : 1;
+      if (count > MAX_ELEMENTS) {
+        throw node.invalid(
+            field.getNumber(),
+            "expected at most " + MAX_ELEMENTS + " times " + field.getName() + ", got " + count);
+      }
       if (field.getJavaType() == FieldDescriptor.JavaType.MESSAGE) {
-        int count = field.isRepeated() ? ((List<?>) entry.getValue()).size() : 1;
-        if (count > MAX_MESSAGES) {
-          throw node.invalid(
-              field.getNumber(),
-              "expected at most " + MAX_MESSAGES + " times " + field.getName() + ", got " + count);
-        }
         for (int i = 0; i < count; i++) {
           check(node.child(field, i));
         }

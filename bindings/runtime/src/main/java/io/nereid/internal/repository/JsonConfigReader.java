@@ -140,6 +140,9 @@ final class JsonConfigReader {
     } else if (field.isRepeated()) {
       expect(JsonToken.START_ARRAY, "an array", path);
       for (int i = 0; parser.nextToken() != JsonToken.END_ARRAY; i++) {
+        if (i == ConfigLimits.MAX_ELEMENTS) {
+          throw invalid(path, "expected at most " + i + " elements, got more");
+        }
         single(field, path.element(i));
       }
     } else {

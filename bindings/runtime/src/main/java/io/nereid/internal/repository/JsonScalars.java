@@ -9,6 +9,7 @@ import io.nereid.NereidException;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.util.function.Function;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /** Single values of JSON as the text format has them. */
@@ -18,6 +19,11 @@ final class JsonScalars {
   private static final int MAX_DIGITS = 20;
 
   private static final int MAX_LENGTH = 100;
+
+  /** What always fits 32 bits: nearly all numbers, and the large lists of those who mean harm. */
+  private static final Pattern SMALL = Pattern.compile("-?[0-9]{1,9}");
+
+  private static final Pattern DECIMAL = Pattern.compile("-?[0-9]+(\\.[0-9]+)?([eE][-+]?[0-9]+)?");
 
   /** Makes the exception for a value that cannot be used. */
   interface Failure extends Function<String, NereidException> {}
@@ -35,6 +41,12 @@ final class JsonScalars {
           case UINT32, UINT64, FIXED32, FIXED64 -> true;
           default -> false;
         };
+    if (SMALL.matcher(given).matches()) {
+      int small = Integer.parseInt(given);
+      if (small >= 0 || !unsigned) {
+        return Integer.toString(small);
+      }
+    }
     int bits = field.getJavaType() == FieldDescriptor.JavaType.INT ? 32 : 64;
     BigInteger least = unsigned ? BigInteger.ZERO : BigInteger.ONE.shiftLeft(bits - 1).negate();
     BigInteger most = BigInteger.ONE.shiftLeft(unsigned ? bits : bits - 1).subtract(BigInteger.ONE);
@@ -62,7 +74,7 @@ final class JsonScalars {
   }
 
   private static BigDecimal decimal(String given) {
-    if (given.length() > MAX_LENGTH || !given.matches("-?[0-9]+(\\.[0-9]+)?([eE][-+]?[0-9]+)?")) {
+    if (given.length() > MAX_LENGTH || !DECIMAL.matcher(given).matches()) {
       return null;
     }
     try {

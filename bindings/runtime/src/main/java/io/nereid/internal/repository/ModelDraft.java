@@ -1,5 +1,6 @@
 package io.nereid.internal.repository;
 
+import io.nereid.ModelConfiguration;
 import io.nereid.ModelSignature;
 import io.nereid.ModelSpec;
 import java.util.Optional;
@@ -21,6 +22,12 @@ public interface ModelDraft {
 
   /** Whether the configuration leaves out something that the model itself can tell. */
   boolean needsSignature();
+
+  /**
+   * What it would be served with, as far as that is known without the model: what is written, and
+   * defaults. For a model that cannot be opened. Empty when there is no configuration to tell.
+   */
+  Optional<ModelConfiguration> configuration();
 
   /**
    * What it is loaded from.

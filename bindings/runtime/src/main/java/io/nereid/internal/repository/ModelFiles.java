@@ -10,6 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
+import java.nio.file.FileSystemException;
 import java.nio.file.FileSystemLoopException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
@@ -38,6 +39,7 @@ final class ModelFiles {
   private static final Set<String> STEPS_OUT = Set.of("", ".", "..");
 
   private final Path directory;
+  private final LabelFiles labels = new LabelFiles(this);
   private long readNs;
 
   ModelFiles(Path directory) {
@@ -50,6 +52,10 @@ final class ModelFiles {
 
   String name() {
     return directory.getFileName().toString();
+  }
+
+  LabelFiles labels() {
+    return labels;
   }
 
   /** Time spent with the file system so far. */
@@ -225,8 +231,15 @@ final class ModelFiles {
           because(StatusCode.INVALID_ARGUMENT, shown, "is no directory", e);
       case FileSystemLoopException e ->
           because(StatusCode.INVALID_ARGUMENT, shown, "is a loop of symbolic links", e);
+      // The exceptions' own messages begin with the path, which may be a temporary one.
+      case FileSystemException e ->
+          because(StatusCode.UNAVAILABLE, shown, "cannot be read: " + reason(e), e);
       default -> new NereidException(StatusCode.UNAVAILABLE, shown + " cannot be read", cause);
     };
+  }
+
+  private static String reason(FileSystemException cause) {
+    return cause.getReason() == null ? cause.getClass().getSimpleName() : cause.getReason();
   }
 
   private static NereidException because(

@@ -39,20 +39,32 @@ public final class ModelReader {
     List<RepositoryModel> versions;
     try {
       versions = new ModelReader(files, options, warnings).versions();
-    } catch (RuntimeException e) {
+    } catch (Throwable t) {
       String name = ModelFiles.printable(files.name());
-      versions = List.of(new RepositoryModel.Broken(name, 0, failure(e)));
+      versions = List.of(new RepositoryModel.Broken(name, 0, failure(files, t)));
     }
     long readNs = files.readNs();
     return new ModelReading(versions, readNs, System.nanoTime() - startNs - readNs);
   }
 
-  /** Whatever files may contain, what is wrong is the model's failure and nobody else's. */
-  private static NereidException failure(RuntimeException e) {
-    if (!(e instanceof NereidException failure)) {
-      return new NereidException(StatusCode.INVALID_ARGUMENT, "the model cannot be read", e);
-    }
-    String message = ModelFiles.printable(failure.getMessage());
+  /**
+   * Whatever files may contain, what is wrong is the model's failure and nobody else's: also when
+   * memory or stack do not suffice for it, or a library is missing.
+   */
+  private static NereidException failure(ModelFiles files, Throwable t) {
+    NereidException failure =
+        switch (t) {
+          case NereidException e -> e;
+          case OutOfMemoryError e ->
+              new NereidException(
+                  StatusCode.RESOURCE_EXHAUSTED, "there is not enough memory to read the model", e);
+          case RuntimeException e ->
+              new NereidException(StatusCode.INVALID_ARGUMENT, "the model cannot be read", e);
+          default -> new NereidException(StatusCode.INTERNAL, "the model cannot be read", t);
+        };
+    // Files that came with a load lie in a temporary directory, of which nobody wants to hear.
+    String relative = failure.getMessage().replace(files.directory().toString(), files.name());
+    String message = ModelFiles.printable(relative);
     if (message.equals(failure.getMessage())) {
       return failure;
     }
@@ -142,8 +154,8 @@ public final class ModelReader {
         }
       }
       return new RepositoryModel.Readable(new ConfigDraft(root, files, options, version));
-    } catch (RuntimeException e) {
-      return new RepositoryModel.Broken(files.name(), version, failure(e));
+    } catch (Throwable t) {
+      return new RepositoryModel.Broken(files.name(), version, failure(files, t));
     }
   }
 }

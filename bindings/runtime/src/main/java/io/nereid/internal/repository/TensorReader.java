@@ -18,8 +18,6 @@ import java.util.Set;
 /** Reads {@code input} and {@code output}. */
 final class TensorReader {
 
-  private static final int MAX_LABEL_BYTES = 16 << 20;
-
   private final ConfigNode root;
   private final ModelConfig config;
   private final ModelFiles files;
@@ -166,6 +164,6 @@ final class TensorReader {
       return List.of();
     }
     Path file = ModelFiles.inside(files.directory(), filename, "label_filename");
-    return files.readText(file, MAX_LABEL_BYTES).lines().map(String::strip).toList();
+    return files.labels().read(file);
   }
 }

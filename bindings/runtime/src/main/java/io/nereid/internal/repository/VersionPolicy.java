@@ -11,6 +11,9 @@ import java.util.TreeSet;
 /** Chooses which versions of a model are served. */
 final class VersionPolicy {
 
+  /** Each becomes a model of its own. */
+  private static final int MAX_SPECIFIC = 1024;
+
   private VersionPolicy() {}
 
   /**
@@ -45,6 +48,14 @@ final class VersionPolicy {
   }
 
   private static NavigableSet<Long> specific(ConfigNode root, Collection<Long> versions) {
+    if (versions.size() > MAX_SPECIFIC) {
+      throw root.invalid(
+          ModelConfig.VERSION_POLICY_FIELD_NUMBER,
+          "version_policy: expected at most "
+              + MAX_SPECIFIC
+              + " specific versions, got "
+              + versions.size());
+    }
     for (long version : versions) {
       if (version <= 0) {
         throw root.invalid(

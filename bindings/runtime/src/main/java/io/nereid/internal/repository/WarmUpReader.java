@@ -12,21 +12,31 @@ import java.io.BufferedInputStream;
 import java.io.DataInputStream;
 import java.io.EOFException;
 import java.io.IOException;
+import java.math.BigInteger;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /** Reads {@code model_warmup} for a model whose inputs are known. */
 final class WarmUpReader {
 
+  /** Of all inputs of one warm-up together, over all rows of the batch. */
+  static final long MAX_BYTES = 1L << 30;
+
   private static final String DIRECTORY = "warmup";
+
+  /** What a string takes at least: its length before it. */
+  private static final int STRING_BYTES = 4;
 
   private final ConfigNode root;
   private final ModelFiles files;
   private final ModelSpec spec;
+  private final Map<String, TensorSpec> specs;
 
   /**
    * A reader for one model.
@@ -37,6 +47,7 @@ final class WarmUpReader {
     this.root = root;
     this.files = files;
     this.spec = spec;
+    specs = spec.inputs().stream().collect(Collectors.toMap(TensorSpec::name, Function.identity()));
   }
 
   List<WarmUp> read() {
@@ -45,7 +56,8 @@ final class WarmUpReader {
       ModelWarmup config = node.as(ModelWarmup.class);
       String name =
           config.getName().isEmpty() ? "warm-up " + (warmUps.size() + 1) : config.getName();
-      warmUps.add(new WarmUp(name, batchSize(node, config), count(node, config), inputs(node)));
+      long batchSize = batchSize(node, config);
+      warmUps.add(new WarmUp(name, batchSize, count(node, config), inputs(node, batchSize)));
     }
     return warmUps;
   }
@@ -77,21 +89,23 @@ final class WarmUpReader {
     return Math.max(1, config.getCount());
   }
 
-  private Map<String, WarmUp.Input> inputs(ConfigNode node) {
+  private Map<String, WarmUp.Input> inputs(ConfigNode node, long batchSize) {
     Map<String, WarmUp.Input> inputs = new LinkedHashMap<>();
+    long bytesLeft = MAX_BYTES;
     for (ConfigNode entry : node.children(ModelWarmup.INPUTS_FIELD_NUMBER)) {
       String name = MapEntries.key(entry);
-      TensorSpec input =
-          spec.inputs().stream()
-              .filter(one -> one.name().equals(name))
-              .findFirst()
-              .orElseThrow(() ->
-                  entry.invalid(
-                      "the warm-up has an input '"
-                          + name
-                          + "', the model has "
-                          + spec.inputs().stream().map(TensorSpec::name).toList()));
-      inputs.put(name, input(MapEntries.value(entry), input));
+      TensorSpec input = specs.get(name);
+      if (input == null) {
+        throw entry.invalid(
+            "the warm-up has an input '"
+                + name
+                + "', the model has "
+                + spec.inputs().stream().map(TensorSpec::name).toList());
+      }
+      ConfigNode value = MapEntries.value(entry);
+      checkTensor(value, input);
+      bytesLeft -= bytes(value, input, batchSize, bytesLeft);
+      inputs.put(name, input(value, input, batchSize));
     }
     for (TensorSpec input : spec.inputs()) {
       if (!input.optional() && !inputs.containsKey(input.name())) {
@@ -101,7 +115,7 @@ final class WarmUpReader {
     return inputs;
   }
 
-  private WarmUp.Input input(ConfigNode node, TensorSpec spec) {
+  private void checkTensor(ConfigNode node, TensorSpec spec) {
     ModelWarmup.Input config = node.as(ModelWarmup.Input.class);
     String what = "warm-up input '" + spec.name() + "'";
     DataType type =
@@ -128,30 +142,57 @@ final class WarmUpReader {
               + " and without -1, got "
               + Dims.text(dims));
     }
-    return new WarmUp.Input(type, dims, data(node, config, what, elementCount(node, what, dims)));
   }
 
-  private static long elementCount(ConfigNode node, String what, List<Long> dims) {
-    long count = 1;
-    for (long dim : dims) {
-      // Far from an overflow when it is multiplied by an element's size and by a batch's.
-      if (dim > 0 && count > (1L << 40) / dim) {
-        throw node.invalid(ModelWarmup.Input.DIMS_FIELD_NUMBER, what + " is too large");
-      }
-      count *= dim;
+  private WarmUp.Input input(ConfigNode node, TensorSpec spec, long batchSize) {
+    ModelWarmup.Input config = node.as(ModelWarmup.Input.class);
+    long count = elementCount(config.getDimsList()).longValueExact();
+    String what = "warm-up input '" + spec.name() + "'";
+    WarmUp.Data data = data(node, config, what);
+    if (data instanceof WarmUp.Content content) {
+      checkContent(content.path(), what, spec.dataType(), count, batchSize);
     }
-    return count;
+    return new WarmUp.Input(spec.dataType(), config.getDimsList(), data);
   }
 
-  private WarmUp.Data data(ConfigNode node, ModelWarmup.Input config, String what, long count) {
+  private static BigInteger elementCount(List<Long> dims) {
+    return dims.stream().map(BigInteger::valueOf).reduce(BigInteger.ONE, BigInteger::multiply);
+  }
+
+  /** What an input takes for all rows; of strings, what is known without reading them. */
+  private long bytes(ConfigNode node, TensorSpec spec, long batchSize, long most) {
+    ModelWarmup.Input config = node.as(ModelWarmup.Input.class);
+    List<Long> dims = config.getDimsList();
+    int size = spec.dataType().isFixedSize() ? spec.dataType().byteSize() : STRING_BYTES;
+    BigInteger row = elementCount(dims).multiply(BigInteger.valueOf(size));
+    BigInteger bytes = row.multiply(BigInteger.valueOf(batchSize));
+    if (bytes.compareTo(BigInteger.valueOf(most)) > 0) {
+      throw node.invalid(
+          ModelWarmup.Input.DIMS_FIELD_NUMBER,
+          "warm-up input '"
+              + spec.name()
+              + "' is too large: dims "
+              + Dims.text(dims)
+              + " with elements of "
+              + size
+              + " bytes and batch_size "
+              + batchSize
+              + " take "
+              + bytes
+              + " bytes, the inputs of a warm-up at most "
+              + MAX_BYTES
+              + " together");
+    }
+    return bytes.longValueExact();
+  }
+
+  private WarmUp.Data data(ConfigNode node, ModelWarmup.Input config, String what) {
     return switch (config.getInputDataTypeCase()) {
       case ZERO_DATA -> new WarmUp.Zero();
       case RANDOM_DATA -> new WarmUp.Random();
       case INPUT_DATA_FILE -> {
         Path base = files.directory().resolve(DIRECTORY);
         Path file = ModelFiles.inside(base, config.getInputDataFile(), "input_data_file");
-        DataType type = DataTypes.of(config.getDataType()).orElseThrow();
-        checkContent(file, what, type, count);
         yield new WarmUp.Content(file);
       }
       case INPUTDATATYPE_NOT_SET ->
@@ -159,8 +200,22 @@ final class WarmUpReader {
     };
   }
 
-  private void checkContent(Path file, String what, DataType type, long count) {
+  private void checkContent(Path file, String what, DataType type, long count, long batchSize) {
     long size = files.size(file);
+    if (size > MAX_BYTES / batchSize) {
+      throw new NereidException(
+          StatusCode.INVALID_ARGUMENT,
+          files.shown(file)
+              + " is too large for "
+              + what
+              + ": "
+              + size
+              + " bytes for each of "
+              + batchSize
+              + " rows, expected at most "
+              + MAX_BYTES
+              + " together");
+    }
     boolean fits = type.isFixedSize() ? size == count * type.byteSize() : hasStrings(file, count);
     if (!fits) {
       throw new NereidException(

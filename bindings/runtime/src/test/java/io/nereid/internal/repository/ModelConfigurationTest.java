@@ -155,6 +155,32 @@ class ModelConfigurationTest {
   }
 
   @Test
+  void aModelThatIsNotCompletedTellsTheSame() throws IOException {
+    TestRepository repository = new TestRepository(directory);
+    repository.model("m", CONFIG, 1);
+    ModelDraft draft = repository.draft();
+    ModelConfiguration before = draft.configuration().orElseThrow();
+    assertEquals(draft.complete(Optional.empty()).configuration(), before);
+  }
+
+  @Test
+  void aModelThatCannotBeOpenedTellsWhatIsKnown() throws IOException {
+    TestRepository repository = new TestRepository(directory);
+    String config = "backend: \"nobody\"\ninput { name: \"A\" }\n";
+    repository.model("m", config, 1);
+    ModelDraft draft = repository.draft();
+    assertTrue(draft.needsSignature());
+    String text = draft.configuration().orElseThrow().toCommentedText();
+    for (String part : List.of("\"nobody\"", "# config.pbtxt:1:1", "name: \"A\"", "# default")) {
+      assertTrue(text.contains(part), text);
+    }
+    assertTrue(!text.contains("max_batch_size") && !text.contains("data_type"), text);
+    repository.model("m", config + "max_batch_size: 0", 1);
+    text = repository.draft().configuration().orElseThrow().toCommentedText();
+    assertTrue(text.contains("max_batch_size: 0"), text);
+  }
+
+  @Test
   void anOverrideIsUsedInPlaceOfTheFile() throws IOException {
     TestRepository repository = new TestRepository(directory);
     Path model = repository.model("m", CONFIG + "version_policy { all { } }", 1, 2);

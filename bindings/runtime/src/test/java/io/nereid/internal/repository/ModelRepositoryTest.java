@@ -1,6 +1,7 @@
 package io.nereid.internal.repository;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
@@ -8,7 +9,10 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.nereid.NereidException;
 import io.nereid.StatusCode;
+import io.nereid.TensorSpec;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -192,6 +196,89 @@ class ModelRepositoryTest {
   void aMissingLabelFileIsTold() throws IOException {
     repository.model("m", CONFIG.replaceFirst("(output.*) }", "$1 label_filename: \"l.txt\" }"), 1);
     assertBroken(StatusCode.NOT_FOUND, "m/l.txt is missing");
+  }
+
+  private static String outputs(String... labelFiles) {
+    StringBuilder config = new StringBuilder("backend: 'identity' input { name: 'I' ");
+    config.append("data_type: TYPE_FP32 dims: 1 } ");
+    for (int i = 0; i < labelFiles.length; i++) {
+      config.append("output { name: 'O%d' data_type: TYPE_FP32 dims: 1 ".formatted(i));
+      config.append("label_filename: '%s' } ".formatted(labelFiles[i]));
+    }
+    return config.toString();
+  }
+
+  @Test
+  void labelsAreTheLinesAsTheyAre() throws IOException {
+    Path model = repository.model("m", outputs("l.txt", "l.txt"), 1);
+    Files.writeString(model.resolve("l.txt"), " a \r\n\n\tb\rc\r\r\n d");
+    List<TensorSpec> outputs = repository.spec().outputs();
+    assertEquals(List.of(" a ", "", "\tb\rc\r", " d"), outputs.getFirst().labels());
+    assertSame(outputs.getFirst().labels(), outputs.getLast().labels());
+    Files.writeString(model.resolve("l.txt"), "");
+    assertEquals(List.of(), repository.spec().outputs().getFirst().labels());
+  }
+
+  @Test
+  void labelsOfAModelHaveALimitTogether() throws IOException {
+    Path model = repository.model("m", outputs("a", "a", "a"), 1);
+    Files.writeString(model.resolve("a"), "123456789012345678901234567890\r\n".repeat(1 << 19));
+    assertEquals(1 << 19, repository.spec().outputs().getFirst().labels().size());
+    repository.model("m", outputs("a", "b"), 1);
+    Files.writeString(model.resolve("b"), "x");
+    assertBroken(StatusCode.INVALID_ARGUMENT, "m/b: a model's label files hold at most 16777216 b");
+    Files.writeString(model.resolve("a"), "1\n".repeat((1 << 20) + 1));
+    assertBroken(StatusCode.INVALID_ARGUMENT, "m/a: a model's label files hold at most 1048576 l");
+  }
+
+  @Test
+  void specificVersionsHaveALimit() throws IOException {
+    String most = "1, ".repeat(1023) + "1";
+    repository.model("m", CONFIG + "version_policy { specific { versions: [ " + most + " ] } }", 1);
+    assertEquals(List.of("m/1"), names());
+    String many = "version_policy { specific { versions: [ " + most + ", 2 ] } }";
+    repository.model("m", CONFIG + many, 1);
+    assertBroken(StatusCode.INVALID_ARGUMENT, "expected at most 1024 specific versions, got 1025");
+  }
+
+  @Test
+  void everyFailureOfReadingIsTheModels() throws IOException {
+    Path model = repository.model("m", CONFIG + "metric_tags { key: 'a' value: 'b' }", 1);
+    for (Error error :
+        List.of(
+            new OutOfMemoryError("heap"),
+            new StackOverflowError(),
+            new NoClassDefFoundError("x/Y"),
+            new AssertionError("a"))) {
+      ModelReading reading =
+          ModelReader.read(
+              model,
+              ReadOptions.DEFAULT,
+              line -> {
+                throw error;
+              });
+      RepositoryModel.Broken broken = (RepositoryModel.Broken) reading.versions().getFirst();
+      boolean memory = error instanceof OutOfMemoryError;
+      assertEquals(
+          memory ? StatusCode.RESOURCE_EXHAUSTED : StatusCode.INTERNAL, broken.cause().code());
+      assertSame(error, broken.cause().getCause());
+    }
+  }
+
+  @Test
+  void failuresDoNotTellWhereTheDirectoryIs() throws IOException {
+    Path model = repository.model("m", CONFIG + "metric_tags { key: 'a' value: 'b' }", 1);
+    IOException cause = new FileSystemException(model.resolve("f").toString(), null, "I/O error");
+    assertEquals("m/f cannot be read: I/O error", ModelFiles.failure("m/f", cause).getMessage());
+    ModelReading reading =
+        ModelReader.read(
+            model,
+            ReadOptions.DEFAULT,
+            line -> {
+              throw new UncheckedIOException(cause);
+            });
+    String message = ((RepositoryModel.Broken) reading.versions().getFirst()).cause().getMessage();
+    assertTrue(!message.contains(directory.toString()) && message.contains("m/f"), message);
   }
 
   @Test

@@ -141,6 +141,39 @@ class WarmUpReaderTest {
     assertTrue(failure.contains(expected), failure);
   }
 
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "1|134217728|",
+        "1|134217729|dims [ 134217729, 2 ] with elements of 4 bytes and batch_size 1 take 1073741832",
+        "4|33554432|",
+        "4|33554433|elements of 4 bytes and batch_size 4 take 1073741856 bytes",
+        "1|9223372036854775807|take 73786976294838206456 bytes, the inputs of a warm-up at most"
+      })
+  void sizesHaveALimit(int batchSize, long rows, String expected) throws IOException {
+    String config = MODEL.replaceFirst("\\{ name: \"S\".*\\R", "");
+    String warmUp =
+        "model_warmup { batch_size: %d inputs { key: 'A' value { data_type: TYPE_FP32 dims: [ %d, 2 ]"
+                .formatted(batchSize, rows)
+            + " zero_data: true } } }";
+    repository.model("m", config + warmUp, 1);
+    if (expected == null) {
+      assertEquals(batchSize, repository.spec().warmUps().getFirst().batchSize());
+    } else {
+      String failure = repository.failure().getMessage();
+      assertTrue(failure.startsWith("m/config.pbtxt:8:"), failure);
+      assertTrue(failure.contains(expected), failure);
+    }
+  }
+
+  @Test
+  void theInputsOfAWarmUpShareTheLimit() throws IOException {
+    String large = A.replace("3, 2", "134217728, 2") + "zero_data: true } } ";
+    String failure = write(large + S + "zero_data: true } }").failure().getMessage();
+    assertTrue(failure.contains("warm-up input 'S' is too large: dims [ 2 ]"), failure);
+  }
+
   @Test
   void filesStayInTheModelsDirectory() throws IOException {
     String failure = write(A + "input_data_file: '../../x' } }").failure().getMessage();
