@@ -56,9 +56,19 @@ public final class Model implements AutoCloseable {
     return latest().model().statistics();
   }
 
-  /** The configuration that it was loaded with last, and where its values came from. */
+  /**
+   * The configuration that it was loaded with last, and where its values came from. Of a model that
+   * was never loaded: what is known of it without the model's own word.
+   */
   public ModelConfiguration configuration() {
-    return latest().configuration();
+    ModelLoader.Result loaded = latest;
+    if (loaded != null) {
+      return loaded.configuration();
+    }
+    ModelOrigin tried = attempted;
+    return Optional.ofNullable(tried)
+        .flatMap(ModelOrigin::configuration)
+        .orElseThrow(this::notReady);
   }
 
   /** How long loading it took, last. */

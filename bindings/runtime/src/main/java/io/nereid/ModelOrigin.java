@@ -9,12 +9,20 @@ sealed interface ModelOrigin {
   /** The graph of an ensemble; empty for other models. */
   Optional<Ensemble> ensemble();
 
+  /** What is known of the configuration before anything is opened. */
+  Optional<ModelConfiguration> configuration();
+
   /** A specification that the embedder gave. */
   record Code(ModelSpec spec) implements ModelOrigin {
 
     @Override
     public Optional<Ensemble> ensemble() {
       return spec.ensemble();
+    }
+
+    @Override
+    public Optional<ModelConfiguration> configuration() {
+      return Optional.of(ModelConfiguration.of(spec));
     }
   }
 
@@ -29,6 +37,11 @@ sealed interface ModelOrigin {
     @Override
     public Optional<Ensemble> ensemble() {
       return draft.opening().ensemble();
+    }
+
+    @Override
+    public Optional<ModelConfiguration> configuration() {
+      return draft.configuration();
     }
   }
 }

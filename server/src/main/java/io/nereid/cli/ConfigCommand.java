@@ -1,5 +1,6 @@
 package io.nereid.cli;
 
+import io.nereid.Model;
 import io.nereid.ModelConfiguration;
 import io.nereid.Nereid;
 import java.io.IOException;
@@ -28,9 +29,18 @@ final class ConfigCommand implements Callable<Integer> {
   @Option(names = "--json", description = "Print JSON instead of protobuf text.")
   private boolean json;
 
+  /** Of the model as it is served: only loading it shows what its file tells. */
   @Override
   public Integer call() throws IOException {
-    ModelConfiguration configuration = configuration();
+    try (Nereid nereid = model.open()) {
+      Model found = model.tried(nereid).orElseGet(() -> model.model(nereid));
+      print(found.configuration());
+      found.failure().ifPresent(this::warn);
+      return found.failure().isEmpty() ? 0 : 1;
+    }
+  }
+
+  private void print(ModelConfiguration configuration) throws IOException {
     var out = command.commandLine().getOut();
     if (json) {
       out.println(inJson(configuration));
@@ -38,14 +48,10 @@ final class ConfigCommand implements Callable<Integer> {
       out.print(configuration.toCommentedText());
       out.flush();
     }
-    return 0;
   }
 
-  /** Of the model as it is served: only loading it shows what its file tells. */
-  private ModelConfiguration configuration() {
-    try (Nereid nereid = model.open()) {
-      return model.model(nereid).configuration();
-    }
+  private void warn(String reason) {
+    command.commandLine().getErr().println("nereid: it cannot be served: " + Printable.of(reason));
   }
 
   private static String inJson(ModelConfiguration configuration) throws IOException {

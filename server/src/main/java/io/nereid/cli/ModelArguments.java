@@ -3,6 +3,7 @@ package io.nereid.cli;
 import io.nereid.Model;
 import io.nereid.Nereid;
 import io.nereid.RepositoryOptions;
+import java.util.Optional;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -32,5 +33,13 @@ final class ModelArguments {
   /** The model, which must have been loaded. */
   Model model(Nereid nereid) {
     return version == null ? nereid.model(name) : nereid.model(name, version);
+  }
+
+  /** The model, loaded or not; the highest version of those that were tried. */
+  Optional<Model> tried(Nereid nereid) {
+    return nereid.models().stream()
+        .filter(model -> model.name().equals(name))
+        .filter(model -> version == null || model.version() == version)
+        .findFirst();
   }
 }
