@@ -20,6 +20,7 @@ import tools.jackson.core.JsonToken;
 import tools.jackson.core.ObjectReadContext;
 import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.StreamReadFeature;
+import tools.jackson.core.exc.StreamConstraintsException;
 import tools.jackson.core.json.JsonFactory;
 
 /**
@@ -83,10 +84,11 @@ final class JsonConfigReader {
     var location = cause.getLocation();
     String place =
         location == null ? "" : ":" + location.getLineNr() + ":" + location.getColumnNr();
+    String what = cause instanceof StreamConstraintsException ? ": " : ": no JSON: ";
     NereidException failure =
         new NereidException(
             StatusCode.INVALID_ARGUMENT,
-            shown + place + ": no JSON: " + ModelFiles.printable(cause.getOriginalMessage()));
+            shown + place + what + ModelFiles.printable(cause.getOriginalMessage()));
     failure.initCause(cause);
     return failure;
   }

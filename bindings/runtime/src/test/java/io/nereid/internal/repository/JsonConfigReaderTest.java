@@ -158,6 +158,7 @@ class JsonConfigReaderTest {
       String key = "k".repeat(length);
       String message = failure("{\"metric_tags\": {\"" + key + "\": \"v\"}}").getMessage();
       assertTrue(message.contains("4096") && message.length() < 300, message);
+      assertFalse(message.contains("no JSON"), message);
       message = failure("{\"" + key + "\": 1}").getMessage();
       assertTrue(message.length() < 300, message);
     }
