@@ -106,10 +106,18 @@ class ConfigCommandTest {
   }
 
   @Test
-  void aModelThatCannotBeLoadedIsOneLine() throws IOException {
+  void ofAModelThatCannotBeServedComesWhatIsKnownAndWhy() throws IOException {
     writeDigits("max_batch_size: 2 input { name: 'image' dims: 3 }");
     assertEquals(1, cli.run("config", "digits", "--repository", directory.toString()));
     assertTrue(cli.err().contains("digits/config.pbtxt:1:41: input 'image' is con"), cli.err());
+    assertEquals(1, cli.err().lines().count(), cli.err());
+    assertTrue(cli.err().startsWith("nereid: it cannot be served: "), cli.err());
+    assertTrue(cli.out().matches("(?s).*dims: \\[ 3 \\] +# config.pbtxt:1:41.*"), cli.out());
+  }
+
+  @Test
+  void aModelThatIsNotThereIsOneLine() {
+    assertEquals(1, cli.run("config", "nobody"));
     assertEquals(1, cli.err().lines().count(), cli.err());
     assertEquals("", cli.out());
   }
