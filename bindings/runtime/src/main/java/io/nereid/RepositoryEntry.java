@@ -185,16 +185,14 @@ final class RepositoryEntry {
     kept.ifPresent(files::add);
   }
 
-  /** Unloads all versions; false when there was nothing to unload. */
-  boolean unload() {
+  /** Unloads all versions. */
+  void unload() {
     lock.lock();
     try {
-      boolean was = loaded != null;
       loaded = null;
       complete = false;
       leaveOthers(Set.of());
       closeFiles(Optional.empty());
-      return was;
     } finally {
       lock.unlock();
     }
