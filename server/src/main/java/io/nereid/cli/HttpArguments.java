@@ -1,6 +1,7 @@
 package io.nereid.cli;
 
 import io.nereid.server.http.HttpLimits;
+import io.nereid.server.http.HttpOptions;
 import java.net.InetAddress;
 import java.time.Duration;
 import picocli.CommandLine.Model.CommandSpec;
@@ -80,16 +81,17 @@ final class HttpArguments {
           "How long a connection may wait for its next request; ${DEFAULT-VALUE} by default.")
   private long idleTimeoutSeconds;
 
-  InetAddress address() {
-    return address;
-  }
-
-  int port() {
+  HttpOptions options(Duration exitTimeout) {
     check(port >= 0 && port <= 65_535, "--http-port from 0 to 65535", port);
-    return port;
+    return HttpOptions.builder()
+        .address(address)
+        .port(port)
+        .limits(limits())
+        .exitTimeout(exitTimeout)
+        .build();
   }
 
-  HttpLimits limits() {
+  private HttpLimits limits() {
     check(maxInputSize > 0, "--http-max-input-size of 1 or more", maxInputSize);
     check(
         maxHeaderSize >= HttpLimits.LEAST_HEAD_BYTES,

@@ -1,7 +1,6 @@
 package io.nereid.cli;
 
 import io.nereid.ModelIndexEntry;
-import io.nereid.NereidOptions;
 import io.nereid.server.NereidServer;
 import io.nereid.server.ServerOptions;
 import io.nereid.server.StartTimes;
@@ -90,15 +89,12 @@ final class ServeCommand implements Callable<Integer> {
   private NereidServer start() {
     try (LoadProgress progress = new LoadProgress()) {
       return NereidServer.start(
-          new ServerOptions(
-              control.options(repository).listener(progress).build(),
-              NereidOptions.DEFAULT,
-              http.address(),
-              http.port(),
-              http.limits(),
-              Duration.ofSeconds(exitTimeoutSeconds),
-              exitOnError,
-              strictReadiness));
+          ServerOptions.builder()
+              .repository(control.options(repository).listener(progress).build())
+              .http(http.options(Duration.ofSeconds(exitTimeoutSeconds)))
+              .exitOnError(exitOnError)
+              .strictReadiness(strictReadiness)
+              .build());
     }
   }
 
@@ -115,7 +111,10 @@ final class ServeCommand implements Callable<Integer> {
     models.print(out);
     out.println();
     out.println(
-        "Serving HTTP at http://" + http.address().getHostAddress() + ":" + server.httpPort());
+        "Serving HTTP at http://"
+            + server.options().http().address().getHostAddress()
+            + ":"
+            + server.httpPort());
     StartTimes times = server.startTimes();
     long totalMs = System.currentTimeMillis() - ManagementFactory.getRuntimeMXBean().getStartTime();
     out.println(

@@ -6,7 +6,7 @@ import io.nereid.Nereid;
 import io.nereid.NereidException;
 import io.nereid.StatusCode;
 import io.nereid.server.http.HttpServer;
-import io.nereid.server.http.ServerHealth;
+import io.nereid.server.shared.ServerState;
 import java.time.Duration;
 import java.util.List;
 
@@ -36,15 +36,9 @@ public final class NereidServer implements AutoCloseable {
         checkModels(nereid);
       }
       long loadedNs = System.nanoTime();
-      ServerHealth health = new ServerHealth(nereid, options.strictReadiness());
-      HttpServer http =
-          HttpServer.start(
-              nereid,
-              health,
-              options.httpLimits(),
-              options.httpAddress(),
-              options.httpPort(),
-              options.exitTimeout());
+      ServerState state =
+          ServerState.builder(nereid).strictReadiness(options.strictReadiness()).build();
+      HttpServer http = HttpServer.start(state, options.http());
       StartTimes times =
           new StartTimes(
               Duration.ofNanos(loadedNs - startNs), Duration.ofNanos(System.nanoTime() - loadedNs));
@@ -77,6 +71,11 @@ public final class NereidServer implements AutoCloseable {
         + model.failure().orElse("it failed");
   }
 
+  /** What it was started with. */
+  public ServerOptions options() {
+    return options;
+  }
+
   /** The models. */
   public Nereid nereid() {
     return nereid;
@@ -103,7 +102,7 @@ public final class NereidServer implements AutoCloseable {
       return true;
     }
     stopped = true;
-    boolean finished = http.stop(options.exitTimeout());
+    boolean finished = http.stop(options.http().exitTimeout());
     nereid.close();
     return finished;
   }

@@ -2,30 +2,22 @@ package io.nereid.server;
 
 import io.nereid.NereidOptions;
 import io.nereid.RepositoryOptions;
-import io.nereid.server.http.HttpLimits;
-import java.net.InetAddress;
-import java.time.Duration;
+import io.nereid.server.http.HttpOptions;
 import java.util.Objects;
 
 /**
- * What a server serves, and where.
+ * What a server serves, and where. Build one with {@link #builder()}.
  *
  * @param repository which models are loaded
  * @param runtime settings of the runtime
- * @param httpAddress where the HTTP frontend listens
- * @param httpPort its port; 0 takes one that is free
- * @param httpLimits what clients may ask of it
- * @param exitTimeout how long requests that have begun may take when the server stops
+ * @param http where HTTP is served, and how
  * @param exitOnError whether a model that cannot be loaded at the start ends the server
  * @param strictReadiness whether such a model makes it not ready
  */
 public record ServerOptions(
     RepositoryOptions repository,
     NereidOptions runtime,
-    InetAddress httpAddress,
-    int httpPort,
-    HttpLimits httpLimits,
-    Duration exitTimeout,
+    HttpOptions http,
     boolean exitOnError,
     boolean strictReadiness) {
 
@@ -33,13 +25,57 @@ public record ServerOptions(
   public ServerOptions {
     Objects.requireNonNull(repository);
     Objects.requireNonNull(runtime);
-    Objects.requireNonNull(httpAddress);
-    Objects.requireNonNull(httpLimits);
-    if (httpPort < 0 || httpPort > 65_535) {
-      throw new IllegalArgumentException("httpPort must be 0 to 65535, got " + httpPort);
+    Objects.requireNonNull(http);
+  }
+
+  /** A builder with the defaults. */
+  public static Builder builder() {
+    return new Builder();
+  }
+
+  /** Builds a {@link ServerOptions}. */
+  public static final class Builder {
+    private RepositoryOptions repository = RepositoryOptions.builder().explicit().build();
+    private NereidOptions runtime = NereidOptions.DEFAULT;
+    private HttpOptions http = HttpOptions.builder().build();
+    private boolean exitOnError = true;
+    private boolean strictReadiness = true;
+
+    private Builder() {}
+
+    /** Which models are loaded; none by default. */
+    public Builder repository(RepositoryOptions options) {
+      repository = options;
+      return this;
     }
-    if (exitTimeout.isNegative()) {
-      throw new IllegalArgumentException("exitTimeout must not be negative, got " + exitTimeout);
+
+    /** Settings of the runtime. */
+    public Builder runtime(NereidOptions options) {
+      runtime = options;
+      return this;
+    }
+
+    /** Where HTTP is served, and how; at a free port of the loopback address by default. */
+    public Builder http(HttpOptions options) {
+      http = options;
+      return this;
+    }
+
+    /** Whether a model that cannot be loaded at the start ends the server; by default it does. */
+    public Builder exitOnError(boolean ends) {
+      exitOnError = ends;
+      return this;
+    }
+
+    /** Whether such a model makes the server not ready; by default it does. */
+    public Builder strictReadiness(boolean strict) {
+      strictReadiness = strict;
+      return this;
+    }
+
+    /** The finished value. */
+    public ServerOptions build() {
+      return new ServerOptions(repository, runtime, http, exitOnError, strictReadiness);
     }
   }
 }

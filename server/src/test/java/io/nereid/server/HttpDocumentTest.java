@@ -2,11 +2,9 @@ package io.nereid.server;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.NereidOptions;
 import io.nereid.RepositoryOptions;
-import io.nereid.server.http.HttpLimits;
+import io.nereid.server.http.HttpOptions;
 import java.io.IOException;
-import java.net.InetAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -27,15 +25,10 @@ class HttpDocumentTest {
     RepositoryOptions repository =
         RepositoryOptions.builder().repository(Path.of("..", "examples", "models")).build();
     ServerOptions options =
-        new ServerOptions(
-            repository,
-            NereidOptions.DEFAULT,
-            InetAddress.getLoopbackAddress(),
-            0,
-            HttpLimits.DEFAULT,
-            Duration.ofSeconds(10),
-            true,
-            true);
+        ServerOptions.builder()
+            .repository(repository)
+            .http(HttpOptions.builder().exitTimeout(Duration.ofSeconds(10)).build())
+            .build();
     int commands = 0;
     try (NereidServer server = NereidServer.start(options)) {
       List<String> lines = Files.readAllLines(DOCUMENT);

@@ -1,20 +1,25 @@
 package io.nereid.server.http;
 
 import io.nereid.Nereid;
+import io.nereid.server.shared.ServerHealth;
+import io.nereid.server.shared.ServerState;
 import tools.jackson.core.json.JsonFactory;
 
 /**
  * What all connections share.
  *
- * @param nereid the models
- * @param health whether requests are taken
+ * @param state the server
  * @param limits what clients may ask of the server
  * @param json how JSON is parsed
  * @param watch all connections
  */
-record HttpContext(
-    Nereid nereid,
-    ServerHealth health,
-    HttpLimits limits,
-    JsonFactory json,
-    ConnectionWatch watch) {}
+record HttpContext(ServerState state, HttpLimits limits, JsonFactory json, ConnectionWatch watch) {
+
+  Nereid nereid() {
+    return state.nereid();
+  }
+
+  ServerHealth health() {
+    return state.health();
+  }
+}

@@ -1,8 +1,8 @@
 package io.nereid.server.http;
 
 import io.helidon.webserver.WebServer;
-import io.nereid.Nereid;
-import java.net.InetAddress;
+import io.nereid.server.shared.ServerHealth;
+import io.nereid.server.shared.ServerState;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 import java.util.logging.Level;
@@ -26,28 +26,22 @@ public final class HttpServer {
     this.server = server;
   }
 
-  /** Listens on an address; port 0 takes one that is free. */
-  public static HttpServer start(
-      Nereid nereid,
-      ServerHealth health,
-      HttpLimits limits,
-      InetAddress address,
-      int port,
-      Duration exitTimeout) {
+  /** Listens; returns when connections are accepted. */
+  public static HttpServer start(ServerState state, HttpOptions options) {
     HELIDON_LOG.setLevel(Level.WARNING);
     ConnectionWatch watch = new ConnectionWatch();
     HttpContext context =
-        new HttpContext(nereid, health, limits, JsonParsing.factory(limits), watch);
+        new HttpContext(state, options.limits(), JsonParsing.factory(options.limits()), watch);
     AcceptedChannels channels = new AcceptedChannels();
     WebServer server =
         WebServer.builder()
-            .address(address)
-            .port(port)
+            .address(options.address())
+            .port(options.port())
             .connectionOptions(channels)
             .addConnectionSelector(new ConnectionSelector(context, channels))
             .protocolsDiscoverServices(false)
             .shutdownHook(false)
-            .shutdownGracePeriod(exitTimeout.plusSeconds(1))
+            .shutdownGracePeriod(options.exitTimeout().plusSeconds(1))
             .build();
     try {
       server.start();
@@ -55,7 +49,7 @@ public final class HttpServer {
       watch.close();
       throw e;
     }
-    return new HttpServer(health, watch, server);
+    return new HttpServer(state.health(), watch, server);
   }
 
   /** Where it listens. */

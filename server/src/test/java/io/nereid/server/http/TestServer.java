@@ -9,8 +9,8 @@ import io.nereid.ModelStatistics;
 import io.nereid.Nereid;
 import io.nereid.NereidOptions;
 import io.nereid.RepositoryOptions;
+import io.nereid.server.shared.ServerState;
 import java.io.IOException;
-import java.net.InetAddress;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
@@ -20,7 +20,6 @@ final class TestServer implements AutoCloseable {
   static final Duration PATIENCE = Duration.ofSeconds(20);
 
   private final Nereid nereid;
-  private final ServerHealth health;
   private final HttpServer http;
 
   TestServer() {
@@ -41,10 +40,10 @@ final class TestServer implements AutoCloseable {
   /** Takes over the runtime. */
   TestServer(Nereid nereid, HttpLimits limits) {
     this.nereid = nereid;
-    health = new ServerHealth(nereid, true);
     http =
         HttpServer.start(
-            nereid, health, limits, InetAddress.getLoopbackAddress(), 0, Duration.ofSeconds(10));
+            ServerState.builder(nereid).build(),
+            HttpOptions.builder().limits(limits).exitTimeout(Duration.ofSeconds(10)).build());
   }
 
   Nereid nereid() {

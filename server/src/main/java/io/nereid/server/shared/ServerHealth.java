@@ -1,4 +1,4 @@
-package io.nereid.server.http;
+package io.nereid.server.shared;
 
 import io.nereid.Model;
 import io.nereid.ModelState;
@@ -26,11 +26,13 @@ public final class ServerHealth {
     stopping = true;
   }
 
-  boolean isStopping() {
+  /** Whether {@link #stop} was called. */
+  public boolean isStopping() {
     return stopping;
   }
 
-  boolean isReady() {
+  /** Whether requests are taken, and the models are well as far as that was asked for. */
+  public boolean isReady() {
     return !stopping && (!strict || nereid.models().stream().allMatch(ServerHealth::isWell));
   }
 
@@ -42,7 +44,7 @@ public final class ServerHealth {
   }
 
   /** Whether a version of a model takes requests; of the whole model with version 0. */
-  boolean isReady(String model, long version) {
+  public boolean isReady(String model, long version) {
     return !stopping
         && nereid.models().stream()
             .anyMatch(known ->

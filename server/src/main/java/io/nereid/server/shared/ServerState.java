@@ -1,0 +1,51 @@
+package io.nereid.server.shared;
+
+import io.nereid.Nereid;
+
+/** One running server, as all its frontends see it. Make one with {@link #builder}. */
+public final class ServerState {
+
+  private final Nereid nereid;
+  private final ServerHealth health;
+
+  private ServerState(Builder builder) {
+    nereid = builder.nereid;
+    health = new ServerHealth(nereid, builder.strictReadiness);
+  }
+
+  /** For a runtime whose models are loaded; it stays the caller's to close. */
+  public static Builder builder(Nereid nereid) {
+    return new Builder(nereid);
+  }
+
+  /** The models. */
+  public Nereid nereid() {
+    return nereid;
+  }
+
+  /** Whether requests are taken. */
+  public ServerHealth health() {
+    return health;
+  }
+
+  /** Builds a {@link ServerState}. */
+  public static final class Builder {
+    private final Nereid nereid;
+    private boolean strictReadiness = true;
+
+    private Builder(Nereid nereid) {
+      this.nereid = nereid;
+    }
+
+    /** Whether a model that is broken or still loading makes the server not ready. */
+    public Builder strictReadiness(boolean strict) {
+      strictReadiness = strict;
+      return this;
+    }
+
+    /** The finished state. */
+    public ServerState build() {
+      return new ServerState(this);
+    }
+  }
+}
