@@ -27,6 +27,7 @@ class HttpDocumentTest {
     ServerOptions options =
         ServerOptions.builder()
             .repository(repository)
+            .allowClientShm(true)
             .http(HttpOptions.builder().exitTimeout(Duration.ofSeconds(10)).build())
             .build();
     int commands = 0;
