@@ -126,7 +126,7 @@ final class InferRequestParser {
           }
         }
         case "inputs" -> readInputs(parser);
-        case "outputs" -> new OutputsParser(request, outputs, slices).read(parser);
+        case "outputs" -> new OutputsParser(model, request, outputs, slices).read(parser);
         case "parameters" -> readParameters(parser);
         default -> parser.skipChildren();
       }

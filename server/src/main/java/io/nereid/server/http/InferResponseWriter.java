@@ -26,8 +26,11 @@ final class InferResponseWriter {
         json.write(',');
       }
       first = false;
-      Tensor tensor = response.output(name);
       RequestedOutput wanted = requested.of(name);
+      Tensor tensor = response.output(name);
+      if (wanted.classification() != null) {
+        tensor = wanted.classification().classify(tensor);
+      }
       describe(name, tensor, json);
       if (wanted.slice() != null) {
         wanted.slice().write(name, tensor.segment());

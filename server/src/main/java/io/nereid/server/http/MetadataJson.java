@@ -17,6 +17,7 @@ final class MetadataJson {
   static final List<String> EXTENSIONS =
       List.of(
           "binary_tensor_data",
+          "classification",
           "model_configuration",
           "model_repository",
           "model_repository(unload_dependents)",

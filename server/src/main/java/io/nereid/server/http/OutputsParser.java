@@ -1,18 +1,22 @@
 package io.nereid.server.http;
 
 import io.nereid.InferRequest;
+import io.nereid.Model;
 import io.nereid.server.memory.RequestSlices;
+import io.nereid.server.shared.Classification;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 
 /** Reads which outputs a request wants, and in which form. */
 final class OutputsParser {
 
+  private final Model model;
   private final InferRequest request;
   private final RequestedOutputs outputs;
   private final RequestSlices slices;
 
-  OutputsParser(InferRequest request, RequestedOutputs outputs, RequestSlices slices) {
+  OutputsParser(Model model, InferRequest request, RequestedOutputs outputs, RequestSlices slices) {
+    this.model = model;
     this.request = request;
     this.outputs = outputs;
     this.slices = slices;
@@ -29,12 +33,12 @@ final class OutputsParser {
 
   private void readOutput(JsonParser parser) {
     String output = null;
-    RequestedOutput wanted = RequestedOutput.PLAIN;
+    Form form = null;
     for (String name = parser.nextName(); name != null; name = parser.nextName()) {
       parser.nextToken();
       switch (name) {
         case "name" -> output = JsonParsing.string(parser, "name");
-        case "parameters" -> wanted = readParameters(parser);
+        case "parameters" -> form = readParameters(parser);
         default -> parser.skipChildren();
       }
     }
@@ -42,42 +46,52 @@ final class OutputsParser {
       throw JsonParsing.missing("name");
     }
     request.output(output);
-    if (wanted != RequestedOutput.PLAIN) {
-      outputs.put(output, wanted);
+    if (form != null) {
+      outputs.put(output, form.of(output));
     }
   }
 
-  private RequestedOutput readParameters(JsonParser parser) {
+  private Form readParameters(JsonParser parser) {
     JsonParsing.expectObject(parser, "parameters");
-    Boolean binary = null;
-    boolean classification = false;
-    RegionParameters region = new RegionParameters();
+    Form form = new Form();
     for (String name = parser.nextName(); name != null; name = parser.nextName()) {
       parser.nextToken();
       switch (name) {
-        case "binary_data" -> binary = JsonParsing.bool(parser, "binary_data");
-        case "classification" -> classification = JsonParsing.unsigned(parser, name) > 0;
+        case "binary_data" -> form.binary = JsonParsing.bool(parser, "binary_data");
+        case "classification" -> form.classCount = JsonParsing.unsigned(parser, name);
         default -> {
-          if (!region.take(name, parser)) {
+          if (!form.region.take(name, parser)) {
             parser.skipChildren();
           }
         }
       }
     }
-    if (!region.isGiven()) {
-      if (classification) {
-        throw new HttpFailure(Status.NOT_IMPLEMENTED, "classification is not supported");
+    return form;
+  }
+
+  /** What the parameters of one output say. */
+  private final class Form {
+    private final RegionParameters region = new RegionParameters();
+    private Boolean binary;
+    private long classCount; // 0: not to be classified, which clients may also say
+
+    /** The same for an output that the model has. */
+    RequestedOutput of(String output) {
+      if (!region.isGiven()) {
+        return new RequestedOutput(
+            binary,
+            classCount == 0 ? null : Classification.of(model.spec(), output, classCount),
+            null);
       }
-      return new RequestedOutput(binary, null);
+      region.checkComplete();
+      if (classCount != 0) {
+        throw both("classification");
+      }
+      if (binary != null && binary) { // stock clients say false here
+        throw both("binary_data");
+      }
+      return new RequestedOutput(binary, null, region.open(slices));
     }
-    region.checkComplete();
-    if (classification) {
-      throw both("classification");
-    }
-    if (binary != null && binary) { // stock clients say false here
-      throw both("binary_data");
-    }
-    return new RequestedOutput(binary, region.open(slices));
   }
 
   private static HttpFailure both(String other) {

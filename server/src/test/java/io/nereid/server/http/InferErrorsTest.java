@@ -115,7 +115,7 @@ class InferErrorsTest {
         "FP32 | {'inputs':[{$I,'data':[1,2]}],'outputs':[{'name':'OUT'},{'name':'OUT'}]} | 400 |"
             + " output 'OUT' already exists in request",
         "FP32 | {'inputs':[{$I,'data':[1,2]}],'outputs':[{'name':'OUT','parameters':"
-            + "{'classification':2}}]} | 501 | classification is not supported",
+            + "{'classification':-2}}]} | 400 | Unable to parse 'classification'",
         "FP32 | {'inputs':[{$I,'data':[1,2]}],'parameters':{'triton_x':1}} | 400 | reserved for"
             + " Triton usage",
         "FP32 | {'inputs':[{$I,'data':[1,2]}],'parameters':{'p':[1]}} | 400 | parameter 'p' has"
