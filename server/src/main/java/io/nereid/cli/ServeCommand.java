@@ -72,6 +72,17 @@ final class ServeCommand implements Callable<Integer> {
           "Be ready only when no model failed or is still loading; ${DEFAULT-VALUE} by default.")
   private boolean strictReadiness;
 
+  @Option(
+      names = "--allow-client-shm",
+      arity = "0..1",
+      paramLabel = "BOOL",
+      defaultValue = "false",
+      fallbackValue = "true",
+      description =
+          "Let clients register shared memory: any that this server's user may open;"
+              + " ${DEFAULT-VALUE} by default.")
+  private boolean allowClientShm;
+
   @Override
   public Integer call() throws InterruptedException {
     if (exitTimeoutSeconds < 0) {
@@ -94,6 +105,7 @@ final class ServeCommand implements Callable<Integer> {
               .http(http.options(Duration.ofSeconds(exitTimeoutSeconds)))
               .exitOnError(exitOnError)
               .strictReadiness(strictReadiness)
+              .allowClientShm(allowClientShm)
               .build());
     }
   }

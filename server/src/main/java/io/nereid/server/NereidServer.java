@@ -15,14 +15,16 @@ public final class NereidServer implements AutoCloseable {
 
   private final ServerOptions options;
   private final Nereid nereid;
+  private final ServerState state;
   private final HttpServer http;
   private final StartTimes startTimes;
   private boolean stopped;
 
   private NereidServer(
-      ServerOptions options, Nereid nereid, HttpServer http, StartTimes startTimes) {
+      ServerOptions options, ServerState state, HttpServer http, StartTimes startTimes) {
     this.options = options;
-    this.nereid = nereid;
+    this.nereid = state.nereid();
+    this.state = state;
     this.http = http;
     this.startTimes = startTimes;
   }
@@ -37,12 +39,15 @@ public final class NereidServer implements AutoCloseable {
       }
       long loadedNs = System.nanoTime();
       ServerState state =
-          ServerState.builder(nereid).strictReadiness(options.strictReadiness()).build();
+          ServerState.builder(nereid)
+              .strictReadiness(options.strictReadiness())
+              .allowClientShm(options.allowClientShm())
+              .build();
       HttpServer http = HttpServer.start(state, options.http());
       StartTimes times =
           new StartTimes(
               Duration.ofNanos(loadedNs - startNs), Duration.ofNanos(System.nanoTime() - loadedNs));
-      return new NereidServer(options, nereid, http, times);
+      return new NereidServer(options, state, http, times);
     } catch (RuntimeException e) {
       nereid.close();
       throw e;
@@ -103,6 +108,7 @@ public final class NereidServer implements AutoCloseable {
     }
     stopped = true;
     boolean finished = http.stop(options.http().exitTimeout());
+    state.sharedMemory().close();
     nereid.close();
     return finished;
   }

@@ -13,13 +13,15 @@ import java.util.Objects;
  * @param http where HTTP is served, and how
  * @param exitOnError whether a model that cannot be loaded at the start ends the server
  * @param strictReadiness whether such a model makes it not ready
+ * @param allowClientShm whether clients may register shared memory
  */
 public record ServerOptions(
     RepositoryOptions repository,
     NereidOptions runtime,
     HttpOptions http,
     boolean exitOnError,
-    boolean strictReadiness) {
+    boolean strictReadiness,
+    boolean allowClientShm) {
 
   /** Checks the values. */
   public ServerOptions {
@@ -40,6 +42,7 @@ public record ServerOptions(
     private HttpOptions http = HttpOptions.builder().build();
     private boolean exitOnError = true;
     private boolean strictReadiness = true;
+    private boolean allowClientShm;
 
     private Builder() {}
 
@@ -73,9 +76,16 @@ public record ServerOptions(
       return this;
     }
 
+    /** Whether clients may register shared memory; by default they may not. */
+    public Builder allowClientShm(boolean allowed) {
+      allowClientShm = allowed;
+      return this;
+    }
+
     /** The finished value. */
     public ServerOptions build() {
-      return new ServerOptions(repository, runtime, http, exitOnError, strictReadiness);
+      return new ServerOptions(
+          repository, runtime, http, exitOnError, strictReadiness, allowClientShm);
     }
   }
 }
