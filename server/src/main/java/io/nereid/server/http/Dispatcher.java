@@ -10,10 +10,12 @@ final class Dispatcher {
 
   private final HttpContext context;
   private final RepositoryHandler repository;
+  private final TraceHandler trace;
 
   Dispatcher(HttpContext context) {
     this.context = context;
     repository = new RepositoryHandler(context);
+    trace = new TraceHandler(context);
   }
 
   Status dispatch(RequestHead head, RequestBody body, JsonBuffer json) throws IOException {
@@ -52,6 +54,10 @@ final class Dispatcher {
       }
       case MODEL_UNLOAD -> {
         repository.unload(route.model(), body);
+        yield Status.OK;
+      }
+      case TRACE_SETTING -> {
+        trace.handle(head, body, json);
         yield Status.OK;
       }
       case INFER, UNKNOWN -> throw new IllegalStateException(route + " is not served here");

@@ -4,6 +4,7 @@ import io.nereid.InferRequest;
 import io.nereid.InferResponse;
 import io.nereid.Model;
 import io.nereid.Nereid;
+import io.nereid.server.trace.Trace;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -24,8 +25,12 @@ final class InferHandler {
     this.guard = guard;
   }
 
-  /** Reads a request, and runs it; the caller closes the response. */
-  InferResponse infer(RequestHead head, RequestBody body) throws IOException {
+  /**
+   * Reads a request, and runs it; the caller closes the response.
+   *
+   * @param trace null: it is not traced
+   */
+  InferResponse infer(RequestHead head, RequestBody body, Trace trace) throws IOException {
     Model model = model(head.route());
     if (model.spec().decoupled()) {
       throw new HttpFailure(
@@ -44,11 +49,18 @@ final class InferHandler {
       }
       guard.running(request);
       try {
-        return request.infer();
+        return trace == null ? request.infer() : traced(model, request, trace);
       } finally {
         guard.answered();
       }
     }
+  }
+
+  private static InferResponse traced(Model model, InferRequest request, Trace trace) {
+    trace.submitted(model);
+    InferResponse response = request.infer();
+    trace.answered(response);
+    return response;
   }
 
   /** Writes the JSON part of the reply and gives what follows it. */
