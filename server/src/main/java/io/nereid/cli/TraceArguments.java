@@ -4,6 +4,7 @@ import io.nereid.server.trace.OtlpOptions;
 import io.nereid.server.trace.TraceMode;
 import io.nereid.server.trace.TraceOptions;
 import java.net.URI;
+import java.net.URISyntaxException;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -120,7 +121,7 @@ final class TraceArguments {
   private URI url(String setting, String value) {
     try {
       return new URI(value);
-    } catch (java.net.URISyntaxException e) {
+    } catch (URISyntaxException e) {
       throw wrong("a URL", setting);
     }
   }

@@ -145,8 +145,11 @@ public final class Trace {
 
   /** The request failed; a reply that says so may still be sent. */
   public void failed(String why, boolean byServer) {
-    if (requestStartNs != 0 && requestEndNs == 0) {
-      requestEndNs = System.nanoTime();
+    long nowNs = System.nanoTime();
+    if (receiveEndNs == 0) {
+      receiveEndNs = nowNs;
+    } else if (requestEndNs == 0) {
+      requestEndNs = nowNs;
     }
     error = limited(why);
     serverError = byServer;
@@ -156,6 +159,9 @@ public final class Trace {
   public void end() {
     if (!ended) {
       ended = true;
+      if (sendStartNs == 0 && error == null) {
+        failed("no reply was sent: the client went away", false);
+      }
       endNs = System.nanoTime();
       queue.add(this);
     }

@@ -2,14 +2,12 @@ package io.nereid.server.trace;
 
 import io.nereid.NereidException;
 import io.nereid.StatusCode;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
 /** Settings as a client gives them, and what a model or the server has of its own. */
 final class TraceUpdate {
-
-  /** Of a setting that is not given, in {@link #value}. */
-  private static final Map<String, Object> NOTHING = Map.of();
 
   static final String LEVEL = "trace_level";
   static final String RATE = "trace_rate";
@@ -25,7 +23,7 @@ final class TraceUpdate {
    * values, taken away.
    */
   static Map<String, Object> apply(Map<String, Object> own, Map<String, List<String>> given) {
-    Map<String, Object> updated = new java.util.HashMap<>(own == null ? NOTHING : own);
+    Map<String, Object> updated = new HashMap<>(own == null ? Map.of() : own);
     given.forEach(
         (name, values) -> {
           Object value = parse(name, values);

@@ -10,6 +10,8 @@ import io.nereid.Nereid;
 import io.nereid.NereidOptions;
 import io.nereid.RepositoryOptions;
 import io.nereid.server.shared.ServerState;
+import io.nereid.server.trace.TraceOptions;
+import io.nereid.server.trace.Tracing;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
@@ -21,6 +23,7 @@ final class TestServer implements AutoCloseable {
 
   private final Nereid nereid;
   private final HttpServer http;
+  private final Tracing tracing;
 
   TestServer() {
     this(HttpLimits.DEFAULT);
@@ -39,11 +42,33 @@ final class TestServer implements AutoCloseable {
 
   /** Takes over the runtime. */
   TestServer(Nereid nereid, HttpLimits limits) {
+    this(nereid, limits, TraceOptions.builder().build());
+  }
+
+  /** As above, and traces requests. */
+  TestServer(Nereid nereid, HttpLimits limits, TraceOptions trace) {
     this.nereid = nereid;
+    tracing = new Tracing(trace);
     http =
         HttpServer.start(
-            ServerState.builder(nereid).build(),
+            ServerState.builder(nereid).tracing(tracing).build(),
             HttpOptions.builder().limits(limits).exitTimeout(Duration.ofSeconds(10)).build());
+  }
+
+  /** Without models. */
+  static TestServer traced(TraceOptions.Builder trace) {
+    Nereid nereid =
+        Nereid.open(
+            RepositoryOptions.builder().explicit().build(),
+            NereidOptions.builder()
+                .drainTimeout(Duration.ofSeconds(10))
+                .cacheByteLimit(1 << 20)
+                .build());
+    return new TestServer(nereid, HttpLimits.DEFAULT, trace.build());
+  }
+
+  Tracing tracing() {
+    return tracing;
   }
 
   Nereid nereid() {
@@ -119,6 +144,7 @@ final class TestServer implements AutoCloseable {
       awaitNoLiveBuffers();
     } finally {
       assertEquals(true, http.stop(Duration.ofSeconds(10)), "requests were still under way");
+      tracing.close(Duration.ofSeconds(1));
       nereid.close();
     }
   }
