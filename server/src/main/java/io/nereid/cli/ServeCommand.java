@@ -45,6 +45,8 @@ final class ServeCommand implements Callable<Integer> {
 
   @Mixin private HttpArguments http;
 
+  @Mixin private TraceArguments trace;
+
   @Option(
       names = "--exit-timeout-secs",
       paramLabel = "SECONDS",
@@ -103,6 +105,7 @@ final class ServeCommand implements Callable<Integer> {
           ServerOptions.builder()
               .repository(control.options(repository).listener(progress).build())
               .http(http.options(Duration.ofSeconds(exitTimeoutSeconds)))
+              .trace(trace.options())
               .exitOnError(exitOnError)
               .strictReadiness(strictReadiness)
               .allowClientShm(allowClientShm)

@@ -118,7 +118,18 @@ class ServeCommandTest {
     "--http-max-connections, 0, expected --http-max-connections of 1 or more",
     "--http-request-timeout-secs, 0, expected --http-request-timeout-secs of 1 or more",
     "--http-idle-timeout-secs, 0, expected --http-idle-timeout-secs of 1 or more",
-    "--exit-timeout-secs, -1, expected --exit-timeout-secs of 0 or more"
+    "--exit-timeout-secs, -1, expected --exit-timeout-secs of 0 or more",
+    "--trace-config, level, 'expected SETTING=VALUE or MODE,SETTING=VALUE for --trace-config'",
+    "--trace-config, level=TENSORS, 'expected level OFF or TIMESTAMPS, as tensors are not traced'",
+    "--trace-config, level=TIMESTAMPS, trace file name is not given",
+    "--trace-config, rate=often, expected a number",
+    "--trace-config, rate=-1, trace rate must be 0 to 4294967295",
+    "--trace-config, count=-2, trace count must be -1 to 2147483647",
+    "--trace-config, mode=loud, expected mode triton or opentelemetry",
+    "--trace-config, 'opentelemetry,url=collector:4318', url must be http://HOST",
+    "--trace-config, 'opentelemetry,resource=x', 'expected opentelemetry,resource=KEY=VALUE'",
+    "--trace-config, 'opentelemetry,bsp_max_queue_size=0', batchSize must be 1 to queueSize",
+    "--trace-config, 'speed=1', expected a setting of those that --help lists"
   })
   void aWrongFlagIsNamed(String flag, String value, String message) {
     CommandLineRun run = new CommandLineRun();

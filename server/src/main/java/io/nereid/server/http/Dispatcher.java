@@ -11,11 +11,13 @@ final class Dispatcher {
   private final HttpContext context;
   private final RepositoryHandler repository;
   private final SharedMemoryHandler sharedMemory;
+  private final TraceHandler trace;
 
   Dispatcher(HttpContext context) {
     this.context = context;
     repository = new RepositoryHandler(context);
     sharedMemory = new SharedMemoryHandler(context);
+    trace = new TraceHandler(context);
   }
 
   Status dispatch(RequestHead head, RequestBody body, JsonBuffer json) throws IOException {
@@ -64,6 +66,10 @@ final class Dispatcher {
       case SYSTEM_MEMORY_UNREGISTER -> ok(() -> sharedMemory.unregister(route));
       case CUDA_MEMORY_STATUS -> ok(() -> json.ascii("[]"));
       case CUDA_MEMORY_REGISTER, CUDA_MEMORY_UNREGISTER -> throw SharedMemoryHandler.noCuda();
+      case TRACE_SETTING -> {
+        trace.handle(head, body, json);
+        yield Status.OK;
+      }
       case INFER, UNKNOWN -> throw new IllegalStateException(route + " is not served here");
     };
   }

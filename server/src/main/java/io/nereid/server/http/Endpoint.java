@@ -12,6 +12,7 @@ enum Endpoint {
   MODEL_STATISTICS("GET"),
   ALL_STATISTICS("GET"),
   INFER("POST"),
+  TRACE_SETTING("GET", "POST"),
   REPOSITORY_INDEX("POST"),
   MODEL_LOAD("POST"),
   MODEL_UNLOAD("POST"),
@@ -26,16 +27,27 @@ enum Endpoint {
 
   private final String method;
 
+  /** A further one; may be empty. */
+  private final String other;
+
   Endpoint(String method) {
+    this(method, "");
+  }
+
+  Endpoint(String method, String other) {
     this.method = method;
+    this.other = other;
   }
 
   /** What the Allow field names. */
   String allow() {
-    return method.equals("GET") ? "GET, HEAD" : method;
+    String methods = method.equals("GET") ? "GET, HEAD" : method;
+    return other.isEmpty() ? methods : methods + ", " + other;
   }
 
   boolean allows(String asked) {
-    return asked.equals(method) || (asked.equals("HEAD") && method.equals("GET"));
+    return asked.equals(method)
+        || asked.equals(other)
+        || (asked.equals("HEAD") && method.equals("GET"));
   }
 }

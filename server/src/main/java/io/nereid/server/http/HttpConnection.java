@@ -4,6 +4,7 @@ import io.helidon.common.concurrency.limits.Limit;
 import io.helidon.webserver.spi.ServerConnection;
 import io.nereid.InferResponse;
 import io.nereid.NereidException;
+import io.nereid.server.trace.Trace;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -29,6 +30,7 @@ final class HttpConnection implements ServerConnection {
   private static final long MAX_SKIPPED_BYTES = 1 << 20;
 
   private final HttpContext context;
+  private final SocketChannel channel;
   private final ConnectionInput input;
   private final ConnectionOutput output;
   private final ConnectionGuard guard;
@@ -39,8 +41,12 @@ final class HttpConnection implements ServerConnection {
   private final JsonBuffer json = new JsonBuffer();
   private boolean refused;
 
+  /** Of the request that is being served; null when it is not traced. */
+  private Trace trace;
+
   HttpConnection(HttpContext context, SocketChannel channel) {
     this.context = context;
+    this.channel = channel;
     HttpLimits limits = context.limits();
     input = new ConnectionInput(channel, Math.max(INPUT_BYTES, limits.headBytes()));
     guard = new ConnectionGuard(channel, input, limits);
@@ -78,10 +84,23 @@ final class HttpConnection implements ServerConnection {
 
   private void serve() throws IOException {
     while (awaitRequest()) {
-      if (!serveOne()) {
+      boolean stays;
+      try {
+        stays = serveOne();
+      } finally {
+        endTrace();
+      }
+      if (!stays) {
         linger();
         return;
       }
+    }
+  }
+
+  private void endTrace() {
+    if (trace != null) {
+      trace.end();
+      trace = null;
     }
   }
 
@@ -165,9 +184,13 @@ final class HttpConnection implements ServerConnection {
       output.send(status, json, List.of(), close, head.isHeadMethod());
       return close;
     }
-    try (InferResponse response = infer.infer(head, content)) {
+    if (context.tracing().isOn()) {
+      trace = HttpTrace.begin(context.tracing(), head, parser.target(), guard, channel);
+    }
+    try (InferResponse response = infer.infer(head, content, trace)) {
       List<MemorySegment> binary = infer.write(response, json);
       boolean close = wantsClose || isEnding();
+      HttpTrace.sending(trace, Status.OK, null);
       Compression compression = Compression.preferred(head.fields().acceptEncoding());
       if (compression == Compression.NONE) {
         output.send(Status.OK, json, binary, close, false);
@@ -187,6 +210,7 @@ final class HttpConnection implements ServerConnection {
       throws IOException {
     json.clear();
     json.ascii("{\"error\":").string(message == null ? status.toString() : message).write('}');
+    HttpTrace.sending(trace, status, message);
     output.sendWith(status, json, fields, close, head != null && head.isHeadMethod());
   }
 

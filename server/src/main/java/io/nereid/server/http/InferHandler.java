@@ -5,6 +5,7 @@ import io.nereid.InferResponse;
 import io.nereid.Model;
 import io.nereid.Nereid;
 import io.nereid.server.memory.RequestSlices;
+import io.nereid.server.trace.Trace;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -26,8 +27,12 @@ final class InferHandler {
     this.guard = guard;
   }
 
-  /** Reads a request, and runs it; the caller closes the response. */
-  InferResponse infer(RequestHead head, RequestBody body) throws IOException {
+  /**
+   * Reads a request, and runs it; the caller closes the response.
+   *
+   * @param trace null: it is not traced
+   */
+  InferResponse infer(RequestHead head, RequestBody body, Trace trace) throws IOException {
     Model model = model(head.route());
     if (model.spec().decoupled()) {
       throw new HttpFailure(
@@ -48,7 +53,7 @@ final class InferHandler {
       }
       guard.running(request);
       try {
-        InferResponse response = request.infer();
+        InferResponse response = trace == null ? request.infer() : traced(model, request, trace);
         answered = true;
         return response;
       } finally {
@@ -59,6 +64,13 @@ final class InferHandler {
         slices.close();
       }
     }
+  }
+
+  private static InferResponse traced(Model model, InferRequest request, Trace trace) {
+    trace.submitted(model);
+    InferResponse response = request.infer();
+    trace.answered(response);
+    return response;
   }
 
   /**

@@ -23,7 +23,8 @@ final class MetadataJson {
           "model_repository(unload_dependents)",
           "parameters",
           "schedule_policy",
-          "statistics");
+          "statistics",
+          "trace");
 
   private MetadataJson() {}
 
