@@ -45,6 +45,8 @@ final class ServeCommand implements Callable<Integer> {
 
   @Mixin private HttpArguments http;
 
+  @Mixin private MetricsArguments metrics;
+
   @Option(
       names = "--exit-timeout-secs",
       paramLabel = "SECONDS",
@@ -88,13 +90,14 @@ final class ServeCommand implements Callable<Integer> {
 
   private NereidServer start() {
     try (LoadProgress progress = new LoadProgress()) {
-      return NereidServer.start(
+      ServerOptions.Builder options =
           ServerOptions.builder()
               .repository(control.options(repository).listener(progress).build())
               .http(http.options(Duration.ofSeconds(exitTimeoutSeconds)))
               .exitOnError(exitOnError)
-              .strictReadiness(strictReadiness)
-              .build());
+              .strictReadiness(strictReadiness);
+      metrics.options(http.address()).ifPresent(options::metrics);
+      return NereidServer.start(options.build());
     }
   }
 
@@ -115,6 +118,16 @@ final class ServeCommand implements Callable<Integer> {
             + server.options().http().address().getHostAddress()
             + ":"
             + server.httpPort());
+    server
+        .options()
+        .metrics()
+        .ifPresent(metrics ->
+            out.println(
+                "Metrics at http://"
+                    + metrics.address().getHostAddress()
+                    + ":"
+                    + server.metricsPort().orElseThrow()
+                    + "/metrics"));
     StartTimes times = server.startTimes();
     long totalMs = System.currentTimeMillis() - ManagementFactory.getRuntimeMXBean().getStartTime();
     out.println(

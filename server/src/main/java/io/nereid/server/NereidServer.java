@@ -6,9 +6,13 @@ import io.nereid.Nereid;
 import io.nereid.NereidException;
 import io.nereid.StatusCode;
 import io.nereid.server.http.HttpServer;
+import io.nereid.server.metrics.MetricsServer;
 import io.nereid.server.shared.ServerState;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
 
 /** A running server: what it consists of, the order in which that starts, and how it ends. */
 public final class NereidServer implements AutoCloseable {
@@ -16,14 +20,20 @@ public final class NereidServer implements AutoCloseable {
   private final ServerOptions options;
   private final Nereid nereid;
   private final HttpServer http;
+  private final Optional<MetricsServer> metrics;
   private final StartTimes startTimes;
   private boolean stopped;
 
   private NereidServer(
-      ServerOptions options, Nereid nereid, HttpServer http, StartTimes startTimes) {
+      ServerOptions options,
+      Nereid nereid,
+      HttpServer http,
+      Optional<MetricsServer> metrics,
+      StartTimes startTimes) {
     this.options = options;
     this.nereid = nereid;
     this.http = http;
+    this.metrics = metrics;
     this.startTimes = startTimes;
   }
 
@@ -39,12 +49,26 @@ public final class NereidServer implements AutoCloseable {
       ServerState state =
           ServerState.builder(nereid).strictReadiness(options.strictReadiness()).build();
       HttpServer http = HttpServer.start(state, options.http());
+      Optional<MetricsServer> metrics = startMetrics(options, state, http);
       StartTimes times =
           new StartTimes(
               Duration.ofNanos(loadedNs - startNs), Duration.ofNanos(System.nanoTime() - loadedNs));
-      return new NereidServer(options, nereid, http, times);
+      return new NereidServer(options, nereid, http, metrics, times);
     } catch (RuntimeException e) {
       nereid.close();
+      throw e;
+    }
+  }
+
+  private static Optional<MetricsServer> startMetrics(
+      ServerOptions options, ServerState state, HttpServer http) {
+    try {
+      return options
+          .metrics()
+          .map(metrics ->
+              MetricsServer.start(state, metrics, Map.of("http", http::connectionCount)));
+    } catch (RuntimeException e) {
+      http.stop(Duration.ZERO);
       throw e;
     }
   }
@@ -86,6 +110,11 @@ public final class NereidServer implements AutoCloseable {
     return http.port();
   }
 
+  /** The port of the metrics; empty: they are not served. */
+  public OptionalInt metricsPort() {
+    return metrics.map(served -> OptionalInt.of(served.port())).orElseGet(OptionalInt::empty);
+  }
+
   /** How long each part of the start took. */
   public StartTimes startTimes() {
     return startTimes;
@@ -103,6 +132,7 @@ public final class NereidServer implements AutoCloseable {
     }
     stopped = true;
     boolean finished = http.stop(options.http().exitTimeout());
+    metrics.ifPresent(MetricsServer::stop);
     nereid.close();
     return finished;
   }

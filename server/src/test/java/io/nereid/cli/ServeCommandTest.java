@@ -41,6 +41,7 @@ class ServeCommandTest {
         }
       }
       assertTrue(screen.toString().contains("identity_fp32  1        READY"), screen.toString());
+      assertTrue(screen.toString().contains("Metrics at http://127.0.0.1:"), screen.toString());
       assertTrue(Pattern.compile("models \\d+ ms, HTTP \\d+ ms").matcher(screen).find());
       HttpRequest request =
           HttpRequest.newBuilder(URI.create(address + "/v2/models/identity_fp32/infer"))
@@ -95,6 +96,8 @@ class ServeCommandTest {
     "--http-max-connections, 0, expected --http-max-connections of 1 or more",
     "--http-request-timeout-secs, 0, expected --http-request-timeout-secs of 1 or more",
     "--http-idle-timeout-secs, 0, expected --http-idle-timeout-secs of 1 or more",
+    "--metrics-port, 70000, expected --metrics-port from 0 to 65535",
+    "--metrics-interval-ms, -1, expected --metrics-interval-ms of 0 or more",
     "--exit-timeout-secs, -1, expected --exit-timeout-secs of 0 or more"
   })
   void aWrongFlagIsNamed(String flag, String value, String message) {

@@ -57,6 +57,11 @@ public final class HttpServer {
     return server.port();
   }
 
+  /** How many connections are open. */
+  public int connectionCount() {
+    return watch.count();
+  }
+
   /**
    * Accepts nothing more, lets requests that have begun finish, and closes all connections.
    *
