@@ -11,6 +11,7 @@ import io.helidon.webserver.http.HttpRouting;
 import io.helidon.webserver.http.ServerRequest;
 import io.helidon.webserver.http.ServerResponse;
 import io.helidon.webserver.http1.Http1Config;
+import io.nereid.server.shared.Listening;
 import io.nereid.server.shared.ServerState;
 import java.time.Duration;
 import java.util.Map;
@@ -61,7 +62,7 @@ public final class MetricsServer {
   public static MetricsServer start(
       ServerState state, MetricsOptions options, Map<String, LongSupplier> connections) {
     MetricsServer metrics = new MetricsServer(state, options, connections);
-    metrics.server.start();
+    Listening.start(metrics.server, options.address(), options.port());
     return metrics;
   }
 
