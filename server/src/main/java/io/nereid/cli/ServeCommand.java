@@ -4,6 +4,7 @@ import io.nereid.ModelIndexEntry;
 import io.nereid.server.NereidServer;
 import io.nereid.server.ServerOptions;
 import io.nereid.server.StartTimes;
+import io.nereid.server.log.LogSettings;
 import java.io.PrintWriter;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
@@ -47,6 +48,8 @@ final class ServeCommand implements Callable<Integer> {
 
   @Mixin private MetricsArguments metrics;
 
+  @Mixin private LogArguments logging;
+
   @Option(
       names = "--exit-timeout-secs",
       paramLabel = "SECONDS",
@@ -81,22 +84,25 @@ final class ServeCommand implements Callable<Integer> {
           command.commandLine(),
           "expected --exit-timeout-secs of 0 or more, got " + exitTimeoutSeconds);
     }
-    try (NereidServer server = start()) {
+    try (LogSettings log = logging.install();
+        NereidServer server = start(log)) {
       printScreen(server);
       awaitSignal(server);
     }
     return 0;
   }
 
-  private NereidServer start() {
+  private NereidServer start(LogSettings log) {
     try (LoadProgress progress = new LoadProgress()) {
       ServerOptions.Builder options =
           ServerOptions.builder()
               .repository(control.options(repository).listener(progress).build())
               .http(http.options(Duration.ofSeconds(exitTimeoutSeconds)))
               .exitOnError(exitOnError)
-              .strictReadiness(strictReadiness);
+              .strictReadiness(strictReadiness)
+              .log(log);
       metrics.options(http.address()).ifPresent(options::metrics);
+      logging.accessLog(log).ifPresent(options::accessLog);
       return NereidServer.start(options.build());
     }
   }

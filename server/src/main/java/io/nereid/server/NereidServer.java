@@ -6,6 +6,7 @@ import io.nereid.Nereid;
 import io.nereid.NereidException;
 import io.nereid.StatusCode;
 import io.nereid.server.http.HttpServer;
+import io.nereid.server.log.AccessLog;
 import io.nereid.server.metrics.MetricsServer;
 import io.nereid.server.shared.ServerState;
 import java.time.Duration;
@@ -47,7 +48,11 @@ public final class NereidServer implements AutoCloseable {
       }
       long loadedNs = System.nanoTime();
       ServerState state =
-          ServerState.builder(nereid).strictReadiness(options.strictReadiness()).build();
+          ServerState.builder(nereid)
+              .strictReadiness(options.strictReadiness())
+              .log(options.log())
+              .accessLog(options.accessLog())
+              .build();
       HttpServer http = HttpServer.start(state, options.http());
       Optional<MetricsServer> metrics = startMetrics(options, state, http);
       StartTimes times =
@@ -55,6 +60,7 @@ public final class NereidServer implements AutoCloseable {
               Duration.ofNanos(loadedNs - startNs), Duration.ofNanos(System.nanoTime() - loadedNs));
       return new NereidServer(options, nereid, http, metrics, times);
     } catch (RuntimeException e) {
+      options.accessLog().ifPresent(AccessLog::close);
       nereid.close();
       throw e;
     }
@@ -133,6 +139,7 @@ public final class NereidServer implements AutoCloseable {
     stopped = true;
     boolean finished = http.stop(options.http().exitTimeout());
     metrics.ifPresent(MetricsServer::stop);
+    options.accessLog().ifPresent(AccessLog::close);
     nereid.close();
     return finished;
   }

@@ -3,6 +3,8 @@ package io.nereid.server;
 import io.nereid.NereidOptions;
 import io.nereid.RepositoryOptions;
 import io.nereid.server.http.HttpOptions;
+import io.nereid.server.log.AccessLog;
+import io.nereid.server.log.LogSettings;
 import io.nereid.server.metrics.MetricsOptions;
 import java.util.Objects;
 import java.util.Optional;
@@ -14,6 +16,8 @@ import java.util.Optional;
  * @param runtime settings of the runtime
  * @param http where HTTP is served, and how
  * @param metrics where metrics are served, if they are
+ * @param log the log, where it is the server's; stays the caller's to close
+ * @param accessLog what gets a line for each request; the server closes it at its end
  * @param exitOnError whether a model that cannot be loaded at the start ends the server
  * @param strictReadiness whether such a model makes it not ready
  */
@@ -22,6 +26,8 @@ public record ServerOptions(
     NereidOptions runtime,
     HttpOptions http,
     Optional<MetricsOptions> metrics,
+    Optional<LogSettings> log,
+    Optional<AccessLog> accessLog,
     boolean exitOnError,
     boolean strictReadiness) {
 
@@ -31,6 +37,8 @@ public record ServerOptions(
     Objects.requireNonNull(runtime);
     Objects.requireNonNull(http);
     Objects.requireNonNull(metrics);
+    Objects.requireNonNull(log);
+    Objects.requireNonNull(accessLog);
   }
 
   /** A builder with the defaults. */
@@ -44,6 +52,8 @@ public record ServerOptions(
     private NereidOptions runtime = NereidOptions.DEFAULT;
     private HttpOptions http = HttpOptions.builder().build();
     private Optional<MetricsOptions> metrics = Optional.empty();
+    private Optional<LogSettings> log = Optional.empty();
+    private Optional<AccessLog> accessLog = Optional.empty();
     private boolean exitOnError = true;
     private boolean strictReadiness = true;
 
@@ -73,6 +83,18 @@ public record ServerOptions(
       return this;
     }
 
+    /** The log, which clients may then change the settings of; none by default. */
+    public Builder log(LogSettings settings) {
+      log = Optional.of(settings);
+      return this;
+    }
+
+    /** What gets a line for each request; nothing by default. */
+    public Builder accessLog(AccessLog lines) {
+      accessLog = Optional.of(lines);
+      return this;
+    }
+
     /** Whether a model that cannot be loaded at the start ends the server; by default it does. */
     public Builder exitOnError(boolean ends) {
       exitOnError = ends;
@@ -87,7 +109,8 @@ public record ServerOptions(
 
     /** The finished value. */
     public ServerOptions build() {
-      return new ServerOptions(repository, runtime, http, metrics, exitOnError, strictReadiness);
+      return new ServerOptions(
+          repository, runtime, http, metrics, log, accessLog, exitOnError, strictReadiness);
     }
   }
 }

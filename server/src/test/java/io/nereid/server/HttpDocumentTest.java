@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.nereid.RepositoryOptions;
 import io.nereid.server.http.HttpOptions;
+import io.nereid.server.log.LogSettings;
+import io.nereid.server.log.LogValues;
 import io.nereid.server.metrics.MetricsOptions;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -12,27 +14,35 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Runs the commands of documents and compares what they print with what is said. */
 class HttpDocumentTest {
 
+  @TempDir private Path directory;
+
   @ParameterizedTest
-  @CsvSource({"http.md, 16", "observability.md, 3"})
+  @CsvSource({"http.md, 16", "observability.md, 6"})
   void commandsPrintWhatIsWritten(String document, int atLeast) throws Exception {
     RepositoryOptions repository =
         RepositoryOptions.builder().repository(Path.of("..", "examples", "models")).build();
+    Path logFile = directory.resolve("log");
+    LogSettings log = LogSettings.install(LogValues.DEFAULT, Optional.of(logFile));
     ServerOptions options =
         ServerOptions.builder()
             .repository(repository)
             .http(HttpOptions.builder().exitTimeout(Duration.ofSeconds(10)).build())
+            .log(log)
             .metrics(MetricsOptions.builder().build())
             .build();
     int commands = 0;
-    try (NereidServer server = NereidServer.start(options)) {
+    try (log;
+        NereidServer server = NereidServer.start(options)) {
       List<String> lines = Files.readAllLines(Path.of("..", "docs", document));
       for (int i = 0; i < lines.size(); i++) {
         if (lines.get(i).startsWith("$ ")) {

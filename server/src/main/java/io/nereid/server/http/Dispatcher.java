@@ -10,10 +10,12 @@ final class Dispatcher {
 
   private final HttpContext context;
   private final RepositoryHandler repository;
+  private final LoggingHandler logging;
 
   Dispatcher(HttpContext context) {
     this.context = context;
     repository = new RepositoryHandler(context);
+    logging = new LoggingHandler(context);
   }
 
   Status dispatch(RequestHead head, RequestBody body, JsonBuffer json) throws IOException {
@@ -36,7 +38,7 @@ final class Dispatcher {
       }
       case SERVER_READY -> serverReady(json);
       case MODEL_READY -> modelReady(route, json);
-      case SERVER_METADATA -> ok(() -> MetadataJson.server(json));
+      case SERVER_METADATA -> ok(() -> MetadataJson.server(context.state(), json));
       case MODELS -> ok(() -> MetadataJson.models(nereid().models(), json));
       case MODEL_METADATA -> ok(() -> MetadataJson.model(nereid(), model(route), route, json));
       case MODEL_CONFIG -> ok(() -> MetadataJson.configuration(model(route), json));
@@ -52,6 +54,10 @@ final class Dispatcher {
       }
       case MODEL_UNLOAD -> {
         repository.unload(route.model(), body);
+        yield Status.OK;
+      }
+      case LOGGING -> {
+        logging.handle(head, body, json);
         yield Status.OK;
       }
       case INFER, UNKNOWN -> throw new IllegalStateException(route + " is not served here");

@@ -1,5 +1,7 @@
 package io.nereid.server.http;
 
+import java.util.List;
+
 /** What can be asked for, and with which method. */
 enum Endpoint {
   SERVER_METADATA("GET"),
@@ -15,21 +17,22 @@ enum Endpoint {
   REPOSITORY_INDEX("POST"),
   MODEL_LOAD("POST"),
   MODEL_UNLOAD("POST"),
+  LOGGING("GET", "POST"),
   /** Nothing is there. */
-  UNKNOWN("");
+  UNKNOWN();
 
-  private final String method;
+  private final List<String> methods;
 
-  Endpoint(String method) {
-    this.method = method;
+  Endpoint(String... methods) {
+    this.methods = List.of(methods);
   }
 
   /** What the Allow field names. */
   String allow() {
-    return method.equals("GET") ? "GET, HEAD" : method;
+    return String.join(", ", methods).replace("GET", "GET, HEAD");
   }
 
   boolean allows(String asked) {
-    return asked.equals(method) || (asked.equals("HEAD") && method.equals("GET"));
+    return methods.contains(asked.equals("HEAD") ? "GET" : asked);
   }
 }

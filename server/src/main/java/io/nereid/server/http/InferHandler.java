@@ -17,6 +17,8 @@ final class InferHandler {
 
   private RequestedOutputs outputs;
   private boolean raw;
+  private String requestId = "";
+  private long version;
 
   InferHandler(HttpContext context, BodyReader bodyReader, ConnectionGuard guard) {
     this.context = context;
@@ -24,9 +26,26 @@ final class InferHandler {
     this.guard = guard;
   }
 
+  /** Another request begins, which may be one for this. */
+  void begin() {
+    requestId = "";
+    version = 0;
+  }
+
+  /** What the present infer request calls itself; empty: nothing. */
+  String requestId() {
+    return requestId;
+  }
+
+  /** The version that the present infer request is for; 0: there is no such request. */
+  long version() {
+    return version;
+  }
+
   /** Reads a request, and runs it; the caller closes the response. */
   InferResponse infer(RequestHead head, RequestBody body) throws IOException {
     Model model = model(head.route());
+    version = model.version();
     if (model.spec().decoupled()) {
       throw new HttpFailure(
           Status.NOT_IMPLEMENTED,
@@ -39,8 +58,13 @@ final class InferHandler {
       if (raw) {
         new RawInferRequest(model).read(body, request);
       } else {
-        new InferRequestParser(context.json(), context.limits(), model, request, outputs)
-            .parse(bodyReader, body, jsonLength);
+        InferRequestParser parser =
+            new InferRequestParser(context.json(), context.limits(), model, request, outputs);
+        try {
+          parser.parse(bodyReader, body, jsonLength);
+        } finally {
+          requestId = parser.id();
+        }
       }
       guard.running(request);
       try {

@@ -40,6 +40,7 @@ final class InferRequestParser {
   private final List<BinaryInput> binaryInputs = new ArrayList<>(2);
 
   private boolean hasInputs;
+  private String id = "";
 
   private record BinaryInput(String name, Tensor tensor) {}
 
@@ -55,6 +56,11 @@ final class InferRequestParser {
     this.specs = model.spec().inputs();
     this.request = request;
     this.outputs = outputs;
+  }
+
+  /** What the request calls itself; empty: nothing, or nothing so far. */
+  String id() {
+    return id;
   }
 
   /**
@@ -115,7 +121,7 @@ final class InferRequestParser {
       parser.nextToken();
       switch (name) {
         case "id" -> {
-          String id = JsonParsing.string(parser, "id");
+          id = JsonParsing.string(parser, "id");
           if (!id.isEmpty()) {
             request.id(id);
           }

@@ -5,7 +5,9 @@ import io.nereid.ModelSpec;
 import io.nereid.ModelState;
 import io.nereid.Nereid;
 import io.nereid.TensorSpec;
+import io.nereid.server.shared.ServerState;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 
 /** What the server, and a model, tell about themselves. */
@@ -24,12 +26,21 @@ final class MetadataJson {
 
   private MetadataJson() {}
 
-  static void server(JsonBuffer json) {
+  /** Those that are always there, and those that were turned on. */
+  private static List<String> extensions(ServerState state) {
+    List<String> all = new ArrayList<>(EXTENSIONS);
+    if (state.log().isPresent()) {
+      all.add("logging");
+    }
+    return all;
+  }
+
+  static void server(ServerState state, JsonBuffer json) {
     // Absent where the classes do not come from the jar, as in an IDE.
     String version = MetadataJson.class.getPackage().getImplementationVersion();
     json.ascii("{\"name\":\"nereid\",\"version\":").string(version == null ? "dev" : version);
     json.ascii(",\"extensions\":");
-    strings(EXTENSIONS, json);
+    strings(extensions(state), json);
     json.write('}');
   }
 

@@ -22,6 +22,7 @@ final class Router {
       case "health" -> health(segments);
       case "models" -> models(segments);
       case "repository" -> repository(segments);
+      case "logging" -> segments.size() == 1 ? Route.of(Endpoint.LOGGING) : Route.UNKNOWN;
       default -> Route.UNKNOWN;
     };
   }

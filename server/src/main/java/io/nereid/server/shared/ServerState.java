@@ -1,16 +1,23 @@
 package io.nereid.server.shared;
 
 import io.nereid.Nereid;
+import io.nereid.server.log.AccessLog;
+import io.nereid.server.log.LogSettings;
+import java.util.Optional;
 
 /** One running server, as all its frontends see it. Make one with {@link #builder}. */
 public final class ServerState {
 
   private final Nereid nereid;
   private final ServerHealth health;
+  private final Optional<LogSettings> log;
+  private final Optional<AccessLog> accessLog;
 
   private ServerState(Builder builder) {
     nereid = builder.nereid;
     health = new ServerHealth(nereid, builder.strictReadiness);
+    log = builder.log;
+    accessLog = builder.accessLog;
   }
 
   /** For a runtime whose models are loaded; it stays the caller's to close. */
@@ -28,10 +35,22 @@ public final class ServerState {
     return health;
   }
 
+  /** The log, as far as it is the server's. */
+  public Optional<LogSettings> log() {
+    return log;
+  }
+
+  /** What gets a line for each request, if anything does. */
+  public Optional<AccessLog> accessLog() {
+    return accessLog;
+  }
+
   /** Builds a {@link ServerState}. */
   public static final class Builder {
     private final Nereid nereid;
     private boolean strictReadiness = true;
+    private Optional<LogSettings> log = Optional.empty();
+    private Optional<AccessLog> accessLog = Optional.empty();
 
     private Builder(Nereid nereid) {
       this.nereid = nereid;
@@ -40,6 +59,18 @@ public final class ServerState {
     /** Whether a model that is broken or still loading makes the server not ready. */
     public Builder strictReadiness(boolean strict) {
       strictReadiness = strict;
+      return this;
+    }
+
+    /** The log, which clients may then change the settings of. */
+    public Builder log(Optional<LogSettings> settings) {
+      log = settings;
+      return this;
+    }
+
+    /** What gets a line for each request. */
+    public Builder accessLog(Optional<AccessLog> lines) {
+      accessLog = lines;
       return this;
     }
 
