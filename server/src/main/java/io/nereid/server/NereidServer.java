@@ -8,45 +8,53 @@ import io.nereid.StatusCode;
 import io.nereid.server.http.HttpServer;
 import io.nereid.server.shared.ServerState;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /** A running server: what it consists of, the order in which that starts, and how it ends. */
 public final class NereidServer implements AutoCloseable {
 
   private final ServerOptions options;
   private final Nereid nereid;
-  private final HttpServer http;
-  private final StartTimes startTimes;
+  private final ServerState state;
+  private final StartTimes.Clock clock;
+  private Optional<HttpServer> http = Optional.empty();
   private boolean stopped;
 
-  private NereidServer(
-      ServerOptions options, Nereid nereid, HttpServer http, StartTimes startTimes) {
+  private NereidServer(ServerOptions options, Nereid nereid, StartTimes.Clock clock) {
     this.options = options;
     this.nereid = nereid;
-    this.http = http;
-    this.startTimes = startTimes;
+    this.clock = clock;
+    state =
+        ServerState.builder(nereid).strictReadiness(options.strictReadiness()).loading().build();
   }
 
-  /** Loads the models and opens the frontends; returns when requests are taken. */
+  /**
+   * Opens the frontends and loads the models; returns when requests are taken. Until then health
+   * can be asked for, and says that the server is not ready. A port that is taken is known at once.
+   */
   public static NereidServer start(ServerOptions options) {
-    long startNs = System.nanoTime();
-    Nereid nereid = Nereid.open(options.repository(), options.runtime());
+    StartTimes.Clock clock = new StartTimes.Clock();
+    Nereid nereid =
+        clock.measure("runtime", () -> Nereid.create(options.repository(), options.runtime()));
+    NereidServer server = new NereidServer(options, nereid, clock);
     try {
+      server.openFrontends();
+      clock.measure("models", () -> nereid.repository().start());
       if (options.exitOnError()) {
         checkModels(nereid);
       }
-      long loadedNs = System.nanoTime();
-      ServerState state =
-          ServerState.builder(nereid).strictReadiness(options.strictReadiness()).build();
-      HttpServer http = HttpServer.start(state, options.http());
-      StartTimes times =
-          new StartTimes(
-              Duration.ofNanos(loadedNs - startNs), Duration.ofNanos(System.nanoTime() - loadedNs));
-      return new NereidServer(options, nereid, http, times);
+      server.state.health().loaded();
+      return server;
     } catch (RuntimeException e) {
-      nereid.close();
+      server.close();
       throw e;
     }
+  }
+
+  private void openFrontends() {
+    http = options.http().map(how -> clock.measure("HTTP", () -> HttpServer.start(state, how)));
   }
 
   private static void checkModels(Nereid nereid) {
@@ -81,14 +89,23 @@ public final class NereidServer implements AutoCloseable {
     return nereid;
   }
 
-  /** The port of the HTTP frontend. */
+  /** The port of the HTTP frontend, which must be there. */
   public int httpPort() {
-    return http.port();
+    return http.orElseThrow().port();
+  }
+
+  /** What is served where. */
+  public List<Frontend> frontends() {
+    List<Frontend> frontends = new ArrayList<>();
+    http.ifPresent(server ->
+        frontends.add(
+            Frontend.http("HTTP", "http", options.http().orElseThrow().address(), server.port())));
+    return frontends;
   }
 
   /** How long each part of the start took. */
   public StartTimes startTimes() {
-    return startTimes;
+    return clock.times();
   }
 
   /**
@@ -102,9 +119,15 @@ public final class NereidServer implements AutoCloseable {
       return true;
     }
     stopped = true;
-    boolean finished = http.stop(options.http().exitTimeout());
+    state.health().stop();
+    // The frontends, then what they use, and last what writes down what happened until then.
+    boolean finished = http.map(server -> server.stop(exitTimeout())).orElse(true);
     nereid.close();
     return finished;
+  }
+
+  private Duration exitTimeout() {
+    return options.http().orElseThrow().exitTimeout();
   }
 
   /** As {@link #stop}. */

@@ -57,6 +57,7 @@ final class InferHandler {
   }
 
   private Model model(Route route) {
+    context.health().checkLoaded();
     if (context.health().isStopping()) {
       throw HttpFailure.closing(
           Status.UNAVAILABLE,

@@ -10,10 +10,10 @@ public final class ServerState {
 
   private ServerState(Builder builder) {
     nereid = builder.nereid;
-    health = new ServerHealth(nereid, builder.strictReadiness);
+    health = new ServerHealth(nereid, builder.strictReadiness, builder.loading);
   }
 
-  /** For a runtime whose models are loaded; it stays the caller's to close. */
+  /** For a runtime; it stays the caller's to close. */
   public static Builder builder(Nereid nereid) {
     return new Builder(nereid);
   }
@@ -32,6 +32,7 @@ public final class ServerState {
   public static final class Builder {
     private final Nereid nereid;
     private boolean strictReadiness = true;
+    private boolean loading;
 
     private Builder(Nereid nereid) {
       this.nereid = nereid;
@@ -40,6 +41,12 @@ public final class ServerState {
     /** Whether a model that is broken or still loading makes the server not ready. */
     public Builder strictReadiness(boolean strict) {
       strictReadiness = strict;
+      return this;
+    }
+
+    /** The models are still to be loaded; {@link ServerHealth#loaded} says when they are. */
+    public Builder loading() {
+      loading = true;
       return this;
     }
 
