@@ -35,6 +35,9 @@ final class Dispatcher {
       throw new HttpFailure(
           Status.NOT_IMPLEMENTED, "'repository_name' specification is not supported");
     }
+    if (route.endpoint().needsModels()) {
+      context.health().checkLoaded();
+    }
     return switch (route.endpoint()) {
       case SERVER_LIVE -> {
         json.ascii("{\"live\":true}");
@@ -103,7 +106,7 @@ final class Dispatcher {
 
   private Status modelReady(Route route, JsonBuffer json) {
     boolean ready = context.health().isReady(route.model(), route.version());
-    if (!ready && !isKnown(route)) {
+    if (!ready && !context.health().isLoading() && !isKnown(route)) {
       model(route); // says what is not there
     }
     json.ascii("{\"name\":")

@@ -39,6 +39,14 @@ enum Endpoint {
     return String.join(", ", methods).replace("GET", "GET, HEAD");
   }
 
+  /** Whether the answer depends on which models there are. */
+  boolean needsModels() {
+    return switch (this) {
+      case SERVER_METADATA, SERVER_LIVE, SERVER_READY, MODEL_READY, UNKNOWN -> false;
+      default -> true;
+    };
+  }
+
   boolean allows(String asked) {
     return methods.contains(asked.equals("HEAD") ? "GET" : asked);
   }
