@@ -5,15 +5,20 @@ import io.nereid.ModelState;
 import io.nereid.Nereid;
 import java.io.IOException;
 
-/** Serves everything but infer requests: writes the JSON of a reply and gives its status. */
+/**
+ * Serves everything but infer requests and streams: writes the JSON of a reply and gives its
+ * status.
+ */
 final class Dispatcher {
 
   private final HttpContext context;
+  private final GenerateHandler generate;
   private final RepositoryHandler repository;
   private final SharedMemoryHandler sharedMemory;
 
-  Dispatcher(HttpContext context) {
+  Dispatcher(HttpContext context, GenerateHandler generate) {
     this.context = context;
+    this.generate = generate;
     repository = new RepositoryHandler(context);
     sharedMemory = new SharedMemoryHandler(context);
   }
@@ -56,6 +61,10 @@ final class Dispatcher {
         repository.unload(route.model(), body);
         yield Status.OK;
       }
+      case GENERATE -> {
+        generate.generate(head, body, json);
+        yield Status.OK;
+      }
       case SYSTEM_MEMORY_STATUS -> ok(() -> sharedMemory.status(route, json));
       case SYSTEM_MEMORY_REGISTER -> {
         sharedMemory.register(route, body);
@@ -64,7 +73,8 @@ final class Dispatcher {
       case SYSTEM_MEMORY_UNREGISTER -> ok(() -> sharedMemory.unregister(route));
       case CUDA_MEMORY_STATUS -> ok(() -> json.ascii("[]"));
       case CUDA_MEMORY_REGISTER, CUDA_MEMORY_UNREGISTER -> throw SharedMemoryHandler.noCuda();
-      case INFER, UNKNOWN -> throw new IllegalStateException(route + " is not served here");
+      case INFER, GENERATE_STREAM, UNKNOWN ->
+          throw new IllegalStateException(route + " is not served here");
     };
   }
 

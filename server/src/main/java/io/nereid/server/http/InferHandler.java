@@ -28,7 +28,7 @@ final class InferHandler {
 
   /** Reads a request, and runs it; the caller closes the response. */
   InferResponse infer(RequestHead head, RequestBody body) throws IOException {
-    Model model = model(head.route());
+    Model model = model(context, head.route());
     if (model.spec().decoupled()) {
       throw new HttpFailure(
           Status.NOT_IMPLEMENTED,
@@ -73,7 +73,8 @@ final class InferHandler {
     }
   }
 
-  private Model model(Route route) {
+  /** The model that is to answer a request, while the server takes any. */
+  static Model model(HttpContext context, Route route) {
     if (context.health().isStopping()) {
       throw HttpFailure.closing(
           Status.UNAVAILABLE,
