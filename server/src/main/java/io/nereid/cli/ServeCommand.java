@@ -45,6 +45,10 @@ final class ServeCommand implements Callable<Integer> {
 
   @Mixin private HttpArguments http;
 
+  @Mixin private TlsArguments tls;
+
+  @Mixin private AccessArguments access;
+
   @Option(
       names = "--exit-timeout-secs",
       paramLabel = "SECONDS",
@@ -91,7 +95,9 @@ final class ServeCommand implements Callable<Integer> {
       return NereidServer.start(
           ServerOptions.builder()
               .repository(control.options(repository).listener(progress).build())
-              .http(http.options(Duration.ofSeconds(exitTimeoutSeconds)))
+              .http(
+                  http.options(
+                      Duration.ofSeconds(exitTimeoutSeconds), tls.options(), access.http()))
               .exitOnError(exitOnError)
               .strictReadiness(strictReadiness)
               .build());
@@ -111,7 +117,9 @@ final class ServeCommand implements Callable<Integer> {
     models.print(out);
     out.println();
     out.println(
-        "Serving HTTP at http://"
+        (server.options().http().tls().isPresent()
+                ? "Serving HTTP at https://"
+                : "Serving HTTP at http://")
             + server.options().http().address().getHostAddress()
             + ":"
             + server.httpPort());

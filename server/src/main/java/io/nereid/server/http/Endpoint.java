@@ -1,5 +1,7 @@
 package io.nereid.server.http;
 
+import io.nereid.server.access.EndpointGroup;
+
 /** What can be asked for, and with which method. */
 enum Endpoint {
   SERVER_METADATA("GET"),
@@ -22,6 +24,19 @@ enum Endpoint {
 
   Endpoint(String method) {
     this.method = method;
+  }
+
+  /** What it is restricted and granted with; null for what does not exist. */
+  EndpointGroup group() {
+    return switch (this) {
+      case SERVER_LIVE, SERVER_READY, MODEL_READY -> EndpointGroup.HEALTH;
+      case SERVER_METADATA, MODELS, MODEL_METADATA -> EndpointGroup.METADATA;
+      case INFER -> EndpointGroup.INFERENCE;
+      case MODEL_CONFIG -> EndpointGroup.MODEL_CONFIG;
+      case MODEL_STATISTICS, ALL_STATISTICS -> EndpointGroup.STATISTICS;
+      case REPOSITORY_INDEX, MODEL_LOAD, MODEL_UNLOAD -> EndpointGroup.MODEL_REPOSITORY;
+      case UNKNOWN -> null;
+    };
   }
 
   /** What the Allow field names. */

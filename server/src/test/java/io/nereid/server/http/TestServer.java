@@ -39,11 +39,24 @@ final class TestServer implements AutoCloseable {
 
   /** Takes over the runtime. */
   TestServer(Nereid nereid, HttpLimits limits) {
+    this(nereid, HttpOptions.builder().limits(limits));
+  }
+
+  /** With a runtime that has no models yet. */
+  TestServer(HttpOptions.Builder options) {
+    this(
+        Nereid.open(
+            RepositoryOptions.builder().explicit().build(),
+            NereidOptions.builder().drainTimeout(Duration.ofSeconds(10)).build()),
+        options);
+  }
+
+  private TestServer(Nereid nereid, HttpOptions.Builder options) {
     this.nereid = nereid;
     http =
         HttpServer.start(
             ServerState.builder(nereid).build(),
-            HttpOptions.builder().limits(limits).exitTimeout(Duration.ofSeconds(10)).build());
+            options.exitTimeout(Duration.ofSeconds(10)).build());
   }
 
   Nereid nereid() {
