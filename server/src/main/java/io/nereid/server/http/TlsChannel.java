@@ -18,6 +18,9 @@ final class TlsChannel implements ClientChannel {
 
   private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
+  /** Most messages between two writes that carry nothing for the reader. */
+  private static final int MAX_SILENT_MESSAGES = 64;
+
   private final SocketChannel socket;
   private final SSLEngine engine;
 
@@ -30,10 +33,10 @@ final class TlsChannel implements ClientChannel {
   private final ByteBuffer received; // encrypted, from position to limit
   private final ByteBuffer sent; // encrypted, empty outside of writing
   private ByteBuffer plain = NOTHING; // from position to limit: what the reader had no room for
-  private boolean established;
+  private int silentMessages; // since the last write
   private boolean ended; // the client sends nothing more
-  private boolean outputEnded;
-  private boolean blocking = true;
+  private volatile boolean established;
+  private volatile boolean outputEnded;
   private volatile boolean closing;
 
   TlsChannel(SocketChannel socket, SSLEngine engine) {
@@ -53,6 +56,9 @@ final class TlsChannel implements ClientChannel {
       engine.beginHandshake();
       handshake();
       established = true;
+    } catch (SSLException e) {
+      sayLast();
+      throw e;
     } finally {
       reading.unlock();
       finishClosing();
@@ -165,7 +171,7 @@ final class TlsChannel implements ClientChannel {
           if (!established || result.bytesProduced() > 0) {
             return result.bytesProduced();
           }
-          afterHandshakeMessage(result.getHandshakeStatus());
+          afterSilentMessage(result.getHandshakeStatus());
         }
       }
     }
@@ -175,13 +181,19 @@ final class TlsChannel implements ClientChannel {
     try {
       return engine.unwrap(received, to);
     } catch (SSLException e) {
-      tryFlush(); // the alert that tells the client why
+      sayLast();
       throw e;
     }
   }
 
-  /** With TLS 1.3 keys may be changed; with TLS 1.2 the client would negotiate anew. */
-  private void afterHandshakeMessage(HandshakeStatus status) throws IOException {
+  /**
+   * With TLS 1.3 keys may be changed; with TLS 1.2 the client would negotiate anew. What the engine
+   * answers goes with the next write: here it could wait for a client that does not read.
+   */
+  private void afterSilentMessage(HandshakeStatus status) throws IOException {
+    if (++silentMessages > MAX_SILENT_MESSAGES) {
+      throw new SSLException("the client sends messages without end that say nothing");
+    }
     if (status == HandshakeStatus.NOT_HANDSHAKING || status == HandshakeStatus.FINISHED) {
       return;
     }
@@ -190,8 +202,6 @@ final class TlsChannel implements ClientChannel {
     }
     if (status == HandshakeStatus.NEED_TASK) {
       runTasks();
-    } else if (status == HandshakeStatus.NEED_WRAP && blocking) {
-      flush(); // else with the next write
     }
   }
 
@@ -229,6 +239,7 @@ final class TlsChannel implements ClientChannel {
   public long write(ByteBuffer[] from, int offset, int count) throws IOException {
     writing.lock();
     try {
+      silentMessages = 0;
       SSLEngineResult result = wrap(from, offset, count);
       if (result.bytesProduced() == 0) {
         throw new ClientGoneException(); // or it began what is not allowed
@@ -256,12 +267,17 @@ final class TlsChannel implements ClientChannel {
     }
   }
 
-  /** As {@link #flush}, where the connection ends anyway. */
-  private void tryFlush() {
+  /**
+   * Sends what the engine has to say at the end, such as what was wrong, as far as that takes no
+   * time: the client may be one that does not read.
+   */
+  private void sayLast() {
+    outputEnded = true;
     try {
+      socket.configureBlocking(false);
       flush();
     } catch (IOException e) {
-      // The client does not hear why, then.
+      // The client does not hear it, then.
     }
   }
 
@@ -280,23 +296,27 @@ final class TlsChannel implements ClientChannel {
   // ---- Ends ------------------------------------------------------------------------------------
 
   @Override
-  public void configureBlocking(boolean waits) throws IOException {
-    blocking = waits;
-    socket.configureBlocking(waits);
+  public void configureBlocking(boolean blocking) throws IOException {
+    socket.configureBlocking(blocking);
   }
 
+  /** A handshake cannot go on without input, though it may be writing now. */
   @Override
   public void shutdownInput() throws IOException {
-    socket.shutdownInput();
+    if (established) {
+      socket.shutdownInput();
+    } else {
+      socket.close();
+    }
   }
 
   @Override
   public void shutdownOutput() throws IOException {
     writing.lock();
     try {
-      outputEnded = true;
       engine.closeOutbound();
-      flush();
+      sayLast();
+      socket.configureBlocking(true);
       socket.shutdownOutput();
     } finally {
       writing.unlock();
@@ -325,11 +345,9 @@ final class TlsChannel implements ClientChannel {
         return;
       }
       try {
-        if (socket.isOpen() && !outputEnded) {
-          outputEnded = true;
-          configureBlocking(false);
+        if (established && !outputEnded && socket.isOpen()) {
           engine.closeOutbound();
-          tryFlush();
+          sayLast();
         }
       } finally {
         reading.unlock();

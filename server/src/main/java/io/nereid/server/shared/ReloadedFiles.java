@@ -85,7 +85,11 @@ public final class ReloadedFiles<T> {
       value = Objects.requireNonNull(loader.load());
       LOGGER.log(Level.INFO, "{0}: loaded anew", what);
     } catch (IOException | RuntimeException e) {
-      LOGGER.log(Level.WARNING, "{0} changed and cannot be used, goes on as before: {1}", what, e);
+      LOGGER.log(
+          Level.WARNING,
+          "{0} changed and cannot be used, goes on as before: {1}",
+          what,
+          e.getMessage());
     }
   }
 
