@@ -49,6 +49,8 @@ final class ServeCommand implements Callable<Integer> {
 
   @Mixin private AccessArguments access;
 
+  @Mixin private TraceArguments trace;
+
   @Option(
       names = "--exit-timeout-secs",
       paramLabel = "SECONDS",
@@ -76,6 +78,17 @@ final class ServeCommand implements Callable<Integer> {
           "Be ready only when no model failed or is still loading; ${DEFAULT-VALUE} by default.")
   private boolean strictReadiness;
 
+  @Option(
+      names = "--allow-client-shm",
+      arity = "0..1",
+      paramLabel = "BOOL",
+      defaultValue = "false",
+      fallbackValue = "true",
+      description =
+          "Let clients register shared memory: any that this server's user may open;"
+              + " ${DEFAULT-VALUE} by default.")
+  private boolean allowClientShm;
+
   @Override
   public Integer call() throws InterruptedException {
     if (exitTimeoutSeconds < 0) {
@@ -98,8 +111,10 @@ final class ServeCommand implements Callable<Integer> {
               .http(
                   http.options(
                       Duration.ofSeconds(exitTimeoutSeconds), tls.options(), access.http()))
+              .trace(trace.options())
               .exitOnError(exitOnError)
               .strictReadiness(strictReadiness)
+              .allowClientShm(allowClientShm)
               .build());
     }
   }

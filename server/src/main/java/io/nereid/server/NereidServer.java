@@ -7,22 +7,28 @@ import io.nereid.NereidException;
 import io.nereid.StatusCode;
 import io.nereid.server.http.HttpServer;
 import io.nereid.server.shared.ServerState;
+import io.nereid.server.trace.Tracing;
 import java.time.Duration;
 import java.util.List;
 
 /** A running server: what it consists of, the order in which that starts, and how it ends. */
 public final class NereidServer implements AutoCloseable {
 
+  /** What traces get to be written although requests took all the time there was. */
+  private static final Duration LEAST_TRACE_TIME = Duration.ofMillis(500);
+
   private final ServerOptions options;
   private final Nereid nereid;
+  private final ServerState state;
   private final HttpServer http;
   private final StartTimes startTimes;
   private boolean stopped;
 
   private NereidServer(
-      ServerOptions options, Nereid nereid, HttpServer http, StartTimes startTimes) {
+      ServerOptions options, ServerState state, HttpServer http, StartTimes startTimes) {
     this.options = options;
-    this.nereid = nereid;
+    this.nereid = state.nereid();
+    this.state = state;
     this.http = http;
     this.startTimes = startTimes;
   }
@@ -31,19 +37,25 @@ public final class NereidServer implements AutoCloseable {
   public static NereidServer start(ServerOptions options) {
     long startNs = System.nanoTime();
     Nereid nereid = Nereid.open(options.repository(), options.runtime());
+    Tracing tracing = new Tracing(options.trace());
     try {
       if (options.exitOnError()) {
         checkModels(nereid);
       }
       long loadedNs = System.nanoTime();
       ServerState state =
-          ServerState.builder(nereid).strictReadiness(options.strictReadiness()).build();
+          ServerState.builder(nereid)
+              .strictReadiness(options.strictReadiness())
+              .allowClientShm(options.allowClientShm())
+              .tracing(tracing)
+              .build();
       HttpServer http = HttpServer.start(state, options.http());
       StartTimes times =
           new StartTimes(
               Duration.ofNanos(loadedNs - startNs), Duration.ofNanos(System.nanoTime() - loadedNs));
-      return new NereidServer(options, nereid, http, times);
+      return new NereidServer(options, state, http, times);
     } catch (RuntimeException e) {
+      tracing.close(Duration.ZERO);
       nereid.close();
       throw e;
     }
@@ -102,7 +114,11 @@ public final class NereidServer implements AutoCloseable {
       return true;
     }
     stopped = true;
+    long startNs = System.nanoTime();
     boolean finished = http.stop(options.http().exitTimeout());
+    state.sharedMemory().close();
+    Duration left = options.http().exitTimeout().minusNanos(System.nanoTime() - startNs);
+    state.tracing().close(left.compareTo(LEAST_TRACE_TIME) > 0 ? left : LEAST_TRACE_TIME);
     nereid.close();
     return finished;
   }

@@ -3,6 +3,7 @@ package io.nereid.server;
 import io.nereid.NereidOptions;
 import io.nereid.RepositoryOptions;
 import io.nereid.server.http.HttpOptions;
+import io.nereid.server.trace.TraceOptions;
 import java.util.Objects;
 
 /**
@@ -11,21 +12,26 @@ import java.util.Objects;
  * @param repository which models are loaded
  * @param runtime settings of the runtime
  * @param http where HTTP is served, and how
+ * @param trace which requests are traced, until clients change it
  * @param exitOnError whether a model that cannot be loaded at the start ends the server
  * @param strictReadiness whether such a model makes it not ready
+ * @param allowClientShm whether clients may register shared memory
  */
 public record ServerOptions(
     RepositoryOptions repository,
     NereidOptions runtime,
     HttpOptions http,
+    TraceOptions trace,
     boolean exitOnError,
-    boolean strictReadiness) {
+    boolean strictReadiness,
+    boolean allowClientShm) {
 
   /** Checks the values. */
   public ServerOptions {
     Objects.requireNonNull(repository);
     Objects.requireNonNull(runtime);
     Objects.requireNonNull(http);
+    Objects.requireNonNull(trace);
   }
 
   /** A builder with the defaults. */
@@ -38,8 +44,10 @@ public record ServerOptions(
     private RepositoryOptions repository = RepositoryOptions.builder().explicit().build();
     private NereidOptions runtime = NereidOptions.DEFAULT;
     private HttpOptions http = HttpOptions.builder().build();
+    private TraceOptions trace = TraceOptions.builder().build();
     private boolean exitOnError = true;
     private boolean strictReadiness = true;
+    private boolean allowClientShm;
 
     private Builder() {}
 
@@ -61,6 +69,12 @@ public record ServerOptions(
       return this;
     }
 
+    /** Which requests are traced, until clients change it; none by default. */
+    public Builder trace(TraceOptions options) {
+      trace = options;
+      return this;
+    }
+
     /** Whether a model that cannot be loaded at the start ends the server; by default it does. */
     public Builder exitOnError(boolean ends) {
       exitOnError = ends;
@@ -73,9 +87,16 @@ public record ServerOptions(
       return this;
     }
 
+    /** Whether clients may register shared memory; by default they may not. */
+    public Builder allowClientShm(boolean allowed) {
+      allowClientShm = allowed;
+      return this;
+    }
+
     /** The finished value. */
     public ServerOptions build() {
-      return new ServerOptions(repository, runtime, http, exitOnError, strictReadiness);
+      return new ServerOptions(
+          repository, runtime, http, trace, exitOnError, strictReadiness, allowClientShm);
     }
   }
 }

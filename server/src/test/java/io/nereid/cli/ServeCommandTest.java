@@ -86,6 +86,29 @@ class ServeCommandTest {
     }
   }
 
+  @Test
+  void sharedMemoryOfClientsIsTurnedOnByAFlag(@TempDir Path repository) throws Exception {
+    Process process =
+        ServeProcess.start(
+            Main.class.getName(),
+            ServeProcess.arguments(repository.toString(), "--allow-client-shm"));
+    try (BufferedReader printed = process.inputReader();
+        HttpClient client = HttpClient.newHttpClient()) {
+      Matcher address = ADDRESS.matcher("");
+      for (String line = printed.readLine(); line != null && !address.find(); ) {
+        address.reset(line);
+        line = printed.readLine();
+      }
+      address.reset();
+      assertTrue(address.find(), "the server did not start");
+      HttpRequest request = HttpRequest.newBuilder(URI.create(address.group(1) + "/v2")).build();
+      String body = client.send(request, BodyHandlers.ofString()).body();
+      assertTrue(body.contains("\"system_shared_memory\""), body);
+    } finally {
+      process.destroyForcibly();
+    }
+  }
+
   @ParameterizedTest
   @CsvSource({
     "--http-port, 70000, expected --http-port from 0 to 65535",
@@ -100,7 +123,18 @@ class ServeCommandTest {
     "--tls-cert, a.pem, expected --tls-cert and --tls-key together",
     "--tls-client-ca, a.pem, expected --tls-client-ca with --tls-cert",
     "--tls-client-auth, optional, expected --tls-client-auth with --tls-client-ca",
-    "--http-restricted-api, none:a=b, --http-restricted-api: expected groups of endpoints out of"
+    "--http-restricted-api, none:a=b, --http-restricted-api: expected groups of endpoints out of",
+    "--trace-config, level, 'expected SETTING=VALUE or MODE,SETTING=VALUE for --trace-config'",
+    "--trace-config, level=TENSORS, 'expected level OFF or TIMESTAMPS, as tensors are not traced'",
+    "--trace-config, level=TIMESTAMPS, trace file name is not given",
+    "--trace-config, rate=often, expected a number",
+    "--trace-config, rate=-1, trace rate must be 0 to 4294967295",
+    "--trace-config, count=-2, trace count must be -1 to 2147483647",
+    "--trace-config, mode=loud, expected mode triton or opentelemetry",
+    "--trace-config, 'opentelemetry,url=collector:4318', url must be http://HOST",
+    "--trace-config, 'opentelemetry,resource=x', 'expected opentelemetry,resource=KEY=VALUE'",
+    "--trace-config, 'opentelemetry,bsp_max_queue_size=0', batchSize must be 1 to queueSize",
+    "--trace-config, 'speed=1', expected a setting of those that --help lists"
   })
   void aWrongFlagIsNamed(String flag, String value, String message) {
     CommandLineRun run = new CommandLineRun();

@@ -12,6 +12,12 @@ import java.nio.channels.SocketChannel;
  */
 interface ClientChannel extends ReadableByteChannel {
 
+  /** What is beneath: for its addresses, not for its bytes. */
+  SocketChannel socket();
+
+  /** Whether nobody else can read the bytes. */
+  boolean isEncrypted();
+
   /** Does what has to be done before the first byte, which may take long; called once. */
   void open() throws IOException;
 

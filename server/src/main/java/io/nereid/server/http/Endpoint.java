@@ -14,16 +14,31 @@ enum Endpoint {
   MODEL_STATISTICS("GET"),
   ALL_STATISTICS("GET"),
   INFER("POST"),
+  TRACE_SETTING("GET", "POST"),
   REPOSITORY_INDEX("POST"),
   MODEL_LOAD("POST"),
   MODEL_UNLOAD("POST"),
+  SYSTEM_MEMORY_STATUS("GET"),
+  SYSTEM_MEMORY_REGISTER("POST"),
+  SYSTEM_MEMORY_UNREGISTER("POST"),
+  CUDA_MEMORY_STATUS("GET"),
+  CUDA_MEMORY_REGISTER("POST"),
+  CUDA_MEMORY_UNREGISTER("POST"),
   /** Nothing is there. */
   UNKNOWN("");
 
   private final String method;
 
+  /** A further one; may be empty. */
+  private final String other;
+
   Endpoint(String method) {
+    this(method, "");
+  }
+
+  Endpoint(String method, String other) {
     this.method = method;
+    this.other = other;
   }
 
   /** What it is restricted and granted with; null for what does not exist. */
@@ -35,16 +50,27 @@ enum Endpoint {
       case MODEL_CONFIG -> EndpointGroup.MODEL_CONFIG;
       case MODEL_STATISTICS, ALL_STATISTICS -> EndpointGroup.STATISTICS;
       case REPOSITORY_INDEX, MODEL_LOAD, MODEL_UNLOAD -> EndpointGroup.MODEL_REPOSITORY;
+      case TRACE_SETTING -> EndpointGroup.TRACE;
+      case SYSTEM_MEMORY_STATUS,
+          SYSTEM_MEMORY_REGISTER,
+          SYSTEM_MEMORY_UNREGISTER,
+          CUDA_MEMORY_STATUS,
+          CUDA_MEMORY_REGISTER,
+          CUDA_MEMORY_UNREGISTER ->
+          EndpointGroup.SHARED_MEMORY;
       case UNKNOWN -> null;
     };
   }
 
   /** What the Allow field names. */
   String allow() {
-    return method.equals("GET") ? "GET, HEAD" : method;
+    String methods = method.equals("GET") ? "GET, HEAD" : method;
+    return other.isEmpty() ? methods : methods + ", " + other;
   }
 
   boolean allows(String asked) {
-    return asked.equals(method) || (asked.equals("HEAD") && method.equals("GET"));
+    return asked.equals(method)
+        || asked.equals(other)
+        || (asked.equals("HEAD") && method.equals("GET"));
   }
 }

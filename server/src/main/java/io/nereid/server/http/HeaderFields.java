@@ -15,6 +15,8 @@ final class HeaderFields {
   private int hosts;
   private String contentEncoding = "";
   private String acceptEncoding = "";
+  private String traceparent;
+  private String tracestate;
   private Map<String, String> kept = Map.of();
 
   /** Bytes of the body; {@link RequestHead#ABSENT} when it says nothing or is chunked. */
@@ -41,6 +43,15 @@ final class HeaderFields {
 
   String acceptEncoding() {
     return acceptEncoding;
+  }
+
+  /** By W3C Trace Context; null when it is absent, empty when it came twice. */
+  String traceparent() {
+    return traceparent;
+  }
+
+  String tracestate() {
+    return tracestate;
   }
 
   /** Whether the connection ends with this request, as the client sees it. */
@@ -78,6 +89,13 @@ final class HeaderFields {
       case 10 -> {
         if (is(bytes, name, "connection")) {
           connection(value);
+        } else if (is(bytes, name, "tracestate")) {
+          tracestate = tracestate == null ? value : tracestate + "," + value;
+        }
+      }
+      case 11 -> {
+        if (is(bytes, name, "traceparent")) {
+          traceparent = traceparent == null ? value : "";
         }
       }
       case 14 -> {
@@ -112,7 +130,7 @@ final class HeaderFields {
   /** Whether a field of this length, whose value is not kept, can be passed over. */
   static boolean isKnownLength(int nameLength) {
     return switch (nameLength) {
-      case 4, 6, 10, 14, 15, 16, 17, 31 -> true;
+      case 4, 6, 10, 11, 14, 15, 16, 17, 31 -> true;
       default -> false;
     };
   }

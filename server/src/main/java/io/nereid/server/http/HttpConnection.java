@@ -4,6 +4,7 @@ import io.helidon.common.concurrency.limits.Limit;
 import io.helidon.webserver.spi.ServerConnection;
 import io.nereid.InferResponse;
 import io.nereid.NereidException;
+import io.nereid.server.trace.Trace;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -39,6 +40,9 @@ final class HttpConnection implements ServerConnection {
   private final AccessGate gate; // null: everything may be asked for
   private final JsonBuffer json = new JsonBuffer();
   private boolean refused;
+
+  /** Of the request that is being served; null when it is not traced. */
+  private Trace trace;
 
   HttpConnection(HttpContext context, ClientChannel channel) {
     this.context = context;
@@ -86,10 +90,23 @@ final class HttpConnection implements ServerConnection {
 
   private void serve() throws IOException {
     while (awaitRequest()) {
-      if (!serveOne()) {
+      boolean stays;
+      try {
+        stays = serveOne();
+      } finally {
+        endTrace();
+      }
+      if (!stays) {
         linger();
         return;
       }
+    }
+  }
+
+  private void endTrace() {
+    if (trace != null) {
+      trace.end();
+      trace = null;
     }
   }
 
@@ -176,9 +193,13 @@ final class HttpConnection implements ServerConnection {
       output.send(status, json, List.of(), close, head.isHeadMethod());
       return close;
     }
-    try (InferResponse response = infer.infer(head, content)) {
+    if (context.tracing().isOn()) {
+      trace = HttpTrace.begin(context.tracing(), head, parser.target(), guard, channel);
+    }
+    try (InferResponse response = infer.infer(head, content, trace)) {
       List<MemorySegment> binary = infer.write(response, json);
       boolean close = wantsClose || isEnding();
+      HttpTrace.sending(trace, Status.OK, null);
       Compression compression = Compression.preferred(head.fields().acceptEncoding());
       if (compression == Compression.NONE) {
         output.send(Status.OK, json, binary, close, false);
@@ -198,6 +219,7 @@ final class HttpConnection implements ServerConnection {
       throws IOException {
     json.clear();
     json.ascii("{\"error\":").string(message == null ? status.toString() : message).write('}');
+    HttpTrace.sending(trace, status, message);
     output.sendWith(status, json, fields, close, head != null && head.isHeadMethod());
   }
 

@@ -4,6 +4,7 @@ import io.nereid.Nereid;
 import io.nereid.server.access.AccessControl;
 import io.nereid.server.shared.ServerHealth;
 import io.nereid.server.shared.ServerState;
+import io.nereid.server.trace.Tracing;
 import tools.jackson.core.json.JsonFactory;
 
 /**
@@ -24,6 +25,10 @@ record HttpContext(
 
   Nereid nereid() {
     return state.nereid();
+  }
+
+  Tracing tracing() {
+    return state.tracing();
   }
 
   ServerHealth health() {

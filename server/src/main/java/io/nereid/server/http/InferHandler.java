@@ -4,6 +4,8 @@ import io.nereid.InferRequest;
 import io.nereid.InferResponse;
 import io.nereid.Model;
 import io.nereid.Nereid;
+import io.nereid.server.memory.RequestSlices;
+import io.nereid.server.trace.Trace;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -16,6 +18,7 @@ final class InferHandler {
   private final ConnectionGuard guard;
 
   private RequestedOutputs outputs;
+  private RequestSlices slices;
   private boolean raw;
 
   InferHandler(HttpContext context, BodyReader bodyReader, ConnectionGuard guard) {
@@ -24,8 +27,12 @@ final class InferHandler {
     this.guard = guard;
   }
 
-  /** Reads a request, and runs it; the caller closes the response. */
-  InferResponse infer(RequestHead head, RequestBody body) throws IOException {
+  /**
+   * Reads a request, and runs it; the caller closes the response.
+   *
+   * @param trace null: it is not traced
+   */
+  InferResponse infer(RequestHead head, RequestBody body, Trace trace) throws IOException {
     Model model = model(head.route());
     if (model.spec().decoupled()) {
       throw new HttpFailure(
@@ -35,25 +42,47 @@ final class InferHandler {
     long jsonLength = jsonLength(head.fields().inferenceHeaderLength(), body.length());
     raw = jsonLength == 0;
     outputs = new RequestedOutputs();
+    slices = new RequestSlices(context.state().sharedMemory());
+    boolean answered = false;
     try (InferRequest request = model.newRequest()) {
       if (raw) {
         new RawInferRequest(model).read(body, request);
       } else {
-        new InferRequestParser(context.json(), context.limits(), model, request, outputs)
+        new InferRequestParser(context.json(), context.limits(), model, request, outputs, slices)
             .parse(bodyReader, body, jsonLength);
       }
       guard.running(request);
       try {
-        return request.infer();
+        InferResponse response = trace == null ? request.infer() : traced(model, request, trace);
+        answered = true;
+        return response;
       } finally {
         guard.answered();
+      }
+    } finally {
+      if (!answered) {
+        slices.close();
       }
     }
   }
 
-  /** Writes the JSON part of the reply and gives what follows it. */
+  private static InferResponse traced(Model model, InferRequest request, Trace trace) {
+    trace.submitted(model);
+    InferResponse response = request.infer();
+    trace.answered(response);
+    return response;
+  }
+
+  /**
+   * Writes the JSON part of the reply, and what goes into shared memory; gives what follows the
+   * JSON part. To be called for every response.
+   */
   List<MemorySegment> write(InferResponse response, JsonBuffer json) {
-    return InferResponseWriter.write(response, outputs, raw, json);
+    try {
+      return InferResponseWriter.write(response, outputs, raw, json);
+    } finally {
+      slices.close();
+    }
   }
 
   private Model model(Route route) {

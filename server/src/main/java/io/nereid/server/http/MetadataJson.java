@@ -5,7 +5,9 @@ import io.nereid.ModelSpec;
 import io.nereid.ModelState;
 import io.nereid.Nereid;
 import io.nereid.TensorSpec;
+import io.nereid.server.shared.ServerState;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 
 /** What the server, and a model, tell about themselves. */
@@ -15,21 +17,32 @@ final class MetadataJson {
   static final List<String> EXTENSIONS =
       List.of(
           "binary_tensor_data",
+          "classification",
           "model_configuration",
           "model_repository",
           "model_repository(unload_dependents)",
           "parameters",
           "schedule_policy",
-          "statistics");
+          "statistics",
+          "trace");
 
   private MetadataJson() {}
 
-  static void server(JsonBuffer json) {
+  /** Those that are always there, and those that were turned on. */
+  private static List<String> extensions(ServerState state) {
+    List<String> all = new ArrayList<>(EXTENSIONS);
+    if (state.sharedMemory().isEnabled()) {
+      all.add("system_shared_memory");
+    }
+    return all;
+  }
+
+  static void server(ServerState state, JsonBuffer json) {
     // Absent where the classes do not come from the jar, as in an IDE.
     String version = MetadataJson.class.getPackage().getImplementationVersion();
     json.ascii("{\"name\":\"nereid\",\"version\":").string(version == null ? "dev" : version);
     json.ascii(",\"extensions\":");
-    strings(EXTENSIONS, json);
+    strings(extensions(state), json);
     json.write('}');
   }
 

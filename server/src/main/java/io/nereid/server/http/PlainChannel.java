@@ -14,6 +14,16 @@ final class PlainChannel implements ClientChannel {
   }
 
   @Override
+  public SocketChannel socket() {
+    return socket;
+  }
+
+  @Override
+  public boolean isEncrypted() {
+    return false;
+  }
+
+  @Override
   public void open() {
     // There is nothing to agree on.
   }

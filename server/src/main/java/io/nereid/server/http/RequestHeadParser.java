@@ -33,6 +33,11 @@ final class RequestHeadParser {
     return http10;
   }
 
+  /** The last request's target, as it was sent. */
+  String target() {
+    return lastTarget;
+  }
+
   /** The next head; there must be something in the buffer. */
   RequestHead parse() throws IOException {
     skipEmptyLines();

@@ -47,6 +47,16 @@ final class TlsChannel implements ClientChannel {
     sent = ByteBuffer.allocate(recordBytes);
   }
 
+  @Override
+  public SocketChannel socket() {
+    return socket;
+  }
+
+  @Override
+  public boolean isEncrypted() {
+    return true;
+  }
+
   // ---- Handshake -------------------------------------------------------------------------------
 
   @Override

@@ -61,7 +61,13 @@ class AccessTest {
     "statistics, GET, /v2/models/FP32/versions/1/stats",
     "model-repository, POST, /v2/repository/index",
     "model-repository, POST, /v2/repository/models/FP32/load",
-    "model-repository, POST, /v2/repository/models/FP32/unload"
+    "model-repository, POST, /v2/repository/models/FP32/unload",
+    "trace, GET, /v2/trace/setting",
+    "trace, POST, /v2/models/FP32/trace/setting",
+    "shared-memory, GET, /v2/systemsharedmemory/status",
+    "shared-memory, POST, /v2/systemsharedmemory/region/r/register",
+    "shared-memory, POST, /v2/systemsharedmemory/unregister",
+    "shared-memory, GET, /v2/cudasharedmemory/region/r/status"
   })
   void everyEndpointIsInItsGroup(String group, String method, String path) throws IOException {
     try (TestServer server = restricted(group + ":admin-key=secret").identity(DataType.FP32);
