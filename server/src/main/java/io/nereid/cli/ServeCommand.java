@@ -55,6 +55,10 @@ final class ServeCommand implements Callable<Integer> {
 
   @Mixin private HttpArguments http;
 
+  @Mixin private TlsArguments tls;
+
+  @Mixin private AccessArguments access;
+
   @Mixin private TraceArguments trace;
 
   @Mixin private MetricsArguments metrics;
@@ -128,7 +132,7 @@ final class ServeCommand implements Callable<Integer> {
           ServerOptions.builder()
               .repository(control.options(repository).listener(progress).build())
               .runtime(runtime.options())
-              .http(http.options(exitTimeout))
+              .http(http.options(exitTimeout, tls.options(), access.http()))
               .exitTimeout(exitTimeout)
               .trace(trace.options())
               .exitOnError(exitOnError)

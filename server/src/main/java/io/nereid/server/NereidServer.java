@@ -128,12 +128,16 @@ public final class NereidServer implements AutoCloseable {
     List<Frontend> frontends = new ArrayList<>();
     http.ifPresent(server ->
         frontends.add(
-            Frontend.http("HTTP", "http", options.http().orElseThrow().address(), server.port())));
+            Frontend.http("HTTP", httpScheme(), options.http().orElseThrow().address(), server.port())));
     metrics.ifPresent(server ->
         frontends.add(
             Frontend.http(
                 "metrics", "http", options.metrics().orElseThrow().address(), server.port())));
     return frontends;
+  }
+
+  private String httpScheme() {
+    return options.http().orElseThrow().tls().isPresent() ? "https" : "http";
   }
 
   /** The port of the metrics; empty: they are not served. */
