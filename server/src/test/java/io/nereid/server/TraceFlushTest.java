@@ -31,8 +31,7 @@ class TraceFlushTest {
               .build();
       try (NereidServer server = NereidServer.start(options)) {
         URI url =
-            URI.create(
-                "http://127.0.0.1:" + server.httpPort() + "/v2/models/identity_fp32/infer");
+            URI.create("http://127.0.0.1:" + server.httpPort() + "/v2/models/identity_fp32/infer");
         HttpRequest request =
             HttpRequest.newBuilder(url)
                 .POST(

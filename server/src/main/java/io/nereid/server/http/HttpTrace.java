@@ -14,7 +14,11 @@ final class HttpTrace {
 
   /** Null when the request is not traced. */
   static Trace begin(
-      Tracing tracing, RequestHead head, String target, ConnectionGuard guard, SocketChannel channel)
+      Tracing tracing,
+      RequestHead head,
+      String target,
+      ConnectionGuard guard,
+      SocketChannel channel)
       throws IOException {
     Route route = head.route();
     HeaderFields fields = head.fields();

@@ -38,35 +38,31 @@ final class OtlpEncoder {
 
   OtlpEncoder(Map<String, String> resource, String version) throws IOException {
     this.resource =
-        message(
-            out -> {
-              for (Map.Entry<String, String> attribute : resource.entrySet()) {
-                attribute(out, 1, attribute.getKey(), attribute.getValue());
-              }
-            });
+        message(out -> {
+          for (Map.Entry<String, String> attribute : resource.entrySet()) {
+            attribute(out, 1, attribute.getKey(), attribute.getValue());
+          }
+        });
     scope =
-        message(
-            out -> {
-              out.writeString(1, "io.nereid.server");
-              out.writeString(2, version);
-            });
+        message(out -> {
+          out.writeString(1, "io.nereid.server");
+          out.writeString(2, version);
+        });
   }
 
   byte[] encode(List<Trace> traces) throws IOException {
     ByteString scopeSpans =
-        message(
-            out -> {
-              out.writeBytes(1, scope);
-              for (Trace trace : traces) {
-                spans(out, trace);
-              }
-            });
+        message(out -> {
+          out.writeBytes(1, scope);
+          for (Trace trace : traces) {
+            spans(out, trace);
+          }
+        });
     ByteString resourceSpans =
-        message(
-            out -> {
-              out.writeBytes(1, resource);
-              out.writeBytes(2, scopeSpans);
-            });
+        message(out -> {
+          out.writeBytes(1, resource);
+          out.writeBytes(2, scopeSpans);
+        });
     return message(out -> out.writeBytes(1, resourceSpans)).toByteArray();
   }
 
@@ -136,23 +132,22 @@ final class OtlpEncoder {
       CodedOutputStream to, Ids ids, Span span, Trace trace, Attributes attributes)
       throws IOException {
     ByteString written =
-        message(
-            out -> {
-              out.writeBytes(1, ids.traceId);
-              out.writeBytes(2, ids.spanId);
-              if (!ids.state.isEmpty()) {
-                out.writeString(3, ids.state);
-              }
-              if (!ids.parent.isEmpty()) {
-                out.writeBytes(4, ids.parent);
-              }
-              out.writeString(5, span.name);
-              out.writeEnum(6, span.kind);
-              out.writeFixed64(7, span.startNs + trace.epochOffsetNs);
-              out.writeFixed64(8, span.endNs + trace.epochOffsetNs);
-              attributes.write(out, trace);
-              out.writeFixed32(16, ids.remote ? FLAGS_REMOTE : FLAGS_LOCAL);
-            });
+        message(out -> {
+          out.writeBytes(1, ids.traceId);
+          out.writeBytes(2, ids.spanId);
+          if (!ids.state.isEmpty()) {
+            out.writeString(3, ids.state);
+          }
+          if (!ids.parent.isEmpty()) {
+            out.writeBytes(4, ids.parent);
+          }
+          out.writeString(5, span.name);
+          out.writeEnum(6, span.kind);
+          out.writeFixed64(7, span.startNs + trace.epochOffsetNs);
+          out.writeFixed64(8, span.endNs + trace.epochOffsetNs);
+          attributes.write(out, trace);
+          out.writeFixed32(16, ids.remote ? FLAGS_REMOTE : FLAGS_LOCAL);
+        });
     to.writeBytes(2, written);
   }
 
@@ -185,31 +180,28 @@ final class OtlpEncoder {
   private static void status(CodedOutputStream to, String error) throws IOException {
     to.writeBytes(
         15,
-        message(
-            out -> {
-              out.writeString(2, error);
-              out.writeEnum(3, STATUS_ERROR);
-            }));
+        message(out -> {
+          out.writeString(2, error);
+          out.writeEnum(3, STATUS_ERROR);
+        }));
   }
 
   private static void attribute(CodedOutputStream to, int field, String name, Object value)
       throws IOException {
     ByteString any =
-        message(
-            out -> {
-              switch (value) {
-                case Boolean flag -> out.writeBool(2, flag);
-                case Long number -> out.writeInt64(3, number);
-                default -> out.writeString(1, value.toString());
-              }
-            });
+        message(out -> {
+          switch (value) {
+            case Boolean flag -> out.writeBool(2, flag);
+            case Long number -> out.writeInt64(3, number);
+            default -> out.writeString(1, value.toString());
+          }
+        });
     to.writeBytes(
         field,
-        message(
-            out -> {
-              out.writeString(1, name);
-              out.writeBytes(2, any);
-            }));
+        message(out -> {
+          out.writeString(1, name);
+          out.writeBytes(2, any);
+        }));
   }
 
   private static ByteString bytes(String hex) {

@@ -24,15 +24,14 @@ final class TraceUpdate {
    */
   static Map<String, Object> apply(Map<String, Object> own, Map<String, List<String>> given) {
     Map<String, Object> updated = new HashMap<>(own == null ? Map.of() : own);
-    given.forEach(
-        (name, values) -> {
-          Object value = parse(name, values);
-          if (value == null) {
-            updated.remove(name);
-          } else {
-            updated.put(name, value);
-          }
-        });
+    given.forEach((name, values) -> {
+      Object value = parse(name, values);
+      if (value == null) {
+        updated.remove(name);
+      } else {
+        updated.put(name, value);
+      }
+    });
     return Map.copyOf(updated);
   }
 

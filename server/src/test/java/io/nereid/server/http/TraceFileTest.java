@@ -38,10 +38,7 @@ class TraceFileTest {
   private record Recorded(Map<?, ?> model, Map<String, Long> times) {}
 
   private TraceOptions.Builder options() {
-    return TraceOptions.builder()
-        .timestamps(true)
-        .rate(1)
-        .file(files.resolve("t.json").toString());
+    return TraceOptions.builder().timestamps(true).rate(1).file(files.resolve("t.json").toString());
   }
 
   /** By id; the file is complete at any time. */
@@ -128,8 +125,7 @@ class TraceFileTest {
     try (RawClient running = server.connect();
         RawClient waiting = server.connect()) {
       byte[] infer =
-          RawClient.request(
-              "/v2/models/gate/infer", "", BODY.getBytes(StandardCharsets.US_ASCII));
+          RawClient.request("/v2/models/gate/infer", "", BODY.getBytes(StandardCharsets.US_ASCII));
       running.send(infer);
       gate.awaitBatch();
       waiting.send(infer);
@@ -158,9 +154,7 @@ class TraceFileTest {
     try (RawClient client = server.connect()) {
       String text = client.get("/v2/trace/setting").expect(200).text();
       assertTrue(text.contains("\"trace_count\":\"0\""), text);
-      client
-          .post("/v2/trace/setting", "{\"trace_count\":\"-1\",\"trace_rate\":\"3\"}")
-          .expect(200);
+      client.post("/v2/trace/setting", "{\"trace_count\":\"-1\",\"trace_rate\":\"3\"}").expect(200);
     }
     inferTogether(server, 8, 50);
     assertEquals(20 + requests / 3, close(server).size());
@@ -173,18 +167,17 @@ class TraceFileTest {
     for (int i = 0; i < clients; i++) {
       threads.add(
           Thread.ofVirtual()
-              .start(
-                  () -> {
-                    try (RawClient client = server.connect()) {
-                      for (int request = 0; request < each; request++) {
-                        client.post(INFER, BODY).expect(200);
-                      }
-                    } catch (IOException | AssertionError e) {
-                      synchronized (failures) {
-                        failures.add(e);
-                      }
-                    }
-                  }));
+              .start(() -> {
+                try (RawClient client = server.connect()) {
+                  for (int request = 0; request < each; request++) {
+                    client.post(INFER, BODY).expect(200);
+                  }
+                } catch (IOException | AssertionError e) {
+                  synchronized (failures) {
+                    failures.add(e);
+                  }
+                }
+              }));
     }
     for (Thread thread : threads) {
       thread.join();
@@ -195,8 +188,7 @@ class TraceFileTest {
 
   @Test
   void numberedFilesHaveSoManyTraces() throws Exception {
-    try (TestServer server =
-            TestServer.traced(options().logFrequency(4)).identity(DataType.FP32);
+    try (TestServer server = TestServer.traced(options().logFrequency(4)).identity(DataType.FP32);
         RawClient client = server.connect()) {
       for (int i = 0; i < 10; i++) {
         client.post(INFER, BODY).expect(200);
