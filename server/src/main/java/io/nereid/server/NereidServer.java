@@ -128,7 +128,8 @@ public final class NereidServer implements AutoCloseable {
     List<Frontend> frontends = new ArrayList<>();
     http.ifPresent(server ->
         frontends.add(
-            Frontend.http("HTTP", httpScheme(), options.http().orElseThrow().address(), server.port())));
+            Frontend.http(
+                "HTTP", httpScheme(), options.http().orElseThrow().address(), server.port())));
     metrics.ifPresent(server ->
         frontends.add(
             Frontend.http(

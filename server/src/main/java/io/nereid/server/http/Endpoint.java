@@ -1,7 +1,7 @@
 package io.nereid.server.http;
 
-import java.util.List;
 import io.nereid.server.access.EndpointGroup;
+import java.util.List;
 
 /** What can be asked for, and with which method. */
 enum Endpoint {
