@@ -3,12 +3,11 @@ package io.nereid.server.http;
 import io.nereid.ModelIndexEntry;
 import io.nereid.ModelOverride;
 import io.nereid.Repository;
+import io.nereid.server.http.JsonReader.Token;
 import java.io.IOException;
 import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import tools.jackson.core.JsonParser;
-import tools.jackson.core.JsonToken;
 
 /** The model repository extension. */
 final class RepositoryHandler {
@@ -28,13 +27,13 @@ final class RepositoryHandler {
         body,
         (name, parser) -> {
           if (!name.equals("ready")) {
-            parser.skipChildren();
+            parser.skip();
             return;
           }
-          if (!parser.currentToken().isBoolean()) {
+          if (parser.token() != Token.TRUE && parser.token() != Token.FALSE) {
             throw HttpFailure.badRequest("Invalid value for 'ready': expected a boolean");
           }
-          readyOnly[0] = parser.currentToken() == JsonToken.VALUE_TRUE;
+          readyOnly[0] = parser.token() == Token.TRUE;
         });
     json.write('[');
     boolean first = true;
@@ -71,7 +70,7 @@ final class RepositoryHandler {
         body,
         (name, parser) -> {
           if (name.equals("config")) {
-            config[0] = JsonParsing.string(parser, name);
+            config[0] = parser.string(name);
           } else if (name.startsWith(FILE_PREFIX)) {
             files.put(name.substring(FILE_PREFIX.length()), base64(name, parser));
           } else {
@@ -89,9 +88,9 @@ final class RepositoryHandler {
     }
   }
 
-  private static byte[] base64(String name, JsonParser parser) {
+  private static byte[] base64(String name, JsonReader parser) {
     try {
-      return Base64.getDecoder().decode(JsonParsing.string(parser, name));
+      return Base64.getDecoder().decode(parser.string(name));
     } catch (IllegalArgumentException e) {
       throw HttpFailure.badRequest("expected base64 as '" + name + "': " + e.getMessage());
     }
@@ -106,7 +105,7 @@ final class RepositoryHandler {
             throw HttpFailure.badRequest(
                 "unrecognized unload parameter '" + name + "': expected 'unload_dependents'");
           }
-          dependents[0] = JsonParsing.bool(parser, name);
+          dependents[0] = parser.bool(name);
         });
     repository().unload(model, dependents[0]);
   }
@@ -124,10 +123,10 @@ final class RepositoryHandler {
         body,
         (name, parser) -> {
           if (!name.equals("parameters")) {
-            parser.skipChildren();
+            parser.skip();
             return;
           }
-          JsonParsing.expectObject(parser, "parameters");
+          parser.expectObject("parameters");
           JsonBody.readMembers(parser, reader);
         });
   }
