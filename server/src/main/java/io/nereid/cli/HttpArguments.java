@@ -84,6 +84,10 @@ final class HttpArguments {
           "How long a connection may wait for its next request; ${DEFAULT-VALUE} by default.")
   private long idleTimeoutSeconds;
 
+  InetAddress address() {
+    return address;
+  }
+
   HttpOptions options(Duration exitTimeout, Optional<TlsOptions> tls, AccessControl access) {
     check(port >= 0 && port <= 65_535, "--http-port from 0 to 65535", port);
     HttpOptions.Builder options =

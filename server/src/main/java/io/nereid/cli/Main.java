@@ -1,5 +1,6 @@
 package io.nereid.cli;
 
+import io.nereid.server.log.KeptLogManager;
 import java.io.PrintWriter;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -44,6 +45,7 @@ public final class Main implements Runnable {
     // One line for a warning of the runtime, unless the user has another form in mind.
     System.getProperties()
         .putIfAbsent("java.util.logging.SimpleFormatter.format", "%4$s: %5$s%6$s%n");
+    System.getProperties().putIfAbsent("java.util.logging.manager", KeptLogManager.class.getName());
     System.exit(run(args, new PrintWriter(System.out, true), new PrintWriter(System.err, true)));
   }
 

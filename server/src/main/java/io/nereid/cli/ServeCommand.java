@@ -4,6 +4,7 @@ import io.nereid.ModelIndexEntry;
 import io.nereid.server.NereidServer;
 import io.nereid.server.ServerOptions;
 import io.nereid.server.StartTimes;
+import io.nereid.server.log.LogSettings;
 import java.io.PrintWriter;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
@@ -50,6 +51,9 @@ final class ServeCommand implements Callable<Integer> {
   @Mixin private AccessArguments access;
 
   @Mixin private TraceArguments trace;
+  @Mixin private MetricsArguments metrics;
+
+  @Mixin private LogArguments logging;
 
   @Option(
       names = "--exit-timeout-secs",
@@ -96,16 +100,17 @@ final class ServeCommand implements Callable<Integer> {
           command.commandLine(),
           "expected --exit-timeout-secs of 0 or more, got " + exitTimeoutSeconds);
     }
-    try (NereidServer server = start()) {
+    try (LogSettings log = logging.install();
+        NereidServer server = start(log)) {
       printScreen(server);
       awaitSignal(server);
     }
     return 0;
   }
 
-  private NereidServer start() {
+  private NereidServer start(LogSettings log) {
     try (LoadProgress progress = new LoadProgress()) {
-      return NereidServer.start(
+      ServerOptions.Builder options =
           ServerOptions.builder()
               .repository(control.options(repository).listener(progress).build())
               .http(
@@ -115,7 +120,10 @@ final class ServeCommand implements Callable<Integer> {
               .exitOnError(exitOnError)
               .strictReadiness(strictReadiness)
               .allowClientShm(allowClientShm)
-              .build());
+              .log(log);
+      metrics.options(http.address()).ifPresent(options::metrics);
+      logging.accessLog(log).ifPresent(options::accessLog);
+      return NereidServer.start(options.build());
     }
   }
 
@@ -138,6 +146,16 @@ final class ServeCommand implements Callable<Integer> {
             + server.options().http().address().getHostAddress()
             + ":"
             + server.httpPort());
+    server
+        .options()
+        .metrics()
+        .ifPresent(metrics ->
+            out.println(
+                "Metrics at http://"
+                    + metrics.address().getHostAddress()
+                    + ":"
+                    + server.metricsPort().orElseThrow()
+                    + "/metrics"));
     StartTimes times = server.startTimes();
     long totalMs = System.currentTimeMillis() - ManagementFactory.getRuntimeMXBean().getStartTime();
     out.println(

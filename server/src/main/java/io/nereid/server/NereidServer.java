@@ -6,10 +6,15 @@ import io.nereid.Nereid;
 import io.nereid.NereidException;
 import io.nereid.StatusCode;
 import io.nereid.server.http.HttpServer;
+import io.nereid.server.log.AccessLog;
+import io.nereid.server.metrics.MetricsServer;
 import io.nereid.server.shared.ServerState;
 import io.nereid.server.trace.Tracing;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
 
 /** A running server: what it consists of, the order in which that starts, and how it ends. */
 public final class NereidServer implements AutoCloseable {
@@ -21,15 +26,21 @@ public final class NereidServer implements AutoCloseable {
   private final Nereid nereid;
   private final ServerState state;
   private final HttpServer http;
+  private final Optional<MetricsServer> metrics;
   private final StartTimes startTimes;
   private boolean stopped;
 
   private NereidServer(
-      ServerOptions options, ServerState state, HttpServer http, StartTimes startTimes) {
+      ServerOptions options,
+      ServerState state,
+      HttpServer http,
+      Optional<MetricsServer> metrics,
+      StartTimes startTimes) {
     this.options = options;
     this.nereid = state.nereid();
     this.state = state;
     this.http = http;
+    this.metrics = metrics;
     this.startTimes = startTimes;
   }
 
@@ -48,15 +59,32 @@ public final class NereidServer implements AutoCloseable {
               .strictReadiness(options.strictReadiness())
               .allowClientShm(options.allowClientShm())
               .tracing(tracing)
+              .log(options.log())
+              .accessLog(options.accessLog())
               .build();
       HttpServer http = HttpServer.start(state, options.http());
+      Optional<MetricsServer> metrics = startMetrics(options, state, http);
       StartTimes times =
           new StartTimes(
               Duration.ofNanos(loadedNs - startNs), Duration.ofNanos(System.nanoTime() - loadedNs));
-      return new NereidServer(options, state, http, times);
+      return new NereidServer(options, state, http, metrics, times);
     } catch (RuntimeException e) {
       tracing.close(Duration.ZERO);
+      options.accessLog().ifPresent(AccessLog::close);
       nereid.close();
+      throw e;
+    }
+  }
+
+  private static Optional<MetricsServer> startMetrics(
+      ServerOptions options, ServerState state, HttpServer http) {
+    try {
+      return options
+          .metrics()
+          .map(metrics ->
+              MetricsServer.start(state, metrics, Map.of("http", http::connectionCount)));
+    } catch (RuntimeException e) {
+      http.stop(Duration.ZERO);
       throw e;
     }
   }
@@ -98,6 +126,11 @@ public final class NereidServer implements AutoCloseable {
     return http.port();
   }
 
+  /** The port of the metrics; empty: they are not served. */
+  public OptionalInt metricsPort() {
+    return metrics.map(served -> OptionalInt.of(served.port())).orElseGet(OptionalInt::empty);
+  }
+
   /** How long each part of the start took. */
   public StartTimes startTimes() {
     return startTimes;
@@ -119,6 +152,8 @@ public final class NereidServer implements AutoCloseable {
     state.sharedMemory().close();
     Duration left = options.http().exitTimeout().minusNanos(System.nanoTime() - startNs);
     state.tracing().close(left.compareTo(LEAST_TRACE_TIME) > 0 ? left : LEAST_TRACE_TIME);
+    metrics.ifPresent(MetricsServer::stop);
+    options.accessLog().ifPresent(AccessLog::close);
     nereid.close();
     return finished;
   }

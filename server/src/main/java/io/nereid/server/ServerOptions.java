@@ -3,8 +3,12 @@ package io.nereid.server;
 import io.nereid.NereidOptions;
 import io.nereid.RepositoryOptions;
 import io.nereid.server.http.HttpOptions;
+import io.nereid.server.log.AccessLog;
+import io.nereid.server.log.LogSettings;
+import io.nereid.server.metrics.MetricsOptions;
 import io.nereid.server.trace.TraceOptions;
 import java.util.Objects;
+import java.util.Optional;
 
 /**
  * What a server serves, and where. Build one with {@link #builder()}.
@@ -13,6 +17,9 @@ import java.util.Objects;
  * @param runtime settings of the runtime
  * @param http where HTTP is served, and how
  * @param trace which requests are traced, until clients change it
+ * @param metrics where metrics are served, if they are
+ * @param log the log, where it is the server's; stays the caller's to close
+ * @param accessLog what gets a line for each request; the server closes it at its end
  * @param exitOnError whether a model that cannot be loaded at the start ends the server
  * @param strictReadiness whether such a model makes it not ready
  * @param allowClientShm whether clients may register shared memory
@@ -22,6 +29,9 @@ public record ServerOptions(
     NereidOptions runtime,
     HttpOptions http,
     TraceOptions trace,
+    Optional<MetricsOptions> metrics,
+    Optional<LogSettings> log,
+    Optional<AccessLog> accessLog,
     boolean exitOnError,
     boolean strictReadiness,
     boolean allowClientShm) {
@@ -32,6 +42,9 @@ public record ServerOptions(
     Objects.requireNonNull(runtime);
     Objects.requireNonNull(http);
     Objects.requireNonNull(trace);
+    Objects.requireNonNull(metrics);
+    Objects.requireNonNull(log);
+    Objects.requireNonNull(accessLog);
   }
 
   /** A builder with the defaults. */
@@ -45,6 +58,9 @@ public record ServerOptions(
     private NereidOptions runtime = NereidOptions.DEFAULT;
     private HttpOptions http = HttpOptions.builder().build();
     private TraceOptions trace = TraceOptions.builder().build();
+    private Optional<MetricsOptions> metrics = Optional.empty();
+    private Optional<LogSettings> log = Optional.empty();
+    private Optional<AccessLog> accessLog = Optional.empty();
     private boolean exitOnError = true;
     private boolean strictReadiness = true;
     private boolean allowClientShm;
@@ -75,6 +91,24 @@ public record ServerOptions(
       return this;
     }
 
+    /** Where metrics are served; by default they are not. */
+    public Builder metrics(MetricsOptions options) {
+      metrics = Optional.of(options);
+      return this;
+    }
+
+    /** The log, which clients may then change the settings of; none by default. */
+    public Builder log(LogSettings settings) {
+      log = Optional.of(settings);
+      return this;
+    }
+
+    /** What gets a line for each request; nothing by default. */
+    public Builder accessLog(AccessLog lines) {
+      accessLog = Optional.of(lines);
+      return this;
+    }
+
     /** Whether a model that cannot be loaded at the start ends the server; by default it does. */
     public Builder exitOnError(boolean ends) {
       exitOnError = ends;
@@ -96,7 +130,16 @@ public record ServerOptions(
     /** The finished value. */
     public ServerOptions build() {
       return new ServerOptions(
-          repository, runtime, http, trace, exitOnError, strictReadiness, allowClientShm);
+          repository,
+          runtime,
+          http,
+          trace,
+          metrics,
+          log,
+          accessLog,
+          exitOnError,
+          strictReadiness,
+          allowClientShm);
     }
   }
 }

@@ -12,7 +12,7 @@ public final class ServeProcess {
 
   /** Arguments that serve the bundled models on a free port, and more arguments. */
   public static List<String> arguments(String... more) {
-    List<String> all = new ArrayList<>(List.of("serve", "--http-port", "0"));
+    List<String> all = new ArrayList<>(List.of("serve", "--http-port", "0", "--metrics-port", "0"));
     all.addAll(List.of("--http-address", "127.0.0.1"));
     all.addAll(List.of(more));
     return all;

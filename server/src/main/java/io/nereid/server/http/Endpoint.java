@@ -1,6 +1,7 @@
 package io.nereid.server.http;
 
 import io.nereid.server.access.EndpointGroup;
+import java.util.List;
 
 /** What can be asked for, and with which method. */
 enum Endpoint {
@@ -24,21 +25,14 @@ enum Endpoint {
   CUDA_MEMORY_STATUS("GET"),
   CUDA_MEMORY_REGISTER("POST"),
   CUDA_MEMORY_UNREGISTER("POST"),
+  LOGGING("GET", "POST"),
   /** Nothing is there. */
-  UNKNOWN("");
+  UNKNOWN();
 
-  private final String method;
+  private final List<String> methods;
 
-  /** A further one; may be empty. */
-  private final String other;
-
-  Endpoint(String method) {
-    this(method, "");
-  }
-
-  Endpoint(String method, String other) {
-    this.method = method;
-    this.other = other;
+  Endpoint(String... methods) {
+    this.methods = List.of(methods);
   }
 
   /** What it is restricted and granted with; null for what does not exist. */
@@ -51,6 +45,7 @@ enum Endpoint {
       case MODEL_STATISTICS, ALL_STATISTICS -> EndpointGroup.STATISTICS;
       case REPOSITORY_INDEX, MODEL_LOAD, MODEL_UNLOAD -> EndpointGroup.MODEL_REPOSITORY;
       case TRACE_SETTING -> EndpointGroup.TRACE;
+      case LOGGING -> EndpointGroup.LOGGING;
       case SYSTEM_MEMORY_STATUS,
           SYSTEM_MEMORY_REGISTER,
           SYSTEM_MEMORY_UNREGISTER,
@@ -64,13 +59,10 @@ enum Endpoint {
 
   /** What the Allow field names. */
   String allow() {
-    String methods = method.equals("GET") ? "GET, HEAD" : method;
-    return other.isEmpty() ? methods : methods + ", " + other;
+    return String.join(", ", methods).replace("GET", "GET, HEAD");
   }
 
   boolean allows(String asked) {
-    return asked.equals(method)
-        || asked.equals(other)
-        || (asked.equals("HEAD") && method.equals("GET"));
+    return methods.contains(asked.equals("HEAD") ? "GET" : asked);
   }
 }

@@ -7,6 +7,9 @@ import java.util.Map;
 /** The header fields of one request that this server acts on, checked as they arrive. */
 final class HeaderFields {
 
+  /** Longest request id that is taken and sent back. */
+  static final int MAX_REQUEST_ID_LENGTH = 128;
+
   private long contentLength = RequestHead.ABSENT;
   private String inferenceHeaderLength;
   private boolean chunked;
@@ -17,6 +20,7 @@ final class HeaderFields {
   private String acceptEncoding = "";
   private String traceparent;
   private String tracestate;
+  private String requestId;
   private Map<String, String> kept = Map.of();
 
   /** Bytes of the body; {@link RequestHead#ABSENT} when it says nothing or is chunked. */
@@ -52,6 +56,11 @@ final class HeaderFields {
 
   String tracestate() {
     return tracestate;
+  }
+
+  /** The value of X-Request-Id; null when it is absent, or not fit to be sent back. */
+  String requestId() {
+    return requestId;
   }
 
   /** Whether the connection ends with this request, as the client sees it. */
@@ -98,6 +107,11 @@ final class HeaderFields {
           traceparent = traceparent == null ? value : "";
         }
       }
+      case 12 -> {
+        if (is(bytes, name, "x-request-id") && isVisible(value)) {
+          requestId = value;
+        }
+      }
       case 14 -> {
         if (is(bytes, name, "content-length")) {
           contentLength(value);
@@ -127,9 +141,16 @@ final class HeaderFields {
     }
   }
 
-  /** Whether a field of this length, whose value is not kept, can be passed over. */
-  static boolean isKnownLength(int nameLength) {
+  private static boolean isVisible(String value) {
+    return !value.isEmpty()
+        && value.length() <= MAX_REQUEST_ID_LENGTH
+        && value.chars().allMatch(c -> c > ' ' && c < 0x7f);
+  }
+
+  /** Whether the value of such a field can be of interest; others are passed over. */
+  static boolean isKnown(byte[] bytes, int name, int nameLength) {
     return switch (nameLength) {
+      case 12 -> (bytes[name] | 0x20) == 'x'; // content-type is as long, and frequent
       case 4, 6, 10, 11, 14, 15, 16, 17, 31 -> true;
       default -> false;
     };

@@ -38,7 +38,9 @@ final class HttpConnection implements ServerConnection {
   private final InferHandler infer;
   private final Dispatcher dispatcher;
   private final AccessGate gate; // null: everything may be asked for
+  private final RequestLog requestLog; // null: there is no access log
   private final JsonBuffer json = new JsonBuffer();
+  private RequestHead head; // of the present request; null: it could not be read
   private boolean refused;
 
   /** Of the request that is being served; null when it is not traced. */
@@ -57,6 +59,7 @@ final class HttpConnection implements ServerConnection {
     infer = new InferHandler(context, body, guard);
     dispatcher = new Dispatcher(context);
     gate = AccessGate.of(context.access());
+    requestLog = RequestLog.of(context.state().accessLog(), channel.socket());
     context.watch().add(guard);
   }
 
@@ -124,12 +127,26 @@ final class HttpConnection implements ServerConnection {
 
   /** Answers a request; whether the connection stays. */
   private boolean serveOne() throws IOException {
+    if (requestLog == null) {
+      return answerOne();
+    }
+    requestLog.begin();
+    try {
+      return answerOne();
+    } finally {
+      requestLog.end(head, parser, body, output, infer, requestId());
+    }
+  }
+
+  private boolean answerOne() throws IOException {
     json.clear();
     output.begin();
-    RequestHead head = null;
+    infer.begin();
+    head = null;
     boolean close = true;
     try {
       head = parser.parse();
+      output.requestId(head.fields().requestId());
       close = head.fields().wantsClose(parser.isHttp10());
       body.start(head.fields());
       if (gate != null) {
@@ -150,7 +167,11 @@ final class HttpConnection implements ServerConnection {
         throw new ClientGoneException();
       }
       close = close || isEnding();
-      answer(head, Status.of(e), e.getMessage(), "", close);
+      Status status = Status.of(e);
+      if (status == Status.INTERNAL) {
+        LOGGER.log(Level.ERROR, failed() + ": " + e.getMessage());
+      }
+      answer(head, status, e.getMessage(), "", close);
     } catch (ClientGoneException e) {
       if (!guard.timedOut()) {
         throw e;
@@ -168,11 +189,30 @@ final class HttpConnection implements ServerConnection {
       if (output.hasBegun()) {
         throw e; // what the client has of a reply cannot be taken back
       }
-      LOGGER.log(Level.ERROR, "a request failed", e);
+      LOGGER.log(Level.ERROR, failed(), e);
       answer(head, Status.INTERNAL, "internal error: " + e, "", true);
       return false;
     }
     return !close && skipBody();
+  }
+
+  /** How a line of the log about the present request begins. */
+  private String failed() {
+    return "request "
+        + requestId()
+        + " failed"
+        + (head == null ? "" : ", " + head.method() + " " + parser.target());
+  }
+
+  /** What the client, or else this server, calls the present request. */
+  private String requestId() {
+    if (head != null && head.fields().requestId() != null) {
+      return head.fields().requestId();
+    }
+    if (!infer.requestId().isEmpty()) {
+      return infer.requestId();
+    }
+    return requestLog == null ? "<id_unknown>" : requestLog.madeId();
   }
 
   /** Reads over what a handler left of the body; whether the next request follows it. */

@@ -1,6 +1,7 @@
 package io.nereid.server.http;
 
 import io.helidon.webserver.WebServer;
+import io.nereid.server.shared.Listening;
 import io.nereid.server.shared.ServerHealth;
 import io.nereid.server.shared.ServerState;
 import io.nereid.server.tls.TlsSettings;
@@ -51,7 +52,7 @@ public final class HttpServer {
             .shutdownGracePeriod(options.exitTimeout().plusSeconds(1))
             .build();
     try {
-      server.start();
+      Listening.start(server, options.address(), options.port());
     } catch (RuntimeException e) {
       watch.close();
       throw e;
@@ -62,6 +63,11 @@ public final class HttpServer {
   /** Where it listens. */
   public int port() {
     return server.port();
+  }
+
+  /** How many connections are open. */
+  public int connectionCount() {
+    return watch.count();
   }
 
   /**

@@ -20,11 +20,29 @@ final class InferHandler {
   private RequestedOutputs outputs;
   private RequestSlices slices;
   private boolean raw;
+  private String requestId = "";
+  private long version;
 
   InferHandler(HttpContext context, BodyReader bodyReader, ConnectionGuard guard) {
     this.context = context;
     this.bodyReader = bodyReader;
     this.guard = guard;
+  }
+
+  /** Another request begins, which may be one for this. */
+  void begin() {
+    requestId = "";
+    version = 0;
+  }
+
+  /** What the present infer request calls itself; empty: nothing. */
+  String requestId() {
+    return requestId;
+  }
+
+  /** The version that the present infer request is for; 0: there is no such request. */
+  long version() {
+    return version;
   }
 
   /**
@@ -34,6 +52,7 @@ final class InferHandler {
    */
   InferResponse infer(RequestHead head, RequestBody body, Trace trace) throws IOException {
     Model model = model(head.route());
+    version = model.version();
     if (model.spec().decoupled()) {
       throw new HttpFailure(
           Status.NOT_IMPLEMENTED,
@@ -48,8 +67,14 @@ final class InferHandler {
       if (raw) {
         new RawInferRequest(model).read(body, request);
       } else {
-        new InferRequestParser(context.json(), context.limits(), model, request, outputs, slices)
-            .parse(bodyReader, body, jsonLength);
+        InferRequestParser parser =
+            new InferRequestParser(
+                context.json(), context.limits(), model, request, outputs, slices);
+        try {
+          parser.parse(bodyReader, body, jsonLength);
+        } finally {
+          requestId = parser.id();
+        }
       }
       guard.running(request);
       try {

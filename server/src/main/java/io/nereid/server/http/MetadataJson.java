@@ -34,6 +34,9 @@ final class MetadataJson {
     if (state.sharedMemory().isEnabled()) {
       all.add("system_shared_memory");
     }
+    if (state.log().isPresent()) {
+      all.add("logging");
+    }
     return all;
   }
 

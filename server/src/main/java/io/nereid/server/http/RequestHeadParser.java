@@ -224,7 +224,7 @@ final class RequestHeadParser {
         throw malformed("a header field's value has a control character");
       }
     }
-    if (HeaderFields.isKnownLength(colon - from)) {
+    if (HeaderFields.isKnown(bytes, from, colon - from)) {
       fields.add(bytes, from, colon - from, ascii(bytes, valueFrom, valueTo));
     }
     String name = kept == null ? null : kept.find(bytes, from, colon - from);

@@ -38,6 +38,7 @@ final class Router {
               Endpoint.CUDA_MEMORY_UNREGISTER);
       case "trace" ->
           segments.equals(TRACE_SETTING) ? Route.of(Endpoint.TRACE_SETTING) : Route.UNKNOWN;
+      case "logging" -> segments.size() == 1 ? Route.of(Endpoint.LOGGING) : Route.UNKNOWN;
       default -> Route.UNKNOWN;
     };
   }

@@ -1,9 +1,12 @@
 package io.nereid.server.shared;
 
 import io.nereid.Nereid;
+import io.nereid.server.log.AccessLog;
+import io.nereid.server.log.LogSettings;
 import io.nereid.server.memory.SharedMemoryRegions;
 import io.nereid.server.trace.TraceOptions;
 import io.nereid.server.trace.Tracing;
+import java.util.Optional;
 
 /** One running server, as all its frontends see it. Make one with {@link #builder}. */
 public final class ServerState {
@@ -12,12 +15,16 @@ public final class ServerState {
   private final ServerHealth health;
   private final SharedMemoryRegions sharedMemory;
   private final Tracing tracing;
+  private final Optional<LogSettings> log;
+  private final Optional<AccessLog> accessLog;
 
   private ServerState(Builder builder) {
     nereid = builder.nereid;
     health = new ServerHealth(nereid, builder.strictReadiness);
     sharedMemory = new SharedMemoryRegions(builder.allowClientShm);
     tracing = builder.tracing;
+    log = builder.log;
+    accessLog = builder.accessLog;
   }
 
   /** For a runtime whose models are loaded; it stays the caller's to close. */
@@ -45,12 +52,24 @@ public final class ServerState {
     return tracing;
   }
 
+  /** The log, as far as it is the server's. */
+  public Optional<LogSettings> log() {
+    return log;
+  }
+
+  /** What gets a line for each request, if anything does. */
+  public Optional<AccessLog> accessLog() {
+    return accessLog;
+  }
+
   /** Builds a {@link ServerState}. */
   public static final class Builder {
     private final Nereid nereid;
     private boolean strictReadiness = true;
     private boolean allowClientShm;
     private Tracing tracing = new Tracing(TraceOptions.builder().build());
+    private Optional<LogSettings> log = Optional.empty();
+    private Optional<AccessLog> accessLog = Optional.empty();
 
     private Builder(Nereid nereid) {
       this.nereid = nereid;
@@ -71,6 +90,18 @@ public final class ServerState {
     /** Which requests are traced: none by default; it stays the caller's to close. */
     public Builder tracing(Tracing traces) {
       tracing = traces;
+      return this;
+    }
+
+    /** The log, which clients may then change the settings of. */
+    public Builder log(Optional<LogSettings> settings) {
+      log = settings;
+      return this;
+    }
+
+    /** What gets a line for each request. */
+    public Builder accessLog(Optional<AccessLog> lines) {
+      accessLog = lines;
       return this;
     }
 
