@@ -19,6 +19,15 @@ final class HttpArguments {
   private CommandSpec command;
 
   @Option(
+      names = "--allow-http",
+      arity = "0..1",
+      paramLabel = "BOOL",
+      defaultValue = "true",
+      fallbackValue = "true",
+      description = "Whether HTTP is served; ${DEFAULT-VALUE} by default.")
+  private boolean allowed;
+
+  @Option(
       names = "--http-address",
       paramLabel = "ADDRESS",
       defaultValue = "0.0.0.0",
@@ -88,7 +97,9 @@ final class HttpArguments {
     return address;
   }
 
-  HttpOptions options(Duration exitTimeout, Optional<TlsOptions> tls, AccessControl access) {
+  /** Empty where HTTP is not to be served. */
+  Optional<HttpOptions> options(
+      Duration exitTimeout, Optional<TlsOptions> tls, AccessControl access) {
     check(port >= 0 && port <= 65_535, "--http-port from 0 to 65535", port);
     HttpOptions.Builder options =
         HttpOptions.builder()
@@ -98,7 +109,7 @@ final class HttpArguments {
             .exitTimeout(exitTimeout)
             .access(access);
     tls.ifPresent(options::tls);
-    return options.build();
+    return allowed ? Optional.of(options.build()) : Optional.empty();
   }
 
   private HttpLimits limits() {

@@ -1,6 +1,7 @@
 package io.nereid.cli;
 
 import io.nereid.ModelIndexEntry;
+import io.nereid.server.Frontend;
 import io.nereid.server.NereidServer;
 import io.nereid.server.ServerOptions;
 import io.nereid.server.StartTimes;
@@ -9,7 +10,7 @@ import java.io.PrintWriter;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Locale;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import picocli.CommandLine.Command;
@@ -26,11 +27,17 @@ import picocli.CommandLine.Spec;
     description = "Serve the models of a repository.",
     mixinStandardHelpOptions = true,
     sortOptions = false,
+    abbreviateSynopsis = true,
     footer = {
+      "",
+      "Each option is also a variable (--http-port: NEREID_HTTP_PORT) and a name in",
+      "the file of --config (http-port: 9000). The command line comes first, then",
+      "variables, then the file. Triton's other flags are accepted with a warning.",
       "",
       "Examples:",
       "  nereid serve",
       "  nereid serve DIR --http-port 9000",
+      "  nereid serve --config nereid.yaml",
       "  curl localhost:8000/v2/health/ready"
     })
 final class ServeCommand implements Callable<Integer> {
@@ -44,6 +51,8 @@ final class ServeCommand implements Callable<Integer> {
 
   @Mixin private ControlArguments control;
 
+  @Mixin private RuntimeArguments runtime;
+
   @Mixin private HttpArguments http;
 
   @Mixin private TlsArguments tls;
@@ -51,9 +60,17 @@ final class ServeCommand implements Callable<Integer> {
   @Mixin private AccessArguments access;
 
   @Mixin private TraceArguments trace;
+
   @Mixin private MetricsArguments metrics;
 
   @Mixin private LogArguments logging;
+
+  /** Read by {@link Settings} before this command runs. */
+  @Option(
+      names = "--config",
+      paramLabel = "FILE",
+      description = "A YAML file of options, named as here without the dashes.")
+  private Path config;
 
   @Option(
       names = "--exit-timeout-secs",
@@ -110,12 +127,13 @@ final class ServeCommand implements Callable<Integer> {
 
   private NereidServer start(LogSettings log) {
     try (LoadProgress progress = new LoadProgress()) {
+      Duration exitTimeout = Duration.ofSeconds(exitTimeoutSeconds);
       ServerOptions.Builder options =
           ServerOptions.builder()
               .repository(control.options(repository).listener(progress).build())
-              .http(
-                  http.options(
-                      Duration.ofSeconds(exitTimeoutSeconds), tls.options(), access.http()))
+              .runtime(runtime.options())
+              .http(http.options(exitTimeout, tls.options(), access.http()))
+              .exitTimeout(exitTimeout)
               .trace(trace.options())
               .exitOnError(exitOnError)
               .strictReadiness(strictReadiness)
@@ -139,33 +157,28 @@ final class ServeCommand implements Callable<Integer> {
     }
     models.print(out);
     out.println();
-    out.println(
-        (server.options().http().tls().isPresent()
-                ? "Serving HTTP at https://"
-                : "Serving HTTP at http://")
-            + server.options().http().address().getHostAddress()
-            + ":"
-            + server.httpPort());
-    server
-        .options()
-        .metrics()
-        .ifPresent(metrics ->
-            out.println(
-                "Metrics at http://"
-                    + metrics.address().getHostAddress()
-                    + ":"
-                    + server.metricsPort().orElseThrow()
-                    + "/metrics"));
-    StartTimes times = server.startTimes();
-    long totalMs = System.currentTimeMillis() - ManagementFactory.getRuntimeMXBean().getStartTime();
-    out.println(
-        String.format(
-            Locale.ROOT,
-            "Ready %d ms after the start of the JVM: models %d ms, HTTP %d ms",
-            totalMs,
-            times.models().toMillis(),
-            times.http().toMillis()));
+    for (Frontend frontend : server.frontends()) {
+      out.println("Serving " + frontend.protocol() + " at " + frontend.url());
+    }
+    out.println(startTimes(server));
     out.flush();
+  }
+
+  /** From the start of the JVM to now, and its parts. */
+  private static String startTimes(NereidServer server) {
+    long nowMs = System.currentTimeMillis();
+    long jvmMs = ManagementFactory.getRuntimeMXBean().getStartTime();
+    List<StartTimes.Part> parts = server.startTimes().parts();
+    long serverMs = parts.stream().mapToLong(part -> part.time().toMillis()).sum();
+    StringBuilder line = new StringBuilder();
+    line.append("Ready ").append(nowMs - jvmMs).append(" ms after the start of the JVM: ");
+    line.append("JVM ").append(Main.ENTERED_MS - jvmMs).append(" ms, command line ");
+    line.append(nowMs - Main.ENTERED_MS - serverMs).append(" ms");
+    for (StartTimes.Part part : parts) {
+      line.append(", ").append(part.name()).append(' ').append(part.time().toMillis());
+      line.append(" ms");
+    }
+    return line.toString();
   }
 
   private static String loadTime(NereidServer server, ModelIndexEntry entry) {
@@ -198,13 +211,14 @@ final class ServeCommand implements Callable<Integer> {
     int exitCode = 1;
     try {
       out.println("Stopping: requests that have begun are finished");
-      boolean finished = server.stop();
+      boolean finished = server.stop(); // also ends what writes logs and traces
       out.println(finished ? "Stopped" : "Stopped; not all requests were finished");
       exitCode = 0;
     } catch (RuntimeException e) {
       command.commandLine().getErr().println("nereid: " + e.getMessage());
     } finally {
       out.flush();
+      command.commandLine().getErr().flush();
       Runtime.getRuntime().halt(exitCode);
     }
   }

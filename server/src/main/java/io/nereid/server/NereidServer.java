@@ -11,10 +11,13 @@ import io.nereid.server.metrics.MetricsServer;
 import io.nereid.server.shared.ServerState;
 import io.nereid.server.trace.Tracing;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.function.LongSupplier;
 
 /** A running server: what it consists of, the order in which that starts, and how it ends. */
 public final class NereidServer implements AutoCloseable {
@@ -25,68 +28,62 @@ public final class NereidServer implements AutoCloseable {
   private final ServerOptions options;
   private final Nereid nereid;
   private final ServerState state;
-  private final HttpServer http;
-  private final Optional<MetricsServer> metrics;
-  private final StartTimes startTimes;
+  private final StartTimes.Clock clock;
+  private Optional<HttpServer> http = Optional.empty();
+  private Optional<MetricsServer> metrics = Optional.empty();
   private boolean stopped;
 
-  private NereidServer(
-      ServerOptions options,
-      ServerState state,
-      HttpServer http,
-      Optional<MetricsServer> metrics,
-      StartTimes startTimes) {
+  private NereidServer(ServerOptions options, Nereid nereid, StartTimes.Clock clock) {
     this.options = options;
-    this.nereid = state.nereid();
-    this.state = state;
-    this.http = http;
-    this.metrics = metrics;
-    this.startTimes = startTimes;
+    this.nereid = nereid;
+    this.clock = clock;
+    state =
+        ServerState.builder(nereid)
+            .strictReadiness(options.strictReadiness())
+            .loading()
+            .allowClientShm(options.allowClientShm())
+            .tracing(new Tracing(options.trace()))
+            .log(options.log())
+            .accessLog(options.accessLog())
+            .build();
   }
 
-  /** Loads the models and opens the frontends; returns when requests are taken. */
+  /**
+   * Opens the frontends and loads the models; returns when requests are taken. Until then health
+   * can be asked for, and says that the server is not ready. A port that is taken is known at once.
+   */
   public static NereidServer start(ServerOptions options) {
-    long startNs = System.nanoTime();
-    Nereid nereid = Nereid.open(options.repository(), options.runtime());
-    Tracing tracing = new Tracing(options.trace());
+    StartTimes.Clock clock = new StartTimes.Clock();
+    Nereid nereid =
+        clock.measure("runtime", () -> Nereid.create(options.repository(), options.runtime()));
+    NereidServer server = new NereidServer(options, nereid, clock);
     try {
+      server.openFrontends();
+      clock.measure("models", () -> nereid.repository().start());
       if (options.exitOnError()) {
         checkModels(nereid);
       }
-      long loadedNs = System.nanoTime();
-      ServerState state =
-          ServerState.builder(nereid)
-              .strictReadiness(options.strictReadiness())
-              .allowClientShm(options.allowClientShm())
-              .tracing(tracing)
-              .log(options.log())
-              .accessLog(options.accessLog())
-              .build();
-      HttpServer http = HttpServer.start(state, options.http());
-      Optional<MetricsServer> metrics = startMetrics(options, state, http);
-      StartTimes times =
-          new StartTimes(
-              Duration.ofNanos(loadedNs - startNs), Duration.ofNanos(System.nanoTime() - loadedNs));
-      return new NereidServer(options, state, http, metrics, times);
+      server.state.health().loaded();
+      return server;
     } catch (RuntimeException e) {
-      tracing.close(Duration.ZERO);
-      options.accessLog().ifPresent(AccessLog::close);
-      nereid.close();
+      server.close();
       throw e;
     }
   }
 
-  private static Optional<MetricsServer> startMetrics(
-      ServerOptions options, ServerState state, HttpServer http) {
-    try {
-      return options
-          .metrics()
-          .map(metrics ->
-              MetricsServer.start(state, metrics, Map.of("http", http::connectionCount)));
-    } catch (RuntimeException e) {
-      http.stop(Duration.ZERO);
-      throw e;
-    }
+  private void openFrontends() {
+    http = options.http().map(how -> clock.measure("HTTP", () -> HttpServer.start(state, how)));
+    metrics =
+        options
+            .metrics()
+            .map(how -> clock.measure("metrics", () -> MetricsServer.start(state, how, gauges())));
+  }
+
+  /** Open connections by the frontend that they came to. */
+  private Map<String, LongSupplier> gauges() {
+    Map<String, LongSupplier> gauges = new HashMap<>();
+    http.ifPresent(server -> gauges.put("http", server::connectionCount));
+    return gauges;
   }
 
   private static void checkModels(Nereid nereid) {
@@ -121,9 +118,26 @@ public final class NereidServer implements AutoCloseable {
     return nereid;
   }
 
-  /** The port of the HTTP frontend. */
+  /** The port of the HTTP frontend, which must be there. */
   public int httpPort() {
-    return http.port();
+    return http.orElseThrow().port();
+  }
+
+  /** What is served where. */
+  public List<Frontend> frontends() {
+    List<Frontend> frontends = new ArrayList<>();
+    http.ifPresent(server ->
+        frontends.add(
+            Frontend.http("HTTP", httpScheme(), options.http().orElseThrow().address(), server.port())));
+    metrics.ifPresent(server ->
+        frontends.add(
+            Frontend.http(
+                "metrics", "http", options.metrics().orElseThrow().address(), server.port())));
+    return frontends;
+  }
+
+  private String httpScheme() {
+    return options.http().orElseThrow().tls().isPresent() ? "https" : "http";
   }
 
   /** The port of the metrics; empty: they are not served. */
@@ -133,7 +147,7 @@ public final class NereidServer implements AutoCloseable {
 
   /** How long each part of the start took. */
   public StartTimes startTimes() {
-    return startTimes;
+    return clock.times();
   }
 
   /**
@@ -147,14 +161,16 @@ public final class NereidServer implements AutoCloseable {
       return true;
     }
     stopped = true;
+    state.health().stop();
+    // The frontends, then what they use, and last what writes down what happened until then.
     long startNs = System.nanoTime();
-    boolean finished = http.stop(options.http().exitTimeout());
-    state.sharedMemory().close();
-    Duration left = options.http().exitTimeout().minusNanos(System.nanoTime() - startNs);
-    state.tracing().close(left.compareTo(LEAST_TRACE_TIME) > 0 ? left : LEAST_TRACE_TIME);
+    boolean finished = http.map(server -> server.stop(options.exitTimeout())).orElse(true);
     metrics.ifPresent(MetricsServer::stop);
-    options.accessLog().ifPresent(AccessLog::close);
+    state.sharedMemory().close();
     nereid.close();
+    Duration left = options.exitTimeout().minusNanos(System.nanoTime() - startNs);
+    state.tracing().close(left.compareTo(LEAST_TRACE_TIME) > 0 ? left : LEAST_TRACE_TIME);
+    state.accessLog().ifPresent(AccessLog::close);
     return finished;
   }
 

@@ -7,6 +7,7 @@ import io.nereid.server.log.AccessLog;
 import io.nereid.server.log.LogSettings;
 import io.nereid.server.metrics.MetricsOptions;
 import io.nereid.server.trace.TraceOptions;
+import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
 
@@ -15,11 +16,12 @@ import java.util.Optional;
  *
  * @param repository which models are loaded
  * @param runtime settings of the runtime
- * @param http where HTTP is served, and how
+ * @param http where HTTP is served, and how; empty: it is not
  * @param trace which requests are traced, until clients change it
  * @param metrics where metrics are served, if they are
  * @param log the log, where it is the server's; stays the caller's to close
  * @param accessLog what gets a line for each request; the server closes it at its end
+ * @param exitTimeout how long requests that have begun may take when the server stops
  * @param exitOnError whether a model that cannot be loaded at the start ends the server
  * @param strictReadiness whether such a model makes it not ready
  * @param allowClientShm whether clients may register shared memory
@@ -27,11 +29,12 @@ import java.util.Optional;
 public record ServerOptions(
     RepositoryOptions repository,
     NereidOptions runtime,
-    HttpOptions http,
+    Optional<HttpOptions> http,
     TraceOptions trace,
     Optional<MetricsOptions> metrics,
     Optional<LogSettings> log,
     Optional<AccessLog> accessLog,
+    Duration exitTimeout,
     boolean exitOnError,
     boolean strictReadiness,
     boolean allowClientShm) {
@@ -45,6 +48,9 @@ public record ServerOptions(
     Objects.requireNonNull(metrics);
     Objects.requireNonNull(log);
     Objects.requireNonNull(accessLog);
+    if (exitTimeout.isNegative()) {
+      throw new IllegalArgumentException("exitTimeout must not be negative, got " + exitTimeout);
+    }
   }
 
   /** A builder with the defaults. */
@@ -56,11 +62,12 @@ public record ServerOptions(
   public static final class Builder {
     private RepositoryOptions repository = RepositoryOptions.builder().explicit().build();
     private NereidOptions runtime = NereidOptions.DEFAULT;
-    private HttpOptions http = HttpOptions.builder().build();
     private TraceOptions trace = TraceOptions.builder().build();
     private Optional<MetricsOptions> metrics = Optional.empty();
     private Optional<LogSettings> log = Optional.empty();
     private Optional<AccessLog> accessLog = Optional.empty();
+    private Optional<HttpOptions> http = Optional.of(HttpOptions.builder().build());
+    private Duration exitTimeout = Duration.ofSeconds(30);
     private boolean exitOnError = true;
     private boolean strictReadiness = true;
     private boolean allowClientShm;
@@ -81,6 +88,11 @@ public record ServerOptions(
 
     /** Where HTTP is served, and how; at a free port of the loopback address by default. */
     public Builder http(HttpOptions options) {
+      return http(Optional.of(options));
+    }
+
+    /** As {@link #http(HttpOptions)}; empty for a server without HTTP. */
+    public Builder http(Optional<HttpOptions> options) {
       http = options;
       return this;
     }
@@ -106,6 +118,12 @@ public record ServerOptions(
     /** What gets a line for each request; nothing by default. */
     public Builder accessLog(AccessLog lines) {
       accessLog = Optional.of(lines);
+      return this;
+    }
+
+    /** How long requests that have begun may take when the server stops; 30 s by default. */
+    public Builder exitTimeout(Duration timeout) {
+      exitTimeout = timeout;
       return this;
     }
 
@@ -137,6 +155,7 @@ public record ServerOptions(
           metrics,
           log,
           accessLog,
+          exitTimeout,
           exitOnError,
           strictReadiness,
           allowClientShm);

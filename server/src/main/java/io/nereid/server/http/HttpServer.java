@@ -30,7 +30,7 @@ public final class HttpServer {
 
   /** Listens; returns when connections are accepted. */
   public static HttpServer start(ServerState state, HttpOptions options) {
-    HELIDON_LOG.setLevel(Level.WARNING);
+    HELIDON_LOG.setLevel(Level.OFF); // a port that is taken is its stack trace; ours is a line
     TlsSettings tls = options.tls().map(TlsSettings::open).orElse(null);
     ConnectionWatch watch = new ConnectionWatch();
     HttpContext context =
@@ -57,6 +57,7 @@ public final class HttpServer {
       watch.close();
       throw e;
     }
+    HELIDON_LOG.setLevel(Level.WARNING);
     return new HttpServer(state.health(), watch, server);
   }
 

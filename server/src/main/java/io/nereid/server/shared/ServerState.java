@@ -20,14 +20,14 @@ public final class ServerState {
 
   private ServerState(Builder builder) {
     nereid = builder.nereid;
-    health = new ServerHealth(nereid, builder.strictReadiness);
     sharedMemory = new SharedMemoryRegions(builder.allowClientShm);
     tracing = builder.tracing;
     log = builder.log;
     accessLog = builder.accessLog;
+    health = new ServerHealth(nereid, builder.strictReadiness, builder.loading);
   }
 
-  /** For a runtime whose models are loaded; it stays the caller's to close. */
+  /** For a runtime; it stays the caller's to close. */
   public static Builder builder(Nereid nereid) {
     return new Builder(nereid);
   }
@@ -70,6 +70,7 @@ public final class ServerState {
     private Tracing tracing = new Tracing(TraceOptions.builder().build());
     private Optional<LogSettings> log = Optional.empty();
     private Optional<AccessLog> accessLog = Optional.empty();
+    private boolean loading;
 
     private Builder(Nereid nereid) {
       this.nereid = nereid;
@@ -102,6 +103,12 @@ public final class ServerState {
     /** What gets a line for each request. */
     public Builder accessLog(Optional<AccessLog> lines) {
       accessLog = lines;
+      return this;
+    }
+
+    /** The models are still to be loaded; {@link ServerHealth#loaded} says when they are. */
+    public Builder loading() {
+      loading = true;
       return this;
     }
 
