@@ -13,8 +13,6 @@ import java.io.InputStream;
  */
 final class InferenceCalls {
 
-  private static final String SERVICE = "inference.GRPCInferenceService";
-
   private final ServerState state;
   private final EventLoops loops;
   private final ExecutionPace.Table paces = new ExecutionPace.Table();
@@ -43,7 +41,7 @@ final class InferenceCalls {
   private MethodDescriptor<IncomingRequest, OutgoingReply> method(String name, MethodType type) {
     return MethodDescriptor.<IncomingRequest, OutgoingReply>newBuilder()
         .setType(type)
-        .setFullMethodName(MethodDescriptor.generateFullMethodName(SERVICE, name))
+        .setFullMethodName(MethodDescriptor.generateFullMethodName(InferenceService.NAME, name))
         .setRequestMarshaller(new Requests(state))
         .setResponseMarshaller(new Replies())
         .build();
