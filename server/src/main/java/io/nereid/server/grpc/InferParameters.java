@@ -156,9 +156,19 @@ final class InferParameters {
         "invalid value type for '" + key + "' parameter, expected " + expected);
   }
 
-  /** In the order of their first appearance, as they would be passed on. */
+  /** Names and values, of which each shows its type. */
   @Override
   public String toString() {
-    return values.toString();
+    StringBuilder text = new StringBuilder();
+    values.forEach((key, value) -> {
+      String shown =
+          switch (value) {
+            case String string -> "'" + string + "'";
+            case Unsigned number -> number.value() + "u";
+            default -> value.toString();
+          };
+      text.append(key).append('=').append(shown).append(' ');
+    });
+    return text.toString();
   }
 }

@@ -127,9 +127,8 @@ final class RequestBuilder {
   }
 
   private void decode(IncomingInput input, DataType type) {
-    byte[] wire = input.wire() == null ? new byte[0] : input.wire();
     TypedContents contents = new TypedContents(type, null);
-    contents.read(new WireReader(wire, wire.length));
+    input.readAside(contents);
     if (type == DataType.BYTES) {
       checkFields(input, type, contents);
       checkPresent(input, contents);
@@ -138,7 +137,7 @@ final class RequestBuilder {
     }
     checkTyped(input, type, contents);
     Tensor tensor = ContentPlacement.allocate(request, input, type, input.byteSize(type));
-    new TypedContents(type, tensor.segment()).read(new WireReader(wire, wire.length));
+    input.readAside(new TypedContents(type, tensor.segment()));
   }
 
   private void checkTyped(IncomingInput input, DataType type, TypedContents contents) {
