@@ -74,6 +74,17 @@ final class ServeCommand implements Callable<Integer> {
           "Be ready only when no model failed or is still loading; ${DEFAULT-VALUE} by default.")
   private boolean strictReadiness;
 
+  @Option(
+      names = "--allow-client-shm",
+      arity = "0..1",
+      paramLabel = "BOOL",
+      defaultValue = "false",
+      fallbackValue = "true",
+      description =
+          "Let clients register shared memory: any that this server's user may open;"
+              + " ${DEFAULT-VALUE} by default.")
+  private boolean allowClientShm;
+
   @Override
   public Integer call() throws InterruptedException {
     if (exitTimeoutSeconds < 0) {
@@ -97,6 +108,7 @@ final class ServeCommand implements Callable<Integer> {
               .grpc(grpc.options())
               .exitOnError(exitOnError)
               .strictReadiness(strictReadiness)
+              .allowClientShm(allowClientShm)
               .build());
     }
   }

@@ -18,6 +18,7 @@ public final class NereidServer implements AutoCloseable {
 
   private final ServerOptions options;
   private final Nereid nereid;
+  private final ServerState state;
   private final HttpServer http;
   private final Optional<GrpcServer> grpc;
   private final StartTimes startTimes;
@@ -25,12 +26,13 @@ public final class NereidServer implements AutoCloseable {
 
   private NereidServer(
       ServerOptions options,
-      Nereid nereid,
+      ServerState state,
       HttpServer http,
       Optional<GrpcServer> grpc,
       StartTimes startTimes) {
     this.options = options;
-    this.nereid = nereid;
+    this.nereid = state.nereid();
+    this.state = state;
     this.http = http;
     this.grpc = grpc;
     this.startTimes = startTimes;
@@ -47,7 +49,10 @@ public final class NereidServer implements AutoCloseable {
         }
         long loadedNs = System.nanoTime();
         ServerState state =
-            ServerState.builder(nereid).strictReadiness(options.strictReadiness()).build();
+            ServerState.builder(nereid)
+                .strictReadiness(options.strictReadiness())
+                .allowClientShm(options.allowClientShm())
+                .build();
         Optional<GrpcServer> grpc = opening.await();
         long openedNs = System.nanoTime();
         HttpServer http = HttpServer.start(state, options.http());
@@ -58,7 +63,7 @@ public final class NereidServer implements AutoCloseable {
                 opening.time());
         grpc.ifPresent(server -> server.serve(state));
         opening.keep();
-        return new NereidServer(options, nereid, http, grpc, times);
+        return new NereidServer(options, state, http, grpc, times);
       } catch (RuntimeException e) {
         nereid.close();
         throw e;
@@ -129,6 +134,7 @@ public final class NereidServer implements AutoCloseable {
     boolean httpFinished = http.stop(options.http().exitTimeout());
     Duration left = Duration.ofNanos(Math.max(0, deadlineNs - System.nanoTime()));
     boolean grpcFinished = grpc.isEmpty() || grpc.get().stop(left);
+    state.sharedMemory().close();
     try {
       nereid.close();
     } finally {

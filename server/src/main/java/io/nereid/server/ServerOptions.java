@@ -16,6 +16,7 @@ import java.util.Optional;
  * @param grpc where gRPC is served, and how; empty: it is not
  * @param exitOnError whether a model that cannot be loaded at the start ends the server
  * @param strictReadiness whether such a model makes it not ready
+ * @param allowClientShm whether clients may register shared memory
  */
 public record ServerOptions(
     RepositoryOptions repository,
@@ -23,7 +24,8 @@ public record ServerOptions(
     HttpOptions http,
     Optional<GrpcOptions> grpc,
     boolean exitOnError,
-    boolean strictReadiness) {
+    boolean strictReadiness,
+    boolean allowClientShm) {
 
   /** Checks the values. */
   public ServerOptions {
@@ -46,6 +48,7 @@ public record ServerOptions(
     private Optional<GrpcOptions> grpc = Optional.empty();
     private boolean exitOnError = true;
     private boolean strictReadiness = true;
+    private boolean allowClientShm;
 
     private Builder() {}
 
@@ -85,9 +88,16 @@ public record ServerOptions(
       return this;
     }
 
+    /** Whether clients may register shared memory; by default they may not. */
+    public Builder allowClientShm(boolean allowed) {
+      allowClientShm = allowed;
+      return this;
+    }
+
     /** The finished value. */
     public ServerOptions build() {
-      return new ServerOptions(repository, runtime, http, grpc, exitOnError, strictReadiness);
+      return new ServerOptions(
+          repository, runtime, http, grpc, exitOnError, strictReadiness, allowClientShm);
     }
   }
 }

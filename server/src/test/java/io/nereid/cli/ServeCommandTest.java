@@ -87,6 +87,29 @@ class ServeCommandTest {
     }
   }
 
+  @Test
+  void sharedMemoryOfClientsIsTurnedOnByAFlag(@TempDir Path repository) throws Exception {
+    Process process =
+        ServeProcess.start(
+            Main.class.getName(),
+            ServeProcess.arguments(repository.toString(), "--allow-client-shm"));
+    try (BufferedReader printed = process.inputReader();
+        HttpClient client = HttpClient.newHttpClient()) {
+      Matcher address = ADDRESS.matcher("");
+      for (String line = printed.readLine(); line != null && !address.find(); ) {
+        address.reset(line);
+        line = printed.readLine();
+      }
+      address.reset();
+      assertTrue(address.find(), "the server did not start");
+      HttpRequest request = HttpRequest.newBuilder(URI.create(address.group(1) + "/v2")).build();
+      String body = client.send(request, BodyHandlers.ofString()).body();
+      assertTrue(body.contains("\"system_shared_memory\""), body);
+    } finally {
+      process.destroyForcibly();
+    }
+  }
+
   @ParameterizedTest
   @CsvSource({
     "--http-port, 70000, expected --http-port from 0 to 65535",
