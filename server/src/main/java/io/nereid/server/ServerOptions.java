@@ -12,7 +12,7 @@ import java.util.Optional;
  *
  * @param repository which models are loaded
  * @param runtime settings of the runtime
- * @param http where HTTP is served, and how
+ * @param http where HTTP is served, and how; empty: it is not
  * @param grpc where gRPC is served, and how; empty: it is not
  * @param exitOnError whether a model that cannot be loaded at the start ends the server
  * @param strictReadiness whether such a model makes it not ready
@@ -21,7 +21,7 @@ import java.util.Optional;
 public record ServerOptions(
     RepositoryOptions repository,
     NereidOptions runtime,
-    HttpOptions http,
+    Optional<HttpOptions> http,
     Optional<GrpcOptions> grpc,
     boolean exitOnError,
     boolean strictReadiness,
@@ -44,7 +44,7 @@ public record ServerOptions(
   public static final class Builder {
     private RepositoryOptions repository = RepositoryOptions.builder().explicit().build();
     private NereidOptions runtime = NereidOptions.DEFAULT;
-    private HttpOptions http = HttpOptions.builder().build();
+    private Optional<HttpOptions> http = Optional.of(HttpOptions.builder().build());
     private Optional<GrpcOptions> grpc = Optional.empty();
     private boolean exitOnError = true;
     private boolean strictReadiness = true;
@@ -66,6 +66,11 @@ public record ServerOptions(
 
     /** Where HTTP is served, and how; at a free port of the loopback address by default. */
     public Builder http(HttpOptions options) {
+      return http(Optional.of(options));
+    }
+
+    /** As {@link #http(HttpOptions)}; empty for a server without HTTP. */
+    public Builder http(Optional<HttpOptions> options) {
       http = options;
       return this;
     }

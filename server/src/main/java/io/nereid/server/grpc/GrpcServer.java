@@ -2,6 +2,7 @@ package io.nereid.server.grpc;
 
 import io.grpc.Server;
 import io.grpc.ServerInterceptors;
+import io.grpc.ServerServiceDefinition;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import io.grpc.protobuf.services.ProtoReflectionServiceV1;
 import io.nereid.NereidException;
@@ -31,35 +32,26 @@ public final class GrpcServer implements AutoCloseable {
   /** How long calls that are given up may take to notice. */
   private static final Duration LEAVE_TIME = Duration.ofSeconds(2);
 
-  private final GrpcOptions options;
+  private final ServerState state;
+  private final HealthService health;
   private final EventLoops loops;
-  private final ServedMethods methods;
   private final Server server;
-  private ServerState state; // null: nothing is served yet
-  private HealthService health; // likewise
 
-  private GrpcServer(GrpcOptions options, EventLoops loops, ServedMethods methods, Server server) {
-    this.options = options;
+  private GrpcServer(ServerState state, HealthService health, EventLoops loops, Server server) {
+    this.state = state;
+    this.health = health;
     this.loops = loops;
-    this.methods = methods;
     this.server = server;
   }
 
-  /** Listens and serves; returns when connections are accepted. */
+  /** Listens; returns when connections are accepted. */
   public static GrpcServer start(ServerState state, GrpcOptions options) {
-    GrpcServer server = open(options);
-    server.serve(state);
-    return server;
-  }
-
-  /** Listens; calls are answered with {@code UNAVAILABLE} until {@link #serve} was called. */
-  public static GrpcServer open(GrpcOptions options) {
     CLIENT_FAULT_LOGS.forEach(log -> log.setLevel(Level.SEVERE));
-    ServedMethods methods = new ServedMethods();
+    HealthService health = new HealthService(state);
     EventLoops loops = new EventLoops();
     try {
-      Server server = builder(options, loops).fallbackHandlerRegistry(methods).build().start();
-      return new GrpcServer(options, loops, methods, server);
+      Server server = builder(options, loops).addServices(services(state, health, options)).build();
+      return new GrpcServer(state, health, loops, server.start());
     } catch (IOException e) {
       loops.close();
       throw new NereidException(
@@ -70,6 +62,16 @@ public final class GrpcServer implements AutoCloseable {
       loops.close();
       throw e;
     }
+  }
+
+  private static List<ServerServiceDefinition> services(
+      ServerState state, HealthService health, GrpcOptions options) {
+    CallGate gate = new CallGate(state.health(), options.compression());
+    return List.of(
+        ServerInterceptors.intercept(InferenceService.of(state), gate),
+        health.definition(),
+        ProtoReflectionServiceV1.newInstance().bindService(),
+        OldReflection.service());
   }
 
   private static NettyServerBuilder builder(GrpcOptions options, EventLoops loops) {
@@ -98,30 +100,15 @@ public final class GrpcServer implements AutoCloseable {
     return builder;
   }
 
-  /** From now on calls are served; to be called once. */
-  public synchronized void serve(ServerState served) {
-    state = served;
-    health = new HealthService(served);
-    CallGate gate = new CallGate(served.health(), options.compression());
-    methods.serve(
-        List.of(
-            ServerInterceptors.intercept(InferenceService.of(served), gate),
-            health.definition(),
-            ProtoReflectionServiceV1.newInstance().bindService(),
-            OldReflection.service()));
-  }
-
   /** Where it listens. */
   public int port() {
     return server.getPort();
   }
 
   /** Accepts nothing more, and returns at once: calls that have begun go on. */
-  public synchronized void refuse() {
-    if (state != null) {
-      state.health().stop();
-      health.stop();
-    }
+  public void refuse() {
+    state.health().stop();
+    health.stop();
     server.shutdown();
   }
 

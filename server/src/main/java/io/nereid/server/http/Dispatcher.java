@@ -31,6 +31,9 @@ final class Dispatcher {
       throw new HttpFailure(
           Status.NOT_IMPLEMENTED, "'repository_name' specification is not supported");
     }
+    if (route.endpoint().needsModels()) {
+      context.health().checkLoaded();
+    }
     return switch (route.endpoint()) {
       case SERVER_LIVE -> {
         json.ascii("{\"live\":true}");
@@ -95,7 +98,8 @@ final class Dispatcher {
 
   private Status modelReady(Route route, JsonBuffer json) {
     boolean ready = context.health().isReady(route.model(), route.version());
-    if (!ready && !context.health().isKnown(route.model(), route.version())) {
+    boolean known = context.health().isKnown(route.model(), route.version());
+    if (!ready && !context.health().isLoading() && !known) {
       model(route); // says what is not there
     }
     json.ascii("{\"name\":")

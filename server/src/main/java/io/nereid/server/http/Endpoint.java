@@ -35,6 +35,14 @@ enum Endpoint {
     return method.equals("GET") ? "GET, HEAD" : method;
   }
 
+  /** Whether the answer depends on which models there are. */
+  boolean needsModels() {
+    return switch (this) {
+      case SERVER_METADATA, SERVER_LIVE, SERVER_READY, MODEL_READY, UNKNOWN -> false;
+      default -> true;
+    };
+  }
+
   boolean allows(String asked) {
     return asked.equals(method) || (asked.equals("HEAD") && method.equals("GET"));
   }

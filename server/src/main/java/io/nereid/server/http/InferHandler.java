@@ -74,6 +74,7 @@ final class InferHandler {
   }
 
   private Model model(Route route) {
+    context.health().checkLoaded();
     if (context.health().isStopping()) {
       throw HttpFailure.closing(
           Status.UNAVAILABLE,

@@ -12,11 +12,11 @@ public final class ServerState {
 
   private ServerState(Builder builder) {
     nereid = builder.nereid;
-    health = new ServerHealth(nereid, builder.strictReadiness);
+    health = new ServerHealth(nereid, builder.strictReadiness, builder.loading);
     sharedMemory = new SharedMemoryRegions(builder.allowClientShm);
   }
 
-  /** For a runtime whose models are loaded; it stays the caller's to close. */
+  /** For a runtime; it stays the caller's to close. */
   public static Builder builder(Nereid nereid) {
     return new Builder(nereid);
   }
@@ -41,6 +41,7 @@ public final class ServerState {
     private final Nereid nereid;
     private boolean strictReadiness = true;
     private boolean allowClientShm;
+    private boolean loading;
 
     private Builder(Nereid nereid) {
       this.nereid = nereid;
@@ -55,6 +56,12 @@ public final class ServerState {
     /** Whether clients may register shared memory; by default they may not. */
     public Builder allowClientShm(boolean allowed) {
       allowClientShm = allowed;
+      return this;
+    }
+
+    /** The models are still to be loaded; {@link ServerHealth#loaded} says when they are. */
+    public Builder loading() {
+      loading = true;
       return this;
     }
 
