@@ -5,10 +5,13 @@ import io.nereid.ModelState;
 import io.nereid.Nereid;
 import io.nereid.NereidException;
 import io.nereid.StatusCode;
+import io.nereid.server.grpc.GrpcOptions;
 import io.nereid.server.grpc.GrpcServer;
+import io.nereid.server.http.HttpOptions;
 import io.nereid.server.http.HttpServer;
 import io.nereid.server.shared.ServerState;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -18,52 +21,53 @@ public final class NereidServer implements AutoCloseable {
 
   private final ServerOptions options;
   private final Nereid nereid;
-  private final HttpServer http;
-  private final Optional<GrpcServer> grpc;
-  private final StartTimes startTimes;
+  private final ServerState state;
+  private final StartTimes.Clock clock;
+  private final GrpcStart grpc;
+  private Optional<HttpServer> http = Optional.empty();
   private boolean stopped;
 
-  private NereidServer(
-      ServerOptions options,
-      Nereid nereid,
-      HttpServer http,
-      Optional<GrpcServer> grpc,
-      StartTimes startTimes) {
+  private NereidServer(ServerOptions options, Nereid nereid, StartTimes.Clock clock) {
     this.options = options;
     this.nereid = nereid;
-    this.http = http;
-    this.grpc = grpc;
-    this.startTimes = startTimes;
+    this.clock = clock;
+    state =
+        ServerState.builder(nereid)
+            .strictReadiness(options.strictReadiness())
+            .allowClientShm(options.allowClientShm())
+            .loading()
+            .build();
+    grpc = new GrpcStart(state, options.grpc());
   }
 
-  /** Loads the models and opens the frontends; returns when requests are taken. */
+  /**
+   * Opens the frontends and loads the models; returns when requests are taken. Until then health
+   * can be asked for, and says that the server is not ready. A port that is taken is known at once.
+   */
   public static NereidServer start(ServerOptions options) {
-    long startNs = System.nanoTime();
-    try (GrpcOpening opening = new GrpcOpening(options.grpc())) {
-      Nereid nereid = Nereid.open(options.repository(), options.runtime());
-      try {
-        if (options.exitOnError()) {
-          checkModels(nereid);
-        }
-        long loadedNs = System.nanoTime();
-        ServerState state =
-            ServerState.builder(nereid).strictReadiness(options.strictReadiness()).build();
-        Optional<GrpcServer> grpc = opening.await();
-        long openedNs = System.nanoTime();
-        HttpServer http = HttpServer.start(state, options.http());
-        StartTimes times =
-            new StartTimes(
-                Duration.ofNanos(loadedNs - startNs),
-                Duration.ofNanos(System.nanoTime() - openedNs),
-                opening.time());
-        grpc.ifPresent(server -> server.serve(state));
-        opening.keep();
-        return new NereidServer(options, nereid, http, grpc, times);
-      } catch (RuntimeException e) {
-        nereid.close();
-        throw e;
+    StartTimes.Clock clock = new StartTimes.Clock();
+    Nereid nereid =
+        clock.measure("runtime", () -> Nereid.create(options.repository(), options.runtime()));
+    NereidServer server = new NereidServer(options, nereid, clock);
+    try {
+      server.openFrontends();
+      clock.measure("models", () -> nereid.repository().start());
+      if (options.grpc().isPresent()) {
+        clock.measure("gRPC", server.grpc::await); // what is left of its start
       }
+      if (options.exitOnError()) {
+        checkModels(nereid);
+      }
+      server.state.health().loaded();
+      return server;
+    } catch (RuntimeException e) {
+      server.close();
+      throw e;
     }
+  }
+
+  private void openFrontends() {
+    http = options.http().map(how -> clock.measure("HTTP", () -> HttpServer.start(state, how)));
   }
 
   private static void checkModels(Nereid nereid) {
@@ -98,19 +102,31 @@ public final class NereidServer implements AutoCloseable {
     return nereid;
   }
 
-  /** The port of the HTTP frontend. */
+  /** The port of the HTTP frontend, which must be there. */
   public int httpPort() {
-    return http.port();
+    return http.orElseThrow().port();
   }
 
   /** The port of the gRPC frontend; empty when there is none. */
   public OptionalInt grpcPort() {
-    return grpc.isPresent() ? OptionalInt.of(grpc.get().port()) : OptionalInt.empty();
+    return grpc.server().map(server -> OptionalInt.of(server.port())).orElse(OptionalInt.empty());
+  }
+
+  /** What is served where. */
+  public List<Frontend> frontends() {
+    List<Frontend> frontends = new ArrayList<>();
+    http.ifPresent(server ->
+        frontends.add(
+            Frontend.http("HTTP", "http", options.http().orElseThrow().address(), server.port())));
+    grpc.server()
+        .ifPresent(server ->
+            frontends.add(Frontend.grpc(options.grpc().orElseThrow().address(), server.port())));
+    return frontends;
   }
 
   /** How long each part of the start took. */
   public StartTimes startTimes() {
-    return startTimes;
+    return clock.times();
   }
 
   /**
@@ -124,13 +140,30 @@ public final class NereidServer implements AutoCloseable {
       return true;
     }
     stopped = true;
-    long deadlineNs = System.nanoTime() + options.http().exitTimeout().toNanos();
-    grpc.ifPresent(GrpcServer::refuse);
-    boolean httpFinished = http.stop(options.http().exitTimeout());
-    Duration left = Duration.ofNanos(Math.max(0, deadlineNs - System.nanoTime()));
-    boolean grpcFinished = grpc.isEmpty() || grpc.get().stop(left);
-    nereid.close();
+    state.health().stop();
+    // The frontends, then what they use, and last what writes down what happened until then.
+    Optional<GrpcServer> calls = grpc.server();
+    calls.ifPresent(GrpcServer::refuse);
+    long startNs = System.nanoTime();
+    boolean httpFinished = http.map(server -> server.stop(exitTimeout())).orElse(true);
+    Duration left = exitTimeout().minusNanos(System.nanoTime() - startNs);
+    boolean grpcFinished =
+        calls.map(server -> server.stop(left.isNegative() ? Duration.ZERO : left)).orElse(true);
+    state.sharedMemory().close();
+    try {
+      nereid.close();
+    } finally {
+      calls.ifPresent(GrpcServer::close);
+    }
     return httpFinished && grpcFinished;
+  }
+
+  private Duration exitTimeout() {
+    return options
+        .http()
+        .map(HttpOptions::exitTimeout)
+        .or(() -> options.grpc().map(GrpcOptions::exitTimeout))
+        .orElse(Duration.ZERO);
   }
 
   /** As {@link #stop}. */

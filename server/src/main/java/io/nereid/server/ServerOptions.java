@@ -12,18 +12,20 @@ import java.util.Optional;
  *
  * @param repository which models are loaded
  * @param runtime settings of the runtime
- * @param http where HTTP is served, and how
+ * @param http where HTTP is served, and how; empty: it is not
  * @param grpc where gRPC is served, and how; empty: it is not
  * @param exitOnError whether a model that cannot be loaded at the start ends the server
  * @param strictReadiness whether such a model makes it not ready
+ * @param allowClientShm whether clients may register shared memory
  */
 public record ServerOptions(
     RepositoryOptions repository,
     NereidOptions runtime,
-    HttpOptions http,
+    Optional<HttpOptions> http,
     Optional<GrpcOptions> grpc,
     boolean exitOnError,
-    boolean strictReadiness) {
+    boolean strictReadiness,
+    boolean allowClientShm) {
 
   /** Checks the values. */
   public ServerOptions {
@@ -42,10 +44,11 @@ public record ServerOptions(
   public static final class Builder {
     private RepositoryOptions repository = RepositoryOptions.builder().explicit().build();
     private NereidOptions runtime = NereidOptions.DEFAULT;
-    private HttpOptions http = HttpOptions.builder().build();
+    private Optional<HttpOptions> http = Optional.of(HttpOptions.builder().build());
     private Optional<GrpcOptions> grpc = Optional.empty();
     private boolean exitOnError = true;
     private boolean strictReadiness = true;
+    private boolean allowClientShm;
 
     private Builder() {}
 
@@ -63,6 +66,11 @@ public record ServerOptions(
 
     /** Where HTTP is served, and how; at a free port of the loopback address by default. */
     public Builder http(HttpOptions options) {
+      return http(Optional.of(options));
+    }
+
+    /** As {@link #http(HttpOptions)}; empty for a server without HTTP. */
+    public Builder http(Optional<HttpOptions> options) {
       http = options;
       return this;
     }
@@ -85,9 +93,16 @@ public record ServerOptions(
       return this;
     }
 
+    /** Whether clients may register shared memory; by default they may not. */
+    public Builder allowClientShm(boolean allowed) {
+      allowClientShm = allowed;
+      return this;
+    }
+
     /** The finished value. */
     public ServerOptions build() {
-      return new ServerOptions(repository, runtime, http, grpc, exitOnError, strictReadiness);
+      return new ServerOptions(
+          repository, runtime, http, grpc, exitOnError, strictReadiness, allowClientShm);
     }
   }
 }

@@ -10,6 +10,8 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -41,7 +43,11 @@ class ServeCommandTest {
         }
       }
       assertTrue(screen.toString().contains("identity_fp32  1        READY"), screen.toString());
-      assertTrue(Pattern.compile("models \\d+ ms, HTTP \\d+ ms, gRPC \\d+ ms").matcher(screen).find());
+      assertTrue(
+          Pattern.compile(
+                  "JVM \\d+ ms, command line \\d+ ms, .*HTTP \\d+ ms.*, models \\d+ ms, gRPC \\d+ ms")
+              .matcher(screen)
+              .find());
       HttpRequest request =
           HttpRequest.newBuilder(URI.create(address + "/v2/models/identity_fp32/infer"))
               .POST(
@@ -64,7 +70,8 @@ class ServeCommandTest {
     Files.createDirectories(repository.resolve("broken/1"));
     Files.writeString(repository.resolve("broken/config.pbtxt"), "backend: \"none\"");
     CommandLineRun run = new CommandLineRun();
-    assertEquals(1, run.run("serve", repository.toString(), "--http-port", "0", "--grpc-port", "0"));
+    assertEquals(
+        1, run.run("serve", repository.toString(), "--http-port", "0", "--grpc-port", "0"));
     assertTrue(run.err().contains("not all models could be loaded"), run.err());
     assertTrue(run.err().contains("'broken' version 1: unknown backend 'none'"), run.err());
     Process process =
@@ -80,6 +87,65 @@ class ServeCommandTest {
         }
       }
       assertTrue(all.contains("UNAVAILABLE"), all);
+    } finally {
+      process.destroyForcibly();
+    }
+  }
+
+  @Test
+  void sharedMemoryOfClientsIsTurnedOnByAFlag(@TempDir Path repository) throws Exception {
+    Process process =
+        ServeProcess.start(
+            Main.class.getName(),
+            ServeProcess.arguments(repository.toString(), "--allow-client-shm"));
+    try (BufferedReader printed = process.inputReader();
+        HttpClient client = HttpClient.newHttpClient()) {
+      Matcher address = ADDRESS.matcher("");
+      for (String line = printed.readLine(); line != null && !address.find(); ) {
+        address.reset(line);
+        line = printed.readLine();
+      }
+      address.reset();
+      assertTrue(address.find(), "the server did not start");
+      HttpRequest request = HttpRequest.newBuilder(URI.create(address.group(1) + "/v2")).build();
+      String body = client.send(request, BodyHandlers.ofString()).body();
+      assertTrue(body.contains("\"system_shared_memory\""), body);
+    } finally {
+      process.destroyForcibly();
+    }
+  }
+
+  @Test
+  void itIsSetByAFileAndByVariables(@TempDir Path directory) throws Exception {
+    Path file =
+        Files.writeString(
+            directory.resolve("nereid.yaml"),
+            """
+            # all but one are overridden
+            http-address: 127.0.0.1
+            http-port: 1
+            model-control-mode: explicit
+            load-model: [identity_fp32, simple]
+            rate-limit: off
+            """);
+    Process process =
+        ServeProcess.start(
+            Main.class.getName(),
+            List.of("serve", "--config", file.toString()),
+            Map.of("NEREID_HTTP_PORT", "0", "NEREID_HTTP_POTR", "1"));
+    try (BufferedReader printed = process.inputReader()) {
+      StringBuilder screen = new StringBuilder();
+      String line = printed.readLine();
+      while (line != null && !line.startsWith("Ready ")) {
+        screen.append(line).append('\n');
+        line = printed.readLine();
+      }
+      String all = screen.toString();
+      assertTrue(ADDRESS.matcher(all).find(), all);
+      assertTrue(all.contains("http://127.0.0.1:"), all);
+      assertTrue(all.contains("identity_fp32"), all);
+      assertTrue(all.contains(file + ":6: --rate-limit has no effect"), all);
+      assertTrue(all.contains("NEREID_HTTP_POTR is not a setting; did you mean"), all);
     } finally {
       process.destroyForcibly();
     }
@@ -103,6 +169,7 @@ class ServeCommandTest {
     "--grpc-keepalive-timeout, 0, expected --grpc-keepalive-timeout of 1 or more",
     "--grpc-max-connection-age, -1, expected --grpc-max-connection-age of 0 or more",
     "--grpc-infer-response-compression-level, most, expected one of [NONE, LOW, MEDIUM, HIGH]",
+    "--load-model, simple, --load-model needs --model-control-mode explicit",
     "--exit-timeout-secs, -1, expected --exit-timeout-secs of 0 or more"
   })
   void aWrongFlagIsNamed(String flag, String value, String message) {

@@ -2,6 +2,7 @@ package io.nereid.server.grpc;
 
 import io.grpc.Server;
 import io.grpc.ServerInterceptors;
+import io.grpc.ServerServiceDefinition;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import io.grpc.protobuf.services.ProtoReflectionServiceV1;
 import io.nereid.NereidException;
@@ -12,41 +13,45 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+import java.util.stream.Stream;
 
 /** The gRPC frontend: a listening socket and the connections that came through it. */
-public final class GrpcServer {
+public final class GrpcServer implements AutoCloseable {
+
+  /**
+   * Both tell, with stack traces, what clients did wrong, who are told themselves. Held here:
+   * loggers are kept weakly.
+   */
+  private static final List<Logger> CLIENT_FAULT_LOGS =
+      Stream.of("NettyServerStream", "NettyServerTransport")
+          .map(name -> Logger.getLogger("io.grpc.netty.shaded.io.grpc.netty." + name))
+          .toList();
 
   /** How long calls that are given up may take to notice. */
   private static final Duration LEAVE_TIME = Duration.ofSeconds(2);
 
-  private final GrpcOptions options;
+  private final ServerState state;
+  private final HealthService health;
   private final EventLoops loops;
-  private final ServedMethods methods;
   private final Server server;
-  private ServerState state; // null: nothing is served yet
-  private HealthService health; // likewise
 
-  private GrpcServer(GrpcOptions options, EventLoops loops, ServedMethods methods, Server server) {
-    this.options = options;
+  private GrpcServer(ServerState state, HealthService health, EventLoops loops, Server server) {
+    this.state = state;
+    this.health = health;
     this.loops = loops;
-    this.methods = methods;
     this.server = server;
   }
 
-  /** Listens and serves; returns when connections are accepted. */
+  /** Listens; returns when connections are accepted. */
   public static GrpcServer start(ServerState state, GrpcOptions options) {
-    GrpcServer server = open(options);
-    server.serve(state);
-    return server;
-  }
-
-  /** Listens; calls are answered with {@code UNAVAILABLE} until {@link #serve} was called. */
-  public static GrpcServer open(GrpcOptions options) {
-    ServedMethods methods = new ServedMethods();
+    CLIENT_FAULT_LOGS.forEach(log -> log.setLevel(Level.SEVERE));
+    HealthService health = new HealthService(state);
     EventLoops loops = new EventLoops();
     try {
-      Server server = builder(options, loops).fallbackHandlerRegistry(methods).build().start();
-      return new GrpcServer(options, loops, methods, server);
+      Server server = builder(options, loops).addServices(services(state, health, options, loops)).build();
+      return new GrpcServer(state, health, loops, server.start());
     } catch (IOException e) {
       loops.close();
       throw new NereidException(
@@ -57,6 +62,16 @@ public final class GrpcServer {
       loops.close();
       throw e;
     }
+  }
+
+  private static List<ServerServiceDefinition> services(
+      ServerState state, HealthService health, GrpcOptions options, EventLoops loops) {
+    CallGate gate = new CallGate(state.health(), options.compression());
+    return List.of(
+        ServerInterceptors.intercept(InferenceService.of(state, loops), gate),
+        health.definition(),
+        ProtoReflectionServiceV1.newInstance().bindService(),
+        OldReflection.service());
   }
 
   private static NettyServerBuilder builder(GrpcOptions options, EventLoops loops) {
@@ -85,35 +100,21 @@ public final class GrpcServer {
     return builder;
   }
 
-  /** From now on calls are served; to be called once. */
-  public synchronized void serve(ServerState served) {
-    state = served;
-    health = new HealthService(served);
-    CallGate gate = new CallGate(served.health(), options.compression());
-    methods.serve(
-        List.of(
-            ServerInterceptors.intercept(InferenceService.of(served, loops), gate),
-            health.definition(),
-            ProtoReflectionServiceV1.newInstance().bindService(),
-            OldReflection.service()));
-  }
-
   /** Where it listens. */
   public int port() {
     return server.getPort();
   }
 
   /** Accepts nothing more, and returns at once: calls that have begun go on. */
-  public synchronized void refuse() {
-    if (state != null) {
-      state.health().stop();
-      health.stop();
-    }
+  public void refuse() {
+    state.health().stop();
+    health.stop();
     server.shutdown();
   }
 
   /**
-   * Accepts nothing more, lets calls that have begun finish, and closes all connections.
+   * Accepts nothing more, lets calls that have begun finish, and closes all connections. What
+   * remains is for {@link #close}.
    *
    * @param timeout when calls that are still under way are given up
    * @return whether all of them finished
@@ -125,8 +126,17 @@ public final class GrpcServer {
       server.shutdownNow();
       await(LEAVE_TIME);
     }
-    loops.close();
     return finished;
+  }
+
+  /**
+   * Gives up what is still under way, and ends the threads. After the models are closed, best, so
+   * that nobody is left who would answer a call.
+   */
+  @Override
+  public void close() {
+    stop(Duration.ZERO);
+    loops.close();
   }
 
   private boolean await(Duration timeout) {

@@ -10,10 +10,12 @@ final class Dispatcher {
 
   private final HttpContext context;
   private final RepositoryHandler repository;
+  private final SharedMemoryHandler sharedMemory;
 
   Dispatcher(HttpContext context) {
     this.context = context;
     repository = new RepositoryHandler(context);
+    sharedMemory = new SharedMemoryHandler(context);
   }
 
   Status dispatch(RequestHead head, RequestBody body, JsonBuffer json) throws IOException {
@@ -29,6 +31,9 @@ final class Dispatcher {
       throw new HttpFailure(
           Status.NOT_IMPLEMENTED, "'repository_name' specification is not supported");
     }
+    if (route.endpoint().needsModels()) {
+      context.health().checkLoaded();
+    }
     return switch (route.endpoint()) {
       case SERVER_LIVE -> {
         json.ascii("{\"live\":true}");
@@ -36,7 +41,7 @@ final class Dispatcher {
       }
       case SERVER_READY -> serverReady(json);
       case MODEL_READY -> modelReady(route, json);
-      case SERVER_METADATA -> ok(() -> MetadataJson.server(json));
+      case SERVER_METADATA -> ok(() -> MetadataJson.server(context.state(), json));
       case MODELS -> ok(() -> MetadataJson.models(nereid().models(), json));
       case MODEL_METADATA -> ok(() -> MetadataJson.model(nereid(), model(route), route, json));
       case MODEL_CONFIG -> ok(() -> MetadataJson.configuration(model(route), json));
@@ -58,6 +63,14 @@ final class Dispatcher {
         repository.unload(route.model(), body);
         yield Status.OK;
       }
+      case SYSTEM_MEMORY_STATUS -> ok(() -> sharedMemory.status(route, json));
+      case SYSTEM_MEMORY_REGISTER -> {
+        sharedMemory.register(route, body);
+        yield Status.OK;
+      }
+      case SYSTEM_MEMORY_UNREGISTER -> ok(() -> sharedMemory.unregister(route));
+      case CUDA_MEMORY_STATUS -> ok(() -> json.ascii("[]"));
+      case CUDA_MEMORY_REGISTER, CUDA_MEMORY_UNREGISTER -> throw SharedMemoryHandler.noCuda();
       case INFER, UNKNOWN -> throw new IllegalStateException(route + " is not served here");
     };
   }
@@ -85,7 +98,8 @@ final class Dispatcher {
 
   private Status modelReady(Route route, JsonBuffer json) {
     boolean ready = context.health().isReady(route.model(), route.version());
-    if (!ready && !context.health().isKnown(route.model(), route.version())) {
+    boolean known = context.health().isKnown(route.model(), route.version());
+    if (!ready && !context.health().isLoading() && !known) {
       model(route); // says what is not there
     }
     json.ascii("{\"name\":")

@@ -15,6 +15,12 @@ enum Endpoint {
   REPOSITORY_INDEX("POST"),
   MODEL_LOAD("POST"),
   MODEL_UNLOAD("POST"),
+  SYSTEM_MEMORY_STATUS("GET"),
+  SYSTEM_MEMORY_REGISTER("POST"),
+  SYSTEM_MEMORY_UNREGISTER("POST"),
+  CUDA_MEMORY_STATUS("GET"),
+  CUDA_MEMORY_REGISTER("POST"),
+  CUDA_MEMORY_UNREGISTER("POST"),
   /** Nothing is there. */
   UNKNOWN("");
 
@@ -27,6 +33,14 @@ enum Endpoint {
   /** What the Allow field names. */
   String allow() {
     return method.equals("GET") ? "GET, HEAD" : method;
+  }
+
+  /** Whether the answer depends on which models there are. */
+  boolean needsModels() {
+    return switch (this) {
+      case SERVER_METADATA, SERVER_LIVE, SERVER_READY, MODEL_READY, UNKNOWN -> false;
+      default -> true;
+    };
   }
 
   boolean allows(String asked) {

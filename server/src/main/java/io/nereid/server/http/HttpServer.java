@@ -1,8 +1,13 @@
 package io.nereid.server.http;
 
 import io.helidon.webserver.WebServer;
+import io.nereid.NereidException;
+import io.nereid.StatusCode;
 import io.nereid.server.shared.ServerHealth;
 import io.nereid.server.shared.ServerState;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 import java.util.logging.Level;
@@ -28,7 +33,7 @@ public final class HttpServer {
 
   /** Listens; returns when connections are accepted. */
   public static HttpServer start(ServerState state, HttpOptions options) {
-    HELIDON_LOG.setLevel(Level.WARNING);
+    HELIDON_LOG.setLevel(Level.OFF); // a port that is taken is its stack trace; ours is a line
     ConnectionWatch watch = new ConnectionWatch();
     HttpContext context =
         new HttpContext(state, options.limits(), JsonParsing.factory(options.limits()), watch);
@@ -45,11 +50,29 @@ public final class HttpServer {
             .build();
     try {
       server.start();
+      // Helidon only logs that it could not listen.
+      if (!server.isRunning()) {
+        throw new NereidException(StatusCode.UNAVAILABLE, unheard(options));
+      }
     } catch (RuntimeException e) {
       watch.close();
       throw e;
     }
+    HELIDON_LOG.setLevel(Level.WARNING);
     return new HttpServer(state.health(), watch, server);
+  }
+
+  /** Why the address cannot be listened at; found by trying once more. */
+  private static String unheard(HttpOptions options) {
+    InetSocketAddress address = new InetSocketAddress(options.address(), options.port());
+    String message =
+        "cannot serve HTTP at " + options.address().getHostAddress() + ":" + options.port();
+    try (ServerSocket socket = new ServerSocket()) {
+      socket.bind(address);
+      return message;
+    } catch (IOException e) {
+      return message + ": " + e.getMessage();
+    }
   }
 
   /** Where it listens. */

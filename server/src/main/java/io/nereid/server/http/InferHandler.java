@@ -4,6 +4,7 @@ import io.nereid.InferRequest;
 import io.nereid.InferResponse;
 import io.nereid.Model;
 import io.nereid.Nereid;
+import io.nereid.server.memory.RequestSlices;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -16,6 +17,7 @@ final class InferHandler {
   private final ConnectionGuard guard;
 
   private RequestedOutputs outputs;
+  private RequestSlices slices;
   private boolean raw;
 
   InferHandler(HttpContext context, BodyReader bodyReader, ConnectionGuard guard) {
@@ -35,28 +37,44 @@ final class InferHandler {
     long jsonLength = jsonLength(head.fields().inferenceHeaderLength(), body.length());
     raw = jsonLength == 0;
     outputs = new RequestedOutputs();
+    slices = new RequestSlices(context.state().sharedMemory());
+    boolean answered = false;
     try (InferRequest request = model.newRequest()) {
       if (raw) {
         new RawInferRequest(model).read(body, request);
       } else {
-        new InferRequestParser(context.json(), context.limits(), model, request, outputs)
+        new InferRequestParser(context.json(), context.limits(), model, request, outputs, slices)
             .parse(bodyReader, body, jsonLength);
       }
       guard.running(request);
       try {
-        return request.infer();
+        InferResponse response = request.infer();
+        answered = true;
+        return response;
       } finally {
         guard.answered();
+      }
+    } finally {
+      if (!answered) {
+        slices.close();
       }
     }
   }
 
-  /** Writes the JSON part of the reply and gives what follows it. */
+  /**
+   * Writes the JSON part of the reply, and what goes into shared memory; gives what follows the
+   * JSON part. To be called for every response.
+   */
   List<MemorySegment> write(InferResponse response, JsonBuffer json) {
-    return InferResponseWriter.write(response, outputs, raw, json);
+    try {
+      return InferResponseWriter.write(response, outputs, raw, json);
+    } finally {
+      slices.close();
+    }
   }
 
   private Model model(Route route) {
+    context.health().checkLoaded();
     if (context.health().isStopping()) {
       throw HttpFailure.closing(
           Status.UNAVAILABLE,

@@ -22,6 +22,18 @@ final class Router {
       case "health" -> health(segments);
       case "models" -> models(segments);
       case "repository" -> repository(segments);
+      case "systemsharedmemory" ->
+          sharedMemory(
+              segments,
+              Endpoint.SYSTEM_MEMORY_STATUS,
+              Endpoint.SYSTEM_MEMORY_REGISTER,
+              Endpoint.SYSTEM_MEMORY_UNREGISTER);
+      case "cudasharedmemory" ->
+          sharedMemory(
+              segments,
+              Endpoint.CUDA_MEMORY_STATUS,
+              Endpoint.CUDA_MEMORY_REGISTER,
+              Endpoint.CUDA_MEMORY_UNREGISTER);
       default -> Route.UNKNOWN;
     };
   }
@@ -100,6 +112,21 @@ final class Router {
       };
     }
     return Route.UNKNOWN;
+  }
+
+  private static Route sharedMemory(
+      List<String> segments, Endpoint status, Endpoint register, Endpoint unregister) {
+    boolean ofOne = segments.size() == 4 && segments.get(1).equals("region");
+    String region = ofOne ? decode(segments.get(2)) : "";
+    if (ofOne ? region.isEmpty() : segments.size() != 2) {
+      return Route.UNKNOWN;
+    }
+    return switch (segments.getLast()) {
+      case "status" -> Route.ofRegion(status, region);
+      case "register" -> ofOne ? Route.ofRegion(register, region) : Route.UNKNOWN;
+      case "unregister" -> Route.ofRegion(unregister, region);
+      default -> Route.UNKNOWN;
+    };
   }
 
   /** A segment without its percent-encoding; empty when that is broken. */

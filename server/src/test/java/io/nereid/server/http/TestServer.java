@@ -39,11 +39,23 @@ final class TestServer implements AutoCloseable {
 
   /** Takes over the runtime. */
   TestServer(Nereid nereid, HttpLimits limits) {
+    this(nereid, limits, false);
+  }
+
+  private TestServer(Nereid nereid, HttpLimits limits, boolean allowClientShm) {
     this.nereid = nereid;
     http =
         HttpServer.start(
-            ServerState.builder(nereid).build(),
+            ServerState.builder(nereid).allowClientShm(allowClientShm).build(),
             HttpOptions.builder().limits(limits).exitTimeout(Duration.ofSeconds(10)).build());
+  }
+
+  /** A server whose clients may register shared memory. */
+  static TestServer withClientShm() {
+    return new TestServer(
+        Nereid.open(RepositoryOptions.builder().explicit().build(), NereidOptions.DEFAULT),
+        HttpLimits.DEFAULT,
+        true);
   }
 
   Nereid nereid() {
