@@ -91,6 +91,10 @@ final class HttpArguments {
           "How long a connection may wait for its next request; ${DEFAULT-VALUE} by default.")
   private long idleTimeoutSeconds;
 
+  InetAddress address() {
+    return address;
+  }
+
   /** Empty where HTTP is not to be served. */
   Optional<HttpOptions> options(Duration exitTimeout) {
     check(port >= 0 && port <= 65_535, "--http-port from 0 to 65535", port);

@@ -80,6 +80,11 @@ final class ConnectionGuard {
     enter(READING, requestTimeUs);
   }
 
+  /** Since when, by the clock of System.nanoTime; while it does. */
+  long readingSinceNs() {
+    return CLOCK_START_NS + ((state.get() >> 3) - requestTimeUs) * 1000;
+  }
+
   /** Waits for the answer to a request, and does not touch the input meanwhile. */
   void running(InferRequest request) {
     running = request;

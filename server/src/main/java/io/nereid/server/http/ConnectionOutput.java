@@ -30,6 +30,22 @@ final class ConnectionOutput {
   /** A new reply is to be made. */
   void begin() {
     begun = false;
+    head.requestId(null);
+  }
+
+  /** The reply tells the client's name for the request; null: there is none. */
+  void requestId(String id) {
+    head.requestId(id);
+  }
+
+  /** The status of the reply that has begun. */
+  Status status() {
+    return head.status();
+  }
+
+  /** Bytes of its body. */
+  long bodyBytes() {
+    return head.contentLength();
   }
 
   /** Whether something of the reply may have been sent. */

@@ -1,5 +1,7 @@
 package io.nereid.server.http;
 
+import java.util.List;
+
 /** What can be asked for, and with which method. */
 enum Endpoint {
   SERVER_METADATA("GET"),
@@ -12,6 +14,7 @@ enum Endpoint {
   MODEL_STATISTICS("GET"),
   ALL_STATISTICS("GET"),
   INFER("POST"),
+  TRACE_SETTING("GET", "POST"),
   REPOSITORY_INDEX("POST"),
   MODEL_LOAD("POST"),
   MODEL_UNLOAD("POST"),
@@ -21,18 +24,19 @@ enum Endpoint {
   CUDA_MEMORY_STATUS("GET"),
   CUDA_MEMORY_REGISTER("POST"),
   CUDA_MEMORY_UNREGISTER("POST"),
+  LOGGING("GET", "POST"),
   /** Nothing is there. */
-  UNKNOWN("");
+  UNKNOWN();
 
-  private final String method;
+  private final List<String> methods;
 
-  Endpoint(String method) {
-    this.method = method;
+  Endpoint(String... methods) {
+    this.methods = List.of(methods);
   }
 
   /** What the Allow field names. */
   String allow() {
-    return method.equals("GET") ? "GET, HEAD" : method;
+    return String.join(", ", methods).replace("GET", "GET, HEAD");
   }
 
   /** Whether the answer depends on which models there are. */
@@ -44,6 +48,6 @@ enum Endpoint {
   }
 
   boolean allows(String asked) {
-    return asked.equals(method) || (asked.equals("HEAD") && method.equals("GET"));
+    return methods.contains(asked.equals("HEAD") ? "GET" : asked);
   }
 }

@@ -3,6 +3,7 @@ package io.nereid.server.http;
 import io.nereid.Nereid;
 import io.nereid.server.shared.ServerHealth;
 import io.nereid.server.shared.ServerState;
+import io.nereid.server.trace.Tracing;
 import tools.jackson.core.json.JsonFactory;
 
 /**
@@ -17,6 +18,10 @@ record HttpContext(ServerState state, HttpLimits limits, JsonFactory json, Conne
 
   Nereid nereid() {
     return state.nereid();
+  }
+
+  Tracing tracing() {
+    return state.tracing();
   }
 
   ServerHealth health() {

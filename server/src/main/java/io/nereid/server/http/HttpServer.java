@@ -1,13 +1,9 @@
 package io.nereid.server.http;
 
 import io.helidon.webserver.WebServer;
-import io.nereid.NereidException;
-import io.nereid.StatusCode;
+import io.nereid.server.shared.Listening;
 import io.nereid.server.shared.ServerHealth;
 import io.nereid.server.shared.ServerState;
-import java.io.IOException;
-import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 import java.util.logging.Level;
@@ -49,11 +45,7 @@ public final class HttpServer {
             .shutdownGracePeriod(options.exitTimeout().plusSeconds(1))
             .build();
     try {
-      server.start();
-      // Helidon only logs that it could not listen.
-      if (!server.isRunning()) {
-        throw new NereidException(StatusCode.UNAVAILABLE, unheard(options));
-      }
+      Listening.start(server, options.address(), options.port());
     } catch (RuntimeException e) {
       watch.close();
       throw e;
@@ -62,22 +54,14 @@ public final class HttpServer {
     return new HttpServer(state.health(), watch, server);
   }
 
-  /** Why the address cannot be listened at; found by trying once more. */
-  private static String unheard(HttpOptions options) {
-    InetSocketAddress address = new InetSocketAddress(options.address(), options.port());
-    String message =
-        "cannot serve HTTP at " + options.address().getHostAddress() + ":" + options.port();
-    try (ServerSocket socket = new ServerSocket()) {
-      socket.bind(address);
-      return message;
-    } catch (IOException e) {
-      return message + ": " + e.getMessage();
-    }
-  }
-
   /** Where it listens. */
   public int port() {
     return server.port();
+  }
+
+  /** How many connections are open. */
+  public int connectionCount() {
+    return watch.count();
   }
 
   /**

@@ -31,6 +31,11 @@ final class RequestHeadParser {
     return http10;
   }
 
+  /** The last request's target, as it was sent. */
+  String target() {
+    return lastTarget;
+  }
+
   /** The next head; there must be something in the buffer. */
   RequestHead parse() throws IOException {
     skipEmptyLines();
@@ -217,7 +222,7 @@ final class RequestHeadParser {
         throw malformed("a header field's value has a control character");
       }
     }
-    if (HeaderFields.isKnownLength(colon - from)) {
+    if (HeaderFields.isKnown(bytes, from, colon - from)) {
       fields.add(bytes, from, colon - from, ascii(bytes, valueFrom, valueTo));
     }
   }
