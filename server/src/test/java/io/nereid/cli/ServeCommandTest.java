@@ -196,7 +196,7 @@ class ServeCommandTest {
       assertTrue(ADDRESS.matcher(all).find(), all);
       assertTrue(all.contains("http://127.0.0.1:"), all);
       assertTrue(all.contains("identity_fp32"), all);
-      assertTrue(all.contains(file + ":6: --rate-limit has no effect"), all);
+      assertTrue(all.contains(file + ":7: --rate-limit has no effect"), all);
       assertTrue(all.contains("NEREID_HTTP_POTR is not a setting; did you mean"), all);
     } finally {
       process.destroyForcibly();
