@@ -57,6 +57,10 @@ final class ServeCommand implements Callable<Integer> {
 
   @Mixin private GrpcArguments grpc;
 
+  @Mixin private TlsArguments tls;
+
+  @Mixin private AccessArguments access;
+
   @Mixin private TraceArguments trace;
 
   @Mixin private MetricsArguments metrics;
@@ -130,7 +134,7 @@ final class ServeCommand implements Callable<Integer> {
           ServerOptions.builder()
               .repository(control.options(repository).listener(progress).build())
               .runtime(runtime.options())
-              .http(http.options(exitTimeout))
+              .http(http.options(exitTimeout, tls.options(), access.http()))
               .grpc(grpc.options())
               .exitTimeout(exitTimeout)
               .trace(trace.options())

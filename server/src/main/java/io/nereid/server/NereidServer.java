@@ -6,6 +6,7 @@ import io.nereid.Nereid;
 import io.nereid.NereidException;
 import io.nereid.StatusCode;
 import io.nereid.server.grpc.GrpcServer;
+import io.nereid.server.http.HttpOptions;
 import io.nereid.server.http.HttpServer;
 import io.nereid.server.log.AccessLog;
 import io.nereid.server.metrics.MetricsServer;
@@ -140,9 +141,7 @@ public final class NereidServer implements AutoCloseable {
   /** What is served where. */
   public List<Frontend> frontends() {
     List<Frontend> frontends = new ArrayList<>();
-    http.ifPresent(server ->
-        frontends.add(
-            Frontend.http("HTTP", "http", options.http().orElseThrow().address(), server.port())));
+    http.ifPresent(server -> frontends.add(httpFrontend(server)));
     grpc.server()
         .ifPresent(server ->
             frontends.add(Frontend.grpc(options.grpc().orElseThrow().address(), server.port())));
@@ -151,6 +150,12 @@ public final class NereidServer implements AutoCloseable {
             Frontend.http(
                 "metrics", "http", options.metrics().orElseThrow().address(), server.port())));
     return frontends;
+  }
+
+  private Frontend httpFrontend(HttpServer server) {
+    HttpOptions how = options.http().orElseThrow();
+    String scheme = how.tls().isPresent() ? "https" : "http";
+    return Frontend.http("HTTP", scheme, how.address(), server.port());
   }
 
   /** The port of the metrics; empty: they are not served. */

@@ -213,6 +213,10 @@ class ServeCommandTest {
     "--http-max-connections, 0, expected --http-max-connections of 1 or more",
     "--http-request-timeout-secs, 0, expected --http-request-timeout-secs of 1 or more",
     "--http-idle-timeout-secs, 0, expected --http-idle-timeout-secs of 1 or more",
+    "--tls-cert, a.pem, expected --tls-cert and --tls-key together",
+    "--tls-client-ca, a.pem, expected --tls-client-ca with --tls-cert",
+    "--tls-client-auth, optional, expected --tls-client-auth with --tls-client-ca",
+    "--http-restricted-api, none:a=b, --http-restricted-api: expected groups of endpoints out of",
     "--trace-config, level, 'expected SETTING=VALUE or MODE,SETTING=VALUE for --trace-config'",
     "--trace-config, level=TENSORS, 'expected level OFF or TIMESTAMPS, as tensors are not traced'",
     "--trace-config, level=TIMESTAMPS, trace file name is not given",
@@ -243,5 +247,19 @@ class ServeCommandTest {
     CommandLineRun run = new CommandLineRun();
     assertEquals(2, run.run("serve", flag, value));
     assertTrue(run.err().contains(message), run.err());
+  }
+
+  @Test
+  void filesThatCannotBeUsedEndTheStart(@TempDir Path directory) throws Exception {
+    Path tokens = Files.writeString(directory.resolve("tokens"), "hunter2 everything\n");
+    CommandLineRun run = new CommandLineRun();
+    assertEquals(1, run.run("serve", "--http-port", "0", "--auth-token-file", tokens.toString()));
+    assertTrue(run.err().contains("tokens line 1: expected groups of endpoints"), run.err());
+    assertFalse(run.err().contains("hunter2"), run.err());
+    String missing = directory.resolve("missing.pem").toString();
+    run = new CommandLineRun();
+    assertEquals(
+        1, run.run("serve", "--http-port", "0", "--tls-cert", missing, "--tls-key", missing));
+    assertTrue(run.err().contains("missing.pem"), run.err());
   }
 }

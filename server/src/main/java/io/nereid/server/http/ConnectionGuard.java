@@ -2,7 +2,6 @@ package io.nereid.server.http;
 
 import io.nereid.InferRequest;
 import java.io.IOException;
-import java.nio.channels.SocketChannel;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -31,7 +30,7 @@ final class ConnectionGuard {
 
   private static final long CLOCK_START_NS = System.nanoTime();
 
-  private final SocketChannel channel;
+  private final ClientChannel channel;
   private final ConnectionInput input;
   private final long requestTimeUs;
   private final long idleTimeUs;
@@ -47,7 +46,7 @@ final class ConnectionGuard {
   private volatile boolean timedOut;
   private volatile boolean clientGone;
 
-  ConnectionGuard(SocketChannel channel, ConnectionInput input, HttpLimits limits) {
+  ConnectionGuard(ClientChannel channel, ConnectionInput input, HttpLimits limits) {
     this.channel = channel;
     this.input = input;
     requestTimeUs = limits.requestTime().toNanos() / 1000;
@@ -69,6 +68,11 @@ final class ConnectionGuard {
   }
 
   // ---- By the connection's thread --------------------------------------------------------------
+
+  /** Agrees with the client on how bytes travel. */
+  void opening() {
+    enter(IDLE, requestTimeUs);
+  }
 
   /** Waits for the next request. */
   void idle() {

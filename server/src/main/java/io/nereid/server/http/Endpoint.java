@@ -1,5 +1,6 @@
 package io.nereid.server.http;
 
+import io.nereid.server.access.EndpointGroup;
 import java.util.List;
 
 /** What can be asked for, and with which method. */
@@ -32,6 +33,28 @@ enum Endpoint {
 
   Endpoint(String... methods) {
     this.methods = List.of(methods);
+  }
+
+  /** What it is restricted and granted with; null for what does not exist. */
+  EndpointGroup group() {
+    return switch (this) {
+      case SERVER_LIVE, SERVER_READY, MODEL_READY -> EndpointGroup.HEALTH;
+      case SERVER_METADATA, MODELS, MODEL_METADATA -> EndpointGroup.METADATA;
+      case INFER -> EndpointGroup.INFERENCE;
+      case MODEL_CONFIG -> EndpointGroup.MODEL_CONFIG;
+      case MODEL_STATISTICS, ALL_STATISTICS -> EndpointGroup.STATISTICS;
+      case REPOSITORY_INDEX, MODEL_LOAD, MODEL_UNLOAD -> EndpointGroup.MODEL_REPOSITORY;
+      case TRACE_SETTING -> EndpointGroup.TRACE;
+      case LOGGING -> EndpointGroup.LOGGING;
+      case SYSTEM_MEMORY_STATUS,
+          SYSTEM_MEMORY_REGISTER,
+          SYSTEM_MEMORY_UNREGISTER,
+          CUDA_MEMORY_STATUS,
+          CUDA_MEMORY_REGISTER,
+          CUDA_MEMORY_UNREGISTER ->
+          EndpointGroup.SHARED_MEMORY;
+      case UNKNOWN -> null;
+    };
   }
 
   /** What the Allow field names. */

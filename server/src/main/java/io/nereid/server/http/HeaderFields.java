@@ -1,6 +1,8 @@
 package io.nereid.server.http;
 
+import java.util.HashMap;
 import java.util.Locale;
+import java.util.Map;
 
 /** The header fields of one request that this server acts on, checked as they arrive. */
 final class HeaderFields {
@@ -19,6 +21,7 @@ final class HeaderFields {
   private String traceparent;
   private String tracestate;
   private String requestId;
+  private Map<String, String> kept = Map.of();
 
   /** Bytes of the body; {@link RequestHead#ABSENT} when it says nothing or is chunked. */
   long contentLength() {
@@ -63,6 +66,19 @@ final class HeaderFields {
   /** Whether the connection ends with this request, as the client sees it. */
   boolean wantsClose(boolean http10) {
     return close || http10;
+  }
+
+  /** The value of one of the {@link KeptFields}, by its name in lower case; null when absent. */
+  String kept(String name) {
+    return kept.get(name);
+  }
+
+  /** Takes one of the {@link KeptFields}. Several of a name are one, which is then another. */
+  void keep(String name, String value) {
+    if (kept.isEmpty()) {
+      kept = new HashMap<>();
+    }
+    kept.merge(name, value, (one, other) -> one + "," + other);
   }
 
   /** Takes one field; its name in whatever case. */
@@ -164,6 +180,20 @@ final class HeaderFields {
         c += 'a' - 'A';
       }
       if (c != lowerCase.charAt(i)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Whether a name of the same length is that one, but for its case. */
+  static boolean is(byte[] bytes, int offset, byte[] lowerCase) {
+    for (int i = 0; i < lowerCase.length; i++) {
+      int c = bytes[offset + i];
+      if (c >= 'A' && c <= 'Z') {
+        c += 'a' - 'A';
+      }
+      if (c != lowerCase[i]) {
         return false;
       }
     }

@@ -10,7 +10,6 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
-import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -30,7 +29,7 @@ final class HttpConnection implements ServerConnection {
   private static final long MAX_SKIPPED_BYTES = 1 << 20;
 
   private final HttpContext context;
-  private final SocketChannel channel;
+  private final ClientChannel channel;
   private final ConnectionInput input;
   private final ConnectionOutput output;
   private final ConnectionGuard guard;
@@ -38,6 +37,7 @@ final class HttpConnection implements ServerConnection {
   private final BodyReader body;
   private final InferHandler infer;
   private final Dispatcher dispatcher;
+  private final AccessGate gate; // null: everything may be asked for
   private final RequestLog requestLog; // null: there is no access log
   private final JsonBuffer json = new JsonBuffer();
   private RequestHead head; // of the present request; null: it could not be read
@@ -46,18 +46,20 @@ final class HttpConnection implements ServerConnection {
   /** Of the request that is being served; null when it is not traced. */
   private Trace trace;
 
-  HttpConnection(HttpContext context, SocketChannel channel) {
+  HttpConnection(HttpContext context, ClientChannel channel) {
     this.context = context;
     this.channel = channel;
     HttpLimits limits = context.limits();
     input = new ConnectionInput(channel, Math.max(INPUT_BYTES, limits.headBytes()));
     guard = new ConnectionGuard(channel, input, limits);
     output = new ConnectionOutput(channel, guard);
-    parser = new RequestHeadParser(input, limits.headBytes());
+    KeptFields kept = KeptFields.of(context.access().fieldNames());
+    parser = new RequestHeadParser(input, limits.headBytes(), kept);
     body = new BodyReader(input, limits, () -> output.write(ByteBuffer.wrap(CONTINUE)));
     infer = new InferHandler(context, body, guard);
     dispatcher = new Dispatcher(context);
-    requestLog = RequestLog.of(context.state().accessLog(), channel);
+    gate = AccessGate.of(context.access());
+    requestLog = RequestLog.of(context.state().accessLog(), channel.socket());
     context.watch().add(guard);
   }
 
@@ -71,8 +73,12 @@ final class HttpConnection implements ServerConnection {
   public void handle(Limit limit) {
     try {
       if (refused) {
+        guard.lingering(); // it gets little time
+        channel.open();
         refuse();
       } else {
+        guard.opening();
+        channel.open();
         serve();
       }
     } catch (IOException e) {
@@ -143,6 +149,9 @@ final class HttpConnection implements ServerConnection {
       output.requestId(head.fields().requestId());
       close = head.fields().wantsClose(parser.isHttp10());
       body.start(head.fields());
+      if (gate != null) {
+        gate.admit(head);
+      }
       if (Compression.ofRequest(head.fields().contentEncoding()) == Compression.NONE) {
         close = exchange(head, body, close);
       } else {

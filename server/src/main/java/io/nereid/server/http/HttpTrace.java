@@ -5,7 +5,6 @@ import io.nereid.server.trace.Tracing;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
-import java.nio.channels.SocketChannel;
 
 /** What traces say of HTTP, by OpenTelemetry's semantic conventions for servers. */
 final class HttpTrace {
@@ -18,7 +17,7 @@ final class HttpTrace {
       RequestHead head,
       String target,
       ConnectionGuard guard,
-      SocketChannel channel)
+      ClientChannel channel)
       throws IOException {
     Route route = head.route();
     HeaderFields fields = head.fields();
@@ -42,9 +41,9 @@ final class HttpTrace {
         .attribute("http.request.method", head.method())
         .attribute("http.route", template)
         .attribute("url.path", Router.path(target))
-        .attribute("url.scheme", "http");
-    address(trace, "client", channel.getRemoteAddress());
-    address(trace, "server", channel.getLocalAddress());
+        .attribute("url.scheme", channel.isEncrypted() ? "https" : "http");
+    address(trace, "client", channel.socket().getRemoteAddress());
+    address(trace, "server", channel.socket().getLocalAddress());
     return trace;
   }
 

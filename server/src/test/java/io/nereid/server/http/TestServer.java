@@ -48,12 +48,24 @@ final class TestServer implements AutoCloseable {
 
   /** As above, with more settings of the server. */
   TestServer(Nereid nereid, HttpLimits limits, UnaryOperator<ServerState.Builder> settings) {
+    this(nereid, HttpOptions.builder().limits(limits), settings);
+  }
+
+  /** With a runtime that has no models yet. */
+  TestServer(HttpOptions.Builder options) {
+    this(
+        Nereid.open(
+            RepositoryOptions.builder().explicit().build(),
+            NereidOptions.builder().drainTimeout(Duration.ofSeconds(10)).build()),
+        options,
+        state -> state);
+  }
+
+  private TestServer(
+      Nereid nereid, HttpOptions.Builder options, UnaryOperator<ServerState.Builder> settings) {
     this.nereid = nereid;
     state = settings.apply(ServerState.builder(nereid)).build();
-    http =
-        HttpServer.start(
-            state,
-            HttpOptions.builder().limits(limits).exitTimeout(Duration.ofSeconds(10)).build());
+    http = HttpServer.start(state, options.exitTimeout(Duration.ofSeconds(10)).build());
   }
 
   /** A server whose clients may register shared memory. */
