@@ -1,10 +1,14 @@
 package io.nereid.cli;
 
+import io.nereid.server.access.AccessControl;
 import io.nereid.server.grpc.GrpcCompression;
 import io.nereid.server.grpc.GrpcKeepAlive;
 import io.nereid.server.grpc.GrpcLimits;
 import io.nereid.server.grpc.GrpcOptions;
+import io.nereid.server.tls.TlsOptions;
+import io.nereid.server.tls.TlsOptions.ClientCertificate;
 import java.net.InetAddress;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
 import picocli.CommandLine.Model.CommandSpec;
@@ -120,20 +124,83 @@ final class GrpcArguments {
       description = "How long its calls may go on then; 0, the default: until they end.")
   private long maxAgeGraceMs;
 
-  /** Empty: gRPC is not served. */
-  Optional<GrpcOptions> options() {
+  @Option(
+      names = "--grpc-use-ssl",
+      arity = "0..1",
+      paramLabel = "BOOL",
+      defaultValue = "false",
+      fallbackValue = "true",
+      description = "Encrypt gRPC with certificates of its own, not those of --tls-cert.")
+  private boolean useSsl;
+
+  @Option(
+      names = "--grpc-use-ssl-mutual",
+      arity = "0..1",
+      paramLabel = "BOOL",
+      defaultValue = "false",
+      fallbackValue = "true",
+      description = "The same, and clients need certificates that lead to --grpc-root-cert.")
+  private boolean useSslMutual;
+
+  @Option(
+      names = "--grpc-server-cert",
+      paramLabel = "FILE",
+      description = "The server's certificate chain (PEM) for --grpc-use-ssl.")
+  private Path certificate;
+
+  @Option(
+      names = "--grpc-server-key",
+      paramLabel = "FILE",
+      description = "Its private key (PEM, not encrypted).")
+  private Path key;
+
+  @Option(
+      names = "--grpc-root-cert",
+      paramLabel = "FILE",
+      description = "Certificates (PEM) that those of clients must lead to.")
+  private Path clientCa;
+
+  /**
+   * Empty: gRPC is not served.
+   *
+   * @param tls how connections are encrypted, where it is not told for gRPC alone
+   */
+  Optional<GrpcOptions> options(Optional<TlsOptions> tls, AccessControl access) {
     if (!allowed) {
       return Optional.empty();
     }
     check(port >= 0 && port <= 65_535, "--grpc-port from 0 to 65535", port);
-    return Optional.of(
+    GrpcOptions.Builder options =
         GrpcOptions.builder()
             .address(address)
             .port(port)
             .limits(limits())
             .keepAlive(keepAlive())
             .compression(compression)
-            .build());
+            .access(access);
+    ownTls().or(() -> tls).ifPresent(options::tls);
+    return Optional.of(options.build());
+  }
+
+  private Optional<TlsOptions> ownTls() {
+    boolean used = useSsl || useSslMutual;
+    boolean complete =
+        used
+            ? certificate != null && key != null && (clientCa != null || !useSslMutual)
+            : certificate == null && key == null && clientCa == null;
+    if (!complete) {
+      throw new ParameterException(
+          command.commandLine(),
+          "expected --grpc-use-ssl with --grpc-server-cert and --grpc-server-key, and"
+              + " --grpc-use-ssl-mutual with --grpc-root-cert as well, got one without the other");
+    }
+    if (!used) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        useSslMutual
+            ? TlsOptions.of(certificate, key, clientCa, ClientCertificate.REQUIRED)
+            : TlsOptions.of(certificate, key));
   }
 
   private GrpcLimits limits() {

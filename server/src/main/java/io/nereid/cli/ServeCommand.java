@@ -135,7 +135,7 @@ final class ServeCommand implements Callable<Integer> {
               .repository(control.options(repository).listener(progress).build())
               .runtime(runtime.options())
               .http(http.options(exitTimeout, tls.options(), access.http()))
-              .grpc(grpc.options())
+              .grpc(grpc.options(tls.options(), access.grpc()))
               .exitTimeout(exitTimeout)
               .trace(trace.options())
               .exitOnError(exitOnError)

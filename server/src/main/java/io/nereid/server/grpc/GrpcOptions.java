@@ -1,7 +1,10 @@
 package io.nereid.server.grpc;
 
+import io.nereid.server.access.AccessControl;
+import io.nereid.server.tls.TlsOptions;
 import java.net.InetAddress;
 import java.util.Objects;
+import java.util.Optional;
 
 /**
  * Where gRPC is served, and how. Build one with {@link #builder()}.
@@ -11,13 +14,17 @@ import java.util.Objects;
  * @param limits what clients may ask of it
  * @param keepAlive how long connections live
  * @param compression how replies of the inference service are compressed
+ * @param access which calls may be made
+ * @param tls how connections are encrypted; empty: they are not
  */
 public record GrpcOptions(
     InetAddress address,
     int port,
     GrpcLimits limits,
     GrpcKeepAlive keepAlive,
-    GrpcCompression compression) {
+    GrpcCompression compression,
+    AccessControl access,
+    Optional<TlsOptions> tls) {
 
   /** Checks the values. */
   public GrpcOptions {
@@ -25,6 +32,8 @@ public record GrpcOptions(
     Objects.requireNonNull(limits);
     Objects.requireNonNull(keepAlive);
     Objects.requireNonNull(compression);
+    Objects.requireNonNull(access);
+    Objects.requireNonNull(tls);
     if (port < 0 || port > 65_535) {
       throw new IllegalArgumentException("port must be 0 to 65535, got " + port);
     }
@@ -42,6 +51,8 @@ public record GrpcOptions(
     private GrpcLimits limits = GrpcLimits.DEFAULT;
     private GrpcKeepAlive keepAlive = GrpcKeepAlive.DEFAULT;
     private GrpcCompression compression = GrpcCompression.NONE;
+    private AccessControl access = AccessControl.OPEN;
+    private Optional<TlsOptions> tls = Optional.empty();
 
     private Builder() {}
 
@@ -75,9 +86,21 @@ public record GrpcOptions(
       return this;
     }
 
+    /** Which calls may be made; all by default. */
+    public Builder access(AccessControl control) {
+      access = control;
+      return this;
+    }
+
+    /** How connections are encrypted; by default they are not. */
+    public Builder tls(TlsOptions files) {
+      tls = Optional.of(files);
+      return this;
+    }
+
     /** The finished value. */
     public GrpcOptions build() {
-      return new GrpcOptions(address, port, limits, keepAlive, compression);
+      return new GrpcOptions(address, port, limits, keepAlive, compression, access, tls);
     }
   }
 }

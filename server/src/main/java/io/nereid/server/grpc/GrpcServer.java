@@ -1,15 +1,19 @@
 package io.nereid.server.grpc;
 
 import io.grpc.Attributes;
+import io.grpc.InsecureServerCredentials;
 import io.grpc.Server;
+import io.grpc.ServerCredentials;
 import io.grpc.ServerInterceptors;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.ServerTransportFilter;
+import io.grpc.TlsServerCredentials;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import io.grpc.protobuf.services.ProtoReflectionServiceV1;
 import io.nereid.NereidException;
 import io.nereid.StatusCode;
 import io.nereid.server.shared.ServerState;
+import io.nereid.server.tls.TlsSettings;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -61,12 +65,13 @@ public final class GrpcServer implements AutoCloseable {
     ConnectionCount connections = new ConnectionCount();
     EventLoops loops = new EventLoops();
     try {
-      Server server =
+      CallGate gate = new CallGate(state.health(), options);
+      NettyServerBuilder builder =
           builder(options, loops)
-              .addServices(services(state, health, options, loops))
-              .addTransportFilter(connections)
-              .build();
-      return new GrpcServer(state, health, connections, loops, server.start());
+              .addServices(services(state, health, loops, gate))
+              .addTransportFilter(connections);
+      state.accessLog().ifPresent(log -> builder.addStreamTracerFactory(new CallLog(log)));
+      return new GrpcServer(state, health, connections, loops, builder.build().start());
     } catch (IOException e) {
       loops.close();
       throw new NereidException(
@@ -80,20 +85,22 @@ public final class GrpcServer implements AutoCloseable {
   }
 
   private static List<ServerServiceDefinition> services(
-      ServerState state, HealthService health, GrpcOptions options, EventLoops loops) {
-    CallGate gate = new CallGate(state.health(), options.compression());
-    return List.of(
-        ServerInterceptors.intercept(InferenceService.of(state, loops), gate),
-        health.definition(),
-        ProtoReflectionServiceV1.newInstance().bindService(),
-        OldReflection.service());
+      ServerState state, HealthService health, EventLoops loops, CallGate gate) {
+    return Stream.of(
+            InferenceService.of(state, loops),
+            health.definition(),
+            ProtoReflectionServiceV1.newInstance().bindService(),
+            OldReflection.service())
+        .map(service -> ServerInterceptors.intercept(service, gate))
+        .toList();
   }
 
   private static NettyServerBuilder builder(GrpcOptions options, EventLoops loops) {
     GrpcLimits limits = options.limits();
     GrpcKeepAlive keepAlive = options.keepAlive();
     NettyServerBuilder builder =
-        NettyServerBuilder.forAddress(new InetSocketAddress(options.address(), options.port()))
+        NettyServerBuilder.forAddress(
+                new InetSocketAddress(options.address(), options.port()), credentials(options))
             .bossEventLoopGroup(loops.acceptor())
             .workerEventLoopGroup(loops.workers())
             .channelType(loops.channelType())
@@ -113,6 +120,26 @@ public final class GrpcServer implements AutoCloseable {
         .maxAgeGrace()
         .ifPresent(grace -> builder.maxConnectionAgeGrace(grace.toNanos(), TimeUnit.NANOSECONDS));
     return builder;
+  }
+
+  /** They look at the files anew for each connection. */
+  private static ServerCredentials credentials(GrpcOptions options) {
+    if (options.tls().isEmpty()) {
+      return InsecureServerCredentials.create();
+    }
+    TlsSettings tls = TlsSettings.open(options.tls().get());
+    TlsServerCredentials.Builder credentials =
+        TlsServerCredentials.newBuilder().keyManager(tls.keyManager());
+    tls.trustManager()
+        .ifPresent(trusted ->
+            credentials
+                .trustManager(trusted)
+                .clientAuth(
+                    switch (tls.options().clientCertificate()) {
+                      case REQUIRED -> TlsServerCredentials.ClientAuth.REQUIRE;
+                      case OPTIONAL -> TlsServerCredentials.ClientAuth.OPTIONAL;
+                    }));
+    return credentials.build();
   }
 
   /** Where it listens. */

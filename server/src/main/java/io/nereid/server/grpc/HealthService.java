@@ -1,5 +1,6 @@
 package io.nereid.server.grpc;
 
+import com.google.protobuf.Descriptors.ServiceDescriptor;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
@@ -30,6 +31,12 @@ import java.util.Set;
  */
 final class HealthService implements LifecycleListener {
 
+  private static final ServiceDescriptor SERVICE =
+      GrpcHealth.getDescriptor().findServiceByName("Health");
+
+  /** The service's full name. */
+  static final String NAME = SERVICE.getFullName();
+
   private static final List<String> SERVER_NAMES = List.of("", InferenceService.NAME);
 
   private final Nereid nereid;
@@ -51,7 +58,7 @@ final class HealthService implements LifecycleListener {
   ServerServiceDefinition definition() {
     HealthCheckRequest request = HealthCheckRequest.getDefaultInstance();
     HealthCheckResponse reply = HealthCheckResponse.getDefaultInstance();
-    return new ServiceMethods(GrpcHealth.getDescriptor().findServiceByName("Health"))
+    return new ServiceMethods(SERVICE)
         .add("Check", request, reply, this::check)
         .add(
             "List",

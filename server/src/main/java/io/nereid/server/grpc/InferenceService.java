@@ -10,6 +10,8 @@ import io.nereid.proto.CudaSharedMemoryStatusResponse;
 import io.nereid.proto.CudaSharedMemoryUnregisterRequest;
 import io.nereid.proto.CudaSharedMemoryUnregisterResponse;
 import io.nereid.proto.GrpcService;
+import io.nereid.proto.LogSettingsRequest;
+import io.nereid.proto.LogSettingsResponse;
 import io.nereid.proto.ModelConfigRequest;
 import io.nereid.proto.ModelConfigResponse;
 import io.nereid.proto.ModelMetadataRequest;
@@ -36,6 +38,8 @@ import io.nereid.proto.SystemSharedMemoryStatusRequest;
 import io.nereid.proto.SystemSharedMemoryStatusResponse;
 import io.nereid.proto.SystemSharedMemoryUnregisterRequest;
 import io.nereid.proto.SystemSharedMemoryUnregisterResponse;
+import io.nereid.proto.TraceSettingRequest;
+import io.nereid.proto.TraceSettingResponse;
 import io.nereid.server.memory.SharedMemoryRegions;
 import io.nereid.server.shared.ServerState;
 
@@ -60,6 +64,7 @@ final class InferenceService {
     service.addRepository(state.nereid());
     service.addSystemMemory(state.sharedMemory());
     service.addCudaMemory();
+    service.addSettings(state);
     service.addInference(new InferenceCalls(state, loops));
     return service.methods.definition();
   }
@@ -148,6 +153,19 @@ final class InferenceService {
         SystemSharedMemoryUnregisterRequest.getDefaultInstance(),
         SystemSharedMemoryUnregisterResponse.getDefaultInstance(),
         system::unregister);
+  }
+
+  private void addSettings(ServerState state) {
+    methods.add(
+        "TraceSetting",
+        TraceSettingRequest.getDefaultInstance(),
+        TraceSettingResponse.getDefaultInstance(),
+        new TraceMethods(state)::setting);
+    methods.add(
+        "LogSettings",
+        LogSettingsRequest.getDefaultInstance(),
+        LogSettingsResponse.getDefaultInstance(),
+        new LogMethods(state.log())::settings);
   }
 
   private void addCudaMemory() {

@@ -105,8 +105,13 @@ final class RequestBuilder {
     DataType type = input.type();
     if (type == null) {
       throw GrpcStatus.invalidArgument(
-          "unexpected datatype '" + input.datatype() + "' of inference input '" + input.name()
-              + "' for model '" + model.name() + "'");
+          "unexpected datatype '"
+              + input.datatype()
+              + "' of inference input '"
+              + input.name()
+              + "' for model '"
+              + model.name()
+              + "'");
     }
     for (TensorSpec spec : model.spec().inputs()) {
       if (spec.name().equals(input.name()) && spec.dataType() != type) {

@@ -30,10 +30,20 @@ final class GrpcFixture implements AutoCloseable {
   }
 
   GrpcFixture(RepositoryOptions repository, GrpcOptions options) {
-    nereid =
+    this(
         Nereid.open(
-            repository, NereidOptions.builder().drainTimeout(Duration.ofSeconds(10)).build());
-    state = ServerState.builder(nereid).build();
+            repository, NereidOptions.builder().drainTimeout(Duration.ofSeconds(10)).build()),
+        options);
+  }
+
+  private GrpcFixture(Nereid nereid, GrpcOptions options) {
+    this(nereid, ServerState.builder(nereid).build(), options);
+  }
+
+  /** Takes over the runtime. */
+  GrpcFixture(Nereid nereid, ServerState state, GrpcOptions options) {
+    this.nereid = nereid;
+    this.state = state;
     server = GrpcServer.start(state, options);
     channel = channel(server.port());
   }

@@ -7,7 +7,9 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 
-/** Makes bytes that are, or nearly are, a message of some type, in all ways that protobuf allows. */
+/**
+ * Makes bytes that are, or nearly are, a message of some type, in all ways that protobuf allows.
+ */
 final class WireFuzz {
 
   private final Random random;
@@ -79,7 +81,9 @@ final class WireFuzz {
     if (random.nextInt(40) == 0) {
       return bytes(random.nextInt(8)); // most likely not UTF-8
     }
-    return words.get(random.nextInt(words.size())).getBytes(java.nio.charset.StandardCharsets.UTF_8);
+    return words
+        .get(random.nextInt(words.size()))
+        .getBytes(java.nio.charset.StandardCharsets.UTF_8);
   }
 
   private byte[] bytes(int count) {
@@ -158,7 +162,10 @@ final class WireFuzz {
     while (!left.isEmpty()) {
       Field picked = left.get(random.nextInt(left.size()));
       Field first =
-          left.stream().filter(field -> field.number() == picked.number()).findFirst().orElseThrow();
+          left.stream()
+              .filter(field -> field.number() == picked.number())
+              .findFirst()
+              .orElseThrow();
       left.remove(first);
       out.writeBytes(first.encoded());
       if (random.nextInt(6) == 0) {
