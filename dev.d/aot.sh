@@ -8,7 +8,7 @@ aot_cache=$root/build/nereid.aot
 # When the cache was last made, or could not be.
 aot_stamp=$root/build/aot.stamp
 aot_log=$root/build/aot.log
-readonly aot_patience_s=120
+readonly aot_patience_s=300
 
 # Of every JVM that runs the product: one with others cannot use the cache.
 java_options=(--enable-native-access=ALL-UNNAMED "-Dnereid.home=$root")
@@ -63,8 +63,9 @@ aot_requests() {
 aot_train() {
   local jdk server port='' deadline=$((SECONDS + aot_patience_s)) trained=''
   jdk=$(find_jdk) || return 1
-  # Without variables that change the JVM or the server.
-  env -i "PATH=$PATH" "TMPDIR=${TMPDIR:-/tmp}" "$jdk/bin/java" "${java_options[@]}" "-XX:AOTCacheOutput=$aot_cache.new" \
+  # Without variables that change the JVM or the server, and beside servers that have the usual ports.
+  env -i "PATH=$PATH" "TMPDIR=${TMPDIR:-/tmp}" "HOME=${HOME:-/}" \
+    NEREID_METRICS_PORT=0 NEREID_GRPC_PORT=0 NEREID_GRPC_ADDRESS=127.0.0.1 "$jdk/bin/java" "${java_options[@]}" "-XX:AOTCacheOutput=$aot_cache.new" \
     -jar "$jar" serve --http-address 127.0.0.1 --http-port 0 >"$aot_log" 2>&1 &
   server=$!
   while ((SECONDS < deadline)) && kill -0 $server 2>/dev/null; do

@@ -50,8 +50,6 @@ final class TritonFlags {
     REASONS.put("--vertex-ai-thread-count", CLOUD);
     REASONS.put("--vertex-ai-default-model", CLOUD);
     REASONS.put("--allow-gpu-metrics", "there are no metrics of GPUs");
-    REASONS.put("--allow-cpu-metrics", "there are no metrics of the machine's processors");
-    REASONS.put("--metrics-interval-ms", "metrics are computed when they are asked for");
     REASONS.put("--backend-directory", IN_JAR);
     REASONS.put("--backend-config", "a model's own configuration has its backend's settings");
     REASONS.put("--repoagent-directory", "there are no repository agents");

@@ -6,7 +6,6 @@ import io.nereid.Nereid;
 import io.nereid.NereidException;
 import io.nereid.StatusCode;
 import io.nereid.server.grpc.GrpcServer;
-import io.nereid.server.http.HttpOptions;
 import io.nereid.server.http.HttpServer;
 import io.nereid.server.log.AccessLog;
 import io.nereid.server.metrics.MetricsServer;
@@ -141,7 +140,10 @@ public final class NereidServer implements AutoCloseable {
   /** What is served where. */
   public List<Frontend> frontends() {
     List<Frontend> frontends = new ArrayList<>();
-    http.ifPresent(server -> frontends.add(httpFrontend(server)));
+    http.ifPresent(server ->
+        frontends.add(
+            Frontend.http(
+                "HTTP", httpScheme(), options.http().orElseThrow().address(), server.port())));
     grpc.server()
         .ifPresent(server ->
             frontends.add(Frontend.grpc(options.grpc().orElseThrow().address(), server.port())));
@@ -152,10 +154,8 @@ public final class NereidServer implements AutoCloseable {
     return frontends;
   }
 
-  private Frontend httpFrontend(HttpServer server) {
-    HttpOptions how = options.http().orElseThrow();
-    String scheme = how.tls().isPresent() ? "https" : "http";
-    return Frontend.http("HTTP", scheme, how.address(), server.port());
+  private String httpScheme() {
+    return options.http().orElseThrow().tls().isPresent() ? "https" : "http";
   }
 
   /** The port of the metrics; empty: they are not served. */

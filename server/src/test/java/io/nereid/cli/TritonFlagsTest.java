@@ -35,6 +35,19 @@ class TritonFlagsTest {
   }
 
   @Test
+  void theDocumentNamesThemAll() throws Exception {
+    String document = Files.readString(Path.of("..", "docs", "command-line.md"));
+    TritonFlags.reasons()
+        .forEach((flag, reason) -> {
+          boolean there =
+              document
+                  .lines()
+                  .anyMatch(line -> line.contains("`" + flag + "`") && line.contains(reason));
+          assertTrue(there, flag + ", " + reason);
+        });
+  }
+
+  @Test
   void fromAFileTheWarningNamesThePlace(@TempDir Path directory) throws Exception {
     Path file = Files.writeString(directory.resolve("a.yaml"), "http-port: 1\nrate-limit: off\n");
     SettingsRun run = new SettingsRun(Map.of(), "--config", file.toString());

@@ -112,6 +112,13 @@ final class ConnectionOutput {
     }
   }
 
+  /** Sends a part of a reply, which may be its first. */
+  void sendPieces(List<ByteBuffer> pieces) throws IOException {
+    guard.writing();
+    begun = true;
+    writeAll(pieces, List.of());
+  }
+
   void write(ByteBuffer buffer) throws IOException {
     while (buffer.hasRemaining()) {
       channel.write(buffer);

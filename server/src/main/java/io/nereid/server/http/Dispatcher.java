@@ -5,17 +5,22 @@ import io.nereid.Nereid;
 import io.nereid.server.shared.ModelFacts;
 import java.io.IOException;
 
-/** Serves everything but infer requests: writes the JSON of a reply and gives its status. */
+/**
+ * Serves everything but infer requests and streams: writes the JSON of a reply and gives its
+ * status.
+ */
 final class Dispatcher {
 
   private final HttpContext context;
+  private final GenerateHandler generate;
   private final RepositoryHandler repository;
   private final SharedMemoryHandler sharedMemory;
   private final TraceHandler trace;
   private final LoggingHandler logging;
 
-  Dispatcher(HttpContext context) {
+  Dispatcher(HttpContext context, GenerateHandler generate) {
     this.context = context;
+    this.generate = generate;
     repository = new RepositoryHandler(context);
     sharedMemory = new SharedMemoryHandler(context);
     trace = new TraceHandler(context);
@@ -67,6 +72,10 @@ final class Dispatcher {
         repository.unload(route.model(), body);
         yield Status.OK;
       }
+      case GENERATE -> {
+        generate.generate(head, body, json);
+        yield Status.OK;
+      }
       case SYSTEM_MEMORY_STATUS -> ok(() -> sharedMemory.status(route, json));
       case SYSTEM_MEMORY_REGISTER -> {
         sharedMemory.register(route, body);
@@ -83,7 +92,8 @@ final class Dispatcher {
         logging.handle(head, body, json);
         yield Status.OK;
       }
-      case INFER, UNKNOWN -> throw new IllegalStateException(route + " is not served here");
+      case INFER, GENERATE_STREAM, UNKNOWN ->
+          throw new IllegalStateException(route + " is not served here");
     };
   }
 

@@ -16,6 +16,8 @@ enum Endpoint {
   ALL_STATISTICS("GET"),
   INFER("POST"),
   TRACE_SETTING("GET", "POST"),
+  GENERATE("POST"),
+  GENERATE_STREAM("POST"),
   REPOSITORY_INDEX("POST"),
   MODEL_LOAD("POST"),
   MODEL_UNLOAD("POST"),
@@ -40,7 +42,7 @@ enum Endpoint {
     return switch (this) {
       case SERVER_LIVE, SERVER_READY, MODEL_READY -> EndpointGroup.HEALTH;
       case SERVER_METADATA, MODELS, MODEL_METADATA -> EndpointGroup.METADATA;
-      case INFER -> EndpointGroup.INFERENCE;
+      case INFER, GENERATE, GENERATE_STREAM -> EndpointGroup.INFERENCE;
       case MODEL_CONFIG -> EndpointGroup.MODEL_CONFIG;
       case MODEL_STATISTICS, ALL_STATISTICS -> EndpointGroup.STATISTICS;
       case REPOSITORY_INDEX, MODEL_LOAD, MODEL_UNLOAD -> EndpointGroup.MODEL_REPOSITORY;

@@ -36,9 +36,10 @@ final class HttpConnection implements ServerConnection {
   private final RequestHeadParser parser;
   private final BodyReader body;
   private final InferHandler infer;
+  private final GenerateHandler generate;
   private final Dispatcher dispatcher;
-  private final AccessGate gate; // null: everything may be asked for
   private final RequestLog requestLog; // null: there is no access log
+  private final AccessGate gate; // null: everything may be asked for
   private final JsonBuffer json = new JsonBuffer();
   private RequestHead head; // of the present request; null: it could not be read
   private boolean refused;
@@ -57,9 +58,10 @@ final class HttpConnection implements ServerConnection {
     parser = new RequestHeadParser(input, limits.headBytes(), kept);
     body = new BodyReader(input, limits, () -> output.write(ByteBuffer.wrap(CONTINUE)));
     infer = new InferHandler(context, body, guard);
-    dispatcher = new Dispatcher(context);
-    gate = AccessGate.of(context.access());
     requestLog = RequestLog.of(context.state().accessLog(), channel.socket());
+    generate = new GenerateHandler(context, guard, output);
+    dispatcher = new Dispatcher(context, generate);
+    gate = AccessGate.of(context.access());
     context.watch().add(guard);
   }
 
@@ -227,7 +229,13 @@ final class HttpConnection implements ServerConnection {
   /** Answers a request that is well formed; whether the connection ends with it. */
   private boolean exchange(RequestHead head, RequestBody content, boolean wantsClose)
       throws IOException {
-    if (head.route().endpoint() != Endpoint.INFER || !head.method().equals("POST")) {
+    Endpoint endpoint = head.route().endpoint();
+    boolean post = head.method().equals("POST");
+    if (post && endpoint == Endpoint.GENERATE_STREAM) {
+      return generate.stream(
+          head, content, json, parser.isHttp10(), () -> wantsClose || isEnding());
+    }
+    if (!post || endpoint != Endpoint.INFER) {
       Status status = dispatcher.dispatch(head, content, json);
       boolean close = wantsClose || isEnding();
       output.send(status, json, List.of(), close, head.isHeadMethod());

@@ -51,7 +51,7 @@ final class InferHandler {
    * @param trace null: it is not traced
    */
   InferResponse infer(RequestHead head, RequestBody body, Trace trace) throws IOException {
-    Model model = model(head.route());
+    Model model = model(context, head.route());
     version = model.version();
     if (model.spec().decoupled()) {
       throw new HttpFailure(
@@ -110,7 +110,8 @@ final class InferHandler {
     }
   }
 
-  private Model model(Route route) {
+  /** The model that is to answer a request, while the server takes any. */
+  static Model model(HttpContext context, Route route) {
     context.health().checkLoaded();
     if (context.health().isStopping()) {
       throw HttpFailure.closing(

@@ -10,8 +10,6 @@ import io.nereid.server.memory.RequestSlices;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.time.Duration;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -28,8 +26,6 @@ import tools.jackson.core.json.JsonFactory;
  * parser, and binary tensors from the socket, straight into the request's memory.
  */
 final class InferRequestParser {
-
-  private static final String RESERVED = "triton_";
 
   private final JsonFactory json;
   private final HttpLimits limits;
@@ -245,13 +241,7 @@ final class InferRequestParser {
   }
 
   private void readData(JsonParser parser, InputDescription input) {
-    if (input.type == DataType.FP16 || input.type == DataType.BF16) {
-      throw HttpFailure.badRequest(
-          "receiving "
-              + input.type
-              + " data via JSON is not supported. Please use the binary data format for input "
-              + input.name);
-    }
+    InputDescription.checkJsonType(input.name, input.type);
     input.checkType(spec(input.name), model.name());
     long count = input.elementCount();
     if (count == 0) {
@@ -323,38 +313,8 @@ final class InferRequestParser {
       switch (name) {
         case "binary_data_output" ->
             outputs.binaryByDefault(JsonParsing.bool(parser, "binary_data_output"));
-        case "priority" ->
-            request.priority(
-                (int) Math.min(Integer.MAX_VALUE, JsonParsing.unsigned(parser, "priority")));
-        case "timeout" -> {
-          long timeoutUs = JsonParsing.unsigned(parser, "timeout");
-          if (timeoutUs > 0) { // 0 is how clients say that there is none
-            request.timeout(Duration.of(timeoutUs, ChronoUnit.MICROS));
-          }
-        }
-        default -> request.parameter(name, parameter(parser, name));
+        default -> InferParameters.take(name, parser, request);
       }
     }
-  }
-
-  private static Object parameter(JsonParser parser, String name) {
-    return switch (parser.currentToken()) {
-      case VALUE_TRUE -> true;
-      case VALUE_FALSE -> false;
-      case VALUE_STRING -> parser.getString();
-      case VALUE_NUMBER_FLOAT -> parser.getDoubleValue();
-      case VALUE_NUMBER_INT ->
-          parser.getNumberType() == JsonParser.NumberType.BIG_INTEGER
-              ? parser.getBigIntegerValue()
-              : (Object) parser.getLongValue();
-      default ->
-          throw HttpFailure.badRequest(
-              name.startsWith(RESERVED)
-                  ? "parameter keys starting with 'triton_' are reserved for Triton usage and"
-                      + " should not be specified."
-                  : "parameter '"
-                      + name
-                      + "' has invalid type. It should be either 'int', 'bool', or 'string'.");
-    };
   }
 }

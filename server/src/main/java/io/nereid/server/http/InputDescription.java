@@ -58,6 +58,17 @@ final class InputDescription {
     }
   }
 
+  /** Whether there is a form of the type in JSON. */
+  static void checkJsonType(String input, DataType type) {
+    if (type == DataType.FP16 || type == DataType.BF16) {
+      throw HttpFailure.badRequest(
+          "receiving "
+              + type
+              + " data via JSON is not supported. Please use the binary data format for input "
+              + input);
+    }
+  }
+
   /** Whether this is what the model expects; an input that it does not know is not judged here. */
   void checkType(TensorSpec spec, String model) {
     if (spec != null && spec.dataType() != type) {

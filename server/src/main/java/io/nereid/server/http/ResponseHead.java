@@ -14,6 +14,8 @@ final class ResponseHead {
   private static final byte[] JSON = ascii("Content-Type: application/json\r\n");
   private static final byte[] BINARY =
       ascii("Content-Type: application/octet-stream\r\nInference-Header-Content-Length: ");
+  private static final byte[] EVENTS = ascii("Content-Type: text/event-stream; charset=utf-8\r\n");
+  private static final byte[] CHUNKED = ascii("Transfer-Encoding: chunked\r\n");
   private static final byte[] LENGTH = ascii("Content-Length: ");
   private static final byte[] REQUEST_ID = ascii("X-Request-Id: ");
   private static final byte[] CLOSE = ascii("Connection: close\r\n");
@@ -89,6 +91,31 @@ final class ResponseHead {
       put(CLOSE);
     }
     put(LINE_END);
+  }
+
+  /** Writes the head of a reply of events, whose length is not known. */
+  void writeEventStream(boolean chunked, boolean close) {
+    length = 0;
+    put(Status.OK.line());
+    put(date());
+    put(EVENTS);
+    if (chunked) {
+      put(CHUNKED);
+    }
+    if (close) {
+      put(CLOSE);
+    }
+    put(LINE_END);
+  }
+
+  /** Begins with nothing. */
+  void clear() {
+    length = 0;
+  }
+
+  /** Writes what goes behind the head. */
+  void append(String text) {
+    put(ascii(text));
   }
 
   private void put(byte[] text) {

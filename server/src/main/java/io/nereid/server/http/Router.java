@@ -99,6 +99,8 @@ final class Router {
     }
     return switch (segments.get(next)) {
       case "infer" -> new Route(Endpoint.INFER, model, version, false);
+      case "generate" -> new Route(Endpoint.GENERATE, model, version, false);
+      case "generate_stream" -> new Route(Endpoint.GENERATE_STREAM, model, version, false);
       case "ready" -> new Route(Endpoint.MODEL_READY, model, version, false);
       case "config" -> new Route(Endpoint.MODEL_CONFIG, model, version, false);
       case "stats" -> new Route(Endpoint.MODEL_STATISTICS, model, version, false);

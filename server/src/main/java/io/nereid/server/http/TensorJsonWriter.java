@@ -25,6 +25,13 @@ final class TensorJsonWriter {
   private TensorJsonWriter() {}
 
   static void write(Tensor tensor, String output, JsonBuffer json) {
+    json.write('[');
+    writeElements(tensor, output, json);
+    json.write(']');
+  }
+
+  /** The elements with commas between them. */
+  static void writeElements(Tensor tensor, String output, JsonBuffer json) {
     DataType type = tensor.dataType();
     if (type == DataType.FP16 || type == DataType.BF16) {
       throw HttpFailure.badRequest(
@@ -34,7 +41,6 @@ final class TensorJsonWriter {
               + output);
     }
     MemorySegment data = tensor.segment();
-    json.write('[');
     if (type == DataType.BYTES) {
       writeStrings(data, json);
     } else {
@@ -46,7 +52,6 @@ final class TensorJsonWriter {
         element(type, data, i, json);
       }
     }
-    json.write(']');
   }
 
   private static void element(DataType type, MemorySegment data, long i, JsonBuffer json) {

@@ -59,12 +59,14 @@ final class LogLine extends Formatter {
 
   /** Begins a line of text. */
   static void plain(StringBuilder line, Instant time, String level) {
-    line.append(LogText.time(time)).append(' ').append(level).append(' ');
+    LogText.appendTime(line, time);
+    line.append(' ').append(level).append(' ');
   }
 
   /** Begins a line of JSON. */
   static void json(StringBuilder line, Instant time, String level, String logger) {
-    line.append("{\"timestamp\":\"").append(LogText.time(time));
+    line.append("{\"timestamp\":\"");
+    LogText.appendTime(line, time);
     line.append("\",\"level\":\"").append(level);
     line.append("\",\"logger\":");
     LogText.appendQuoted(line, logger);

@@ -16,16 +16,29 @@ final class LogText {
   /** Longest piece of a request that an error message quotes. */
   private static final int MAX_QUOTED_LENGTH = 64;
 
-  private static final DateTimeFormatter TIME =
-      DateTimeFormatter.ofPattern("uuuu-MM-dd'T'HH:mm:ss.SSS'Z'").withZone(ZoneOffset.UTC);
+  private static final DateTimeFormatter SECOND =
+      DateTimeFormatter.ofPattern("uuuu-MM-dd'T'HH:mm:ss.").withZone(ZoneOffset.UTC);
+
+  /** Most lines are of the same second as the one before: it is not formatted anew. */
+  private record Second(long epochSecond, String text) {}
+
+  private static volatile Second second = new Second(-1, "");
 
   private static final String HEX = "0123456789abcdef";
 
   private LogText() {}
 
   /** A time as ISO 8601 has it, of UTC, with milliseconds. */
-  static String time(Instant instant) {
-    return TIME.format(instant);
+  static void appendTime(StringBuilder line, Instant instant) {
+    Second known = second;
+    if (known.epochSecond != instant.getEpochSecond()) {
+      known = new Second(instant.getEpochSecond(), SECOND.format(instant));
+      second = known;
+    }
+    int ms = instant.getNano() / 1_000_000;
+    line.append(known.text);
+    line.append((char) ('0' + ms / 100)).append((char) ('0' + ms / 10 % 10));
+    line.append((char) ('0' + ms % 10)).append('Z');
   }
 
   static String shortened(String text) {
@@ -46,16 +59,22 @@ final class LogText {
 
   private static void append(StringBuilder line, String text, boolean quoted) {
     int length = Math.min(text.length(), MAX_LENGTH);
+    int from = 0; // of what can be taken as it is
     for (int i = 0; i < length; i++) {
       char c = text.charAt(i);
-      if (quoted && (c == '"' || c == '\\')) {
+      boolean marked = quoted && (c == '"' || c == '\\');
+      if (c >= ' ' && c < 0x7f && !marked) {
+        continue;
+      }
+      line.append(text, from, i);
+      from = i + 1;
+      if (marked) {
         line.append('\\').append(c);
-      } else if (c >= ' ' && c < 0x7f) {
-        line.append(c);
       } else {
         appendSpecial(line, c);
       }
     }
+    line.append(text, from, length);
     if (length < text.length()) {
       line.append("... (").append(text.length() - length).append(" more)");
     }

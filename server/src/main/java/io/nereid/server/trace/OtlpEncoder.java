@@ -1,8 +1,5 @@
 package io.nereid.server.trace;
 
-import com.google.protobuf.ByteString;
-import com.google.protobuf.CodedOutputStream;
-import java.io.IOException;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
@@ -10,9 +7,12 @@ import java.util.SplittableRandom;
 
 /**
  * Writes traces as an ExportTraceServiceRequest of OTLP 1. One trace is a span for the request,
- * below it one for the inference, and below that one for each stage whose time is known.
+ * below it one for the inference, and below that one for each stage whose time is known. Used by
+ * one thread.
  */
 final class OtlpEncoder {
+
+  private static final byte[] NO_PARENT = {};
 
   private static final int KIND_INTERNAL = 1;
   private static final int KIND_SERVER = 2;
@@ -25,194 +25,153 @@ final class OtlpEncoder {
 
   private static final int SPAN_ID_BYTES = 8;
 
-  /** What is written into a message. */
-  private interface Content {
-    void write(CodedOutputStream out) throws IOException;
-  }
+  /** Where attributes are, in a span and in a resource. */
+  private static final int SPAN_ATTRIBUTES = 9;
 
-  private final ByteString resource;
-  private final ByteString scope;
+  private static final int RESOURCE_ATTRIBUTES = 1;
+
+  private final Map<String, String> resource;
+  private final String version;
+  private final ProtobufBuffer out = new ProtobufBuffer();
 
   /** Traces of many servers meet at a collector: seeded by the JDK with what differs. */
   private final SplittableRandom random = new SplittableRandom();
 
-  OtlpEncoder(Map<String, String> resource, String version) throws IOException {
-    this.resource =
-        message(out -> {
-          for (Map.Entry<String, String> attribute : resource.entrySet()) {
-            attribute(out, 1, attribute.getKey(), attribute.getValue());
-          }
-        });
-    scope =
-        message(out -> {
-          out.writeString(1, "io.nereid.server");
-          out.writeString(2, version);
-        });
+  OtlpEncoder(Map<String, String> resource, String version) {
+    this.resource = resource;
+    this.version = version;
   }
 
-  byte[] encode(List<Trace> traces) throws IOException {
-    ByteString scopeSpans =
-        message(out -> {
-          out.writeBytes(1, scope);
-          for (Trace trace : traces) {
-            spans(out, trace);
-          }
-        });
-    ByteString resourceSpans =
-        message(out -> {
-          out.writeBytes(1, resource);
-          out.writeBytes(2, scopeSpans);
-        });
-    return message(out -> out.writeBytes(1, resourceSpans)).toByteArray();
-  }
-
-  private static ByteString message(Content content) throws IOException {
-    ByteString.Output bytes = ByteString.newOutput();
-    CodedOutputStream out = CodedOutputStream.newInstance(bytes);
-    content.write(out);
-    out.flush();
-    return bytes.toByteString();
-  }
-
-  private void spans(CodedOutputStream out, Trace trace) throws IOException {
-    boolean child = trace.parent != null;
-    ByteString traceId = child ? bytes(trace.parent.traceId()) : randomId(2 * SPAN_ID_BYTES);
-    ByteString root = randomId(SPAN_ID_BYTES);
-    ByteString parent = child ? bytes(trace.parent.spanId()) : ByteString.EMPTY;
-    span(
-        out,
-        new Ids(traceId, root, parent, child ? trace.parent.state() : "", child),
-        new Span(trace.name, KIND_SERVER, trace.receiveStartNs, trace.endNs),
-        trace,
-        OtlpEncoder::rootAttributes);
-    if (trace.requestStartNs == 0) {
-      return; // it failed before there was anything to execute
+  byte[] encode(List<Trace> traces) {
+    out.clear();
+    int resourceSpans = out.begin(1);
+    int described = out.begin(1);
+    resource.forEach((name, value) -> attribute(RESOURCE_ATTRIBUTES, name, value));
+    out.end(described);
+    int scopeSpans = out.begin(2);
+    int scope = out.begin(1);
+    out.string(1, "io.nereid.server");
+    out.string(2, version);
+    out.end(scope);
+    for (Trace trace : traces) {
+      write(trace);
     }
-    ByteString inference = randomId(SPAN_ID_BYTES);
+    out.end(scopeSpans);
+    out.end(resourceSpans);
+    return out.toByteArray();
+  }
+
+  private void write(Trace trace) {
+    boolean child = trace.parent != null;
+    byte[] traceId = child ? bytes(trace.parent.traceId()) : randomId(2 * SPAN_ID_BYTES);
+    byte[] root = randomId(SPAN_ID_BYTES);
+    int span = begin(traceId, root, child ? bytes(trace.parent.spanId()) : NO_PARENT);
+    if (child && !trace.parent.state().isEmpty()) {
+      out.string(3, trace.parent.state());
+    }
+    describe(trace.name, KIND_SERVER, trace, trace.receiveStartNs, trace.endNs);
+    for (Trace.Attribute attribute : trace.attributes) {
+      attribute(SPAN_ATTRIBUTES, attribute.name(), attribute.value());
+    }
+    // By the semantic conventions a request that the client got wrong is no error of the server.
+    if (trace.serverError) {
+      status(trace.error);
+    }
+    out.fixed32(16, child ? FLAGS_REMOTE : FLAGS_LOCAL);
+    out.end(span);
+    if (trace.requestStartNs != 0) { // else it failed before there was anything to execute
+      writeInference(trace, traceId, root);
+    }
+  }
+
+  private void writeInference(Trace trace, byte[] traceId, byte[] root) {
+    byte[] inference = randomId(SPAN_ID_BYTES);
+    int span = begin(traceId, inference, root);
     long endNs = trace.requestEndNs != 0 ? trace.requestEndNs : trace.endNs;
-    span(
-        out,
-        new Ids(traceId, inference, root, "", false),
-        new Span(trace.modelName, KIND_INTERNAL, trace.requestStartNs, endNs),
-        trace,
-        OtlpEncoder::inferenceAttributes);
+    describe(trace.modelName, KIND_INTERNAL, trace, trace.requestStartNs, endNs);
+    attribute(SPAN_ATTRIBUTES, "triton.model_name", trace.modelName);
+    attribute(SPAN_ATTRIBUTES, "triton.model_version", trace.modelVersion);
+    if (!trace.requestId.isEmpty()) {
+      attribute(SPAN_ATTRIBUTES, "triton.request_id", trace.requestId);
+    }
+    if (trace.error == null) {
+      attribute(SPAN_ATTRIBUTES, "nereid.batch_size", (long) trace.batchSize);
+      attribute(SPAN_ATTRIBUTES, "nereid.inline", trace.inline);
+      attribute(SPAN_ATTRIBUTES, "nereid.cache_hit", trace.cacheHit);
+    } else {
+      status(trace.error);
+    }
+    out.fixed32(16, FLAGS_LOCAL);
+    out.end(span);
     if (trace.timings == null) {
       return;
     }
     Trace.Stages stages = trace.stages();
     long computeNs = stages.computeStartNs();
-    Ids ids = new Ids(traceId, ByteString.EMPTY, inference, "", false);
     if (!trace.inline) {
-      stage(out, ids, new Span("queue", KIND_INTERNAL, trace.requestStartNs, computeNs), trace);
+      writeStage("queue", trace, traceId, inference, trace.requestStartNs, computeNs);
     }
     long inputNs = stages.inputEndNs();
     long outputNs = stages.outputStartNs();
-    long endedNs = stages.computeEndNs();
-    stage(out, ids, new Span("compute_input", KIND_INTERNAL, computeNs, inputNs), trace);
-    stage(out, ids, new Span("compute_infer", KIND_INTERNAL, inputNs, outputNs), trace);
-    stage(out, ids, new Span("compute_output", KIND_INTERNAL, outputNs, endedNs), trace);
+    writeStage("compute_input", trace, traceId, inference, computeNs, inputNs);
+    writeStage("compute_infer", trace, traceId, inference, inputNs, outputNs);
+    writeStage("compute_output", trace, traceId, inference, outputNs, stages.computeEndNs());
   }
 
-  /** Which span it is, and below which; {@code remote}: that one is of another process. */
-  private record Ids(
-      ByteString traceId, ByteString spanId, ByteString parent, String state, boolean remote) {}
-
-  private record Span(String name, int kind, long startNs, long endNs) {}
-
-  private interface Attributes {
-    void write(CodedOutputStream out, Trace trace) throws IOException;
+  private void writeStage(
+      String name, Trace trace, byte[] traceId, byte[] parent, long startNs, long endNs) {
+    int span = begin(traceId, randomId(SPAN_ID_BYTES), parent);
+    describe(name, KIND_INTERNAL, trace, startNs, endNs);
+    out.fixed32(16, FLAGS_LOCAL);
+    out.end(span);
   }
 
-  private void stage(CodedOutputStream out, Ids ids, Span span, Trace trace) throws IOException {
-    Ids own = new Ids(ids.traceId, randomId(SPAN_ID_BYTES), ids.parent, "", false);
-    span(out, own, span, trace, (nothing, ignored) -> {});
-  }
-
-  private static void span(
-      CodedOutputStream to, Ids ids, Span span, Trace trace, Attributes attributes)
-      throws IOException {
-    ByteString written =
-        message(out -> {
-          out.writeBytes(1, ids.traceId);
-          out.writeBytes(2, ids.spanId);
-          if (!ids.state.isEmpty()) {
-            out.writeString(3, ids.state);
-          }
-          if (!ids.parent.isEmpty()) {
-            out.writeBytes(4, ids.parent);
-          }
-          out.writeString(5, span.name);
-          out.writeEnum(6, span.kind);
-          out.writeFixed64(7, span.startNs + trace.epochOffsetNs);
-          out.writeFixed64(8, span.endNs + trace.epochOffsetNs);
-          attributes.write(out, trace);
-          out.writeFixed32(16, ids.remote ? FLAGS_REMOTE : FLAGS_LOCAL);
-        });
-    to.writeBytes(2, written);
-  }
-
-  private static void rootAttributes(CodedOutputStream out, Trace trace) throws IOException {
-    for (Trace.Attribute attribute : trace.attributes) {
-      attribute(out, 9, attribute.name(), attribute.value());
+  private int begin(byte[] traceId, byte[] spanId, byte[] parent) {
+    int span = out.begin(2);
+    out.bytes(1, traceId);
+    out.bytes(2, spanId);
+    if (parent.length > 0) {
+      out.bytes(4, parent);
     }
-    // By the semantic conventions a request that the client got wrong is no error of the server.
-    if (trace.serverError) {
-      status(out, trace.error);
-    }
+    return span;
   }
 
-  private static void inferenceAttributes(CodedOutputStream out, Trace trace) throws IOException {
-    attribute(out, 9, "triton.model_name", trace.modelName);
-    attribute(out, 9, "triton.model_version", trace.modelVersion);
-    if (!trace.requestId.isEmpty()) {
-      attribute(out, 9, "triton.request_id", trace.requestId);
-    }
-    if (trace.requestEndNs != 0 && trace.error == null) {
-      attribute(out, 9, "nereid.batch_size", (long) trace.batchSize);
-      attribute(out, 9, "nereid.inline", trace.inline);
-      attribute(out, 9, "nereid.cache_hit", trace.cacheHit);
-    }
-    if (trace.error != null) {
-      status(out, trace.error);
-    }
+  private void describe(String name, int kind, Trace trace, long startNs, long endNs) {
+    out.string(5, name);
+    out.number(6, kind);
+    out.fixed64(7, startNs + trace.epochOffsetNs);
+    out.fixed64(8, endNs + trace.epochOffsetNs);
   }
 
-  private static void status(CodedOutputStream to, String error) throws IOException {
-    to.writeBytes(
-        15,
-        message(out -> {
-          out.writeString(2, error);
-          out.writeEnum(3, STATUS_ERROR);
-        }));
+  private void status(String error) {
+    int status = out.begin(15);
+    out.string(2, error);
+    out.number(3, STATUS_ERROR);
+    out.end(status);
   }
 
-  private static void attribute(CodedOutputStream to, int field, String name, Object value)
-      throws IOException {
-    ByteString any =
-        message(out -> {
-          switch (value) {
-            case Boolean flag -> out.writeBool(2, flag);
-            case Long number -> out.writeInt64(3, number);
-            default -> out.writeString(1, value.toString());
-          }
-        });
-    to.writeBytes(
-        field,
-        message(out -> {
-          out.writeString(1, name);
-          out.writeBytes(2, any);
-        }));
+  private void attribute(int field, String name, Object value) {
+    int attribute = out.begin(field);
+    out.string(1, name);
+    int any = out.begin(2);
+    switch (value) {
+      case Boolean flag -> out.number(2, flag ? 1 : 0);
+      case Long number -> out.number(3, number);
+      default -> out.string(1, value.toString());
+    }
+    out.end(any);
+    out.end(attribute);
   }
 
-  private static ByteString bytes(String hex) {
-    return ByteString.copyFrom(HexFormat.of().parseHex(hex));
+  private static byte[] bytes(String hex) {
+    return HexFormat.of().parseHex(hex);
   }
 
   /** Any but zero, which is no id. */
-  private ByteString randomId(int size) {
+  private byte[] randomId(int size) {
     byte[] id = new byte[size];
     random.nextBytes(id);
     id[size - 1] |= 1;
-    return ByteString.copyFrom(id);
+    return id;
   }
 }

@@ -37,13 +37,8 @@ final class OtlpExporter implements TraceSink {
     // Absent where the classes do not come from the jar, as in an IDE.
     String known = OtlpExporter.class.getPackage().getImplementationVersion();
     String version = known == null ? "dev" : known;
-    try {
-      encoder =
-          new OtlpEncoder(
-              OtlpResource.attributes(options.resource(), environment, version), version);
-    } catch (IOException e) {
-      throw new IllegalStateException(e); // of writing to memory
-    }
+    encoder =
+        new OtlpEncoder(OtlpResource.attributes(options.resource(), environment, version), version);
   }
 
   @Override

@@ -78,6 +78,8 @@ final class TraceFile implements TraceSink {
       while (bytes.hasRemaining()) {
         channel.write(bytes);
       }
+    } catch (IOException e) {
+      throw new IOException("'" + file + "' could not be written: " + e, e);
     }
   }
 

@@ -124,7 +124,7 @@ final class TraceQueue {
     if (count > reportedCount && (closing || nowNs - reportedNs >= REPORT_EVERY_NS)) {
       LOGGER.log(
           Level.WARNING,
-          "{0} traces were lost: {1}",
+          "traces lost: {0}, the last because {1}",
           Long.toString(count - reportedCount),
           lastFailure == null ? "they came faster than they could be written" : lastFailure);
       reportedCount = count;

@@ -33,6 +33,7 @@ public final class Tracing {
   }
 
   private final TraceOptions options;
+  private final TraceSettings started;
   private final AtomicLong ids = new AtomicLong();
 
   /** Null: nothing is traced. */
@@ -48,10 +49,10 @@ public final class Tracing {
   /** With the settings that hold until somebody changes them. */
   public Tracing(TraceOptions options) {
     this.options = options;
-    TraceSettings settings =
+    started =
         new TraceSettings(
             options.timestamps(), options.rate(), options.count(), options.logFrequency());
-    set(new TraceSampler(settings), Map.of());
+    set(new TraceSampler(started), Map.of());
   }
 
   // ---- For requests ----------------------------------------------------------------------------
@@ -131,9 +132,6 @@ public final class Tracing {
     boolean global = model.isEmpty();
     Map<String, Object> own = global ? ownGlobal : ownOfModels.get(model);
     Map<String, Object> updated = TraceUpdate.apply(withCount(own, current.of(model)), given);
-    TraceSettings started =
-        new TraceSettings(
-            options.timestamps(), options.rate(), options.count(), options.logFrequency());
     if (!global) {
       TraceSampler sampler = sampler(updated, current.global().settings());
       Map<String, TraceSampler> samplers = new HashMap<>(current.models());

@@ -32,7 +32,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class OtlpTest {
 
   private static final byte[] BODY =
-      "{\"id\":\"77\",\"inputs\":[{\"name\":\"IN\",\"datatype\":\"FP32\",\"shape\":[1,2],\"data\":[1,2]}]}"
+      ("{\"id\":\"77\",\"inputs\":[{\"name\":\"IN\",\"datatype\":\"FP32\","
+              + "\"shape\":[1,2],\"data\":[1,2]}]}")
           .getBytes(StandardCharsets.US_ASCII);
 
   private static final String INFER = "/v2/models/FP32/infer";
@@ -274,6 +275,28 @@ class OtlpTest {
       assertEquals("501", attributes(root.getAttributesList()).get("error.type"));
       assertEquals(Status.StatusCode.STATUS_CODE_ERROR, root.getStatus().getCode());
       assertTrue(root.getStatus().getMessage().contains("decoupled"), root::toString);
+    }
+  }
+
+  @Test
+  void aClientThatWentAwayIsTold() throws Exception {
+    GateBackend gate = new GateBackend();
+    try (OtlpCollector collector = new OtlpCollector();
+        TestServer server = TestServer.traced(collector.options().rate(0)).gate(gate);
+        RawClient running = server.connect();
+        RawClient leaving = server.connect()) {
+      byte[] infer = RawClient.request("/v2/models/gate/infer", "", BODY);
+      running.send(infer);
+      gate.awaitBatch();
+      String traced = "traceparent: " + parent("01") + "\r\n";
+      leaving.send(RawClient.request("/v2/models/gate/infer", traced, BODY));
+      TestServer.await(() -> server.statistics("gate").pendingCount() == 1, "nothing waits");
+      leaving.hangUp();
+      Span inference = named(collector.awaitSpans(2), "gate");
+      assertEquals("no reply was sent: the client went away", inference.getStatus().getMessage());
+      checkInside(inference, root(collector.spans()));
+      gate.open(1);
+      running.receive().expect(200);
     }
   }
 

@@ -103,7 +103,8 @@ class ParserPropertiesTest {
     return seen;
   }
 
-  private static byte[] mutate(byte[] original, Random random) {
+  /** The same bytes with a few changed, lost or doubled. */
+  static byte[] mutate(byte[] original, Random random) {
     byte[] bytes = original.clone();
     for (int i = random.nextInt(4); i >= 0; i--) {
       int at = random.nextInt(bytes.length);

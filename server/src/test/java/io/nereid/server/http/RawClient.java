@@ -113,6 +113,17 @@ final class RawClient implements AutoCloseable {
   }
 
   Response receive() throws IOException {
+    Response head = receiveHead();
+    int length = Integer.parseInt(head.fields().getOrDefault("content-length", "0"));
+    byte[] body = in.readNBytes(length);
+    if (body.length < length) {
+      throw new EOFException("the body ended after " + body.length + " of " + length);
+    }
+    return new Response(head.status(), head.fields(), body);
+  }
+
+  /** The head of a response whose body is read by other means. */
+  Response receiveHead() throws IOException {
     String line = line();
     int status = Integer.parseInt(line.split(" ")[1]);
     Map<String, String> fields = new TreeMap<>();
@@ -121,12 +132,21 @@ final class RawClient implements AutoCloseable {
       fields.put(
           line.substring(0, colon).toLowerCase(Locale.ROOT), line.substring(colon + 1).strip());
     }
-    int length = Integer.parseInt(fields.getOrDefault("content-length", "0"));
-    byte[] body = in.readNBytes(length);
-    if (body.length < length) {
-      throw new EOFException("the body ended after " + body.length + " of " + length);
-    }
-    return new Response(status, fields, body);
+    return new Response(status, fields, new byte[0]);
+  }
+
+  /** The next chunk of a chunked body; null behind the last. */
+  String chunk() throws IOException {
+    int length = Integer.parseInt(line(), 16);
+    byte[] chunk = in.readNBytes(length);
+    assertEquals(length, chunk.length, "the chunk ended early");
+    assertEquals("", line());
+    return length == 0 ? null : new String(chunk, StandardCharsets.UTF_8);
+  }
+
+  /** Everything until the server closes the connection. */
+  String rest() throws IOException {
+    return new String(in.readAllBytes(), StandardCharsets.UTF_8);
   }
 
   private String line() throws IOException {

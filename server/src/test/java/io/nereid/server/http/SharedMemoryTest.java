@@ -382,7 +382,7 @@ class SharedMemoryTest {
     TestServer.await(() -> isFree(segment), "the region is still open");
   }
 
-  private static boolean isFree(Segment segment) {
+  static boolean isFree(Segment segment) {
     try {
       return segment.openCount() == 0;
     } catch (IOException e) {

@@ -115,7 +115,7 @@ class TraceSettingsTest {
         "{'trace_file':'/tmp/x'}                | 501 | trace file location can not be updated",
         "{'trace_mode':'opentelemetry'}         | 501 | trace mode can not be updated",
         "{'trace_speed':'1'}                    | 400 | got 'trace_speed'",
-        "{'trace_level':['TIMESTAMPS'],'trace_rate':'0'} | 400 | invalid trace setting :sample rate",
+        "{'trace_level':['TIMESTAMPS'],'trace_rate':'0'} | 400 | setting :sample rate must be",
         "{'trace_rate':'2','trace_rate':'3'}    | 400 | expected 'trace_rate' once",
         "[]                                     | 400 | expected an object",
         "{                                      | 400 | failed to parse the request JSON",

@@ -15,11 +15,15 @@ import io.nereid.backend.BackendInstance;
 import io.nereid.server.NereidServer;
 import io.nereid.server.ServerOptions;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.net.SocketException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -253,6 +257,28 @@ class MetricsTest {
     HttpResponse<String> head = send("HEAD", "/metrics");
     assertEquals(200, head.statusCode());
     assertEquals("", head.body());
+    scrape();
+  }
+
+  @Test
+  void whatIsTooLargeIsRefused() throws Exception {
+    String[] requests = {
+      "POST /metrics HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000000\r\n\r\nx",
+      "GET /metrics HTTP/1.1\r\nHost: a\r\nX: " + "x".repeat(100_000) + "\r\n\r\n",
+      "GET /" + "x".repeat(100_000) + " HTTP/1.1\r\nHost: a\r\n\r\n"
+    };
+    for (String request : requests) {
+      try (Socket socket =
+          new Socket(InetAddress.getLoopbackAddress(), server.metricsPort().orElseThrow())) {
+        socket.setSoTimeout(20_000);
+        socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
+        String reply =
+            new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
+        assertTrue(reply.startsWith("HTTP/1.1 4"), reply);
+      } catch (SocketException e) {
+        // Closed while there was more to read: the reply did not come through.
+      }
+    }
     scrape();
   }
 

@@ -3,6 +3,7 @@ package io.nereid.internal.loader;
 import io.nereid.NereidException;
 import io.nereid.StatusCode;
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.URL;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -104,9 +105,21 @@ public final class LibraryFiles {
 
   private static Path unpack(URL url, String name) {
     try {
-      return UnpackedFile.of(url::openStream, name);
+      return UnpackedFile.of(new Resource(url), name);
     } catch (IOException e) {
       throw new NereidException(StatusCode.INTERNAL, "cannot unpack " + url, e);
+    }
+  }
+
+  private record Resource(URL url) implements UnpackedFile.Source {
+    @Override
+    public InputStream open() throws IOException {
+      return url.openStream();
+    }
+
+    @Override
+    public Checksum checksum() throws IOException {
+      return Checksum.of(url);
     }
   }
 }

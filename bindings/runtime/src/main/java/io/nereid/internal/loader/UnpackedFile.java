@@ -2,7 +2,6 @@ package io.nereid.internal.loader;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.OutputStream;
 import java.nio.channels.FileChannel;
 import java.nio.file.AtomicMoveNotSupportedException;
 import java.nio.file.Files;
@@ -13,15 +12,11 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.security.DigestInputStream;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.HexFormat;
 import java.util.Set;
 
 /**
  * A resource as a file that the system's loader can map. It is kept per content in a directory that
- * only this user can write, {@code <cache>/nereid/<hash>/<name>}, so processes share it and
+ * only this user can write, {@code <cache>/nereid/<checksum>/<name>}, so processes share it and
  * versions do not meet. Where no such directory can be had, it goes to a temporary one that is
  * deleted when the process ends.
  */
@@ -32,9 +27,14 @@ public final class UnpackedFile {
   public interface Source {
     /** A new stream over the content. */
     InputStream open() throws IOException;
-  }
 
-  private static final int HASH_CHARACTERS = 32;
+    /** What tells its content from others. */
+    default Checksum checksum() throws IOException {
+      try (InputStream in = open()) {
+        return Checksum.of(in);
+      }
+    }
+  }
 
   private static final Set<PosixFilePermission> OTHERS_WRITE =
       Set.of(PosixFilePermission.GROUP_WRITE, PosixFilePermission.OTHERS_WRITE);
@@ -55,30 +55,27 @@ public final class UnpackedFile {
   }
 
   static Path of(Source source, String name, Path cache) throws IOException {
-    String hash;
-    try (InputStream in = source.open()) {
-      hash = hash(in);
-    }
+    Checksum checksum = source.checksum();
     try {
-      Path directory = cache.resolve("nereid").resolve(hash.substring(0, HASH_CHARACTERS));
+      Path directory = cache.resolve("nereid").resolve(checksum.text());
       makePrivateDirectory(directory);
       Path file = directory.resolve(name);
-      if (!hasHash(file, hash)) {
-        write(source, hash, directory, file);
+      if (!isWhole(file, checksum)) {
+        write(source, checksum, directory, file);
       }
       return file;
     } catch (IOException | UnsupportedOperationException | SecurityException e) {
-      return temporary(source, name, hash, e);
+      return temporary(source, name, checksum, e);
     }
   }
 
-  private static Path temporary(Source source, String name, String hash, Exception reason)
+  private static Path temporary(Source source, String name, Checksum checksum, Exception reason)
       throws IOException {
     Path directory = Files.createTempDirectory("nereid-");
     directory.toFile().deleteOnExit();
     Path file = directory.resolve(name);
     try {
-      write(source, hash, directory, file);
+      write(source, checksum, directory, file);
     } catch (IOException e) {
       e.addSuppressed(reason);
       throw e;
@@ -111,7 +108,7 @@ public final class UnpackedFile {
     }
   }
 
-  private static void write(Source source, String hash, Path directory, Path file)
+  private static void write(Source source, Checksum checksum, Path directory, Path file)
       throws IOException {
     Path part = Files.createTempFile(directory, "." + file.getFileName() + "-", ".part");
     try {
@@ -121,7 +118,7 @@ public final class UnpackedFile {
       try (FileChannel channel = FileChannel.open(part, StandardOpenOption.WRITE)) {
         channel.force(true);
       }
-      if (!hasHash(part, hash)) {
+      if (!isWhole(part, checksum)) {
         throw new IOException(part + " does not hold what was written to it");
       }
       try {
@@ -134,25 +131,13 @@ public final class UnpackedFile {
     }
   }
 
-  private static boolean hasHash(Path file, String hash) throws IOException {
-    if (!Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
+  private static boolean isWhole(Path file, Checksum checksum) throws IOException {
+    if (!Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)
+        || Files.size(file) != checksum.bytes()) {
       return false;
     }
     try (InputStream in = Files.newInputStream(file)) {
-      return hash(in).equals(hash);
+      return Checksum.of(in).equals(checksum);
     }
-  }
-
-  private static String hash(InputStream in) throws IOException {
-    MessageDigest digest;
-    try {
-      digest = MessageDigest.getInstance("SHA-256");
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every Java platform has SHA-256", e);
-    }
-    try (var hashing = new DigestInputStream(in, digest)) {
-      hashing.transferTo(OutputStream.nullOutputStream());
-    }
-    return HexFormat.of().formatHex(digest.digest());
   }
 }

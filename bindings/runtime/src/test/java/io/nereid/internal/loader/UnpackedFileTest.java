@@ -11,6 +11,8 @@ import io.nereid.NereidException;
 import io.nereid.StatusCode;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.net.URI;
+import java.net.URL;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
@@ -22,6 +24,8 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.IntStream;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -63,6 +67,22 @@ class UnpackedFileTest {
     Files.writeString(file, "the librarx");
     assertEquals(file, unpack(content));
     assertArrayEquals(content, Files.readAllBytes(file));
+  }
+
+  @Test
+  void aJarTellsTheChecksumOfItsEntries() throws Exception {
+    Path jar = cache.resolve("library.jar");
+    try (ZipOutputStream zip = new ZipOutputStream(Files.newOutputStream(jar))) {
+      zip.putNextEntry(new ZipEntry("lib.so"));
+      zip.write(content);
+    }
+    Checksum checksum = Checksum.of(new ByteArrayInputStream(content));
+    URL inJar = URI.create("jar:" + jar.toUri() + "!/lib.so").toURL();
+    assertEquals(checksum, Checksum.of(inJar));
+    Path file = Files.write(cache.resolve("lib.so"), content);
+    assertEquals(checksum, Checksum.of(file.toUri().toURL()));
+    assertEquals(content.length, checksum.bytes());
+    assertNotEquals(checksum, Checksum.of(new ByteArrayInputStream("the librarx".getBytes())));
   }
 
   @Test

@@ -1,0 +1,207 @@
+package io.nereid.server.http;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+/** Streams of events: when they come, how they end, and who waits for whom. */
+class GenerateStreamTest {
+
+  private static final String EVENT =
+      "data: {\"model_name\":\"stream\",\"model_version\":\"1\",\"OUT\":0}\n\n";
+
+  /** More than sockets hold of it. */
+  private static final int MANY = 100_000;
+
+  private final StreamBackend backend = new StreamBackend();
+
+  private static byte[] body(int count, int size, String more) {
+    return ("{\"COUNT\":" + count + ",\"SIZE\":" + size + more + "}")
+        .getBytes(StandardCharsets.US_ASCII);
+  }
+
+  private static RawClient send(RawClient client, int count, int size, String more)
+      throws IOException {
+    byte[] body = body(count, size, more);
+    return client.send(RawClient.request("/v2/models/stream/generate_stream", "", body));
+  }
+
+  @Test
+  void eachResponseIsAnEvent() throws IOException {
+    try (TestServer server = new TestServer().load(backend.model());
+        RawClient client = server.connect()) {
+      for (int count : new int[] {3, 0, 1, 50}) {
+        send(client, count, 1, "");
+        RawClient.Response head = client.receiveHead().expect(200);
+        assertEquals("text/event-stream; charset=utf-8", head.fields().get("content-type"));
+        assertEquals("chunked", head.fields().get("transfer-encoding"));
+        assertNull(head.fields().get("content-length"));
+        for (int i = 0; i < count; i++) {
+          assertEquals(EVENT, client.chunk());
+        }
+        assertNull(client.chunk());
+      }
+      client.get("/v2/health/live").expect(200); // the connection goes on
+    }
+  }
+
+  @Test
+  void anEventIsSentWhenItIsThere() throws IOException {
+    try (TestServer server = new TestServer().load(backend.model());
+        RawClient client = server.connect()) {
+      send(client, 3, 1, ",\"gate\":true");
+      backend.permits.release();
+      client.receiveHead().expect(200);
+      for (int i = 0; i < 3; i++) {
+        assertEquals(EVENT, client.chunk());
+        assertEquals(0, backend.permits.availablePermits());
+        backend.permits.release();
+      }
+      assertNull(client.chunk());
+    }
+  }
+
+  @Test
+  void largeEventsArriveWhole() throws IOException {
+    try (TestServer server = new TestServer().load(backend.model());
+        RawClient client = server.connect()) {
+      send(client, 2, 300_000, "");
+      client.receiveHead().expect(200);
+      for (int i = 0; i < 2; i++) {
+        String event = client.chunk();
+        assertTrue(event.startsWith(EVENT.substring(0, EVENT.indexOf("0}")) + "[0,0,"));
+        assertTrue(event.endsWith(",0]}\n\n"));
+        assertEquals(300_000, event.chars().filter(c -> c == '0').count());
+      }
+      assertNull(client.chunk());
+    }
+  }
+
+  @Test
+  void anOldClientReadsUntilTheEnd() throws IOException {
+    try (TestServer server = new TestServer().load(backend.model());
+        RawClient client = server.connect()) {
+      byte[] body = body(2, 1, "");
+      String head = "POST /v2/models/stream/generate_stream HTTP/1.0\r\nContent-Length: ";
+      client.send(head + body.length + "\r\n\r\n").send(body);
+      RawClient.Response response = client.receiveHead().expect(200);
+      assertNull(response.fields().get("transfer-encoding"));
+      assertEquals("close", response.fields().get("connection"));
+      assertEquals(EVENT + EVENT, client.rest());
+    }
+  }
+
+  @Test
+  void theFirstResponseDecidesOnTheStatus() throws IOException {
+    try (TestServer server = new TestServer().load(backend.model());
+        RawClient client = server.connect()) {
+      RawClient.Response response = send(client, 0, 1, ",\"fail\":true").receive().expect(500);
+      assertEquals("{\"error\":\"it failed after 0\"}", response.text());
+      send(client, 2, 1, ",\"fail\":true").receiveHead().expect(200);
+      assertEquals(EVENT, client.chunk());
+      assertEquals(EVENT, client.chunk());
+      assertEquals("data: {\"error\":\"it failed after 2\"}\n\n", client.chunk());
+      assertNull(client.chunk());
+      client.get("/v2/health/live").expect(200);
+    }
+  }
+
+  @Test
+  void aClientThatGoesAwayCancels() throws IOException {
+    try (TestServer server = new TestServer().load(backend.model());
+        RawClient client = server.connect();
+        RawClient other = server.connect()) {
+      send(client, 2, 1, ",\"gate\":true");
+      backend.permits.release();
+      client.receiveHead().expect(200);
+      assertEquals(EVENT, client.chunk());
+      client.hangUp(); // while the server waits for the second
+      TestServer.await(() -> backend.cancelled.get() == 1, "the backend was not told");
+      send(other, 1, 1, ",\"gate\":true");
+      other.hangUp(); // before the first
+      TestServer.await(() -> backend.cancelled.get() == 2, "the backend was not told");
+    }
+  }
+
+  @Test
+  void aSlowReaderHoldsUpTheModel() throws Exception {
+    try (TestServer server = new TestServer().load(backend.model());
+        RawClient client = server.connect()) {
+      send(client, MANY, 10_000, "");
+      client.receiveHead().expect(200);
+      int before;
+      do { // until it makes no more
+        before = backend.responded.get();
+        Thread.sleep(200);
+      } while (backend.responded.get() > before);
+      assertTrue(before < MANY / 10, () -> backend.responded + " were made for nobody");
+      assertTrue(server.nereid().poolStatistics().liveBuffers() < 20);
+      int stopped = before;
+      for (int i = 0; i < stopped; i++) {
+        assertTrue(client.chunk().endsWith("]}\n\n"));
+      }
+      TestServer.await(() -> backend.responded.get() > stopped, "it did not go on");
+      client.hangUp();
+      TestServer.await(() -> backend.cancelled.get() == 1, "the backend was not told");
+    }
+  }
+
+  @Test
+  void aReaderThatIsTooSlowIsGivenUp() throws Exception {
+    HttpLimits patient = HttpLimits.DEFAULT;
+    HttpLimits limits =
+        new HttpLimits(
+            patient.bodyBytes(),
+            patient.headBytes(),
+            patient.chunkCount(),
+            patient.jsonDepth(),
+            patient.connectionCount(),
+            Duration.ofMillis(300),
+            patient.idleTime());
+    try (TestServer server = new TestServer(limits).load(backend.model());
+        RawClient client = server.connect();
+        RawClient quick = server.connect()) {
+      send(client, MANY, 10_000, "");
+      client.receiveHead().expect(200);
+      TestServer.await(() -> backend.cancelled.get() == 1, "it waits for ever");
+      // Each write has its own time: a stream may last longer than any of them.
+      send(quick, 5, 1, ",\"gate\":true");
+      for (int i = 0; i < 5; i++) {
+        Thread.sleep(120);
+        backend.permits.release();
+      }
+      quick.receiveHead().expect(200);
+      for (int i = 0; i < 5; i++) {
+        assertEquals(EVENT, quick.chunk());
+      }
+      assertNull(quick.chunk());
+    }
+  }
+
+  @Test
+  void aServerThatStopsFinishesItsStreams() throws Exception {
+    try (TestServer server = new TestServer().load(backend.model());
+        RawClient client = server.connect();
+        RawClient other = server.connect()) {
+      send(client, 2, 1, ",\"gate\":true");
+      backend.permits.release();
+      client.receiveHead().expect(200);
+      client.chunk();
+      Thread stopping = new Thread(() -> server.http().stop(Duration.ofSeconds(10)));
+      stopping.start();
+      while (other.get("/v2/health/ready").status() != 503) {
+        Thread.onSpinWait();
+      }
+      backend.permits.release();
+      assertEquals(EVENT, client.chunk());
+      assertNull(client.chunk());
+      assertTrue(client.isClosedByServer());
+      stopping.join();
+    }
+  }
+}
