@@ -50,7 +50,8 @@ public final class GrpcServer implements AutoCloseable {
     HealthService health = new HealthService(state);
     EventLoops loops = new EventLoops();
     try {
-      Server server = builder(options, loops).addServices(services(state, health, options, loops)).build();
+      Server server =
+          builder(options, loops).addServices(services(state, health, options, loops)).build();
       return new GrpcServer(state, health, loops, server.start());
     } catch (IOException e) {
       loops.close();

@@ -13,8 +13,8 @@ import java.io.InputStream;
  * none, which is not thrown because the transport would take it for its own failure.
  *
  * <p>It owns the request with the memory of its inputs, and the regions of shared memory that its
- * outputs go to. grpc-java hands what a marshaller returns
- * straight to {@code Listener.onMessage}, and that listener closes it, whatever becomes of the call.
+ * outputs go to. grpc-java hands what a marshaller returns straight to {@code Listener.onMessage},
+ * and that listener closes it, whatever becomes of the call.
  */
 final class IncomingRequest implements AutoCloseable {
 
@@ -57,8 +57,7 @@ final class IncomingRequest implements AutoCloseable {
       request = placement.take();
       Model model = placement.model();
       if (request == null) {
-        model =
-            ModelVersions.model(state.nereid(), message.modelName(), message.modelVersion());
+        model = ModelVersions.model(state.nereid(), message.modelName(), message.modelVersion());
         request = model.newRequest();
       }
       new RequestBuilder(message, model, request, forms).build();

@@ -107,8 +107,7 @@ final class InferParameters {
   void applyTo(InferRequest request) {
     values.forEach((key, value) -> {
       switch (key) {
-        case "priority" ->
-            request.priority((int) Math.min(Integer.MAX_VALUE, unsigned(key, 0)));
+        case "priority" -> request.priority((int) Math.min(Integer.MAX_VALUE, unsigned(key, 0)));
         case "timeout" -> timeout(request, value);
         case ENABLE_EMPTY_FINAL -> bool(key);
         case "sequence_start", "sequence_end" -> request.parameter(key, bool(key));

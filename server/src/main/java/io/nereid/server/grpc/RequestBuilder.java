@@ -94,9 +94,13 @@ final class RequestBuilder {
     }
     if (input.typed() != null) {
       checkTyped(input, type, input.typed());
-    } else if (input.placed() == null && input.data() != null) {
+    }
+    if (input.placed() != null) {
+      return;
+    }
+    if (input.data() != null) {
       place(input, type, input.data(), input.dataLength());
-    } else if (input.placed() == null) {
+    } else {
       decode(input, type);
     }
   }
@@ -105,8 +109,13 @@ final class RequestBuilder {
     DataType type = input.type();
     if (type == null) {
       throw GrpcStatus.invalidArgument(
-          "unexpected datatype '" + input.datatype() + "' of inference input '" + input.name()
-              + "' for model '" + model.name() + "'");
+          "unexpected datatype '"
+              + input.datatype()
+              + "' of inference input '"
+              + input.name()
+              + "' for model '"
+              + model.name()
+              + "'");
     }
     for (TensorSpec spec : model.spec().inputs()) {
       if (spec.name().equals(input.name()) && spec.dataType() != type) {

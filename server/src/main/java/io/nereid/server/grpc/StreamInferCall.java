@@ -261,8 +261,7 @@ final class StreamInferCall extends ServerCall.Listener<IncomingRequest> {
       return OutgoingReply.emptyFinal(model.name(), model.version(), incoming.id());
     }
     try {
-      return OutgoingReply.streamed(
-          item.response(), incoming.forms(), item.response().isFinal());
+      return OutgoingReply.streamed(item.response(), incoming.forms(), item.response().isFinal());
     } catch (RuntimeException | Error e) { // too large
       return error(e, incoming.id());
     }

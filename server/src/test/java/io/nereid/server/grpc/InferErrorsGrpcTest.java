@@ -79,8 +79,7 @@ class InferErrorsGrpcTest {
     invalid(
         "inference input 'IN' data-type is 'INT32', but model 'm' expects 'FP32'",
         floats("m", 1).setInputs(0, input("IN", "INT32", 1, 1)));
-    invalid(
-        "unexpected datatype 'FP31'", floats("m", 1).setInputs(0, input("IN", "FP31", 1, 1)));
+    invalid("unexpected datatype 'FP31'", floats("m", 1).setInputs(0, input("IN", "FP31", 1, 1)));
     invalid("unexpected shape for input", floats("m", 1).setInputs(0, input("IN", "FP32", 1)));
     invalid(
         "dimensions must not be negative", floats("m", 1).setInputs(0, input("IN", "FP32", -1, 1)));

@@ -162,8 +162,7 @@ class ModelInferTest {
                   .getFirst());
         }
         IncomingRequest read =
-            IncomingRequest.read(
-                server.state(), Fragments.of(fuzz.reordered(fields), random));
+            IncomingRequest.read(server.state(), Fragments.of(fuzz.reordered(fields), random));
         try (read) {
           assertEquals(null, read.failure());
           assertEquals("two", read.model().name());
@@ -207,10 +206,11 @@ class ModelInferTest {
     AtomicReference<Map<String, Object>> seen = new AtomicReference<>();
     ModelSpec.Builder model =
         ModelSpec.builder("m")
-            .backend(context -> (Batch batch) -> {
-              seen.set(Map.copyOf(batch.request(0).parameters()));
-              batch.output("OUT", batch.input("IN"));
-            })
+            .backend(context ->
+                (Batch batch) -> {
+                  seen.set(Map.copyOf(batch.request(0).parameters()));
+                  batch.output("OUT", batch.input("IN"));
+                })
             .input("IN", DataType.FP32, -1, -1)
             .output("OUT", DataType.FP32, -1, -1);
     try (InferFixture server = new InferFixture().load(model)) {
@@ -292,8 +292,7 @@ class ModelInferTest {
           ByteString.copyFrom(new byte[] {9, 0, 0, 0, 8, 0, 0, 0}),
           response.getRawOutputContents(0));
       assertEquals(ByteString.EMPTY, response.getRawOutputContents(1));
-      assertEquals(
-          request.getRawInputContents(0), ByteString.copyFrom(segment.read(32, 8)));
+      assertEquals(request.getRawInputContents(0), ByteString.copyFrom(segment.read(32, 8)));
       request.addRawInputContents(ByteString.EMPTY);
       server.fails(
           io.grpc.Status.Code.INVALID_ARGUMENT, "number of raw input contents (2)", request);

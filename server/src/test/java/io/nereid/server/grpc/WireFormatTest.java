@@ -96,8 +96,7 @@ class WireFormatTest {
     }
   }
 
-  private void compare(
-      ModelInferRequest expected, InferMessage message, Supplier<String> bytes) {
+  private void compare(ModelInferRequest expected, InferMessage message, Supplier<String> bytes) {
     assertEquals(expected.getModelName(), message.modelName(), bytes);
     assertEquals(expected.getModelVersion(), message.modelVersion(), bytes);
     assertEquals(expected.getId(), message.id(), bytes);
@@ -116,9 +115,7 @@ class WireFormatTest {
   }
 
   private static void compare(
-      Map<String, InferParameter> expected,
-      InferParameters read,
-      Supplier<String> bytes) {
+      Map<String, InferParameter> expected, InferParameters read, Supplier<String> bytes) {
     StringBuilder text = new StringBuilder();
     expected.forEach((key, value) -> {
       String shown =
@@ -136,13 +133,10 @@ class WireFormatTest {
   }
 
   private void compare(
-      ModelInferRequest.InferInputTensor expected,
-      IncomingInput read,
-      Supplier<String> bytes) {
+      ModelInferRequest.InferInputTensor expected, IncomingInput read, Supplier<String> bytes) {
     assertEquals(expected.getName(), read.name(), bytes);
     assertEquals(expected.getDatatype(), read.datatype(), bytes);
-    assertEquals(
-        expected.getShapeList(), Arrays.stream(read.shape()).boxed().toList(), bytes);
+    assertEquals(expected.getShapeList(), Arrays.stream(read.shape()).boxed().toList(), bytes);
     compare(expected.getParametersMap(), read.parameters(), bytes);
     assertEquals(expected.hasContents(), read.hasContents(), bytes);
     if (!expected.hasContents()) {
@@ -152,7 +146,8 @@ class WireFormatTest {
     if (read.typed() != null) {
       placed++;
       assertEquals(count(expected.getContents(), type), read.typed().count(), bytes);
-      if (read.placed() != null && read.typed().count() * type.byteSize() == read.placed().byteSize()) {
+      if (read.placed() != null
+          && read.typed().count() * type.byteSize() == read.placed().byteSize()) {
         assertArrayEquals(
             encoded(expected.getContents(), type),
             read.placed().segment().toArray(JAVA_BYTE),

@@ -13,7 +13,9 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 
-/** Makes bytes that are, or nearly are, a message of some type, in all ways that protobuf allows. */
+/**
+ * Makes bytes that are, or nearly are, a message of some type, in all ways that protobuf allows.
+ */
 final class WireFuzz {
 
   private final Random random;
@@ -172,7 +174,10 @@ final class WireFuzz {
     while (!left.isEmpty()) {
       Field picked = left.get(random.nextInt(left.size()));
       Field first =
-          left.stream().filter(field -> field.number() == picked.number()).findFirst().orElseThrow();
+          left.stream()
+              .filter(field -> field.number() == picked.number())
+              .findFirst()
+              .orElseThrow();
       left.remove(first);
       out.writeBytes(first.encoded());
       if (random.nextInt(6) == 0) {
