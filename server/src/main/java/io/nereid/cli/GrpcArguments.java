@@ -121,7 +121,7 @@ final class GrpcArguments {
   private long maxAgeGraceMs;
 
   /** Empty: gRPC is not served. */
-  Optional<GrpcOptions> options(Duration exitTimeout) {
+  Optional<GrpcOptions> options() {
     if (!allowed) {
       return Optional.empty();
     }
@@ -133,7 +133,6 @@ final class GrpcArguments {
             .limits(limits())
             .keepAlive(keepAlive())
             .compression(compression)
-            .exitTimeout(exitTimeout)
             .build());
   }
 

@@ -1,7 +1,9 @@
 package io.nereid.cli;
 
+import io.nereid.server.access.AccessControl;
 import io.nereid.server.http.HttpLimits;
 import io.nereid.server.http.HttpOptions;
+import io.nereid.server.tls.TlsOptions;
 import java.net.InetAddress;
 import java.time.Duration;
 import java.util.Optional;
@@ -91,17 +93,23 @@ final class HttpArguments {
           "How long a connection may wait for its next request; ${DEFAULT-VALUE} by default.")
   private long idleTimeoutSeconds;
 
+  InetAddress address() {
+    return address;
+  }
+
   /** Empty where HTTP is not to be served. */
-  Optional<HttpOptions> options(Duration exitTimeout) {
+  Optional<HttpOptions> options(
+      Duration exitTimeout, Optional<TlsOptions> tls, AccessControl access) {
     check(port >= 0 && port <= 65_535, "--http-port from 0 to 65535", port);
-    HttpOptions options =
+    HttpOptions.Builder options =
         HttpOptions.builder()
             .address(address)
             .port(port)
             .limits(limits())
             .exitTimeout(exitTimeout)
-            .build();
-    return allowed ? Optional.of(options) : Optional.empty();
+            .access(access);
+    tls.ifPresent(options::tls);
+    return allowed ? Optional.of(options.build()) : Optional.empty();
   }
 
   private HttpLimits limits() {

@@ -1,5 +1,6 @@
 package io.nereid.cli;
 
+import io.nereid.server.log.KeptLogManager;
 import java.io.PrintWriter;
 import java.util.Map;
 import picocli.CommandLine;
@@ -50,6 +51,7 @@ public final class Main implements Runnable {
     // One line for a warning of the runtime, unless the user has another form in mind.
     System.getProperties()
         .putIfAbsent("java.util.logging.SimpleFormatter.format", "%4$s: %5$s%6$s%n");
+    System.getProperties().putIfAbsent("java.util.logging.manager", KeptLogManager.class.getName());
     PrintWriter out = new PrintWriter(System.out, true);
     System.exit(run(args, System.getenv(), out, new PrintWriter(System.err, true)));
   }

@@ -5,6 +5,7 @@ import io.nereid.server.Frontend;
 import io.nereid.server.NereidServer;
 import io.nereid.server.ServerOptions;
 import io.nereid.server.StartTimes;
+import io.nereid.server.log.LogSettings;
 import java.io.PrintWriter;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
@@ -55,6 +56,16 @@ final class ServeCommand implements Callable<Integer> {
   @Mixin private HttpArguments http;
 
   @Mixin private GrpcArguments grpc;
+
+  @Mixin private TlsArguments tls;
+
+  @Mixin private AccessArguments access;
+
+  @Mixin private TraceArguments trace;
+
+  @Mixin private MetricsArguments metrics;
+
+  @Mixin private LogArguments logging;
 
   /** Read by {@link Settings} before this command runs. */
   @Option(
@@ -108,25 +119,32 @@ final class ServeCommand implements Callable<Integer> {
           command.commandLine(),
           "expected --exit-timeout-secs of 0 or more, got " + exitTimeoutSeconds);
     }
-    try (NereidServer server = start()) {
+    try (LogSettings log = logging.install();
+        NereidServer server = start(log)) {
       printScreen(server);
       awaitSignal(server);
     }
     return 0;
   }
 
-  private NereidServer start() {
+  private NereidServer start(LogSettings log) {
     try (LoadProgress progress = new LoadProgress()) {
-      return NereidServer.start(
+      Duration exitTimeout = Duration.ofSeconds(exitTimeoutSeconds);
+      ServerOptions.Builder options =
           ServerOptions.builder()
               .repository(control.options(repository).listener(progress).build())
               .runtime(runtime.options())
-              .http(http.options(Duration.ofSeconds(exitTimeoutSeconds)))
-              .grpc(grpc.options(Duration.ofSeconds(exitTimeoutSeconds)))
+              .http(http.options(exitTimeout, tls.options(), access.http()))
+              .grpc(grpc.options())
+              .exitTimeout(exitTimeout)
+              .trace(trace.options())
               .exitOnError(exitOnError)
               .strictReadiness(strictReadiness)
               .allowClientShm(allowClientShm)
-              .build());
+              .log(log);
+      metrics.options(http.address()).ifPresent(options::metrics);
+      logging.accessLog(log).ifPresent(options::accessLog);
+      return NereidServer.start(options.build());
     }
   }
 

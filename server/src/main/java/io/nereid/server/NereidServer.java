@@ -5,19 +5,27 @@ import io.nereid.ModelState;
 import io.nereid.Nereid;
 import io.nereid.NereidException;
 import io.nereid.StatusCode;
-import io.nereid.server.grpc.GrpcOptions;
 import io.nereid.server.grpc.GrpcServer;
 import io.nereid.server.http.HttpOptions;
 import io.nereid.server.http.HttpServer;
+import io.nereid.server.log.AccessLog;
+import io.nereid.server.metrics.MetricsServer;
 import io.nereid.server.shared.ServerState;
+import io.nereid.server.trace.Tracing;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.function.LongSupplier;
 
 /** A running server: what it consists of, the order in which that starts, and how it ends. */
 public final class NereidServer implements AutoCloseable {
+
+  /** What traces get to be written although requests took all the time there was. */
+  private static final Duration LEAST_TRACE_TIME = Duration.ofMillis(500);
 
   private final ServerOptions options;
   private final Nereid nereid;
@@ -25,6 +33,7 @@ public final class NereidServer implements AutoCloseable {
   private final StartTimes.Clock clock;
   private final GrpcStart grpc;
   private Optional<HttpServer> http = Optional.empty();
+  private Optional<MetricsServer> metrics = Optional.empty();
   private boolean stopped;
 
   private NereidServer(ServerOptions options, Nereid nereid, StartTimes.Clock clock) {
@@ -34,8 +43,11 @@ public final class NereidServer implements AutoCloseable {
     state =
         ServerState.builder(nereid)
             .strictReadiness(options.strictReadiness())
-            .allowClientShm(options.allowClientShm())
             .loading()
+            .allowClientShm(options.allowClientShm())
+            .tracing(new Tracing(options.trace()))
+            .log(options.log())
+            .accessLog(options.accessLog())
             .build();
     grpc = new GrpcStart(state, options.grpc());
   }
@@ -68,6 +80,20 @@ public final class NereidServer implements AutoCloseable {
 
   private void openFrontends() {
     http = options.http().map(how -> clock.measure("HTTP", () -> HttpServer.start(state, how)));
+    metrics =
+        options
+            .metrics()
+            .map(how -> clock.measure("metrics", () -> MetricsServer.start(state, how, gauges())));
+  }
+
+  /** Open connections by the frontend that they came to. */
+  private Map<String, LongSupplier> gauges() {
+    Map<String, LongSupplier> gauges = new HashMap<>();
+    http.ifPresent(server -> gauges.put("http", server::connectionCount));
+    if (options.grpc().isPresent()) {
+      gauges.put("grpc", grpc::connectionCount);
+    }
+    return gauges;
   }
 
   private static void checkModels(Nereid nereid) {
@@ -107,21 +133,34 @@ public final class NereidServer implements AutoCloseable {
     return http.orElseThrow().port();
   }
 
-  /** The port of the gRPC frontend; empty when there is none. */
+  /** The port of the gRPC frontend; empty: it is not served. */
   public OptionalInt grpcPort() {
-    return grpc.server().map(server -> OptionalInt.of(server.port())).orElse(OptionalInt.empty());
+    return grpc.server().map(served -> OptionalInt.of(served.port())).orElseGet(OptionalInt::empty);
   }
 
   /** What is served where. */
   public List<Frontend> frontends() {
     List<Frontend> frontends = new ArrayList<>();
-    http.ifPresent(server ->
-        frontends.add(
-            Frontend.http("HTTP", "http", options.http().orElseThrow().address(), server.port())));
+    http.ifPresent(server -> frontends.add(httpFrontend(server)));
     grpc.server()
         .ifPresent(server ->
             frontends.add(Frontend.grpc(options.grpc().orElseThrow().address(), server.port())));
+    metrics.ifPresent(server ->
+        frontends.add(
+            Frontend.http(
+                "metrics", "http", options.metrics().orElseThrow().address(), server.port())));
     return frontends;
+  }
+
+  private Frontend httpFrontend(HttpServer server) {
+    HttpOptions how = options.http().orElseThrow();
+    String scheme = how.tls().isPresent() ? "https" : "http";
+    return Frontend.http("HTTP", scheme, how.address(), server.port());
+  }
+
+  /** The port of the metrics; empty: they are not served. */
+  public OptionalInt metricsPort() {
+    return metrics.map(served -> OptionalInt.of(served.port())).orElseGet(OptionalInt::empty);
   }
 
   /** How long each part of the start took. */
@@ -145,25 +184,25 @@ public final class NereidServer implements AutoCloseable {
     Optional<GrpcServer> calls = grpc.server();
     calls.ifPresent(GrpcServer::refuse);
     long startNs = System.nanoTime();
-    boolean httpFinished = http.map(server -> server.stop(exitTimeout())).orElse(true);
-    Duration left = exitTimeout().minusNanos(System.nanoTime() - startNs);
-    boolean grpcFinished =
-        calls.map(server -> server.stop(left.isNegative() ? Duration.ZERO : left)).orElse(true);
+    boolean finished = http.map(server -> server.stop(left(startNs))).orElse(true);
+    finished &= calls.map(server -> server.stop(left(startNs))).orElse(true);
+    metrics.ifPresent(MetricsServer::stop);
     state.sharedMemory().close();
     try {
       nereid.close();
     } finally {
       calls.ifPresent(GrpcServer::close);
     }
-    return httpFinished && grpcFinished;
+    Duration left = left(startNs);
+    state.tracing().close(left.compareTo(LEAST_TRACE_TIME) > 0 ? left : LEAST_TRACE_TIME);
+    state.accessLog().ifPresent(AccessLog::close);
+    return finished;
   }
 
-  private Duration exitTimeout() {
-    return options
-        .http()
-        .map(HttpOptions::exitTimeout)
-        .or(() -> options.grpc().map(GrpcOptions::exitTimeout))
-        .orElse(Duration.ZERO);
+  /** Of the exit timeout. */
+  private Duration left(long startNs) {
+    Duration left = options.exitTimeout().minusNanos(System.nanoTime() - startNs);
+    return left.isNegative() ? Duration.ZERO : left;
   }
 
   /** As {@link #stop}. */

@@ -121,8 +121,7 @@ class NereidServerTest {
       NereidException failure =
           assertThrows(NereidException.class, () -> NereidServer.start(options));
       String where = "127.0.0.1:" + taken.getLocalPort();
-      assertTrue(
-          failure.getMessage().contains(where + ": Address already in use"), failure::getMessage);
+      assertTrue(failure.getMessage().contains("listen at " + where), failure::getMessage);
     }
     assertEquals(0, events.get());
   }

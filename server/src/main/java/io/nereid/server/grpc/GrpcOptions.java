@@ -1,7 +1,6 @@
 package io.nereid.server.grpc;
 
 import java.net.InetAddress;
-import java.time.Duration;
 import java.util.Objects;
 
 /**
@@ -12,15 +11,13 @@ import java.util.Objects;
  * @param limits what clients may ask of it
  * @param keepAlive how long connections live
  * @param compression how replies of the inference service are compressed
- * @param exitTimeout how long calls that have begun may take when the server stops
  */
 public record GrpcOptions(
     InetAddress address,
     int port,
     GrpcLimits limits,
     GrpcKeepAlive keepAlive,
-    GrpcCompression compression,
-    Duration exitTimeout) {
+    GrpcCompression compression) {
 
   /** Checks the values. */
   public GrpcOptions {
@@ -30,9 +27,6 @@ public record GrpcOptions(
     Objects.requireNonNull(compression);
     if (port < 0 || port > 65_535) {
       throw new IllegalArgumentException("port must be 0 to 65535, got " + port);
-    }
-    if (exitTimeout.isNegative()) {
-      throw new IllegalArgumentException("exitTimeout must not be negative, got " + exitTimeout);
     }
   }
 
@@ -48,7 +42,6 @@ public record GrpcOptions(
     private GrpcLimits limits = GrpcLimits.DEFAULT;
     private GrpcKeepAlive keepAlive = GrpcKeepAlive.DEFAULT;
     private GrpcCompression compression = GrpcCompression.NONE;
-    private Duration exitTimeout = Duration.ofSeconds(30);
 
     private Builder() {}
 
@@ -82,15 +75,9 @@ public record GrpcOptions(
       return this;
     }
 
-    /** How long calls that have begun may take when the server stops; 30 s by default. */
-    public Builder exitTimeout(Duration timeout) {
-      exitTimeout = timeout;
-      return this;
-    }
-
     /** The finished value. */
     public GrpcOptions build() {
-      return new GrpcOptions(address, port, limits, keepAlive, compression, exitTimeout);
+      return new GrpcOptions(address, port, limits, keepAlive, compression);
     }
   }
 }

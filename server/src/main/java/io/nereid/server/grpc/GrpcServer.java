@@ -1,8 +1,10 @@
 package io.nereid.server.grpc;
 
+import io.grpc.Attributes;
 import io.grpc.Server;
 import io.grpc.ServerInterceptors;
 import io.grpc.ServerServiceDefinition;
+import io.grpc.ServerTransportFilter;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import io.grpc.protobuf.services.ProtoReflectionServiceV1;
 import io.nereid.NereidException;
@@ -13,6 +15,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 import java.util.stream.Stream;
@@ -34,12 +37,19 @@ public final class GrpcServer implements AutoCloseable {
 
   private final ServerState state;
   private final HealthService health;
+  private final ConnectionCount connections;
   private final EventLoops loops;
   private final Server server;
 
-  private GrpcServer(ServerState state, HealthService health, EventLoops loops, Server server) {
+  private GrpcServer(
+      ServerState state,
+      HealthService health,
+      ConnectionCount connections,
+      EventLoops loops,
+      Server server) {
     this.state = state;
     this.health = health;
+    this.connections = connections;
     this.loops = loops;
     this.server = server;
   }
@@ -48,11 +58,15 @@ public final class GrpcServer implements AutoCloseable {
   public static GrpcServer start(ServerState state, GrpcOptions options) {
     CLIENT_FAULT_LOGS.forEach(log -> log.setLevel(Level.SEVERE));
     HealthService health = new HealthService(state);
+    ConnectionCount connections = new ConnectionCount();
     EventLoops loops = new EventLoops();
     try {
       Server server =
-          builder(options, loops).addServices(services(state, health, options, loops)).build();
-      return new GrpcServer(state, health, loops, server.start());
+          builder(options, loops)
+              .addServices(services(state, health, options, loops))
+              .addTransportFilter(connections)
+              .build();
+      return new GrpcServer(state, health, connections, loops, server.start());
     } catch (IOException e) {
       loops.close();
       throw new NereidException(
@@ -106,6 +120,11 @@ public final class GrpcServer implements AutoCloseable {
     return server.getPort();
   }
 
+  /** Open connections. */
+  public long connectionCount() {
+    return connections.sum();
+  }
+
   /** Accepts nothing more, and returns at once: calls that have begun go on. */
   public void refuse() {
     state.health().stop();
@@ -146,6 +165,29 @@ public final class GrpcServer implements AutoCloseable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return false;
+    }
+  }
+
+  /** Counts connections. */
+  private static final class ConnectionCount extends ServerTransportFilter {
+    private final LongAdder open = new LongAdder();
+
+    long sum() {
+      return open.sum();
+    }
+
+    @Override
+    public Attributes transportReady(Attributes attributes) {
+      open.increment();
+      return attributes;
+    }
+
+    @Override
+    public void transportTerminated(Attributes attributes) {
+      // Without attributes it was never ready.
+      if (attributes != null) {
+        open.decrement();
+      }
     }
   }
 }

@@ -11,11 +11,15 @@ final class Dispatcher {
   private final HttpContext context;
   private final RepositoryHandler repository;
   private final SharedMemoryHandler sharedMemory;
+  private final TraceHandler trace;
+  private final LoggingHandler logging;
 
   Dispatcher(HttpContext context) {
     this.context = context;
     repository = new RepositoryHandler(context);
     sharedMemory = new SharedMemoryHandler(context);
+    trace = new TraceHandler(context);
+    logging = new LoggingHandler(context);
   }
 
   Status dispatch(RequestHead head, RequestBody body, JsonBuffer json) throws IOException {
@@ -71,6 +75,14 @@ final class Dispatcher {
       case SYSTEM_MEMORY_UNREGISTER -> ok(() -> sharedMemory.unregister(route));
       case CUDA_MEMORY_STATUS -> ok(() -> json.ascii("[]"));
       case CUDA_MEMORY_REGISTER, CUDA_MEMORY_UNREGISTER -> throw SharedMemoryHandler.noCuda();
+      case TRACE_SETTING -> {
+        trace.handle(head, body, json);
+        yield Status.OK;
+      }
+      case LOGGING -> {
+        logging.handle(head, body, json);
+        yield Status.OK;
+      }
       case INFER, UNKNOWN -> throw new IllegalStateException(route + " is not served here");
     };
   }

@@ -1,13 +1,10 @@
 package io.nereid.server.http;
 
 import io.helidon.webserver.WebServer;
-import io.nereid.NereidException;
-import io.nereid.StatusCode;
+import io.nereid.server.shared.Listening;
 import io.nereid.server.shared.ServerHealth;
 import io.nereid.server.shared.ServerState;
-import java.io.IOException;
-import java.net.InetSocketAddress;
-import java.net.ServerSocket;
+import io.nereid.server.tls.TlsSettings;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 import java.util.logging.Level;
@@ -34,26 +31,28 @@ public final class HttpServer {
   /** Listens; returns when connections are accepted. */
   public static HttpServer start(ServerState state, HttpOptions options) {
     HELIDON_LOG.setLevel(Level.OFF); // a port that is taken is its stack trace; ours is a line
+    TlsSettings tls = options.tls().map(TlsSettings::open).orElse(null);
     ConnectionWatch watch = new ConnectionWatch();
     HttpContext context =
-        new HttpContext(state, options.limits(), JsonParsing.factory(options.limits()), watch);
+        new HttpContext(
+            state,
+            options.limits(),
+            JsonParsing.factory(options.limits()),
+            watch,
+            options.access());
     AcceptedChannels channels = new AcceptedChannels();
     WebServer server =
         WebServer.builder()
             .address(options.address())
             .port(options.port())
             .connectionOptions(channels)
-            .addConnectionSelector(new ConnectionSelector(context, channels))
+            .addConnectionSelector(new ConnectionSelector(context, channels, tls))
             .protocolsDiscoverServices(false)
             .shutdownHook(false)
             .shutdownGracePeriod(options.exitTimeout().plusSeconds(1))
             .build();
     try {
-      server.start();
-      // Helidon only logs that it could not listen.
-      if (!server.isRunning()) {
-        throw new NereidException(StatusCode.UNAVAILABLE, unheard(options));
-      }
+      Listening.start(server, options.address(), options.port());
     } catch (RuntimeException e) {
       watch.close();
       throw e;
@@ -62,22 +61,14 @@ public final class HttpServer {
     return new HttpServer(state.health(), watch, server);
   }
 
-  /** Why the address cannot be listened at; found by trying once more. */
-  private static String unheard(HttpOptions options) {
-    InetSocketAddress address = new InetSocketAddress(options.address(), options.port());
-    String message =
-        "cannot serve HTTP at " + options.address().getHostAddress() + ":" + options.port();
-    try (ServerSocket socket = new ServerSocket()) {
-      socket.bind(address);
-      return message;
-    } catch (IOException e) {
-      return message + ": " + e.getMessage();
-    }
-  }
-
   /** Where it listens. */
   public int port() {
     return server.port();
+  }
+
+  /** How many connections are open. */
+  public int connectionCount() {
+    return watch.count();
   }
 
   /**

@@ -5,6 +5,7 @@ import io.nereid.InferResponse;
 import io.nereid.Model;
 import io.nereid.Nereid;
 import io.nereid.server.memory.RequestSlices;
+import io.nereid.server.trace.Trace;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -19,6 +20,8 @@ final class InferHandler {
   private RequestedOutputs outputs;
   private RequestSlices slices;
   private boolean raw;
+  private String requestId = "";
+  private long version;
 
   InferHandler(HttpContext context, BodyReader bodyReader, ConnectionGuard guard) {
     this.context = context;
@@ -26,9 +29,30 @@ final class InferHandler {
     this.guard = guard;
   }
 
-  /** Reads a request, and runs it; the caller closes the response. */
-  InferResponse infer(RequestHead head, RequestBody body) throws IOException {
+  /** Another request begins, which may be one for this. */
+  void begin() {
+    requestId = "";
+    version = 0;
+  }
+
+  /** What the present infer request calls itself; empty: nothing. */
+  String requestId() {
+    return requestId;
+  }
+
+  /** The version that the present infer request is for; 0: there is no such request. */
+  long version() {
+    return version;
+  }
+
+  /**
+   * Reads a request, and runs it; the caller closes the response.
+   *
+   * @param trace null: it is not traced
+   */
+  InferResponse infer(RequestHead head, RequestBody body, Trace trace) throws IOException {
     Model model = model(head.route());
+    version = model.version();
     if (model.spec().decoupled()) {
       throw new HttpFailure(
           Status.NOT_IMPLEMENTED,
@@ -43,12 +67,18 @@ final class InferHandler {
       if (raw) {
         new RawInferRequest(model).read(body, request);
       } else {
-        new InferRequestParser(context.json(), context.limits(), model, request, outputs, slices)
-            .parse(bodyReader, body, jsonLength);
+        InferRequestParser parser =
+            new InferRequestParser(
+                context.json(), context.limits(), model, request, outputs, slices);
+        try {
+          parser.parse(bodyReader, body, jsonLength);
+        } finally {
+          requestId = parser.id();
+        }
       }
       guard.running(request);
       try {
-        InferResponse response = request.infer();
+        InferResponse response = trace == null ? request.infer() : traced(model, request, trace);
         answered = true;
         return response;
       } finally {
@@ -59,6 +89,13 @@ final class InferHandler {
         slices.close();
       }
     }
+  }
+
+  private static InferResponse traced(Model model, InferRequest request, Trace trace) {
+    trace.submitted(model);
+    InferResponse response = request.infer();
+    trace.answered(response);
+    return response;
   }
 
   /**

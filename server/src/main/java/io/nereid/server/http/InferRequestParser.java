@@ -43,6 +43,7 @@ final class InferRequestParser {
   private final List<BinaryInput> binaryInputs = new ArrayList<>(2);
 
   private boolean hasInputs;
+  private String id = "";
 
   private record BinaryInput(String name, Tensor tensor) {}
 
@@ -60,6 +61,11 @@ final class InferRequestParser {
     this.request = request;
     this.outputs = outputs;
     this.slices = slices;
+  }
+
+  /** What the request calls itself; empty: nothing, or nothing so far. */
+  String id() {
+    return id;
   }
 
   /**
@@ -120,7 +126,7 @@ final class InferRequestParser {
       parser.nextToken();
       switch (name) {
         case "id" -> {
-          String id = JsonParsing.string(parser, "id");
+          id = JsonParsing.string(parser, "id");
           if (!id.isEmpty()) {
             request.id(id);
           }

@@ -7,6 +7,8 @@ import java.util.List;
 /** Finds what a request target asks for. */
 final class Router {
 
+  private static final List<String> TRACE_SETTING = List.of("trace", "setting");
+
   private Router() {}
 
   static Route route(String target) {
@@ -34,12 +36,15 @@ final class Router {
               Endpoint.CUDA_MEMORY_STATUS,
               Endpoint.CUDA_MEMORY_REGISTER,
               Endpoint.CUDA_MEMORY_UNREGISTER);
+      case "trace" ->
+          segments.equals(TRACE_SETTING) ? Route.of(Endpoint.TRACE_SETTING) : Route.UNKNOWN;
+      case "logging" -> segments.size() == 1 ? Route.of(Endpoint.LOGGING) : Route.UNKNOWN;
       default -> Route.UNKNOWN;
     };
   }
 
   /** Without the scheme and the host of the absolute form, and without a query. */
-  private static String path(String target) {
+  static String path(String target) {
     String path = target;
     if (path.startsWith("http://") || path.startsWith("https://")) {
       int slash = path.indexOf('/', path.indexOf("://") + 3);
@@ -73,6 +78,9 @@ final class Router {
     String model = decode(segments.get(1));
     if (model.isEmpty()) {
       return Route.UNKNOWN;
+    }
+    if (segments.subList(2, size).equals(TRACE_SETTING)) {
+      return new Route(Endpoint.TRACE_SETTING, model, 0, false);
     }
     int next = 2;
     long version = 0;

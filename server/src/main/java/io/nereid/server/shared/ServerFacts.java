@@ -19,7 +19,8 @@ public final class ServerFacts {
           "model_repository(unload_dependents)",
           "parameters",
           "schedule_policy",
-          "statistics");
+          "statistics",
+          "trace");
 
   private ServerFacts() {}
 
@@ -28,6 +29,9 @@ public final class ServerFacts {
     List<String> all = new ArrayList<>(EXTENSIONS);
     if (state.sharedMemory().isEnabled()) {
       all.add("system_shared_memory");
+    }
+    if (state.log().isPresent()) {
+      all.add("logging");
     }
     return all;
   }

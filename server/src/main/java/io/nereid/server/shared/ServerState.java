@@ -1,7 +1,12 @@
 package io.nereid.server.shared;
 
 import io.nereid.Nereid;
+import io.nereid.server.log.AccessLog;
+import io.nereid.server.log.LogSettings;
 import io.nereid.server.memory.SharedMemoryRegions;
+import io.nereid.server.trace.TraceOptions;
+import io.nereid.server.trace.Tracing;
+import java.util.Optional;
 
 /** One running server, as all its frontends see it. Make one with {@link #builder}. */
 public final class ServerState {
@@ -9,11 +14,17 @@ public final class ServerState {
   private final Nereid nereid;
   private final ServerHealth health;
   private final SharedMemoryRegions sharedMemory;
+  private final Tracing tracing;
+  private final Optional<LogSettings> log;
+  private final Optional<AccessLog> accessLog;
 
   private ServerState(Builder builder) {
     nereid = builder.nereid;
-    health = new ServerHealth(nereid, builder.strictReadiness, builder.loading);
     sharedMemory = new SharedMemoryRegions(builder.allowClientShm);
+    tracing = builder.tracing;
+    log = builder.log;
+    accessLog = builder.accessLog;
+    health = new ServerHealth(nereid, builder.strictReadiness, builder.loading);
   }
 
   /** For a runtime; it stays the caller's to close. */
@@ -36,11 +47,29 @@ public final class ServerState {
     return sharedMemory;
   }
 
+  /** Which requests are traced. */
+  public Tracing tracing() {
+    return tracing;
+  }
+
+  /** The log, as far as it is the server's. */
+  public Optional<LogSettings> log() {
+    return log;
+  }
+
+  /** What gets a line for each request, if anything does. */
+  public Optional<AccessLog> accessLog() {
+    return accessLog;
+  }
+
   /** Builds a {@link ServerState}. */
   public static final class Builder {
     private final Nereid nereid;
     private boolean strictReadiness = true;
     private boolean allowClientShm;
+    private Tracing tracing = new Tracing(TraceOptions.builder().build());
+    private Optional<LogSettings> log = Optional.empty();
+    private Optional<AccessLog> accessLog = Optional.empty();
     private boolean loading;
 
     private Builder(Nereid nereid) {
@@ -56,6 +85,24 @@ public final class ServerState {
     /** Whether clients may register shared memory; by default they may not. */
     public Builder allowClientShm(boolean allowed) {
       allowClientShm = allowed;
+      return this;
+    }
+
+    /** Which requests are traced: none by default; it stays the caller's to close. */
+    public Builder tracing(Tracing traces) {
+      tracing = traces;
+      return this;
+    }
+
+    /** The log, which clients may then change the settings of. */
+    public Builder log(Optional<LogSettings> settings) {
+      log = settings;
+      return this;
+    }
+
+    /** What gets a line for each request. */
+    public Builder accessLog(Optional<AccessLog> lines) {
+      accessLog = lines;
       return this;
     }
 
