@@ -94,9 +94,13 @@ final class RequestBuilder {
     }
     if (input.typed() != null) {
       checkTyped(input, type, input.typed());
-    } else if (input.placed() == null && input.data() != null) {
+    }
+    if (input.placed() != null) {
+      return;
+    }
+    if (input.data() != null) {
       place(input, type, input.data(), input.dataLength());
-    } else if (input.placed() == null) {
+    } else {
       decode(input, type);
     }
   }

@@ -1,8 +1,14 @@
 package io.nereid.server.grpc;
 
+import com.google.protobuf.CodedInputStream;
+import com.google.protobuf.CodedOutputStream;
 import com.google.protobuf.Descriptors.Descriptor;
 import com.google.protobuf.Descriptors.FieldDescriptor;
+import com.google.protobuf.Message;
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
@@ -16,6 +22,9 @@ final class WireFuzz {
 
   /** What strings are taken from, so that some mean something together. */
   private final List<String> words;
+
+  /** Whether unknown fields must be such that protobuf takes them. */
+  private boolean wellFormed;
 
   WireFuzz(Random random, List<String> words) {
     this.random = random;
@@ -81,9 +90,7 @@ final class WireFuzz {
     if (random.nextInt(40) == 0) {
       return bytes(random.nextInt(8)); // most likely not UTF-8
     }
-    return words
-        .get(random.nextInt(words.size()))
-        .getBytes(java.nio.charset.StandardCharsets.UTF_8);
+    return words.get(random.nextInt(words.size())).getBytes(StandardCharsets.UTF_8);
   }
 
   private byte[] bytes(int count) {
@@ -100,7 +107,11 @@ final class WireFuzz {
 
   /** A field that no message here has. */
   private void unknown(ByteArrayOutputStream out, int depth) {
-    value(out, 20 + random.nextInt(5000), random.nextInt(6), depth);
+    int wireType = random.nextInt(6);
+    if (wireType == 4 && wellFormed) {
+      wireType = 5;
+    }
+    value(out, 20 + random.nextInt(5000), wireType, depth);
   }
 
   private void value(ByteArrayOutputStream out, int number, int wireType, int depth) {
@@ -157,7 +168,8 @@ final class WireFuzz {
 
   /** The fields of a message in another order, in which those of one number stay in theirs. */
   byte[] reordered(List<Field> fields) {
-    List<Field> left = new java.util.ArrayList<>(fields);
+    wellFormed = true;
+    List<Field> left = new ArrayList<>(fields);
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     while (!left.isEmpty()) {
       Field picked = left.get(random.nextInt(left.size()));
@@ -173,6 +185,21 @@ final class WireFuzz {
       }
     }
     return out.toByteArray();
+  }
+
+  /** The fields of a message, each occurrence for itself. */
+  static List<Field> fields(Message message) throws IOException {
+    List<Field> fields = new ArrayList<>();
+    CodedInputStream in = CodedInputStream.newInstance(message.toByteArray());
+    for (int tag = in.readTag(); tag != 0; tag = in.readTag()) {
+      ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+      CodedOutputStream out = CodedOutputStream.newInstance(bytes);
+      out.writeUInt32NoTag(tag);
+      out.writeByteArrayNoTag(in.readByteArray()); // all are strings, bytes or messages
+      out.flush();
+      fields.add(new Field(tag >>> 3, bytes.toByteArray()));
+    }
+    return fields;
   }
 
   /** One occurrence of a field with its tag. */
