@@ -127,7 +127,16 @@ class ServeCommandTest {
     Files.writeString(repository.resolve("broken/config.pbtxt"), "backend: \"none\"");
     CommandLineRun run = new CommandLineRun();
     assertEquals(
-        1, run.run("serve", repository.toString(), "--http-port", "0", "--grpc-port", "0"));
+        1,
+        run.run(
+            "serve",
+            repository.toString(),
+            "--http-port",
+            "0",
+            "--grpc-port",
+            "0",
+            "--metrics-port",
+            "0"));
     assertTrue(run.err().contains("not all models could be loaded"), run.err());
     assertTrue(run.err().contains("'broken' version 1: unknown backend 'none'"), run.err());
     Process process =
@@ -176,6 +185,7 @@ class ServeCommandTest {
             http-address: 127.0.0.1
             http-port: 1
             grpc-port: 0
+            metrics-port: 0
             model-control-mode: explicit
             load-model: [identity_fp32, simple]
             rate-limit: off
@@ -196,7 +206,7 @@ class ServeCommandTest {
       assertTrue(ADDRESS.matcher(all).find(), all);
       assertTrue(all.contains("http://127.0.0.1:"), all);
       assertTrue(all.contains("identity_fp32"), all);
-      assertTrue(all.contains(file + ":7: --rate-limit has no effect"), all);
+      assertTrue(all.contains(file + ":8: --rate-limit has no effect"), all);
       assertTrue(all.contains("NEREID_HTTP_POTR is not a setting; did you mean"), all);
     } finally {
       process.destroyForcibly();

@@ -27,7 +27,7 @@ final class EventLoops implements AutoCloseable {
 
   private EventLoopGroup group(int count, String name) {
     IoHandlerFactory handlers = epoll ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();
-    return new MultiThreadIoEventLoopGroup(count, new Names(name, count > 1), handlers);
+    return new MultiThreadIoEventLoopGroup(count, new Names(name), handlers);
   }
 
   EventLoopGroup acceptor() {
@@ -64,18 +64,17 @@ final class EventLoops implements AutoCloseable {
   /** Netty's threads, which have its thread locals in an array, by other names. */
   private static final class Names extends DefaultThreadFactory {
     private final String name;
-    private final boolean counts;
     private final AtomicInteger next = new AtomicInteger();
 
-    Names(String name, boolean counts) {
+    /** A name that ends in a dash is followed by a number. */
+    Names(String name) {
       super(name, true);
       this.name = name;
-      this.counts = counts;
     }
 
     @Override
     protected Thread newThread(Runnable run, String unused) {
-      return super.newThread(run, counts ? name + next.getAndIncrement() : name);
+      return super.newThread(run, name.endsWith("-") ? name + next.getAndIncrement() : name);
     }
   }
 }

@@ -16,6 +16,7 @@ final class InferHandler {
   private final HttpContext context;
   private final BodyReader bodyReader;
   private final ConnectionGuard guard;
+  private final JsonReader json;
 
   private RequestedOutputs outputs;
   private RequestSlices slices;
@@ -27,6 +28,7 @@ final class InferHandler {
     this.context = context;
     this.bodyReader = bodyReader;
     this.guard = guard;
+    json = new JsonReader(context.limits().jsonDepth());
   }
 
   /** Another request begins, which may be one for this. */
@@ -68,8 +70,7 @@ final class InferHandler {
         new RawInferRequest(model).read(body, request);
       } else {
         InferRequestParser parser =
-            new InferRequestParser(
-                context.json(), context.limits(), model, request, outputs, slices);
+            new InferRequestParser(json, context.limits(), model, request, outputs, slices);
         try {
           parser.parse(bodyReader, body, jsonLength);
         } finally {

@@ -2,11 +2,10 @@ package io.nereid.server.http;
 
 import io.nereid.ModelIndexEntry;
 import io.nereid.Repository;
+import io.nereid.server.http.JsonReader.Token;
 import io.nereid.server.shared.LoadParameters;
 import java.io.IOException;
 import java.util.Base64;
-import tools.jackson.core.JsonParser;
-import tools.jackson.core.JsonToken;
 
 /** The model repository extension. */
 final class RepositoryHandler {
@@ -24,13 +23,13 @@ final class RepositoryHandler {
         body,
         (name, parser) -> {
           if (!name.equals("ready")) {
-            parser.skipChildren();
+            parser.skip();
             return;
           }
-          if (!parser.currentToken().isBoolean()) {
+          if (parser.token() != Token.TRUE && parser.token() != Token.FALSE) {
             throw HttpFailure.badRequest("Invalid value for 'ready': expected a boolean");
           }
-          readyOnly[0] = parser.currentToken() == JsonToken.VALUE_TRUE;
+          readyOnly[0] = parser.token() == Token.TRUE;
         });
     json.write('[');
     boolean first = true;
@@ -68,15 +67,15 @@ final class RepositoryHandler {
           if (LoadParameters.isFile(name)) {
             parameters.file(name, base64(name, parser));
           } else {
-            parameters.config(JsonParsing.string(parser, name));
+            parameters.config(parser.string(name));
           }
         });
     parameters.load(repository(), model);
   }
 
-  private static byte[] base64(String name, JsonParser parser) {
+  private static byte[] base64(String name, JsonReader parser) {
     try {
-      return Base64.getDecoder().decode(JsonParsing.string(parser, name));
+      return Base64.getDecoder().decode(parser.string(name));
     } catch (IllegalArgumentException e) {
       throw HttpFailure.badRequest("expected base64 as '" + name + "': " + e.getMessage());
     }
@@ -88,7 +87,7 @@ final class RepositoryHandler {
         body,
         (name, parser) -> {
           LoadParameters.checkUnload(name);
-          dependents[0] = JsonParsing.bool(parser, name);
+          dependents[0] = parser.bool(name);
         });
     repository().unload(model, dependents[0]);
   }
@@ -106,10 +105,10 @@ final class RepositoryHandler {
         body,
         (name, parser) -> {
           if (!name.equals("parameters")) {
-            parser.skipChildren();
+            parser.skip();
             return;
           }
-          JsonParsing.expectObject(parser, "parameters");
+          parser.expectObject("parameters");
           JsonBody.readMembers(parser, reader);
         });
   }

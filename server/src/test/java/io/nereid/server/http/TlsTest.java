@@ -27,6 +27,7 @@ import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import javax.net.ssl.SSLContext;
@@ -205,6 +206,7 @@ class TlsTest {
   @Test
   void aRenewalLosesNoRequest() throws Exception {
     AtomicInteger done = new AtomicInteger();
+    AtomicBoolean stopped = new AtomicBoolean();
     AtomicReference<Exception> failure = new AtomicReference<>();
     Identity next = TestCertificates.signed("next", authority);
     try (TestServer server = new TestServer(options()).identity(DataType.FP32);
@@ -212,7 +214,7 @@ class TlsTest {
       lasting.get("/v2").expect(200);
       Thread traffic =
           Thread.startVirtualThread(() -> {
-            while (!Thread.interrupted()) {
+            while (!stopped.get()) {
               try (RawClient client = connect(server)) { // a handshake each
                 client.post("/v2/models/FP32/infer", BODY).expect(200);
                 lasting.post("/v2/models/FP32/infer", BODY).expect(200);
@@ -231,7 +233,7 @@ class TlsTest {
       TestServer.await(() -> subject(server).equals("CN=next"), "the renewal does not count");
       int after = done.get();
       TestServer.await(() -> done.get() > after + 5, "no traffic after the renewal");
-      traffic.interrupt();
+      stopped.set(true);
       traffic.join();
       assertEquals(null, failure.get());
     }
