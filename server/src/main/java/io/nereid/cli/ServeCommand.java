@@ -55,6 +55,8 @@ final class ServeCommand implements Callable<Integer> {
 
   @Mixin private HttpArguments http;
 
+  @Mixin private GrpcArguments grpc;
+
   @Mixin private TlsArguments tls;
 
   @Mixin private AccessArguments access;
@@ -133,6 +135,7 @@ final class ServeCommand implements Callable<Integer> {
               .repository(control.options(repository).listener(progress).build())
               .runtime(runtime.options())
               .http(http.options(exitTimeout, tls.options(), access.http()))
+              .grpc(grpc.options(tls.options(), access.grpc()))
               .exitTimeout(exitTimeout)
               .trace(trace.options())
               .exitOnError(exitOnError)

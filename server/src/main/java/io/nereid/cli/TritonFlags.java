@@ -34,7 +34,10 @@ final class TritonFlags {
     REASONS.put("--http-header-forward-pattern", "headers do not become request parameters");
     REASONS.put("--reuse-http-port", "a port has one server");
     REASONS.put("--reuse-grpc-port", "a port has one server");
-    REASONS.put("--grpc-infer-thread-count", THREADS);
+    REASONS.put("--grpc-infer-thread-count", "calls are served on as many threads as processors");
+    REASONS.put(
+        "--grpc-http2-max-pings-without-data", "the server's pings are not bounded by data");
+    REASONS.put("--grpc-http2-max-ping-strikes", "it is 2, and cannot be changed");
     REASONS.put("--grpc-infer-allocation-pool-size", "messages are not pooled by number");
     REASONS.put("--grpc-max-response-pool-size", "messages are not pooled by number");
     REASONS.put("--grpc-header-forward-pattern", "headers do not become request parameters");

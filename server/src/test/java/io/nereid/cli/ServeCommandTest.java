@@ -38,7 +38,8 @@ class ServeCommandTest {
       assertTrue(screen.toString().contains("identity_fp32  1        READY"), screen.toString());
       assertTrue(screen.toString().contains("Serving metrics at http://127"), screen.toString());
       assertTrue(
-          Pattern.compile("JVM \\d+ ms, command line \\d+ ms, .*HTTP \\d+ ms.*, models \\d+ ms")
+          Pattern.compile(
+                  "JVM \\d+ ms, command line \\d+ ms, .*HTTP \\d+ ms.*, models \\d+ ms, gRPC")
               .matcher(screen)
               .find());
       HttpRequest request =
@@ -125,7 +126,17 @@ class ServeCommandTest {
     Files.createDirectories(repository.resolve("broken/1"));
     Files.writeString(repository.resolve("broken/config.pbtxt"), "backend: \"none\"");
     CommandLineRun run = new CommandLineRun();
-    assertEquals(1, run.run("serve", repository.toString(), "--http-port", "0"));
+    assertEquals(
+        1,
+        run.run(
+            "serve",
+            repository.toString(),
+            "--http-port",
+            "0",
+            "--grpc-port",
+            "0",
+            "--metrics-port",
+            "0"));
     assertTrue(run.err().contains("not all models could be loaded"), run.err());
     assertTrue(run.err().contains("'broken' version 1: unknown backend 'none'"), run.err());
     Process process =
@@ -173,6 +184,8 @@ class ServeCommandTest {
             # all but one are overridden
             http-address: 127.0.0.1
             http-port: 1
+            grpc-port: 0
+            metrics-port: 0
             model-control-mode: explicit
             load-model: [identity_fp32, simple]
             rate-limit: off
@@ -193,7 +206,7 @@ class ServeCommandTest {
       assertTrue(ADDRESS.matcher(all).find(), all);
       assertTrue(all.contains("http://127.0.0.1:"), all);
       assertTrue(all.contains("identity_fp32"), all);
-      assertTrue(all.contains(file + ":6: --rate-limit has no effect"), all);
+      assertTrue(all.contains(file + ":8: --rate-limit has no effect"), all);
       assertTrue(all.contains("NEREID_HTTP_POTR is not a setting; did you mean"), all);
     } finally {
       process.destroyForcibly();
@@ -230,6 +243,14 @@ class ServeCommandTest {
     "--log-verbose, -1, expected --log-verbose of 0 or more",
     "--log-format, xml, 'expected --log-format text, json, default or ISO8601'",
     "--load-model, simple, --load-model needs --model-control-mode explicit",
+    "--grpc-port, 70000, expected --grpc-port from 0 to 65535",
+    "--grpc-max-input-size, 0, expected --grpc-max-input-size of 1 or more",
+    "--grpc-max-metadata-size, 0, expected --grpc-max-metadata-size of 1 or more",
+    "--grpc-max-concurrent-calls, 0, expected --grpc-max-concurrent-calls of 1 or more",
+    "--grpc-keepalive-time, 0, expected --grpc-keepalive-time of 1 or more",
+    "--grpc-keepalive-timeout, 0, expected --grpc-keepalive-timeout of 1 or more",
+    "--grpc-max-connection-age, -1, expected --grpc-max-connection-age of 0 or more",
+    "--grpc-infer-response-compression-level, most, expected one of [NONE, LOW, MEDIUM, HIGH]",
     "--exit-timeout-secs, -1, expected --exit-timeout-secs of 0 or more"
   })
   void aWrongFlagIsNamed(String flag, String value, String message) {

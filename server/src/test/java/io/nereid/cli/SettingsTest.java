@@ -28,7 +28,16 @@ class SettingsTest {
   /** Values to try; an option is tested with the first that it takes and that changes it. */
   private static final List<String> CANDIDATES =
       List.of(
-          "7", "false", "true", "127.0.0.7", "poll", "text", "a=b", "local,size=7", "health:a=b");
+          "7",
+          "false",
+          "true",
+          "127.0.0.7",
+          "poll",
+          "text",
+          "a=b",
+          "local,size=7",
+          "health:a=b",
+          "low");
 
   private static List<OptionSpec> options() {
     return Main.commandLine().getSubcommands().get("serve").getCommandSpec().options().stream()
