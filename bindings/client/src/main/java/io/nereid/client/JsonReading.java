@@ -70,13 +70,17 @@ final class JsonReading {
       case VALUE_STRING -> parser.getString();
       case VALUE_TRUE -> Boolean.TRUE;
       case VALUE_FALSE -> Boolean.FALSE;
-      case VALUE_NUMBER_INT ->
-          parser.getNumberType() == JsonParser.NumberType.BIG_INTEGER
-              ? Double.valueOf(parser.getDoubleValue())
-              : Long.valueOf(parser.getLongValue());
+      case VALUE_NUMBER_INT -> integer(parser);
       case VALUE_NUMBER_FLOAT -> parser.getDoubleValue();
       default -> null;
     };
+  }
+
+  private static Number integer(JsonParser parser) {
+    if (parser.getNumberType() == JsonParser.NumberType.BIG_INTEGER) {
+      return parser.getBigIntegerValue();
+    }
+    return parser.getLongValue();
   }
 
   static InferenceException malformed(JacksonException e) {
