@@ -45,6 +45,8 @@ final class ServeCommand implements Callable<Integer> {
 
   @Mixin private HttpArguments http;
 
+  @Mixin private GrpcArguments grpc;
+
   @Option(
       names = "--exit-timeout-secs",
       paramLabel = "SECONDS",
@@ -92,6 +94,7 @@ final class ServeCommand implements Callable<Integer> {
           ServerOptions.builder()
               .repository(control.options(repository).listener(progress).build())
               .http(http.options(Duration.ofSeconds(exitTimeoutSeconds)))
+              .grpc(grpc.options())
               .exitOnError(exitOnError)
               .strictReadiness(strictReadiness)
               .build());
@@ -115,15 +118,25 @@ final class ServeCommand implements Callable<Integer> {
             + server.options().http().address().getHostAddress()
             + ":"
             + server.httpPort());
+    server
+        .options()
+        .grpc()
+        .ifPresent(options ->
+            out.println(
+                "Serving gRPC at "
+                    + options.address().getHostAddress()
+                    + ":"
+                    + server.grpcPort().orElseThrow()));
     StartTimes times = server.startTimes();
     long totalMs = System.currentTimeMillis() - ManagementFactory.getRuntimeMXBean().getStartTime();
     out.println(
         String.format(
             Locale.ROOT,
-            "Ready %d ms after the start of the JVM: models %d ms, HTTP %d ms",
+            "Ready %d ms after the start of the JVM: models %d ms, HTTP %d ms, gRPC %d ms beside",
             totalMs,
             times.models().toMillis(),
-            times.http().toMillis()));
+            times.http().toMillis(),
+            times.grpc().toMillis()));
     out.flush();
   }
 

@@ -2,8 +2,10 @@ package io.nereid.server;
 
 import io.nereid.NereidOptions;
 import io.nereid.RepositoryOptions;
+import io.nereid.server.grpc.GrpcOptions;
 import io.nereid.server.http.HttpOptions;
 import java.util.Objects;
+import java.util.Optional;
 
 /**
  * What a server serves, and where. Build one with {@link #builder()}.
@@ -11,6 +13,7 @@ import java.util.Objects;
  * @param repository which models are loaded
  * @param runtime settings of the runtime
  * @param http where HTTP is served, and how
+ * @param grpc where gRPC is served, and how; empty: it is not
  * @param exitOnError whether a model that cannot be loaded at the start ends the server
  * @param strictReadiness whether such a model makes it not ready
  */
@@ -18,6 +21,7 @@ public record ServerOptions(
     RepositoryOptions repository,
     NereidOptions runtime,
     HttpOptions http,
+    Optional<GrpcOptions> grpc,
     boolean exitOnError,
     boolean strictReadiness) {
 
@@ -26,6 +30,7 @@ public record ServerOptions(
     Objects.requireNonNull(repository);
     Objects.requireNonNull(runtime);
     Objects.requireNonNull(http);
+    Objects.requireNonNull(grpc);
   }
 
   /** A builder with the defaults. */
@@ -38,6 +43,7 @@ public record ServerOptions(
     private RepositoryOptions repository = RepositoryOptions.builder().explicit().build();
     private NereidOptions runtime = NereidOptions.DEFAULT;
     private HttpOptions http = HttpOptions.builder().build();
+    private Optional<GrpcOptions> grpc = Optional.empty();
     private boolean exitOnError = true;
     private boolean strictReadiness = true;
 
@@ -61,6 +67,12 @@ public record ServerOptions(
       return this;
     }
 
+    /** Where gRPC is served, and how; nowhere by default. */
+    public Builder grpc(Optional<GrpcOptions> options) {
+      grpc = options;
+      return this;
+    }
+
     /** Whether a model that cannot be loaded at the start ends the server; by default it does. */
     public Builder exitOnError(boolean ends) {
       exitOnError = ends;
@@ -75,7 +87,7 @@ public record ServerOptions(
 
     /** The finished value. */
     public ServerOptions build() {
-      return new ServerOptions(repository, runtime, http, exitOnError, strictReadiness);
+      return new ServerOptions(repository, runtime, http, grpc, exitOnError, strictReadiness);
     }
   }
 }

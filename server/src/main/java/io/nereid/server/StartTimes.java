@@ -7,5 +7,6 @@ import java.time.Duration;
  *
  * @param models loading the models
  * @param http opening the HTTP frontend
+ * @param grpc opening the gRPC frontend, which happens while the models load; zero: there is none
  */
-public record StartTimes(Duration models, Duration http) {}
+public record StartTimes(Duration models, Duration http, Duration grpc) {}

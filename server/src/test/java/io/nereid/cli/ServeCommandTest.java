@@ -41,7 +41,7 @@ class ServeCommandTest {
         }
       }
       assertTrue(screen.toString().contains("identity_fp32  1        READY"), screen.toString());
-      assertTrue(Pattern.compile("models \\d+ ms, HTTP \\d+ ms").matcher(screen).find());
+      assertTrue(Pattern.compile("models \\d+ ms, HTTP \\d+ ms, gRPC \\d+ ms").matcher(screen).find());
       HttpRequest request =
           HttpRequest.newBuilder(URI.create(address + "/v2/models/identity_fp32/infer"))
               .POST(
@@ -64,7 +64,7 @@ class ServeCommandTest {
     Files.createDirectories(repository.resolve("broken/1"));
     Files.writeString(repository.resolve("broken/config.pbtxt"), "backend: \"none\"");
     CommandLineRun run = new CommandLineRun();
-    assertEquals(1, run.run("serve", repository.toString(), "--http-port", "0"));
+    assertEquals(1, run.run("serve", repository.toString(), "--http-port", "0", "--grpc-port", "0"));
     assertTrue(run.err().contains("not all models could be loaded"), run.err());
     assertTrue(run.err().contains("'broken' version 1: unknown backend 'none'"), run.err());
     Process process =
@@ -95,6 +95,14 @@ class ServeCommandTest {
     "--http-max-connections, 0, expected --http-max-connections of 1 or more",
     "--http-request-timeout-secs, 0, expected --http-request-timeout-secs of 1 or more",
     "--http-idle-timeout-secs, 0, expected --http-idle-timeout-secs of 1 or more",
+    "--grpc-port, 70000, expected --grpc-port from 0 to 65535",
+    "--grpc-max-input-size, 0, expected --grpc-max-input-size of 1 or more",
+    "--grpc-max-metadata-size, 0, expected --grpc-max-metadata-size of 1 or more",
+    "--grpc-max-concurrent-calls, 0, expected --grpc-max-concurrent-calls of 1 or more",
+    "--grpc-keepalive-time, 0, expected --grpc-keepalive-time of 1 or more",
+    "--grpc-keepalive-timeout, 0, expected --grpc-keepalive-timeout of 1 or more",
+    "--grpc-max-connection-age, -1, expected --grpc-max-connection-age of 0 or more",
+    "--grpc-infer-response-compression-level, most, expected one of [NONE, LOW, MEDIUM, HIGH]",
     "--exit-timeout-secs, -1, expected --exit-timeout-secs of 0 or more"
   })
   void aWrongFlagIsNamed(String flag, String value, String message) {

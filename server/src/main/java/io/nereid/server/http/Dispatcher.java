@@ -1,8 +1,8 @@
 package io.nereid.server.http;
 
 import io.nereid.Model;
-import io.nereid.ModelState;
 import io.nereid.Nereid;
+import io.nereid.server.shared.ModelFacts;
 import java.io.IOException;
 
 /** Serves everything but infer requests: writes the JSON of a reply and gives its status. */
@@ -40,8 +40,12 @@ final class Dispatcher {
       case MODELS -> ok(() -> MetadataJson.models(nereid().models(), json));
       case MODEL_METADATA -> ok(() -> MetadataJson.model(nereid(), model(route), route, json));
       case MODEL_CONFIG -> ok(() -> MetadataJson.configuration(model(route), json));
-      case ALL_STATISTICS -> ok(() -> StatisticsJson.write(nereid().models(), json));
-      case MODEL_STATISTICS -> ok(() -> StatisticsJson.write(nereid(), route, json));
+      case ALL_STATISTICS ->
+          ok(() -> StatisticsJson.write(ModelFacts.withStatistics(nereid()), json));
+      case MODEL_STATISTICS ->
+          ok(() ->
+              StatisticsJson.write(
+                  ModelFacts.withStatistics(nereid(), route.model(), route.version()), json));
       case REPOSITORY_INDEX -> {
         repository.index(body, json);
         yield Status.OK;
@@ -81,21 +85,12 @@ final class Dispatcher {
 
   private Status modelReady(Route route, JsonBuffer json) {
     boolean ready = context.health().isReady(route.model(), route.version());
-    if (!ready && !isKnown(route)) {
+    if (!ready && !context.health().isKnown(route.model(), route.version())) {
       model(route); // says what is not there
     }
     json.ascii("{\"name\":")
         .string(route.model())
         .ascii(ready ? ",\"ready\":true}" : ",\"ready\":false}");
     return ready ? Status.OK : Status.UNAVAILABLE;
-  }
-
-  /** Whether there is such a version, though it takes no requests. */
-  private boolean isKnown(Route route) {
-    return nereid().models().stream()
-        .anyMatch(known ->
-            known.name().equals(route.model())
-                && (route.version() == 0 || known.version() == route.version())
-                && known.state() != ModelState.UNLOADED);
   }
 }

@@ -1,12 +1,10 @@
 package io.nereid.server.http;
 
 import io.nereid.ModelIndexEntry;
-import io.nereid.ModelOverride;
 import io.nereid.Repository;
+import io.nereid.server.shared.LoadParameters;
 import java.io.IOException;
 import java.util.Base64;
-import java.util.LinkedHashMap;
-import java.util.Map;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
@@ -14,8 +12,6 @@ import tools.jackson.core.ObjectReadContext;
 
 /** The model repository extension. */
 final class RepositoryHandler {
-
-  private static final String FILE_PREFIX = "file:";
 
   private final HttpContext context;
 
@@ -71,28 +67,17 @@ final class RepositoryHandler {
   }
 
   void load(String model, RequestBody body) throws IOException {
-    String[] config = new String[1];
-    Map<String, byte[]> files = new LinkedHashMap<>();
+    LoadParameters parameters = new LoadParameters();
     readParameters(
         body,
         (name, parser) -> {
-          if (name.equals("config")) {
-            config[0] = JsonParsing.string(parser, name);
-          } else if (name.startsWith(FILE_PREFIX)) {
-            files.put(name.substring(FILE_PREFIX.length()), base64(name, parser));
+          if (LoadParameters.isFile(name)) {
+            parameters.file(name, base64(name, parser));
           } else {
-            throw HttpFailure.badRequest(
-                "unrecognized load parameter '" + name + "': expected 'config' or 'file:PATH'");
+            parameters.config(JsonParsing.string(parser, name));
           }
         });
-    if (config[0] != null) {
-      repository().load(model, new ModelOverride(config[0], files));
-    } else if (files.isEmpty()) {
-      repository().load(model);
-    } else {
-      throw HttpFailure.badRequest(
-          "override of files needs parameter 'config' with the model's configuration");
-    }
+    parameters.load(repository(), model);
   }
 
   private static byte[] base64(String name, JsonParser parser) {
@@ -108,10 +93,7 @@ final class RepositoryHandler {
     readParameters(
         body,
         (name, parser) -> {
-          if (!name.equals("unload_dependents")) {
-            throw HttpFailure.badRequest(
-                "unrecognized unload parameter '" + name + "': expected 'unload_dependents'");
-          }
+          LoadParameters.checkUnload(name);
           dependents[0] = JsonParsing.bool(parser, name);
         });
     repository().unload(model, dependents[0]);

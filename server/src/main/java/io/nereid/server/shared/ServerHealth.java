@@ -52,4 +52,16 @@ public final class ServerHealth {
                     && (version == 0 || known.version() == version)
                     && known.state() == ModelState.READY);
   }
+
+  /**
+   * Whether there is such a version, or any version with version 0, though it may take no requests.
+   * What was unloaded is not there.
+   */
+  public boolean isKnown(String model, long version) {
+    return nereid.models().stream()
+        .anyMatch(known ->
+            known.name().equals(model)
+                && (version == 0 || known.version() == version)
+                && known.state() != ModelState.UNLOADED);
+  }
 }
