@@ -56,7 +56,7 @@ final class GrpcOpening implements AutoCloseable {
   @Override
   public void close() {
     if (!kept) {
-      opening.ifPresent(open -> open.thenAccept(server -> server.stop(Duration.ZERO)));
+      opening.ifPresent(open -> open.thenAccept(GrpcServer::close));
     }
   }
 }

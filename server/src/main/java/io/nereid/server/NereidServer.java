@@ -129,7 +129,11 @@ public final class NereidServer implements AutoCloseable {
     boolean httpFinished = http.stop(options.http().exitTimeout());
     Duration left = Duration.ofNanos(Math.max(0, deadlineNs - System.nanoTime()));
     boolean grpcFinished = grpc.isEmpty() || grpc.get().stop(left);
-    nereid.close();
+    try {
+      nereid.close();
+    } finally {
+      grpc.ifPresent(GrpcServer::close);
+    }
     return httpFinished && grpcFinished;
   }
 

@@ -41,7 +41,8 @@ class ServeCommandTest {
         }
       }
       assertTrue(screen.toString().contains("identity_fp32  1        READY"), screen.toString());
-      assertTrue(Pattern.compile("models \\d+ ms, HTTP \\d+ ms, gRPC \\d+ ms").matcher(screen).find());
+      assertTrue(
+          Pattern.compile("models \\d+ ms, HTTP \\d+ ms, gRPC \\d+ ms").matcher(screen).find());
       HttpRequest request =
           HttpRequest.newBuilder(URI.create(address + "/v2/models/identity_fp32/infer"))
               .POST(
@@ -64,7 +65,8 @@ class ServeCommandTest {
     Files.createDirectories(repository.resolve("broken/1"));
     Files.writeString(repository.resolve("broken/config.pbtxt"), "backend: \"none\"");
     CommandLineRun run = new CommandLineRun();
-    assertEquals(1, run.run("serve", repository.toString(), "--http-port", "0", "--grpc-port", "0"));
+    assertEquals(
+        1, run.run("serve", repository.toString(), "--http-port", "0", "--grpc-port", "0"));
     assertTrue(run.err().contains("not all models could be loaded"), run.err());
     assertTrue(run.err().contains("'broken' version 1: unknown backend 'none'"), run.err());
     Process process =

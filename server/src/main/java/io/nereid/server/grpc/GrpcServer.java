@@ -12,9 +12,21 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+import java.util.stream.Stream;
 
 /** The gRPC frontend: a listening socket and the connections that came through it. */
-public final class GrpcServer {
+public final class GrpcServer implements AutoCloseable {
+
+  /**
+   * Both tell, with stack traces, what clients did wrong, who are told themselves. Held here:
+   * loggers are kept weakly.
+   */
+  private static final List<Logger> CLIENT_FAULT_LOGS =
+      Stream.of("NettyServerStream", "NettyServerTransport")
+          .map(name -> Logger.getLogger("io.grpc.netty.shaded.io.grpc.netty." + name))
+          .toList();
 
   /** How long calls that are given up may take to notice. */
   private static final Duration LEAVE_TIME = Duration.ofSeconds(2);
@@ -42,6 +54,7 @@ public final class GrpcServer {
 
   /** Listens; calls are answered with {@code UNAVAILABLE} until {@link #serve} was called. */
   public static GrpcServer open(GrpcOptions options) {
+    CLIENT_FAULT_LOGS.forEach(log -> log.setLevel(Level.SEVERE));
     ServedMethods methods = new ServedMethods();
     EventLoops loops = new EventLoops();
     try {
@@ -113,7 +126,8 @@ public final class GrpcServer {
   }
 
   /**
-   * Accepts nothing more, lets calls that have begun finish, and closes all connections.
+   * Accepts nothing more, lets calls that have begun finish, and closes all connections. What
+   * remains is for {@link #close}.
    *
    * @param timeout when calls that are still under way are given up
    * @return whether all of them finished
@@ -125,8 +139,17 @@ public final class GrpcServer {
       server.shutdownNow();
       await(LEAVE_TIME);
     }
-    loops.close();
     return finished;
+  }
+
+  /**
+   * Gives up what is still under way, and ends the threads. After the models are closed, best, so
+   * that nobody is left who would answer a call.
+   */
+  @Override
+  public void close() {
+    stop(Duration.ZERO);
+    loops.close();
   }
 
   private boolean await(Duration timeout) {

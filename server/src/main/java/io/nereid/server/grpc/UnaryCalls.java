@@ -1,9 +1,9 @@
 package io.nereid.server.grpc;
 
 import io.grpc.ServerCallHandler;
+import io.grpc.Status;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.ServerCalls;
-import io.grpc.stub.StreamObserver;
 
 /**
  * Answers calls that are not about tensors, each on a virtual thread: loading a model may take
@@ -21,21 +21,30 @@ final class UnaryCalls {
 
   static <Q, R> ServerCallHandler<Q, R> of(Answer<Q, R> answer) {
     return ServerCalls.asyncUnaryCall((request, observer) -> {
+      ServerCallStreamObserver<R> client = (ServerCallStreamObserver<R>) observer;
       // Without a handler, answering a client that went away would throw.
-      ((ServerCallStreamObserver<R>) observer).setOnCancelHandler(() -> {});
-      Thread.ofVirtual().name("nrd-grpc-call").start(() -> run(answer, request, observer));
+      client.setOnCancelHandler(() -> {});
+      Thread.ofVirtual().name("nrd-grpc-call").start(() -> run(answer, request, client));
     });
   }
 
-  private static <Q, R> void run(Answer<Q, R> answer, Q request, StreamObserver<R> observer) {
-    R reply;
+  private static <Q, R> void run(
+      Answer<Q, R> answer, Q request, ServerCallStreamObserver<R> client) {
+    R reply = null;
+    Status failure = null;
     try {
       reply = answer.to(request);
     } catch (RuntimeException | Error e) { // the client gets an answer, whatever it is
-      observer.onError(GrpcStatus.of(e).asRuntimeException());
-      return;
+      failure = GrpcStatus.of(e);
     }
-    observer.onNext(reply);
-    observer.onCompleted();
+    if (client.isCancelled()) {
+      return; // also when the server has stopped, and nothing would take the answer
+    }
+    if (failure != null) {
+      client.onError(failure.asRuntimeException());
+    } else {
+      client.onNext(reply);
+      client.onCompleted();
+    }
   }
 }
