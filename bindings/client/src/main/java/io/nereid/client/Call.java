@@ -9,7 +9,9 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** A call with all its attempts, from the first until its result, its deadline or its cancellation. */
+/**
+ * A call with all its attempts, from the first until its result, its deadline or its cancellation.
+ */
 final class Call<T> {
 
   /** What runs what users attach to futures, so that it never holds up a transport's thread. */
@@ -50,13 +52,13 @@ final class Call<T> {
     if (limit.isSet()) {
       call.result.orTimeout(Math.max(0, limit.remainingNs()), TimeUnit.NANOSECONDS);
     }
-    call.result.whenCompleteAsync((value, failure) -> call.handOver(value, failure, handedOut), VIRTUAL);
-    handedOut.whenComplete(
-        (value, failure) -> {
-          if (handedOut.isCancelled()) {
-            call.abandon();
-          }
-        });
+    call.result.whenCompleteAsync(
+        (value, failure) -> call.handOver(value, failure, handedOut), VIRTUAL);
+    handedOut.whenComplete((value, failure) -> {
+      if (handedOut.isCancelled()) {
+        call.abandon();
+      }
+    });
     call.attempt();
     return handedOut;
   }

@@ -101,7 +101,9 @@ public record ClientOptions(
       return this;
     }
 
-    /** How long loading a model, or another change of the server, may take; 10 minutes by default. */
+    /**
+     * How long loading a model, or another change of the server, may take; 10 minutes by default.
+     */
     public Builder changeDeadline(Duration duration) {
       changeDeadline = duration;
       return this;
@@ -132,7 +134,14 @@ public record ClientOptions(
     /** The finished value. */
     public ClientOptions build() {
       return new ClientOptions(
-          headers, tls, connectTimeout, deadline, changeDeadline, binaryData, maxResponseBytes, retry);
+          headers,
+          tls,
+          connectTimeout,
+          deadline,
+          changeDeadline,
+          binaryData,
+          maxResponseBytes,
+          retry);
     }
   }
 }

@@ -1,7 +1,5 @@
 package io.nereid.client;
 
-import com.google.protobuf.ByteString;
-import io.nereid.client.GrpcMarshallers.Received;
 import io.nereid.proto.InferParameter;
 import io.nereid.proto.ModelInferResponse;
 import io.nereid.proto.ModelInferResponse.InferOutputTensor;
@@ -15,27 +13,30 @@ final class GrpcInferReply {
 
   private GrpcInferReply() {}
 
-  /** Takes the reply's memory over, whether it succeeds or not. */
-  static InferResponse read(InferRequest request, Received<ModelInferResponse> reply) {
+  /**
+   * Takes the reply's memory over, whether it succeeds or not.
+   *
+   * @param request null: it is not known which request this answers
+   */
+  static InferResponse read(InferRequest request, GrpcReply reply) {
     try {
-      return read(request, reply.message(), reply.lease());
+      return response(request, reply);
     } catch (RuntimeException e) {
       reply.lease().close();
       throw e;
     }
   }
 
-  /** The lease is given back by the response, and by the caller when this fails. */
-  static InferResponse read(
-      InferRequest request, ModelInferResponse message, MemoryPool.Lease lease) {
+  private static InferResponse response(InferRequest request, GrpcReply reply) {
+    ModelInferResponse message = reply.message();
     InferResponse response =
         new InferResponse(
             message.getModelName(),
             message.getModelVersion(),
             message.getId(),
             parameters(message.getParametersMap()),
-            List.of(lease));
-    int rawCount = message.getRawOutputContentsCount();
+            List.of(reply.lease()));
+    int rawCount = reply.raw().size();
     int withData = 0;
     for (InferOutputTensor output : message.getOutputsList()) {
       withData += output.containsParameters(ReplyTensors.REGION) ? 0 : 1;
@@ -49,9 +50,9 @@ final class GrpcInferReply {
     int raw = 0;
     for (InferOutputTensor output : message.getOutputsList()) {
       boolean shared = output.containsParameters(ReplyTensors.REGION);
-      ByteString data = null;
+      MemorySegment data = null;
       if (rawCount != 0 && (placeForEach || !shared)) {
-        data = message.getRawOutputContents(raw++);
+        data = reply.raw().get(raw++);
       }
       response.add(output.getName(), tensor(request, response, output, data, shared));
     }
@@ -62,7 +63,7 @@ final class GrpcInferReply {
       InferRequest request,
       InferResponse response,
       InferOutputTensor output,
-      ByteString raw,
+      MemorySegment raw,
       boolean shared) {
     String name = output.getName();
     DataType type = DataType.ofReply(output.getDatatype(), name);
@@ -75,27 +76,24 @@ final class GrpcInferReply {
       return ReplyTensors.inSharedMemory(request, response, name, type, parameters, shape);
     }
     MemorySegment data =
-        raw == null
-            ? TypedContents.encode(name, type, output.getContents())
-            : MemorySegment.ofBuffer(raw.asReadOnlyByteBuffer());
+        raw == null ? TypedContents.encode(name, type, output.getContents()) : raw;
     return ReplyTensors.withData(response, name, type, data, shape);
   }
 
   private static Map<String, Object> parameters(Map<String, InferParameter> message) {
     Map<String, Object> parameters = new LinkedHashMap<>();
-    message.forEach(
-        (name, value) -> {
-          switch (value.getParameterChoiceCase()) {
-            case BOOL_PARAM -> parameters.put(name, value.getBoolParam());
-            case INT64_PARAM -> parameters.put(name, value.getInt64Param());
-            case STRING_PARAM -> parameters.put(name, value.getStringParam());
-            case DOUBLE_PARAM -> parameters.put(name, value.getDoubleParam());
-            case UINT64_PARAM -> parameters.put(name, value.getUint64Param());
-            case PARAMETERCHOICE_NOT_SET -> {
-              // says nothing
-            }
-          }
-        });
+    message.forEach((name, value) -> {
+      switch (value.getParameterChoiceCase()) {
+        case BOOL_PARAM -> parameters.put(name, value.getBoolParam());
+        case INT64_PARAM -> parameters.put(name, value.getInt64Param());
+        case STRING_PARAM -> parameters.put(name, value.getStringParam());
+        case DOUBLE_PARAM -> parameters.put(name, value.getDoubleParam());
+        case UINT64_PARAM -> parameters.put(name, value.getUint64Param());
+        case PARAMETERCHOICE_NOT_SET -> {
+          // says nothing
+        }
+      }
+    });
     return parameters;
   }
 }

@@ -1,31 +1,28 @@
 package io.nereid.client;
 
-import com.google.protobuf.UnsafeByteOperations;
 import io.nereid.proto.InferParameter;
 import io.nereid.proto.ModelInferRequest;
 import io.nereid.proto.ModelInferRequest.InferInputTensor;
 import io.nereid.proto.ModelInferRequest.InferRequestedOutputTensor;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.function.BiConsumer;
 
-/** An infer request as a message whose tensors are views of the caller's memory. */
+/** An infer request as a message, beside tensors that are the caller's memory. */
 final class GrpcInferRequest {
-
-  /** Up to here an array costs less than a view. */
-  private static final int MOST_SMALL_BYTES = 8 << 10;
 
   private GrpcInferRequest() {}
 
-  static ModelInferRequest of(InferRequest request, Outgoing outgoing) {
+  static GrpcRequest of(InferRequest request, Outgoing outgoing) {
     ModelInferRequest.Builder message =
         ModelInferRequest.newBuilder()
             .setModelName(request.model())
             .setModelVersion(request.version().orElse(""))
             .setId(request.id().orElse(""));
     request.parameters().forEach((name, value) -> message.putParameters(name, parameter(value)));
-    long byteSize = 0;
+    List<MemorySegment> raw = new ArrayList<>();
     for (Map.Entry<String, Tensor> input : request.inputs().entrySet()) {
       Tensor tensor = input.getValue();
       InferInputTensor.Builder description =
@@ -38,33 +35,20 @@ final class GrpcInferRequest {
       if (tensor.slice() != null) {
         putSlice(tensor.slice(), description::putParameters);
       } else {
-        addData(tensor.segment(), outgoing, message);
-        byteSize += tensor.byteSize();
+        raw.add(outgoing.shareable(tensor.segment()));
       }
       message.addInputs(description);
     }
     for (RequestedOutput output : request.outputs().values()) {
       message.addOutputs(output(output));
     }
-    if (byteSize > Integer.MAX_VALUE) {
+    GrpcRequest whole = new GrpcRequest(message.build(), raw);
+    if (whole.byteSize() > Integer.MAX_VALUE) {
       throw new InferenceException(
           StatusCode.RESOURCE_EXHAUSTED,
-          "a request over gRPC can have 2^31 - 1 bytes, its inputs have " + byteSize);
+          "a request over gRPC can have 2^31 - 1 bytes, this one has " + whole.byteSize());
     }
-    return message.build();
-  }
-
-  private static void addData(
-      MemorySegment data, Outgoing outgoing, ModelInferRequest.Builder message) {
-    if (data.byteSize() > Integer.MAX_VALUE) {
-      throw new InferenceException(
-          StatusCode.RESOURCE_EXHAUSTED,
-          "a request over gRPC can have 2^31 - 1 bytes, an input has " + data.byteSize());
-    }
-    message.addRawInputContents(
-        data.byteSize() <= MOST_SMALL_BYTES
-            ? UnsafeByteOperations.unsafeWrap(data.toArray(ValueLayout.JAVA_BYTE))
-            : UnsafeByteOperations.unsafeWrap(outgoing.shareable(data).asByteBuffer()));
+    return whole;
   }
 
   private static InferRequestedOutputTensor output(RequestedOutput output) {

@@ -1,18 +1,15 @@
 package io.nereid.client;
 
-import com.google.protobuf.ByteString;
-import com.google.protobuf.CodedInputStream;
-import com.google.protobuf.CodedOutputStream;
 import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.MessageLite;
 import com.google.protobuf.Parser;
-import com.google.protobuf.UnsafeByteOperations;
 import io.grpc.Drainable;
 import io.grpc.HasByteBuffer;
 import io.grpc.KnownLength;
 import io.grpc.MethodDescriptor.Marshaller;
 import io.grpc.Status;
 import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -25,20 +22,14 @@ import java.nio.channels.ReadableByteChannel;
 /** How messages get into the transport's buffers and out of them. */
 final class GrpcMarshallers {
 
-  /** Pieces in which a message is written. */
-  private static final int WRITE_BYTES = 16 << 10;
-
   private GrpcMarshallers() {}
-
-  /** A message, and the memory that its tensors lie in. */
-  record Received<M>(M message, MemoryPool.Lease lease) {}
 
   /** For messages that are only sent. */
   static <M extends MessageLite> Marshaller<M> sending() {
     return new Marshaller<>() {
       @Override
       public InputStream stream(M message) {
-        return new MessageStream(message);
+        return new RequestStream(message.getSerializedSize(), message::writeTo);
       }
 
       @Override
@@ -62,23 +53,36 @@ final class GrpcMarshallers {
     };
   }
 
-  /** For messages whose tensors stay where they were received: in memory of the pool. */
-  static <M extends MessageLite> Marshaller<Received<M>> receiving(
-      Parser<M> parser, MemoryPool pool) {
+  /** For requests with tensors. */
+  static Marshaller<GrpcRequest> requests() {
+    return new Marshaller<>() {
+      @Override
+      public InputStream stream(GrpcRequest request) {
+        return new RequestStream((int) request.byteSize(), request::writeTo);
+      }
+
+      @Override
+      public GrpcRequest parse(InputStream stream) {
+        throw new UnsupportedOperationException("requests are only sent");
+      }
+    };
+  }
+
+  /** Reads a reply in memory that it then owns. */
+  interface ReplyReader {
+    GrpcReply read(MemoryPool.Lease lease) throws InvalidProtocolBufferException;
+  }
+
+  /** For replies whose tensors stay where they were received: in memory of the pool. */
+  static Marshaller<GrpcReply> replies(MemoryPool pool, ReplyReader reader) {
     return new Receiving<>() {
       @Override
-      public Received<M> parse(InputStream stream) {
+      public GrpcReply parse(InputStream stream) {
         MemoryPool.Lease lease = null;
         try {
-          int size = stream.available(); // of messages that is all of it
-          lease = pool.take(size);
-          ByteBuffer buffer = lease.segment().asByteBuffer();
-          readAll(stream, buffer);
-          CodedInputStream input = UnsafeByteOperations.unsafeWrap(buffer.flip()).newCodedInput();
-          input.enableAliasing(true);
-          M message = parser.parseFrom(input);
-          input.checkLastTagWas(0);
-          return new Received<>(message, lease);
+          lease = pool.take(stream.available()); // of a message that is all of it
+          readAll(stream, lease.segment().asByteBuffer());
+          return reader.read(lease);
         } catch (InvalidProtocolBufferException e) {
           lease.close();
           throw malformed(e);
@@ -124,35 +128,37 @@ final class GrpcMarshallers {
     }
   }
 
+  /** Writes a message. */
+  private interface Encoder {
+    void writeTo(OutputStream target) throws IOException;
+  }
+
   /** A message that is encoded straight into the transport's buffers. */
-  private static final class MessageStream extends InputStream implements Drainable, KnownLength {
-    private final MessageLite message;
+  private static final class RequestStream extends InputStream implements Drainable, KnownLength {
+    private final int byteSize;
+    private final Encoder encoder;
     private InputStream rest; // null: nothing was read
 
-    private MessageStream(MessageLite message) {
-      this.message = message;
+    private RequestStream(int byteSize, Encoder encoder) {
+      this.byteSize = byteSize;
+      this.encoder = encoder;
     }
 
     @Override
     public int drainTo(OutputStream target) throws IOException {
       if (rest != null) {
-        int size = rest.available();
-        rest.transferTo(target);
-        return size;
+        return (int) rest.transferTo(target);
       }
-      int size = message.getSerializedSize();
-      CodedOutputStream output =
-          CodedOutputStream.newInstance(target, Math.clamp(size, 1, WRITE_BYTES));
-      message.writeTo(output);
-      output.flush();
       rest = InputStream.nullInputStream();
-      return size;
+      encoder.writeTo(target);
+      return byteSize;
     }
 
     /** The way of transports that cannot be written to. */
-    private InputStream rest() {
+    private InputStream rest() throws IOException {
       if (rest == null) {
-        ByteString bytes = message.toByteString();
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream(byteSize);
+        encoder.writeTo(bytes);
         rest = new ByteArrayInputStream(bytes.toByteArray());
       }
       return rest;
@@ -170,7 +176,7 @@ final class GrpcMarshallers {
 
     @Override
     public int available() throws IOException {
-      return rest == null ? message.getSerializedSize() : rest.available();
+      return rest == null ? byteSize : rest.available();
     }
   }
 }

@@ -37,19 +37,17 @@ final class GrpcMetadata {
 
   static List<ModelIndexEntry> index(RepositoryIndexResponse reply) {
     return reply.getModelsList().stream()
-        .map(
-            model ->
-                new ModelIndexEntry(
-                    model.getName(), model.getVersion(), model.getState(), model.getReason()))
+        .map(model ->
+            new ModelIndexEntry(
+                model.getName(), model.getVersion(), model.getState(), model.getReason()))
         .toList();
   }
 
   static List<SharedMemoryStatus> sharedMemory(SystemSharedMemoryStatusResponse reply) {
     return reply.getRegionsMap().values().stream()
-        .map(
-            region ->
-                new SharedMemoryStatus(
-                    region.getName(), region.getKey(), region.getOffset(), region.getByteSize()))
+        .map(region ->
+            new SharedMemoryStatus(
+                region.getName(), region.getKey(), region.getOffset(), region.getByteSize()))
         .toList();
   }
 
@@ -76,13 +74,12 @@ final class GrpcMetadata {
         duration(sums.getCacheHit()),
         duration(sums.getCacheMiss()),
         model.getBatchStatsList().stream()
-            .map(
-                batch ->
-                    new BatchStatistics(
-                        batch.getBatchSize(),
-                        duration(batch.getComputeInput()),
-                        duration(batch.getComputeInfer()),
-                        duration(batch.getComputeOutput())))
+            .map(batch ->
+                new BatchStatistics(
+                    batch.getBatchSize(),
+                    duration(batch.getComputeInput()),
+                    duration(batch.getComputeInfer()),
+                    duration(batch.getComputeOutput())))
             .toList());
   }
 

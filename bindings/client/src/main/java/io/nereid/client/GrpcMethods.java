@@ -4,18 +4,14 @@ import com.google.protobuf.MessageLite;
 import io.grpc.MethodDescriptor;
 import io.grpc.MethodDescriptor.Marshaller;
 import io.grpc.MethodDescriptor.MethodType;
-import io.nereid.client.GrpcMarshallers.Received;
 import io.nereid.proto.ModelConfigRequest;
 import io.nereid.proto.ModelConfigResponse;
-import io.nereid.proto.ModelInferRequest;
-import io.nereid.proto.ModelInferResponse;
 import io.nereid.proto.ModelMetadataRequest;
 import io.nereid.proto.ModelMetadataResponse;
 import io.nereid.proto.ModelReadyRequest;
 import io.nereid.proto.ModelReadyResponse;
 import io.nereid.proto.ModelStatisticsRequest;
 import io.nereid.proto.ModelStatisticsResponse;
-import io.nereid.proto.ModelStreamInferResponse;
 import io.nereid.proto.RepositoryIndexRequest;
 import io.nereid.proto.RepositoryIndexResponse;
 import io.nereid.proto.RepositoryModelLoadRequest;
@@ -58,11 +54,9 @@ final class GrpcMethods {
       unary("RepositoryModelLoad", RepositoryModelLoadResponse.getDefaultInstance());
   static final MethodDescriptor<RepositoryModelUnloadRequest, RepositoryModelUnloadResponse>
       UNLOAD = unary("RepositoryModelUnload", RepositoryModelUnloadResponse.getDefaultInstance());
-  static final MethodDescriptor<
-          SystemSharedMemoryStatusRequest, SystemSharedMemoryStatusResponse>
+  static final MethodDescriptor<SystemSharedMemoryStatusRequest, SystemSharedMemoryStatusResponse>
       SHARED_MEMORY_STATUS =
-          unary(
-              "SystemSharedMemoryStatus", SystemSharedMemoryStatusResponse.getDefaultInstance());
+          unary("SystemSharedMemoryStatus", SystemSharedMemoryStatusResponse.getDefaultInstance());
   static final MethodDescriptor<
           SystemSharedMemoryRegisterRequest, SystemSharedMemoryRegisterResponse>
       SHARED_MEMORY_REGISTER =
@@ -79,20 +73,21 @@ final class GrpcMethods {
   private GrpcMethods() {}
 
   /** ModelInfer with replies in memory of the pool. */
-  static MethodDescriptor<ModelInferRequest, Received<ModelInferResponse>> infer(MemoryPool pool) {
+  static MethodDescriptor<GrpcRequest, GrpcReply> infer(MemoryPool pool) {
     return method(
         "ModelInfer",
         MethodType.UNARY,
-        GrpcMarshallers.receiving(ModelInferResponse.parser(), pool));
+        GrpcMarshallers.requests(),
+        GrpcMarshallers.replies(pool, GrpcReplyScanner::infer));
   }
 
   /** ModelStreamInfer with replies in memory of the pool. */
-  static MethodDescriptor<ModelInferRequest, Received<ModelStreamInferResponse>> streamInfer(
-      MemoryPool pool) {
+  static MethodDescriptor<GrpcRequest, GrpcReply> streamInfer(MemoryPool pool) {
     return method(
         "ModelStreamInfer",
         MethodType.BIDI_STREAMING,
-        GrpcMarshallers.receiving(ModelStreamInferResponse.parser(), pool));
+        GrpcMarshallers.requests(),
+        GrpcMarshallers.replies(pool, GrpcReplyScanner::stream));
   }
 
   @SuppressWarnings("unchecked") // a message's own parser makes such messages
@@ -101,16 +96,17 @@ final class GrpcMethods {
     return method(
         name,
         MethodType.UNARY,
+        GrpcMarshallers.sending(),
         (Marshaller<R>) GrpcMarshallers.receiving(reply.getParserForType()));
   }
 
-  private static <Q extends MessageLite, R> MethodDescriptor<Q, R> method(
-      String name, MethodType type, Marshaller<R> replies) {
+  private static <Q, R> MethodDescriptor<Q, R> method(
+      String name, MethodType type, Marshaller<Q> requests, Marshaller<R> replies) {
     return MethodDescriptor.<Q, R>newBuilder()
         .setType(type)
         .setFullMethodName(
             MethodDescriptor.generateFullMethodName("inference.GRPCInferenceService", name))
-        .setRequestMarshaller(GrpcMarshallers.sending())
+        .setRequestMarshaller(requests)
         .setResponseMarshaller(replies)
         .build();
   }

@@ -3,10 +3,6 @@ package io.nereid.client;
 import io.grpc.ClientCall;
 import io.grpc.Metadata;
 import io.grpc.Status;
-import io.nereid.client.GrpcMarshallers.Received;
-import io.nereid.proto.ModelInferRequest;
-import io.nereid.proto.ModelInferResponse;
-import io.nereid.proto.ModelStreamInferResponse;
 import java.util.ArrayDeque;
 import java.util.Map;
 import java.util.Queue;
@@ -21,7 +17,7 @@ final class GrpcStream implements InferStream {
   /** How many replies the server may be ahead of the reader. */
   private static final int REPLIES_AHEAD = 8;
 
-  private final ClientCall<ModelInferRequest, Received<ModelStreamInferResponse>> call;
+  private final ClientCall<GrpcRequest, GrpcReply> call;
   private final MemoryPool pool;
 
   /** Held while a request is encoded, which may take long; never by the transport's threads. */
@@ -34,7 +30,7 @@ final class GrpcStream implements InferStream {
 
   private final Condition writable = lock.newCondition();
   private final Condition arrived = lock.newCondition();
-  private final Queue<Received<ModelStreamInferResponse>> replies = new ArrayDeque<>();
+  private final Queue<GrpcReply> replies = new ArrayDeque<>();
   private Status end; // null: not yet
   private boolean begun;
   private boolean closed;
@@ -43,13 +39,13 @@ final class GrpcStream implements InferStream {
   private final Map<String, InferRequest> withSlices = new ConcurrentHashMap<>();
 
   private GrpcStream(
-      ClientCall<ModelInferRequest, Received<ModelStreamInferResponse>> call, MemoryPool pool) {
+      ClientCall<GrpcRequest, GrpcReply> call, MemoryPool pool) {
     this.call = call;
     this.pool = pool;
   }
 
   static GrpcStream open(
-      ClientCall<ModelInferRequest, Received<ModelStreamInferResponse>> call,
+      ClientCall<GrpcRequest, GrpcReply> call,
       Metadata headers,
       MemoryPool pool) {
     GrpcStream stream = new GrpcStream(call, pool);
@@ -108,7 +104,7 @@ final class GrpcStream implements InferStream {
 
   @Override
   public InferResponse next() {
-    Received<ModelStreamInferResponse> reply;
+    GrpcReply reply;
     lock.lock();
     try {
       await(arrived, () -> !replies.isEmpty() || end != null);
@@ -127,25 +123,20 @@ final class GrpcStream implements InferStream {
     return read(reply);
   }
 
-  private InferResponse read(Received<ModelStreamInferResponse> reply) {
-    ModelInferResponse message = reply.message().getInferResponse();
-    try {
-      if (!reply.message().getErrorMessage().isEmpty()) {
-        withSlices.remove(message.getId());
-        throw InferenceException.builder(StatusCode.UNKNOWN, reply.message().getErrorMessage())
-            .requestId(message.getId().isEmpty() ? null : message.getId())
-            .build();
-      }
-      InferResponse response =
-          GrpcInferReply.read(withSlices.get(message.getId()), message, reply.lease());
-      if (response.isFinal()) {
-        withSlices.remove(message.getId());
-      }
-      return response;
-    } catch (RuntimeException e) {
+  private InferResponse read(GrpcReply reply) {
+    String id = reply.message().getId();
+    if (!reply.error().isEmpty()) {
       reply.lease().close();
-      throw e;
+      withSlices.remove(id);
+      throw InferenceException.builder(StatusCode.UNKNOWN, reply.error())
+          .requestId(id.isEmpty() ? null : id)
+          .build();
     }
+    InferResponse response = GrpcInferReply.read(withSlices.get(id), reply);
+    if (response.isFinal()) {
+      withSlices.remove(id);
+    }
+    return response;
   }
 
   @Override
@@ -197,10 +188,10 @@ final class GrpcStream implements InferStream {
   }
 
   /** What the transport tells. */
-  private final class Listener extends ClientCall.Listener<Received<ModelStreamInferResponse>> {
+  private final class Listener extends ClientCall.Listener<GrpcReply> {
 
     @Override
-    public void onMessage(Received<ModelStreamInferResponse> message) {
+    public void onMessage(GrpcReply message) {
       lock.lock();
       try {
         begun = true;

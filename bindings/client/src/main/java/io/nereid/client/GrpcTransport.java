@@ -12,16 +12,12 @@ import io.grpc.MethodDescriptor;
 import io.grpc.TlsChannelCredentials;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.netty.shaded.io.netty.channel.ChannelOption;
-import io.nereid.client.GrpcMarshallers.Received;
 import io.nereid.proto.ModelConfigRequest;
-import io.nereid.proto.ModelInferRequest;
-import io.nereid.proto.ModelInferResponse;
 import io.nereid.proto.ModelMetadataRequest;
 import io.nereid.proto.ModelReadyRequest;
 import io.nereid.proto.ModelReadyResponse;
 import io.nereid.proto.ModelRepositoryParameter;
 import io.nereid.proto.ModelStatisticsRequest;
-import io.nereid.proto.ModelStreamInferResponse;
 import io.nereid.proto.RepositoryIndexRequest;
 import io.nereid.proto.RepositoryModelLoadRequest;
 import io.nereid.proto.RepositoryModelUnloadRequest;
@@ -48,9 +44,9 @@ final class GrpcTransport implements Transport {
   private final Metadata headers;
   private final ManagedChannel channel;
   private final MemoryPool pool = new MemoryPool(MOST_IDLE_BYTES);
-  private final MethodDescriptor<ModelInferRequest, Received<ModelInferResponse>> infer =
+  private final MethodDescriptor<GrpcRequest, GrpcReply> infer =
       GrpcMethods.infer(pool);
-  private final MethodDescriptor<ModelInferRequest, Received<ModelStreamInferResponse>> stream =
+  private final MethodDescriptor<GrpcRequest, GrpcReply> stream =
       GrpcMethods.streamInfer(pool);
 
   GrpcTransport(URI server, ClientOptions options, boolean tls) {
@@ -75,9 +71,8 @@ final class GrpcTransport implements Transport {
     Metadata metadata = new Metadata();
     options
         .headers()
-        .forEach(
-            (name, value) ->
-                metadata.put(Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER), value));
+        .forEach((name, value) ->
+            metadata.put(Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER), value));
     return metadata;
   }
 
@@ -119,14 +114,13 @@ final class GrpcTransport implements Transport {
     CompletableFuture<Boolean> future =
         attempt
             .future()
-            .exceptionally(
-                failure -> {
-                  InferenceException known = Call.describe(failure);
-                  if (known.code() == StatusCode.NOT_FOUND) {
-                    return false;
-                  }
-                  throw known;
-                });
+            .exceptionally(failure -> {
+              InferenceException known = Call.describe(failure);
+              if (known.code() == StatusCode.NOT_FOUND) {
+                return false;
+              }
+              throw known;
+            });
     return new Attempt<>(future, attempt.cancel());
   }
 
@@ -169,7 +163,8 @@ final class GrpcTransport implements Transport {
 
   @Override
   public Attempt<List<ModelIndexEntry>> repositoryIndex(boolean readyOnly, Limit limit) {
-    RepositoryIndexRequest request = RepositoryIndexRequest.newBuilder().setReady(readyOnly).build();
+    RepositoryIndexRequest request =
+        RepositoryIndexRequest.newBuilder().setReady(readyOnly).build();
     return call(GrpcMethods.INDEX, request, limit, GrpcMetadata::index);
   }
 
@@ -178,18 +173,16 @@ final class GrpcTransport implements Transport {
     RepositoryModelLoadRequest.Builder request =
         RepositoryModelLoadRequest.newBuilder().setModelName(model);
     load.config()
-        .ifPresent(
-            config ->
-                request.putParameters(
-                    "config", ModelRepositoryParameter.newBuilder().setStringParam(config).build()));
+        .ifPresent(config ->
+            request.putParameters(
+                "config", ModelRepositoryParameter.newBuilder().setStringParam(config).build()));
     load.files()
-        .forEach(
-            (path, content) ->
-                request.putParameters(
-                    "file:" + path,
-                    ModelRepositoryParameter.newBuilder()
-                        .setBytesParam(ByteString.copyFrom(content))
-                        .build()));
+        .forEach((path, content) ->
+            request.putParameters(
+                "file:" + path,
+                ModelRepositoryParameter.newBuilder()
+                    .setBytesParam(ByteString.copyFrom(content))
+                    .build()));
     return call(GrpcMethods.LOAD, request.build(), limit, reply -> null);
   }
 
@@ -246,8 +239,7 @@ final class GrpcTransport implements Transport {
 
   @Override
   public InferStream openStream() {
-    return GrpcStream.open(
-        newCall(stream, Limit.NONE), freshHeaders(), pool);
+    return GrpcStream.open(newCall(stream, Limit.NONE), freshHeaders(), pool);
   }
 
   // ---- Calls -----------------------------------------------------------------------------------

@@ -21,7 +21,11 @@ final class GrpcUnaryCall<R, T> extends ClientCall.Listener<R> {
 
   /** Runs {@code answered} when the server has replied, and so has read the request. */
   static <Q, R, T> Attempt<T> start(
-      ClientCall<Q, R> call, Metadata headers, Q request, Function<R, T> reader, Runnable answered) {
+      ClientCall<Q, R> call,
+      Metadata headers,
+      Q request,
+      Function<R, T> reader,
+      Runnable answered) {
     GrpcUnaryCall<R, T> listener = new GrpcUnaryCall<>(reader, answered);
     call.start(listener, headers);
     call.request(2); // a second reply would be a fault, and is to be noticed
@@ -38,7 +42,9 @@ final class GrpcUnaryCall<R, T> extends ClientCall.Listener<R> {
   @Override
   public void onMessage(R message) {
     if (reply != null) {
-      throw Status.INTERNAL.withDescription("more than one reply to a request").asRuntimeException();
+      throw Status.INTERNAL
+          .withDescription("more than one reply to a request")
+          .asRuntimeException();
     }
     reply = message;
   }
@@ -66,8 +72,8 @@ final class GrpcUnaryCall<R, T> extends ClientCall.Listener<R> {
   }
 
   private void discard() {
-    if (reply instanceof GrpcMarshallers.Received<?> received) {
-      received.lease().close();
+    if (reply instanceof GrpcReply tensors) {
+      tensors.lease().close();
     }
   }
 }

@@ -47,7 +47,8 @@ final class HttpBody implements HttpRequest.BodyPublisher {
         subscriber.onError(new IllegalArgumentException("demand of " + count));
         return;
       }
-      // Who raises the demand from 0 hands out; others, and calls from within onNext, only raise it.
+      // Who raises the demand from 0 hands out; others, and calls from within onNext, only raise
+      // it.
       if (demand.getAndUpdate(had -> had + count < 0 ? Long.MAX_VALUE : had + count) > 0) {
         return;
       }

@@ -20,8 +20,7 @@ final class HttpFailures {
   static InferenceException of(HttpReply reply) {
     int status = reply.status();
     return InferenceException.builder(
-            StatusCode.ofHttpStatus(status),
-            ErrorText.of(status, reply.text(), reply.textLength()))
+            StatusCode.ofHttpStatus(status), ErrorText.of(status, reply.text(), reply.textLength()))
         .httpStatus(status)
         .worthRetrying(status == 503 || status == 502 || status == 429)
         .retryAfterNs(retryAfterNs(reply))

@@ -95,12 +95,11 @@ final class HttpInferReply {
   private static Map<String, Object> parameters(JsonParser parser) {
     Map<String, Object> parameters = new LinkedHashMap<>();
     if (JsonReading.value(parser) instanceof Map<?, ?> members) {
-      members.forEach(
-          (name, value) -> {
-            if (value instanceof Boolean || value instanceof Number || value instanceof String) {
-              parameters.put((String) name, value);
-            }
-          });
+      members.forEach((name, value) -> {
+        if (value instanceof Boolean || value instanceof Number || value instanceof String) {
+          parameters.put((String) name, value);
+        }
+      });
     }
     return parameters;
   }
@@ -166,8 +165,10 @@ final class HttpInferReply {
   private long add(Output output, MemorySegment binary, long at, InferResponse response) {
     DataType type = DataType.ofReply(output.datatype, output.name);
     if (output.parameters.containsKey(ReplyTensors.REGION)) {
-      response.add(output.name, ReplyTensors.inSharedMemory(request, response, output.name, type,
-          output.parameters, output.shape));
+      response.add(
+          output.name,
+          ReplyTensors.inSharedMemory(
+              request, response, output.name, type, output.parameters, output.shape));
       return 0;
     }
     MemorySegment data;
@@ -176,8 +177,13 @@ final class HttpInferReply {
       size = binarySize;
       if (size < 0 || size > binary.byteSize() - at) {
         throw InferenceException.malformed(
-            "output '" + output.name + "' has " + size + " bytes of binary data, "
-                + (binary.byteSize() - at) + " are left");
+            "output '"
+                + output.name
+                + "' has "
+                + size
+                + " bytes of binary data, "
+                + (binary.byteSize() - at)
+                + " are left");
       }
       data = binary.asSlice(at, size);
     } else if (output.dataAt >= 0) {
@@ -196,7 +202,11 @@ final class HttpInferReply {
     // An element takes two characters at least: a count that cannot be right allocates nothing.
     if (count > length) {
       throw InferenceException.malformed(
-          "output '" + output.name + "' has " + count + " elements by its shape, and fewer in 'data'");
+          "output '"
+              + output.name
+              + "' has "
+              + count
+              + " elements by its shape, and fewer in 'data'");
     }
     try (JsonParser parser = JsonReading.parser(reply.text(), output.dataAt, length)) {
       parser.nextToken();

@@ -11,8 +11,8 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
 
 /**
- * Receives one reply: JSON into an array, binary data behind it straight into memory of the pool, at
- * an aligned address.
+ * Receives one reply: JSON into an array, binary data behind it straight into memory of the pool,
+ * at an aligned address.
  */
 final class HttpReplyReader
     implements HttpResponse.BodyHandler<HttpReply>, HttpResponse.BodySubscriber<HttpReply> {
@@ -67,7 +67,8 @@ final class HttpReplyReader
   private long jsonLength(long length) {
     String coding = headers.firstValue("Content-Encoding").orElse("identity");
     if (!coding.equals("identity")) {
-      throw InferenceException.malformed("it is encoded as '" + coding + "', nobody asked for that");
+      throw InferenceException.malformed(
+          "it is encoded as '" + coding + "', nobody asked for that");
     }
     String value = headers.firstValue(JSON_LENGTH).orElse(null);
     if (value == null) {

@@ -188,7 +188,8 @@ final class HttpTransport implements Transport {
     for (byte next : name.getBytes(StandardCharsets.UTF_8)) {
       char character = (char) (next & 0xff);
       boolean plain =
-          character < 128 && (Character.isLetterOrDigit(character) || "-._~".indexOf(character) >= 0);
+          character < 128
+              && (Character.isLetterOrDigit(character) || "-._~".indexOf(character) >= 0);
       if (plain) {
         path.append(character);
       } else {
@@ -221,13 +222,12 @@ final class HttpTransport implements Transport {
     HttpReplyReader reply = new HttpReplyReader(pool, options.maxResponseBytes());
     CompletableFuture<HttpResponse<HttpReply>> sent = http.sendAsync(request.build(), reply);
     CompletableFuture<T> read =
-        sent.handle(
-            (response, failure) -> {
-              if (failure != null) {
-                throw HttpFailures.of(failure, reply.hasBegun());
-              }
-              return reader.apply(response.body());
-            });
+        sent.handle((response, failure) -> {
+          if (failure != null) {
+            throw HttpFailures.of(failure, reply.hasBegun());
+          }
+          return reader.apply(response.body());
+        });
     return new Attempt<>(read, () -> sent.cancel(true));
   }
 

@@ -180,7 +180,9 @@ public final class InferRequest {
       return put("priority", level);
     }
 
-    /** How long the request may wait in the server's queue; the model's configuration may cap it. */
+    /**
+     * How long the request may wait in the server's queue; the model's configuration may cap it.
+     */
     public Builder timeout(Duration duration) {
       return put(TIMEOUT, positive(duration).toNanos() / 1000);
     }

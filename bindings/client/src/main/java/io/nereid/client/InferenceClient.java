@@ -118,10 +118,10 @@ public final class InferenceClient implements AutoCloseable {
 
   /** Statistics of one version of a model. */
   public ModelStatistics statistics(String model, String version) {
-    List<ModelStatistics> all =
-        read(limit -> transport.statistics(checked(model), version, limit));
+    List<ModelStatistics> all = read(limit -> transport.statistics(checked(model), version, limit));
     if (all.size() != 1) {
-      throw InferenceException.malformed("statistics of one version have " + all.size() + " entries");
+      throw InferenceException.malformed(
+          "statistics of one version have " + all.size() + " entries");
     }
     return all.getFirst();
   }

@@ -51,7 +51,8 @@ public final class InferenceException extends RuntimeException {
 
   /** A reply that is not what the protocol says. */
   static InferenceException malformed(String message) {
-    return new InferenceException(StatusCode.INTERNAL, "the server's reply is malformed: " + message);
+    return new InferenceException(
+        StatusCode.INTERNAL, "the server's reply is malformed: " + message);
   }
 
   /** A reply that is not what the protocol says. */

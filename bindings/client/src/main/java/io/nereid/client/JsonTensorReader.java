@@ -10,9 +10,9 @@ import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 
 /**
- * Reads the elements of a JSON array, nested in any way, as a tensor's memory. Servers differ in how
- * they write values, and all unambiguous forms are taken: 0 and 1 for booleans, {@code null} for
- * NaN, integers with a fraction of zero.
+ * Reads the elements of a JSON array, nested in any way, as a tensor's memory. Servers differ in
+ * how they write values, and all unambiguous forms are taken: 0 and 1 for booleans, {@code null}
+ * for NaN, integers with a fraction of zero.
  */
 final class JsonTensorReader {
 

@@ -43,11 +43,9 @@ final class JsonTensorWriter {
       case INT8 -> json.number(data.get(JAVA_BYTE, i));
       case UINT8 -> json.number(Byte.toUnsignedLong(data.get(JAVA_BYTE, i)));
       case INT16 -> json.number(data.get(Layouts.SHORT, i * Short.BYTES));
-      case UINT16 ->
-          json.number(Short.toUnsignedLong(data.get(Layouts.SHORT, i * Short.BYTES)));
+      case UINT16 -> json.number(Short.toUnsignedLong(data.get(Layouts.SHORT, i * Short.BYTES)));
       case INT32 -> json.number(data.get(Layouts.INT, i * Integer.BYTES));
-      case UINT32 ->
-          json.number(Integer.toUnsignedLong(data.get(Layouts.INT, i * Integer.BYTES)));
+      case UINT32 -> json.number(Integer.toUnsignedLong(data.get(Layouts.INT, i * Integer.BYTES)));
       case INT64 -> json.number(data.get(Layouts.LONG, i * Long.BYTES));
       case UINT64 -> json.raw(Long.toUnsignedString(data.get(Layouts.LONG, i * Long.BYTES)));
       case FP32 -> json.raw(Float.toString(data.get(Layouts.FLOAT, i * Float.BYTES)));

@@ -18,9 +18,7 @@ final class Limit {
 
   /** So long from now on; empty: as long as it takes. */
   static Limit in(Optional<Duration> duration) {
-    return duration
-        .map(length -> new Limit(true, System.nanoTime() + nanos(length)))
-        .orElse(NONE);
+    return duration.map(length -> new Limit(true, System.nanoTime() + nanos(length))).orElse(NONE);
   }
 
   /** At most a hundred years, beyond which nanoseconds overflow. */

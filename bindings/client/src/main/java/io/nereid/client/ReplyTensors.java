@@ -24,11 +24,18 @@ final class ReplyTensors {
   static Tensor withData(
       InferResponse owner, String output, DataType type, MemorySegment data, long[] shape) {
     long count = elementCount(output, shape);
-    if (type.isFixedSize() && (data.byteSize() / type.byteSize() != count
-        || data.byteSize() % type.byteSize() != 0)) {
+    if (type.isFixedSize()
+        && (data.byteSize() / type.byteSize() != count || data.byteSize() % type.byteSize() != 0)) {
       throw InferenceException.malformed(
-          "output '" + output + "' has " + count + " elements of " + type + " by its shape, and "
-              + data.byteSize() + " bytes");
+          "output '"
+              + output
+              + "' has "
+              + count
+              + " elements of "
+              + type
+              + " by its shape, and "
+              + data.byteSize()
+              + " bytes");
     }
     return Tensor.ofResponse(owner, type, data.asReadOnly(), null, shape);
   }
@@ -77,7 +84,9 @@ final class ReplyTensors {
 
   private static SharedMemorySlice told(Map<String, Object> parameters) {
     return SharedMemorySlice.of(
-        String.valueOf(parameters.get(REGION)), number(parameters, OFFSET), number(parameters, SIZE));
+        String.valueOf(parameters.get(REGION)),
+        number(parameters, OFFSET),
+        number(parameters, SIZE));
   }
 
   private static long number(Map<String, Object> parameters, String name) {

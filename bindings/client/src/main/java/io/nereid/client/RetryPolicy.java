@@ -6,14 +6,14 @@ import java.util.random.RandomGenerator;
 /**
  * When a call that failed is made again. Only calls that cannot do harm twice are: one of which the
  * server saw nothing because no connection came about, and one that only reads and that the server
- * turned away or did not answer ({@link StatusCode#UNAVAILABLE}). Inference counts as reading when {@code
- * retryInfer} says so. Requests of a sequence, of a stream, and calls of which a part of the reply
- * was there, are never repeated.
+ * turned away or did not answer ({@link StatusCode#UNAVAILABLE}). Inference counts as reading when
+ * {@code retryInfer} says so. Requests of a sequence, of a stream, and calls of which a part of the
+ * reply was there, are never repeated.
  *
  * <p>The pause before the second attempt is {@code initialBackoff}, doubled before each further
- * one, at most {@code maxBackoff}, and of that a random part from half to all of it, so that clients
- * do not come back all at once. A server's {@code Retry-After} lengthens it, to {@code maxBackoff}
- * at most. A call whose deadline would pass during the pause fails at once.
+ * one, at most {@code maxBackoff}, and of that a random part from half to all of it, so that
+ * clients do not come back all at once. A server's {@code Retry-After} lengthens it, to {@code
+ * maxBackoff} at most. A call whose deadline would pass during the pause fails at once.
  *
  * @param maxAttempts how often a call is made at most; 1: never again
  * @param initialBackoff the first pause
@@ -49,9 +49,10 @@ public record RetryPolicy(
     return new RetryPolicy(maxAttempts, initialBackoff, maxBackoff, retry);
   }
 
-  /** The pause after a number of attempts, of which the last failed; below 0: there is none more. */
-  long pauseNs(
-      int attempts, InferenceException failure, CallKind kind, RandomGenerator random) {
+  /**
+   * The pause after a number of attempts, of which the last failed; below 0: there is none more.
+   */
+  long pauseNs(int attempts, InferenceException failure, CallKind kind, RandomGenerator random) {
     if (attempts >= maxAttempts || !mayRepeat(failure, kind)) {
       return -1;
     }

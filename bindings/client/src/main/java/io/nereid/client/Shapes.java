@@ -39,7 +39,9 @@ final class Shapes {
     }
   }
 
-  /** Throws unless {@code byteSize} is what the shape takes; any size fits {@link DataType#BYTES}. */
+  /**
+   * Throws unless {@code byteSize} is what the shape takes; any size fits {@link DataType#BYTES}.
+   */
   static void checkByteSize(DataType type, long byteSize, long... shape) {
     long count = elementCount(shape);
     if (type.isFixedSize() && byteSize != Math.multiplyExact(count, (long) type.byteSize())) {

@@ -15,18 +15,36 @@ final class TypedContents {
     return switch (type) {
       case BOOL, INT8, UINT8 -> bytes(type, contents);
       case INT16, UINT16 -> shorts(type, contents);
-      case INT32 -> fill(contents.getIntContentsCount(), 4,
-          (to, i) -> to.set(Layouts.INT, i * 4L, contents.getIntContents(i)));
-      case UINT32 -> fill(contents.getUintContentsCount(), 4,
-          (to, i) -> to.set(Layouts.INT, i * 4L, contents.getUintContents(i)));
-      case INT64 -> fill(contents.getInt64ContentsCount(), 8,
-          (to, i) -> to.set(Layouts.LONG, i * 8L, contents.getInt64Contents(i)));
-      case UINT64 -> fill(contents.getUint64ContentsCount(), 8,
-          (to, i) -> to.set(Layouts.LONG, i * 8L, contents.getUint64Contents(i)));
-      case FP32 -> fill(contents.getFp32ContentsCount(), 4,
-          (to, i) -> to.set(Layouts.FLOAT, i * 4L, contents.getFp32Contents(i)));
-      case FP64 -> fill(contents.getFp64ContentsCount(), 8,
-          (to, i) -> to.set(Layouts.DOUBLE, i * 8L, contents.getFp64Contents(i)));
+      case INT32 ->
+          fill(
+              contents.getIntContentsCount(),
+              4,
+              (to, i) -> to.set(Layouts.INT, i * 4L, contents.getIntContents(i)));
+      case UINT32 ->
+          fill(
+              contents.getUintContentsCount(),
+              4,
+              (to, i) -> to.set(Layouts.INT, i * 4L, contents.getUintContents(i)));
+      case INT64 ->
+          fill(
+              contents.getInt64ContentsCount(),
+              8,
+              (to, i) -> to.set(Layouts.LONG, i * 8L, contents.getInt64Contents(i)));
+      case UINT64 ->
+          fill(
+              contents.getUint64ContentsCount(),
+              8,
+              (to, i) -> to.set(Layouts.LONG, i * 8L, contents.getUint64Contents(i)));
+      case FP32 ->
+          fill(
+              contents.getFp32ContentsCount(),
+              4,
+              (to, i) -> to.set(Layouts.FLOAT, i * 4L, contents.getFp32Contents(i)));
+      case FP64 ->
+          fill(
+              contents.getFp64ContentsCount(),
+              8,
+              (to, i) -> to.set(Layouts.DOUBLE, i * 8L, contents.getFp64Contents(i)));
       case BYTES ->
           ByteStrings.encode(
               contents.getBytesContentsList().stream()
@@ -40,20 +58,33 @@ final class TypedContents {
 
   private static MemorySegment bytes(DataType type, InferTensorContents contents) {
     return switch (type) {
-      case BOOL -> fill(contents.getBoolContentsCount(), 1,
-          (to, i) -> to.set(JAVA_BYTE, i, (byte) (contents.getBoolContents(i) ? 1 : 0)));
-      case INT8 -> fill(contents.getIntContentsCount(), 1,
-          (to, i) -> to.set(JAVA_BYTE, i, (byte) contents.getIntContents(i)));
-      default -> fill(contents.getUintContentsCount(), 1,
-          (to, i) -> to.set(JAVA_BYTE, i, (byte) contents.getUintContents(i)));
+      case BOOL ->
+          fill(
+              contents.getBoolContentsCount(),
+              1,
+              (to, i) -> to.set(JAVA_BYTE, i, (byte) (contents.getBoolContents(i) ? 1 : 0)));
+      case INT8 ->
+          fill(
+              contents.getIntContentsCount(),
+              1,
+              (to, i) -> to.set(JAVA_BYTE, i, (byte) contents.getIntContents(i)));
+      default ->
+          fill(
+              contents.getUintContentsCount(),
+              1,
+              (to, i) -> to.set(JAVA_BYTE, i, (byte) contents.getUintContents(i)));
     };
   }
 
   private static MemorySegment shorts(DataType type, InferTensorContents contents) {
     return type == DataType.INT16
-        ? fill(contents.getIntContentsCount(), 2,
+        ? fill(
+            contents.getIntContentsCount(),
+            2,
             (to, i) -> to.set(Layouts.SHORT, i * 2L, (short) contents.getIntContents(i)))
-        : fill(contents.getUintContentsCount(), 2,
+        : fill(
+            contents.getUintContentsCount(),
+            2,
             (to, i) -> to.set(Layouts.SHORT, i * 2L, (short) contents.getUintContents(i)));
   }
 

@@ -60,11 +60,10 @@ class GrpcPeerTest {
     ClientOptions options = ClientOptions.builder().header("Authorization", "Bearer x").build();
     try (GrpcPeer peer =
             new GrpcPeer()
-                .infer(
-                    (request, to) -> {
-                      seen.add(request);
-                      reply(to, ModelInferResponse.getDefaultInstance());
-                    })
+                .infer((request, to) -> {
+                  seen.add(request);
+                  reply(to, ModelInferResponse.getDefaultInstance());
+                })
                 .start();
         InferenceClient client = peer.connect(options)) {
       InferRequest request =
@@ -74,8 +73,7 @@ class GrpcPeerTest {
               .input("A", Tensor.ofFloats(new float[5000], 5000))
               .input(
                   "B",
-                  Tensor.ofSharedMemory(
-                      DataType.INT32, SharedMemorySlice.of("region", 64, 8), 2))
+                  Tensor.ofSharedMemory(DataType.INT32, SharedMemorySlice.of("region", 64, 8), 2))
               .input("C", Tensor.ofStrings(new String[] {"x"}, 1))
               .output("X")
               .classification("Y", 3)
@@ -100,10 +98,10 @@ class GrpcPeerTest {
       assertEquals("region", slice.get("shared_memory_region").getStringParam());
       assertEquals(8, slice.get("shared_memory_byte_size").getInt64Param());
       assertEquals(64, slice.get("shared_memory_offset").getInt64Param());
+      assertEquals(3, message.getOutputs(1).getParametersOrThrow("classification").getInt64Param());
       assertEquals(
-          3, message.getOutputs(1).getParametersOrThrow("classification").getInt64Param());
-      assertEquals(
-          64, message.getOutputs(2).getParametersOrThrow("shared_memory_byte_size").getInt64Param());
+          64,
+          message.getOutputs(2).getParametersOrThrow("shared_memory_byte_size").getInt64Param());
       assertEquals(
           "Bearer x",
           peer.headers
@@ -181,9 +179,7 @@ class GrpcPeerTest {
                 .addOutputs(output("O", "FP64", null, -1))
                 .addRawOutputContents(ByteString.EMPTY)
                 .build(),
-            ModelInferResponse.newBuilder()
-                .addOutputs(output("O", "FP16", contents(), 0))
-                .build(),
+            ModelInferResponse.newBuilder().addOutputs(output("O", "FP16", contents(), 0)).build(),
             ModelInferResponse.newBuilder()
                 .addOutputs(output("O", "FP32", contents(), 0))
                 .addOutputs(output("O", "FP32", contents(), 0))
@@ -226,13 +222,13 @@ class GrpcPeerTest {
     try (SharedMemoryRegion region = SharedMemoryRegion.create(key, 4096);
         GrpcPeer peer =
             new GrpcPeer()
-                .infer(
-                    (request, to) ->
-                        reply(to, calls.getAndIncrement() == 0 ? shared : compact))
+                .infer((request, to) -> reply(to, calls.getAndIncrement() == 0 ? shared : compact))
                 .start();
         InferenceClient client = peer.connect()) {
-      region.segment().asSlice(64, 8).copyFrom(
-          java.lang.foreign.MemorySegment.ofArray(new float[] {1.5f, 2.5f}));
+      region
+          .segment()
+          .asSlice(64, 8)
+          .copyFrom(java.lang.foreign.MemorySegment.ofArray(new float[] {1.5f, 2.5f}));
       InferRequest request =
           InferRequest.builder("m")
               .input("IN", Tensor.ofSharedMemory(DataType.FP32, region.slice(0, 8), 2))
@@ -253,12 +249,11 @@ class GrpcPeerTest {
     AtomicInteger calls = new AtomicInteger();
     try (GrpcPeer peer =
             new GrpcPeer()
-                .infer(
-                    (request, to) ->
-                        to.onError(
-                            Status.fromCodeValue(calls.incrementAndGet())
-                                .withDescription("because")
-                                .asRuntimeException()))
+                .infer((request, to) ->
+                    to.onError(
+                        Status.fromCodeValue(calls.incrementAndGet())
+                            .withDescription("because")
+                            .asRuntimeException()))
                 .start();
         InferenceClient client = peer.connect()) {
       for (int number = 1; number <= 16; number++) {
@@ -293,14 +288,13 @@ class GrpcPeerTest {
                     ModelReadyRequest.getDefaultInstance(),
                     ModelReadyResponse.getDefaultInstance(),
                     (request, to) -> to.onError(Status.NOT_FOUND.asRuntimeException()))
-                .infer(
-                    (request, to) -> {
-                      if (calls.incrementAndGet() < 3) {
-                        to.onError(Status.UNAVAILABLE.asRuntimeException());
-                      } else {
-                        reply(to, ModelInferResponse.getDefaultInstance());
-                      }
-                    })
+                .infer((request, to) -> {
+                  if (calls.incrementAndGet() < 3) {
+                    to.onError(Status.UNAVAILABLE.asRuntimeException());
+                  } else {
+                    reply(to, ModelInferResponse.getDefaultInstance());
+                  }
+                })
                 .start();
         InferenceClient client = peer.connect();
         InferenceClient insistent =
@@ -324,16 +318,13 @@ class GrpcPeerTest {
     LinkedBlockingQueue<Boolean> cancelled = new LinkedBlockingQueue<>();
     try (GrpcPeer peer =
             new GrpcPeer()
-                .infer(
-                    (request, to) ->
-                        ((io.grpc.stub.ServerCallStreamObserver<ModelInferResponse>) to)
-                            .setOnCancelHandler(() -> cancelled.add(true)))
+                .infer((request, to) ->
+                    ((io.grpc.stub.ServerCallStreamObserver<ModelInferResponse>) to)
+                        .setOnCancelHandler(() -> cancelled.add(true)))
                 .start();
         InferenceClient client = peer.connect()) {
-      InferRequest request =
-          InferRequest.builder("m").deadline(Duration.ofMillis(100)).build();
-      InferenceException late =
-          assertThrows(InferenceException.class, () -> client.infer(request));
+      InferRequest request = InferRequest.builder("m").deadline(Duration.ofMillis(100)).build();
+      InferenceException late = assertThrows(InferenceException.class, () -> client.infer(request));
       assertEquals(StatusCode.DEADLINE_EXCEEDED, late.code());
       assertEquals(true, cancelled.poll(20, TimeUnit.SECONDS));
       client.inferAsync(REQUEST).cancel(true);
@@ -348,8 +339,7 @@ class GrpcPeerTest {
     peer.close();
     try (InferenceClient client = unconnected) {
       long startNs = System.nanoTime();
-      InferenceException failure =
-          assertThrows(InferenceException.class, client::serverLive);
+      InferenceException failure = assertThrows(InferenceException.class, client::serverLive);
       assertEquals(StatusCode.UNAVAILABLE, failure.code());
       assertTrue(System.nanoTime() - startNs < TimeUnit.SECONDS.toNanos(10));
     }

@@ -33,10 +33,15 @@ class GrpcServerTest extends ServerContract {
     return InferRequest.builder("repeat")
         .id(Integer.toString(id))
         .input("IN", Tensor.ofInts(values, values.length))
-        .input("DELAY", Tensor.of(DataType.UINT32,
-            java.lang.foreign.MemorySegment.ofArray(new int[values.length]), values.length))
-        .input("WAIT", Tensor.of(DataType.UINT32,
-            java.lang.foreign.MemorySegment.ofArray(new int[1]), 1))
+        .input(
+            "DELAY",
+            Tensor.of(
+                DataType.UINT32,
+                java.lang.foreign.MemorySegment.ofArray(new int[values.length]),
+                values.length))
+        .input(
+            "WAIT",
+            Tensor.of(DataType.UINT32, java.lang.foreign.MemorySegment.ofArray(new int[1]), 1))
         .parameter("triton_enable_empty_final_response", true)
         .build();
   }

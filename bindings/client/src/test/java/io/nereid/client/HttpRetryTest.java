@@ -25,11 +25,10 @@ class HttpRetryTest {
   /** Refuses so many requests with 503 and then answers. */
   private static ScriptedServer busy(int refusals, String fields) throws IOException {
     AtomicInteger left = new AtomicInteger(refusals);
-    return new ScriptedServer(
-        request ->
-            left.getAndDecrement() > 0
-                ? json("503 Busy" + fields, "{\"error\":\"busy\"}")
-                : json("200 OK", "{\"name\":\"s\",\"outputs\":[]}"));
+    return new ScriptedServer(request ->
+        left.getAndDecrement() > 0
+            ? json("503 Busy" + fields, "{\"error\":\"busy\"}")
+            : json("200 OK", "{\"name\":\"s\",\"outputs\":[]}"));
   }
 
   @Test

@@ -23,8 +23,7 @@ class HttpServerTest extends ServerContract {
   @Test
   void streamsAreNotToBeHad() {
     try (InferenceClient client = InferenceClient.connect("http://localhost:1")) {
-      InferenceException failure =
-          assertThrows(InferenceException.class, client::openStream);
+      InferenceException failure = assertThrows(InferenceException.class, client::openStream);
       assertEquals(StatusCode.UNIMPLEMENTED, failure.code());
     }
   }

@@ -28,29 +28,28 @@ class InferStreamTest {
   /** Answers every request with its inputs, as often as its parameter "times" says. */
   private static GrpcPeer echo() {
     return new GrpcPeer()
-        .stream(
-            to ->
-                new StreamObserver<>() {
-                  @Override
-                  public void onNext(ModelInferRequest request) {
-                    if (request.getModelName().equals("fails")) {
-                      to.onNext(failure(request));
-                      return;
-                    }
-                    long times = request.getParametersOrThrow("times").getInt64Param();
-                    for (long i = 1; i <= times; i++) {
-                      to.onNext(answer(request, i == times));
-                    }
-                  }
+        .stream(to ->
+            new StreamObserver<>() {
+              @Override
+              public void onNext(ModelInferRequest request) {
+                if (request.getModelName().equals("fails")) {
+                  to.onNext(failure(request));
+                  return;
+                }
+                long times = request.getParametersOrThrow("times").getInt64Param();
+                for (long i = 1; i <= times; i++) {
+                  to.onNext(answer(request, i == times));
+                }
+              }
 
-                  @Override
-                  public void onError(Throwable failure) {}
+              @Override
+              public void onError(Throwable failure) {}
 
-                  @Override
-                  public void onCompleted() {
-                    to.onCompleted();
-                  }
-                });
+              @Override
+              public void onCompleted() {
+                to.onCompleted();
+              }
+            });
   }
 
   private static ModelStreamInferResponse failure(ModelInferRequest request) {
@@ -95,13 +94,12 @@ class InferStreamTest {
         InferStream stream = client.openStream()) {
       Thread sender =
           Thread.ofVirtual()
-              .start(
-                  () -> {
-                    for (int i = 0; i < 100; i++) {
-                      stream.send(request(i, i % 3, i * 100 + 1));
-                    }
-                    stream.finish();
-                  });
+              .start(() -> {
+                for (int i = 0; i < 100; i++) {
+                  stream.send(request(i, i % 3, i * 100 + 1));
+                }
+                stream.finish();
+              });
       for (int i = 0; i < 100; i++) {
         for (int j = 1; j <= i % 3; j++) {
           assertFalse(stream.isEnded());
@@ -143,12 +141,10 @@ class InferStreamTest {
   void aStreamThatBreaksSaysSoEveryTime() throws Exception {
     GrpcPeer peer =
         new GrpcPeer()
-            .stream(
-                to -> {
-                  to.onError(
-                      Status.RESOURCE_EXHAUSTED.withDescription("full").asRuntimeException());
-                  return new Ignored();
-                });
+            .stream(to -> {
+              to.onError(Status.RESOURCE_EXHAUSTED.withDescription("full").asRuntimeException());
+              return new Ignored();
+            });
     try (GrpcPeer started = peer.start();
         InferenceClient client = started.connect();
         InferStream stream = client.openStream()) {
@@ -181,22 +177,20 @@ class InferStreamTest {
     BlockingQueue<Boolean> cancelled = new LinkedBlockingQueue<>();
     GrpcPeer peer =
         new GrpcPeer()
-            .stream(
-                to -> {
-                  ((ServerCallStreamObserver<?>) to).setOnCancelHandler(() -> cancelled.add(true));
-                  return new Ignored();
-                });
+            .stream(to -> {
+              ((ServerCallStreamObserver<?>) to).setOnCancelHandler(() -> cancelled.add(true));
+              return new Ignored();
+            });
     try (GrpcPeer started = peer.start();
         InferenceClient client = started.connect()) {
       InferStream stream = client.openStream();
       stream.send(request(1, 1, 1));
       CountDownLatch ended = new CountDownLatch(1);
       Thread.ofVirtual()
-          .start(
-              () -> {
-                assertThrows(IllegalStateException.class, stream::next);
-                ended.countDown();
-              });
+          .start(() -> {
+            assertThrows(IllegalStateException.class, stream::next);
+            ended.countDown();
+          });
       stream.close();
       stream.close();
       assertTrue(ended.await(20, TimeUnit.SECONDS));
@@ -211,31 +205,29 @@ class InferStreamTest {
     AtomicInteger written = new AtomicInteger();
     GrpcPeer peer =
         new GrpcPeer()
-            .stream(
-                to -> {
-                  ServerCallStreamObserver<ModelStreamInferResponse> observer =
-                      (ServerCallStreamObserver<ModelStreamInferResponse>) to;
-                  ModelStreamInferResponse large =
-                      answer(
-                          ModelInferRequest.newBuilder()
-                              .addInputs(
-                                  ModelInferRequest.InferInputTensor.newBuilder()
-                                      .setName("T")
-                                      .setDatatype("UINT8")
-                                      .addShape(1 << 20))
-                              .addRawInputContents(
-                                  com.google.protobuf.ByteString.copyFrom(new byte[1 << 20]))
-                              .build(),
-                          true);
-                  observer.setOnReadyHandler(
-                      () -> {
-                        while (observer.isReady() && written.get() < 1000) {
-                          observer.onNext(large);
-                          written.incrementAndGet();
-                        }
-                      });
-                  return new Ignored();
-                });
+            .stream(to -> {
+              ServerCallStreamObserver<ModelStreamInferResponse> observer =
+                  (ServerCallStreamObserver<ModelStreamInferResponse>) to;
+              ModelStreamInferResponse large =
+                  answer(
+                      ModelInferRequest.newBuilder()
+                          .addInputs(
+                              ModelInferRequest.InferInputTensor.newBuilder()
+                                  .setName("T")
+                                  .setDatatype("UINT8")
+                                  .addShape(1 << 20))
+                          .addRawInputContents(
+                              com.google.protobuf.ByteString.copyFrom(new byte[1 << 20]))
+                          .build(),
+                      true);
+              observer.setOnReadyHandler(() -> {
+                while (observer.isReady() && written.get() < 1000) {
+                  observer.onNext(large);
+                  written.incrementAndGet();
+                }
+              });
+              return new Ignored();
+            });
     try (GrpcPeer started = peer.start();
         InferenceClient client = started.connect();
         InferStream stream = client.openStream()) {
@@ -258,48 +250,45 @@ class InferStreamTest {
     AtomicInteger received = new AtomicInteger();
     GrpcPeer peer =
         new GrpcPeer()
-            .stream(
-                to -> {
-                  ((ServerCallStreamObserver<?>) to).disableAutoRequest();
-                  Thread.ofVirtual()
-                      .start(
-                          () -> {
-                            try {
-                              reading.await();
-                              ((ServerCallStreamObserver<?>) to).request(1000);
-                            } catch (InterruptedException e) {
-                              Thread.currentThread().interrupt();
-                            }
-                          });
-                  return new StreamObserver<>() {
-                    @Override
-                    public void onNext(ModelInferRequest request) {
-                      received.incrementAndGet();
+            .stream(to -> {
+              ((ServerCallStreamObserver<?>) to).disableAutoRequest();
+              Thread.ofVirtual()
+                  .start(() -> {
+                    try {
+                      reading.await();
+                      ((ServerCallStreamObserver<?>) to).request(1000);
+                    } catch (InterruptedException e) {
+                      Thread.currentThread().interrupt();
                     }
+                  });
+              return new StreamObserver<>() {
+                @Override
+                public void onNext(ModelInferRequest request) {
+                  received.incrementAndGet();
+                }
 
-                    @Override
-                    public void onError(Throwable failure) {}
+                @Override
+                public void onError(Throwable failure) {}
 
-                    @Override
-                    public void onCompleted() {
-                      to.onCompleted();
-                    }
-                  };
-                });
+                @Override
+                public void onCompleted() {
+                  to.onCompleted();
+                }
+              };
+            });
     AtomicInteger sent = new AtomicInteger();
     try (GrpcPeer started = peer.start();
         InferenceClient client = started.connect();
         InferStream stream = client.openStream()) {
       Thread sender =
           Thread.ofVirtual()
-              .start(
-                  () -> {
-                    for (int i = 0; i < 100; i++) {
-                      stream.send(request(i, 1, 1 << 18));
-                      sent.incrementAndGet();
-                    }
-                    stream.finish();
-                  });
+              .start(() -> {
+                for (int i = 0; i < 100; i++) {
+                  stream.send(request(i, 1, 1 << 18));
+                  sent.incrementAndGet();
+                }
+                stream.finish();
+              });
       int before;
       do {
         before = sent.get();

@@ -51,10 +51,8 @@ class MemoryTest {
         IllegalArgumentException.class,
         () -> Tensor.ofSharedMemory(DataType.FP32, SharedMemorySlice.of("r", 0, 7), 2));
     assertThrows(
-        IllegalArgumentException.class,
-        () -> Tensor.ofHalfFloats(DataType.FP32, new float[1], 1));
-    assertThrows(
-        IllegalStateException.class, () -> Tensor.ofInts(new int[1], 1).toFloatArray());
+        IllegalArgumentException.class, () -> Tensor.ofHalfFloats(DataType.FP32, new float[1], 1));
+    assertThrows(IllegalStateException.class, () -> Tensor.ofInts(new int[1], 1).toFloatArray());
     assertThrows(
         IllegalStateException.class,
         () -> Tensor.ofSharedMemory(DataType.FP32, SharedMemorySlice.of("r", 0, 8), 2).segment());
@@ -83,13 +81,12 @@ class MemoryTest {
     SharedMemoryRegion region = SharedMemoryRegion.create(key, 100_000);
     try {
       assertEquals(100_000, Files.size(file));
-      assertEquals(
-          "rw-------", PosixFilePermissions.toString(Files.getPosixFilePermissions(file)));
+      assertEquals("rw-------", PosixFilePermissions.toString(Files.getPosixFilePermissions(file)));
       assertEquals(key.substring(1), region.name());
       region.slice(8, 4).segment().set(ValueLayout.JAVA_INT, 0, 7);
       assertEquals(7, Files.readAllBytes(file)[8]);
-      assertEquals(-1, region.segment().asSlice(12).mismatch(
-          MemorySegment.ofArray(new byte[100_000 - 12])));
+      assertEquals(
+          -1, region.segment().asSlice(12).mismatch(MemorySegment.ofArray(new byte[100_000 - 12])));
       assertThrows(IndexOutOfBoundsException.class, () -> region.slice(99_999, 2));
       assertThrows(UncheckedIOException.class, () -> SharedMemoryRegion.create(key, 1));
     } finally {
@@ -111,17 +108,14 @@ class MemoryTest {
       assertThrows(IllegalArgumentException.class, () -> InferenceClient.connect(wrong), wrong);
     }
     ClientOptions host = ClientOptions.builder().header("Host", "x").build();
-    assertThrows(
-        IllegalArgumentException.class, () -> InferenceClient.connect("http://h:1", host));
+    assertThrows(IllegalArgumentException.class, () -> InferenceClient.connect("http://h:1", host));
     assertThrows(IllegalArgumentException.class, () -> InferRequest.builder(""));
     InferRequest.Builder request =
         InferRequest.builder("m").input("A", Tensor.ofInts(new int[1], 1)).output("X");
     assertThrows(
-        IllegalArgumentException.class,
-        () -> request.input("A", Tensor.ofInts(new int[1], 1)));
+        IllegalArgumentException.class, () -> request.input("A", Tensor.ofInts(new int[1], 1)));
     assertThrows(IllegalArgumentException.class, () -> request.classification("X", 1));
     assertThrows(IllegalArgumentException.class, () -> request.parameter("p", Double.NaN));
-    assertThrows(
-        IllegalArgumentException.class, () -> request.deadline(java.time.Duration.ZERO));
+    assertThrows(IllegalArgumentException.class, () -> request.deadline(java.time.Duration.ZERO));
   }
 }

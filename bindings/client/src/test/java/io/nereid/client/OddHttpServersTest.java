@@ -42,7 +42,8 @@ class OddHttpServersTest {
               .version("3")
               .id("id\"")
               .input("A", Tensor.ofInts(new int[] {1, 2}, 1, 2))
-              .input("B", Tensor.ofSharedMemory(DataType.INT32, SharedMemorySlice.of("r", 64, 8), 2))
+              .input(
+                  "B", Tensor.ofSharedMemory(DataType.INT32, SharedMemorySlice.of("r", 64, 8), 2))
               .input("C", Tensor.ofStrings(new String[] {"x"}, 1))
               .parameter("flag", true);
       client.infer(request.build()).close();
@@ -61,10 +62,7 @@ class OddHttpServersTest {
               + "\"parameters\":{\"binary_data_size\":5}}]}",
           seen.text().substring(0, length));
       assertEquals("\1\0\0\0\2\0\0\0\1\0\0\0x", seen.text().substring(length));
-      request
-          .output("X")
-          .classification("Y", 3)
-          .output("Z", SharedMemorySlice.of("r", 0, 64));
+      request.output("X").classification("Y", 3).output("Z", SharedMemorySlice.of("r", 0, 64));
       client.infer(request.build()).close();
       assertTrue(
           server
@@ -92,9 +90,7 @@ class OddHttpServersTest {
               .input(
                   "D",
                   Tensor.of(
-                      DataType.UINT64,
-                      java.lang.foreign.MemorySegment.ofArray(new long[] {-1}),
-                      1))
+                      DataType.UINT64, java.lang.foreign.MemorySegment.ofArray(new long[] {-1}), 1))
               .output("X")
               .build();
       client.infer(request).close();
@@ -183,13 +179,12 @@ class OddHttpServersTest {
   @Test
   void healthMayHaveNoBody() throws Exception {
     try (ScriptedServer server =
-            new ScriptedServer(
-                request ->
-                    request.line().contains("live")
-                        ? response("200 OK", new byte[0])
-                        : request.line().contains("health")
-                            ? response("400 Bad Request", new byte[0])
-                            : json("200 OK", "{\"name\":\"m\",\"ready\":false}"));
+            new ScriptedServer(request ->
+                request.line().contains("live")
+                    ? response("200 OK", new byte[0])
+                    : request.line().contains("health")
+                        ? response("400 Bad Request", new byte[0])
+                        : json("200 OK", "{\"name\":\"m\",\"ready\":false}"));
         InferenceClient client = server.connect()) {
       assertTrue(client.serverLive());
       assertFalse(client.serverReady());
@@ -210,14 +205,13 @@ class OddHttpServersTest {
   @Test
   void missingMembersOfMetadataAreEmpty() throws Exception {
     try (ScriptedServer server =
-            new ScriptedServer(
-                request ->
-                    request.line().contains("/models/")
-                        ? json(
-                            "200 OK",
-                            "{\"name\":\"m\",\"inputs\":[{\"name\":\"I\",\"datatype\":\"FP32\","
-                                + "\"shape\":[-1,3]}]}")
-                        : json("200 OK", "{\"name\":\"s\",\"version\":\"1\"}"));
+            new ScriptedServer(request ->
+                request.line().contains("/models/")
+                    ? json(
+                        "200 OK",
+                        "{\"name\":\"m\",\"inputs\":[{\"name\":\"I\",\"datatype\":\"FP32\","
+                            + "\"shape\":[-1,3]}]}")
+                    : json("200 OK", "{\"name\":\"s\",\"version\":\"1\"}"));
         InferenceClient client = server.connect()) {
       assertEquals(new ServerMetadata("s", "1", List.of()), client.serverMetadata());
       assertEquals(
@@ -324,7 +318,8 @@ class OddHttpServersTest {
         "{\"outputs\":[{\"name\":\"O\",\"datatype\":\"INT8\",\"shape\":[4],"
             + "\"parameters\":{\"binary_data_size\":4}}]}";
     String head = "200 OK\r\nInference-Header-Content-Length: " + json.length();
-    byte[] body = java.util.Arrays.copyOf(json.getBytes(StandardCharsets.UTF_8), json.length() + size);
+    byte[] body =
+        java.util.Arrays.copyOf(json.getBytes(StandardCharsets.UTF_8), json.length() + size);
     try (ScriptedServer server = new ScriptedServer(request -> response(head, body))) {
       assertEquals(StatusCode.INTERNAL, failure(server).code());
     }
@@ -341,9 +336,10 @@ class OddHttpServersTest {
       })
   void repliesThatEndTooSoonAreNotTaken(String reply) throws Exception {
     try (ScriptedServer server =
-        new ScriptedServer(
-            request -> reply.replace("Content-Length: 100", "content-length: 100").getBytes(
-                StandardCharsets.ISO_8859_1))) {
+        new ScriptedServer(request ->
+            reply
+                .replace("Content-Length: 100", "content-length: 100")
+                .getBytes(StandardCharsets.ISO_8859_1))) {
       InferenceException failure = failure(server);
       assertEquals(StatusCode.UNAVAILABLE, failure.code());
       assertEquals(1, server.requests.size()); // and the request is not sent again

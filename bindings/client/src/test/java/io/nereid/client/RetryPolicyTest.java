@@ -35,7 +35,8 @@ class RetryPolicyTest {
         most = Math.max(most, pauseNs);
       }
       long fullNs = fullMs[attempts - 1] * MS;
-      assertTrue(least >= fullNs / 2 && least < fullNs * 0.52, "attempt " + attempts + ": " + least);
+      assertTrue(
+          least >= fullNs / 2 && least < fullNs * 0.52, "attempt " + attempts + ": " + least);
       assertTrue(most <= fullNs && most > fullNs * 0.98, "attempt " + attempts + ": " + most);
     }
     assertEquals(-1, POLICY.pauseNs(10, busy(0), CallKind.READ, random));
@@ -58,7 +59,6 @@ class RetryPolicyTest {
     assertThrows(IllegalArgumentException.class, () -> new RetryPolicy(0, ms, ms, false));
     assertThrows(
         IllegalArgumentException.class, () -> new RetryPolicy(1, ms, Duration.ZERO, false));
-    assertThrows(
-        IllegalArgumentException.class, () -> new RetryPolicy(1, ms.negated(), ms, false));
+    assertThrows(IllegalArgumentException.class, () -> new RetryPolicy(1, ms.negated(), ms, false));
   }
 }

@@ -194,9 +194,12 @@ abstract class ServerContract {
     await(() -> !client.modelReady("m"));
     client.loadModel("m");
     assertTrue(client.modelReady("m"));
-    client.loadModel("m", "{\"backend\":\"identity\",\"max_batch_size\":2,"
-        + "\"input\":[{\"name\":\"IN\",\"data_type\":\"TYPE_INT32\",\"dims\":[3]}],"
-        + "\"output\":[{\"name\":\"OUT\",\"data_type\":\"TYPE_INT32\",\"dims\":[3]}]}", Map.of());
+    client.loadModel(
+        "m",
+        "{\"backend\":\"identity\",\"max_batch_size\":2,"
+            + "\"input\":[{\"name\":\"IN\",\"data_type\":\"TYPE_INT32\",\"dims\":[3]}],"
+            + "\"output\":[{\"name\":\"OUT\",\"data_type\":\"TYPE_INT32\",\"dims\":[3]}]}",
+        Map.of());
     assertEquals("INT32", client.modelMetadata("m").inputs().getFirst().datatype());
     client.unloadModelAndDependents("m");
     await(() -> !client.modelReady("m"));
@@ -210,8 +213,7 @@ abstract class ServerContract {
   /** One tensor [2, 3] of every datatype, with its extreme values. */
   static Tensor sample(DataType type) {
     return switch (type) {
-      case BOOL ->
-          Tensor.ofBooleans(new boolean[] {true, false, true, true, false, false}, 2, 3);
+      case BOOL -> Tensor.ofBooleans(new boolean[] {true, false, true, true, false, false}, 2, 3);
       case INT8, UINT8 ->
           Tensor.of(type, MemorySegment.ofArray(new byte[] {0, 1, -1, 127, -128, 5}), 2, 3);
       case INT16, UINT16 ->
@@ -224,8 +226,7 @@ abstract class ServerContract {
           Tensor.ofInts(new int[] {0, 1, -1, Integer.MAX_VALUE, Integer.MIN_VALUE, 5}, 2, 3);
       case UINT32 ->
           Tensor.of(type, MemorySegment.ofArray(new int[] {0, 1, -1, 1 << 31, 7, 5}), 2, 3);
-      case INT64 ->
-          Tensor.ofLongs(new long[] {0, 1, -1, Long.MAX_VALUE, Long.MIN_VALUE, 5}, 2, 3);
+      case INT64 -> Tensor.ofLongs(new long[] {0, 1, -1, Long.MAX_VALUE, Long.MIN_VALUE, 5}, 2, 3);
       case UINT64 ->
           Tensor.of(type, MemorySegment.ofArray(new long[] {0, 1, -1, 1L << 63, 7, 5}), 2, 3);
       case FP16, BF16 ->
@@ -240,7 +241,8 @@ abstract class ServerContract {
           Tensor.ofDoubles(
               new double[] {0, 6.8, -1e308, Double.MIN_VALUE, Double.NaN, Double.MAX_VALUE}, 2, 3);
       case BYTES ->
-          Tensor.ofStrings(new String[] {"", "a", "\u00e4\u20ac\ud83d\ude00", "\0\"\\\n", "x", "y"}, 2, 3);
+          Tensor.ofStrings(
+              new String[] {"", "a", "\u00e4\u20ac\ud83d\ude00", "\0\"\\\n", "x", "y"}, 2, 3);
     };
   }
 
@@ -301,12 +303,11 @@ abstract class ServerContract {
         .nereid()
         .load(
             ModelSpec.builder("swap")
-                .backend(
-                    context ->
-                        batch -> {
-                          batch.output("X", batch.input("B"));
-                          batch.output("Y", batch.input("A"));
-                        })
+                .backend(context ->
+                    batch -> {
+                      batch.output("X", batch.input("B"));
+                      batch.output("Y", batch.input("A"));
+                    })
                 .input("A", io.nereid.DataType.FP32, -1)
                 .input("B", io.nereid.DataType.BYTES, -1)
                 .output("X", io.nereid.DataType.BYTES, -1)
@@ -335,12 +336,11 @@ abstract class ServerContract {
         .nereid()
         .load(
             ModelSpec.builder("parameters")
-                .backend(
-                    context ->
-                        batch -> {
-                          seen.set(Map.copyOf(batch.request(0).parameters()));
-                          batch.output("OUT", batch.input("IN"));
-                        })
+                .backend(context ->
+                    batch -> {
+                      seen.set(Map.copyOf(batch.request(0).parameters()));
+                      batch.output("OUT", batch.input("IN"));
+                    })
                 .input("IN", io.nereid.DataType.FP32, -1, -1)
                 .output("OUT", io.nereid.DataType.FP32, -1, -1)
                 .build());
@@ -402,13 +402,12 @@ abstract class ServerContract {
       all.add(
           client
               .inferAsync(floats("FP32", values).build())
-              .thenAccept(
-                  response -> {
-                    try (response) {
-                      assertTrue(Thread.currentThread().isVirtual());
-                      assertArrayEquals(values, response.output("OUT").toFloatArray());
-                    }
-                  }));
+              .thenAccept(response -> {
+                try (response) {
+                  assertTrue(Thread.currentThread().isVirtual());
+                  assertArrayEquals(values, response.output("OUT").toFloatArray());
+                }
+              }));
     }
     CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).get(20, TimeUnit.SECONDS);
   }
@@ -426,14 +425,12 @@ abstract class ServerContract {
             .input("IN", Tensor.ofFloats(new float[] {1}, 1))
             .deadline(Duration.ofMillis(200))
             .build();
-    InferenceException late =
-        assertThrows(InferenceException.class, () -> client.infer(second));
+    InferenceException late = assertThrows(InferenceException.class, () -> client.infer(second));
     assertEquals(StatusCode.DEADLINE_EXCEEDED, late.code());
     CompletableFuture<InferResponse> asynchronous = client.inferAsync(second);
     ExecutionException failure =
         assertThrows(ExecutionException.class, () -> asynchronous.get(20, TimeUnit.SECONDS));
-    assertEquals(
-        StatusCode.DEADLINE_EXCEEDED, ((InferenceException) failure.getCause()).code());
+    assertEquals(StatusCode.DEADLINE_EXCEEDED, ((InferenceException) failure.getCause()).code());
     await(() -> server.nereid().model("gate").statistics().pendingCount() == 0);
     gate.open(1);
     first.get(20, TimeUnit.SECONDS).close();
@@ -463,14 +460,13 @@ abstract class ServerContract {
     AtomicReference<Throwable> thrown = new AtomicReference<>();
     Thread waiting =
         Thread.ofVirtual()
-            .start(
-                () -> {
-                  try {
-                    client.infer(gateRequest()).close();
-                  } catch (InferenceException e) {
-                    thrown.set(e);
-                  }
-                });
+            .start(() -> {
+              try {
+                client.infer(gateRequest()).close();
+              } catch (InferenceException e) {
+                thrown.set(e);
+              }
+            });
     await(() -> server.nereid().model("gate").statistics().pendingCount() == 1);
     waiting.interrupt();
     assertTrue(waiting.join(Duration.ofSeconds(20)));

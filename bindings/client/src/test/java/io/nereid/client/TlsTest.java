@@ -136,8 +136,7 @@ class TlsTest {
   @Test
   void httpWithCertificatesOfBothSides() throws Exception {
     SSLContext context =
-        Tls.context(
-            trusting("client").presenting(file("server.pem"), file("server.key")));
+        Tls.context(trusting("client").presenting(file("server.pem"), file("server.key")));
     HttpsServer server =
         HttpsServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 10);
     server.setHttpsConfigurator(
@@ -168,7 +167,8 @@ class TlsTest {
     Path empty = Files.writeString(file("empty"), "");
     Path old =
         Files.writeString(
-            file("old.key"), "-----BEGIN RSA PRIVATE KEY-----\nAA==\n-----END RSA PRIVATE KEY-----");
+            file("old.key"),
+            "-----BEGIN RSA PRIVATE KEY-----\nAA==\n-----END RSA PRIVATE KEY-----");
     for (String address : new String[] {"https://localhost:1", "grpcs://localhost:1"}) {
       IllegalArgumentException none =
           assertThrows(
