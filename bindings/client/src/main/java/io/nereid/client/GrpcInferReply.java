@@ -75,8 +75,7 @@ final class GrpcInferReply {
       Map<String, Object> parameters = parameters(output.getParametersMap());
       return ReplyTensors.inSharedMemory(request, response, name, type, parameters, shape);
     }
-    MemorySegment data =
-        raw == null ? TypedContents.encode(name, type, output.getContents()) : raw;
+    MemorySegment data = raw == null ? TypedContents.encode(name, type, output.getContents()) : raw;
     return ReplyTensors.withData(response, name, type, data, shape);
   }
 

@@ -60,8 +60,7 @@ final class GrpcReplyScanner {
 
   private GrpcReply reply(String error, MemoryPool.Lease lease)
       throws InvalidProtocolBufferException {
-    return new GrpcReply(
-        ModelInferResponse.parseFrom(described.toByteArray()), raw, error, lease);
+    return new GrpcReply(ModelInferResponse.parseFrom(described.toByteArray()), raw, error, lease);
   }
 
   private void scanResponse(long end) throws InvalidProtocolBufferException {

@@ -38,16 +38,13 @@ final class GrpcStream implements InferStream {
   /** Requests that want outputs in shared memory, by id: their responses lie there. */
   private final Map<String, InferRequest> withSlices = new ConcurrentHashMap<>();
 
-  private GrpcStream(
-      ClientCall<GrpcRequest, GrpcReply> call, MemoryPool pool) {
+  private GrpcStream(ClientCall<GrpcRequest, GrpcReply> call, MemoryPool pool) {
     this.call = call;
     this.pool = pool;
   }
 
   static GrpcStream open(
-      ClientCall<GrpcRequest, GrpcReply> call,
-      Metadata headers,
-      MemoryPool pool) {
+      ClientCall<GrpcRequest, GrpcReply> call, Metadata headers, MemoryPool pool) {
     GrpcStream stream = new GrpcStream(call, pool);
     call.start(stream.new Listener(), headers);
     call.request(REPLIES_AHEAD);

@@ -44,10 +44,8 @@ final class GrpcTransport implements Transport {
   private final Metadata headers;
   private final ManagedChannel channel;
   private final MemoryPool pool = new MemoryPool(MOST_IDLE_BYTES);
-  private final MethodDescriptor<GrpcRequest, GrpcReply> infer =
-      GrpcMethods.infer(pool);
-  private final MethodDescriptor<GrpcRequest, GrpcReply> stream =
-      GrpcMethods.streamInfer(pool);
+  private final MethodDescriptor<GrpcRequest, GrpcReply> infer = GrpcMethods.infer(pool);
+  private final MethodDescriptor<GrpcRequest, GrpcReply> stream = GrpcMethods.streamInfer(pool);
 
   GrpcTransport(URI server, ClientOptions options, boolean tls) {
     String path = server.getRawPath();

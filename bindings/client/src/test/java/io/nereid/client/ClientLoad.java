@@ -68,17 +68,16 @@ final class ClientLoad {
     for (int i = 0; i < atOnce; i++) {
       threads.add(
           Thread.ofVirtual()
-              .start(
-                  () -> {
-                    try {
-                      while (System.nanoTime() < deadlineNs) {
-                        client.infer(request).close();
-                        done.increment();
-                      }
-                    } catch (RuntimeException e) {
-                      failure.set(e);
-                    }
-                  }));
+              .start(() -> {
+                try {
+                  while (System.nanoTime() < deadlineNs) {
+                    client.infer(request).close();
+                    done.increment();
+                  }
+                } catch (RuntimeException e) {
+                  failure.set(e);
+                }
+              }));
     }
     for (Thread thread : threads) {
       thread.join();

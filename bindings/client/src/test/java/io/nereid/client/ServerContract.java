@@ -6,119 +6,28 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.DynamicBatching;
 import io.nereid.ModelSpec;
-import io.nereid.RepositoryOptions;
-import io.nereid.server.NereidServer;
-import io.nereid.server.ServerOptions;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the client does with a Nereid server, the same over both protocols. */
-abstract class ServerContract {
-
-  private static final String CONFIG =
-      """
-      backend: "identity"
-      max_batch_size: 4
-      input { name: "IN" data_type: TYPE_FP32 dims: [ -1 ] }
-      output { name: "OUT" data_type: TYPE_FP32 dims: [ -1 ] }
-      """;
-
-  @TempDir Path repository;
-  private NereidServer server;
-  private InferenceClient client;
-
-  /** Where the server is for the protocol. */
-  abstract String address(NereidServer server);
-
-  /** What it needs to serve the protocol. */
-  abstract ServerOptions.Builder options(ServerOptions.Builder builder);
-
-  @BeforeEach
-  void start() throws Exception {
-    Files.createDirectories(repository.resolve("m/1"));
-    Files.writeString(repository.resolve("m/config.pbtxt"), CONFIG);
-    Files.createDirectories(repository.resolve("broken/1"));
-    Files.writeString(repository.resolve("broken/config.pbtxt"), "backend: \"none\"");
-    server =
-        NereidServer.start(
-            options(ServerOptions.builder())
-                .repository(
-                    RepositoryOptions.builder().repository(repository).explicit("m").build())
-                .build());
-    client = InferenceClient.connect(address(server));
-  }
-
-  @AfterEach
-  void stop() {
-    client.close();
-    await(() -> server.nereid().poolStatistics().liveBuffers() == 0);
-    server.close();
-  }
-
-  private static void await(BooleanSupplier condition) {
-    long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-    while (!condition.getAsBoolean()) {
-      assertTrue(System.nanoTime() < deadlineNs, "it did not come true");
-      LockSupport.parkNanos(2_000_000);
-    }
-  }
-
-  private void loadIdentity(DataType type) {
-    io.nereid.DataType served = io.nereid.DataType.valueOf(type.name());
-    server
-        .nereid()
-        .load(
-            ModelSpec.builder(type.name())
-                .backend("identity")
-                .input("IN", served, -1, -1)
-                .output("OUT", served, -1, -1)
-                .build());
-  }
-
-  private GateBackend loadGate() {
-    GateBackend gate = new GateBackend();
-    server
-        .nereid()
-        .load(
-            ModelSpec.builder("gate")
-                .backend(gate)
-                .inline(false)
-                .dynamicBatching(DynamicBatching.builder().build())
-                .input("IN", io.nereid.DataType.FP32, -1)
-                .output("OUT", io.nereid.DataType.FP32, -1)
-                .build());
-    return gate;
-  }
+abstract class ServerContract extends CancellationContract {
 
   private static InferRequest.Builder floats(String model, float... values) {
     return InferRequest.builder(model).input("IN", Tensor.ofFloats(values, 1, values.length));
-  }
-
-  private static InferRequest gateRequest() {
-    return InferRequest.builder("gate").input("IN", Tensor.ofFloats(new float[] {1}, 1)).build();
   }
 
   // ---- Health and metadata ---------------------------------------------------------------------
@@ -410,80 +319,5 @@ abstract class ServerContract {
               }));
     }
     CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).get(20, TimeUnit.SECONDS);
-  }
-
-  // ---- Giving up -------------------------------------------------------------------------------
-
-  @Test
-  void aDeadlineEndsTheCallAtBothSides() throws Exception {
-    GateBackend gate = loadGate();
-    CompletableFuture<InferResponse> first = client.inferAsync(gateRequest());
-    gate.awaitBatch();
-    // The second waits in the queue behind it.
-    InferRequest second =
-        InferRequest.builder("gate")
-            .input("IN", Tensor.ofFloats(new float[] {1}, 1))
-            .deadline(Duration.ofMillis(200))
-            .build();
-    InferenceException late = assertThrows(InferenceException.class, () -> client.infer(second));
-    assertEquals(StatusCode.DEADLINE_EXCEEDED, late.code());
-    CompletableFuture<InferResponse> asynchronous = client.inferAsync(second);
-    ExecutionException failure =
-        assertThrows(ExecutionException.class, () -> asynchronous.get(20, TimeUnit.SECONDS));
-    assertEquals(StatusCode.DEADLINE_EXCEEDED, ((InferenceException) failure.getCause()).code());
-    await(() -> server.nereid().model("gate").statistics().pendingCount() == 0);
-    gate.open(1);
-    first.get(20, TimeUnit.SECONDS).close();
-    assertEquals(1, server.nereid().model("gate").statistics().executionCount());
-  }
-
-  @Test
-  void cancellingAFutureCancelsAtTheServer() throws Exception {
-    GateBackend gate = loadGate();
-    CompletableFuture<InferResponse> running = client.inferAsync(gateRequest());
-    gate.awaitBatch();
-    CompletableFuture<InferResponse> waiting = client.inferAsync(gateRequest());
-    await(() -> server.nereid().model("gate").statistics().pendingCount() == 1);
-    waiting.cancel(true);
-    await(() -> server.nereid().model("gate").statistics().pendingCount() == 0);
-    running.cancel(true);
-    gate.open(1);
-    await(() -> server.nereid().model("gate").statistics().executingCount() == 0);
-    assertTrue(server.nereid().model("gate").statistics().failCancelled() >= 1);
-  }
-
-  @Test
-  void anInterruptCancels() throws Exception {
-    GateBackend gate = loadGate();
-    CompletableFuture<InferResponse> running = client.inferAsync(gateRequest());
-    gate.awaitBatch();
-    AtomicReference<Throwable> thrown = new AtomicReference<>();
-    Thread waiting =
-        Thread.ofVirtual()
-            .start(() -> {
-              try {
-                client.infer(gateRequest()).close();
-              } catch (InferenceException e) {
-                thrown.set(e);
-              }
-            });
-    await(() -> server.nereid().model("gate").statistics().pendingCount() == 1);
-    waiting.interrupt();
-    assertTrue(waiting.join(Duration.ofSeconds(20)));
-    assertEquals(StatusCode.CANCELLED, ((InferenceException) thrown.get()).code());
-    await(() -> server.nereid().model("gate").statistics().pendingCount() == 0);
-    gate.open(1);
-    running.get(20, TimeUnit.SECONDS).close();
-  }
-
-  @Test
-  void closingTheClientEndsWhatIsUnderWay() throws Exception {
-    GateBackend gate = loadGate();
-    CompletableFuture<InferResponse> running = client.inferAsync(gateRequest());
-    gate.awaitBatch();
-    client.close();
-    assertThrows(ExecutionException.class, () -> running.get(20, TimeUnit.SECONDS));
-    assertThrows(InferenceException.class, client::serverLive);
-    gate.open(1);
   }
 }
