@@ -86,8 +86,8 @@ final class Call<T> {
     Attempt<T> attempt;
     try {
       attempt = starter.start(limit);
-    } catch (InferenceException e) {
-      result.completeExceptionally(e);
+    } catch (RuntimeException e) {
+      result.completeExceptionally(describe(e));
       return;
     }
     current = attempt;

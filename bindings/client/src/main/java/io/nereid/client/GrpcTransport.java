@@ -225,14 +225,16 @@ final class GrpcTransport implements Transport {
   // ---- Inference -------------------------------------------------------------------------------
 
   @Override
-  public Attempt<InferResponse> infer(InferRequest request, Limit limit) {
+  public Call.Starter<InferResponse> infer(InferRequest request) {
     Outgoing outgoing = new Outgoing(pool);
-    return GrpcUnaryCall.start(
-        newCall(infer, limit),
-        freshHeaders(),
-        GrpcInferRequest.of(request, outgoing),
-        reply -> GrpcInferReply.read(request, reply),
-        outgoing::close);
+    GrpcRequest message = GrpcInferRequest.of(request, outgoing);
+    return limit ->
+        GrpcUnaryCall.start(
+            newCall(infer, limit),
+            freshHeaders(),
+            message,
+            reply -> GrpcInferReply.read(request, reply),
+            outgoing::close);
   }
 
   @Override

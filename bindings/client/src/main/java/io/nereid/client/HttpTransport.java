@@ -144,7 +144,7 @@ final class HttpTransport implements Transport {
   // ---- Inference -------------------------------------------------------------------------------
 
   @Override
-  public Attempt<InferResponse> infer(InferRequest request, Limit limit) {
+  public Call.Starter<InferResponse> infer(InferRequest request) {
     Outgoing outgoing = new Outgoing(pool);
     HttpInferRequest body = HttpInferRequest.of(request, options.binaryData(), outgoing);
     HttpRequest.Builder builder =
@@ -157,13 +157,14 @@ final class HttpTransport implements Transport {
     } else {
       builder.header("Content-Type", "application/json");
     }
-    return send(
-        builder,
-        reply -> {
-          HttpReply success = checked(reply);
-          outgoing.close(); // a server that answers has read all of the request
-          return HttpInferReply.read(request, success, pool);
-        });
+    return limit ->
+        send(
+            builder,
+            reply -> {
+              HttpReply success = checked(reply);
+              outgoing.close(); // a server that answers has read all of the request
+              return HttpInferReply.read(request, success, pool);
+            });
   }
 
   @Override

@@ -205,7 +205,7 @@ public final class InferenceClient implements AutoCloseable {
   /** Asks a model. Close the response when its outputs are read. */
   public InferResponse infer(InferRequest request) {
     return Call.run(
-        limit -> transport.infer(request, limit), options.retry(), kind(request), limit(request));
+        transport.infer(request), options.retry(), kind(request), limit(request));
   }
 
   /**
@@ -214,7 +214,7 @@ public final class InferenceClient implements AutoCloseable {
    */
   public CompletableFuture<InferResponse> inferAsync(InferRequest request) {
     return Call.start(
-        limit -> transport.infer(request, limit), options.retry(), kind(request), limit(request));
+        transport.infer(request), options.retry(), kind(request), limit(request));
   }
 
   /**

@@ -35,7 +35,11 @@ sealed interface Transport extends AutoCloseable permits HttpTransport, GrpcTran
 
   Attempt<List<SharedMemoryStatus>> sharedMemoryStatus(Limit limit);
 
-  Attempt<InferResponse> infer(InferRequest request, Limit limit);
+  /**
+   * Encodes a request, now and once for all attempts: its inputs may be memory that only this
+   * thread may use.
+   */
+  Call.Starter<InferResponse> infer(InferRequest request);
 
   /** Begins a stream of requests and responses. */
   InferStream openStream();

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.time.Duration;
@@ -74,6 +75,22 @@ class HttpRetryTest {
         InferenceClient client = server.connect(INSISTENT)) {
       assertThrows(InferenceException.class, () -> client.infer(sequence));
       assertEquals(1, server.requests.size());
+    }
+  }
+
+  @Test
+  void memoryOfOneThreadIsSentAgainToo() throws Exception {
+    try (ScriptedServer server = busy(1, "");
+        InferenceClient client = server.connect(INSISTENT);
+        Arena arena = Arena.ofConfined()) {
+      for (int count : new int[] {1, 10_000}) {
+        Tensor tensor = Tensor.of(DataType.INT32, arena.allocate(count * 4L), count);
+        InferRequest request = InferRequest.builder("m").input("IN", tensor).build();
+        client.infer(request).close();
+        client.inferAsync(request).get(20, TimeUnit.SECONDS).close();
+      }
+      assertEquals(5, server.requests.size());
+      assertEquals(server.requests.take().text(), server.requests.take().text());
     }
   }
 
