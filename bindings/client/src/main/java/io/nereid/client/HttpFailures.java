@@ -3,6 +3,7 @@ package io.nereid.client;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.http.HttpConnectTimeoutException;
+import java.nio.channels.ClosedChannelException;
 import java.time.Duration;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionException;
@@ -66,11 +67,15 @@ final class HttpFailures {
 
   private static InferenceException unreachable(IOException cause) {
     String reason = cause.getMessage();
+    if (reason == null && cause.getCause() != null) {
+      reason = cause.getCause().toString();
+    }
+    // The JDK's client tries a refused connection again on the channel that it has closed, and
+    // reports that.
+    boolean refused = cause.getCause() instanceof ClosedChannelException;
     return InferenceException.builder(
             StatusCode.UNAVAILABLE,
-            "no connection came about"
-                + (reason == null ? "" : ": " + reason)
-                + (cause.getCause() == null ? "" : ": " + cause.getCause()))
+            "no connection came about: " + (refused || reason == null ? "refused" : reason))
         .cause(cause)
         .neverSent(true)
         .worthRetrying(true)

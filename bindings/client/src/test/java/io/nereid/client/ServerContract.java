@@ -177,7 +177,7 @@ abstract class ServerContract extends CancellationContract {
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {0, 1, 1000, 1024, 2048, 4096, 150_528, 10_000_000})
+  @ValueSource(ints = {0, 1, 1000, 1024, 2048, 4096, 150_528, 2_000_000})
   void everySizeComesBackAsItWent(int count) {
     float[] values = new float[count];
     for (int i = 0; i < count; i++) {
