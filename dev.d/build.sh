@@ -71,14 +71,16 @@ build_now() {
   fi
 }
 
-# Brings server/target up to date if the sources have moved on since the last time.
+# Brings server/target up to date if the sources have moved on since the last time, and with it what
+# makes it start quickly.
 build_product() {
-  product_is_current && return
-  require "${tools_build[@]}"
+  product_is_current && aot_is_current && return
+  product_is_current || require "${tools_build[@]}"
   mkdir -p "$root/build"
   # A second caller waits here for the first, and then finds the work done.
   exec 9>"$root/build/product.lock"
   if has flock; then flock 9; fi
   product_is_current || build_now 9>&-
+  aot_is_current || make_aot 9>&-
   exec 9>&-
 }

@@ -176,8 +176,9 @@ Status BatchExecution::Execute(const nrd_backend& backend, void* instance) {
   }
 }
 
-Status BatchExecution::AllocateOutput(uint32_t index, int64_t rows, const nrd_tensor& wanted,
-                                      nrd_tensor* output, void** data_out) {
+// Makes an output what the backend says it is, still without memory.
+Status BatchExecution::DescribeOutput(uint32_t index, int64_t rows, const nrd_tensor& wanted,
+                                      nrd_tensor* output) {
   const TensorSpec& spec = config_.outputs[index];
   if (wanted.datatype != spec.datatype) {
     return Status::Internal(
@@ -213,7 +214,13 @@ Status BatchExecution::AllocateOutput(uint32_t index, int64_t rows, const nrd_te
   output->flags = flags;
   output->data = nullptr;
   output->slab = nullptr;
-  NRD_RETURN_IF_ERROR(pool_.Allocate(byte_size, &output->slab, account_));
+  return Status();
+}
+
+Status BatchExecution::AllocateOutput(uint32_t index, int64_t rows, const nrd_tensor& wanted,
+                                      nrd_tensor* output, void** data_out) {
+  NRD_RETURN_IF_ERROR(DescribeOutput(index, rows, wanted, output));
+  NRD_RETURN_IF_ERROR(pool_.Allocate(output->byte_size, &output->slab, account_));
   output->data = output->slab;
   *data_out = output->data;
   return Status();
@@ -225,6 +232,33 @@ Status BatchExecution::Output(uint32_t index, const nrd_tensor& wanted, void** d
                             config_.name + "' has " + std::to_string(outputs_.size()));
   }
   return AllocateOutput(index, rows_, wanted, &outputs_[index], data_out);
+}
+
+Status BatchExecution::ForwardInput(uint32_t index, uint32_t input_index) {
+  if (index >= outputs_.size() || input_index >= inputs_.size() || batch_.inputs == nullptr ||
+      !Selected(batch_.inputs[input_index])) {
+    return Status::Internal("backend forwarded input " + std::to_string(input_index) +
+                            " to output " + std::to_string(index) + " of model '" + config_.name +
+                            "', expected an input that was given and an output that there is");
+  }
+  const nrd_tensor& input = batch_.inputs[input_index];
+  nrd_tensor* const output = &outputs_[index];
+  // Copies for the sake of their shape do not hold the reference; the request does.
+  void* const slab =
+      requests_.size() == 1 ? requests_.front()->record.inputs[input_index].slab : input.slab;
+  if (slab == nullptr) {  // the caller's own memory, which the answer may outlive
+    void* data = nullptr;
+    NRD_RETURN_IF_ERROR(AllocateOutput(index, rows_, input, output, &data));
+    if (input.byte_size > 0) {
+      std::memcpy(data, input.data, input.byte_size);
+    }
+    return Status();
+  }
+  NRD_RETURN_IF_ERROR(DescribeOutput(index, rows_, input, output));
+  BufferPool::Retain(slab);
+  output->slab = slab;
+  output->data = input.data;
+  return Status();
 }
 
 Status BatchExecution::RequestOutput(uint32_t request_index, uint32_t index,

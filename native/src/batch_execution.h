@@ -40,6 +40,7 @@ class BatchExecution {
   // its own.
   static BatchExecution* From(nrd_batch* batch) { return reinterpret_cast<BatchExecution*>(batch); }
   Status Output(uint32_t index, const nrd_tensor& wanted, void** data_out);
+  Status ForwardInput(uint32_t index, uint32_t input_index);
   Status RequestOutput(uint32_t request_index, uint32_t index, const nrd_tensor& wanted,
                        void** data_out);
   Status Respond(uint32_t request_index);
@@ -62,6 +63,7 @@ class BatchExecution {
   Status Slice(Request& request, uint32_t index, uint64_t* byte_offset);
   [[nodiscard]] Status MissingOutput(uint32_t index) const;
   Status CheckBytesOutput(uint32_t index, const nrd_tensor& tensor) const;
+  Status DescribeOutput(uint32_t index, int64_t rows, const nrd_tensor& wanted, nrd_tensor* output);
   Status AllocateOutput(uint32_t index, int64_t rows, const nrd_tensor& wanted, nrd_tensor* output,
                         void** data_out);
   Status CheckSender(uint32_t request_index);

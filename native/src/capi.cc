@@ -235,6 +235,12 @@ int32_t nrd_batch_output(nrd_batch* batch, uint32_t index, int32_t datatype, uin
   });
 }
 
+int32_t nrd_batch_output_forward(nrd_batch* batch, uint32_t index, uint32_t input_index,
+                                 nrd_error* error_out) {
+  return Guarded(error_out,
+                 [&] { return BatchExecution::From(batch)->ForwardInput(index, input_index); });
+}
+
 int32_t nrd_batch_request_output(nrd_batch* batch, uint32_t request_index, uint32_t index,
                                  int32_t datatype, uint32_t rank, const int64_t* shape,
                                  uint64_t byte_size, void** data_out, nrd_error* error_out) {

@@ -2,7 +2,6 @@
 
 #include <charconv>
 #include <chrono>
-#include <cstring>
 #include <memory>
 #include <thread>
 
@@ -35,12 +34,13 @@ Status ReadDelay(const nrd_model_options& options, IdentityModel* model) {
 int32_t OpenModel(void* /*context*/, const nrd_model_options* options, void** model_out,
                   nrd_error* error_out) {
   if (options->output_count > options->input_count) {
-    return Report(Status::InvalidArgument(
-                      "the identity backend copies each input to the output of the same position: "
-                      "expected at most as many outputs as inputs, got " +
-                      std::to_string(options->output_count) + " outputs and " +
-                      std::to_string(options->input_count) + " inputs"),
-                  error_out);
+    return Report(
+        Status::InvalidArgument(
+            "the identity backend answers with each input as the output of the same position: "
+            "expected at most as many outputs as inputs, got " +
+            std::to_string(options->output_count) + " outputs and " +
+            std::to_string(options->input_count) + " inputs"),
+        error_out);
   }
   auto model = std::make_unique<IdentityModel>();
   const Status status = ReadDelay(*options, model.get());
@@ -68,20 +68,14 @@ int32_t Execute(void* instance, nrd_batch* batch, nrd_error* error_out) {
     if ((batch->outputs[i].flags & NRD_TENSOR_SELECTED) == 0) {
       continue;
     }
-    const nrd_tensor& input = batch->inputs[i];
-    if ((input.flags & NRD_TENSOR_SELECTED) == 0) {
+    if ((batch->inputs[i].flags & NRD_TENSOR_SELECTED) == 0) {
       return Report(Status::InvalidArgument("output " + std::to_string(i) +
                                             " was asked for, but its input was not given"),
                     error_out);
     }
-    void* data = nullptr;
-    const int32_t code = nrd_batch_output(batch, i, input.datatype, input.rank, input.shape,
-                                          input.byte_size, &data, error_out);
+    const int32_t code = nrd_batch_output_forward(batch, i, i, error_out);
     if (code != NRD_OK) {
       return code;
-    }
-    if (input.byte_size > 0) {
-      std::memcpy(data, input.data, input.byte_size);
     }
   }
   return NRD_OK;

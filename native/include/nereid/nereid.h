@@ -29,7 +29,7 @@ extern "C" {
 #endif
 
 /* Raised when a struct or a function's meaning changes. */
-#define NRD_ABI_VERSION 2
+#define NRD_ABI_VERSION 3
 
 #define NRD_MAX_RANK 8
 
@@ -362,6 +362,12 @@ NRD_API int32_t nrd_batch_output(nrd_batch* batch, uint32_t index, int32_t datat
                                  const int64_t* shape, uint64_t byte_size, void** data_out,
                                  nrd_error* error_out);
 
+/* Output `index` is input `input_index` as it is: refers to the same buffer, and copies only what
+ * the caller lent (inputs without a buffer of the pool). Nobody writes to an input any more once
+ * its request was submitted. Only within execute, and not for backends with NRD_BACKEND_GATHERS. */
+NRD_API int32_t nrd_batch_output_forward(nrd_batch* batch, uint32_t index, uint32_t input_index,
+                                         nrd_error* error_out);
+
 /* The same for one request of the batch, when a backend does not produce one tensor for all. */
 NRD_API int32_t nrd_batch_request_output(nrd_batch* batch, uint32_t request_index, uint32_t index,
                                          int32_t datatype, uint32_t rank, const int64_t* shape,
@@ -423,7 +429,7 @@ typedef struct nrd_backend {
 NRD_ASSERT_SIZE(nrd_backend, 80);
 
 /* The table of a backend that is built into the core: `identity`, `onnxruntime`.
- *  identity: copies input i to output i. Parameter `execute_delay_ms`: time an execution takes.
+ *  identity: output i is input i. Parameter `execute_delay_ms`: time an execution takes.
  *  onnxruntime: parameters `model_path` (the .onnx file) and `onnxruntime_path` (the shared
  *  library), both absolute, and those that docs/onnxruntime.md lists. */
 NRD_API int32_t nrd_backend_find(const char* name, uint64_t name_size, nrd_backend* backend_out,

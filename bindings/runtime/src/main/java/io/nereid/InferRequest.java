@@ -62,9 +62,10 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
   }
 
   /**
-   * Memory from the runtime's pool for an input, to be filled in before the request is sent; the
-   * way in without a copy. When the pool is exhausted, waits until the request's deadline if one
-   * was set before, and else fails at once with {@link StatusCode#RESOURCE_EXHAUSTED}.
+   * Memory from the runtime's pool for an input, to be filled in before the request is sent and not
+   * after, because outputs may refer to it; the way in without a copy. When the pool is exhausted,
+   * waits until the request's deadline if one was set before, and else fails at once with {@link
+   * StatusCode#RESOURCE_EXHAUSTED}.
    */
   public Tensor allocateInput(String name, long... shape) {
     TensorSpec spec = model.signature().input(model.signature().inputIndex(name));

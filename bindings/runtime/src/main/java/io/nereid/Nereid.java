@@ -63,6 +63,14 @@ public final class Nereid implements AutoCloseable {
     return create(options, PoolAllocator.DEFAULT);
   }
 
+  /**
+   * A runtime that knows its repositories and has loaded nothing yet; {@link Repository#start}
+   * does.
+   */
+  public static Nereid create(RepositoryOptions repository, NereidOptions options) {
+    return create(repository, options, PoolAllocator.DEFAULT);
+  }
+
   static Nereid create(NereidOptions options, PoolAllocator allocator) {
     return create(RepositoryOptions.builder().explicit().build(), options, allocator);
   }
@@ -89,7 +97,7 @@ public final class Nereid implements AutoCloseable {
    * not stop the others.
    */
   public static Nereid open(RepositoryOptions repository, NereidOptions options) {
-    Nereid nereid = create(repository, options, PoolAllocator.DEFAULT);
+    Nereid nereid = create(repository, options);
     try {
       nereid.repository.start();
       return nereid;

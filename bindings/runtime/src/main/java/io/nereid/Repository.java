@@ -16,6 +16,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * The model repositories of a {@link Nereid}, and which of their models are loaded. Loading and
@@ -28,6 +29,7 @@ public final class Repository {
   private final RepositoryOptions options;
   private final RepositoryLoader loader;
   private final Map<String, RepositoryEntry> entries = new ConcurrentHashMap<>();
+  private final AtomicBoolean started = new AtomicBoolean();
   private volatile RepositoryPoller poller;
 
   Repository(Nereid nereid, ModelTable models, RepositoryOptions options) {
@@ -51,8 +53,15 @@ public final class Repository {
     }
   }
 
-  /** Loads what the control mode asks for; what cannot be loaded is there with its reason. */
-  void start() {
+  /**
+   * Loads what the control mode asks for; what cannot be loaded is there with its reason. In mode
+   * poll changes are followed from then on. {@link Nereid#open} has done this already; after {@link
+   * Nereid#create(RepositoryOptions, NereidOptions)} it is to be called once.
+   */
+  public void start() {
+    if (started.getAndSet(true)) {
+      throw new IllegalStateException("the repositories are started already");
+    }
     SortedMap<String, List<Path>> found = ModelRepository.find(options.repositories());
     boolean all =
         options.controlMode() != ControlMode.EXPLICIT

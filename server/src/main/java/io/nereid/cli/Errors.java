@@ -3,7 +3,9 @@ package io.nereid.cli;
 import java.io.PrintWriter;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.NoSuchFileException;
+import java.util.List;
 import java.util.function.BooleanSupplier;
+import java.util.function.UnaryOperator;
 import picocli.CommandLine;
 import picocli.CommandLine.IExecutionExceptionHandler;
 import picocli.CommandLine.IParameterExceptionHandler;
@@ -14,16 +16,27 @@ import picocli.CommandLine.UnmatchedArgumentException;
 /** Turns what went wrong into one line on stderr and an exit code. */
 final class Errors implements IParameterExceptionHandler, IExecutionExceptionHandler {
   private final BooleanSupplier stacktrace;
+  private final UnaryOperator<String> located;
 
   Errors(BooleanSupplier stacktrace) {
+    this(stacktrace, UnaryOperator.identity());
+  }
+
+  /**
+   * With places in messages about options.
+   *
+   * @param located adds to a message where the option came from that it is about
+   */
+  Errors(BooleanSupplier stacktrace, UnaryOperator<String> located) {
     this.stacktrace = stacktrace;
+    this.located = located;
   }
 
   @Override
   public int handleParseException(ParameterException error, String[] args) {
     CommandLine command = error.getCommandLine();
     PrintWriter err = command.getErr();
-    err.println("nereid: " + usageMessage(error));
+    err.println("nereid: " + located.apply(usageMessage(error)));
     err.println("Try '" + command.getCommandSpec().qualifiedName() + " --help'.");
     return command.getCommandSpec().exitCodeOnInvalidInput();
   }
@@ -54,7 +67,21 @@ final class Errors implements IParameterExceptionHandler, IExecutionExceptionHan
           + "; there is "
           + String.join(", ", command.getSubcommands().keySet());
     }
+    if (error instanceof UnmatchedArgumentException unmatched && unmatched.isUnknownOption()) {
+      return message(error) + meant(command, unmatched.getUnmatched().getFirst());
+    }
     return message(error);
+  }
+
+  private static String meant(CommandLine command, String argument) {
+    List<String> flags =
+        Settings.names(command.getCommandSpec()).entrySet().stream()
+            .filter(entry -> !entry.getValue().hidden())
+            .map(entry -> "--" + entry.getKey())
+            .toList();
+    return NearestName.of(argument.split("=", 2)[0], flags)
+        .map(flag -> "; did you mean " + flag + "?")
+        .orElse("");
   }
 
   private static String message(Throwable error) {

@@ -1,9 +1,12 @@
 package io.nereid.cli;
 
+import io.nereid.server.access.AccessControl;
 import io.nereid.server.http.HttpLimits;
 import io.nereid.server.http.HttpOptions;
+import io.nereid.server.tls.TlsOptions;
 import java.net.InetAddress;
 import java.time.Duration;
+import java.util.Optional;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -14,6 +17,15 @@ final class HttpArguments {
 
   @Spec(Spec.Target.MIXEE)
   private CommandSpec command;
+
+  @Option(
+      names = "--allow-http",
+      arity = "0..1",
+      paramLabel = "BOOL",
+      defaultValue = "true",
+      fallbackValue = "true",
+      description = "Whether HTTP is served; ${DEFAULT-VALUE} by default.")
+  private boolean allowed;
 
   @Option(
       names = "--http-address",
@@ -81,14 +93,23 @@ final class HttpArguments {
           "How long a connection may wait for its next request; ${DEFAULT-VALUE} by default.")
   private long idleTimeoutSeconds;
 
-  HttpOptions options(Duration exitTimeout) {
+  InetAddress address() {
+    return address;
+  }
+
+  /** Empty where HTTP is not to be served. */
+  Optional<HttpOptions> options(
+      Duration exitTimeout, Optional<TlsOptions> tls, AccessControl access) {
     check(port >= 0 && port <= 65_535, "--http-port from 0 to 65535", port);
-    return HttpOptions.builder()
-        .address(address)
-        .port(port)
-        .limits(limits())
-        .exitTimeout(exitTimeout)
-        .build();
+    HttpOptions.Builder options =
+        HttpOptions.builder()
+            .address(address)
+            .port(port)
+            .limits(limits())
+            .exitTimeout(exitTimeout)
+            .access(access);
+    tls.ifPresent(options::tls);
+    return allowed ? Optional.of(options.build()) : Optional.empty();
   }
 
   private HttpLimits limits() {

@@ -1,12 +1,15 @@
 package io.nereid.cli;
 
+import io.nereid.server.log.KeptLogManager;
 import java.io.PrintWriter;
+import java.util.Map;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.HelpCommand;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.RunLast;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
 
@@ -19,6 +22,7 @@ import picocli.CommandLine.Spec;
       ModelsCommand.class,
       InferCommand.class,
       ConfigCommand.class,
+      CompletionCommand.class,
       HelpCommand.class
     },
     versionProvider = Version.class,
@@ -29,6 +33,9 @@ import picocli.CommandLine.Spec;
     exitCodeListHeading = "%nExit codes:%n",
     exitCodeList = {"0:done", "1:it failed", "2:the command line is wrong"})
 public final class Main implements Runnable {
+  /** When the JVM had come as far as this class. */
+  static final long ENTERED_MS = System.currentTimeMillis();
+
   @Spec private CommandSpec spec;
 
   @Option(
@@ -44,25 +51,48 @@ public final class Main implements Runnable {
     // One line for a warning of the runtime, unless the user has another form in mind.
     System.getProperties()
         .putIfAbsent("java.util.logging.SimpleFormatter.format", "%4$s: %5$s%6$s%n");
-    System.exit(run(args, new PrintWriter(System.out, true), new PrintWriter(System.err, true)));
+    System.getProperties().putIfAbsent("java.util.logging.manager", KeptLogManager.class.getName());
+    PrintWriter out = new PrintWriter(System.out, true);
+    System.exit(run(args, System.getenv(), out, new PrintWriter(System.err, true)));
+  }
+
+  /** Without an environment. */
+  static int run(String[] args, PrintWriter out, PrintWriter err) {
+    return run(args, Map.of(), out, err);
   }
 
   /** Everything but the process: prints to the given writers and returns the exit code. */
-  static int run(String[] args, PrintWriter out, PrintWriter err) {
+  static int run(String[] args, Map<String, String> environment, PrintWriter out, PrintWriter err) {
     Main main = new Main();
-    Errors errors = new Errors(() -> main.stacktrace);
+    Settings settings = new Settings(environment, new RunLast());
+    Errors errors = new Errors(() -> main.stacktrace, settings::located);
     CommandLine command =
-        new CommandLine(main)
+        commandLine(main)
             .setOut(out)
             .setErr(err)
-            .setCaseInsensitiveEnumValuesAllowed(true)
             .setParameterExceptionHandler(errors)
-            .setExecutionExceptionHandler(errors);
+            .setExecutionExceptionHandler(errors)
+            .setExecutionStrategy(settings);
     try {
       return command.execute(args);
     } catch (LinkageError error) {
       return errors.report(error, command);
     }
+  }
+
+  /** The commands with all their options. */
+  static CommandLine commandLine() {
+    return commandLine(new Main());
+  }
+
+  private static CommandLine commandLine(Main main) {
+    CommandLine command = new CommandLine(main).setCaseInsensitiveEnumValuesAllowed(true);
+    CommandLine serve = command.getSubcommands().get("serve");
+    TritonFlags.addTo(serve.getCommandSpec());
+    serve
+        .getHelpSectionMap()
+        .put(CommandLine.Model.UsageMessageSpec.SECTION_KEY_OPTION_LIST, GroupedHelp::options);
+    return command;
   }
 
   @Override

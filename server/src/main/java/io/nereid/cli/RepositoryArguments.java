@@ -14,7 +14,7 @@ final class RepositoryArguments {
   private static final Logger LOAD_LOG = Logger.getLogger("io.nereid.load");
 
   @Option(
-      names = {"--model-repository", "--repository"},
+      names = {"--model-repository", "--repository", "--model-store"},
       paramLabel = "DIR",
       description = "A model repository; repeatable. The bundled examples by default.")
   private List<Path> repositories = new ArrayList<>();

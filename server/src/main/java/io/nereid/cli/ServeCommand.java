@@ -1,14 +1,16 @@
 package io.nereid.cli;
 
 import io.nereid.ModelIndexEntry;
+import io.nereid.server.Frontend;
 import io.nereid.server.NereidServer;
 import io.nereid.server.ServerOptions;
 import io.nereid.server.StartTimes;
+import io.nereid.server.log.LogSettings;
 import java.io.PrintWriter;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Locale;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import picocli.CommandLine.Command;
@@ -25,11 +27,17 @@ import picocli.CommandLine.Spec;
     description = "Serve the models of a repository.",
     mixinStandardHelpOptions = true,
     sortOptions = false,
+    abbreviateSynopsis = true,
     footer = {
+      "",
+      "Each option is also a variable (--http-port: NEREID_HTTP_PORT) and a name in",
+      "the file of --config (http-port: 9000). The command line comes first, then",
+      "variables, then the file. Triton's other flags are accepted with a warning.",
       "",
       "Examples:",
       "  nereid serve",
       "  nereid serve DIR --http-port 9000",
+      "  nereid serve --config nereid.yaml",
       "  curl localhost:8000/v2/health/ready"
     })
 final class ServeCommand implements Callable<Integer> {
@@ -43,9 +51,28 @@ final class ServeCommand implements Callable<Integer> {
 
   @Mixin private ControlArguments control;
 
+  @Mixin private RuntimeArguments runtime;
+
   @Mixin private HttpArguments http;
 
   @Mixin private GrpcArguments grpc;
+
+  @Mixin private TlsArguments tls;
+
+  @Mixin private AccessArguments access;
+
+  @Mixin private TraceArguments trace;
+
+  @Mixin private MetricsArguments metrics;
+
+  @Mixin private LogArguments logging;
+
+  /** Read by {@link Settings} before this command runs. */
+  @Option(
+      names = "--config",
+      paramLabel = "FILE",
+      description = "A YAML file of options, named as here without the dashes.")
+  private Path config;
 
   @Option(
       names = "--exit-timeout-secs",
@@ -74,6 +101,17 @@ final class ServeCommand implements Callable<Integer> {
           "Be ready only when no model failed or is still loading; ${DEFAULT-VALUE} by default.")
   private boolean strictReadiness;
 
+  @Option(
+      names = "--allow-client-shm",
+      arity = "0..1",
+      paramLabel = "BOOL",
+      defaultValue = "false",
+      fallbackValue = "true",
+      description =
+          "Let clients register shared memory: any that this server's user may open;"
+              + " ${DEFAULT-VALUE} by default.")
+  private boolean allowClientShm;
+
   @Override
   public Integer call() throws InterruptedException {
     if (exitTimeoutSeconds < 0) {
@@ -81,23 +119,32 @@ final class ServeCommand implements Callable<Integer> {
           command.commandLine(),
           "expected --exit-timeout-secs of 0 or more, got " + exitTimeoutSeconds);
     }
-    try (NereidServer server = start()) {
+    try (LogSettings log = logging.install();
+        NereidServer server = start(log)) {
       printScreen(server);
       awaitSignal(server);
     }
     return 0;
   }
 
-  private NereidServer start() {
+  private NereidServer start(LogSettings log) {
     try (LoadProgress progress = new LoadProgress()) {
-      return NereidServer.start(
+      Duration exitTimeout = Duration.ofSeconds(exitTimeoutSeconds);
+      ServerOptions.Builder options =
           ServerOptions.builder()
               .repository(control.options(repository).listener(progress).build())
-              .http(http.options(Duration.ofSeconds(exitTimeoutSeconds)))
+              .runtime(runtime.options())
+              .http(http.options(exitTimeout, tls.options(), access.http()))
               .grpc(grpc.options())
+              .exitTimeout(exitTimeout)
+              .trace(trace.options())
               .exitOnError(exitOnError)
               .strictReadiness(strictReadiness)
-              .build());
+              .allowClientShm(allowClientShm)
+              .log(log);
+      metrics.options(http.address()).ifPresent(options::metrics);
+      logging.accessLog(log).ifPresent(options::accessLog);
+      return NereidServer.start(options.build());
     }
   }
 
@@ -113,31 +160,28 @@ final class ServeCommand implements Callable<Integer> {
     }
     models.print(out);
     out.println();
-    out.println(
-        "Serving HTTP at http://"
-            + server.options().http().address().getHostAddress()
-            + ":"
-            + server.httpPort());
-    server
-        .options()
-        .grpc()
-        .ifPresent(options ->
-            out.println(
-                "Serving gRPC at "
-                    + options.address().getHostAddress()
-                    + ":"
-                    + server.grpcPort().orElseThrow()));
-    StartTimes times = server.startTimes();
-    long totalMs = System.currentTimeMillis() - ManagementFactory.getRuntimeMXBean().getStartTime();
-    out.println(
-        String.format(
-            Locale.ROOT,
-            "Ready %d ms after the start of the JVM: models %d ms, HTTP %d ms, gRPC %d ms beside",
-            totalMs,
-            times.models().toMillis(),
-            times.http().toMillis(),
-            times.grpc().toMillis()));
+    for (Frontend frontend : server.frontends()) {
+      out.println("Serving " + frontend.protocol() + " at " + frontend.url());
+    }
+    out.println(startTimes(server));
     out.flush();
+  }
+
+  /** From the start of the JVM to now, and its parts. */
+  private static String startTimes(NereidServer server) {
+    long nowMs = System.currentTimeMillis();
+    long jvmMs = ManagementFactory.getRuntimeMXBean().getStartTime();
+    List<StartTimes.Part> parts = server.startTimes().parts();
+    long serverMs = parts.stream().mapToLong(part -> part.time().toMillis()).sum();
+    StringBuilder line = new StringBuilder();
+    line.append("Ready ").append(nowMs - jvmMs).append(" ms after the start of the JVM: ");
+    line.append("JVM ").append(Main.ENTERED_MS - jvmMs).append(" ms, command line ");
+    line.append(nowMs - Main.ENTERED_MS - serverMs).append(" ms");
+    for (StartTimes.Part part : parts) {
+      line.append(", ").append(part.name()).append(' ').append(part.time().toMillis());
+      line.append(" ms");
+    }
+    return line.toString();
   }
 
   private static String loadTime(NereidServer server, ModelIndexEntry entry) {
@@ -170,13 +214,14 @@ final class ServeCommand implements Callable<Integer> {
     int exitCode = 1;
     try {
       out.println("Stopping: requests that have begun are finished");
-      boolean finished = server.stop();
+      boolean finished = server.stop(); // also ends what writes logs and traces
       out.println(finished ? "Stopped" : "Stopped; not all requests were finished");
       exitCode = 0;
     } catch (RuntimeException e) {
       command.commandLine().getErr().println("nereid: " + e.getMessage());
     } finally {
       out.flush();
+      command.commandLine().getErr().flush();
       Runtime.getRuntime().halt(exitCode);
     }
   }

@@ -6,64 +6,94 @@ import io.nereid.Nereid;
 import io.nereid.NereidException;
 import io.nereid.StatusCode;
 import io.nereid.server.grpc.GrpcServer;
+import io.nereid.server.http.HttpOptions;
 import io.nereid.server.http.HttpServer;
+import io.nereid.server.log.AccessLog;
+import io.nereid.server.metrics.MetricsServer;
 import io.nereid.server.shared.ServerState;
+import io.nereid.server.trace.Tracing;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.function.LongSupplier;
 
 /** A running server: what it consists of, the order in which that starts, and how it ends. */
 public final class NereidServer implements AutoCloseable {
 
+  /** What traces get to be written although requests took all the time there was. */
+  private static final Duration LEAST_TRACE_TIME = Duration.ofMillis(500);
+
   private final ServerOptions options;
   private final Nereid nereid;
-  private final HttpServer http;
-  private final Optional<GrpcServer> grpc;
-  private final StartTimes startTimes;
+  private final ServerState state;
+  private final StartTimes.Clock clock;
+  private final GrpcStart grpc;
+  private Optional<HttpServer> http = Optional.empty();
+  private Optional<MetricsServer> metrics = Optional.empty();
   private boolean stopped;
 
-  private NereidServer(
-      ServerOptions options,
-      Nereid nereid,
-      HttpServer http,
-      Optional<GrpcServer> grpc,
-      StartTimes startTimes) {
+  private NereidServer(ServerOptions options, Nereid nereid, StartTimes.Clock clock) {
     this.options = options;
     this.nereid = nereid;
-    this.http = http;
-    this.grpc = grpc;
-    this.startTimes = startTimes;
+    this.clock = clock;
+    state =
+        ServerState.builder(nereid)
+            .strictReadiness(options.strictReadiness())
+            .loading()
+            .allowClientShm(options.allowClientShm())
+            .tracing(new Tracing(options.trace()))
+            .log(options.log())
+            .accessLog(options.accessLog())
+            .build();
+    grpc = new GrpcStart(state, options.grpc());
   }
 
-  /** Loads the models and opens the frontends; returns when requests are taken. */
+  /**
+   * Opens the frontends and loads the models; returns when requests are taken. Until then health
+   * can be asked for, and says that the server is not ready. A port that is taken is known at once.
+   */
   public static NereidServer start(ServerOptions options) {
-    long startNs = System.nanoTime();
-    try (GrpcOpening opening = new GrpcOpening(options.grpc())) {
-      Nereid nereid = Nereid.open(options.repository(), options.runtime());
-      try {
-        if (options.exitOnError()) {
-          checkModels(nereid);
-        }
-        long loadedNs = System.nanoTime();
-        ServerState state =
-            ServerState.builder(nereid).strictReadiness(options.strictReadiness()).build();
-        Optional<GrpcServer> grpc = opening.await();
-        long openedNs = System.nanoTime();
-        HttpServer http = HttpServer.start(state, options.http());
-        StartTimes times =
-            new StartTimes(
-                Duration.ofNanos(loadedNs - startNs),
-                Duration.ofNanos(System.nanoTime() - openedNs),
-                opening.time());
-        grpc.ifPresent(server -> server.serve(state));
-        opening.keep();
-        return new NereidServer(options, nereid, http, grpc, times);
-      } catch (RuntimeException e) {
-        nereid.close();
-        throw e;
+    StartTimes.Clock clock = new StartTimes.Clock();
+    Nereid nereid =
+        clock.measure("runtime", () -> Nereid.create(options.repository(), options.runtime()));
+    NereidServer server = new NereidServer(options, nereid, clock);
+    try {
+      server.openFrontends();
+      clock.measure("models", () -> nereid.repository().start());
+      if (options.grpc().isPresent()) {
+        clock.measure("gRPC", server.grpc::await); // what is left of its start
       }
+      if (options.exitOnError()) {
+        checkModels(nereid);
+      }
+      server.state.health().loaded();
+      return server;
+    } catch (RuntimeException e) {
+      server.close();
+      throw e;
     }
+  }
+
+  private void openFrontends() {
+    http = options.http().map(how -> clock.measure("HTTP", () -> HttpServer.start(state, how)));
+    metrics =
+        options
+            .metrics()
+            .map(how -> clock.measure("metrics", () -> MetricsServer.start(state, how, gauges())));
+  }
+
+  /** Open connections by the frontend that they came to. */
+  private Map<String, LongSupplier> gauges() {
+    Map<String, LongSupplier> gauges = new HashMap<>();
+    http.ifPresent(server -> gauges.put("http", server::connectionCount));
+    if (options.grpc().isPresent()) {
+      gauges.put("grpc", grpc::connectionCount);
+    }
+    return gauges;
   }
 
   private static void checkModels(Nereid nereid) {
@@ -98,19 +128,44 @@ public final class NereidServer implements AutoCloseable {
     return nereid;
   }
 
-  /** The port of the HTTP frontend. */
+  /** The port of the HTTP frontend, which must be there. */
   public int httpPort() {
-    return http.port();
+    return http.orElseThrow().port();
   }
 
-  /** The port of the gRPC frontend; empty when there is none. */
+  /** The port of the gRPC frontend; empty: it is not served. */
   public OptionalInt grpcPort() {
-    return grpc.isPresent() ? OptionalInt.of(grpc.get().port()) : OptionalInt.empty();
+    return grpc.server().map(served -> OptionalInt.of(served.port())).orElseGet(OptionalInt::empty);
+  }
+
+  /** What is served where. */
+  public List<Frontend> frontends() {
+    List<Frontend> frontends = new ArrayList<>();
+    http.ifPresent(server -> frontends.add(httpFrontend(server)));
+    grpc.server()
+        .ifPresent(server ->
+            frontends.add(Frontend.grpc(options.grpc().orElseThrow().address(), server.port())));
+    metrics.ifPresent(server ->
+        frontends.add(
+            Frontend.http(
+                "metrics", "http", options.metrics().orElseThrow().address(), server.port())));
+    return frontends;
+  }
+
+  private Frontend httpFrontend(HttpServer server) {
+    HttpOptions how = options.http().orElseThrow();
+    String scheme = how.tls().isPresent() ? "https" : "http";
+    return Frontend.http("HTTP", scheme, how.address(), server.port());
+  }
+
+  /** The port of the metrics; empty: they are not served. */
+  public OptionalInt metricsPort() {
+    return metrics.map(served -> OptionalInt.of(served.port())).orElseGet(OptionalInt::empty);
   }
 
   /** How long each part of the start took. */
   public StartTimes startTimes() {
-    return startTimes;
+    return clock.times();
   }
 
   /**
@@ -124,17 +179,30 @@ public final class NereidServer implements AutoCloseable {
       return true;
     }
     stopped = true;
-    long deadlineNs = System.nanoTime() + options.http().exitTimeout().toNanos();
-    grpc.ifPresent(GrpcServer::refuse);
-    boolean httpFinished = http.stop(options.http().exitTimeout());
-    Duration left = Duration.ofNanos(Math.max(0, deadlineNs - System.nanoTime()));
-    boolean grpcFinished = grpc.isEmpty() || grpc.get().stop(left);
+    state.health().stop();
+    // The frontends, then what they use, and last what writes down what happened until then.
+    Optional<GrpcServer> calls = grpc.server();
+    calls.ifPresent(GrpcServer::refuse);
+    long startNs = System.nanoTime();
+    boolean finished = http.map(server -> server.stop(left(startNs))).orElse(true);
+    finished &= calls.map(server -> server.stop(left(startNs))).orElse(true);
+    metrics.ifPresent(MetricsServer::stop);
+    state.sharedMemory().close();
     try {
       nereid.close();
     } finally {
-      grpc.ifPresent(GrpcServer::close);
+      calls.ifPresent(GrpcServer::close);
     }
-    return httpFinished && grpcFinished;
+    Duration left = left(startNs);
+    state.tracing().close(left.compareTo(LEAST_TRACE_TIME) > 0 ? left : LEAST_TRACE_TIME);
+    state.accessLog().ifPresent(AccessLog::close);
+    return finished;
+  }
+
+  /** Of the exit timeout. */
+  private Duration left(long startNs) {
+    Duration left = options.exitTimeout().minusNanos(System.nanoTime() - startNs);
+    return left.isNegative() ? Duration.ZERO : left;
   }
 
   /** As {@link #stop}. */

@@ -4,6 +4,11 @@ import io.nereid.NereidOptions;
 import io.nereid.RepositoryOptions;
 import io.nereid.server.grpc.GrpcOptions;
 import io.nereid.server.http.HttpOptions;
+import io.nereid.server.log.AccessLog;
+import io.nereid.server.log.LogSettings;
+import io.nereid.server.metrics.MetricsOptions;
+import io.nereid.server.trace.TraceOptions;
+import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
 
@@ -12,18 +17,30 @@ import java.util.Optional;
  *
  * @param repository which models are loaded
  * @param runtime settings of the runtime
- * @param http where HTTP is served, and how
+ * @param http where HTTP is served, and how; empty: it is not
  * @param grpc where gRPC is served, and how; empty: it is not
+ * @param trace which requests are traced, until clients change it
+ * @param metrics where metrics are served, if they are
+ * @param log the log, where it is the server's; stays the caller's to close
+ * @param accessLog what gets a line for each request; the server closes it at its end
+ * @param exitTimeout how long requests that have begun may take when the server stops
  * @param exitOnError whether a model that cannot be loaded at the start ends the server
  * @param strictReadiness whether such a model makes it not ready
+ * @param allowClientShm whether clients may register shared memory
  */
 public record ServerOptions(
     RepositoryOptions repository,
     NereidOptions runtime,
-    HttpOptions http,
+    Optional<HttpOptions> http,
     Optional<GrpcOptions> grpc,
+    TraceOptions trace,
+    Optional<MetricsOptions> metrics,
+    Optional<LogSettings> log,
+    Optional<AccessLog> accessLog,
+    Duration exitTimeout,
     boolean exitOnError,
-    boolean strictReadiness) {
+    boolean strictReadiness,
+    boolean allowClientShm) {
 
   /** Checks the values. */
   public ServerOptions {
@@ -31,6 +48,13 @@ public record ServerOptions(
     Objects.requireNonNull(runtime);
     Objects.requireNonNull(http);
     Objects.requireNonNull(grpc);
+    Objects.requireNonNull(trace);
+    Objects.requireNonNull(metrics);
+    Objects.requireNonNull(log);
+    Objects.requireNonNull(accessLog);
+    if (exitTimeout.isNegative()) {
+      throw new IllegalArgumentException("exitTimeout must not be negative, got " + exitTimeout);
+    }
   }
 
   /** A builder with the defaults. */
@@ -42,10 +66,16 @@ public record ServerOptions(
   public static final class Builder {
     private RepositoryOptions repository = RepositoryOptions.builder().explicit().build();
     private NereidOptions runtime = NereidOptions.DEFAULT;
-    private HttpOptions http = HttpOptions.builder().build();
     private Optional<GrpcOptions> grpc = Optional.empty();
+    private TraceOptions trace = TraceOptions.builder().build();
+    private Optional<MetricsOptions> metrics = Optional.empty();
+    private Optional<LogSettings> log = Optional.empty();
+    private Optional<AccessLog> accessLog = Optional.empty();
+    private Optional<HttpOptions> http = Optional.of(HttpOptions.builder().build());
+    private Duration exitTimeout = Duration.ofSeconds(30);
     private boolean exitOnError = true;
     private boolean strictReadiness = true;
+    private boolean allowClientShm;
 
     private Builder() {}
 
@@ -63,6 +93,11 @@ public record ServerOptions(
 
     /** Where HTTP is served, and how; at a free port of the loopback address by default. */
     public Builder http(HttpOptions options) {
+      return http(Optional.of(options));
+    }
+
+    /** As {@link #http(HttpOptions)}; empty for a server without HTTP. */
+    public Builder http(Optional<HttpOptions> options) {
       http = options;
       return this;
     }
@@ -70,6 +105,36 @@ public record ServerOptions(
     /** Where gRPC is served, and how; nowhere by default. */
     public Builder grpc(Optional<GrpcOptions> options) {
       grpc = options;
+      return this;
+    }
+
+    /** Which requests are traced, until clients change it; none by default. */
+    public Builder trace(TraceOptions options) {
+      trace = options;
+      return this;
+    }
+
+    /** Where metrics are served; by default they are not. */
+    public Builder metrics(MetricsOptions options) {
+      metrics = Optional.of(options);
+      return this;
+    }
+
+    /** The log, which clients may then change the settings of; none by default. */
+    public Builder log(LogSettings settings) {
+      log = Optional.of(settings);
+      return this;
+    }
+
+    /** What gets a line for each request; nothing by default. */
+    public Builder accessLog(AccessLog lines) {
+      accessLog = Optional.of(lines);
+      return this;
+    }
+
+    /** How long requests that have begun may take when the server stops; 30 s by default. */
+    public Builder exitTimeout(Duration timeout) {
+      exitTimeout = timeout;
       return this;
     }
 
@@ -85,9 +150,27 @@ public record ServerOptions(
       return this;
     }
 
+    /** Whether clients may register shared memory; by default they may not. */
+    public Builder allowClientShm(boolean allowed) {
+      allowClientShm = allowed;
+      return this;
+    }
+
     /** The finished value. */
     public ServerOptions build() {
-      return new ServerOptions(repository, runtime, http, grpc, exitOnError, strictReadiness);
+      return new ServerOptions(
+          repository,
+          runtime,
+          http,
+          grpc,
+          trace,
+          metrics,
+          log,
+          accessLog,
+          exitTimeout,
+          exitOnError,
+          strictReadiness,
+          allowClientShm);
     }
   }
 }

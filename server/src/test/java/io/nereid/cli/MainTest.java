@@ -48,7 +48,7 @@ class MainTest {
     String line = err.toString().lines().findFirst().orElseThrow();
     assertTrue(
         line.startsWith(
-            "nereid: no such command: halp; there is serve, models, infer, config, help"),
+            "nereid: no such command: halp; there is serve, models, infer, config, completion, help"),
         line);
   }
 
@@ -57,6 +57,11 @@ class MainTest {
     assertEquals(2, run("--verison"));
     String line = err.toString().lines().findFirst().orElseThrow();
     assertEquals("nereid: Unknown option: '--verison'", line);
+    assertEquals(2, run("serve", "--http-prot", "1"));
+    assertTrue(
+        err.toString().contains("'--http-prot', '1'; did you mean --http-port?")
+            || err.toString().contains("'--http-prot'; did you mean --http-port?"),
+        err.toString());
   }
 
   @Command(name = "broken", mixinStandardHelpOptions = true)

@@ -1,15 +1,19 @@
 package io.nereid.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.BufferedReader;
+import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -17,6 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import tools.jackson.jr.ob.JSON;
 
 /** The server as a process. */
 class ServeCommandTest {
@@ -29,20 +34,14 @@ class ServeCommandTest {
     try (BufferedReader printed = process.inputReader();
         HttpClient client = HttpClient.newHttpClient()) {
       StringBuilder screen = new StringBuilder();
-      String address = null;
-      for (String line = printed.readLine(); line != null; line = printed.readLine()) {
-        screen.append(line).append('\n');
-        Matcher matcher = ADDRESS.matcher(line);
-        if (matcher.find()) {
-          address = matcher.group(1);
-        }
-        if (line.startsWith("Ready ")) {
-          break;
-        }
-      }
+      String address = await(printed, screen);
       assertTrue(screen.toString().contains("identity_fp32  1        READY"), screen.toString());
+      assertTrue(screen.toString().contains("Serving metrics at http://127"), screen.toString());
       assertTrue(
-          Pattern.compile("models \\d+ ms, HTTP \\d+ ms, gRPC \\d+ ms").matcher(screen).find());
+          Pattern.compile(
+                  "JVM \\d+ ms, command line \\d+ ms, .*HTTP \\d+ ms.*, models \\d+ ms, gRPC")
+              .matcher(screen)
+              .find());
       HttpRequest request =
           HttpRequest.newBuilder(URI.create(address + "/v2/models/identity_fp32/infer"))
               .POST(
@@ -61,6 +60,68 @@ class ServeCommandTest {
   }
 
   @Test
+  void logsGoWhereTheyAreWanted(@TempDir Path directory) throws Exception {
+    Path log = directory.resolve("log");
+    Path access = directory.resolve("access");
+    Process process =
+        ServeProcess.start(
+            Main.class.getName(),
+            ServeProcess.arguments(
+                "--log-format", "json", "--log-file", log.toString(), "--access-log=" + access));
+    try (BufferedReader printed = process.inputReader();
+        HttpClient client = HttpClient.newHttpClient()) {
+      StringBuilder screen = new StringBuilder();
+      String address = await(printed, screen);
+      assertFalse(screen.toString().contains("is ready after"), screen.toString());
+      HttpRequest request = HttpRequest.newBuilder(URI.create(address + "/v2/logging")).build();
+      String settings = client.send(request, BodyHandlers.ofString()).body();
+      assertTrue(settings.startsWith("{\"log_file\":\"" + log), settings);
+      process.destroy(); // SIGTERM
+      assertTrue(process.waitFor(20, TimeUnit.SECONDS));
+      assertEquals(0, process.exitValue());
+    } finally {
+      process.destroyForcibly();
+    }
+    for (String line : Files.readAllLines(log)) {
+      assertEquals("io.nereid.load", JSON.std.mapFrom(line).get("logger"));
+    }
+    Map<String, Object> line = JSON.std.mapFrom(Files.readString(access));
+    assertEquals("/v2/logging", line.get("path"));
+  }
+
+  @Test
+  void theErrorStreamHasTheLogInText() throws Exception {
+    Process process =
+        ServeProcess.start(Main.class.getName(), ServeProcess.arguments("--log-format", "ISO8601"));
+    try (BufferedReader printed = process.inputReader()) {
+      StringBuilder screen = new StringBuilder();
+      await(printed, screen);
+      Pattern line =
+          Pattern.compile(
+              "(?m)^\\S+Z INFO \\[nrd-load-\\d] io.nereid.load: model 'digits' version 1 is ready");
+      assertTrue(line.matcher(screen).find(), screen.toString());
+    } finally {
+      process.destroyForcibly();
+    }
+  }
+
+  /** Reads what is printed until the server is ready; its address. */
+  private static String await(BufferedReader printed, StringBuilder screen) throws IOException {
+    String address = null;
+    for (String line = printed.readLine(); line != null; line = printed.readLine()) {
+      screen.append(line).append('\n');
+      Matcher matcher = ADDRESS.matcher(line);
+      if (matcher.find()) {
+        address = matcher.group(1);
+      }
+      if (line.startsWith("Ready ")) {
+        break;
+      }
+    }
+    return address;
+  }
+
+  @Test
   void aBrokenModelEndsItUnlessToldOtherwise(@TempDir Path repository) throws Exception {
     Files.createDirectories(repository.resolve("broken/1"));
     Files.writeString(repository.resolve("broken/config.pbtxt"), "backend: \"none\"");
@@ -74,14 +135,69 @@ class ServeCommandTest {
             Main.class.getName(),
             ServeProcess.arguments(repository.toString(), "--exit-on-error", "false"));
     try (BufferedReader printed = process.inputReader()) {
-      String all = "";
-      for (String line = printed.readLine(); line != null; line = printed.readLine()) {
-        all += line + "\n";
-        if (line.startsWith("Ready ")) {
-          break;
-        }
+      StringBuilder screen = new StringBuilder();
+      await(printed, screen);
+      assertTrue(screen.toString().contains("UNAVAILABLE"), screen.toString());
+    } finally {
+      process.destroyForcibly();
+    }
+  }
+
+  @Test
+  void sharedMemoryOfClientsIsTurnedOnByAFlag(@TempDir Path repository) throws Exception {
+    Process process =
+        ServeProcess.start(
+            Main.class.getName(),
+            ServeProcess.arguments(repository.toString(), "--allow-client-shm"));
+    try (BufferedReader printed = process.inputReader();
+        HttpClient client = HttpClient.newHttpClient()) {
+      Matcher address = ADDRESS.matcher("");
+      for (String line = printed.readLine(); line != null && !address.find(); ) {
+        address.reset(line);
+        line = printed.readLine();
       }
-      assertTrue(all.contains("UNAVAILABLE"), all);
+      address.reset();
+      assertTrue(address.find(), "the server did not start");
+      HttpRequest request = HttpRequest.newBuilder(URI.create(address.group(1) + "/v2")).build();
+      String body = client.send(request, BodyHandlers.ofString()).body();
+      assertTrue(body.contains("\"system_shared_memory\""), body);
+    } finally {
+      process.destroyForcibly();
+    }
+  }
+
+  @Test
+  void itIsSetByAFileAndByVariables(@TempDir Path directory) throws Exception {
+    Path file =
+        Files.writeString(
+            directory.resolve("nereid.yaml"),
+            """
+            # all but one are overridden
+            http-address: 127.0.0.1
+            http-port: 1
+            grpc-port: 0
+            model-control-mode: explicit
+            load-model: [identity_fp32, simple]
+            rate-limit: off
+            """);
+    Process process =
+        ServeProcess.start(
+            Main.class.getName(),
+            List.of("serve", "--config", file.toString()),
+            Map.of("NEREID_HTTP_PORT", "0", "NEREID_HTTP_POTR", "1"));
+    try (BufferedReader printed = process.inputReader()) {
+      StringBuilder screen = new StringBuilder();
+      String line = printed.readLine();
+      while (line != null && !line.startsWith("Ready ")) {
+        screen.append(line).append('\n');
+        line = printed.readLine();
+      }
+      String all = screen.toString();
+      assertTrue(ADDRESS.matcher(all).find(), all);
+      assertTrue(all.contains("http://127.0.0.1:"), all);
+      assertTrue(all.contains("identity_fp32"), all);
+      assertTrue(all.contains(file + ":7: --rate-limit has no effect"), all);
+      assertTrue(all.contains("NEREID_HTTP_POTR is not a setting; did you mean"), all);
     } finally {
       process.destroyForcibly();
     }
@@ -97,6 +213,26 @@ class ServeCommandTest {
     "--http-max-connections, 0, expected --http-max-connections of 1 or more",
     "--http-request-timeout-secs, 0, expected --http-request-timeout-secs of 1 or more",
     "--http-idle-timeout-secs, 0, expected --http-idle-timeout-secs of 1 or more",
+    "--tls-cert, a.pem, expected --tls-cert and --tls-key together",
+    "--tls-client-ca, a.pem, expected --tls-client-ca with --tls-cert",
+    "--tls-client-auth, optional, expected --tls-client-auth with --tls-client-ca",
+    "--http-restricted-api, none:a=b, --http-restricted-api: expected groups of endpoints out of",
+    "--trace-config, level, 'expected SETTING=VALUE or MODE,SETTING=VALUE for --trace-config'",
+    "--trace-config, level=TENSORS, 'expected level OFF or TIMESTAMPS, as tensors are not traced'",
+    "--trace-config, level=TIMESTAMPS, trace file name is not given",
+    "--trace-config, rate=often, expected a number",
+    "--trace-config, rate=-1, trace rate must be 0 to 4294967295",
+    "--trace-config, count=-2, trace count must be -1 to 2147483647",
+    "--trace-config, mode=loud, expected mode triton or opentelemetry",
+    "--trace-config, 'opentelemetry,url=collector:4318', url must be http://HOST",
+    "--trace-config, 'opentelemetry,resource=x', 'expected opentelemetry,resource=KEY=VALUE'",
+    "--trace-config, 'opentelemetry,bsp_max_queue_size=0', batchSize must be 1 to queueSize",
+    "--trace-config, 'speed=1', expected a setting of those that --help lists",
+    "--metrics-port, 70000, expected --metrics-port from 0 to 65535",
+    "--metrics-interval-ms, -1, expected --metrics-interval-ms of 0 or more",
+    "--log-verbose, -1, expected --log-verbose of 0 or more",
+    "--log-format, xml, 'expected --log-format text, json, default or ISO8601'",
+    "--load-model, simple, --load-model needs --model-control-mode explicit",
     "--grpc-port, 70000, expected --grpc-port from 0 to 65535",
     "--grpc-max-input-size, 0, expected --grpc-max-input-size of 1 or more",
     "--grpc-max-metadata-size, 0, expected --grpc-max-metadata-size of 1 or more",
@@ -111,5 +247,19 @@ class ServeCommandTest {
     CommandLineRun run = new CommandLineRun();
     assertEquals(2, run.run("serve", flag, value));
     assertTrue(run.err().contains(message), run.err());
+  }
+
+  @Test
+  void filesThatCannotBeUsedEndTheStart(@TempDir Path directory) throws Exception {
+    Path tokens = Files.writeString(directory.resolve("tokens"), "hunter2 everything\n");
+    CommandLineRun run = new CommandLineRun();
+    assertEquals(1, run.run("serve", "--http-port", "0", "--auth-token-file", tokens.toString()));
+    assertTrue(run.err().contains("tokens line 1: expected groups of endpoints"), run.err());
+    assertFalse(run.err().contains("hunter2"), run.err());
+    String missing = directory.resolve("missing.pem").toString();
+    run = new CommandLineRun();
+    assertEquals(
+        1, run.run("serve", "--http-port", "0", "--tls-cert", missing, "--tls-key", missing));
+    assertTrue(run.err().contains("missing.pem"), run.err());
   }
 }

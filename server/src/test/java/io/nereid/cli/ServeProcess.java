@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /** Starts servers as processes of their own, from the class path of the tests. */
 public final class ServeProcess {
@@ -12,20 +13,29 @@ public final class ServeProcess {
 
   /** Arguments that serve the bundled models on free ports, and more arguments. */
   public static List<String> arguments(String... more) {
-    List<String> all = new ArrayList<>(List.of("serve", "--http-port", "0", "--grpc-port", "0"));
-    all.addAll(List.of("--http-address", "127.0.0.1", "--grpc-address", "127.0.0.1"));
+    List<String> all = new ArrayList<>(List.of("serve", "--http-port", "0", "--metrics-port", "0"));
+    all.addAll(List.of("--grpc-port", "0", "--grpc-address", "127.0.0.1"));
+    all.addAll(List.of("--http-address", "127.0.0.1"));
     all.addAll(List.of(more));
     return all;
   }
 
   /** Starts a class with arguments; its errors go where its output goes. */
   public static Process start(String mainClass, List<String> arguments) throws IOException {
+    return start(mainClass, arguments, Map.of());
+  }
+
+  /** With more variables in its environment. */
+  static Process start(String mainClass, List<String> arguments, Map<String, String> variables)
+      throws IOException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.add("--enable-native-access=ALL-UNNAMED");
     command.addAll(List.of("-cp", System.getProperty("java.class.path")));
     command.addAll(List.of("-Dnereid.home=..", mainClass));
     command.addAll(arguments);
-    return new ProcessBuilder(command).redirectErrorStream(true).start();
+    ProcessBuilder process = new ProcessBuilder(command).redirectErrorStream(true);
+    process.environment().putAll(variables);
+    return process.start();
   }
 }

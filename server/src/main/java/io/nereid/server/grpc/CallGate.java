@@ -12,9 +12,9 @@ final class CallGate implements ServerInterceptor {
 
   static final String GZIP = "gzip";
 
-  /** What is answered to the end, for those that ask whether it has come. */
-  private static final Set<String> HEALTH_METHODS =
-      Set.of("ServerLive", "ServerReady", "ModelReady");
+  /** What is answered from the first moment to the last. */
+  private static final Set<String> ALWAYS_SERVED =
+      Set.of("ServerLive", "ServerReady", "ModelReady", "ServerMetadata");
 
   private final ServerHealth health;
   private final boolean compresses;
@@ -27,9 +27,9 @@ final class CallGate implements ServerInterceptor {
   @Override
   public <Q, R> ServerCall.Listener<Q> interceptCall(
       ServerCall<Q, R> call, Metadata headers, ServerCallHandler<Q, R> next) {
-    if (health.isStopping()
-        && !HEALTH_METHODS.contains(call.getMethodDescriptor().getBareMethodName())) {
-      call.close(GrpcStatus.STOPPING, new Metadata());
+    if ((health.isStopping() || health.isLoading())
+        && !ALWAYS_SERVED.contains(call.getMethodDescriptor().getBareMethodName())) {
+      call.close(health.isStopping() ? GrpcStatus.STOPPING : GrpcStatus.STARTING, new Metadata());
       return new ServerCall.Listener<>() {};
     }
     if (compresses) {

@@ -1,7 +1,10 @@
 package io.nereid.server.grpc;
 
+import io.grpc.Attributes;
 import io.grpc.Server;
 import io.grpc.ServerInterceptors;
+import io.grpc.ServerServiceDefinition;
+import io.grpc.ServerTransportFilter;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import io.grpc.protobuf.services.ProtoReflectionServiceV1;
 import io.nereid.NereidException;
@@ -12,6 +15,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 import java.util.stream.Stream;
@@ -31,35 +35,38 @@ public final class GrpcServer implements AutoCloseable {
   /** How long calls that are given up may take to notice. */
   private static final Duration LEAVE_TIME = Duration.ofSeconds(2);
 
-  private final GrpcOptions options;
+  private final ServerState state;
+  private final HealthService health;
+  private final ConnectionCount connections;
   private final EventLoops loops;
-  private final ServedMethods methods;
   private final Server server;
-  private ServerState state; // null: nothing is served yet
-  private HealthService health; // likewise
 
-  private GrpcServer(GrpcOptions options, EventLoops loops, ServedMethods methods, Server server) {
-    this.options = options;
+  private GrpcServer(
+      ServerState state,
+      HealthService health,
+      ConnectionCount connections,
+      EventLoops loops,
+      Server server) {
+    this.state = state;
+    this.health = health;
+    this.connections = connections;
     this.loops = loops;
-    this.methods = methods;
     this.server = server;
   }
 
-  /** Listens and serves; returns when connections are accepted. */
+  /** Listens; returns when connections are accepted. */
   public static GrpcServer start(ServerState state, GrpcOptions options) {
-    GrpcServer server = open(options);
-    server.serve(state);
-    return server;
-  }
-
-  /** Listens; calls are answered with {@code UNAVAILABLE} until {@link #serve} was called. */
-  public static GrpcServer open(GrpcOptions options) {
     CLIENT_FAULT_LOGS.forEach(log -> log.setLevel(Level.SEVERE));
-    ServedMethods methods = new ServedMethods();
+    HealthService health = new HealthService(state);
+    ConnectionCount connections = new ConnectionCount();
     EventLoops loops = new EventLoops();
     try {
-      Server server = builder(options, loops).fallbackHandlerRegistry(methods).build().start();
-      return new GrpcServer(options, loops, methods, server);
+      Server server =
+          builder(options, loops)
+              .addServices(services(state, health, options, loops))
+              .addTransportFilter(connections)
+              .build();
+      return new GrpcServer(state, health, connections, loops, server.start());
     } catch (IOException e) {
       loops.close();
       throw new NereidException(
@@ -70,6 +77,16 @@ public final class GrpcServer implements AutoCloseable {
       loops.close();
       throw e;
     }
+  }
+
+  private static List<ServerServiceDefinition> services(
+      ServerState state, HealthService health, GrpcOptions options, EventLoops loops) {
+    CallGate gate = new CallGate(state.health(), options.compression());
+    return List.of(
+        ServerInterceptors.intercept(InferenceService.of(state, loops), gate),
+        health.definition(),
+        ProtoReflectionServiceV1.newInstance().bindService(),
+        OldReflection.service());
   }
 
   private static NettyServerBuilder builder(GrpcOptions options, EventLoops loops) {
@@ -98,30 +115,20 @@ public final class GrpcServer implements AutoCloseable {
     return builder;
   }
 
-  /** From now on calls are served; to be called once. */
-  public synchronized void serve(ServerState served) {
-    state = served;
-    health = new HealthService(served);
-    CallGate gate = new CallGate(served.health(), options.compression());
-    methods.serve(
-        List.of(
-            ServerInterceptors.intercept(InferenceService.of(served, loops), gate),
-            health.definition(),
-            ProtoReflectionServiceV1.newInstance().bindService(),
-            OldReflection.service()));
-  }
-
   /** Where it listens. */
   public int port() {
     return server.getPort();
   }
 
+  /** Open connections. */
+  public long connectionCount() {
+    return connections.sum();
+  }
+
   /** Accepts nothing more, and returns at once: calls that have begun go on. */
-  public synchronized void refuse() {
-    if (state != null) {
-      state.health().stop();
-      health.stop();
-    }
+  public void refuse() {
+    state.health().stop();
+    health.stop();
     server.shutdown();
   }
 
@@ -158,6 +165,29 @@ public final class GrpcServer implements AutoCloseable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return false;
+    }
+  }
+
+  /** Counts connections. */
+  private static final class ConnectionCount extends ServerTransportFilter {
+    private final LongAdder open = new LongAdder();
+
+    long sum() {
+      return open.sum();
+    }
+
+    @Override
+    public Attributes transportReady(Attributes attributes) {
+      open.increment();
+      return attributes;
+    }
+
+    @Override
+    public void transportTerminated(Attributes attributes) {
+      // Without attributes it was never ready.
+      if (attributes != null) {
+        open.decrement();
+      }
     }
   }
 }

@@ -14,6 +14,10 @@ final class GrpcStatus {
       Status.UNAVAILABLE.withDescription(
           "GRPC server is shutting down and has stopped accepting new requests.");
 
+  /** What calls are told that come before the models are loaded. */
+  static final Status STARTING =
+      Status.UNAVAILABLE.withDescription("GRPC server is starting: its models are being loaded.");
+
   private static final Logger LOGGER = System.getLogger("io.nereid.grpc");
 
   /**

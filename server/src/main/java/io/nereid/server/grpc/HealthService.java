@@ -45,6 +45,7 @@ final class HealthService implements LifecycleListener {
     nereid = state.nereid();
     health = state.health();
     nereid.addListener(this);
+    health.addListener(this::tellEverybody);
   }
 
   ServerServiceDefinition definition() {
@@ -111,6 +112,10 @@ final class HealthService implements LifecycleListener {
   public synchronized void onEvent(ModelEvent event) {
     SERVER_NAMES.forEach(this::tellAll);
     tellAll(event.model());
+  }
+
+  private synchronized void tellEverybody() {
+    watchers.keySet().forEach(this::tellAll);
   }
 
   private void tellAll(String service) {

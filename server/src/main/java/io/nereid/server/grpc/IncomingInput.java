@@ -2,7 +2,9 @@ package io.nereid.server.grpc;
 
 import io.nereid.DataType;
 import io.nereid.Tensor;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * One input as a message describes it, and where its elements are: in the request's memory, or set
@@ -11,6 +13,9 @@ import java.util.Arrays;
 final class IncomingInput {
 
   static final String SHARED_MEMORY_REGION = "shared_memory_region";
+
+  /** In how many messages the contents are, their own included. */
+  private static final int CONTENTS_DEPTH = 2;
 
   private String name = "";
   private String datatype = "";
@@ -24,7 +29,7 @@ final class IncomingInput {
   // At most one of these three is there.
   private Tensor placed;
   private byte[] data; // elements as they lie in a tensor
-  private byte[] wire; // contents that are not decoded
+  private List<byte[]> wire; // occurrences of contents, which merge, not decoded
 
   private int dataLength;
   private TypedContents typed; // what was decoded into the tensor
@@ -76,11 +81,8 @@ final class IncomingInput {
       typed.read(in);
       placed = tensor;
     } else {
-      // Occurrences of a message merge, and merging is what concatenation does.
-      byte[] bytes = in.readBytes(length);
-      int before = wire == null ? 0 : wire.length;
-      wire = before == 0 ? bytes : Arrays.copyOf(wire, before + length);
-      System.arraycopy(bytes, 0, wire, before, length);
+      wire = wire == null ? new ArrayList<>(1) : wire;
+      wire.add(in.readBytes(length));
     }
     in.leave(outer);
   }
@@ -172,9 +174,11 @@ final class IncomingInput {
     return typed;
   }
 
-  /** Contents that are not decoded; null: there are none. */
-  byte[] wire() {
-    return wire;
+  /** Reads contents that were set aside; nothing when there are none. */
+  void readAside(TypedContents into) {
+    if (wire != null) {
+      wire.forEach(bytes -> into.read(new WireReader(bytes, CONTENTS_DEPTH)));
+    }
   }
 
   /** Elements as they lie in a tensor, the first {@link #dataLength} bytes; null: not here. */

@@ -12,22 +12,33 @@ import java.io.InputStream;
  * A {@code ModelInferRequest} that was read: a request that can be sent, or the reason why there is
  * none, which is not thrown because the transport would take it for its own failure.
  *
- * <p>It owns the request with the memory of its inputs. grpc-java hands what a marshaller returns
- * straight to {@code Listener.onMessage}, and that listener closes it, whatever becomes of the call.
+ * <p>It owns the request with the memory of its inputs, and the regions of shared memory that its
+ * outputs go to. grpc-java hands what a marshaller returns straight to {@code Listener.onMessage},
+ * and that listener closes it, whatever becomes of the call.
  */
 final class IncomingRequest implements AutoCloseable {
 
   private final InferMessage message;
   private final Model model;
   private final InferRequest request;
+  private final OutputForms forms;
   private final Throwable failure;
 
   private IncomingRequest(
-      InferMessage message, Model model, InferRequest request, Throwable failure) {
+      InferMessage message, Model model, InferRequest request, OutputForms forms) {
     this.message = message;
     this.model = model;
     this.request = request;
+    this.forms = forms;
+    failure = null;
+  }
+
+  private IncomingRequest(InferMessage message, Throwable failure) {
+    this.message = message;
     this.failure = failure;
+    model = null;
+    request = null;
+    forms = null;
   }
 
   /** Reads a message; never throws. */
@@ -36,29 +47,28 @@ final class IncomingRequest implements AutoCloseable {
     if (state.health().isStopping()) {
       return new IncomingRequest(
           message,
-          null,
-          null,
           new NereidException(StatusCode.UNAVAILABLE, GrpcStatus.STOPPING.getDescription()));
     }
     ContentPlacement placement = new ContentPlacement(state.nereid(), message);
+    OutputForms forms = new OutputForms(state.sharedMemory());
     InferRequest request = null;
     try {
       message.read(new WireReader(stream), placement);
       request = placement.take();
       Model model = placement.model();
       if (request == null) {
-        model =
-            ModelVersions.model(state.nereid(), message.modelName(), message.modelVersion());
+        model = ModelVersions.model(state.nereid(), message.modelName(), message.modelVersion());
         request = model.newRequest();
       }
-      new RequestBuilder(message, model, request).build();
-      return new IncomingRequest(message, model, request, null);
+      new RequestBuilder(message, model, request, forms).build();
+      return new IncomingRequest(message, model, request, forms);
     } catch (Throwable t) { // also an OutOfMemoryError: the client is told
       placement.close();
       if (request != null) {
         request.close();
       }
-      return new IncomingRequest(message, null, null, known(t));
+      forms.close();
+      return new IncomingRequest(message, known(t));
     }
   }
 
@@ -91,16 +101,29 @@ final class IncomingRequest implements AutoCloseable {
     return request;
   }
 
+  /** How its outputs are wanted; null when it failed. */
+  OutputForms forms() {
+    return forms;
+  }
+
   /** Whether a stream is to end with an empty response where the model sends no final one. */
   boolean enablesEmptyFinal() {
     return message.parameters() != null && message.parameters().enablesEmptyFinal();
   }
 
-  /** Gives the inputs' memory back; closing twice does nothing. */
-  @Override
-  public void close() {
+  /** Gives the inputs' memory back, when the model has read them. */
+  void closeInputs() {
     if (request != null) {
       request.close();
+    }
+  }
+
+  /** Gives everything back. Closing twice does nothing. */
+  @Override
+  public void close() {
+    closeInputs();
+    if (forms != null) {
+      forms.close();
     }
   }
 }

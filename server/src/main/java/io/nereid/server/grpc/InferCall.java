@@ -135,11 +135,12 @@ final class InferCall extends ServerCall.Listener<IncomingRequest> implements Re
     if (response != null) {
       paces.of(incoming.model()).executed(response);
     }
-    incoming.close();
+    incoming.closeInputs();
     if (over) {
       if (response != null) {
         response.close();
       }
+      incoming.close();
       return;
     }
     if (failure != null) {
@@ -148,12 +149,13 @@ final class InferCall extends ServerCall.Listener<IncomingRequest> implements Re
     }
     OutgoingReply reply;
     try {
-      reply = OutgoingReply.unary(response);
+      reply = OutgoingReply.unary(response, incoming.forms());
     } catch (RuntimeException | Error e) { // the client is told
       fail(GrpcStatus.of(e));
       return;
     }
     over = true;
+    incoming.close();
     try (reply) {
       call.sendHeaders(new Metadata());
       call.sendMessage(reply);

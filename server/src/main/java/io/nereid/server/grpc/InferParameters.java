@@ -107,8 +107,7 @@ final class InferParameters {
   void applyTo(InferRequest request) {
     values.forEach((key, value) -> {
       switch (key) {
-        case "priority" ->
-            request.priority((int) Math.min(Integer.MAX_VALUE, unsigned(key, 0)));
+        case "priority" -> request.priority((int) Math.min(Integer.MAX_VALUE, unsigned(key, 0)));
         case "timeout" -> timeout(request, value);
         case ENABLE_EMPTY_FINAL -> bool(key);
         case "sequence_start", "sequence_end" -> request.parameter(key, bool(key));
@@ -156,9 +155,19 @@ final class InferParameters {
         "invalid value type for '" + key + "' parameter, expected " + expected);
   }
 
-  /** In the order of their first appearance, as they would be passed on. */
+  /** Names and values, of which each shows its type. */
   @Override
   public String toString() {
-    return values.toString();
+    StringBuilder text = new StringBuilder();
+    values.forEach((key, value) -> {
+      String shown =
+          switch (value) {
+            case String string -> "'" + string + "'";
+            case Unsigned number -> number.value() + "u";
+            default -> value.toString();
+          };
+      text.append(key).append('=').append(shown).append(' ');
+    });
+    return text.toString();
   }
 }

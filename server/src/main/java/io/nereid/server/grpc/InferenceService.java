@@ -30,6 +30,13 @@ import io.nereid.proto.ServerMetadataRequest;
 import io.nereid.proto.ServerMetadataResponse;
 import io.nereid.proto.ServerReadyRequest;
 import io.nereid.proto.ServerReadyResponse;
+import io.nereid.proto.SystemSharedMemoryRegisterRequest;
+import io.nereid.proto.SystemSharedMemoryRegisterResponse;
+import io.nereid.proto.SystemSharedMemoryStatusRequest;
+import io.nereid.proto.SystemSharedMemoryStatusResponse;
+import io.nereid.proto.SystemSharedMemoryUnregisterRequest;
+import io.nereid.proto.SystemSharedMemoryUnregisterResponse;
+import io.nereid.server.memory.SharedMemoryRegions;
 import io.nereid.server.shared.ServerState;
 
 /** The service of the Open Inference Protocol, with Triton's extensions: which method is where. */
@@ -51,7 +58,8 @@ final class InferenceService {
     service.addServer(state);
     service.addModels(state.nereid());
     service.addRepository(state.nereid());
-    service.addSharedMemory();
+    service.addSystemMemory(state.sharedMemory());
+    service.addCudaMemory();
     service.addInference(new InferenceCalls(state, loops));
     return service.methods.definition();
   }
@@ -62,7 +70,7 @@ final class InferenceService {
   }
 
   private void addServer(ServerState state) {
-    ServerMethods server = new ServerMethods(state.health());
+    ServerMethods server = new ServerMethods(state);
     methods.add(
         "ServerLive",
         ServerLiveRequest.getDefaultInstance(),
@@ -123,7 +131,26 @@ final class InferenceService {
         repository::unload);
   }
 
-  private void addSharedMemory() {
+  private void addSystemMemory(SharedMemoryRegions regions) {
+    SystemMemoryMethods system = new SystemMemoryMethods(regions);
+    methods.add(
+        "SystemSharedMemoryStatus",
+        SystemSharedMemoryStatusRequest.getDefaultInstance(),
+        SystemSharedMemoryStatusResponse.getDefaultInstance(),
+        system::status);
+    methods.add(
+        "SystemSharedMemoryRegister",
+        SystemSharedMemoryRegisterRequest.getDefaultInstance(),
+        SystemSharedMemoryRegisterResponse.getDefaultInstance(),
+        system::register);
+    methods.add(
+        "SystemSharedMemoryUnregister",
+        SystemSharedMemoryUnregisterRequest.getDefaultInstance(),
+        SystemSharedMemoryUnregisterResponse.getDefaultInstance(),
+        system::unregister);
+  }
+
+  private void addCudaMemory() {
     CudaMemoryMethods cuda = new CudaMemoryMethods();
     methods.add(
         "CudaSharedMemoryStatus",

@@ -43,11 +43,11 @@ final class OutgoingReply extends InputStream implements Drainable, KnownLength 
   // ---- Making one ------------------------------------------------------------------------------
 
   /** The reply to ModelInfer; takes the response over. */
-  static OutgoingReply unary(InferResponse response) {
+  static OutgoingReply unary(InferResponse response, OutputForms forms) {
     OutgoingReply reply = new OutgoingReply(response);
     try {
       reply.writeName(response.modelName(), response.modelVersion(), response.id().orElse(""));
-      reply.writeOutputs();
+      reply.writeOutputs(forms);
       reply.finish();
       return reply;
     } catch (Throwable t) {
@@ -57,12 +57,12 @@ final class OutgoingReply extends InputStream implements Drainable, KnownLength 
   }
 
   /** A response in a stream; takes the response over. */
-  static OutgoingReply streamed(InferResponse response, boolean last) {
+  static OutgoingReply streamed(InferResponse response, OutputForms forms, boolean last) {
     OutgoingReply reply = new OutgoingReply(response);
     try {
       reply.writeName(response.modelName(), response.modelVersion(), response.id().orElse(""));
       reply.writeFinal(last);
-      reply.writeOutputs();
+      reply.writeOutputs(forms);
       reply.head.encloseAll(2, reply.rawBytes());
       reply.finish();
       return reply;
@@ -109,23 +109,36 @@ final class OutgoingReply extends InputStream implements Drainable, KnownLength 
     head.enclose(4, entry);
   }
 
-  private void writeOutputs() {
+  private void writeOutputs(OutputForms forms) {
     contents = new ArrayList<>(2);
     for (String name : response.outputNames()) {
+      OutputForms.Form form = forms.of(name);
       Tensor tensor = response.output(name);
-      int output = head.end();
-      head.string(1, name);
-      head.string(2, tensor.dataType().name());
-      if (tensor.rank() > 0) {
-        int shape = head.end();
-        for (int i = 0; i < tensor.rank(); i++) {
-          head.varint(tensor.dim(i));
-        }
-        head.enclose(3, shape);
+      if (form.classification() != null) {
+        tensor = form.classification().classify(tensor);
       }
-      head.enclose(5, output);
-      contents.add(tensor.segment());
+      describe(name, tensor);
+      if (form.slice() == null) {
+        contents.add(tensor.segment());
+      } else {
+        form.slice().write(name, tensor.segment());
+        contents.add(MemorySegment.NULL); // contents and outputs have the same positions
+      }
     }
+  }
+
+  private void describe(String name, Tensor tensor) {
+    int output = head.end();
+    head.string(1, name);
+    head.string(2, tensor.dataType().name());
+    if (tensor.rank() > 0) {
+      int shape = head.end();
+      for (int i = 0; i < tensor.rank(); i++) {
+        head.varint(tensor.dim(i));
+      }
+      head.enclose(3, shape);
+    }
+    head.enclose(5, output);
   }
 
   private long rawBytes() {

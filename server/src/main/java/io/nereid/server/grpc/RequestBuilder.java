@@ -4,9 +4,9 @@ import io.nereid.DataType;
 import io.nereid.InferRequest;
 import io.nereid.Model;
 import io.nereid.NereidException;
-import io.nereid.StatusCode;
 import io.nereid.Tensor;
 import io.nereid.TensorSpec;
+import io.nereid.server.memory.RegionSlice;
 import java.util.List;
 
 /** Completes a request with what its message says, and checks what the core does not see. */
@@ -15,12 +15,18 @@ final class RequestBuilder {
   private final InferMessage message;
   private final Model model;
   private final InferRequest request;
+  private final OutputForms forms;
 
-  /** For a request that holds the inputs that were placed while the message was read. */
-  RequestBuilder(InferMessage message, Model model, InferRequest request) {
+  /**
+   * For a request that holds the inputs that were placed while the message was read.
+   *
+   * @param forms what is said of outputs goes there
+   */
+  RequestBuilder(InferMessage message, Model model, InferRequest request, OutputForms forms) {
     this.message = message;
     this.model = model;
     this.request = request;
+    this.forms = forms;
   }
 
   void build() {
@@ -29,7 +35,8 @@ final class RequestBuilder {
       build(input);
     }
     for (InferMessage.RequestedOutput output : message.outputs()) {
-      build(output);
+      request.output(output.name());
+      forms.add(model.spec(), output);
     }
     if (!message.id().isEmpty()) {
       request.id(message.id());
@@ -82,13 +89,18 @@ final class RequestBuilder {
         throw invalid(
             "unexpected 'content' provided when using shared memory for input tensor ", input);
       }
-      throw notSupported("shared memory is not supported");
+      readShared(input, type);
+      return;
     }
     if (input.typed() != null) {
       checkTyped(input, type, input.typed());
-    } else if (input.placed() == null && input.data() != null) {
+    }
+    if (input.placed() != null) {
+      return;
+    }
+    if (input.data() != null) {
       place(input, type, input.data(), input.dataLength());
-    } else if (input.placed() == null) {
+    } else {
       decode(input, type);
     }
   }
@@ -97,8 +109,13 @@ final class RequestBuilder {
     DataType type = input.type();
     if (type == null) {
       throw GrpcStatus.invalidArgument(
-          "unexpected datatype '" + input.datatype() + "' of inference input '" + input.name()
-              + "' for model '" + model.name() + "'");
+          "unexpected datatype '"
+              + input.datatype()
+              + "' of inference input '"
+              + input.name()
+              + "' for model '"
+              + model.name()
+              + "'");
     }
     for (TensorSpec spec : model.spec().inputs()) {
       if (spec.name().equals(input.name()) && spec.dataType() != type) {
@@ -117,6 +134,16 @@ final class RequestBuilder {
     return type;
   }
 
+  /** Takes an input from where the client put it; what it does there later has no effect. */
+  private void readShared(IncomingInput input, DataType type) {
+    RegionSlice slice = forms.slice(input.parameters());
+    if (type.isFixedSize()) {
+      checkSize(input, input.byteSize(type), slice.byteSize());
+    }
+    Tensor tensor = ContentPlacement.allocate(request, input, type, slice.byteSize());
+    slice.read(tensor.segment());
+  }
+
   /** Puts elements where they belong that had been set aside. */
   private void place(IncomingInput input, DataType type, byte[] data, int length) {
     if (type.isFixedSize()) {
@@ -127,9 +154,8 @@ final class RequestBuilder {
   }
 
   private void decode(IncomingInput input, DataType type) {
-    byte[] wire = input.wire() == null ? new byte[0] : input.wire();
     TypedContents contents = new TypedContents(type, null);
-    contents.read(new WireReader(wire, wire.length));
+    input.readAside(contents);
     if (type == DataType.BYTES) {
       checkFields(input, type, contents);
       checkPresent(input, contents);
@@ -138,7 +164,7 @@ final class RequestBuilder {
     }
     checkTyped(input, type, contents);
     Tensor tensor = ContentPlacement.allocate(request, input, type, input.byteSize(type));
-    new TypedContents(type, tensor.segment()).read(new WireReader(wire, wire.length));
+    input.readAside(new TypedContents(type, tensor.segment()));
   }
 
   private void checkTyped(IncomingInput input, DataType type, TypedContents contents) {
@@ -173,27 +199,7 @@ final class RequestBuilder {
     }
   }
 
-  // ---- Outputs ---------------------------------------------------------------------------------
-
-  private void build(InferMessage.RequestedOutput output) {
-    request.output(output.name());
-    InferParameters said = output.parameters();
-    if (said == null) {
-      return;
-    }
-    if (said.has("classification")) {
-      throw notSupported("classification is not supported");
-    }
-    if (said.has(IncomingInput.SHARED_MEMORY_REGION)) {
-      throw notSupported("shared memory is not supported");
-    }
-  }
-
   // ---- What is wrong ---------------------------------------------------------------------------
-
-  private static NereidException notSupported(String message) {
-    return new NereidException(StatusCode.UNIMPLEMENTED, message);
-  }
 
   private NereidException invalid(String what, IncomingInput input) {
     return invalid(what, input, "");

@@ -10,14 +10,17 @@ import io.nereid.proto.ServerReadyRequest;
 import io.nereid.proto.ServerReadyResponse;
 import io.nereid.server.shared.ServerFacts;
 import io.nereid.server.shared.ServerHealth;
+import io.nereid.server.shared.ServerState;
 
 /** How the server is, and what it is. */
 final class ServerMethods {
 
+  private final ServerState state;
   private final ServerHealth health;
 
-  ServerMethods(ServerHealth health) {
-    this.health = health;
+  ServerMethods(ServerState state) {
+    this.state = state;
+    health = state.health();
   }
 
   ServerLiveResponse live(ServerLiveRequest request) {
@@ -38,7 +41,7 @@ final class ServerMethods {
     return ServerMetadataResponse.newBuilder()
         .setName(ServerFacts.NAME)
         .setVersion(ServerFacts.version())
-        .addAllExtensions(ServerFacts.EXTENSIONS)
+        .addAllExtensions(ServerFacts.extensions(state))
         .build();
   }
 }

@@ -176,7 +176,7 @@ final class StreamInferCall extends ServerCall.Listener<IncomingRequest> {
       drop(response);
       return;
     }
-    request.incoming().close();
+    request.incoming().closeInputs();
     request.response = response;
     request.failure = failure;
     request.answered = true;
@@ -200,7 +200,7 @@ final class StreamInferCall extends ServerCall.Listener<IncomingRequest> {
 
   /** A decoupled model has no more responses. */
   void ended(StreamedRequest request, Throwable failure, boolean endsEmpty) {
-    request.incoming().close();
+    request.incoming().closeInputs();
     if (over) {
       return;
     }
@@ -246,6 +246,7 @@ final class StreamInferCall extends ServerCall.Listener<IncomingRequest> {
     }
     item.request().written();
     if (item.ends()) {
+      item.request().incoming().close();
       underWay.remove(item.request());
     }
   }
@@ -260,7 +261,7 @@ final class StreamInferCall extends ServerCall.Listener<IncomingRequest> {
       return OutgoingReply.emptyFinal(model.name(), model.version(), incoming.id());
     }
     try {
-      return OutgoingReply.streamed(item.response(), item.response().isFinal());
+      return OutgoingReply.streamed(item.response(), incoming.forms(), item.response().isFinal());
     } catch (RuntimeException | Error e) { // too large
       return error(e, incoming.id());
     }

@@ -63,14 +63,15 @@ final class WireReader {
     }
   }
 
-  /** For the first {@code length} bytes of an array. */
-  WireReader(byte[] bytes, int length) {
+  /** For bytes that were read before, {@code depth} messages deep. */
+  WireReader(byte[] bytes, int depth) {
     stream = null;
     lendsBuffers = false;
     lengthKnown = true;
-    chunk = ByteBuffer.wrap(bytes, 0, length).order(ByteOrder.LITTLE_ENDIAN);
-    chunkEnd = length;
-    limit = length;
+    chunk = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+    chunkEnd = bytes.length;
+    limit = bytes.length;
+    this.depth = depth;
   }
 
   // ---- Fields ----------------------------------------------------------------------------------

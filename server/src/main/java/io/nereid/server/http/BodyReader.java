@@ -54,6 +54,11 @@ final class BodyReader implements RequestBody {
     return length;
   }
 
+  /** Bytes that came so far. */
+  long received() {
+    return received;
+  }
+
   /** Whether the rest may be read over: it will come, and is not known to be more than that. */
   boolean isSkippable(long most) {
     return !awaitsContinue && (chunked || left <= most);

@@ -2,7 +2,6 @@ package io.nereid.server.http;
 
 import io.nereid.InferRequest;
 import java.io.IOException;
-import java.nio.channels.SocketChannel;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -31,7 +30,7 @@ final class ConnectionGuard {
 
   private static final long CLOCK_START_NS = System.nanoTime();
 
-  private final SocketChannel channel;
+  private final ClientChannel channel;
   private final ConnectionInput input;
   private final long requestTimeUs;
   private final long idleTimeUs;
@@ -47,7 +46,7 @@ final class ConnectionGuard {
   private volatile boolean timedOut;
   private volatile boolean clientGone;
 
-  ConnectionGuard(SocketChannel channel, ConnectionInput input, HttpLimits limits) {
+  ConnectionGuard(ClientChannel channel, ConnectionInput input, HttpLimits limits) {
     this.channel = channel;
     this.input = input;
     requestTimeUs = limits.requestTime().toNanos() / 1000;
@@ -70,6 +69,11 @@ final class ConnectionGuard {
 
   // ---- By the connection's thread --------------------------------------------------------------
 
+  /** Agrees with the client on how bytes travel. */
+  void opening() {
+    enter(IDLE, requestTimeUs);
+  }
+
   /** Waits for the next request. */
   void idle() {
     enter(IDLE, idleTimeUs);
@@ -78,6 +82,11 @@ final class ConnectionGuard {
   /** Reads a request. */
   void reading() {
     enter(READING, requestTimeUs);
+  }
+
+  /** Since when, by the clock of System.nanoTime; while it does. */
+  long readingSinceNs() {
+    return CLOCK_START_NS + ((state.get() >> 3) - requestTimeUs) * 1000;
   }
 
   /** Waits for the answer to a request, and does not touch the input meanwhile. */

@@ -5,7 +5,6 @@ import java.io.OutputStream;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
-import java.nio.channels.SocketChannel;
 import java.util.List;
 
 /** Writes replies: the head and JSON from the buffer, binary data from where it lies. */
@@ -17,12 +16,12 @@ final class ConnectionOutput {
   /** What is copied at a time to be compressed. */
   private static final int COPY_BYTES = 16 << 10;
 
-  private final SocketChannel channel;
+  private final ClientChannel channel;
   private final ConnectionGuard guard;
   private final ResponseHead head = new ResponseHead();
   private boolean begun;
 
-  ConnectionOutput(SocketChannel channel, ConnectionGuard guard) {
+  ConnectionOutput(ClientChannel channel, ConnectionGuard guard) {
     this.channel = channel;
     this.guard = guard;
   }
@@ -30,6 +29,22 @@ final class ConnectionOutput {
   /** A new reply is to be made. */
   void begin() {
     begun = false;
+    head.requestId(null);
+  }
+
+  /** The reply tells the client's name for the request; null: there is none. */
+  void requestId(String id) {
+    head.requestId(id);
+  }
+
+  /** The status of the reply that has begun. */
+  Status status() {
+    return head.status();
+  }
+
+  /** Bytes of its body. */
+  long bodyBytes() {
+    return head.contentLength();
   }
 
   /** Whether something of the reply may have been sent. */

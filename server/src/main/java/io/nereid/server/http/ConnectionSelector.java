@@ -4,17 +4,23 @@ import io.helidon.common.buffers.BufferData;
 import io.helidon.webserver.ConnectionContext;
 import io.helidon.webserver.spi.ServerConnection;
 import io.helidon.webserver.spi.ServerConnectionSelector;
+import io.nereid.server.tls.TlsSettings;
+import java.nio.channels.SocketChannel;
 import java.util.Set;
 
 /** Takes every connection that Helidon accepts. */
 final class ConnectionSelector implements ServerConnectionSelector {
 
+  private static final String HTTP_1 = "http/1.1";
+
   private final HttpContext context;
   private final AcceptedChannels channels;
+  private final TlsSettings tls; // null: bytes travel as they are
 
-  ConnectionSelector(HttpContext context, AcceptedChannels channels) {
+  ConnectionSelector(HttpContext context, AcceptedChannels channels, TlsSettings tls) {
     this.context = context;
     this.channels = channels;
+    this.tls = tls;
   }
 
   @Override
@@ -29,14 +35,16 @@ final class ConnectionSelector implements ServerConnectionSelector {
 
   @Override
   public Set<String> supportedApplicationProtocols() {
-    return Set.of("http/1.1");
+    return Set.of(HTTP_1);
   }
 
   @Override
   public ServerConnection connection(ConnectionContext connection) {
     boolean full = context.watch().count() >= context.limits().connectionCount();
-    HttpConnection taken =
-        new HttpConnection(context, channels.take(connection.remotePeer().address()));
+    SocketChannel socket = channels.take(connection.remotePeer().address());
+    ClientChannel channel =
+        tls == null ? new PlainChannel(socket) : new TlsChannel(socket, tls.newEngine(HTTP_1));
+    HttpConnection taken = new HttpConnection(context, channel);
     return full ? taken.refused() : taken;
   }
 }

@@ -10,10 +10,16 @@ final class Dispatcher {
 
   private final HttpContext context;
   private final RepositoryHandler repository;
+  private final SharedMemoryHandler sharedMemory;
+  private final TraceHandler trace;
+  private final LoggingHandler logging;
 
   Dispatcher(HttpContext context) {
     this.context = context;
     repository = new RepositoryHandler(context);
+    sharedMemory = new SharedMemoryHandler(context);
+    trace = new TraceHandler(context);
+    logging = new LoggingHandler(context);
   }
 
   Status dispatch(RequestHead head, RequestBody body, JsonBuffer json) throws IOException {
@@ -29,6 +35,9 @@ final class Dispatcher {
       throw new HttpFailure(
           Status.NOT_IMPLEMENTED, "'repository_name' specification is not supported");
     }
+    if (route.endpoint().needsModels()) {
+      context.health().checkLoaded();
+    }
     return switch (route.endpoint()) {
       case SERVER_LIVE -> {
         json.ascii("{\"live\":true}");
@@ -36,7 +45,7 @@ final class Dispatcher {
       }
       case SERVER_READY -> serverReady(json);
       case MODEL_READY -> modelReady(route, json);
-      case SERVER_METADATA -> ok(() -> MetadataJson.server(json));
+      case SERVER_METADATA -> ok(() -> MetadataJson.server(context.state(), json));
       case MODELS -> ok(() -> MetadataJson.models(nereid().models(), json));
       case MODEL_METADATA -> ok(() -> MetadataJson.model(nereid(), model(route), route, json));
       case MODEL_CONFIG -> ok(() -> MetadataJson.configuration(model(route), json));
@@ -56,6 +65,22 @@ final class Dispatcher {
       }
       case MODEL_UNLOAD -> {
         repository.unload(route.model(), body);
+        yield Status.OK;
+      }
+      case SYSTEM_MEMORY_STATUS -> ok(() -> sharedMemory.status(route, json));
+      case SYSTEM_MEMORY_REGISTER -> {
+        sharedMemory.register(route, body);
+        yield Status.OK;
+      }
+      case SYSTEM_MEMORY_UNREGISTER -> ok(() -> sharedMemory.unregister(route));
+      case CUDA_MEMORY_STATUS -> ok(() -> json.ascii("[]"));
+      case CUDA_MEMORY_REGISTER, CUDA_MEMORY_UNREGISTER -> throw SharedMemoryHandler.noCuda();
+      case TRACE_SETTING -> {
+        trace.handle(head, body, json);
+        yield Status.OK;
+      }
+      case LOGGING -> {
+        logging.handle(head, body, json);
         yield Status.OK;
       }
       case INFER, UNKNOWN -> throw new IllegalStateException(route + " is not served here");
@@ -85,7 +110,8 @@ final class Dispatcher {
 
   private Status modelReady(Route route, JsonBuffer json) {
     boolean ready = context.health().isReady(route.model(), route.version());
-    if (!ready && !context.health().isKnown(route.model(), route.version())) {
+    boolean known = context.health().isKnown(route.model(), route.version());
+    if (!ready && !context.health().isLoading() && !known) {
       model(route); // says what is not there
     }
     json.ascii("{\"name\":")

@@ -1,5 +1,8 @@
 package io.nereid.server.http;
 
+import io.nereid.server.access.EndpointGroup;
+import java.util.List;
+
 /** What can be asked for, and with which method. */
 enum Endpoint {
   SERVER_METADATA("GET"),
@@ -12,24 +15,62 @@ enum Endpoint {
   MODEL_STATISTICS("GET"),
   ALL_STATISTICS("GET"),
   INFER("POST"),
+  TRACE_SETTING("GET", "POST"),
   REPOSITORY_INDEX("POST"),
   MODEL_LOAD("POST"),
   MODEL_UNLOAD("POST"),
+  SYSTEM_MEMORY_STATUS("GET"),
+  SYSTEM_MEMORY_REGISTER("POST"),
+  SYSTEM_MEMORY_UNREGISTER("POST"),
+  CUDA_MEMORY_STATUS("GET"),
+  CUDA_MEMORY_REGISTER("POST"),
+  CUDA_MEMORY_UNREGISTER("POST"),
+  LOGGING("GET", "POST"),
   /** Nothing is there. */
-  UNKNOWN("");
+  UNKNOWN();
 
-  private final String method;
+  private final List<String> methods;
 
-  Endpoint(String method) {
-    this.method = method;
+  Endpoint(String... methods) {
+    this.methods = List.of(methods);
+  }
+
+  /** What it is restricted and granted with; null for what does not exist. */
+  EndpointGroup group() {
+    return switch (this) {
+      case SERVER_LIVE, SERVER_READY, MODEL_READY -> EndpointGroup.HEALTH;
+      case SERVER_METADATA, MODELS, MODEL_METADATA -> EndpointGroup.METADATA;
+      case INFER -> EndpointGroup.INFERENCE;
+      case MODEL_CONFIG -> EndpointGroup.MODEL_CONFIG;
+      case MODEL_STATISTICS, ALL_STATISTICS -> EndpointGroup.STATISTICS;
+      case REPOSITORY_INDEX, MODEL_LOAD, MODEL_UNLOAD -> EndpointGroup.MODEL_REPOSITORY;
+      case TRACE_SETTING -> EndpointGroup.TRACE;
+      case LOGGING -> EndpointGroup.LOGGING;
+      case SYSTEM_MEMORY_STATUS,
+          SYSTEM_MEMORY_REGISTER,
+          SYSTEM_MEMORY_UNREGISTER,
+          CUDA_MEMORY_STATUS,
+          CUDA_MEMORY_REGISTER,
+          CUDA_MEMORY_UNREGISTER ->
+          EndpointGroup.SHARED_MEMORY;
+      case UNKNOWN -> null;
+    };
   }
 
   /** What the Allow field names. */
   String allow() {
-    return method.equals("GET") ? "GET, HEAD" : method;
+    return String.join(", ", methods).replace("GET", "GET, HEAD");
+  }
+
+  /** Whether the answer depends on which models there are. */
+  boolean needsModels() {
+    return switch (this) {
+      case SERVER_METADATA, SERVER_LIVE, SERVER_READY, MODEL_READY, UNKNOWN -> false;
+      default -> true;
+    };
   }
 
   boolean allows(String asked) {
-    return asked.equals(method) || (asked.equals("HEAD") && method.equals("GET"));
+    return methods.contains(asked.equals("HEAD") ? "GET" : asked);
   }
 }

@@ -1,9 +1,14 @@
 package io.nereid.server.http;
 
+import java.util.HashMap;
 import java.util.Locale;
+import java.util.Map;
 
 /** The header fields of one request that this server acts on, checked as they arrive. */
 final class HeaderFields {
+
+  /** Longest request id that is taken and sent back. */
+  static final int MAX_REQUEST_ID_LENGTH = 128;
 
   private long contentLength = RequestHead.ABSENT;
   private String inferenceHeaderLength;
@@ -13,6 +18,10 @@ final class HeaderFields {
   private int hosts;
   private String contentEncoding = "";
   private String acceptEncoding = "";
+  private String traceparent;
+  private String tracestate;
+  private String requestId;
+  private Map<String, String> kept = Map.of();
 
   /** Bytes of the body; {@link RequestHead#ABSENT} when it says nothing or is chunked. */
   long contentLength() {
@@ -40,9 +49,36 @@ final class HeaderFields {
     return acceptEncoding;
   }
 
+  /** By W3C Trace Context; null when it is absent, empty when it came twice. */
+  String traceparent() {
+    return traceparent;
+  }
+
+  String tracestate() {
+    return tracestate;
+  }
+
+  /** The value of X-Request-Id; null when it is absent, or not fit to be sent back. */
+  String requestId() {
+    return requestId;
+  }
+
   /** Whether the connection ends with this request, as the client sees it. */
   boolean wantsClose(boolean http10) {
     return close || http10;
+  }
+
+  /** The value of one of the {@link KeptFields}, by its name in lower case; null when absent. */
+  String kept(String name) {
+    return kept.get(name);
+  }
+
+  /** Takes one of the {@link KeptFields}. Several of a name are one, which is then another. */
+  void keep(String name, String value) {
+    if (kept.isEmpty()) {
+      kept = new HashMap<>();
+    }
+    kept.merge(name, value, (one, other) -> one + "," + other);
   }
 
   /** Takes one field; its name in whatever case. */
@@ -62,6 +98,18 @@ final class HeaderFields {
       case 10 -> {
         if (is(bytes, name, "connection")) {
           connection(value);
+        } else if (is(bytes, name, "tracestate")) {
+          tracestate = tracestate == null ? value : tracestate + "," + value;
+        }
+      }
+      case 11 -> {
+        if (is(bytes, name, "traceparent")) {
+          traceparent = traceparent == null ? value : "";
+        }
+      }
+      case 12 -> {
+        if (is(bytes, name, "x-request-id") && isVisible(value)) {
+          requestId = value;
         }
       }
       case 14 -> {
@@ -93,10 +141,17 @@ final class HeaderFields {
     }
   }
 
-  /** Whether a field of this length, whose value is not kept, can be passed over. */
-  static boolean isKnownLength(int nameLength) {
+  private static boolean isVisible(String value) {
+    return !value.isEmpty()
+        && value.length() <= MAX_REQUEST_ID_LENGTH
+        && value.chars().allMatch(c -> c > ' ' && c < 0x7f);
+  }
+
+  /** Whether the value of such a field can be of interest; others are passed over. */
+  static boolean isKnown(byte[] bytes, int name, int nameLength) {
     return switch (nameLength) {
-      case 4, 6, 10, 14, 15, 16, 17, 31 -> true;
+      case 12 -> (bytes[name] | 0x20) == 'x'; // content-type is as long, and frequent
+      case 4, 6, 10, 11, 14, 15, 16, 17, 31 -> true;
       default -> false;
     };
   }
@@ -125,6 +180,20 @@ final class HeaderFields {
         c += 'a' - 'A';
       }
       if (c != lowerCase.charAt(i)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Whether a name of the same length is that one, but for its case. */
+  static boolean is(byte[] bytes, int offset, byte[] lowerCase) {
+    for (int i = 0; i < lowerCase.length; i++) {
+      int c = bytes[offset + i];
+      if (c >= 'A' && c <= 'Z') {
+        c += 'a' - 'A';
+      }
+      if (c != lowerCase[i]) {
         return false;
       }
     }

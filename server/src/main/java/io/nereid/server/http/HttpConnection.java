@@ -4,12 +4,12 @@ import io.helidon.common.concurrency.limits.Limit;
 import io.helidon.webserver.spi.ServerConnection;
 import io.nereid.InferResponse;
 import io.nereid.NereidException;
+import io.nereid.server.trace.Trace;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
-import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -29,6 +29,7 @@ final class HttpConnection implements ServerConnection {
   private static final long MAX_SKIPPED_BYTES = 1 << 20;
 
   private final HttpContext context;
+  private final ClientChannel channel;
   private final ConnectionInput input;
   private final ConnectionOutput output;
   private final ConnectionGuard guard;
@@ -36,19 +37,29 @@ final class HttpConnection implements ServerConnection {
   private final BodyReader body;
   private final InferHandler infer;
   private final Dispatcher dispatcher;
+  private final AccessGate gate; // null: everything may be asked for
+  private final RequestLog requestLog; // null: there is no access log
   private final JsonBuffer json = new JsonBuffer();
+  private RequestHead head; // of the present request; null: it could not be read
   private boolean refused;
 
-  HttpConnection(HttpContext context, SocketChannel channel) {
+  /** Of the request that is being served; null when it is not traced. */
+  private Trace trace;
+
+  HttpConnection(HttpContext context, ClientChannel channel) {
     this.context = context;
+    this.channel = channel;
     HttpLimits limits = context.limits();
     input = new ConnectionInput(channel, Math.max(INPUT_BYTES, limits.headBytes()));
     guard = new ConnectionGuard(channel, input, limits);
     output = new ConnectionOutput(channel, guard);
-    parser = new RequestHeadParser(input, limits.headBytes());
+    KeptFields kept = KeptFields.of(context.access().fieldNames());
+    parser = new RequestHeadParser(input, limits.headBytes(), kept);
     body = new BodyReader(input, limits, () -> output.write(ByteBuffer.wrap(CONTINUE)));
     infer = new InferHandler(context, body, guard);
     dispatcher = new Dispatcher(context);
+    gate = AccessGate.of(context.access());
+    requestLog = RequestLog.of(context.state().accessLog(), channel.socket());
     context.watch().add(guard);
   }
 
@@ -62,8 +73,12 @@ final class HttpConnection implements ServerConnection {
   public void handle(Limit limit) {
     try {
       if (refused) {
+        guard.lingering(); // it gets little time
+        channel.open();
         refuse();
       } else {
+        guard.opening();
+        channel.open();
         serve();
       }
     } catch (IOException e) {
@@ -78,10 +93,23 @@ final class HttpConnection implements ServerConnection {
 
   private void serve() throws IOException {
     while (awaitRequest()) {
-      if (!serveOne()) {
+      boolean stays;
+      try {
+        stays = serveOne();
+      } finally {
+        endTrace();
+      }
+      if (!stays) {
         linger();
         return;
       }
+    }
+  }
+
+  private void endTrace() {
+    if (trace != null) {
+      trace.end();
+      trace = null;
     }
   }
 
@@ -99,14 +127,31 @@ final class HttpConnection implements ServerConnection {
 
   /** Answers a request; whether the connection stays. */
   private boolean serveOne() throws IOException {
+    if (requestLog == null) {
+      return answerOne();
+    }
+    requestLog.begin();
+    try {
+      return answerOne();
+    } finally {
+      requestLog.end(head, parser, body, output, infer, requestId());
+    }
+  }
+
+  private boolean answerOne() throws IOException {
     json.clear();
     output.begin();
-    RequestHead head = null;
+    infer.begin();
+    head = null;
     boolean close = true;
     try {
       head = parser.parse();
+      output.requestId(head.fields().requestId());
       close = head.fields().wantsClose(parser.isHttp10());
       body.start(head.fields());
+      if (gate != null) {
+        gate.admit(head);
+      }
       if (Compression.ofRequest(head.fields().contentEncoding()) == Compression.NONE) {
         close = exchange(head, body, close);
       } else {
@@ -122,7 +167,11 @@ final class HttpConnection implements ServerConnection {
         throw new ClientGoneException();
       }
       close = close || isEnding();
-      answer(head, Status.of(e), e.getMessage(), "", close);
+      Status status = Status.of(e);
+      if (status == Status.INTERNAL) {
+        LOGGER.log(Level.ERROR, failed() + ": " + e.getMessage());
+      }
+      answer(head, status, e.getMessage(), "", close);
     } catch (ClientGoneException e) {
       if (!guard.timedOut()) {
         throw e;
@@ -140,11 +189,30 @@ final class HttpConnection implements ServerConnection {
       if (output.hasBegun()) {
         throw e; // what the client has of a reply cannot be taken back
       }
-      LOGGER.log(Level.ERROR, "a request failed", e);
+      LOGGER.log(Level.ERROR, failed(), e);
       answer(head, Status.INTERNAL, "internal error: " + e, "", true);
       return false;
     }
     return !close && skipBody();
+  }
+
+  /** How a line of the log about the present request begins. */
+  private String failed() {
+    return "request "
+        + requestId()
+        + " failed"
+        + (head == null ? "" : ", " + head.method() + " " + parser.target());
+  }
+
+  /** What the client, or else this server, calls the present request. */
+  private String requestId() {
+    if (head != null && head.fields().requestId() != null) {
+      return head.fields().requestId();
+    }
+    if (!infer.requestId().isEmpty()) {
+      return infer.requestId();
+    }
+    return requestLog == null ? "<id_unknown>" : requestLog.madeId();
   }
 
   /** Reads over what a handler left of the body; whether the next request follows it. */
@@ -165,9 +233,13 @@ final class HttpConnection implements ServerConnection {
       output.send(status, json, List.of(), close, head.isHeadMethod());
       return close;
     }
-    try (InferResponse response = infer.infer(head, content)) {
+    if (context.tracing().isOn()) {
+      trace = HttpTrace.begin(context.tracing(), head, parser.target(), guard, channel);
+    }
+    try (InferResponse response = infer.infer(head, content, trace)) {
       List<MemorySegment> binary = infer.write(response, json);
       boolean close = wantsClose || isEnding();
+      HttpTrace.sending(trace, Status.OK, null);
       Compression compression = Compression.preferred(head.fields().acceptEncoding());
       if (compression == Compression.NONE) {
         output.send(Status.OK, json, binary, close, false);
@@ -187,6 +259,7 @@ final class HttpConnection implements ServerConnection {
       throws IOException {
     json.clear();
     json.ascii("{\"error\":").string(message == null ? status.toString() : message).write('}');
+    HttpTrace.sending(trace, status, message);
     output.sendWith(status, json, fields, close, head != null && head.isHeadMethod());
   }
 

@@ -1,8 +1,10 @@
 package io.nereid.server.http;
 
 import io.nereid.Nereid;
+import io.nereid.server.access.AccessControl;
 import io.nereid.server.shared.ServerHealth;
 import io.nereid.server.shared.ServerState;
+import io.nereid.server.trace.Tracing;
 import tools.jackson.core.json.JsonFactory;
 
 /**
@@ -12,11 +14,21 @@ import tools.jackson.core.json.JsonFactory;
  * @param limits what clients may ask of the server
  * @param json how JSON is parsed
  * @param watch all connections
+ * @param access which requests may be made
  */
-record HttpContext(ServerState state, HttpLimits limits, JsonFactory json, ConnectionWatch watch) {
+record HttpContext(
+    ServerState state,
+    HttpLimits limits,
+    JsonFactory json,
+    ConnectionWatch watch,
+    AccessControl access) {
 
   Nereid nereid() {
     return state.nereid();
+  }
+
+  Tracing tracing() {
+    return state.tracing();
   }
 
   ServerHealth health() {

@@ -1,8 +1,10 @@
 package io.nereid.server.http;
 
 import io.helidon.webserver.WebServer;
+import io.nereid.server.shared.Listening;
 import io.nereid.server.shared.ServerHealth;
 import io.nereid.server.shared.ServerState;
+import io.nereid.server.tls.TlsSettings;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 import java.util.logging.Level;
@@ -28,33 +30,45 @@ public final class HttpServer {
 
   /** Listens; returns when connections are accepted. */
   public static HttpServer start(ServerState state, HttpOptions options) {
-    HELIDON_LOG.setLevel(Level.WARNING);
+    HELIDON_LOG.setLevel(Level.OFF); // a port that is taken is its stack trace; ours is a line
+    TlsSettings tls = options.tls().map(TlsSettings::open).orElse(null);
     ConnectionWatch watch = new ConnectionWatch();
     HttpContext context =
-        new HttpContext(state, options.limits(), JsonParsing.factory(options.limits()), watch);
+        new HttpContext(
+            state,
+            options.limits(),
+            JsonParsing.factory(options.limits()),
+            watch,
+            options.access());
     AcceptedChannels channels = new AcceptedChannels();
     WebServer server =
         WebServer.builder()
             .address(options.address())
             .port(options.port())
             .connectionOptions(channels)
-            .addConnectionSelector(new ConnectionSelector(context, channels))
+            .addConnectionSelector(new ConnectionSelector(context, channels, tls))
             .protocolsDiscoverServices(false)
             .shutdownHook(false)
             .shutdownGracePeriod(options.exitTimeout().plusSeconds(1))
             .build();
     try {
-      server.start();
+      Listening.start(server, options.address(), options.port());
     } catch (RuntimeException e) {
       watch.close();
       throw e;
     }
+    HELIDON_LOG.setLevel(Level.WARNING);
     return new HttpServer(state.health(), watch, server);
   }
 
   /** Where it listens. */
   public int port() {
     return server.port();
+  }
+
+  /** How many connections are open. */
+  public int connectionCount() {
+    return watch.count();
   }
 
   /**

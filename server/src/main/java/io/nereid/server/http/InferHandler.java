@@ -4,6 +4,8 @@ import io.nereid.InferRequest;
 import io.nereid.InferResponse;
 import io.nereid.Model;
 import io.nereid.Nereid;
+import io.nereid.server.memory.RequestSlices;
+import io.nereid.server.trace.Trace;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -16,7 +18,10 @@ final class InferHandler {
   private final ConnectionGuard guard;
 
   private RequestedOutputs outputs;
+  private RequestSlices slices;
   private boolean raw;
+  private String requestId = "";
+  private long version;
 
   InferHandler(HttpContext context, BodyReader bodyReader, ConnectionGuard guard) {
     this.context = context;
@@ -24,9 +29,30 @@ final class InferHandler {
     this.guard = guard;
   }
 
-  /** Reads a request, and runs it; the caller closes the response. */
-  InferResponse infer(RequestHead head, RequestBody body) throws IOException {
+  /** Another request begins, which may be one for this. */
+  void begin() {
+    requestId = "";
+    version = 0;
+  }
+
+  /** What the present infer request calls itself; empty: nothing. */
+  String requestId() {
+    return requestId;
+  }
+
+  /** The version that the present infer request is for; 0: there is no such request. */
+  long version() {
+    return version;
+  }
+
+  /**
+   * Reads a request, and runs it; the caller closes the response.
+   *
+   * @param trace null: it is not traced
+   */
+  InferResponse infer(RequestHead head, RequestBody body, Trace trace) throws IOException {
     Model model = model(head.route());
+    version = model.version();
     if (model.spec().decoupled()) {
       throw new HttpFailure(
           Status.NOT_IMPLEMENTED,
@@ -35,28 +61,57 @@ final class InferHandler {
     long jsonLength = jsonLength(head.fields().inferenceHeaderLength(), body.length());
     raw = jsonLength == 0;
     outputs = new RequestedOutputs();
+    slices = new RequestSlices(context.state().sharedMemory());
+    boolean answered = false;
     try (InferRequest request = model.newRequest()) {
       if (raw) {
         new RawInferRequest(model).read(body, request);
       } else {
-        new InferRequestParser(context.json(), context.limits(), model, request, outputs)
-            .parse(bodyReader, body, jsonLength);
+        InferRequestParser parser =
+            new InferRequestParser(
+                context.json(), context.limits(), model, request, outputs, slices);
+        try {
+          parser.parse(bodyReader, body, jsonLength);
+        } finally {
+          requestId = parser.id();
+        }
       }
       guard.running(request);
       try {
-        return request.infer();
+        InferResponse response = trace == null ? request.infer() : traced(model, request, trace);
+        answered = true;
+        return response;
       } finally {
         guard.answered();
+      }
+    } finally {
+      if (!answered) {
+        slices.close();
       }
     }
   }
 
-  /** Writes the JSON part of the reply and gives what follows it. */
+  private static InferResponse traced(Model model, InferRequest request, Trace trace) {
+    trace.submitted(model);
+    InferResponse response = request.infer();
+    trace.answered(response);
+    return response;
+  }
+
+  /**
+   * Writes the JSON part of the reply, and what goes into shared memory; gives what follows the
+   * JSON part. To be called for every response.
+   */
   List<MemorySegment> write(InferResponse response, JsonBuffer json) {
-    return InferResponseWriter.write(response, outputs, raw, json);
+    try {
+      return InferResponseWriter.write(response, outputs, raw, json);
+    } finally {
+      slices.close();
+    }
   }
 
   private Model model(Route route) {
+    context.health().checkLoaded();
     if (context.health().isStopping()) {
       throw HttpFailure.closing(
           Status.UNAVAILABLE,

@@ -5,6 +5,8 @@ import io.nereid.InferRequest;
 import io.nereid.Model;
 import io.nereid.Tensor;
 import io.nereid.TensorSpec;
+import io.nereid.server.memory.RegionSlice;
+import io.nereid.server.memory.RequestSlices;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -35,11 +37,13 @@ final class InferRequestParser {
   private final List<TensorSpec> specs;
   private final InferRequest request;
   private final RequestedOutputs outputs;
+  private final RequestSlices slices;
 
   /** Inputs whose elements follow the JSON part, in their order. */
   private final List<BinaryInput> binaryInputs = new ArrayList<>(2);
 
   private boolean hasInputs;
+  private String id = "";
 
   private record BinaryInput(String name, Tensor tensor) {}
 
@@ -48,13 +52,20 @@ final class InferRequestParser {
       HttpLimits limits,
       Model model,
       InferRequest request,
-      RequestedOutputs outputs) {
+      RequestedOutputs outputs,
+      RequestSlices slices) {
     this.json = json;
     this.limits = limits;
     this.model = model;
     this.specs = model.spec().inputs();
     this.request = request;
     this.outputs = outputs;
+    this.slices = slices;
+  }
+
+  /** What the request calls itself; empty: nothing, or nothing so far. */
+  String id() {
+    return id;
   }
 
   /**
@@ -115,13 +126,13 @@ final class InferRequestParser {
       parser.nextToken();
       switch (name) {
         case "id" -> {
-          String id = JsonParsing.string(parser, "id");
+          id = JsonParsing.string(parser, "id");
           if (!id.isEmpty()) {
             request.id(id);
           }
         }
         case "inputs" -> readInputs(parser);
-        case "outputs" -> readOutputs(parser);
+        case "outputs" -> new OutputsParser(model, request, outputs, slices).read(parser);
         case "parameters" -> readParameters(parser);
         default -> parser.skipChildren();
       }
@@ -177,6 +188,8 @@ final class InferRequestParser {
         again.nextToken();
         readData(again, input);
       }
+    } else if (input.region.isGiven()) {
+      readRegion(input);
     } else if (!input.hasData) {
       allocateBinary(input);
     }
@@ -213,14 +226,13 @@ final class InferRequestParser {
       switch (name) {
         case "binary_data_size" ->
             input.binaryByteSize = JsonParsing.unsigned(parser, "binary_data_size");
-        case "shared_memory_region" -> throw noSharedMemory();
-        default -> parser.skipChildren();
+        default -> {
+          if (!input.region.take(name, parser)) {
+            parser.skipChildren();
+          }
+        }
       }
     }
-  }
-
-  private static HttpFailure noSharedMemory() {
-    return new HttpFailure(Status.NOT_IMPLEMENTED, "shared memory is not supported");
   }
 
   /** Text of the value that the parser is at. */
@@ -261,20 +273,18 @@ final class InferRequestParser {
     reader.read(allocate(input, input.byteSize()).segment());
   }
 
+  private void readRegion(InputDescription input) {
+    input.region.checkComplete();
+    input.checkType(spec(input.name), model.name());
+    input.checkByteSize(input.region.byteSize(), model.name());
+    RegionSlice slice = input.region.open(slices);
+    slice.read(allocate(input, slice.byteSize()).segment());
+  }
+
   private void allocateBinary(InputDescription input) {
     input.checkType(spec(input.name), model.name());
     long byteSize = input.binaryByteSize;
-    if (input.type.isFixedSize() && byteSize != input.byteSize()) {
-      throw HttpFailure.badRequest(
-          "input byte size mismatch for input '"
-              + input.name
-              + "' for model '"
-              + model.name()
-              + "'. Expected "
-              + input.byteSize()
-              + ", got "
-              + byteSize);
-    }
+    input.checkByteSize(byteSize, model.name());
     if (byteSize > limits.bodyBytes()) {
       throw new HttpFailure(
           Status.CONTENT_TOO_LARGE,
@@ -302,52 +312,6 @@ final class InferRequestParser {
       }
     }
     return null;
-  }
-
-  // ---- Outputs ---------------------------------------------------------------------------------
-
-  private void readOutputs(JsonParser parser) {
-    JsonParsing.expectArray(parser, "outputs");
-    while (parser.nextToken() != JsonToken.END_ARRAY) {
-      JsonParsing.expectObject(parser, "outputs");
-      readOutput(parser);
-    }
-  }
-
-  private void readOutput(JsonParser parser) {
-    String output = null;
-    Boolean binary = null;
-    for (String name = parser.nextName(); name != null; name = parser.nextName()) {
-      parser.nextToken();
-      switch (name) {
-        case "name" -> output = JsonParsing.string(parser, "name");
-        case "parameters" -> binary = readOutputParameters(parser);
-        default -> parser.skipChildren();
-      }
-    }
-    if (output == null) {
-      throw JsonParsing.missing("name");
-    }
-    request.output(output);
-    if (binary != null) {
-      outputs.put(output, binary);
-    }
-  }
-
-  private static Boolean readOutputParameters(JsonParser parser) {
-    JsonParsing.expectObject(parser, "parameters");
-    Boolean binary = null;
-    for (String name = parser.nextName(); name != null; name = parser.nextName()) {
-      parser.nextToken();
-      switch (name) {
-        case "binary_data" -> binary = JsonParsing.bool(parser, "binary_data");
-        case "shared_memory_region" -> throw noSharedMemory();
-        case "classification" ->
-            throw new HttpFailure(Status.NOT_IMPLEMENTED, "classification is not supported");
-        default -> parser.skipChildren();
-      }
-    }
-    return binary;
   }
 
   // ---- Parameters ------------------------------------------------------------------------------

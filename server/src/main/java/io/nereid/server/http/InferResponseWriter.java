@@ -26,9 +26,17 @@ final class InferResponseWriter {
         json.write(',');
       }
       first = false;
+      RequestedOutput wanted = requested.of(name);
       Tensor tensor = response.output(name);
+      if (wanted.classification() != null) {
+        tensor = wanted.classification().classify(tensor);
+      }
       describe(name, tensor, json);
-      if (allBinary || requested.isBinary(name)) {
+      if (wanted.slice() != null) {
+        wanted.slice().write(name, tensor.segment());
+        // No parameters: stock clients take any as a sign of binary data.
+        json.write('}');
+      } else if (allBinary || requested.isBinary(wanted)) {
         json.ascii(",\"parameters\":{\"binary_data_size\":").number(tensor.byteSize()).ascii("}}");
         if (tensor.byteSize() > 0) {
           if (binary.isEmpty()) {

@@ -14,6 +14,9 @@ final class InputDescription {
   long[] shape;
   long binaryByteSize = NOT_BINARY;
 
+  /** What is said of shared memory. */
+  final RegionParameters region = new RegionParameters();
+
   /** Whether there are elements in JSON. */
   boolean hasData;
 
@@ -37,13 +40,18 @@ final class InputDescription {
     }
   }
 
-  /** Whether the data is in JSON or binary, and only once. */
+  /** Whether the data is in one place, and only there. */
   void checkSource() {
-    if (hasData == (binaryByteSize != NOT_BINARY)) {
+    boolean binary = binaryByteSize != NOT_BINARY;
+    if ((hasData ? 1 : 0) + (binary ? 1 : 0) + (region.isGiven() ? 1 : 0) != 1) {
+      String set =
+          (hasData ? " 'data'" : "")
+              + (binary ? " 'binary_data_size'" : "")
+              + (region.isGiven() ? " 'shared_memory_region'" : "");
       throw HttpFailure.badRequest(
           "Input must set only one of the following fields: 'data', 'binary_data_size' in"
               + " 'parameters', 'shared_memory_region' in 'parameters'. But "
-              + (hasData ? "set 'data' 'binary_data_size'" : "no field is set")
+              + (set.isEmpty() ? "no field is set" : "set" + set)
               + " for input '"
               + name
               + "'");
@@ -89,6 +97,21 @@ final class InputDescription {
       return Math.multiplyExact(elementCount(), type.byteSize());
     } catch (ArithmeticException e) {
       throw HttpFailure.badRequest("byte size overflow for input '" + name + "'");
+    }
+  }
+
+  /** Whether what is not JSON has the size that shape and type ask for. */
+  void checkByteSize(long given, String model) {
+    if (type.isFixedSize() && given != byteSize()) {
+      throw HttpFailure.badRequest(
+          "input byte size mismatch for input '"
+              + name
+              + "' for model '"
+              + model
+              + "'. Expected "
+              + byteSize()
+              + ", got "
+              + given);
     }
   }
 }

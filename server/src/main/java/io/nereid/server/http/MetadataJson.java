@@ -7,6 +7,7 @@ import io.nereid.Nereid;
 import io.nereid.TensorSpec;
 import io.nereid.server.shared.ModelFacts;
 import io.nereid.server.shared.ServerFacts;
+import io.nereid.server.shared.ServerState;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
@@ -15,11 +16,11 @@ final class MetadataJson {
 
   private MetadataJson() {}
 
-  static void server(JsonBuffer json) {
+  static void server(ServerState state, JsonBuffer json) {
     json.ascii("{\"name\":").string(ServerFacts.NAME);
     json.ascii(",\"version\":").string(ServerFacts.version());
     json.ascii(",\"extensions\":");
-    strings(ServerFacts.EXTENSIONS, json);
+    strings(ServerFacts.extensions(state), json);
     json.write('}');
   }
 

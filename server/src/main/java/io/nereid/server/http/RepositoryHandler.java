@@ -5,10 +5,8 @@ import io.nereid.Repository;
 import io.nereid.server.shared.LoadParameters;
 import java.io.IOException;
 import java.util.Base64;
-import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
-import tools.jackson.core.ObjectReadContext;
 
 /** The model repository extension. */
 final class RepositoryHandler {
@@ -19,14 +17,10 @@ final class RepositoryHandler {
     this.context = context;
   }
 
-  /** What is done with a member of the body's object; the parser is at its value. */
-  private interface MemberReader {
-    void read(String name, JsonParser parser);
-  }
-
   void index(RequestBody body, JsonBuffer json) throws IOException {
     boolean[] readyOnly = new boolean[1];
-    readBody(
+    JsonBody.read(
+        context,
         body,
         (name, parser) -> {
           if (!name.equals("ready")) {
@@ -106,8 +100,9 @@ final class RepositoryHandler {
     return context.nereid().repository();
   }
 
-  private void readParameters(RequestBody body, MemberReader reader) throws IOException {
-    readBody(
+  private void readParameters(RequestBody body, JsonBody.MemberReader reader) throws IOException {
+    JsonBody.read(
+        context,
         body,
         (name, parser) -> {
           if (!name.equals("parameters")) {
@@ -115,36 +110,7 @@ final class RepositoryHandler {
             return;
           }
           JsonParsing.expectObject(parser, "parameters");
-          readMembers(parser, reader);
+          JsonBody.readMembers(parser, reader);
         });
-  }
-
-  /** Reads an object; an empty body is an empty one. */
-  private void readBody(RequestBody body, MemberReader reader) throws IOException {
-    try (JsonParser parser =
-        context.json().createParser(ObjectReadContext.empty(), body.stream(Long.MAX_VALUE))) {
-      JsonToken first = parser.nextToken();
-      if (first == null) {
-        return;
-      }
-      if (first != JsonToken.START_OBJECT) {
-        throw HttpFailure.badRequest(
-            "failed to parse the request JSON buffer: expected an object, got " + first);
-      }
-      readMembers(parser, reader);
-      if (parser.nextToken() != null) {
-        throw HttpFailure.badRequest(
-            "failed to parse the request JSON buffer: expected nothing behind the object");
-      }
-    } catch (JacksonException e) {
-      throw JsonParsing.failure(e, context.limits());
-    }
-  }
-
-  private static void readMembers(JsonParser parser, MemberReader reader) {
-    for (String name = parser.nextName(); name != null; name = parser.nextName()) {
-      parser.nextToken();
-      reader.read(name, parser);
-    }
   }
 }

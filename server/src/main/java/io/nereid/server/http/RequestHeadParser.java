@@ -13,6 +13,7 @@ final class RequestHeadParser {
 
   private final ConnectionInput input;
   private final int maxBytes;
+  private final KeptFields kept; // null: none
 
   /** Clients send the same path again and again: the last one is not understood anew. */
   private String lastTarget = "";
@@ -21,14 +22,20 @@ final class RequestHeadParser {
 
   private boolean http10;
 
-  RequestHeadParser(ConnectionInput input, int maxBytes) {
+  RequestHeadParser(ConnectionInput input, int maxBytes, KeptFields kept) {
     this.input = input;
     this.maxBytes = maxBytes;
+    this.kept = kept;
   }
 
   /** Whether the last request was of HTTP/1.0. */
   boolean isHttp10() {
     return http10;
+  }
+
+  /** The last request's target, as it was sent. */
+  String target() {
+    return lastTarget;
   }
 
   /** The next head; there must be something in the buffer. */
@@ -194,7 +201,7 @@ final class RequestHeadParser {
     return true;
   }
 
-  private static void field(HeaderFields fields, byte[] bytes, int from, int to) {
+  private void field(HeaderFields fields, byte[] bytes, int from, int to) {
     int colon = from;
     while (colon < to && isToken(bytes[colon])) {
       colon++;
@@ -217,8 +224,12 @@ final class RequestHeadParser {
         throw malformed("a header field's value has a control character");
       }
     }
-    if (HeaderFields.isKnownLength(colon - from)) {
+    if (HeaderFields.isKnown(bytes, from, colon - from)) {
       fields.add(bytes, from, colon - from, ascii(bytes, valueFrom, valueTo));
+    }
+    String name = kept == null ? null : kept.find(bytes, from, colon - from);
+    if (name != null) {
+      fields.keep(name, ascii(bytes, valueFrom, valueTo));
     }
   }
 

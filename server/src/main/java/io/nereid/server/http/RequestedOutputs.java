@@ -10,21 +10,24 @@ final class RequestedOutputs {
   private boolean binaryByDefault;
 
   /** By name; there is mostly none or one. */
-  private Map<String, Boolean> binary = Map.of();
+  private Map<String, RequestedOutput> outputs = Map.of();
 
   void binaryByDefault(boolean value) {
     binaryByDefault = value;
   }
 
-  void put(String output, boolean asBinary) {
-    if (binary.isEmpty()) {
-      binary = new HashMap<>();
+  void put(String output, RequestedOutput wanted) {
+    if (outputs.isEmpty()) {
+      outputs = new HashMap<>();
     }
-    binary.put(output, asBinary);
+    outputs.put(output, wanted);
   }
 
-  boolean isBinary(String output) {
-    Boolean said = binary.get(output);
-    return said == null ? binaryByDefault : said;
+  RequestedOutput of(String output) {
+    return outputs.getOrDefault(output, RequestedOutput.PLAIN);
+  }
+
+  boolean isBinary(RequestedOutput wanted) {
+    return wanted.binary() == null ? binaryByDefault : wanted.binary();
   }
 }

@@ -15,6 +15,7 @@ final class ResponseHead {
   private static final byte[] BINARY =
       ascii("Content-Type: application/octet-stream\r\nInference-Header-Content-Length: ");
   private static final byte[] LENGTH = ascii("Content-Length: ");
+  private static final byte[] REQUEST_ID = ascii("X-Request-Id: ");
   private static final byte[] CLOSE = ascii("Connection: close\r\n");
   private static final byte[] LINE_END = ascii("\r\n");
 
@@ -24,6 +25,9 @@ final class ResponseHead {
 
   private final byte[] bytes = new byte[JsonBuffer.HEAD_ROOM];
   private int length;
+  private Status status = Status.OK;
+  private long contentLength;
+  private String requestId; // null: the client has none
 
   byte[] bytes() {
     return bytes;
@@ -33,6 +37,21 @@ final class ResponseHead {
     return length;
   }
 
+  /** What was written last. */
+  Status status() {
+    return status;
+  }
+
+  /** Bytes that follow it. */
+  long contentLength() {
+    return contentLength;
+  }
+
+  /** What the client calls the request that is answered next; null: nothing. */
+  void requestId(String id) {
+    requestId = id;
+  }
+
   /**
    * Writes a head.
    *
@@ -40,6 +59,8 @@ final class ResponseHead {
    * @param more further fields, each with its line end
    */
   void write(Status status, long contentLength, long jsonLength, String more, boolean close) {
+    this.status = status;
+    this.contentLength = contentLength;
     length = 0;
     put(status.line());
     put(date());
@@ -55,6 +76,11 @@ final class ResponseHead {
     put(LINE_END);
     if (status == Status.UNAVAILABLE) {
       put(ascii(RETRY_AFTER));
+    }
+    if (requestId != null) {
+      put(REQUEST_ID);
+      put(ascii(requestId));
+      put(LINE_END);
     }
     if (!more.isEmpty()) {
       put(ascii(more));

@@ -7,6 +7,8 @@ import java.util.List;
 /** Finds what a request target asks for. */
 final class Router {
 
+  private static final List<String> TRACE_SETTING = List.of("trace", "setting");
+
   private Router() {}
 
   static Route route(String target) {
@@ -22,12 +24,27 @@ final class Router {
       case "health" -> health(segments);
       case "models" -> models(segments);
       case "repository" -> repository(segments);
+      case "systemsharedmemory" ->
+          sharedMemory(
+              segments,
+              Endpoint.SYSTEM_MEMORY_STATUS,
+              Endpoint.SYSTEM_MEMORY_REGISTER,
+              Endpoint.SYSTEM_MEMORY_UNREGISTER);
+      case "cudasharedmemory" ->
+          sharedMemory(
+              segments,
+              Endpoint.CUDA_MEMORY_STATUS,
+              Endpoint.CUDA_MEMORY_REGISTER,
+              Endpoint.CUDA_MEMORY_UNREGISTER);
+      case "trace" ->
+          segments.equals(TRACE_SETTING) ? Route.of(Endpoint.TRACE_SETTING) : Route.UNKNOWN;
+      case "logging" -> segments.size() == 1 ? Route.of(Endpoint.LOGGING) : Route.UNKNOWN;
       default -> Route.UNKNOWN;
     };
   }
 
   /** Without the scheme and the host of the absolute form, and without a query. */
-  private static String path(String target) {
+  static String path(String target) {
     String path = target;
     if (path.startsWith("http://") || path.startsWith("https://")) {
       int slash = path.indexOf('/', path.indexOf("://") + 3);
@@ -61,6 +78,9 @@ final class Router {
     String model = decode(segments.get(1));
     if (model.isEmpty()) {
       return Route.UNKNOWN;
+    }
+    if (segments.subList(2, size).equals(TRACE_SETTING)) {
+      return new Route(Endpoint.TRACE_SETTING, model, 0, false);
     }
     int next = 2;
     long version = 0;
@@ -100,6 +120,21 @@ final class Router {
       };
     }
     return Route.UNKNOWN;
+  }
+
+  private static Route sharedMemory(
+      List<String> segments, Endpoint status, Endpoint register, Endpoint unregister) {
+    boolean ofOne = segments.size() == 4 && segments.get(1).equals("region");
+    String region = ofOne ? decode(segments.get(2)) : "";
+    if (ofOne ? region.isEmpty() : segments.size() != 2) {
+      return Route.UNKNOWN;
+    }
+    return switch (segments.getLast()) {
+      case "status" -> Route.ofRegion(status, region);
+      case "register" -> ofOne ? Route.ofRegion(register, region) : Route.UNKNOWN;
+      case "unregister" -> Route.ofRegion(unregister, region);
+      default -> Route.UNKNOWN;
+    };
   }
 
   /** A segment without its percent-encoding; empty when that is broken. */

@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 enum Status {
   OK(200, "OK"),
   BAD_REQUEST(400, "Bad Request"),
+  UNAUTHORIZED(401, "Unauthorized"),
   FORBIDDEN(403, "Forbidden"),
   NOT_FOUND(404, "Not Found"),
   METHOD_NOT_ALLOWED(405, "Method Not Allowed"),

@@ -3,27 +3,67 @@ package io.nereid.server.shared;
 import io.nereid.Model;
 import io.nereid.ModelState;
 import io.nereid.Nereid;
+import io.nereid.NereidException;
+import io.nereid.StatusCode;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 
 /** Whether the server takes requests. */
 public final class ServerHealth {
 
   private final Nereid nereid;
   private final boolean strict;
+  private volatile boolean loading;
   private volatile boolean stopping;
+  private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
 
   /**
-   * For a server whose models are loaded.
+   * For one server.
    *
    * @param strict whether a model that is broken or still loading makes the server not ready
+   * @param loading whether the models of its start are still to be loaded
    */
-  public ServerHealth(Nereid nereid, boolean strict) {
+  ServerHealth(Nereid nereid, boolean strict, boolean loading) {
     this.nereid = nereid;
     this.strict = strict;
+    this.loading = loading;
+  }
+
+  /** The models of the start are there: from now on requests are taken. */
+  public void loaded() {
+    loading = false;
+    listeners.forEach(Runnable::run);
+  }
+
+  /** Whether {@link #loaded} is still to come. */
+  public boolean isLoading() {
+    return loading;
+  }
+
+  /**
+   * Ends a request about models while it is not known which there are.
+   *
+   * @throws NereidException with {@code UNAVAILABLE} until {@link #loaded}
+   */
+  public void checkLoaded() {
+    if (loading) {
+      throw new NereidException(
+          StatusCode.UNAVAILABLE, "the server is starting: its models are being loaded");
+    }
   }
 
   /** From now on it is not ready, and new requests are refused. */
   public void stop() {
     stopping = true;
+    listeners.forEach(Runnable::run);
+  }
+
+  /**
+   * Runs after {@link #loaded} and after {@link #stop}, on the thread that called them. Changes of
+   * models are told by {@link io.nereid.LifecycleListener}.
+   */
+  public void addListener(Runnable listener) {
+    listeners.add(listener);
   }
 
   /** Whether {@link #stop} was called. */
@@ -33,7 +73,9 @@ public final class ServerHealth {
 
   /** Whether requests are taken, and the models are well as far as that was asked for. */
   public boolean isReady() {
-    return !stopping && (!strict || nereid.models().stream().allMatch(ServerHealth::isWell));
+    return !loading
+        && !stopping
+        && (!strict || nereid.models().stream().allMatch(ServerHealth::isWell));
   }
 
   private static boolean isWell(Model model) {
@@ -45,7 +87,8 @@ public final class ServerHealth {
 
   /** Whether a version of a model takes requests; of the whole model with version 0. */
   public boolean isReady(String model, long version) {
-    return !stopping
+    return !loading
+        && !stopping
         && nereid.models().stream()
             .anyMatch(known ->
                 known.name().equals(model)

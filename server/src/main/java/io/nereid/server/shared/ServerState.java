@@ -1,19 +1,33 @@
 package io.nereid.server.shared;
 
 import io.nereid.Nereid;
+import io.nereid.server.log.AccessLog;
+import io.nereid.server.log.LogSettings;
+import io.nereid.server.memory.SharedMemoryRegions;
+import io.nereid.server.trace.TraceOptions;
+import io.nereid.server.trace.Tracing;
+import java.util.Optional;
 
 /** One running server, as all its frontends see it. Make one with {@link #builder}. */
 public final class ServerState {
 
   private final Nereid nereid;
   private final ServerHealth health;
+  private final SharedMemoryRegions sharedMemory;
+  private final Tracing tracing;
+  private final Optional<LogSettings> log;
+  private final Optional<AccessLog> accessLog;
 
   private ServerState(Builder builder) {
     nereid = builder.nereid;
-    health = new ServerHealth(nereid, builder.strictReadiness);
+    sharedMemory = new SharedMemoryRegions(builder.allowClientShm);
+    tracing = builder.tracing;
+    log = builder.log;
+    accessLog = builder.accessLog;
+    health = new ServerHealth(nereid, builder.strictReadiness, builder.loading);
   }
 
-  /** For a runtime whose models are loaded; it stays the caller's to close. */
+  /** For a runtime; it stays the caller's to close. */
   public static Builder builder(Nereid nereid) {
     return new Builder(nereid);
   }
@@ -28,10 +42,35 @@ public final class ServerState {
     return health;
   }
 
+  /** What clients registered. */
+  public SharedMemoryRegions sharedMemory() {
+    return sharedMemory;
+  }
+
+  /** Which requests are traced. */
+  public Tracing tracing() {
+    return tracing;
+  }
+
+  /** The log, as far as it is the server's. */
+  public Optional<LogSettings> log() {
+    return log;
+  }
+
+  /** What gets a line for each request, if anything does. */
+  public Optional<AccessLog> accessLog() {
+    return accessLog;
+  }
+
   /** Builds a {@link ServerState}. */
   public static final class Builder {
     private final Nereid nereid;
     private boolean strictReadiness = true;
+    private boolean allowClientShm;
+    private Tracing tracing = new Tracing(TraceOptions.builder().build());
+    private Optional<LogSettings> log = Optional.empty();
+    private Optional<AccessLog> accessLog = Optional.empty();
+    private boolean loading;
 
     private Builder(Nereid nereid) {
       this.nereid = nereid;
@@ -40,6 +79,36 @@ public final class ServerState {
     /** Whether a model that is broken or still loading makes the server not ready. */
     public Builder strictReadiness(boolean strict) {
       strictReadiness = strict;
+      return this;
+    }
+
+    /** Whether clients may register shared memory; by default they may not. */
+    public Builder allowClientShm(boolean allowed) {
+      allowClientShm = allowed;
+      return this;
+    }
+
+    /** Which requests are traced: none by default; it stays the caller's to close. */
+    public Builder tracing(Tracing traces) {
+      tracing = traces;
+      return this;
+    }
+
+    /** The log, which clients may then change the settings of. */
+    public Builder log(Optional<LogSettings> settings) {
+      log = settings;
+      return this;
+    }
+
+    /** What gets a line for each request. */
+    public Builder accessLog(Optional<AccessLog> lines) {
+      accessLog = lines;
+      return this;
+    }
+
+    /** The models are still to be loaded; {@link ServerHealth#loaded} says when they are. */
+    public Builder loading() {
+      loading = true;
       return this;
     }
 

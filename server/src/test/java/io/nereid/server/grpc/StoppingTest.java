@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.google.common.util.concurrent.ListenableFuture;
 import io.grpc.CallOptions;
 import io.grpc.ManagedChannel;
+import io.grpc.MethodDescriptor.MethodType;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ClientCalls;
@@ -20,10 +21,15 @@ import io.nereid.proto.RepositoryModelLoadRequest;
 import io.nereid.proto.RepositoryModelLoadResponse;
 import io.nereid.proto.ServerReadyRequest;
 import io.nereid.proto.ServerReadyResponse;
+import io.nereid.proto.health.HealthCheckRequest;
+import io.nereid.proto.health.HealthCheckResponse;
+import io.nereid.proto.health.HealthCheckResponse.ServingStatus;
+import io.nereid.server.shared.ServerState;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Iterator;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -133,42 +139,66 @@ class StoppingTest {
   }
 
   @Test
-  void callsAreRefusedUntilTheModelsAreLoaded() {
-    GrpcServer early = GrpcServer.open(GrpcOptions.builder().build());
+  void healthIsToldWhileTheModelsLoad() {
+    ServerState state = ServerState.builder(server.nereid()).loading().build();
+    GrpcServer early = GrpcServer.start(state, GrpcOptions.builder().build());
     ManagedChannel channel = GrpcFixture.channel(early.port());
     try {
-      var method =
+      var index =
           GrpcFixture.method(
-              "ServerReady",
-              ServerReadyRequest.getDefaultInstance(),
-              ServerReadyResponse.getDefaultInstance());
+              "RepositoryIndex",
+              RepositoryIndexRequest.getDefaultInstance(),
+              RepositoryIndexResponse.getDefaultInstance());
       StatusRuntimeException refused =
           assertThrows(
               StatusRuntimeException.class,
               () ->
                   ClientCalls.blockingUnaryCall(
                       channel,
-                      method,
+                      index,
                       CallOptions.DEFAULT,
-                      ServerReadyRequest.getDefaultInstance()));
+                      RepositoryIndexRequest.getDefaultInstance()));
       assertEquals(Status.Code.UNAVAILABLE, refused.getStatus().getCode());
-      assertEquals("GRPC server is loading its models", refused.getStatus().getDescription());
-      early.serve(server.state());
-      assertTrue(
-          ClientCalls.blockingUnaryCall(
-                  channel, method, CallOptions.DEFAULT, ServerReadyRequest.getDefaultInstance())
-              .getReady());
+      assertEquals(
+          "GRPC server is starting: its models are being loaded.",
+          refused.getStatus().getDescription());
+      assertFalse(isReady(channel));
+      Iterator<HealthCheckResponse> watch =
+          ClientCalls.blockingServerStreamingCall(
+              channel,
+              GrpcFixture.method(
+                  "grpc.health.v1.Health/Watch",
+                  MethodType.SERVER_STREAMING,
+                  HealthCheckRequest.getDefaultInstance(),
+                  HealthCheckResponse.getDefaultInstance()),
+              CallOptions.DEFAULT,
+              HealthCheckRequest.getDefaultInstance());
+      assertEquals(ServingStatus.NOT_SERVING, watch.next().getStatus());
+      state.health().loaded();
+      assertEquals(ServingStatus.SERVING, watch.next().getStatus());
+      assertTrue(isReady(channel));
     } finally {
       channel.shutdownNow();
       early.close();
     }
   }
 
+  private static boolean isReady(ManagedChannel channel) {
+    var method =
+        GrpcFixture.method(
+            "ServerReady",
+            ServerReadyRequest.getDefaultInstance(),
+            ServerReadyResponse.getDefaultInstance());
+    return ClientCalls.blockingUnaryCall(
+            channel, method, CallOptions.DEFAULT, ServerReadyRequest.getDefaultInstance())
+        .getReady();
+  }
+
   @Test
   void aPortThatIsTakenIsNamed() {
     GrpcOptions taken = GrpcOptions.builder().port(server.server().port()).build();
     NereidException failure =
-        assertThrows(NereidException.class, () -> GrpcServer.open(taken).close());
+        assertThrows(NereidException.class, () -> GrpcServer.start(server.state(), taken).close());
     assertTrue(
         failure.getMessage().startsWith("cannot serve gRPC at 127.0.0.1:" + taken.port()),
         failure.getMessage());

@@ -191,7 +191,8 @@ class EndpointsTest {
         "models/m/load     | {'parameters':{'config':1}}         | 400 | Unable to parse 'config'",
         "models/m/load     | {'parameters':{'config':'{'}}       | 400 | load failed",
         "models/m/load     | {'parameters':{'file:x':'!'}}       | 400 | expected base64",
-        "models/m/load     | {'parameters':{'other':1}}          | 400 | unrecognized load parameter",
+        "models/m/load     | {'parameters':{'other':1}}          | 400 | unrecognized load"
+            + " parameter",
         "models/m/unload   | {'parameters':{'other':1}}          | 400 | unrecognized unload",
         "models/..%2Fm/load | {}                 | 400 | path traversal"
       })
@@ -242,7 +243,7 @@ class EndpointsTest {
     "/v2/models/m/versions/1/infer/x",
     "/v2/models/m/infer/",
     "/v2/repository",
-    "/v2/systemsharedmemory/status",
+    "/v2/systemsharedmemory",
     "/metrics"
   })
   void anUnknownPathIsNotFound(String path) throws IOException {

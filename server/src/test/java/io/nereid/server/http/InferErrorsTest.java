@@ -104,7 +104,8 @@ class InferErrorsTest {
         "FP32 | {'inputs':[{$I,'data':[1,{}]}]} | 400 | element 1 of input 'IN'",
         "FP32 | {'inputs':[{$I,'parameters':{'binary_data_size':8}}]} | 400 | must specify valid"
             + " 'Infer-Header-Content-Length'",
-        "FP32 | {'inputs':[{$I,'parameters':{'shared_memory_region':'r'}}]} | 501 | shared memory",
+        "FP32 | {'inputs':[{$I,'parameters':{'shared_memory_region':'r',"
+            + "'shared_memory_byte_size':8}}]} | 501 | shared memory",
         "FP32 | {'inputs':[{'name':'IN','datatype':'FP32','shape':[2],'data':[1,2]}]} | 400 |"
             + " unexpected shape for input 'IN' for model 'FP32'",
         "FP32 | {'inputs':[{$I,'data':[1,2]},{$I,'data':[1,2]}]} | 400 | input 'IN' already exists"
@@ -114,7 +115,7 @@ class InferErrorsTest {
         "FP32 | {'inputs':[{$I,'data':[1,2]}],'outputs':[{'name':'OUT'},{'name':'OUT'}]} | 400 |"
             + " output 'OUT' already exists in request",
         "FP32 | {'inputs':[{$I,'data':[1,2]}],'outputs':[{'name':'OUT','parameters':"
-            + "{'classification':2}}]} | 501 | classification is not supported",
+            + "{'classification':-2}}]} | 400 | Unable to parse 'classification'",
         "FP32 | {'inputs':[{$I,'data':[1,2]}],'parameters':{'triton_x':1}} | 400 | reserved for"
             + " Triton usage",
         "FP32 | {'inputs':[{$I,'data':[1,2]}],'parameters':{'p':[1]}} | 400 | parameter 'p' has"

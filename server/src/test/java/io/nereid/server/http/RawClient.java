@@ -48,7 +48,12 @@ final class RawClient implements AutoCloseable {
   }
 
   RawClient(int port) throws IOException {
-    socket = new Socket(InetAddress.getLoopbackAddress(), port);
+    this(new Socket(InetAddress.getLoopbackAddress(), port));
+  }
+
+  /** Takes over a socket, which may be one that encrypts. */
+  RawClient(Socket socket) throws IOException {
+    this.socket = socket;
     socket.setTcpNoDelay(true);
     socket.setSoTimeout((int) TestServer.PATIENCE.toMillis());
     in = new BufferedInputStream(socket.getInputStream());

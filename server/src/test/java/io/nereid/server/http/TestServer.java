@@ -10,9 +10,12 @@ import io.nereid.Nereid;
 import io.nereid.NereidOptions;
 import io.nereid.RepositoryOptions;
 import io.nereid.server.shared.ServerState;
+import io.nereid.server.trace.TraceOptions;
+import io.nereid.server.trace.Tracing;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.UnaryOperator;
 
 /** A server on a port of its own. Closing it checks that it gave all memory back. */
 final class TestServer implements AutoCloseable {
@@ -21,6 +24,7 @@ final class TestServer implements AutoCloseable {
 
   private final Nereid nereid;
   private final HttpServer http;
+  private final ServerState state;
 
   TestServer() {
     this(HttpLimits.DEFAULT);
@@ -39,11 +43,51 @@ final class TestServer implements AutoCloseable {
 
   /** Takes over the runtime. */
   TestServer(Nereid nereid, HttpLimits limits) {
+    this(nereid, limits, state -> state);
+  }
+
+  /** As above, with more settings of the server. */
+  TestServer(Nereid nereid, HttpLimits limits, UnaryOperator<ServerState.Builder> settings) {
+    this(nereid, HttpOptions.builder().limits(limits), settings);
+  }
+
+  /** With a runtime that has no models yet. */
+  TestServer(HttpOptions.Builder options) {
+    this(
+        Nereid.open(
+            RepositoryOptions.builder().explicit().build(),
+            NereidOptions.builder().drainTimeout(Duration.ofSeconds(10)).build()),
+        options,
+        state -> state);
+  }
+
+  private TestServer(
+      Nereid nereid, HttpOptions.Builder options, UnaryOperator<ServerState.Builder> settings) {
     this.nereid = nereid;
-    http =
-        HttpServer.start(
-            ServerState.builder(nereid).build(),
-            HttpOptions.builder().limits(limits).exitTimeout(Duration.ofSeconds(10)).build());
+    state = settings.apply(ServerState.builder(nereid)).build();
+    http = HttpServer.start(state, options.exitTimeout(Duration.ofSeconds(10)).build());
+  }
+
+  /** A server whose clients may register shared memory. */
+  static TestServer withClientShm() {
+    return new TestServer(Nereid.create(), HttpLimits.DEFAULT, state -> state.allowClientShm(true));
+  }
+
+  /** A server that traces requests, and has a response cache. */
+  static TestServer traced(TraceOptions.Builder trace) {
+    return new TestServer(
+        Nereid.open(
+            RepositoryOptions.builder().explicit().build(),
+            NereidOptions.builder()
+                .drainTimeout(Duration.ofSeconds(10))
+                .cacheByteLimit(1 << 20)
+                .build()),
+        HttpLimits.DEFAULT,
+        state -> state.tracing(new Tracing(trace.build())));
+  }
+
+  Tracing tracing() {
+    return state.tracing();
   }
 
   Nereid nereid() {
@@ -119,6 +163,7 @@ final class TestServer implements AutoCloseable {
       awaitNoLiveBuffers();
     } finally {
       assertEquals(true, http.stop(Duration.ofSeconds(10)), "requests were still under way");
+      state.tracing().close(Duration.ofSeconds(1));
       nereid.close();
     }
   }

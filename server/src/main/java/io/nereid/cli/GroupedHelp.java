@@ -1,0 +1,83 @@
+package io.nereid.cli;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import picocli.CommandLine.Help;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+
+/** The options of a command in the help, under a heading for each of its mixins. */
+final class GroupedHelp {
+
+  /** Headings of the mixins; one that is not listed is its own heading. */
+  private static final Map<String, String> HEADINGS =
+      Map.of(
+          "Control", "Models",
+          "Runtime", "Memory and response cache",
+          "Http", "HTTP",
+          "Grpc", "gRPC",
+          "Log", "Logging",
+          "Trace", "Tracing",
+          "Tls", "TLS",
+          "Access", "Access");
+
+  private static final String OWN = "Start and stop";
+
+  /** Of picocli, and what every command has. */
+  private static final List<String> EVERYWHERE = List.of("--help", "--version", "--stacktrace");
+
+  private GroupedHelp() {}
+
+  /** As a section of picocli's help. */
+  static String options(Help help) {
+    CommandSpec command = help.commandSpec();
+    List<OptionSpec> shown = command.options().stream().filter(option -> !option.hidden()).toList();
+    StringBuilder text = new StringBuilder();
+    groups(command, shown)
+        .forEach((heading, options) -> {
+          Help.Layout layout = help.createDefaultLayout(shown, List.of(), help.colorScheme());
+          layout.addOptions(options, help.parameterLabelRenderer());
+          text.append(System.lineSeparator())
+              .append(help.colorScheme().optionText(heading + ":"))
+              .append(System.lineSeparator())
+              .append(layout);
+        });
+    return text.toString();
+  }
+
+  private static Map<String, List<OptionSpec>> groups(CommandSpec command, List<OptionSpec> shown) {
+    Map<String, List<OptionSpec>> groups = new LinkedHashMap<>();
+    List<OptionSpec> left = new ArrayList<>(shown);
+    List<OptionSpec> general = take(left, EVERYWHERE);
+    command
+        .mixins()
+        .forEach((name, mixin) -> {
+          List<String> flags = mixin.options().stream().map(OptionSpec::longestName).toList();
+          List<OptionSpec> options = take(left, flags);
+          if (!options.isEmpty()) {
+            groups.computeIfAbsent(heading(mixin), key -> new ArrayList<>()).addAll(options);
+          }
+        });
+    if (!left.isEmpty()) {
+      groups.put(OWN, left);
+    }
+    groups.put("General", general);
+    return groups;
+  }
+
+  private static String heading(CommandSpec mixin) {
+    Class<?> type = mixin.userObject().getClass();
+    String name = type.getSimpleName().replaceFirst("Arguments$", "");
+    return HEADINGS.getOrDefault(name, name);
+  }
+
+  /** Moves the options with these flags out of a list. */
+  private static List<OptionSpec> take(List<OptionSpec> left, List<String> flags) {
+    List<OptionSpec> taken =
+        left.stream().filter(option -> flags.contains(option.longestName())).toList();
+    left.removeAll(taken);
+    return taken;
+  }
+}

@@ -1,0 +1,100 @@
+package io.nereid.cli;
+
+import io.nereid.server.log.AccessLog;
+import io.nereid.server.log.LogFormat;
+import io.nereid.server.log.LogSettings;
+import io.nereid.server.log.LogValues;
+import java.nio.file.Path;
+import java.util.Optional;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** What is logged, in which form, and where to: Triton's flags where it has them. */
+final class LogArguments {
+
+  @Spec(Spec.Target.MIXEE)
+  private CommandSpec command;
+
+  @Option(
+      names = "--log-info",
+      arity = "0..1",
+      paramLabel = "BOOL",
+      defaultValue = "true",
+      fallbackValue = "true",
+      description = "Log information; ${DEFAULT-VALUE} by default.")
+  private boolean info;
+
+  @Option(
+      names = "--log-warning",
+      arity = "0..1",
+      paramLabel = "BOOL",
+      defaultValue = "true",
+      fallbackValue = "true",
+      description = "Log warnings; ${DEFAULT-VALUE} by default.")
+  private boolean warning;
+
+  @Option(
+      names = "--log-error",
+      arity = "0..1",
+      paramLabel = "BOOL",
+      defaultValue = "true",
+      fallbackValue = "true",
+      description = "Log errors; ${DEFAULT-VALUE} by default.")
+  private boolean error;
+
+  @Option(
+      names = "--log-verbose",
+      paramLabel = "N",
+      defaultValue = "0",
+      description =
+          "Log more: 1 for what helps to find faults, 2 for all; ${DEFAULT-VALUE} by default.")
+  private int verboseLevel;
+
+  @Option(
+      names = "--log-format",
+      paramLabel = "FORMAT",
+      defaultValue = "text",
+      description =
+          "text, or json for an object to a line; default and ISO8601 are text."
+              + " ${DEFAULT-VALUE} by default.")
+  private String format;
+
+  @Option(
+      names = "--log-file",
+      paramLabel = "FILE",
+      description = "Append the log to a file; it goes to the error stream by default.")
+  private Path file;
+
+  @Option(
+      names = "--access-log",
+      arity = "0..1",
+      paramLabel = "FILE",
+      fallbackValue = "",
+      description = "Log every request: --access-log=FILE to a file, without one to the log.")
+  private String accessLog;
+
+  /** Takes over the log of the process. */
+  LogSettings install() {
+    if (verboseLevel < 0) {
+      throw wrong("--log-verbose of 0 or more", Integer.toString(verboseLevel));
+    }
+    LogFormat form =
+        LogFormat.of(format)
+            .orElseThrow(() -> wrong("--log-format text, json, default or ISO8601", format));
+    return LogSettings.install(
+        new LogValues(info, warning, error, verboseLevel, form), Optional.ofNullable(file));
+  }
+
+  /** What gets a line for each request, if anything does. */
+  Optional<AccessLog> accessLog(LogSettings log) {
+    return Optional.ofNullable(accessLog)
+        .map(to -> to.isEmpty() ? AccessLog.toLog(log) : AccessLog.toFile(Path.of(to), log));
+  }
+
+  private ParameterException wrong(String expected, String got) {
+    return new ParameterException(
+        command.commandLine(), "expected " + expected + ", got " + Printable.of(got));
+  }
+}

@@ -1,0 +1,203 @@
+package io.nereid.cli;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import picocli.CommandLine;
+import picocli.CommandLine.IExecutionStrategy;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
+
+/**
+ * Where options come from that the command line leaves out, for each command that has {@code
+ * --config}: the environment, then the file. What they say becomes arguments, and the command line
+ * is parsed again with them; so types, checks and messages are those of the flags, and an option
+ * needs nothing but its flag to be set from everywhere.
+ */
+final class Settings implements IExecutionStrategy {
+
+  /** Between the values of a repeatable option in a variable; paths and lists have , : and =. */
+  static final String VARIABLE_SEPARATOR = ";";
+
+  private static final String CONFIG = "config";
+  private static final Pattern FLAG = Pattern.compile("--[a-z][a-z0-9-]*");
+
+  private final EnvironmentSettings environment;
+
+  /** What was taken from the environment or the file, by the flag that it stands for. */
+  private final Map<String, List<SettingsFile.Value>> taken = new LinkedHashMap<>();
+
+  private final IExecutionStrategy next;
+
+  /**
+   * Over an environment.
+   *
+   * @param next runs what was parsed in the end
+   */
+  Settings(Map<String, String> environment, IExecutionStrategy next) {
+    this.environment = new EnvironmentSettings(environment);
+    this.next = next;
+  }
+
+  @Override
+  public int execute(ParseResult parsed) {
+    ParseResult command = parsed.subcommand();
+    if (command == null
+        || command.commandSpec().findOption("--" + CONFIG) == null
+        || command.isUsageHelpRequested()
+        || command.isVersionHelpRequested()) {
+      return next.execute(parsed);
+    }
+    CommandLine commandLine = command.commandSpec().commandLine();
+    try {
+      collect(parsed, command);
+    } catch (SettingsException e) {
+      throw new ParameterException(commandLine, e.getMessage());
+    }
+    ParseResult whole = parsed;
+    if (!taken.isEmpty()) {
+      whole = parsed.commandSpec().commandLine().parseArgs(withTaken(parsed, command));
+    }
+    warn(whole.subcommand());
+    return next.execute(whole);
+  }
+
+  /** Names without dashes, with their options. */
+  static Map<String, OptionSpec> names(CommandSpec command) {
+    Map<String, OptionSpec> names = new LinkedHashMap<>();
+    for (OptionSpec option : command.options()) {
+      if (!option.usageHelp() && !option.versionHelp()) {
+        for (String name : option.names()) {
+          if (name.startsWith("--")) {
+            names.put(name.substring(2), option);
+          }
+        }
+      }
+    }
+    return names;
+  }
+
+  private void collect(ParseResult parsed, ParseResult command) {
+    Map<String, OptionSpec> names = names(command.commandSpec());
+    Map<String, OptionSpec> open = new LinkedHashMap<>();
+    names.forEach((name, option) -> {
+      if (!isGiven(parsed, command, option)) {
+        open.put(name, option);
+      }
+    });
+    environment.values(open).forEach(taken::putIfAbsent);
+    Path file = file(command);
+    if (file != null) {
+      collect(SettingsFile.read(file), names, open);
+    }
+  }
+
+  private static boolean isGiven(ParseResult parsed, ParseResult command, OptionSpec option) {
+    String flag = option.longestName();
+    // The command's own argument is one more repository.
+    return command.hasMatchedOption(flag)
+        || parsed.hasMatchedOption(flag)
+        || flag.equals("--model-repository") && command.hasMatchedPositional(0);
+  }
+
+  private Path file(ParseResult command) {
+    List<SettingsFile.Value> variable = taken.get("--" + CONFIG);
+    return variable == null
+        ? command.matchedOptionValue("--" + CONFIG, null)
+        : Path.of(variable.getFirst().text());
+  }
+
+  private void collect(
+      List<SettingsFile.Entry> entries,
+      Map<String, OptionSpec> names,
+      Map<String, OptionSpec> open) {
+    Map<OptionSpec, SettingsFile.Entry> seen = new HashMap<>();
+    for (SettingsFile.Entry entry : entries) {
+      String name = entry.name().replace('_', '-');
+      OptionSpec option = names.get(name);
+      check(
+          option != null, entry, () -> "unknown name '" + entry.name() + "'" + meant(name, names));
+      check(!name.equals(CONFIG), entry, () -> "a file of settings cannot name another");
+      check(
+          option.isMultiValue() || !entry.isList(),
+          entry,
+          () -> "expected one value for '" + entry.name() + "', got a list");
+      SettingsFile.Entry earlier = seen.put(option, entry);
+      check(
+          earlier == null,
+          entry,
+          () -> "'" + entry.name() + "' is set already, at " + earlier.place());
+      if (open.containsKey(name) && !entry.values().isEmpty()) {
+        taken.putIfAbsent(option.longestName(), entry.values());
+      }
+    }
+  }
+
+  private static String meant(String name, Map<String, OptionSpec> names) {
+    return NearestName.of(name, visible(names))
+        .map(near -> "; did you mean '" + near + "'?")
+        .orElse("");
+  }
+
+  /** Suggestions leave out what is accepted without having an effect. */
+  private static List<String> visible(Map<String, OptionSpec> names) {
+    return names.keySet().stream().filter(name -> !names.get(name).hidden()).toList();
+  }
+
+  private interface Message {
+    String text();
+  }
+
+  private static void check(boolean holds, SettingsFile.Entry entry, Message otherwise) {
+    if (!holds) {
+      throw new SettingsException(entry.place() + ": " + otherwise.text());
+    }
+  }
+
+  /** The command line with an argument for each value, before those that were there. */
+  private String[] withTaken(ParseResult parsed, ParseResult command) {
+    List<String> args = new ArrayList<>(parsed.originalArgs());
+    int at = args.indexOf(command.commandSpec().name()) + 1;
+    List<String> more = new ArrayList<>();
+    taken.forEach((flag, values) -> values.forEach(value -> more.add(flag + "=" + value.text())));
+    args.addAll(at, more);
+    return args.toArray(String[]::new);
+  }
+
+  private void warn(ParseResult command) {
+    var err = command.commandSpec().commandLine().getErr();
+    Map<String, OptionSpec> names = names(command.commandSpec());
+    environment
+        .unknown(names.keySet(), visible(names))
+        .forEach(warning -> err.println("nereid: warning: " + warning));
+    for (String warning : TritonFlags.warnings(command)) {
+      err.println("nereid: warning: " + located(warning));
+    }
+  }
+
+  /** A message with the place of the first flag it names, where that is not the command line. */
+  String located(String message) {
+    Matcher flags = FLAG.matcher(message);
+    while (flags.find()) {
+      List<SettingsFile.Value> values = taken.get(flags.group());
+      if (values != null) {
+        return place(values, message) + ": " + message;
+      }
+    }
+    return message;
+  }
+
+  private static String place(List<SettingsFile.Value> values, String message) {
+    Optional<SettingsFile.Value> named =
+        values.stream().filter(value -> message.contains("'" + value.text() + "'")).findFirst();
+    return named.orElse(values.getFirst()).place();
+  }
+}

@@ -1,0 +1,64 @@
+package io.nereid.cli;
+
+import io.nereid.server.tls.TlsOptions;
+import io.nereid.server.tls.TlsOptions.ClientCertificate;
+import java.nio.file.Path;
+import java.util.Optional;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** How connections are encrypted, HTTP and gRPC alike. */
+final class TlsArguments {
+
+  @Spec(Spec.Target.MIXEE)
+  private CommandSpec command;
+
+  @Option(
+      names = "--tls-cert",
+      paramLabel = "FILE",
+      description = "The server's certificate chain (PEM): turns TLS on. Renewed ones are noticed.")
+  private Path certificate;
+
+  @Option(
+      names = "--tls-key",
+      paramLabel = "FILE",
+      description = "Its private key (PEM, not encrypted).")
+  private Path key;
+
+  @Option(
+      names = "--tls-client-ca",
+      paramLabel = "FILE",
+      description = "Certificates (PEM) that those of clients must lead to.")
+  private Path clientCa;
+
+  @Option(
+      names = "--tls-client-auth",
+      paramLabel = "required|optional",
+      description = "Whether a client needs a certificate; required by default.")
+  private ClientCertificate clientAuth;
+
+  /** Empty: connections are not encrypted. */
+  Optional<TlsOptions> options() {
+    check((certificate == null) == (key == null), "--tls-cert and --tls-key together");
+    check(clientCa == null || certificate != null, "--tls-client-ca with --tls-cert");
+    check(clientAuth == null || clientCa != null, "--tls-client-auth with --tls-client-ca");
+    if (certificate == null) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        new TlsOptions(
+            certificate,
+            key,
+            Optional.ofNullable(clientCa),
+            clientAuth == null ? ClientCertificate.REQUIRED : clientAuth));
+  }
+
+  private void check(boolean holds, String expected) {
+    if (!holds) {
+      throw new ParameterException(
+          command.commandLine(), "expected " + expected + ", got one without the other");
+    }
+  }
+}

@@ -1,0 +1,131 @@
+package io.nereid.cli;
+
+import io.nereid.server.trace.OtlpOptions;
+import io.nereid.server.trace.TraceMode;
+import io.nereid.server.trace.TraceOptions;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** Which requests are traced, and where the traces go. */
+final class TraceArguments {
+
+  @Spec(Spec.Target.MIXEE)
+  private CommandSpec command;
+
+  @Option(
+      names = "--trace-config",
+      paramLabel = "[MODE,]SETTING=VALUE",
+      description = {
+        "Traces requests; may be repeated:",
+        "level=OFF|TIMESTAMPS (OFF), rate=N: one of N (1000), count=N: so many, -1 without end (-1),"
+            + " mode=triton|opentelemetry (triton),",
+        "triton,file=PATH, triton,log-frequency=N: traces in a numbered file, 0 for one file (0),",
+        "opentelemetry,url=URL (http://localhost:4318/v1/traces), opentelemetry,resource=KEY=VALUE,",
+        "opentelemetry,bsp_max_queue_size=N (2048), opentelemetry,bsp_schedule_delay=MS (5000),"
+            + " opentelemetry,bsp_max_export_batch_size=N (512)"
+      })
+  private List<String> settings = List.of();
+
+  private URI url = OtlpOptions.DEFAULT.url();
+  private final Map<String, String> resource = new LinkedHashMap<>();
+  private int queueSize = OtlpOptions.DEFAULT.queueSize();
+  private Duration delay = OtlpOptions.DEFAULT.delay();
+  private int batchSize = OtlpOptions.DEFAULT.batchSize();
+
+  TraceOptions options() {
+    TraceOptions.Builder options = TraceOptions.builder();
+    for (String setting : settings) {
+      int equals = setting.indexOf('=');
+      if (equals < 1) {
+        throw wrong("SETTING=VALUE or MODE,SETTING=VALUE", setting);
+      }
+      apply(setting, setting.substring(0, equals), setting.substring(equals + 1), options);
+    }
+    try {
+      return options.otlp(new OtlpOptions(url, resource, queueSize, delay, batchSize)).build();
+    } catch (IllegalArgumentException e) {
+      throw new ParameterException(command.commandLine(), "--trace-config: " + e.getMessage(), e);
+    }
+  }
+
+  private void apply(String setting, String name, String value, TraceOptions.Builder options) {
+    switch (name) {
+      case "level" -> options.timestamps(level(setting, value));
+      case "rate" -> options.rate(number(setting, value));
+      case "count" -> options.count(number(setting, value));
+      case "mode" -> options.mode(mode(setting, value));
+      case "triton,file" -> options.file(value);
+      case "triton,log-frequency" -> options.logFrequency(number(setting, value));
+      case "opentelemetry,url" -> url = url(setting, value);
+      case "opentelemetry,resource" -> {
+        int equals = value.indexOf('=');
+        if (equals < 1) {
+          throw wrong("opentelemetry,resource=KEY=VALUE", setting);
+        }
+        resource.put(value.substring(0, equals), value.substring(equals + 1));
+      }
+      case "opentelemetry,bsp_max_queue_size" -> queueSize = size(setting, value);
+      case "opentelemetry,bsp_schedule_delay" -> delay = Duration.ofMillis(size(setting, value));
+      case "opentelemetry,bsp_max_export_batch_size" -> batchSize = size(setting, value);
+      default ->
+          throw wrong(
+              "a setting of those that --help lists (level, rate, count, mode, triton,file, ...)",
+              setting);
+    }
+  }
+
+  private boolean level(String setting, String value) {
+    return switch (value) {
+      case "OFF" -> false;
+      case "TIMESTAMPS" -> true;
+      case "TENSORS" -> throw wrong("level OFF or TIMESTAMPS, as tensors are not traced", setting);
+      default -> throw wrong("level OFF or TIMESTAMPS", setting);
+    };
+  }
+
+  private TraceMode mode(String setting, String value) {
+    for (TraceMode mode : TraceMode.values()) {
+      if (mode.toString().equals(value)) {
+        return mode;
+      }
+    }
+    throw wrong("mode triton or opentelemetry", setting);
+  }
+
+  private long number(String setting, String value) {
+    try {
+      return Long.parseLong(value);
+    } catch (NumberFormatException e) {
+      throw wrong("a number", setting);
+    }
+  }
+
+  private int size(String setting, String value) {
+    long number = number(setting, value);
+    if (number < 0 || number > 1_000_000) {
+      throw wrong("0 to 1000000", setting);
+    }
+    return (int) number;
+  }
+
+  private URI url(String setting, String value) {
+    try {
+      return new URI(value);
+    } catch (URISyntaxException e) {
+      throw wrong("a URL", setting);
+    }
+  }
+
+  private ParameterException wrong(String expected, String got) {
+    return new ParameterException(
+        command.commandLine(), "expected " + expected + " for --trace-config, got '" + got + "'");
+  }
+}

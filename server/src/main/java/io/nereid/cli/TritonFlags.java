@@ -1,0 +1,104 @@
+package io.nereid.cli;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.ParseResult;
+
+/**
+ * Triton's flags that have nothing to act on here. They are accepted with a warning, so that the
+ * scripts that start Triton start Nereid.
+ */
+final class TritonFlags {
+
+  private static final String THREADS = "requests are served on virtual threads";
+  private static final String NO_GPU = "no device memory is managed here";
+  private static final String IN_JAR = "backends are part of the class path";
+  private static final String RATE = "instances are not rate-limited";
+  private static final String CLOUD = "this frontend is not here; use the HTTP frontend";
+
+  /** Flag and reason. One that the command gains is taken off by that alone. */
+  private static final Map<String, String> REASONS = new LinkedHashMap<>();
+
+  static {
+    REASONS.put("--id", "the server's name is part of its metadata and fixed");
+    REASONS.put("--strict-model-config", "it is now --disable-auto-complete-config");
+    REASONS.put("--model-load-retry-count", "a model that fails is not tried again by itself");
+    REASONS.put("--model-load-gpu-limit", NO_GPU);
+    REASONS.put("--model-namespacing", "models have one name space");
+    REASONS.put("--enable-peer-access", NO_GPU);
+    REASONS.put("--http-thread-count", THREADS);
+    REASONS.put("--http-header-forward-pattern", "headers do not become request parameters");
+    REASONS.put("--reuse-http-port", "a port has one server");
+    REASONS.put("--reuse-grpc-port", "a port has one server");
+    REASONS.put("--grpc-infer-thread-count", "calls are served on as many threads as processors");
+    REASONS.put(
+        "--grpc-http2-max-pings-without-data", "the server's pings are not bounded by data");
+    REASONS.put("--grpc-http2-max-ping-strikes", "it is 2, and cannot be changed");
+    REASONS.put("--grpc-infer-allocation-pool-size", "messages are not pooled by number");
+    REASONS.put("--grpc-max-response-pool-size", "messages are not pooled by number");
+    REASONS.put("--grpc-header-forward-pattern", "headers do not become request parameters");
+    REASONS.put("--allow-sagemaker", CLOUD);
+    REASONS.put("--sagemaker-port", CLOUD);
+    REASONS.put("--sagemaker-safe-port-range", CLOUD);
+    REASONS.put("--sagemaker-thread-count", CLOUD);
+    REASONS.put("--allow-vertex-ai", CLOUD);
+    REASONS.put("--vertex-ai-port", CLOUD);
+    REASONS.put("--vertex-ai-thread-count", CLOUD);
+    REASONS.put("--vertex-ai-default-model", CLOUD);
+    REASONS.put("--allow-gpu-metrics", "there are no metrics of GPUs");
+    REASONS.put("--allow-cpu-metrics", "there are no metrics of the machine's processors");
+    REASONS.put("--metrics-interval-ms", "metrics are computed when they are asked for");
+    REASONS.put("--backend-directory", IN_JAR);
+    REASONS.put("--backend-config", "a model's own configuration has its backend's settings");
+    REASONS.put("--repoagent-directory", "there are no repository agents");
+    REASONS.put("--cache-directory", "the response cache is built in");
+    REASONS.put("--rate-limit", RATE);
+    REASONS.put("--rate-limit-resource", RATE);
+    REASONS.put("--cuda-memory-pool-byte-size", NO_GPU);
+    REASONS.put("--cuda-virtual-address-size", NO_GPU);
+    REASONS.put("--min-supported-compute-capability", NO_GPU);
+    REASONS.put(
+        "--buffer-manager-thread-count", "tensors are copied by the thread that needs them");
+    REASONS.put("--host-policy", "threads are placed by the operating system");
+  }
+
+  private TritonFlags() {}
+
+  /** Makes a command accept those of them that it does not know. */
+  static void addTo(CommandSpec command) {
+    for (String flag : REASONS.keySet()) {
+      if (command.findOption(flag) == null) {
+        command.addOption(
+            OptionSpec.builder(flag)
+                .type(List.class)
+                .auxiliaryTypes(String.class)
+                .arity("0..1")
+                .fallbackValue("true")
+                .paramLabel("VALUE")
+                .hidden(true)
+                .build());
+      }
+    }
+  }
+
+  /** A line about each of them that a command was given. */
+  static List<String> warnings(ParseResult command) {
+    List<String> warnings = new ArrayList<>();
+    for (OptionSpec option : command.matchedOptionsSet()) {
+      String reason = REASONS.get(option.longestName());
+      if (option.hidden() && reason != null) {
+        warnings.add(option.longestName() + " has no effect: " + reason);
+      }
+    }
+    return warnings;
+  }
+
+  /** All of them, with the reasons. */
+  static Map<String, String> reasons() {
+    return Map.copyOf(REASONS);
+  }
+}

@@ -1,0 +1,61 @@
+package io.nereid.server.access;
+
+import java.util.HashSet;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Decides which requests of one frontend may be made. Tokens are wanted for everything but health,
+ * which probes ask for; a restriction of a group applies beside them.
+ */
+public final class AccessControl {
+
+  /** Everybody may do everything. */
+  public static final AccessControl OPEN = of(Restrictions.NONE, Optional.empty());
+
+  private static final String AUTHORIZATION = "authorization";
+
+  private final Restrictions restrictions;
+  private final Tokens tokens; // null: none are wanted
+
+  private AccessControl(Restrictions restrictions, Tokens tokens) {
+    this.restrictions = restrictions;
+    this.tokens = tokens;
+  }
+
+  /** With the restrictions of a frontend, and tokens that all frontends may share. */
+  public static AccessControl of(Restrictions restrictions, Optional<Tokens> tokens) {
+    return new AccessControl(Objects.requireNonNull(restrictions), tokens.orElse(null));
+  }
+
+  /** Whether nothing is ever refused, so that nothing need be checked. */
+  public boolean isOpen() {
+    return tokens == null && restrictions.isEmpty();
+  }
+
+  /** The names of the header fields that {@link #check} asks for, in lower case. */
+  public Set<String> fieldNames() {
+    Set<String> names = new HashSet<>(restrictions.fieldNames());
+    if (tokens != null) {
+      names.add(AUTHORIZATION);
+    }
+    return names;
+  }
+
+  /**
+   * Why a request may not be made; empty when it may.
+   *
+   * @param group what it asks for; null when that does not exist
+   */
+  public Optional<Refusal> check(EndpointGroup group, RequestFields fields) {
+    Refusal refusal = null;
+    if (tokens != null && group != EndpointGroup.HEALTH) {
+      refusal = tokens.check(group, fields.value(AUTHORIZATION));
+    }
+    if (refusal == null && group != null) {
+      refusal = restrictions.check(group, fields);
+    }
+    return Optional.ofNullable(refusal);
+  }
+}

@@ -1,0 +1,20 @@
+package io.nereid.server.access;
+
+/**
+ * Why a request may not be made.
+ *
+ * @param kind what is missing
+ * @param message what the client is told
+ */
+public record Refusal(Kind kind, String message) {
+
+  /** What is missing. */
+  public enum Kind {
+    /** The header field that the group wants. */
+    RESTRICTED,
+    /** A token that is known. */
+    UNAUTHENTICATED,
+    /** The token is known, and does not grant the group. */
+    NOT_GRANTED
+  }
+}

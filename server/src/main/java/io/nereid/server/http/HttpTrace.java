@@ -1,0 +1,73 @@
+package io.nereid.server.http;
+
+import io.nereid.server.trace.Trace;
+import io.nereid.server.trace.Tracing;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+
+/** What traces say of HTTP, by OpenTelemetry's semantic conventions for servers. */
+final class HttpTrace {
+
+  private HttpTrace() {}
+
+  /** Null when the request is not traced. */
+  static Trace begin(
+      Tracing tracing,
+      RequestHead head,
+      String target,
+      ConnectionGuard guard,
+      ClientChannel channel)
+      throws IOException {
+    Route route = head.route();
+    HeaderFields fields = head.fields();
+    Trace trace =
+        tracing.begin(
+            Trace.Protocol.HTTP,
+            route.model(),
+            route.version(),
+            guard.readingSinceNs(),
+            fields.traceparent(),
+            fields.tracestate());
+    if (trace == null) {
+      return null;
+    }
+    String template =
+        route.version() == 0
+            ? "/v2/models/{model}/infer"
+            : "/v2/models/{model}/versions/{version}/infer";
+    trace
+        .name(head.method() + " " + template)
+        .attribute("http.request.method", head.method())
+        .attribute("http.route", template)
+        .attribute("url.path", Router.path(target))
+        .attribute("url.scheme", channel.isEncrypted() ? "https" : "http");
+    address(trace, "client", channel.socket().getRemoteAddress());
+    address(trace, "server", channel.socket().getLocalAddress());
+    return trace;
+  }
+
+  private static void address(Trace trace, String whose, SocketAddress address) {
+    if (address instanceof InetSocketAddress internet) {
+      trace
+          .attribute(whose + ".address", internet.getAddress().getHostAddress())
+          .attribute(whose + ".port", internet.getPort());
+    }
+  }
+
+  /** A reply is ready; {@code error}: why it is none that the client wanted. */
+  static void sending(Trace trace, Status status, String error) {
+    if (trace == null) {
+      return;
+    }
+    trace.attribute("http.response.status_code", status.code());
+    if (status.code() >= 400) {
+      boolean byServer = status.code() >= 500;
+      trace.failed(error == null ? status.toString() : error, byServer);
+      if (byServer) {
+        trace.attribute("error.type", Integer.toString(status.code()));
+      }
+    }
+    trace.sending();
+  }
+}

@@ -1,0 +1,101 @@
+package io.nereid.server.http;
+
+import io.nereid.InferRequest;
+import io.nereid.Model;
+import io.nereid.server.memory.RequestSlices;
+import io.nereid.server.shared.Classification;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
+
+/** Reads which outputs a request wants, and in which form. */
+final class OutputsParser {
+
+  private final Model model;
+  private final InferRequest request;
+  private final RequestedOutputs outputs;
+  private final RequestSlices slices;
+
+  OutputsParser(Model model, InferRequest request, RequestedOutputs outputs, RequestSlices slices) {
+    this.model = model;
+    this.request = request;
+    this.outputs = outputs;
+    this.slices = slices;
+  }
+
+  /** Reads the array that the parser is at. */
+  void read(JsonParser parser) {
+    JsonParsing.expectArray(parser, "outputs");
+    while (parser.nextToken() != JsonToken.END_ARRAY) {
+      JsonParsing.expectObject(parser, "outputs");
+      readOutput(parser);
+    }
+  }
+
+  private void readOutput(JsonParser parser) {
+    String output = null;
+    Form form = null;
+    for (String name = parser.nextName(); name != null; name = parser.nextName()) {
+      parser.nextToken();
+      switch (name) {
+        case "name" -> output = JsonParsing.string(parser, "name");
+        case "parameters" -> form = readParameters(parser);
+        default -> parser.skipChildren();
+      }
+    }
+    if (output == null) {
+      throw JsonParsing.missing("name");
+    }
+    request.output(output);
+    if (form != null) {
+      outputs.put(output, form.of(output));
+    }
+  }
+
+  private Form readParameters(JsonParser parser) {
+    JsonParsing.expectObject(parser, "parameters");
+    Form form = new Form();
+    for (String name = parser.nextName(); name != null; name = parser.nextName()) {
+      parser.nextToken();
+      switch (name) {
+        case "binary_data" -> form.binary = JsonParsing.bool(parser, "binary_data");
+        case "classification" -> form.classCount = JsonParsing.unsigned(parser, name);
+        default -> {
+          if (!form.region.take(name, parser)) {
+            parser.skipChildren();
+          }
+        }
+      }
+    }
+    return form;
+  }
+
+  /** What the parameters of one output say. */
+  private final class Form {
+    private final RegionParameters region = new RegionParameters();
+    private Boolean binary;
+    private long classCount; // 0: not to be classified, which clients may also say
+
+    /** The same for an output that the model has. */
+    RequestedOutput of(String output) {
+      if (!region.isGiven()) {
+        return new RequestedOutput(
+            binary,
+            classCount == 0 ? null : Classification.of(model.spec(), output, classCount),
+            null);
+      }
+      region.checkComplete();
+      if (classCount != 0) {
+        throw both("classification");
+      }
+      if (binary != null && binary) { // stock clients say false here
+        throw both("binary_data");
+      }
+      return new RequestedOutput(binary, null, region.open(slices));
+    }
+  }
+
+  private static HttpFailure both(String other) {
+    return HttpFailure.badRequest(
+        "Output can't set both 'shared_memory_region' and '" + other + "'");
+  }
+}

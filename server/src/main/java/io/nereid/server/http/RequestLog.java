@@ -1,0 +1,91 @@
+package io.nereid.server.http;
+
+import io.nereid.server.log.AccessEntry;
+import io.nereid.server.log.AccessLog;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.nio.channels.SocketChannel;
+import java.time.Instant;
+import java.util.HexFormat;
+import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
+
+/** Times the requests of a connection, one after the other, for the access log. */
+final class RequestLog {
+
+  private static final String NONE = "-";
+
+  private final AccessLog log;
+  private final String client;
+  private Instant start = Instant.EPOCH;
+  private long startNs;
+  private String madeId = "";
+
+  private RequestLog(AccessLog log, String client) {
+    this.log = log;
+    this.client = client;
+  }
+
+  /** Null when there is no access log. */
+  static RequestLog of(Optional<AccessLog> log, SocketChannel channel) {
+    return log.map(kept -> new RequestLog(kept, address(channel))).orElse(null);
+  }
+
+  private static String address(SocketChannel channel) {
+    try {
+      SocketAddress address = channel.getRemoteAddress();
+      return address instanceof InetSocketAddress inet
+          ? inet.getAddress().getHostAddress() + ":" + inet.getPort()
+          : NONE;
+    } catch (IOException e) {
+      return NONE; // it was closed
+    }
+  }
+
+  /** A request begins. */
+  void begin() {
+    start = Instant.now();
+    startNs = System.nanoTime();
+    madeId = "";
+  }
+
+  /** A name for the request, whose client has none for it. */
+  String madeId() {
+    if (madeId.isEmpty()) {
+      madeId = HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextLong());
+    }
+    return madeId;
+  }
+
+  /**
+   * The request is done with.
+   *
+   * @param head null when it could not be read
+   */
+  void end(
+      RequestHead head,
+      RequestHeadParser parser,
+      BodyReader body,
+      ConnectionOutput output,
+      InferHandler infer,
+      String requestId) {
+    boolean read = head != null;
+    String model = read ? head.route().model() : "";
+    long version = model.isEmpty() ? 0 : Math.max(head.route().version(), infer.version());
+    log.add(
+        new AccessEntry(
+            start,
+            client,
+            read && parser.isHttp10() ? "HTTP/1.0" : "HTTP/1.1",
+            read ? head.method() : NONE,
+            read ? parser.target() : NONE,
+            output.hasBegun() ? output.status().code() : Status.CLIENT_CLOSED.code(),
+            read ? body.received() : 0,
+            output.hasBegun() && !(read && head.isHeadMethod()) ? output.bodyBytes() : 0,
+            (System.nanoTime() - startNs) / 1000,
+            requestId,
+            model,
+            version));
+  }
+}

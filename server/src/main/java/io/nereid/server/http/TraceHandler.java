@@ -1,0 +1,108 @@
+package io.nereid.server.http;
+
+import io.nereid.server.trace.Tracing;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
+import tools.jackson.core.ObjectReadContext;
+
+/** The trace extension: which requests are traced. */
+final class TraceHandler {
+
+  /** The setting that may have several values, and is an array. */
+  private static final String LEVEL = "trace_level";
+
+  private final HttpContext context;
+
+  TraceHandler(HttpContext context) {
+    this.context = context;
+  }
+
+  /** Changes settings when the method says so, and writes those that hold. */
+  void handle(RequestHead head, RequestBody body, JsonBuffer json) throws IOException {
+    String model = head.route().model();
+    if (!model.isEmpty() && !context.health().isReady(model, 0)) {
+      throw HttpFailure.badRequest("Request for unknown model : " + model);
+    }
+    Tracing tracing = context.tracing();
+    if (head.method().equals("POST")) {
+      tracing.update(model, read(body));
+    }
+    write(tracing.settings(model), json);
+  }
+
+  private static void write(Map<String, List<String>> settings, JsonBuffer json) {
+    json.write('{');
+    boolean first = true;
+    for (Map.Entry<String, List<String>> setting : settings.entrySet()) {
+      if (!first) {
+        json.write(',');
+      }
+      first = false;
+      json.string(setting.getKey()).write(':');
+      boolean array = setting.getKey().equals(LEVEL);
+      if (array) {
+        json.write('[');
+      }
+      for (int i = 0; i < setting.getValue().size(); i++) {
+        if (i > 0) {
+          json.write(',');
+        }
+        json.string(setting.getValue().get(i));
+      }
+      if (array) {
+        json.write(']');
+      }
+    }
+    json.write('}');
+  }
+
+  /** Without values where there is a null. */
+  private Map<String, List<String>> read(RequestBody body) throws IOException {
+    Map<String, List<String>> settings = new LinkedHashMap<>();
+    try (JsonParser parser =
+        context.json().createParser(ObjectReadContext.empty(), body.stream(Long.MAX_VALUE))) {
+      JsonToken first = parser.nextToken();
+      if (first != JsonToken.START_OBJECT) {
+        throw HttpFailure.badRequest(
+            "failed to parse the request JSON buffer: expected an object, got "
+                + (first == null ? "nothing" : first));
+      }
+      for (String name = parser.nextName(); name != null; name = parser.nextName()) {
+        if (settings.put(name, values(name, parser)) != null) {
+          throw HttpFailure.badRequest("expected '" + name + "' once, got it twice");
+        }
+      }
+      if (parser.nextToken() != null) {
+        throw HttpFailure.badRequest(
+            "failed to parse the request JSON buffer: expected nothing behind the object");
+      }
+    } catch (JacksonException e) {
+      throw JsonParsing.failure(e, context.limits());
+    }
+    return settings;
+  }
+
+  private static List<String> values(String name, JsonParser parser) {
+    if (parser.nextToken() == JsonToken.VALUE_NULL) {
+      return List.of();
+    }
+    if (!name.equals(LEVEL)) {
+      return List.of(JsonParsing.string(parser, name));
+    }
+    JsonParsing.expectArray(parser, name);
+    List<String> levels = new ArrayList<>();
+    while (parser.nextToken() != JsonToken.END_ARRAY) {
+      levels.add(JsonParsing.string(parser, name));
+    }
+    if (levels.isEmpty()) {
+      throw HttpFailure.badRequest("expected a level in '" + name + "', got an empty array");
+    }
+    return levels;
+  }
+}

@@ -1,0 +1,87 @@
+package io.nereid.server.log;
+
+import io.nereid.NereidException;
+import io.nereid.StatusCode;
+import java.util.Objects;
+
+/**
+ * What is logged, and in which form.
+ *
+ * @param info whether information is
+ * @param warning whether warnings are
+ * @param error whether errors are
+ * @param verboseLevel what else is: 0 for nothing, 1 for what helps to find faults, 2 for all
+ * @param format the form
+ */
+public record LogValues(
+    boolean info, boolean warning, boolean error, int verboseLevel, LogFormat format) {
+
+  /** What applies when nothing is said. */
+  public static final LogValues DEFAULT = new LogValues(true, true, true, 0, LogFormat.DEFAULT);
+
+  /** Checks the values. */
+  public LogValues {
+    Objects.requireNonNull(format);
+    if (verboseLevel < 0) {
+      throw new IllegalArgumentException("verboseLevel must not be negative, got " + verboseLevel);
+    }
+  }
+
+  /** With one setting changed, by the name and in the type that the logging extension has. */
+  LogValues with(String name, Object value) {
+    return switch (name) {
+      case "log_info" -> new LogValues(bool(name, value), warning, error, verboseLevel, format);
+      case "log_warning" -> new LogValues(info, bool(name, value), error, verboseLevel, format);
+      case "log_error" -> new LogValues(info, warning, bool(name, value), verboseLevel, format);
+      case "log_verbose_level" -> new LogValues(info, warning, error, level(name, value), format);
+      case "log_format" -> new LogValues(info, warning, error, verboseLevel, format(name, value));
+      case "log_file" ->
+          throw new NereidException(
+              StatusCode.UNIMPLEMENTED,
+              "log file location can not be updated through network protocol");
+      default ->
+          throw invalid(
+              "expected a setting among log_info, log_warning, log_error, log_verbose_level and"
+                  + " log_format, got '"
+                  + LogText.shortened(name)
+                  + "'");
+    };
+  }
+
+  private static boolean bool(String name, Object value) {
+    if (value instanceof Boolean bool) {
+      return bool;
+    }
+    throw invalid("a boolean", name, value);
+  }
+
+  private static int level(String name, Object value) {
+    if (value instanceof Long level && level >= 0 && level <= Integer.MAX_VALUE) {
+      return level.intValue();
+    }
+    throw invalid("a number from 0 to " + Integer.MAX_VALUE, name, value);
+  }
+
+  private static LogFormat format(String name, Object value) {
+    if (value instanceof String text) {
+      return LogFormat.of(text)
+          .orElseThrow(() -> invalid("'default', 'ISO8601' or 'json'", name, value));
+    }
+    throw invalid("a string", name, value);
+  }
+
+  private static NereidException invalid(String expected, String name, Object got) {
+    String text = LogText.shortened(String.valueOf(got));
+    return invalid(
+        "expected "
+            + expected
+            + " as '"
+            + name
+            + "', got "
+            + (got instanceof String ? "'" + text + "'" : text));
+  }
+
+  private static NereidException invalid(String message) {
+    return new NereidException(StatusCode.INVALID_ARGUMENT, message);
+  }
+}

@@ -1,0 +1,80 @@
+package io.nereid.server.memory;
+
+import io.nereid.NereidException;
+import io.nereid.StatusCode;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * The part of a region that a request's tensor is in. It can be used until it is closed, whether
+ * the region is unregistered meanwhile or not; a slice that is not closed keeps its segment open.
+ */
+public final class RegionSlice implements AutoCloseable {
+
+  private final SharedMemoryRegions regions;
+  private final SharedMemoryRegions.Registered registered;
+  private final long offset;
+  private final long byteSize;
+  private final AtomicBoolean closed = new AtomicBoolean();
+
+  RegionSlice(
+      SharedMemoryRegions regions,
+      SharedMemoryRegions.Registered registered,
+      long offset,
+      long byteSize) {
+    this.regions = regions;
+    this.registered = registered;
+    this.offset = offset;
+    this.byteSize = byteSize;
+  }
+
+  /** Its size in bytes. */
+  public long byteSize() {
+    return byteSize;
+  }
+
+  /** Fills memory of the slice's size, such as a request's input, from the region. */
+  public void read(MemorySegment to) {
+    checkOpen();
+    if (to.byteSize() != byteSize) {
+      throw new IllegalArgumentException(
+          "expected memory of " + byteSize + " bytes, got " + to.byteSize());
+    }
+    registered.file().read(position(), to);
+  }
+
+  /** Writes an output into the region, from the start of the slice on; it may be smaller. */
+  public void write(String output, MemorySegment from) {
+    checkOpen();
+    if (from.byteSize() > byteSize) {
+      throw new NereidException(
+          StatusCode.INVALID_ARGUMENT,
+          "shared memory size specified with the request for output '"
+              + output
+              + "' ("
+              + byteSize
+              + " bytes) should be at least "
+              + from.byteSize()
+              + " bytes to hold the results");
+    }
+    registered.file().write(position(), from);
+  }
+
+  private long position() {
+    return registered.region().offset() + offset;
+  }
+
+  private void checkOpen() {
+    if (closed.get()) {
+      throw new IllegalStateException("the slice was closed");
+    }
+  }
+
+  /** Lets go of the region. Closing twice does nothing. */
+  @Override
+  public void close() {
+    if (closed.compareAndSet(false, true)) {
+      regions.release(registered);
+    }
+  }
+}

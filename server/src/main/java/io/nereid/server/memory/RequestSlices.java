@@ -1,0 +1,33 @@
+package io.nereid.server.memory;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** The parts of regions that one request uses, kept until its outputs are written. */
+public final class RequestSlices implements AutoCloseable {
+
+  private final SharedMemoryRegions regions;
+  private List<RegionSlice> slices = List.of();
+
+  /** For a request that has none so far. */
+  public RequestSlices(SharedMemoryRegions regions) {
+    this.regions = regions;
+  }
+
+  /** As {@link SharedMemoryRegions#slice}; closed with this. */
+  public RegionSlice open(String region, long offset, long byteSize) {
+    RegionSlice slice = regions.slice(region, offset, byteSize);
+    if (slices.isEmpty()) {
+      slices = new ArrayList<>(2);
+    }
+    slices.add(slice);
+    return slice;
+  }
+
+  /** Lets go of the regions. Closing twice does nothing. */
+  @Override
+  public void close() {
+    slices.forEach(RegionSlice::close);
+    slices = List.of();
+  }
+}

@@ -1,0 +1,177 @@
+package io.nereid.server.memory;
+
+import io.nereid.NereidException;
+import io.nereid.StatusCode;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.AsynchronousFileChannel;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+
+/**
+ * A POSIX shared memory segment, read and written as the file that it is on Linux.
+ *
+ * <p>It is not mapped: the segment stays the client's, and a server that touches a mapping whose
+ * owner made the segment shorter, or for which the system has no memory left, is ended by a signal.
+ * As a file the same is an error of the one request. The price is a system call for each tensor;
+ * the bytes are copied once either way, between the segment and the runtime's pool.
+ *
+ * <p>The channel is an asynchronous one that works on the caller's thread: the ordinary one is
+ * closed, for all who use it, when one of their threads is interrupted.
+ */
+final class SegmentFile implements AutoCloseable {
+
+  /** Where the C library keeps shared memory segments. */
+  static final Path DIRECTORY = Path.of("/dev/shm");
+
+  /** Largest piece of a segment in one call: a byte buffer has an int for its size. */
+  private static final long PIECE_BYTES = 1L << 30;
+
+  private static final int MAX_KEY_LENGTH = 255;
+
+  private final String key;
+  private final AsynchronousFileChannel channel;
+
+  private SegmentFile(String key, AsynchronousFileChannel channel) {
+    this.key = key;
+    this.channel = channel;
+  }
+
+  /** Opens the segment with this key, such as {@code /input}. */
+  static SegmentFile open(String key) {
+    Path path = path(key);
+    try {
+      BasicFileAttributes attributes =
+          Files.readAttributes(path, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+      if (!attributes.isRegularFile()) {
+        throw cannotOpen(key, "it is not a shared memory segment");
+      }
+      // What takes its place meanwhile does no harm: links are refused here too, and all that can
+      // be opened for writing without being a file has no size, so that no region fits into it.
+      return new SegmentFile(
+          key,
+          AsynchronousFileChannel.open(
+              path,
+              Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS),
+              InPlaceExecutor.INSTANCE));
+    } catch (NoSuchFileException e) {
+      throw cannotOpen(key, "there is none with this key");
+    } catch (IOException e) {
+      throw cannotOpen(key, e.getClass().getSimpleName());
+    }
+  }
+
+  /** The key names a file right in the directory; the C library drops a slash in front, too. */
+  private static Path path(String key) {
+    String name = key.startsWith("/") ? key.substring(1) : key;
+    try {
+      if (!name.isEmpty()
+          && name.length() <= MAX_KEY_LENGTH
+          && name.indexOf('/') < 0
+          && !name.equals(".")
+          && !name.equals("..")) {
+        return DIRECTORY.resolve(name);
+      }
+    } catch (InvalidPathException e) {
+      // A character that no path can have.
+    }
+    String shown = key.length() > 80 ? key.substring(0, 80) + "..." : key;
+    throw new NereidException(
+        StatusCode.INVALID_ARGUMENT,
+        "expected the key of a shared memory region to be '/NAME' without further slashes, got '"
+            + shown
+            + "'");
+  }
+
+  private static NereidException cannotOpen(String key, String reason) {
+    return new NereidException(
+        StatusCode.INTERNAL, "Unable to open shared memory region: '" + key + "': " + reason);
+  }
+
+  /** How many bytes it has now; its owner may change that. */
+  long byteSize() {
+    try {
+      return channel.size();
+    } catch (IOException e) {
+      throw failed("read", e);
+    }
+  }
+
+  /** Fills {@code to} with what begins at {@code position}. */
+  void read(long position, MemorySegment to) {
+    long done = 0;
+    while (done < to.byteSize()) {
+      long count = Math.min(PIECE_BYTES, to.byteSize() - done);
+      int read =
+          await("read", channel.read(to.asSlice(done, count).asByteBuffer(), position + done));
+      if (read <= 0) {
+        throw tooShort(position + to.byteSize(), byteSize());
+      }
+      done += read;
+    }
+  }
+
+  /**
+   * Writes {@code from} at {@code position}, where the segment must have room: it is never made
+   * longer, but for an owner that shortens it between the two calls here, who gets it back as it
+   * was.
+   */
+  void write(long position, MemorySegment from) {
+    long end = position + from.byteSize();
+    long size = byteSize();
+    if (size < end) {
+      throw tooShort(end, size);
+    }
+    long done = 0;
+    while (done < from.byteSize()) {
+      long count = Math.min(PIECE_BYTES, from.byteSize() - done);
+      done +=
+          await(
+              "written", channel.write(from.asSlice(done, count).asByteBuffer(), position + done));
+    }
+  }
+
+  /** The result of what has run already. */
+  private int await(String what, Future<Integer> done) {
+    try {
+      return done.get();
+    } catch (ExecutionException e) {
+      throw failed(what, e.getCause());
+    } catch (InterruptedException e) {
+      throw new IllegalStateException("it was done before this waited", e);
+    }
+  }
+
+  private NereidException tooShort(long end, long size) {
+    return new NereidException(
+        StatusCode.INVALID_ARGUMENT,
+        "shared memory segment '"
+            + key
+            + "' has become too short: expected at least "
+            + end
+            + " bytes, got "
+            + size);
+  }
+
+  private NereidException failed(String what, Throwable cause) {
+    return new NereidException(
+        StatusCode.INTERNAL, "shared memory segment '" + key + "' could not be " + what, cause);
+  }
+
+  @Override
+  public void close() {
+    try {
+      channel.close();
+    } catch (IOException e) {
+      // Nothing is kept back: each write was complete.
+    }
+  }
+}

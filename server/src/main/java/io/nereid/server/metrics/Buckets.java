@@ -1,0 +1,92 @@
+package io.nereid.server.metrics;
+
+import io.nereid.BatchStatistics;
+import io.nereid.Histogram;
+import java.math.BigDecimal;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * A few ranges with round bounds, which stay the same for all models, made of the hundreds that the
+ * core has.
+ */
+final class Buckets {
+
+  /** Durations in seconds. */
+  static final Buckets SECONDS =
+      new Buckets(
+          1_000_000_000,
+          "0.00001",
+          "0.000025",
+          "0.00005",
+          "0.0001",
+          "0.00025",
+          "0.0005",
+          "0.001",
+          "0.0025",
+          "0.005",
+          "0.01",
+          "0.025",
+          "0.05",
+          "0.1",
+          "0.25",
+          "0.5",
+          "1",
+          "2.5",
+          "5",
+          "10");
+
+  /** Durations in milliseconds, by Triton's bounds. */
+  static final Buckets MILLISECONDS = new Buckets(1_000_000, "100", "500", "2000", "5000");
+
+  /** Batch sizes. */
+  static final Buckets SIZES =
+      new Buckets(1, "1", "2", "4", "8", "16", "32", "64", "128", "256", "512", "1024");
+
+  private final long unit;
+  private final String[] labels;
+  private final long[] bounds;
+
+  private Buckets(long unit, String... labels) {
+    this.unit = unit;
+    this.labels = labels;
+    bounds =
+        Stream.of(labels)
+            .mapToLong(
+                label -> new BigDecimal(label).multiply(BigDecimal.valueOf(unit)).longValueExact())
+            .toArray();
+  }
+
+  /**
+   * Writes durations. What the core counts in a range that a bound falls into is said to be above
+   * it: nothing is said to be faster than it was. Such a range is 1/16 of the bound at most.
+   */
+  void write(MetricsText text, String series, Histogram durations, long totalNs) {
+    long[] cumulative = new long[bounds.length];
+    long count = 0;
+    int bound = 0;
+    for (int i = 0; i < durations.bucketCount(); i++) {
+      while (bound < bounds.length && durations.bucketNs(i) > bounds[bound]) {
+        cumulative[bound++] = count;
+      }
+      count += durations.count(i);
+    }
+    text.histogramSample(series, labels, cumulative, count, totalNs / (double) unit);
+  }
+
+  /** Writes the sizes of batches. */
+  void write(MetricsText text, String series, List<BatchStatistics> batches) {
+    long[] cumulative = new long[bounds.length];
+    long count = 0;
+    long sum = 0;
+    for (BatchStatistics batch : batches) {
+      long executions = batch.computeInfer().count();
+      for (int i = bounds.length - 1; i >= 0 && batch.batchSize() <= bounds[i]; i--) {
+        cumulative[i] += executions;
+      }
+      count += executions;
+      sum += batch.batchSize() * executions;
+    }
+    text.histogramSample(series, labels, cumulative, count, sum);
+  }
+}

@@ -1,0 +1,71 @@
+package io.nereid.server.metrics;
+
+import java.net.InetAddress;
+import java.time.Duration;
+import java.util.Objects;
+
+/**
+ * Where metrics are served, and which. Build one with {@link #builder()}.
+ *
+ * @param address where they are served
+ * @param port the port; 0 takes one that is free
+ * @param cpuMetrics whether those of the machine's processors and memory are among them
+ * @param interval how old the processors' utilization may be: over shorter times it says little
+ */
+public record MetricsOptions(InetAddress address, int port, boolean cpuMetrics, Duration interval) {
+
+  /** Checks the values. */
+  public MetricsOptions {
+    Objects.requireNonNull(address);
+    if (port < 0 || port > 65_535) {
+      throw new IllegalArgumentException("port must be 0 to 65535, got " + port);
+    }
+    if (interval.isNegative()) {
+      throw new IllegalArgumentException("interval must not be negative, got " + interval);
+    }
+  }
+
+  /** A builder with the defaults: a free port of the loopback address. */
+  public static Builder builder() {
+    return new Builder();
+  }
+
+  /** Builds a {@link MetricsOptions}. */
+  public static final class Builder {
+    private InetAddress address = InetAddress.getLoopbackAddress();
+    private int port;
+    private boolean cpuMetrics = true;
+    private Duration interval = Duration.ofSeconds(2);
+
+    private Builder() {}
+
+    /** Where metrics are served. */
+    public Builder address(InetAddress listening) {
+      address = listening;
+      return this;
+    }
+
+    /** Their port; 0 takes one that is free. */
+    public Builder port(int number) {
+      port = number;
+      return this;
+    }
+
+    /** Whether the machine's processors and memory are among them; by default they are. */
+    public Builder cpuMetrics(boolean wanted) {
+      cpuMetrics = wanted;
+      return this;
+    }
+
+    /** How old the processors' utilization may be; 2 s by default. */
+    public Builder interval(Duration age) {
+      interval = age;
+      return this;
+    }
+
+    /** The finished value. */
+    public MetricsOptions build() {
+      return new MetricsOptions(address, port, cpuMetrics, interval);
+    }
+  }
+}

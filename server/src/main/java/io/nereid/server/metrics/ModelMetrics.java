@@ -1,0 +1,192 @@
+package io.nereid.server.metrics;
+
+import io.nereid.DurationStatistic;
+import io.nereid.Model;
+import io.nereid.ModelState;
+import io.nereid.ModelStatistics;
+import io.nereid.Nereid;
+import io.nereid.NereidException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+import java.util.function.ToLongFunction;
+
+/** What the models did. The core counts it; here it is read when somebody asks. */
+final class ModelMetrics {
+
+  /** A version of a model, at one moment. */
+  private record Figures(
+      String labels, ModelStatistics statistics, boolean cached, boolean decoupled) {}
+
+  private final List<Figures> models;
+  private final MetricsText text;
+
+  private ModelMetrics(List<Figures> models, MetricsText text) {
+    this.models = models;
+    this.text = text;
+  }
+
+  static void write(Nereid nereid, MetricsText text) {
+    List<Figures> models = new ArrayList<>();
+    for (Model model : nereid.models()) {
+      if (model.state() == ModelState.READY || model.state() == ModelState.DRAINING) {
+        try {
+          models.add(figures(nereid, model));
+        } catch (NereidException | IllegalStateException e) {
+          // It was unloaded meanwhile, and has no figures any more.
+        }
+      }
+    }
+    ModelMetrics metrics = new ModelMetrics(models, text);
+    metrics.counts();
+    metrics.durations();
+    metrics.cache();
+    metrics.histograms();
+  }
+
+  private static Figures figures(Nereid nereid, Model model) {
+    return new Figures(
+        MetricsText.labels(
+            MetricsText.label("model", model.name()),
+            MetricsText.label("version", Long.toString(model.version()))),
+        model.statistics(),
+        model.spec().responseCache() && nereid.options().cacheByteLimit() > 0,
+        model.spec().decoupled());
+  }
+
+  private void counts() {
+    counter(
+        "nv_inference_request_success",
+        "Inference requests that were answered",
+        figures -> figures.success().count());
+    text.counter("nv_inference_request_failure", "Inference requests that failed, by the reason");
+    for (Figures model : models) {
+      failure(model, "REJECTED", model.statistics.failRejected());
+      failure(model, "CANCELED", model.statistics.failCancelled());
+      failure(model, "BACKEND", model.statistics.failBackend());
+      failure(model, "OTHER", model.statistics.failOther());
+    }
+    counter(
+        "nv_inference_count",
+        "Inferences: the elements of all batches that were executed",
+        ModelStatistics::inferenceCount);
+    counter(
+        "nv_inference_exec_count",
+        "Executions of the model, each of one batch",
+        ModelStatistics::executionCount);
+    gauge(
+        "nv_inference_pending_request_count",
+        "Requests that wait to be executed",
+        ModelStatistics::pendingCount);
+    gauge(
+        "nereid_inference_executing_request_count",
+        "Requests that are being executed",
+        ModelStatistics::executingCount);
+  }
+
+  private void failure(Figures model, String reason, long count) {
+    text.sample(MetricsText.labels(model.labels, MetricsText.label("reason", reason)), count);
+  }
+
+  private void durations() {
+    duration("request", "Time from submission to answer", ModelStatistics::success);
+    duration("queue", "Time that requests waited", ModelStatistics::queue);
+    duration("compute_input", "Time for handing inputs over", ModelStatistics::computeInput);
+    duration("compute_infer", "Time in the backend", ModelStatistics::computeInfer);
+    duration("compute_output", "Time for taking outputs back", ModelStatistics::computeOutput);
+  }
+
+  private void duration(
+      String what, String help, Function<ModelStatistics, DurationStatistic> value) {
+    counter(
+        "nv_inference_" + what + "_duration_us",
+        help + ", in microseconds",
+        figures -> us(value.apply(figures)));
+  }
+
+  private static long us(DurationStatistic duration) {
+    return duration.totalNs() / 1000;
+  }
+
+  /** Of models that use it. */
+  private void cache() {
+    cached("num_hits", "Requests that the cache answered", figures -> figures.cacheHit().count());
+    cached(
+        "num_misses",
+        "Requests that the cache did not know",
+        figures -> figures.cacheMiss().count());
+    cached(
+        "hit_duration",
+        "Time for finding and copying answers, in microseconds",
+        figures -> us(figures.cacheHit()));
+    cached(
+        "miss_duration",
+        "Time for finding none, and for keeping the new one, in microseconds",
+        figures -> us(figures.cacheMiss()));
+  }
+
+  private void cached(String what, String help, ToLongFunction<ModelStatistics> value) {
+    text.counter("nv_cache_" + what + "_per_model", help);
+    for (Figures model : models) {
+      if (model.cached) {
+        text.sample(model.labels, value.applyAsLong(model.statistics));
+      }
+    }
+  }
+
+  private void histograms() {
+    text.histogram("nv_inference_first_response_histogram_ms", "Time to the first response");
+    for (Figures model : models) {
+      if (!model.decoupled) { // the first response is the only one
+        ModelStatistics figures = model.statistics;
+        Buckets.MILLISECONDS.write(
+            text, model.labels, figures.totalHistogram(), figures.success().totalNs());
+      }
+    }
+    text.histogram("nereid_inference_request_duration_seconds", "Time from submission to answer");
+    for (Figures model : models) {
+      ModelStatistics figures = model.statistics;
+      Buckets.SECONDS.write(
+          text, model.labels, figures.totalHistogram(), figures.success().totalNs());
+    }
+    text.histogram("nereid_inference_queue_duration_seconds", "Time that requests waited");
+    for (Figures model : models) {
+      ModelStatistics figures = model.statistics;
+      Buckets.SECONDS.write(
+          text, model.labels, figures.queueHistogram(), figures.queue().totalNs());
+    }
+    text.histogram(
+        "nereid_inference_compute_duration_seconds",
+        "Time of the executions that requests were part of");
+    for (Figures model : models) {
+      Buckets.SECONDS.write(
+          text, model.labels, model.statistics.computeHistogram(), computeNs(model.statistics));
+    }
+    text.histogram("nereid_inference_batch_size", "Sizes of the batches that were executed");
+    for (Figures model : models) {
+      Buckets.SIZES.write(text, model.labels, model.statistics.batches());
+    }
+  }
+
+  private static long computeNs(ModelStatistics figures) {
+    return figures.computeInput().totalNs()
+        + figures.computeInfer().totalNs()
+        + figures.computeOutput().totalNs();
+  }
+
+  private void counter(String name, String help, ToLongFunction<ModelStatistics> value) {
+    text.counter(name, help);
+    samples(value);
+  }
+
+  private void gauge(String name, String help, ToLongFunction<ModelStatistics> value) {
+    text.gauge(name, help);
+    samples(value);
+  }
+
+  private void samples(ToLongFunction<ModelStatistics> value) {
+    for (Figures model : models) {
+      text.sample(model.labels, value.applyAsLong(model.statistics));
+    }
+  }
+}

@@ -1,0 +1,42 @@
+package io.nereid.server.metrics;
+
+import io.nereid.CacheStatistics;
+import io.nereid.Nereid;
+import io.nereid.PoolStatistics;
+import java.util.Map;
+import java.util.function.LongSupplier;
+
+/** What the server holds: memory of requests, cached responses, connections. */
+final class ServerMetrics {
+
+  private ServerMetrics() {}
+
+  static void write(Nereid nereid, Map<String, LongSupplier> connections, MetricsText text) {
+    PoolStatistics pool = nereid.poolStatistics();
+    text.gauge("nv_pinned_memory_pool_total_bytes", "Most that inputs and outputs may take")
+        .sample("", pool.byteLimit());
+    text.gauge("nv_pinned_memory_pool_used_bytes", "What inputs and outputs take now")
+        .sample("", pool.liveBytes());
+    text.gauge("nereid_pool_reserved_bytes", "What the pool has taken from the system")
+        .sample("", pool.reservedBytes());
+    text.gauge("nereid_pool_high_water_bytes", "Most that inputs and outputs ever took")
+        .sample("", pool.highWaterBytes());
+    text.gauge("nereid_pool_buffers", "Inputs and outputs that are in use")
+        .sample("", pool.liveBuffers());
+    text.counter("nereid_pool_failures_total", "Inputs and outputs for which there was no memory")
+        .sample("", pool.failures());
+    CacheStatistics cache = nereid.cacheStatistics();
+    if (cache.byteLimit() > 0) {
+      text.gauge("nereid_cache_limit_bytes", "Most that cached responses may take")
+          .sample("", cache.byteLimit());
+      text.gauge("nereid_cache_used_bytes", "What cached responses take now")
+          .sample("", cache.bytes());
+      text.gauge("nereid_cache_entries", "Responses that are cached").sample("", cache.entries());
+      text.counter("nereid_cache_evictions_total", "Cached responses that had to make room")
+          .sample("", cache.evictions());
+    }
+    text.gauge("nereid_connections", "Open connections");
+    connections.forEach((protocol, count) ->
+        text.sample(MetricsText.label("protocol", protocol), count.getAsLong()));
+  }
+}

@@ -1,0 +1,52 @@
+package io.nereid.server.tls;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+
+/**
+ * Which PEM files encrypt connections.
+ *
+ * @param certificate the server's certificate, and behind it those that lead to a root
+ * @param key the private key of the first of them, not encrypted
+ * @param clientCa certificates that those of clients must lead to; empty: clients need none
+ * @param clientCertificate whether clients need one, where {@code clientCa} is given
+ */
+public record TlsOptions(
+    Path certificate, Path key, Optional<Path> clientCa, ClientCertificate clientCertificate) {
+
+  /** Whether a client needs a certificate. */
+  public enum ClientCertificate {
+    /** A client without one is refused. */
+    REQUIRED,
+    /** A client may have none; one that is not trusted is refused. */
+    OPTIONAL
+  }
+
+  /** Checks the values. */
+  public TlsOptions {
+    Objects.requireNonNull(certificate);
+    Objects.requireNonNull(key);
+    Objects.requireNonNull(clientCa);
+    Objects.requireNonNull(clientCertificate);
+  }
+
+  /** For clients that need no certificate. */
+  public static TlsOptions of(Path certificate, Path key) {
+    return new TlsOptions(certificate, key, Optional.empty(), ClientCertificate.OPTIONAL);
+  }
+
+  /** As {@link #of}, for clients whose certificates lead to others. */
+  public static TlsOptions of(
+      Path certificate, Path key, Path clientCa, ClientCertificate clientCertificate) {
+    return new TlsOptions(certificate, key, Optional.of(clientCa), clientCertificate);
+  }
+
+  List<Path> files() {
+    List<Path> files = new ArrayList<>(List.of(certificate, key));
+    clientCa.ifPresent(files::add);
+    return files;
+  }
+}

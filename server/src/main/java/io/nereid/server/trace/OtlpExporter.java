@@ -1,0 +1,122 @@
+package io.nereid.server.trace;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.HttpURLConnection;
+import java.net.URI;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Sends traces to a collector by OTLP over HTTP, one batch at a time. Made with HttpURLConnection,
+ * which works on the thread that calls it: the trace thread stays the only one.
+ */
+final class OtlpExporter implements TraceSink {
+
+  private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
+  private static final long FIRST_PAUSE_NS = TimeUnit.SECONDS.toNanos(1);
+
+  /** A batch that the collector does not take by then is lost, so that newer ones have a chance. */
+  private static final int MOST_ATTEMPTS = 5;
+
+  /** Most bytes of an answer that are read; what it says is of no use here. */
+  private static final int MOST_ANSWER_BYTES = 64 << 10;
+
+  private final URI url;
+  private final OtlpEncoder encoder;
+  private final Map<String, String> fields;
+  private volatile long deadlineNs;
+  private volatile boolean ending;
+
+  OtlpExporter(OtlpOptions options, Map<String, String> environment) {
+    url = options.url();
+    fields = OtlpResource.fields(environment);
+    // Absent where the classes do not come from the jar, as in an IDE.
+    String known = OtlpExporter.class.getPackage().getImplementationVersion();
+    String version = known == null ? "dev" : known;
+    try {
+      encoder =
+          new OtlpEncoder(
+              OtlpResource.attributes(options.resource(), environment, version), version);
+    } catch (IOException e) {
+      throw new IllegalStateException(e); // of writing to memory
+    }
+  }
+
+  @Override
+  public void endBy(long nanoTime) {
+    deadlineNs = nanoTime;
+    ending = true;
+  }
+
+  @Override
+  public void write(List<Trace> traces) throws IOException {
+    byte[] body = encoder.encode(traces);
+    long pauseNs = FIRST_PAUSE_NS;
+    for (int attempt = 1; ; attempt++) {
+      int status = -1;
+      IOException failure = null;
+      try {
+        status = send(body);
+      } catch (IOException e) {
+        failure = e;
+      }
+      if (status >= 200 && status < 300) {
+        return;
+      }
+      boolean passing =
+          failure != null || status == 429 || status == 502 || status == 503 || status == 504;
+      if (!passing || attempt == MOST_ATTEMPTS || ending) {
+        throw new IOException(
+            "the collector at "
+                + url
+                + (failure == null ? " answered " + status : " could not be reached: " + failure),
+            failure);
+      }
+      pause(pauseNs);
+      pauseNs *= 2;
+    }
+  }
+
+  /** Ends early when the server stops: then there is one more attempt. */
+  private void pause(long pauseNs) {
+    long startNs = System.nanoTime();
+    for (long leftNs = pauseNs;
+        leftNs > 0 && !ending;
+        leftNs = pauseNs - (System.nanoTime() - startNs)) {
+      LockSupport.parkNanos(this, leftNs);
+    }
+  }
+
+  private int send(byte[] body) throws IOException {
+    HttpURLConnection connection = (HttpURLConnection) url.toURL().openConnection();
+    connection.setConnectTimeout(timeoutMs());
+    connection.setReadTimeout(timeoutMs());
+    connection.setInstanceFollowRedirects(false);
+    connection.setUseCaches(false);
+    connection.setRequestMethod("POST");
+    connection.setDoOutput(true);
+    connection.setFixedLengthStreamingMode(body.length);
+    connection.setRequestProperty("Content-Type", "application/x-protobuf");
+    connection.setRequestProperty("Connection", "close"); // most batches are seconds apart
+    fields.forEach(connection::setRequestProperty);
+    connection.getOutputStream().write(body);
+    int status = connection.getResponseCode();
+    try (InputStream answer =
+        status < 400 ? connection.getInputStream() : connection.getErrorStream()) {
+      if (answer != null) {
+        answer.readNBytes(MOST_ANSWER_BYTES);
+      }
+    }
+    return status;
+  }
+
+  /** For one wait of a request; while the server stops, what is left of its time. */
+  private int timeoutMs() {
+    long leftNs = ending ? Math.min(TIMEOUT_NS, deadlineNs - System.nanoTime()) : TIMEOUT_NS;
+    return (int) Math.max(1, Duration.ofNanos(leftNs).toMillis());
+  }
+}

@@ -1,0 +1,181 @@
+package io.nereid.server.trace;
+
+import io.nereid.InferResponse;
+import io.nereid.Model;
+import io.nereid.Timings;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * What is recorded of one request. Filled in by one thread at a time, in the order of the methods;
+ * steps that are not reached are left out. After {@link #end} it belongs to the trace thread.
+ *
+ * <p>Times are those of System.nanoTime, which never is 0 where this runs: 0 means not reached.
+ */
+public final class Trace {
+
+  /** What the request came over. */
+  public enum Protocol {
+    /** HTTP. */
+    HTTP,
+    /** GRPC. */
+    GRPC
+  }
+
+  /** Longest text that is kept: what clients send must not add up in the queue. */
+  private static final int MOST_TEXT = 512;
+
+  /** Of the root span: a string, or a number. */
+  record Attribute(String name, Object value) {}
+
+  /** When the parts of an execution were over, each not before the one in front of it. */
+  record Stages(long computeStartNs, long inputEndNs, long outputStartNs, long computeEndNs) {}
+
+  final long id;
+  final Protocol protocol;
+  final TraceSampler sampler;
+
+  /** The client's span; null when it has none. */
+  final TraceParent parent;
+
+  /** What turns times into those since 1970: read once, so that a trace's times fit together. */
+  final long epochOffsetNs;
+
+  private final TraceQueue queue;
+
+  final String modelName;
+
+  /** The version that was asked for, or answered; -1: not known. */
+  long modelVersion;
+
+  String requestId = "";
+  String name = "infer";
+  final List<Attribute> attributes = new ArrayList<>();
+  long receiveStartNs;
+  long receiveEndNs;
+  long requestStartNs;
+  long requestEndNs;
+  long sendStartNs;
+  long endNs;
+
+  /** Times of a single execution; null when there was none, or several. */
+  Timings timings;
+
+  int batchSize;
+  boolean inline;
+  boolean cacheHit;
+
+  /** Why it failed; null when it did not. */
+  String error;
+
+  /** Whether this server is to blame for that. */
+  boolean serverError;
+
+  private boolean ensemble;
+  private boolean ended;
+
+  Trace(
+      long id,
+      Protocol protocol,
+      String modelName,
+      long modelVersion,
+      TraceParent parent,
+      TraceSampler sampler,
+      TraceQueue queue) {
+    this.id = id;
+    this.protocol = protocol;
+    this.modelName = limited(modelName);
+    this.modelVersion = modelVersion > 0 ? modelVersion : -1;
+    this.parent = parent;
+    this.sampler = sampler;
+    this.queue = queue;
+    Instant now = Instant.now();
+    epochOffsetNs =
+        TimeUnit.SECONDS.toNanos(now.getEpochSecond()) + now.getNano() - System.nanoTime();
+  }
+
+  private static String limited(String text) {
+    return text.length() <= MOST_TEXT ? text : text.substring(0, MOST_TEXT);
+  }
+
+  /** Names the request: what kind it is, not which. */
+  public Trace name(String kind) {
+    name = kind;
+    return this;
+  }
+
+  /** Says something of the request, by the semantic conventions of OpenTelemetry. */
+  public Trace attribute(String key, String value) {
+    attributes.add(new Attribute(key, limited(value)));
+    return this;
+  }
+
+  /** As {@link #attribute(String, String)}. */
+  public Trace attribute(String key, long value) {
+    attributes.add(new Attribute(key, value));
+    return this;
+  }
+
+  /** All of the request has arrived, and it is given to the model now. */
+  public void submitted(Model model) {
+    ensemble = model.spec().ensemble().isPresent();
+    modelVersion = model.version();
+    receiveEndNs = System.nanoTime();
+    requestStartNs = receiveEndNs;
+  }
+
+  /** The model has answered, for the last time where it does so several times. */
+  public void answered(InferResponse response) {
+    requestEndNs = System.nanoTime();
+    modelVersion = response.modelVersion();
+    requestId = limited(response.id().orElse(""));
+    batchSize = response.executedBatchSize();
+    inline = response.ranInline();
+    cacheHit = response.cacheHit();
+    // Those of an ensemble are sums over models that may have run side by side.
+    timings = batchSize > 0 && !ensemble && !cacheHit ? response.timings() : null;
+  }
+
+  /** The reply is sent from now on. */
+  public void sending() {
+    sendStartNs = System.nanoTime();
+  }
+
+  /** The request failed; a reply that says so may still be sent. */
+  public void failed(String why, boolean byServer) {
+    long nowNs = System.nanoTime();
+    if (receiveEndNs == 0) {
+      receiveEndNs = nowNs;
+    } else if (requestEndNs == 0) {
+      requestEndNs = nowNs;
+    }
+    error = limited(why);
+    serverError = byServer;
+  }
+
+  /** The request is over; further calls do nothing. */
+  public void end() {
+    if (!ended) {
+      ended = true;
+      if (sendStartNs == 0 && error == null) {
+        failed("no reply was sent: the client went away", false);
+      }
+      endNs = System.nanoTime();
+      queue.add(this);
+    }
+  }
+
+  /**
+   * The core tells how long things took, not when. They follow each other from the start of the
+   * request, and what is left in the end is the way back to the thread that waited.
+   */
+  Stages stages() {
+    long computeStartNs = Math.min(requestStartNs + timings.queueNs(), requestEndNs);
+    long inputEndNs = Math.min(computeStartNs + timings.computeInputNs(), requestEndNs);
+    long outputStartNs = Math.min(inputEndNs + timings.computeInferNs(), requestEndNs);
+    long computeEndNs = Math.min(outputStartNs + timings.computeOutputNs(), requestEndNs);
+    return new Stages(computeStartNs, inputEndNs, outputStartNs, computeEndNs);
+  }
+}

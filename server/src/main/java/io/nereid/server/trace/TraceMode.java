@@ -1,0 +1,17 @@
+package io.nereid.server.trace;
+
+import java.util.Locale;
+
+/** Where traces go. */
+public enum TraceMode {
+  /** Into files, in Triton's JSON format. */
+  TRITON,
+  /** To an OpenTelemetry collector. */
+  OPENTELEMETRY;
+
+  /** As it is written in settings. */
+  @Override
+  public String toString() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+}

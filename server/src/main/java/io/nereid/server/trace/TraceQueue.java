@@ -1,0 +1,135 @@
+package io.nereid.server.trace;
+
+import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Traces on their way from requests to the sink, and the thread that carries them. It is bounded: a
+ * request never waits for it, what does not fit is dropped and counted.
+ */
+final class TraceQueue {
+
+  private static final Logger LOGGER = System.getLogger(TraceQueue.class.getName());
+
+  /** How often the log tells of traces that were lost. */
+  private static final long REPORT_EVERY_NS = TimeUnit.MINUTES.toNanos(1);
+
+  private final TraceSink sink;
+  private final ArrayBlockingQueue<Trace> traces;
+  private final int batchSize;
+  private final long delayNs;
+
+  /** Traces in the queue; for moments less, while one is added that was already taken out. */
+  private final AtomicInteger pending = new AtomicInteger();
+
+  private final LongAdder dropped = new LongAdder();
+  private final Thread thread;
+  private volatile boolean closing;
+
+  /** The trace thread's own: what was told of lost traces, and when. */
+  private long reportedCount;
+
+  private long reportedNs = System.nanoTime() - REPORT_EVERY_NS;
+  private String lastFailure;
+
+  TraceQueue(TraceSink sink, int capacity, int batchSize, Duration delay) {
+    this.sink = sink;
+    this.batchSize = batchSize;
+    traces = new ArrayBlockingQueue<>(capacity);
+    delayNs = delay.toNanos();
+    thread = Thread.ofPlatform().daemon().name("nrd-trace").start(this::run);
+  }
+
+  void add(Trace trace) {
+    if (closing || !traces.offer(trace)) {
+      dropped.increment();
+      return;
+    }
+    // The first of a batch begins its time, the last ends it: others wake nobody.
+    int count = pending.incrementAndGet();
+    if (count == 1 || count == batchSize) {
+      LockSupport.unpark(thread);
+    }
+  }
+
+  long droppedCount() {
+    return dropped.sum();
+  }
+
+  /** Writes what is there, and ends; whether it could within the timeout. */
+  boolean close(Duration timeout) {
+    sink.endBy(System.nanoTime() + timeout.toNanos());
+    closing = true;
+    LockSupport.unpark(thread);
+    try {
+      return thread.join(timeout);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
+  }
+
+  private void run() {
+    List<Trace> batch = new ArrayList<>();
+    while (awaitBatch()) {
+      traces.drainTo(batch, batchSize);
+      pending.addAndGet(-batch.size());
+      write(batch);
+      batch.clear();
+      report();
+    }
+    report();
+  }
+
+  /** False: there are none, and there will be none. */
+  private boolean awaitBatch() {
+    while (traces.isEmpty()) {
+      if (closing) {
+        return false;
+      }
+      LockSupport.park(this);
+    }
+    long startNs = System.nanoTime();
+    while (!closing && pending.get() < batchSize) {
+      long leftNs = delayNs - (System.nanoTime() - startNs);
+      if (leftNs <= 0) {
+        break;
+      }
+      LockSupport.parkNanos(this, leftNs);
+    }
+    return true;
+  }
+
+  private void write(List<Trace> batch) {
+    try {
+      sink.write(batch);
+    } catch (IOException | RuntimeException | OutOfMemoryError e) {
+      dropped.add(batch.size());
+      lastFailure = e.getMessage() == null ? e.toString() : e.getMessage();
+    }
+  }
+
+  private void report() {
+    long count = dropped.sum();
+    long nowNs = System.nanoTime();
+    if (count > reportedCount && (closing || nowNs - reportedNs >= REPORT_EVERY_NS)) {
+      LOGGER.log(
+          Level.WARNING,
+          "{0} traces were lost: {1}",
+          Long.toString(count - reportedCount),
+          lastFailure == null ? "they came faster than they could be written" : lastFailure);
+      reportedCount = count;
+      reportedNs = nowNs;
+      lastFailure = null;
+    }
+  }
+}

@@ -1,0 +1,54 @@
+package io.nereid.server.trace;
+
+import java.util.concurrent.atomic.AtomicLong;
+
+/** Picks the requests that are traced, by settings that stay as they are; new ones come anew. */
+final class TraceSampler {
+
+  private final TraceSettings settings;
+  private final AtomicLong seen = new AtomicLong();
+
+  /** Traces still to be taken; negative: no end. */
+  private final AtomicLong left;
+
+  /** The numbered file that is being filled, and traces in it: the trace thread's own. */
+  long fileIndex = -1;
+
+  long fileTraces;
+
+  TraceSampler(TraceSettings settings) {
+    this.settings = settings;
+    left = new AtomicLong(settings.count());
+  }
+
+  /** With the count as it is by now. */
+  TraceSettings settings() {
+    return new TraceSettings(
+        settings.on(), settings.rate(), Math.max(-1, left.get()), settings.logFrequency());
+  }
+
+  boolean isOn() {
+    return settings.on();
+  }
+
+  long logFrequency() {
+    return settings.logFrequency();
+  }
+
+  /** Whether the next request is traced; {@code forced}: its client wants it, whatever is set. */
+  boolean sample(boolean forced) {
+    if (settings.rate() == 0 || left.get() == 0) {
+      return forced;
+    }
+    return (seen.incrementAndGet() % settings.rate() == 0 && take()) || forced;
+  }
+
+  private boolean take() {
+    for (long now = left.get(); now != 0; now = left.get()) {
+      if (now < 0 || left.compareAndSet(now, now - 1)) {
+        return true;
+      }
+    }
+    return false;
+  }
+}

@@ -1,0 +1,215 @@
+package io.nereid.server.trace;
+
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Tracing of one server: its settings, which change while it runs, and the way to a trace. While
+ * nothing is traced there is no thread, no file and no connection, and a request costs one look at
+ * a field.
+ */
+public final class Tracing {
+
+  /** Traces that may wait for the disk. */
+  private static final int FILE_QUEUE_SIZE = 4096;
+
+  private static final int FILE_BATCH_SIZE = 1024;
+  private static final Duration FILE_DELAY = Duration.ofMillis(200);
+
+  /** Who samples the requests of which model, and where the traces go. */
+  private record Sampling(TraceSampler global, Map<String, TraceSampler> models, TraceQueue queue) {
+
+    TraceSampler of(String model) {
+      return models.getOrDefault(model, global);
+    }
+
+    boolean isOn() {
+      return global.isOn() || models.values().stream().anyMatch(TraceSampler::isOn);
+    }
+  }
+
+  private final TraceOptions options;
+  private final AtomicLong ids = new AtomicLong();
+
+  /** Null: nothing is traced. */
+  private volatile Sampling active;
+
+  // ---- Guarded by this -------------------------------------------------------------------------
+
+  private Sampling current;
+  private Map<String, Object> ownGlobal = Map.of();
+  private final Map<String, Map<String, Object>> ownOfModels = new HashMap<>();
+  private boolean closed;
+
+  /** With the settings that hold until somebody changes them. */
+  public Tracing(TraceOptions options) {
+    this.options = options;
+    TraceSettings settings =
+        new TraceSettings(
+            options.timestamps(), options.rate(), options.count(), options.logFrequency());
+    set(new TraceSampler(settings), Map.of());
+  }
+
+  // ---- For requests ----------------------------------------------------------------------------
+
+  /** Whether {@link #begin} can give a trace at all. */
+  public boolean isOn() {
+    return active != null;
+  }
+
+  /**
+   * The trace of a request; null when it is not traced.
+   *
+   * @param version the model's version; 0: none was named
+   * @param receiveStartNs when the request began to arrive, by the clock of System.nanoTime
+   * @param traceparent the client's header field of this name; null when there is none
+   * @param tracestate as traceparent
+   */
+  public Trace begin(
+      Trace.Protocol protocol,
+      String model,
+      long version,
+      long receiveStartNs,
+      String traceparent,
+      String tracestate) {
+    Sampling now = active;
+    if (now == null) {
+      return null;
+    }
+    TraceSampler sampler = now.of(model);
+    if (!sampler.isOn()) {
+      return null;
+    }
+    TraceParent parent =
+        options.mode() == TraceMode.OPENTELEMETRY
+            ? TraceParent.parse(traceparent, tracestate)
+            : null;
+    if (!sampler.sample(parent != null && parent.sampled())) {
+      return null;
+    }
+    Trace trace =
+        new Trace(ids.incrementAndGet(), protocol, model, version, parent, sampler, now.queue());
+    trace.receiveStartNs = receiveStartNs;
+    return trace;
+  }
+
+  // ---- For who changes settings ----------------------------------------------------------------
+
+  /**
+   * The settings that hold, by Triton's names.
+   *
+   * @param model of this model; empty: of all that have none of their own
+   */
+  public synchronized Map<String, List<String>> settings(String model) {
+    TraceSettings settings = current.of(model).settings();
+    Map<String, List<String>> named = new LinkedHashMap<>();
+    named.put(TraceUpdate.LEVEL, List.of(settings.on() ? "TIMESTAMPS" : "OFF"));
+    named.put(TraceUpdate.RATE, List.of(Long.toString(settings.rate())));
+    named.put(TraceUpdate.COUNT, List.of(Long.toString(settings.count())));
+    if (options.mode() == TraceMode.TRITON) {
+      named.put(TraceUpdate.LOG_FREQUENCY, List.of(Long.toString(settings.logFrequency())));
+      named.put(TraceUpdate.FILE, List.of(options.file()));
+    }
+    named.put(TraceUpdate.MODE, List.of(options.mode().toString()));
+    if (options.mode() == TraceMode.OPENTELEMETRY) {
+      named.put("url", List.of(options.otlp().url().toString()));
+    }
+    return named;
+  }
+
+  /**
+   * Changes settings, all that are given or, when it throws, none.
+   *
+   * @param model of this model, which the caller knows to be there; empty: of all
+   * @param given by Triton's names; without values: as the server has it, or was started with it
+   */
+  public synchronized void update(String model, Map<String, List<String>> given) {
+    boolean global = model.isEmpty();
+    Map<String, Object> own = global ? ownGlobal : ownOfModels.get(model);
+    Map<String, Object> updated = TraceUpdate.apply(withCount(own, current.of(model)), given);
+    TraceSettings started =
+        new TraceSettings(
+            options.timestamps(), options.rate(), options.count(), options.logFrequency());
+    if (!global) {
+      TraceSampler sampler = sampler(updated, current.global().settings());
+      Map<String, TraceSampler> samplers = new HashMap<>(current.models());
+      if (updated.isEmpty()) {
+        ownOfModels.remove(model);
+        samplers.remove(model);
+      } else {
+        ownOfModels.put(model, updated);
+        samplers.put(model, sampler);
+      }
+      set(current.global(), samplers);
+      return;
+    }
+    TraceSampler sampler = sampler(updated, started);
+    Map<String, TraceSampler> samplers = new HashMap<>();
+    ownOfModels.replaceAll((name, ownOf) -> withCount(ownOf, current.of(name)));
+    ownOfModels.forEach((name, ownOf) -> samplers.put(name, sampler(ownOf, sampler.settings())));
+    ownGlobal = updated;
+    set(sampler, samplers);
+  }
+
+  /** A count of one's own goes on where it is. */
+  private static Map<String, Object> withCount(Map<String, Object> own, TraceSampler sampler) {
+    if (own == null || !own.containsKey(TraceUpdate.COUNT)) {
+      return own;
+    }
+    Map<String, Object> updated = new HashMap<>(own);
+    updated.put(TraceUpdate.COUNT, sampler.settings().count());
+    return updated;
+  }
+
+  private TraceSampler sampler(Map<String, Object> own, TraceSettings fallback) {
+    TraceSettings settings = TraceUpdate.settings(own, fallback);
+    String fault = settings.fault(options.mode(), options.file());
+    if (fault != null) {
+      throw TraceUpdate.invalid("Attempting to set invalid trace setting :" + fault);
+    }
+    return new TraceSampler(settings);
+  }
+
+  private void set(TraceSampler global, Map<String, TraceSampler> models) {
+    TraceQueue queue = current == null ? null : current.queue();
+    current = new Sampling(global, Map.copyOf(models), queue);
+    if (current.isOn() && !closed) {
+      if (queue == null) {
+        current = new Sampling(global, current.models(), start());
+      }
+      active = current;
+    } else {
+      active = null;
+    }
+  }
+
+  private TraceQueue start() {
+    if (options.mode() == TraceMode.TRITON) {
+      return new TraceQueue(
+          new TraceFile(options.file()), FILE_QUEUE_SIZE, FILE_BATCH_SIZE, FILE_DELAY);
+    }
+    OtlpOptions otlp = options.otlp();
+    return new TraceQueue(
+        new OtlpExporter(otlp, System.getenv()), otlp.queueSize(), otlp.batchSize(), otlp.delay());
+  }
+
+  /** Traces that were taken and are lost, since the start. */
+  public synchronized long droppedCount() {
+    return current.queue() == null ? 0 : current.queue().droppedCount();
+  }
+
+  /** Takes no more traces, and writes those there are; whether it could within the timeout. */
+  public boolean close(Duration timeout) {
+    TraceQueue queue;
+    synchronized (this) {
+      closed = true;
+      active = null;
+      queue = current.queue();
+    }
+    return queue == null || queue.close(timeout);
+  }
+}

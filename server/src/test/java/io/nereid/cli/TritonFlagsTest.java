@@ -1,0 +1,94 @@
+package io.nereid.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import picocli.CommandLine.Model.CommandSpec;
+
+/** Command lines that were written for Triton. */
+class TritonFlagsTest {
+
+  @Test
+  void flagsWithoutEffectAreAcceptedWithAWarning() {
+    CommandSpec serve = Main.commandLine().getSubcommands().get("serve").getCommandSpec();
+    int found = 0;
+    for (Map.Entry<String, String> flag : TritonFlags.reasons().entrySet()) {
+      if (serve.findOption(flag.getKey()).hidden()) {
+        String warning = "warning: " + flag.getKey() + " has no effect: " + flag.getValue();
+        SettingsRun attached = new SettingsRun(Map.of(), flag.getKey() + "=1");
+        SettingsRun apart = new SettingsRun(Map.of(), flag.getKey(), "1", flag.getKey(), "2");
+        assertEquals(0, attached.exitCode(), attached.err());
+        assertEquals("nereid: " + warning + "\n", attached.err());
+        assertEquals("nereid: " + warning + "\n", apart.err());
+        found++;
+      }
+    }
+    assertTrue(found > 20, "only " + found);
+  }
+
+  @Test
+  void fromAFileTheWarningNamesThePlace(@TempDir Path directory) throws Exception {
+    Path file = Files.writeString(directory.resolve("a.yaml"), "http-port: 1\nrate-limit: off\n");
+    SettingsRun run = new SettingsRun(Map.of(), "--config", file.toString());
+    assertTrue(run.err().contains("warning: " + file + ":2: --rate-limit has no"), run.err());
+  }
+
+  @Test
+  void theCommandLineOfADeploymentIsUnderstood() {
+    SettingsRun run =
+        new SettingsRun(
+            Map.of(),
+            "--model-store=/models",
+            "--http-port=8080",
+            "--strict-model-config=false",
+            "--exit-on-error=false",
+            "--cache-config",
+            "local,size=1048576",
+            "--pinned-memory-pool-byte-size=268435456",
+            "--cuda-memory-pool-byte-size=0:67108864",
+            "--min-supported-compute-capability=6.0",
+            "--backend-config=onnxruntime,default-max-batch-size=8");
+    assertEquals(0, run.exitCode(), run.err());
+    assertEquals(4, run.err().lines().count(), run.err());
+    assertEquals("[/models]", run.value("--model-repository"));
+    assertEquals(1 << 20, run.mixin(RuntimeArguments.class).options().cacheByteLimit());
+    assertEquals(268_435_456, run.mixin(RuntimeArguments.class).options().poolByteLimit());
+  }
+
+  @Test
+  void theOlderFlagOfTheCacheIsTheSame() {
+    SettingsRun run = new SettingsRun(Map.of(), "--response-cache-byte-size=5000");
+    assertEquals(5000, run.mixin(RuntimeArguments.class).options().cacheByteLimit());
+    assertEquals(
+        0, new SettingsRun(Map.of()).mixin(RuntimeArguments.class).options().cacheByteLimit());
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "--cache-config=redis,host=h | (there is no other cache), got 'redis,host=h'",
+        "--cache-config=local | expected --cache-config local,size=BYTES, got 'local'",
+        "--cache-config=local,size=x | expected --cache-config local,size=BYTES, got",
+        "--cache-config=local,size=-1 | expected --cache-config local,size=BYTES, got",
+        "--cache-config=local,bytes=1 | expected --cache-config local,size=BYTES, got",
+        "--pinned-memory-pool-byte-size=-1 | of 0 or more, got -1",
+        "--response-cache-byte-size=-1 | of 0 or more, got -1",
+        "--no-such-flag=1 | Unknown option: '--no-such-flag=1'",
+        "--cuda-memory-pool-bite-size=1 | Unknown option: '--cuda-memory-pool-bite-size=1'"
+      })
+  void whatIsWrongIsNamed(String flag, String message) {
+    CommandLineRun run = new CommandLineRun();
+    assertEquals(2, run.run("serve", flag));
+    assertTrue(run.err().contains(message), run.err());
+    assertFalse(run.err().contains("did you mean --cuda"), run.err());
+  }
+}

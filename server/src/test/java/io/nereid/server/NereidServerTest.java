@@ -1,0 +1,161 @@
+package io.nereid.server;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.nereid.ModelEvent;
+import io.nereid.NereidException;
+import io.nereid.RepositoryOptions;
+import io.nereid.server.http.HttpOptions;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The order in which a server starts. */
+class NereidServerTest {
+
+  private static final Path MODELS = Path.of("..", "examples", "models");
+
+  private static int freePort() throws IOException {
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      return socket.getLocalPort();
+    }
+  }
+
+  private static HttpOptions at(int port) {
+    return HttpOptions.builder().port(port).exitTimeout(Duration.ofSeconds(10)).build();
+  }
+
+  private static HttpResponse<String> ask(HttpClient client, int port, String method, String path)
+      throws Exception {
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
+            .method(
+                method,
+                method.equals("GET") ? BodyPublishers.noBody() : BodyPublishers.ofString("{}"))
+            .timeout(Duration.ofSeconds(20))
+            .build();
+    return client.send(request, BodyHandlers.ofString());
+  }
+
+  @Test
+  void healthAnswersWhileModelsAreLoaded() throws Exception {
+    CountDownLatch loading = new CountDownLatch(1);
+    CountDownLatch goOn = new CountDownLatch(1);
+    RepositoryOptions repository =
+        RepositoryOptions.builder()
+            .repository(MODELS)
+            .explicit("identity_fp32")
+            .listener(event -> {
+              if (event instanceof ModelEvent.Loading) {
+                loading.countDown();
+                await(goOn);
+              }
+            })
+            .build();
+    int port = freePort();
+    ServerOptions options = ServerOptions.builder().repository(repository).http(at(port)).build();
+    CompletableFuture<NereidServer> starting =
+        CompletableFuture.supplyAsync(() -> NereidServer.start(options));
+    try (HttpClient client = HttpClient.newHttpClient()) {
+      await(loading);
+      assertEquals(200, ask(client, port, "GET", "/v2/health/live").statusCode());
+      assertEquals(503, ask(client, port, "GET", "/v2/health/ready").statusCode());
+      assertEquals(503, ask(client, port, "GET", "/v2/models/identity_fp32/ready").statusCode());
+      assertEquals(200, ask(client, port, "GET", "/v2").statusCode());
+      for (String path :
+          List.of(
+              "POST /v2/models/identity_fp32/infer",
+              "POST /v2/models/other/infer",
+              "POST /v2/repository/index",
+              "POST /v2/repository/models/simple/load",
+              "GET /v2/models/identity_fp32",
+              "GET /v2/models/stats")) {
+        HttpResponse<String> response = ask(client, port, path.split(" ")[0], path.split(" ")[1]);
+        assertEquals(503, response.statusCode(), path);
+        assertTrue(response.body().contains("its models are being loaded"), response.body());
+      }
+      goOn.countDown();
+      try (NereidServer server = starting.get(60, TimeUnit.SECONDS)) {
+        assertEquals(200, ask(client, port, "GET", "/v2/health/ready").statusCode());
+        assertEquals(200, ask(client, port, "GET", "/v2/models/identity_fp32").statusCode());
+        assertEquals(List.of(new Frontend("HTTP", "http://127.0.0.1:" + port)), server.frontends());
+        assertEquals(
+            List.of("runtime", "HTTP", "models"),
+            server.startTimes().parts().stream().map(StartTimes.Part::name).toList());
+      }
+    } finally {
+      goOn.countDown();
+    }
+  }
+
+  @Test
+  void aTakenPortIsKnownBeforeModelsAreLoaded() throws Exception {
+    AtomicInteger events = new AtomicInteger();
+    RepositoryOptions repository =
+        RepositoryOptions.builder()
+            .repository(MODELS)
+            .listener(event -> events.incrementAndGet())
+            .build();
+    try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      ServerOptions options =
+          ServerOptions.builder().repository(repository).http(at(taken.getLocalPort())).build();
+      NereidException failure =
+          assertThrows(NereidException.class, () -> NereidServer.start(options));
+      String where = "127.0.0.1:" + taken.getLocalPort();
+      assertTrue(failure.getMessage().contains("listen at " + where), failure::getMessage);
+    }
+    assertEquals(0, events.get());
+  }
+
+  @Test
+  void aStartThatFailsClosesThePort(@TempDir Path repository) throws Exception {
+    Files.createDirectories(repository.resolve("broken/1"));
+    Files.writeString(repository.resolve("broken/config.pbtxt"), "backend: \"none\"");
+    int port = freePort();
+    ServerOptions options =
+        ServerOptions.builder()
+            .repository(RepositoryOptions.builder().repository(repository).build())
+            .http(at(port))
+            .build();
+    assertThrows(NereidException.class, () -> NereidServer.start(options));
+    try (ServerSocket free = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+      assertEquals(port, free.getLocalPort());
+    }
+  }
+
+  @Test
+  void httpCanBeLeftOut() {
+    try (NereidServer server =
+        NereidServer.start(ServerOptions.builder().http(Optional.empty()).build())) {
+      assertEquals(List.of(), server.frontends());
+      assertTrue(server.stop());
+    }
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      assertTrue(latch.await(60, TimeUnit.SECONDS));
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+}

@@ -1,0 +1,295 @@
+package io.nereid.server.metrics;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.nereid.DataType;
+import io.nereid.InferRequest;
+import io.nereid.ModelSpec;
+import io.nereid.Nereid;
+import io.nereid.NereidException;
+import io.nereid.NereidOptions;
+import io.nereid.Tensor;
+import io.nereid.backend.BackendInstance;
+import io.nereid.server.NereidServer;
+import io.nereid.server.ServerOptions;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What a scraper gets. */
+class MetricsTest {
+
+  private static final String[] ONES = {"model", "ones", "version", "1"};
+
+  private final HttpClient client = HttpClient.newHttpClient();
+  private NereidServer server;
+
+  @BeforeEach
+  void start() {
+    server =
+        NereidServer.start(
+            ServerOptions.builder()
+                .runtime(NereidOptions.builder().cacheByteLimit(1 << 20).build())
+                .metrics(MetricsOptions.builder().interval(Duration.ZERO).build())
+                .build());
+  }
+
+  @AfterEach
+  void stop() {
+    client.close();
+    server.close();
+  }
+
+  private Nereid nereid() {
+    return server.nereid();
+  }
+
+  private static ModelSpec.Builder identity(String name) {
+    return ModelSpec.builder(name)
+        .backend("identity")
+        .maxBatchSize(8)
+        .input("IN", DataType.FP32, 1)
+        .output("OUT", DataType.FP32, 1);
+  }
+
+  private void infer(String model, int rows) {
+    try (InferRequest request = nereid().model(model).newRequest()) {
+      request.input("IN", Tensor.ofFloats(new float[rows], rows, 1));
+      request.infer().close();
+    }
+  }
+
+  private URI uri(String path) {
+    return URI.create("http://127.0.0.1:" + server.metricsPort().orElseThrow() + path);
+  }
+
+  private HttpResponse<String> send(String method, String path) throws Exception {
+    HttpRequest request =
+        HttpRequest.newBuilder(uri(path))
+            .timeout(Duration.ofSeconds(20))
+            .method(method, HttpRequest.BodyPublishers.noBody())
+            .build();
+    return client.send(request, BodyHandlers.ofString());
+  }
+
+  private Exposition scrape() throws Exception {
+    HttpResponse<String> response = send("GET", "/metrics");
+    assertEquals(200, response.statusCode());
+    assertEquals(
+        "text/plain; version=0.0.4; charset=utf-8",
+        response.headers().firstValue("Content-Type").orElseThrow());
+    return Exposition.parse(response.body());
+  }
+
+  @Test
+  void requestsAreCountedByTritonsNames() throws Exception {
+    nereid().load(identity("ones").build());
+    infer("ones", 1);
+    infer("ones", 3);
+    infer("ones", 3);
+    Exposition metrics = scrape();
+    assertEquals(3, metrics.value("nv_inference_request_success", ONES));
+    assertEquals(7, metrics.value("nv_inference_count", ONES));
+    assertEquals(3, metrics.value("nv_inference_exec_count", ONES));
+    assertEquals(0, metrics.value("nv_inference_pending_request_count", ONES));
+    for (String what : new String[] {"request", "queue", "compute_input", "compute_infer"}) {
+      assertEquals("counter", metrics.family("nv_inference_" + what + "_duration_us").type());
+    }
+    assertEquals("gauge", metrics.family("nv_inference_pending_request_count").type());
+    double us = metrics.value("nv_inference_request_duration_us", ONES);
+    double seconds = metrics.value("nereid_inference_request_duration_seconds_sum", ONES);
+    assertEquals(us, Math.floor(seconds * 1e6 + 1e-3), 1);
+    assertTrue(seconds > 0 && seconds < 60, "took " + seconds);
+    for (String what : new String[] {"request", "queue", "compute"}) {
+      assertEquals(3, metrics.value("nereid_inference_" + what + "_duration_seconds_count", ONES));
+    }
+    assertEquals(3, metrics.value("nv_inference_first_response_histogram_ms_count", ONES));
+    String size = "nereid_inference_batch_size";
+    assertEquals(7, metrics.value(size + "_sum", ONES));
+    assertEquals(1, metrics.value(size + "_bucket", "model", "ones", "version", "1", "le", "2"));
+    assertEquals(3, metrics.value(size + "_bucket", "model", "ones", "version", "1", "le", "4"));
+  }
+
+  @Test
+  void durationsFallIntoTheirBuckets() throws Exception {
+    BackendInstance slow =
+        batch -> {
+          Thread.sleep(30); // what is measured is at least this
+          batch.output("OUT", batch.input("IN"));
+        };
+    nereid().load(identity("ones").backend(context -> slow).build());
+    infer("ones", 1);
+    Exposition metrics = scrape();
+    String[] below = {"model", "ones", "version", "1", "le", "0.025"};
+    String[] above = {"model", "ones", "version", "1", "le", "10"};
+    for (String what : new String[] {"request", "compute"}) {
+      String bucket = "nereid_inference_" + what + "_duration_seconds_bucket";
+      assertEquals(0, metrics.value(bucket, below));
+      assertEquals(1, metrics.value(bucket, above));
+    }
+    double seconds = metrics.value("nereid_inference_compute_duration_seconds_sum", ONES);
+    assertTrue(seconds >= 0.03, "took " + seconds);
+  }
+
+  @Test
+  void failuresHaveReasons() throws Exception {
+    BackendInstance broken =
+        batch -> {
+          throw new IOException("broken");
+        };
+    nereid().load(identity("ones").backend(context -> broken).build());
+    assertFails(1);
+    assertFails(9); // more than a batch may have
+    Exposition metrics = scrape();
+    String name = "nv_inference_request_failure";
+    assertEquals(1, metrics.value(name, "model", "ones", "version", "1", "reason", "BACKEND"));
+    assertEquals(1, metrics.value(name, "model", "ones", "version", "1", "reason", "OTHER"));
+    assertEquals(0, metrics.value(name, "model", "ones", "version", "1", "reason", "REJECTED"));
+    assertEquals(0, metrics.value(name, "model", "ones", "version", "1", "reason", "CANCELED"));
+    assertEquals(0, metrics.value("nv_inference_request_success", ONES));
+  }
+
+  private void assertFails(int rows) {
+    try {
+      infer("ones", rows);
+      throw new AssertionError("it did not fail");
+    } catch (NereidException e) {
+      // As it should.
+    }
+  }
+
+  @Test
+  void theCacheIsToldOfModelsThatUseIt() throws Exception {
+    nereid().load(identity("ones").responseCache(true).build());
+    nereid().load(identity("other").build());
+    infer("ones", 1);
+    infer("ones", 1);
+    Exposition metrics = scrape();
+    assertEquals(1, metrics.value("nv_cache_num_hits_per_model", ONES));
+    assertEquals(1, metrics.value("nv_cache_num_misses_per_model", ONES));
+    assertEquals(1, metrics.family("nv_cache_hit_duration_per_model").samples().size());
+    assertEquals(1, metrics.family("nv_cache_miss_duration_per_model").samples().size());
+    assertEquals(1, metrics.value("nereid_cache_entries"));
+    assertEquals(1 << 20, metrics.value("nereid_cache_limit_bytes"));
+  }
+
+  @Test
+  void namesOfModelsAreEscaped() throws Exception {
+    String name = "a\"b\\n\n{}=,\u00e9\u6f22";
+    nereid().load(identity(name).build());
+    infer(name, 2);
+    assertEquals(2, scrape().value("nv_inference_count", "model", name, "version", "1"));
+  }
+
+  @Test
+  void aReloadStartsAtZeroAndAnUnloadEndsTheSeries() throws Exception {
+    nereid().load(identity("ones").build());
+    infer("ones", 1);
+    nereid().load(identity("ones").maxBatchSize(4).build());
+    assertEquals(0, scrape().value("nv_inference_request_success", ONES));
+    nereid().model("ones").close();
+    assertTrue(scrape().family("nv_inference_request_success").samples().isEmpty());
+  }
+
+  @Test
+  void theProcessTellsOfItself() throws Exception {
+    Exposition metrics = scrape();
+    double utilization = metrics.value("nv_cpu_utilization");
+    assertTrue(utilization >= 0 && utilization <= 1, "utilization " + utilization);
+    assertTrue(
+        metrics.value("nv_cpu_memory_total_bytes") > metrics.value("nv_cpu_memory_used_bytes"));
+    assertTrue(metrics.value("nv_cpu_memory_used_bytes") > 0);
+    assertTrue(metrics.value("nv_pinned_memory_pool_total_bytes") > 0);
+    assertEquals(0, metrics.value("nv_pinned_memory_pool_used_bytes"));
+    assertTrue(metrics.value("jvm_memory_used_bytes", "area", "heap") > 0);
+    assertEquals(
+        Runtime.getRuntime().maxMemory(), metrics.value("jvm_memory_max_bytes", "area", "heap"));
+    assertTrue(metrics.value("jvm_threads_current") > 1);
+    assertFalse(metrics.family("jvm_gc_collection_seconds").samples().isEmpty());
+    double started = metrics.value("process_start_time_seconds");
+    assertTrue(started < System.currentTimeMillis() / 1000.0, "started at " + started);
+    double cpuSeconds = metrics.value("process_cpu_seconds_total");
+    assertTrue(scrape().value("process_cpu_seconds_total") >= cpuSeconds);
+    assertEquals(0, metrics.value("nereid_connections", "protocol", "http"));
+    client.send(
+        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + server.httpPort() + "/v2")).build(),
+        BodyHandlers.ofString());
+    assertEquals(1, scrape().value("nereid_connections", "protocol", "http"));
+  }
+
+  @Test
+  void theMachineIsLeftOutWhenItIsNotWanted() throws Exception {
+    server.close();
+    server =
+        NereidServer.start(
+            ServerOptions.builder()
+                .metrics(MetricsOptions.builder().cpuMetrics(false).build())
+                .build());
+    Exposition metrics = scrape();
+    assertFalse(metrics.has("nv_cpu_utilization"));
+    assertFalse(metrics.has("nv_cpu_memory_used_bytes"));
+    assertTrue(metrics.has("jvm_memory_used_bytes"));
+  }
+
+  @Test
+  void otherPathsAndVerbsAreRefused() throws Exception {
+    HttpResponse<String> other = send("GET", "/");
+    assertEquals(404, other.statusCode());
+    assertTrue(other.body().contains("/metrics"), other.body());
+    HttpResponse<String> post = send("POST", "/metrics");
+    assertEquals(405, post.statusCode());
+    assertEquals("GET, HEAD", post.headers().firstValue("Allow").orElseThrow());
+    HttpResponse<String> head = send("HEAD", "/metrics");
+    assertEquals(200, head.statusCode());
+    assertEquals("", head.body());
+    scrape();
+  }
+
+  @Test
+  void itAnswersWhileInferenceIsStuck() throws Exception {
+    CountDownLatch gate = new CountDownLatch(1);
+    BackendInstance stuck =
+        batch -> {
+          gate.await();
+          batch.output("OUT", batch.input("IN"));
+        };
+    nereid().load(identity("ones").maxBatchSize(0).inline(false).backend(context -> stuck).build());
+    int requests = 100; // more than there are threads that could carry them
+    HttpRequest infer =
+        HttpRequest.newBuilder(
+                URI.create("http://127.0.0.1:" + server.httpPort() + "/v2/models/ones/infer"))
+            .version(HttpClient.Version.HTTP_1_1)
+            .POST(
+                HttpRequest.BodyPublishers.ofString(
+                    "{\"inputs\":[{\"name\":\"IN\",\"datatype\":\"FP32\",\"shape\":[1],\"data\":[1]}]}"))
+            .build();
+    CompletableFuture<?>[] answers = new CompletableFuture<?>[requests];
+    for (int i = 0; i < requests; i++) {
+      answers[i] = client.sendAsync(infer, BodyHandlers.ofString());
+    }
+    try {
+      Exposition metrics = scrape();
+      while (metrics.value("nv_inference_pending_request_count", ONES) < requests - 1) {
+        metrics = scrape();
+      }
+      assertEquals(1, metrics.value("nereid_inference_executing_request_count", ONES));
+      assertEquals(requests, metrics.value("nereid_connections", "protocol", "http"));
+      assertTrue(metrics.value("nv_pinned_memory_pool_used_bytes") > 0);
+    } finally {
+      gate.countDown();
+    }
+    CompletableFuture.allOf(answers).join();
+    assertEquals(requests, scrape().value("nv_inference_request_success", ONES));
+  }
+}

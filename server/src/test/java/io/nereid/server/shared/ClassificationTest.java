@@ -1,0 +1,179 @@
+package io.nereid.server.shared;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.nereid.DataType;
+import io.nereid.ModelSpec;
+import io.nereid.NereidException;
+import io.nereid.StatusCode;
+import io.nereid.Tensor;
+import io.nereid.TensorSpec;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class ClassificationTest {
+
+  private static Classification of(long count, boolean batches, String... labels) {
+    ModelSpec model =
+        ModelSpec.builder("m")
+            .backend("identity")
+            .maxBatchSize(batches ? 8 : 0)
+            .input("IN", DataType.FP32, -1)
+            .output(TensorSpec.of("OUT", DataType.FP32, -1).withLabels(List.of(labels)))
+            .build();
+    return Classification.of(model, "OUT", count);
+  }
+
+  private static List<String> strings(Tensor classes) {
+    assertEquals(DataType.BYTES, classes.dataType());
+    return IntStream.range(0, (int) classes.elementCount()).mapToObj(classes::stringAt).toList();
+  }
+
+  private static void expect(String message, Tensor scores, long count) {
+    Classification classification = of(count, true);
+    NereidException failure =
+        assertThrows(NereidException.class, () -> classification.classify(scores));
+    assertEquals(StatusCode.INVALID_ARGUMENT, failure.code());
+    assertTrue(failure.getMessage().contains(message), failure::getMessage);
+  }
+
+  @Test
+  void givesTheBestOfEachRow() {
+    Tensor scores = Tensor.ofFloats(new float[] {0.25f, 7, 0.5f, -1, -2, -0.125f}, 2, 3);
+    Tensor classes = of(2, true, "a", "", "c").classify(scores);
+    assertArrayEquals(new long[] {2, 2}, classes.shape());
+    assertEquals(
+        List.of("7.000000:1", "0.500000:2:c", "-0.125000:2:c", "-1.000000:0:a"), strings(classes));
+  }
+
+  @Test
+  void withoutBatchesAllIsOneRow() {
+    Tensor scores = Tensor.ofInts(new int[] {3, 9, 9, 4}, 2, 2);
+    Tensor classes = of(3, false, "a", "b").classify(scores);
+    assertArrayEquals(new long[] {3}, classes.shape());
+    assertEquals(List.of("9:1:b", "9:2", "4:3"), strings(classes));
+  }
+
+  @Test
+  void thereAreNoMoreClassesThanScores() {
+    Tensor classes = of(100, true).classify(Tensor.ofLongs(new long[] {1, 2, 3, 4}, 2, 2));
+    assertArrayEquals(new long[] {2, 2}, classes.shape());
+    assertEquals(List.of("2:1", "1:0", "4:1", "3:0"), strings(classes));
+    classes = of(100, true).classify(Tensor.ofLongs(new long[0], 2, 0));
+    assertArrayEquals(new long[] {2, 0}, classes.shape());
+    classes = of(100, true).classify(Tensor.ofLongs(new long[0], 0, 5));
+    assertArrayEquals(new long[] {0, 5}, classes.shape());
+  }
+
+  /** What C++ prints for the same values with %f. */
+  @ParameterizedTest
+  @CsvSource({
+    "0.1, 0.100000",
+    "-0.0, -0.000000",
+    "1e-7, 0.000000",
+    "-4.9e-324, -0.000000",
+    "5e-7, 0.000000",
+    "5.000000000000001e-7, 0.000001",
+    "0.0000015, 0.000002",
+    "2.5e-6, 0.000003",
+    "0.5000005, 0.500000",
+    "1234567.8912345, 1234567.891235",
+    "1e21, 1000000000000000000000.000000",
+    "1.7976931348623157e16, 17976931348623156.000000",
+    "NaN, nan",
+    "Infinity, inf",
+    "-Infinity, -inf"
+  })
+  void numbersAreWrittenAsInCpp(double value, String text) {
+    Tensor classes = of(1, false).classify(Tensor.ofDoubles(new double[] {value}, 1));
+    assertEquals(List.of(text + ":0"), strings(classes));
+  }
+
+  @Test
+  void aFloatIsWrittenWithItsExactValue() {
+    Tensor classes = of(1, false).classify(Tensor.ofFloats(new float[] {16777217.1f}, 1));
+    assertEquals(List.of("16777218.000000:0"), strings(classes));
+    classes = of(1, false).classify(Tensor.ofFloats(new float[] {0.1f}, 1));
+    assertEquals(List.of("0.100000:0"), strings(classes));
+  }
+
+  @Test
+  void notANumberIsWorseThanAnyNumber() {
+    double[] values = {Double.NaN, Double.NEGATIVE_INFINITY, -0.0, 0.0, Double.POSITIVE_INFINITY};
+    Tensor classes = of(5, false).classify(Tensor.ofDoubles(values, 5));
+    assertEquals(
+        List.of("inf:4", "-0.000000:2", "0.000000:3", "-inf:1", "nan:0"), strings(classes));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "INT8, 127:0 0:2 -1:1",
+    "UINT8, 255:1 127:0 0:2",
+    "INT16, 32767:0 0:2 -1:1",
+    "UINT16, 65535:1 32767:0 0:2",
+    "INT32, 2147483647:0 0:2 -1:1",
+    "UINT32, 4294967295:1 2147483647:0 0:2",
+    "INT64, 9223372036854775807:0 0:2 -1:1",
+    "UINT64, 18446744073709551615:1 9223372036854775807:0 0:2"
+  })
+  void integersKeepTheirSign(DataType type, String expected) {
+    int size = type.byteSize();
+    byte[] bytes = new byte[3 * size];
+    Arrays.fill(bytes, 0, 2 * size, (byte) 0xff);
+    bytes[size - 1] = 0x7f;
+    Tensor scores = Tensor.of(type, MemorySegment.ofArray(bytes), 3);
+    assertEquals(List.of(expected.split(" ")), strings(of(3, false).classify(scores)));
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"BOOL", "FP16", "BF16", "BYTES"})
+  void othersAreNoScores(DataType type) {
+    expect(
+        "class result not available for output due to unsupported type '" + type + "'",
+        Tensor.of(type, MemorySegment.ofArray(new byte[4]), 1, 1),
+        1);
+  }
+
+  @Test
+  void rowsAndAnswersAreNotTooLarge() {
+    String message = "classification output tensor too large";
+    MemorySegment bytes = MemorySegment.ofArray(new byte[1_000_004]);
+    Tensor wide = Tensor.of(DataType.INT8, bytes.asSlice(0, 1_000_001), 1, 1_000_001);
+    expect(message, wide, 1);
+    Tensor tall = Tensor.of(DataType.INT8, bytes, 500_002, 2);
+    expect(message, tall, 2);
+    assertArrayEquals(new long[] {500_002, 1}, of(1, true).classify(tall).shape());
+  }
+
+  /** Against sorting everything, with many equal scores. */
+  @Test
+  void isTheHeadOfTheSortedScores() {
+    Random random = new Random(7);
+    for (int round = 0; round < 300; round++) {
+      int size = 1 + random.nextInt(60);
+      int[] scores = random.ints(size, 0, 1 + random.nextInt(20)).toArray();
+      int count = 1 + random.nextInt(size + 5);
+      List<String> expected =
+          IntStream.range(0, size)
+              .boxed()
+              .sorted(
+                  Comparator.comparingInt((Integer index) -> -scores[index])
+                      .thenComparingInt(index -> index))
+              .limit(count)
+              .map(index -> scores[index] + ":" + index)
+              .toList();
+      assertEquals(expected, strings(of(count, false).classify(Tensor.ofInts(scores, size))));
+    }
+  }
+}
