@@ -26,36 +26,44 @@ final class ByteStrings {
 
   /** Every element, in order; there must be exactly {@code count}. */
   static byte[][] decode(MemorySegment encoded, long count) {
-    // Each element takes four bytes at least: a count that cannot be right allocates nothing.
-    if (count > encoded.byteSize() / Integer.BYTES) {
+    long size = byteSize(encoded, count);
+    if (size != encoded.byteSize()) {
       throw InferenceException.malformed(
-          "a BYTES tensor of " + count + " elements has only " + encoded.byteSize() + " bytes");
-    }
-    byte[][] values = new byte[(int) count][];
-    long offset = 0;
-    for (int i = 0; i < count; i++) {
-      long left = encoded.byteSize() - offset - Integer.BYTES;
-      long length = left < 0 ? 0 : Integer.toUnsignedLong(encoded.get(Layouts.INT, offset));
-      if (length > left) {
-        throw InferenceException.malformed(
-            "element "
-                + i
-                + " of a BYTES tensor begins at byte "
-                + offset
-                + " and ends beyond its "
-                + encoded.byteSize()
-                + " bytes");
-      }
-      values[i] = encoded.asSlice(offset + Integer.BYTES, length).toArray(JAVA_BYTE);
-      offset += Integer.BYTES + length;
-    }
-    if (offset != encoded.byteSize()) {
-      throw InferenceException.malformed(
-          (encoded.byteSize() - offset)
+          (encoded.byteSize() - size)
               + " bytes follow the last of "
               + count
               + " elements of a BYTES tensor");
     }
+    byte[][] values = new byte[(int) count][];
+    long at = 0;
+    for (int i = 0; i < count; i++) {
+      long length = Integer.toUnsignedLong(encoded.get(Layouts.INT, at));
+      values[i] = encoded.asSlice(at + Integer.BYTES, length).toArray(JAVA_BYTE);
+      at += Integer.BYTES + length;
+    }
     return values;
+  }
+
+  /** The size of the first {@code count} elements. */
+  static long byteSize(MemorySegment encoded, long count) {
+    long at = 0;
+    for (long i = 0; i < count; i++) {
+      long left = encoded.byteSize() - at - Integer.BYTES;
+      long length = left < 0 ? 0 : Integer.toUnsignedLong(encoded.get(Layouts.INT, at));
+      if (length > left) {
+        throw InferenceException.malformed(
+            "element "
+                + i
+                + " of a BYTES tensor of "
+                + count
+                + " begins at byte "
+                + at
+                + " and ends beyond its "
+                + encoded.byteSize()
+                + " bytes");
+      }
+      at += Integer.BYTES + length;
+    }
+    return at;
   }
 }

@@ -39,7 +39,7 @@ final class GrpcInferReply {
     int rawCount = reply.raw().size();
     int withData = 0;
     for (InferOutputTensor output : message.getOutputsList()) {
-      withData += output.containsParameters(ReplyTensors.REGION) ? 0 : 1;
+      withData += isShared(request, output) ? 0 : 1;
     }
     // Servers may or may not leave an empty place for an output in shared memory.
     boolean placeForEach = rawCount == message.getOutputsCount();
@@ -49,7 +49,7 @@ final class GrpcInferReply {
     }
     int raw = 0;
     for (InferOutputTensor output : message.getOutputsList()) {
-      boolean shared = output.containsParameters(ReplyTensors.REGION);
+      boolean shared = isShared(request, output);
       MemorySegment data = null;
       if (rawCount != 0 && (placeForEach || !shared)) {
         data = reply.raw().get(raw++);
@@ -57,6 +57,11 @@ final class GrpcInferReply {
       response.add(output.getName(), tensor(request, response, output, data, shared));
     }
     return response;
+  }
+
+  private static boolean isShared(InferRequest request, InferOutputTensor output) {
+    return ReplyTensors.isShared(
+        request, output.getName(), output.containsParameters(ReplyTensors.REGION));
   }
 
   private static Tensor tensor(

@@ -80,9 +80,14 @@ final class GrpcStream implements InferStream {
   }
 
   private void remember(InferRequest request) {
-    boolean slices = request.outputs().values().stream().anyMatch(out -> out.slice() != null);
-    if (slices) {
-      request.id().ifPresent(id -> withSlices.put(id, request));
+    if (request.outputs().values().stream().anyMatch(output -> output.slice() != null)) {
+      String id =
+          request
+              .id()
+              .orElseThrow(() ->
+                  new IllegalArgumentException(
+                      "a stream's request with outputs in shared memory needs an id"));
+      withSlices.put(id, request);
     }
   }
 

@@ -164,11 +164,13 @@ final class HttpInferReply {
   /** Adds an output; returns how much of the binary data is its own. */
   private long add(Output output, MemorySegment binary, long at, InferResponse response) {
     DataType type = DataType.ofReply(output.datatype, output.name);
-    if (output.parameters.containsKey(ReplyTensors.REGION)) {
-      response.add(
-          output.name,
+    boolean hasData = output.dataAt >= 0 || output.parameters.containsKey("binary_data_size");
+    boolean saysShared = output.parameters.containsKey(ReplyTensors.REGION);
+    if (!hasData && ReplyTensors.isShared(request, output.name, saysShared)) {
+      Tensor shared =
           ReplyTensors.inSharedMemory(
-              request, response, output.name, type, output.parameters, output.shape));
+              request, response, output.name, type, output.parameters, output.shape);
+      response.add(output.name, shared);
       return 0;
     }
     MemorySegment data;

@@ -204,8 +204,7 @@ public final class InferenceClient implements AutoCloseable {
 
   /** Asks a model. Close the response when its outputs are read. */
   public InferResponse infer(InferRequest request) {
-    return Call.run(
-        transport.infer(request), options.retry(), kind(request), limit(request));
+    return Call.run(transport.infer(request), options.retry(), kind(request), limit(request));
   }
 
   /**
@@ -213,8 +212,7 @@ public final class InferenceClient implements AutoCloseable {
    * depends on it runs on virtual threads.
    */
   public CompletableFuture<InferResponse> inferAsync(InferRequest request) {
-    return Call.start(
-        transport.infer(request), options.retry(), kind(request), limit(request));
+    return Call.start(transport.infer(request), options.retry(), kind(request), limit(request));
   }
 
   /**

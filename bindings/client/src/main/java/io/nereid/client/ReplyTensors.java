@@ -41,6 +41,20 @@ final class ReplyTensors {
   }
 
   /**
+   * Whether an output without data of its own lies in shared memory: some servers say so, others
+   * leave it at what the request said.
+   *
+   * @param request null: it is not known which request this answers
+   */
+  static boolean isShared(InferRequest request, String output, boolean saysSo) {
+    if (saysSo || request == null) {
+      return saysSo;
+    }
+    RequestedOutput requested = request.outputs().get(output);
+    return requested != null && requested.slice() != null;
+  }
+
+  /**
    * An output that the server put where the request told it to.
    *
    * @param request null: it is not known which request this answers
@@ -53,13 +67,15 @@ final class ReplyTensors {
       Map<String, Object> parameters,
       long[] shape) {
     SharedMemorySlice slice = request == null ? told(parameters) : asked(request, output);
+    MemorySegment mapped = slice.mapped();
+    long count = elementCount(output, shape);
     long size = slice.byteSize();
     if (type.isFixedSize()) {
-      size = elementCount(output, shape) * type.byteSize();
-    } else if (parameters.get(SIZE) instanceof Long told) {
-      size = told;
+      size = count * type.byteSize();
+    } else if (mapped != null) {
+      size = ByteStrings.byteSize(mapped, count);
     }
-    if (size < 0 || size > slice.byteSize()) {
+    if (size > slice.byteSize()) {
       throw InferenceException.malformed(
           "output '"
               + output
@@ -68,7 +84,6 @@ final class ReplyTensors {
               + " bytes, in shared memory of "
               + slice.byteSize());
     }
-    MemorySegment mapped = slice.mapped();
     MemorySegment data = mapped == null ? null : mapped.asSlice(0, size).asReadOnly();
     return Tensor.ofResponse(owner, type, data, slice, shape);
   }

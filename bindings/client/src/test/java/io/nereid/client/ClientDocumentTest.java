@@ -41,6 +41,7 @@ class ClientDocumentTest {
     ServerOptions options =
         ServerOptions.builder()
             .repository(repository)
+            .allowClientShm(true)
             .grpc(Optional.of(GrpcOptions.builder().build()))
             .build();
     try (NereidServer server = NereidServer.start(options)) {
@@ -64,6 +65,8 @@ class ClientDocumentTest {
                 .formatted(served),
             run("Second", address));
       }
+      assertEquals("1.5\n", run("Shared", http));
+      assertEquals("1.5\n", run("Shared", grpc));
       assertEquals("4\n5\n6\n", run("Repeat", grpc));
     }
   }

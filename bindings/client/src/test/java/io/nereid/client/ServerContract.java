@@ -270,6 +270,52 @@ abstract class ServerContract extends CancellationContract {
   }
 
   @Test
+  void tensorsMayStayInSharedMemory() {
+    loadIdentity(DataType.FP32);
+    String key = "/nereid-" + getClass().getSimpleName() + ProcessHandle.current().pid();
+    try (SharedMemoryRegion region = SharedMemoryRegion.create(key, 64_000)) {
+      client.registerSharedMemory(region);
+      assertEquals(
+          List.of(new SharedMemoryStatus(region.name(), key, 0, 64_000)),
+          client.sharedMemoryStatus());
+      SharedMemorySlice in = region.slice(256, 20_000);
+      SharedMemorySlice out = region.slice(32_000, 30_000);
+      float[] values = new float[5000];
+      for (int i = 0; i < values.length; i++) {
+        values[i] = i;
+      }
+      in.segment().copyFrom(MemorySegment.ofArray(values));
+      Tensor tensor = Tensor.ofSharedMemory(DataType.FP32, in, 1, 5000);
+      InferRequest.Builder request = InferRequest.builder("FP32").input("IN", tensor);
+      try (InferResponse response = client.infer(request.build())) {
+        assertArrayEquals(values, response.output("OUT").toFloatArray());
+      }
+      try (InferResponse response = client.infer(request.output("OUT", out).build())) {
+        assertArrayEquals(values, response.output("OUT").toFloatArray());
+        assertEquals(-1, in.segment().mismatch(out.segment().asSlice(0, 20_000)));
+      }
+      client.unregisterSharedMemory(region.name());
+      assertEquals(List.of(), client.sharedMemoryStatus());
+      InferenceException gone =
+          assertThrows(InferenceException.class, () -> client.infer(request.build()));
+      assertTrue(gone.getMessage().contains(region.name()), gone::getMessage);
+      client.registerSharedMemory("other", key, 128, 1000);
+      client.unregisterAllSharedMemory();
+      assertEquals(List.of(), client.sharedMemoryStatus());
+    }
+  }
+
+  @Test
+  void theBestClassesAreNamed() {
+    InferRequest request = floats("m", 0.125f, 0.75f, 0.5f).classification("OUT", 2).build();
+    try (InferResponse response = client.infer(request)) {
+      Tensor classes = response.output("OUT");
+      assertArrayEquals(new long[] {1, 2}, classes.shape());
+      assertArrayEquals(new String[] {"0.750000:1", "0.500000:2"}, classes.toStringArray());
+    }
+  }
+
+  @Test
   void refusalsSayWhy() {
     InferenceException shape =
         assertThrows(

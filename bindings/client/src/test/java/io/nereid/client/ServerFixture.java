@@ -45,6 +45,7 @@ abstract class ServerFixture {
     server =
         NereidServer.start(
             options(ServerOptions.builder())
+                .allowClientShm(true)
                 .repository(
                     RepositoryOptions.builder().repository(repository).explicit("m").build())
                 .build());
