@@ -22,10 +22,12 @@ import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLParameters;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Both protocols over TLS, with and without certificates of the client's. */
+@Tag("slow") // keytool starts a JVM for each key
 class TlsTest {
 
   @TempDir static Path directory;
