@@ -29,7 +29,7 @@ final class CallLog extends ServerStreamTracer.Factory {
     return new Call(log, "/" + fullMethodName, id == null ? "" : id);
   }
 
-  /** Bytes are those of the transport: compressed, with the frames of messages. */
+  /** Bytes are those of messages as they are transported: compressed, where they are. */
   private static final class Call extends ServerStreamTracer {
     private final AccessLog log;
     private final String path;

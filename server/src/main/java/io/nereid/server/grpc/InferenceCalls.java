@@ -5,6 +5,8 @@ import io.grpc.MethodDescriptor.MethodType;
 import io.grpc.ServerMethodDefinition;
 import io.nereid.server.shared.ServerState;
 import java.io.InputStream;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * The two methods that carry tensors. They have a codec of their own and live on the event loops:
@@ -16,10 +18,12 @@ final class InferenceCalls {
   private final ServerState state;
   private final EventLoops loops;
   private final ExecutionPace.Table paces = new ExecutionPace.Table();
+  private final Set<StreamInferCall> streams = ConcurrentHashMap.newKeySet();
 
   InferenceCalls(ServerState state, EventLoops loops) {
     this.state = state;
     this.loops = loops;
+    state.health().addListener(this::endStreams);
   }
 
   ServerMethodDefinition<IncomingRequest, OutgoingReply> modelInfer() {
@@ -36,7 +40,21 @@ final class InferenceCalls {
   ServerMethodDefinition<IncomingRequest, OutgoingReply> modelStreamInfer() {
     return ServerMethodDefinition.create(
         method("ModelStreamInfer", MethodType.BIDI_STREAMING),
-        (call, headers) -> StreamInferCall.start(call, headers, loops.current(), paces));
+        (call, headers) -> {
+          StreamInferCall listener =
+              StreamInferCall.start(call, headers, loops.current(), paces, streams);
+          if (state.health().isStopping()) {
+            listener.stop(); // those that were there have been told
+          }
+          return listener;
+        });
+  }
+
+  /** A stream may go on for ever, which the server's end must not wait for. */
+  private void endStreams() {
+    if (state.health().isStopping()) {
+      streams.forEach(StreamInferCall::stop);
+    }
   }
 
   private MethodDescriptor<IncomingRequest, OutgoingReply> method(String name, MethodType type) {

@@ -35,6 +35,7 @@ final class StreamInferCall extends ServerCall.Listener<IncomingRequest> {
   private final Executor loop;
   private final Thread loopThread = Thread.currentThread();
   private final ExecutionPace.Table paces;
+  private final Set<StreamInferCall> open; // all that are not over
   private final Deadline deadline = Context.current().getDeadline(); // null: none
 
   /** Whether the first failure ends the stream. */
@@ -51,6 +52,7 @@ final class StreamInferCall extends ServerCall.Listener<IncomingRequest> {
 
   private boolean asked = true; // whether a message may come
   private boolean halfClosed;
+  private boolean stopping;
   private boolean over;
 
   /**
@@ -72,21 +74,25 @@ final class StreamInferCall extends ServerCall.Listener<IncomingRequest> {
       ServerCall<IncomingRequest, OutgoingReply> call,
       Metadata headers,
       Executor loop,
-      ExecutionPace.Table paces) {
+      ExecutionPace.Table paces,
+      Set<StreamInferCall> open) {
     this.call = call;
     this.loop = loop;
     this.paces = paces;
+    this.open = open;
     String said = headers.get(GRPC_ERROR);
     failsAsCall = said != null && said.toLowerCase(Locale.ROOT).equals("true");
   }
 
-  /** Begins a call, on its event loop. */
+  /** Begins a call, on its event loop; it is in {@code open} until it is over. */
   static StreamInferCall start(
       ServerCall<IncomingRequest, OutgoingReply> call,
       Metadata headers,
       Executor loop,
-      ExecutionPace.Table paces) {
-    StreamInferCall listener = new StreamInferCall(call, headers, loop, paces);
+      ExecutionPace.Table paces,
+      Set<StreamInferCall> open) {
+    StreamInferCall listener = new StreamInferCall(call, headers, loop, paces, open);
+    open.add(listener);
     call.sendHeaders(new Metadata());
     call.request(1);
     return listener;
@@ -148,6 +154,16 @@ final class StreamInferCall extends ServerCall.Listener<IncomingRequest> {
   @Override
   public void onCancel() {
     abandon();
+  }
+
+  /** Answers what was asked for, and ends the stream; from any thread. */
+  void stop() {
+    onLoop(
+        () -> {
+          stopping = true;
+          write();
+        },
+        null);
   }
 
   // ---- Answers, on the event loop --------------------------------------------------------------
@@ -223,10 +239,10 @@ final class StreamInferCall extends ServerCall.Listener<IncomingRequest> {
     if (over) {
       return;
     }
-    if (halfClosed) {
+    if (halfClosed || stopping) {
       if (underWay.isEmpty()) {
-        over = true;
-        call.close(Status.OK, new Metadata());
+        abandon();
+        call.close(halfClosed ? Status.OK : GrpcStatus.STOPPING, new Metadata());
       }
     } else if (!asked && underWay.size() < MOST_UNDER_WAY) {
       asked = true;
@@ -279,6 +295,7 @@ final class StreamInferCall extends ServerCall.Listener<IncomingRequest> {
 
   private void abandon() {
     over = true;
+    open.remove(this);
     for (Ready item : ready) {
       drop(item.response());
     }

@@ -284,4 +284,21 @@ class StreamInferTest {
       assertEquals(Status.Code.OK, clients.get(i).finish().getCode());
     }
   }
+
+  @Test
+  void streamsEndWhenTheServerStops() throws Exception {
+    Client idle = new Client();
+    idle.send(floats("m", 1));
+    idle.nextGood();
+    Client busy = new Client();
+    busy.send(floats("gate", 1));
+    gate.awaitBatch();
+    server.state().health().stop();
+    Status end = idle.end.get(20, TimeUnit.SECONDS);
+    assertEquals(Status.Code.UNAVAILABLE, end.getCode());
+    assertEquals(GrpcStatus.STOPPING.getDescription(), end.getDescription());
+    gate.open(1);
+    busy.nextGood();
+    assertEquals(Status.Code.UNAVAILABLE, busy.end.get(20, TimeUnit.SECONDS).getCode());
+  }
 }
