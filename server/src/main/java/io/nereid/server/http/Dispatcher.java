@@ -5,22 +5,17 @@ import io.nereid.Nereid;
 import io.nereid.server.shared.ModelFacts;
 import java.io.IOException;
 
-/**
- * Serves everything but infer requests and streams: writes the JSON of a reply and gives its
- * status.
- */
+/** Serves everything but inference: writes the JSON of a reply and gives its status. */
 final class Dispatcher {
 
   private final HttpContext context;
-  private final GenerateHandler generate;
   private final RepositoryHandler repository;
   private final SharedMemoryHandler sharedMemory;
   private final TraceHandler trace;
   private final LoggingHandler logging;
 
-  Dispatcher(HttpContext context, GenerateHandler generate) {
+  Dispatcher(HttpContext context) {
     this.context = context;
-    this.generate = generate;
     repository = new RepositoryHandler(context);
     sharedMemory = new SharedMemoryHandler(context);
     trace = new TraceHandler(context);
@@ -72,10 +67,6 @@ final class Dispatcher {
         repository.unload(route.model(), body);
         yield Status.OK;
       }
-      case GENERATE -> {
-        generate.generate(head, body, json);
-        yield Status.OK;
-      }
       case SYSTEM_MEMORY_STATUS -> ok(() -> sharedMemory.status(route, json));
       case SYSTEM_MEMORY_REGISTER -> {
         sharedMemory.register(route, body);
@@ -92,7 +83,7 @@ final class Dispatcher {
         logging.handle(head, body, json);
         yield Status.OK;
       }
-      case INFER, GENERATE_STREAM, UNKNOWN ->
+      case INFER, GENERATE, GENERATE_STREAM, UNKNOWN ->
           throw new IllegalStateException(route + " is not served here");
     };
   }

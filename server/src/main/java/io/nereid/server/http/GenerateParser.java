@@ -19,11 +19,13 @@ final class GenerateParser {
   private final HttpContext context;
   private final ModelSpec spec;
   private final InferRequest request;
+  private final RequestFacts facts;
 
-  GenerateParser(HttpContext context, Model model, InferRequest request) {
+  GenerateParser(HttpContext context, Model model, InferRequest request, RequestFacts facts) {
     this.context = context;
     this.spec = model.spec();
     this.request = request;
+    this.facts = facts;
   }
 
   /** Reads the whole body. */
@@ -37,6 +39,7 @@ final class GenerateParser {
       String id = parser.string("id");
       if (!id.isEmpty()) {
         request.id(id);
+        facts.id(id);
       }
     } else if (input != null) {
       readInput(input, parser);
