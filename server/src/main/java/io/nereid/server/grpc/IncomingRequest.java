@@ -91,6 +91,20 @@ final class IncomingRequest implements AutoCloseable {
     return message.id();
   }
 
+  /** The model that it names, which may not be there. */
+  String modelName() {
+    return message.modelName();
+  }
+
+  /** The version that it names; 0 when it names none, or none that can be. */
+  long namedVersion() {
+    try {
+      return ModelVersions.parse(message.modelVersion());
+    } catch (NereidException e) {
+      return 0;
+    }
+  }
+
   /** Where it goes; null when it failed. */
   Model model() {
     return model;

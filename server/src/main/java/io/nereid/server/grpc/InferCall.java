@@ -10,6 +10,8 @@ import io.nereid.InferResponse;
 import io.nereid.NereidException;
 import io.nereid.ResponseListener;
 import io.nereid.StatusCode;
+import io.nereid.server.trace.Trace;
+import io.nereid.server.trace.Tracing;
 import java.time.Duration;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
@@ -27,7 +29,12 @@ final class InferCall extends ServerCall.Listener<IncomingRequest> implements Re
   private final ExecutionPace.Table paces;
   private final Deadline deadline = Context.current().getDeadline(); // null: none
 
+  private final Tracing tracing;
+  private final Metadata headers;
+  private final long startNs;
+
   private IncomingRequest incoming;
+  private Trace trace; // null: it is not traced
   private boolean over; // the client was answered, or has gone
 
   // Written by whoever brings the answer, before it goes to the loop.
@@ -36,10 +43,17 @@ final class InferCall extends ServerCall.Listener<IncomingRequest> implements Re
 
   /** For a call that begins, on its event loop. */
   InferCall(
-      ServerCall<IncomingRequest, OutgoingReply> call, Executor loop, ExecutionPace.Table paces) {
+      ServerCall<IncomingRequest, OutgoingReply> call,
+      Metadata headers,
+      Executor loop,
+      ExecutionPace.Table paces,
+      Tracing tracing) {
     this.call = call;
+    this.headers = headers;
     this.loop = loop;
     this.paces = paces;
+    this.tracing = tracing;
+    startNs = tracing.isOn() ? System.nanoTime() : 0;
   }
 
   // ---- What the client does --------------------------------------------------------------------
@@ -65,6 +79,9 @@ final class InferCall extends ServerCall.Listener<IncomingRequest> implements Re
       fail(Status.INTERNAL.withDescription("expected one request, got none"));
       return;
     }
+    if (startNs != 0) {
+      trace = CallTrace.begin(tracing, call, headers, incoming, startNs);
+    }
     if (incoming.failure() != null) {
       fail(GrpcStatus.of(incoming.failure()));
       return;
@@ -83,6 +100,9 @@ final class InferCall extends ServerCall.Listener<IncomingRequest> implements Re
           "ModelInfer RPC doesn't support models with decoupled transaction policy");
     }
     limit(incoming.request(), deadline);
+    if (trace != null) {
+      trace.submitted(incoming.model());
+    }
     incoming.request().submit(this, paces.of(incoming.model()).isShort());
   }
 
@@ -95,6 +115,9 @@ final class InferCall extends ServerCall.Listener<IncomingRequest> implements Re
 
   @Override
   public void onCancel() {
+    if (!over) {
+      ended(Status.CANCELLED.withDescription("the client gave up"));
+    }
     over = true;
     if (incoming != null) {
       if (incoming.request() != null) {
@@ -147,6 +170,9 @@ final class InferCall extends ServerCall.Listener<IncomingRequest> implements Re
       fail(GrpcStatus.of(failure));
       return;
     }
+    if (trace != null) {
+      trace.answered(response);
+    }
     OutgoingReply reply;
     try {
       reply = OutgoingReply.unary(response, incoming.forms());
@@ -156,11 +182,15 @@ final class InferCall extends ServerCall.Listener<IncomingRequest> implements Re
     }
     over = true;
     incoming.close();
+    CallTrace.sending(trace, Status.OK);
     try (reply) {
       call.sendHeaders(new Metadata());
       call.sendMessage(reply);
     }
     call.close(Status.OK, new Metadata());
+    if (trace != null) {
+      trace.end();
+    }
   }
 
   private void fail(Status status) {
@@ -169,5 +199,14 @@ final class InferCall extends ServerCall.Listener<IncomingRequest> implements Re
       incoming.close();
     }
     call.close(status, new Metadata());
+    ended(status);
+  }
+
+  /** The trace of a call that did not succeed is over. */
+  private void ended(Status status) {
+    CallTrace.sending(trace, status);
+    if (trace != null) {
+      trace.end();
+    }
   }
 }

@@ -30,7 +30,8 @@ final class InferenceCalls {
     return ServerMethodDefinition.create(
         method("ModelInfer", MethodType.UNARY),
         (call, headers) -> {
-          InferCall listener = new InferCall(call, loops.current(), paces);
+          InferCall listener =
+              new InferCall(call, headers, loops.current(), paces, state.tracing());
           call.request(2); // a second one is a violation of the protocol, to be noticed
           return listener;
         });

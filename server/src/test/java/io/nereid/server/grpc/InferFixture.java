@@ -22,6 +22,8 @@ import io.nereid.proto.ModelInferRequest.InferInputTensor;
 import io.nereid.proto.ModelInferResponse;
 import io.nereid.proto.ModelStreamInferResponse;
 import io.nereid.server.shared.ServerState;
+import io.nereid.server.trace.TraceOptions;
+import io.nereid.server.trace.Tracing;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.time.Duration;
@@ -57,8 +59,12 @@ final class InferFixture implements AutoCloseable {
   }
 
   InferFixture(NereidOptions.Builder options) {
+    this(options, new Tracing(TraceOptions.builder().build()));
+  }
+
+  InferFixture(NereidOptions.Builder options, Tracing tracing) {
     nereid = Nereid.create(options.drainTimeout(Duration.ofSeconds(10)).build());
-    state = ServerState.builder(nereid).allowClientShm(true).build();
+    state = ServerState.builder(nereid).allowClientShm(true).tracing(tracing).build();
     server = GrpcServer.start(state, GrpcOptions.builder().build());
     channel = newChannel();
   }
@@ -227,6 +233,7 @@ final class InferFixture implements AutoCloseable {
       server.stop(Duration.ofSeconds(10));
       nereid.close();
       server.close();
+      state.tracing().close(PATIENCE);
     }
   }
 }
