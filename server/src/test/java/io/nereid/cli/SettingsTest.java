@@ -37,7 +37,8 @@ class SettingsTest {
           "a=b",
           "local,size=7",
           "health:a=b",
-          "low");
+          "low",
+          "optional");
 
   private static List<OptionSpec> options() {
     return Main.commandLine().getSubcommands().get("serve").getCommandSpec().options().stream()
