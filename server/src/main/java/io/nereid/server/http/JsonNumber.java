@@ -7,13 +7,15 @@ import tools.jackson.core.io.NumberInput;
 final class JsonNumber {
 
   /** Digits are taken as long as their value is below this, so that one more fits a long. */
-  static final long MOST_DIGITS = 100_000_000_000_000_000L;
+  private static final long MOST_DIGITS = 100_000_000_000_000_000L;
 
   /** Exact as doubles. */
   private static final double[] POWERS = {
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
     1e17, 1e18, 1e19, 1e20, 1e21, 1e22
   };
+
+  private static final int MOST_BYTES = 1000;
 
   private static final long MOST_EXACT = 1L << 53;
 
@@ -35,8 +37,75 @@ final class JsonNumber {
   private double special;
   private char[] characters = new char[64];
 
+  /**
+   * Reads a number, whose first byte behind a sign was taken; whether it has a fraction or an
+   * exponent.
+   */
+  boolean read(JsonBytes text, boolean negative, int first) {
+    int c = first;
+    if (!isDigit(c)) {
+      throw text.unexpected(c, "a digit");
+    }
+    long digits = 0;
+    int exponent = 0;
+    boolean exact = true;
+    int leading = c;
+    int length = 0;
+    for (; isDigit(c); c = text.take(), length++) {
+      if (digits < MOST_DIGITS) {
+        digits = digits * 10 + (c - '0');
+      } else {
+        exact = false;
+        exponent++;
+      }
+    }
+    if (leading == '0' && length > 1) {
+      throw text.malformed("a number starts with 0");
+    }
+    boolean fraction = c == '.' || c == 'e' || c == 'E';
+    if (c == '.') {
+      c = text.take();
+      if (!isDigit(c)) {
+        throw text.unexpected(c, "a digit");
+      }
+      for (; isDigit(c); c = text.take()) {
+        if (digits < MOST_DIGITS) {
+          digits = digits * 10 + (c - '0');
+          exponent--;
+        } else {
+          exact = false;
+        }
+      }
+    }
+    if (c == 'e' || c == 'E') {
+      c = text.take();
+      boolean down = c == '-';
+      if (down || c == '+') {
+        c = text.take();
+      }
+      if (!isDigit(c)) {
+        throw text.unexpected(c, "a digit");
+      }
+      int power = 0;
+      for (; isDigit(c); c = text.take()) {
+        power = Math.min(power * 10 + (c - '0'), 1 << 24);
+      }
+      exponent += down ? -power : power;
+    }
+    text.putBack(c);
+    if (text.position() - text.tokenStart() > MOST_BYTES) {
+      throw text.malformed("expected a number of at most " + MOST_BYTES + " characters");
+    }
+    set(negative, digits, exponent, exact);
+    return fraction;
+  }
+
+  private static boolean isDigit(int c) {
+    return c >= '0' && c <= '9';
+  }
+
   /** {@code digits} times ten to the {@code exponent}; not exact: there were more digits. */
-  void set(boolean negative, long digits, int exponent, boolean exact) {
+  private void set(boolean negative, long digits, int exponent, boolean exact) {
     this.negative = negative;
     this.digits = digits;
     this.exponent = exponent;

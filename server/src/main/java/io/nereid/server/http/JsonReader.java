@@ -1,6 +1,5 @@
 package io.nereid.server.http;
 
-import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
@@ -35,29 +34,13 @@ final class JsonReader {
     END
   }
 
-  private static final int BUFFER_BYTES = 16 << 10;
-  private static final int MOST_NUMBER_BYTES = 1000;
-
   private final int mostDepth;
   private final JsonNumber number = new JsonNumber();
   private final JsonStrings strings = new JsonStrings();
 
-  /** For text that does not lie in one piece; replaced by a longer one for a long token. */
-  private byte[] own = new byte[0];
-
-  private byte[] bytes; // the text that is there, from position to limit
-  private int position;
-  private int limit;
-  private long offset; // in the whole text, of what is at 0
-
-  private RequestBody source; // where more comes from; null: nowhere
-  private long sourceLeft;
-
-  /** From here on bytes stay when more are read; -1: none has to. */
-  private int kept;
+  private final JsonBytes text = new JsonBytes();
 
   private Token token; // null: none was read yet
-  private int tokenStart; // of a string: behind its quote
   private int tokenEnd;
   private boolean escaped; // whether the string has escapes
   private boolean ascii; // whether it has nothing beyond ASCII
@@ -71,33 +54,23 @@ final class JsonReader {
   }
 
   /** Begins with text that lies in one piece. */
-  JsonReader reset(byte[] text, int from, int length) {
-    source = null;
-    begin(text, from, from + length);
-    return this;
+  JsonReader reset(byte[] bytes, int from, int length) {
+    text.reset(bytes, from, length);
+    return begin();
   }
 
   /** Begins with at most {@code length} bytes of a body. */
   JsonReader reset(RequestBody body, long length) {
-    if (own.length != BUFFER_BYTES) {
-      own = new byte[BUFFER_BYTES];
-    }
-    source = body;
-    sourceLeft = length;
-    begin(own, 0, 0);
-    return this;
+    text.reset(body, length);
+    return begin();
   }
 
-  private void begin(byte[] text, int from, int to) {
-    bytes = text;
-    position = from;
-    limit = to;
-    offset = -from;
-    kept = -1;
+  private JsonReader begin() {
     token = null;
     depth = 0;
     afterValue = false;
     strings.begin();
+    return this;
   }
 
   // ---- Structure -------------------------------------------------------------------------------
@@ -109,7 +82,7 @@ final class JsonReader {
 
   /** The next name of the object that is open; null at its end. */
   String nextName() {
-    int c = nextByte();
+    int c = text.takeVisible();
     if (c == '}') {
       depth--;
       afterValue = true;
@@ -117,33 +90,32 @@ final class JsonReader {
     }
     if (afterValue) {
       if (c != ',') {
-        throw unexpected(c, "',' or '}'");
+        throw text.unexpected(c, "',' or '}'");
       }
-      c = nextByte();
+      c = text.takeVisible();
     }
     if (c != '"') {
-      throw unexpected(c, "a name in quotes");
+      throw text.unexpected(c, "a name in quotes");
     }
-    tokenStart = position;
-    boolean keeping = keep();
+    boolean outermost = text.beginToken();
     scanString();
-    unkeep(keeping);
+    text.endToken(outermost);
     String name = string();
-    c = nextByte();
+    c = text.takeVisible();
     if (c != ':') {
-      throw unexpected(c, "':' behind the name");
+      throw text.unexpected(c, "':' behind the name");
     }
     return name;
   }
 
   /** The next value, or the end of the array that is open, or of the text. */
   Token next() {
-    int c = nextByte();
+    int c = text.takeVisible();
     if (depth == 0) {
       if (c < 0) {
         token = Token.END;
       } else if (token != null) {
-        throw unexpected(c, "nothing more");
+        throw text.unexpected(c, "nothing more");
       } else {
         token = value(c);
       }
@@ -156,9 +128,9 @@ final class JsonReader {
     } else {
       if (afterValue) {
         if (c != ',') {
-          throw unexpected(c, "',' or ']'");
+          throw text.unexpected(c, "',' or ']'");
         }
-        c = nextByte();
+        c = text.takeVisible();
       }
       token = value(c);
     }
@@ -181,19 +153,16 @@ final class JsonReader {
 
   /** The text of the value that {@link #next} began, which is read over. */
   byte[] copy() {
-    kept = token == Token.STRING ? tokenStart - 1 : tokenStart;
+    text.keepFromToken();
     skip();
-    byte[] copy = Arrays.copyOfRange(bytes, kept, position);
-    kept = -1;
-    return copy;
+    return text.takeKept();
   }
 
   private Token value(int c) {
     afterValue = true;
-    tokenStart = position - 1;
-    boolean keeping = keep();
+    boolean outermost = text.beginToken();
     Token read = begun(c);
-    unkeep(keeping);
+    text.endToken(outermost);
     return read;
   }
 
@@ -214,7 +183,7 @@ final class JsonReader {
       }
       case 'I' -> infinity(Double.POSITIVE_INFINITY);
       case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9' -> number(c);
-      default -> throw unexpected(c, "a value");
+      default -> throw text.unexpected(c, "a value");
     };
   }
 
@@ -234,9 +203,9 @@ final class JsonReader {
   /** The rest of a word whose first letter was read. */
   private Token literal(String word, Token meaning) {
     for (int i = 1; i < word.length(); i++) {
-      int c = take();
+      int c = text.take();
       if (c != word.charAt(i)) {
-        throw unexpected(c, "'" + word + "'");
+        throw text.unexpected(c, "'" + word + "'");
       }
     }
     return meaning;
@@ -245,100 +214,46 @@ final class JsonReader {
   private Token infinity(double value) {
     number.special(value);
     literal("Inf", Token.FRACTION);
-    int c = take();
+    int c = text.take();
     if (c == 'i') {
       return literal("inity", Token.FRACTION);
     }
-    putBack(c);
+    text.putBack(c);
     return Token.FRACTION;
   }
 
   private Token number(int first) {
     boolean negative = first == '-';
-    int c = negative ? take() : first;
-    if (c == 'I' && negative) {
+    int c = negative ? text.take() : first;
+    if (negative && c == 'I') {
       return infinity(Double.NEGATIVE_INFINITY);
     }
-    if (!isDigit(c)) {
-      throw unexpected(c, "a digit");
-    }
-    long digits = 0;
-    int exponent = 0;
-    boolean exact = true;
-    int leading = c;
-    int length = 0;
-    for (; isDigit(c); c = take(), length++) {
-      if (digits < JsonNumber.MOST_DIGITS) {
-        digits = digits * 10 + (c - '0');
-      } else {
-        exact = false;
-        exponent++;
-      }
-    }
-    if (leading == '0' && length > 1) {
-      throw malformed("a number starts with 0");
-    }
-    boolean fraction = c == '.' || c == 'e' || c == 'E';
-    if (c == '.') {
-      c = take();
-      if (!isDigit(c)) {
-        throw unexpected(c, "a digit");
-      }
-      for (; isDigit(c); c = take()) {
-        if (digits < JsonNumber.MOST_DIGITS) {
-          digits = digits * 10 + (c - '0');
-          exponent--;
-        } else {
-          exact = false;
-        }
-      }
-    }
-    if (c == 'e' || c == 'E') {
-      c = take();
-      boolean down = c == '-';
-      if (down || c == '+') {
-        c = take();
-      }
-      if (!isDigit(c)) {
-        throw unexpected(c, "a digit");
-      }
-      int power = 0;
-      for (; isDigit(c); c = take()) {
-        power = Math.min(power * 10 + (c - '0'), 1 << 24);
-      }
-      exponent += down ? -power : power;
-    }
-    putBack(c);
-    tokenEnd = position;
-    if (tokenEnd - tokenStart > MOST_NUMBER_BYTES) {
-      throw malformed("expected a number of at most " + MOST_NUMBER_BYTES + " characters");
-    }
-    number.set(negative, digits, exponent, exact);
+    boolean fraction = number.read(text, negative, c);
+    tokenEnd = text.position();
     return fraction ? Token.FRACTION : Token.INTEGER;
   }
 
   private void scanString() {
-    tokenStart = position;
     escaped = false;
     int all = 0;
     while (true) {
-      int c = take();
+      int c = text.take();
       if (c == '"') {
         break;
       }
       if (c < ' ') {
-        throw unexpected(c, "the rest of a string");
+        throw text.unexpected(c, "the rest of a string");
       }
       if (c == '\\') {
         escaped = true;
-        if (take() < 0) {
-          throw unexpected(-1, "the rest of a string");
+        if (text.take() < 0) {
+          throw text.unexpected(-1, "the rest of a string");
         }
       }
       all |= c;
     }
     ascii = all < 0x80;
-    tokenEnd = position - 1;
+    tokenEnd = text.position() - 1;
   }
 
   // ---- Values ----------------------------------------------------------------------------------
@@ -346,14 +261,14 @@ final class JsonReader {
   /** The string that was read. */
   String string() {
     return ascii && !escaped
-        ? strings.text(bytes, tokenStart, tokenEnd)
+        ? strings.text(text.bytes(), text.tokenStart() + 1, tokenEnd)
         : new String(utf8(), 0, utf8Length(), StandardCharsets.UTF_8);
   }
 
   /** UTF-8 of the string that was read: {@link #utf8Length} bytes from 0. Valid until the next. */
   byte[] utf8() {
-    if (!strings.decode(bytes, tokenStart, tokenEnd)) {
-      throw malformed("a string has a broken escape, or bytes that are not UTF-8");
+    if (!strings.decode(text.bytes(), text.tokenStart() + 1, tokenEnd)) {
+      throw text.malformed("a string has a broken escape, or bytes that are not UTF-8");
     }
     return strings.utf8();
   }
@@ -362,11 +277,15 @@ final class JsonReader {
     return strings.utf8Length();
   }
 
-  /** The number or the string, as it was written. */
-  String text() {
-    return number.isSpecial() && token == Token.FRACTION
+  /** The number as it was written. */
+  String numberText() {
+    return number.isSpecial()
         ? Double.toString(number.special())
-        : new String(bytes, tokenStart, tokenEnd - tokenStart, StandardCharsets.UTF_8);
+        : new String(
+            text.bytes(),
+            text.tokenStart(),
+            tokenEnd - text.tokenStart(),
+            StandardCharsets.US_ASCII);
   }
 
   /** Whether {@link #longValue} has the integer that was read. */
@@ -379,13 +298,13 @@ final class JsonReader {
   }
 
   BigInteger bigIntegerValue() {
-    return number.isExact() ? BigInteger.valueOf(number.longValue()) : number.integer(text());
+    return number.isExact() ? BigInteger.valueOf(number.longValue()) : number.integer(numberText());
   }
 
   /** The nearest float; infinite when it is out of reach. */
   float floatValue() {
     float value = number.quickFloat();
-    return value == value || number.isSpecial() ? value : Float.parseFloat(text());
+    return value == value || number.isSpecial() ? value : Float.parseFloat(numberText());
   }
 
   /** The nearest double; infinite when it is out of reach. */
@@ -393,7 +312,7 @@ final class JsonReader {
     double value = number.quickDouble();
     return value == value || number.isSpecial()
         ? value
-        : number.slowDouble(bytes, tokenStart, tokenEnd);
+        : number.slowDouble(text.bytes(), text.tokenStart(), tokenEnd);
   }
 
   /** Whether the number is NaN or Infinity because that is what is written. */
@@ -464,85 +383,5 @@ final class JsonReader {
     if (token != Token.ARRAY) {
       throw JsonParsing.malformed(member, "attempt to access JSON non-array as array");
     }
-  }
-
-  // ---- Bytes -----------------------------------------------------------------------------------
-
-  private static boolean isDigit(int c) {
-    return c >= '0' && c <= '9';
-  }
-
-  /** The next byte that is no white space; -1 at the end. */
-  private int nextByte() {
-    int c = take();
-    while (c <= ' ' && (c == ' ' || c == '\n' || c == '\r' || c == '\t')) {
-      c = take();
-    }
-    return c;
-  }
-
-  /** The next byte; -1 at the end. */
-  private int take() {
-    return position < limit ? bytes[position++] & 0xff : takeMore();
-  }
-
-  private void putBack(int c) {
-    if (c >= 0) {
-      position--;
-    }
-  }
-
-  private boolean keep() {
-    boolean keeping = kept >= 0;
-    if (!keeping) {
-      kept = tokenStart;
-    }
-    return keeping;
-  }
-
-  private void unkeep(boolean keeping) {
-    if (!keeping) {
-      kept = -1;
-    }
-  }
-
-  private int takeMore() {
-    if (source == null || sourceLeft == 0) {
-      return -1;
-    }
-    int from = kept < 0 ? limit : kept;
-    if (from > 0) {
-      System.arraycopy(own, from, own, 0, limit - from);
-      position -= from;
-      limit -= from;
-      tokenStart -= from;
-      offset += from;
-      kept = kept < 0 ? -1 : 0;
-    }
-    if (limit == own.length) {
-      own = Arrays.copyOf(own, Math.multiplyExact(2, limit));
-      bytes = own;
-    }
-    try {
-      int count = source.read(own, limit, (int) Math.min(own.length - limit, sourceLeft));
-      sourceLeft = count < 0 ? 0 : sourceLeft - count;
-      limit += Math.max(0, count);
-      return count < 0 ? -1 : own[position++] & 0xff;
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-  }
-
-  private HttpFailure unexpected(int c, String expected) {
-    return malformed(
-        "expected "
-            + expected
-            + ", got "
-            + (c < 0 ? "the end" : c > ' ' && c < 0x7f ? "'" + (char) c + "'" : "byte " + c));
-  }
-
-  private HttpFailure malformed(String what) {
-    return HttpFailure.badRequest(
-        "failed to parse the request JSON buffer: " + what + " at " + (offset + position));
   }
 }

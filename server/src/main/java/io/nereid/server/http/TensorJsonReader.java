@@ -194,7 +194,7 @@ final class TensorJsonReader {
 
   private HttpFailure wrong(long index, String expected) {
     boolean number = parser.token() == Token.INTEGER || parser.token() == Token.FRACTION;
-    String got = number ? parser.text() : parser.kind();
+    String got = number ? parser.numberText() : parser.kind();
     if (got.length() > 40) {
       got = got.substring(0, 40) + "...";
     }

@@ -49,7 +49,7 @@ class JsonReaderTest {
     JsonReader reader = number(text);
     assertEquals(Float.parseFloat(text), reader.floatValue(), text);
     assertEquals(Double.parseDouble(text), reader.doubleValue(), text);
-    assertEquals(text, reader.text());
+    assertEquals(text, reader.numberText());
     assertEquals(Token.END_ARRAY, reader.next());
   }
 
