@@ -417,22 +417,12 @@ class TlsTest {
   @Test
   void aClientThatTakesNoResponseIsGivenUp() throws Exception {
     HttpLimits limits = new HttpLimits(64 << 20, 1024, 10, 20, 3, Duration.ofSeconds(3), LONG);
-    try (TestServer server = new TestServer(options().limits(limits)).identity(DataType.UINT8);
+    try (TestServer server =
+            new TestServer(options().limits(limits)).load(TestServer.zeros(30_000_000));
         RawClient client = connect(server)) {
-      int size = 30_000_000; // more than the kernel keeps for a connection
-      String json =
-          "{\"inputs\":[{\"name\":\"IN\",\"datatype\":\"UINT8\",\"shape\":[1,"
-              + size
-              + "],\"parameters\":{\"binary_data_size\":"
-              + size
-              + "}}],\"parameters\":{\"binary_data_output\":true}}";
-      client.send(
-          RawClient.request(
-              "/v2/models/UINT8/infer",
-              "Inference-Header-Content-Length: " + json.length() + "\r\n",
-              RawClient.concat(json.getBytes(StandardCharsets.US_ASCII), new byte[size])));
+      client.send(TestServer.ASKING_FOR_ZEROS);
       TestServer.await(
-          () -> server.statistics("UINT8").success().count() == 1, "the request did not run");
+          () -> server.statistics("zeros").success().count() == 1, "the request did not run");
       server.awaitNoLiveBuffers(); // while nobody reads
     }
   }
