@@ -54,8 +54,14 @@ public final class NereidServer implements AutoCloseable {
    */
   public static NereidServer start(ServerOptions options) {
     StartTimes.Clock clock = new StartTimes.Clock();
-    Nereid nereid =
-        clock.measure("runtime", () -> Nereid.create(options.repository(), options.runtime()));
+    Nereid nereid;
+    try {
+      nereid =
+          clock.measure("runtime", () -> Nereid.create(options.repository(), options.runtime()));
+    } catch (RuntimeException | Error e) {
+      options.accessLog().ifPresent(AccessLog::close);
+      throw e;
+    }
     NereidServer server = new NereidServer(options, nereid, clock);
     try {
       server.openFrontends();
@@ -65,9 +71,18 @@ public final class NereidServer implements AutoCloseable {
       }
       server.state.health().loaded();
       return server;
-    } catch (RuntimeException e) {
-      server.close();
+    } catch (RuntimeException | Error e) {
+      server.closeAfter(e);
       throw e;
+    }
+  }
+
+  /** What failed first is what is told. */
+  private void closeAfter(Throwable failure) {
+    try {
+      stop();
+    } catch (RuntimeException e) {
+      failure.addSuppressed(e);
     }
   }
 
@@ -163,16 +178,20 @@ public final class NereidServer implements AutoCloseable {
     }
     stopped = true;
     state.health().stop();
-    // The frontends, then what they use, and last what writes down what happened until then.
+    // The frontends, then what they use, and last what writes down what happened until then,
+    // whatever went wrong before.
     long startNs = System.nanoTime();
-    boolean finished = http.map(server -> server.stop(options.exitTimeout())).orElse(true);
-    metrics.ifPresent(MetricsServer::stop);
-    state.sharedMemory().close();
-    nereid.close();
-    Duration left = options.exitTimeout().minusNanos(System.nanoTime() - startNs);
-    state.tracing().close(left.compareTo(LEAST_TRACE_TIME) > 0 ? left : LEAST_TRACE_TIME);
-    state.accessLog().ifPresent(AccessLog::close);
-    return finished;
+    try {
+      boolean finished = http.map(server -> server.stop(options.exitTimeout())).orElse(true);
+      metrics.ifPresent(MetricsServer::stop);
+      state.sharedMemory().close();
+      nereid.close();
+      return finished;
+    } finally {
+      Duration left = options.exitTimeout().minusNanos(System.nanoTime() - startNs);
+      state.tracing().close(left.compareTo(LEAST_TRACE_TIME) > 0 ? left : LEAST_TRACE_TIME);
+      state.accessLog().ifPresent(AccessLog::close);
+    }
   }
 
   /** As {@link #stop}. */
