@@ -57,8 +57,14 @@ public final class NereidServer implements AutoCloseable {
    */
   public static NereidServer start(ServerOptions options) {
     StartTimes.Clock clock = new StartTimes.Clock();
-    Nereid nereid =
-        clock.measure("runtime", () -> Nereid.create(options.repository(), options.runtime()));
+    Nereid nereid;
+    try {
+      nereid =
+          clock.measure("runtime", () -> Nereid.create(options.repository(), options.runtime()));
+    } catch (RuntimeException | Error e) {
+      options.accessLog().ifPresent(AccessLog::close);
+      throw e;
+    }
     NereidServer server = new NereidServer(options, nereid, clock);
     try {
       server.openFrontends();
@@ -71,9 +77,18 @@ public final class NereidServer implements AutoCloseable {
       }
       server.state.health().loaded();
       return server;
-    } catch (RuntimeException e) {
-      server.close();
+    } catch (RuntimeException | Error e) {
+      server.closeAfter(e);
       throw e;
+    }
+  }
+
+  /** What failed first is what is told. */
+  private void closeAfter(Throwable failure) {
+    try {
+      stop();
+    } catch (RuntimeException e) {
+      failure.addSuppressed(e);
     }
   }
 
@@ -180,23 +195,24 @@ public final class NereidServer implements AutoCloseable {
     }
     stopped = true;
     state.health().stop();
-    // The frontends, then what they use, and last what writes down what happened until then.
+    // The frontends, then what they use, and last what writes down what happened until then,
+    // whatever went wrong before.
+    long startNs = System.nanoTime();
     Optional<GrpcServer> calls = grpc.server();
     calls.ifPresent(GrpcServer::refuse);
-    long startNs = System.nanoTime();
-    boolean finished = http.map(server -> server.stop(left(startNs))).orElse(true);
-    finished &= calls.map(server -> server.stop(left(startNs))).orElse(true);
-    metrics.ifPresent(MetricsServer::stop);
-    state.sharedMemory().close();
     try {
+      boolean finished = http.map(server -> server.stop(left(startNs))).orElse(true);
+      finished &= calls.map(server -> server.stop(left(startNs))).orElse(true);
+      metrics.ifPresent(MetricsServer::stop);
+      state.sharedMemory().close();
       nereid.close();
+      return finished;
     } finally {
       calls.ifPresent(GrpcServer::close);
+      Duration left = left(startNs);
+      state.tracing().close(left.compareTo(LEAST_TRACE_TIME) > 0 ? left : LEAST_TRACE_TIME);
+      state.accessLog().ifPresent(AccessLog::close);
     }
-    Duration left = left(startNs);
-    state.tracing().close(left.compareTo(LEAST_TRACE_TIME) > 0 ? left : LEAST_TRACE_TIME);
-    state.accessLog().ifPresent(AccessLog::close);
-    return finished;
   }
 
   /** Of the exit timeout. */

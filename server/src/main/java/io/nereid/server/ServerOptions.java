@@ -7,6 +7,7 @@ import io.nereid.server.http.HttpOptions;
 import io.nereid.server.log.AccessLog;
 import io.nereid.server.log.LogSettings;
 import io.nereid.server.metrics.MetricsOptions;
+import io.nereid.server.shared.Durations;
 import io.nereid.server.trace.TraceOptions;
 import java.time.Duration;
 import java.util.Objects;
@@ -55,6 +56,7 @@ public record ServerOptions(
     if (exitTimeout.isNegative()) {
       throw new IllegalArgumentException("exitTimeout must not be negative, got " + exitTimeout);
     }
+    exitTimeout = Durations.limited(exitTimeout);
   }
 
   /** A builder with the defaults. */

@@ -3,13 +3,19 @@ package io.nereid.cli;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -57,6 +63,73 @@ class ServeCommandTest {
     } finally {
       process.destroyForcibly();
     }
+  }
+
+  @Test
+  void itCanBeStoppedWhileItStarts(@TempDir Path repository) throws Exception {
+    // The configuration is a pipe: reading it takes until somebody writes into it.
+    Path model = Files.createDirectories(repository.resolve("slow/1")).getParent();
+    Path pipe = model.resolve("config.pbtxt");
+    assumeTrue(Files.isExecutable(Path.of("/usr/bin/mkfifo")), "mkfifo is not here");
+    assertEquals(0, new ProcessBuilder("/usr/bin/mkfifo", pipe.toString()).start().waitFor());
+    int port;
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      port = socket.getLocalPort();
+    }
+    Process process =
+        ServeProcess.start(
+            Main.class.getName(),
+            List.of(
+                "serve",
+                "--http-address=127.0.0.1",
+                "--http-port=" + port,
+                "--metrics-port=0",
+                repository.toString()));
+    try {
+      while (!accepts(port)) {
+        assertTrue(process.isAlive(), () -> screen(process));
+        Thread.onSpinWait();
+      }
+      process.toHandle().destroy(); // SIGTERM; the process's own method also closes its streams
+      assertTrue(process.waitFor(20, TimeUnit.SECONDS));
+      String screen = screen(process);
+      assertEquals(0, process.exitValue(), screen);
+      assertTrue(screen.contains("Stopped before it was ready"), screen);
+    } finally {
+      process.destroyForcibly();
+    }
+  }
+
+  private static boolean accepts(int port) {
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+      return socket.isConnected();
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  private static String screen(Process process) {
+    try {
+      return new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @Test
+  void aLogThatCannotBeWrittenIsNamedOnce(@TempDir Path directory) {
+    CommandLineRun run = new CommandLineRun();
+    String file = directory.resolve("none/log").toString();
+    assertEquals(1, run.run("serve", "--log-file", file));
+    assertEquals(1, run.err().split(Pattern.quote(file), -1).length - 1, run.err());
+  }
+
+  @Test
+  void messagesCannotActOnATerminal() {
+    CommandLineRun run = new CommandLineRun();
+    assertEquals(2, run.run("serve", "--log-format", "x\u001b[31m"));
+    assertEquals(1, run.run("serve", "/none\u001b[31m"));
+    assertFalse(run.err().contains("\u001b"), run.err());
   }
 
   @Test
