@@ -72,6 +72,7 @@ aot_requests() {
 aot_train() {
   local jdk server port='' deadline=$((SECONDS + aot_patience_s)) trained=''
   jdk=$(find_jdk) || return 1
+  rm -f "$aot_log" # what it says of an earlier run must not be taken for this one
   # Without variables that change the JVM or the server, and beside servers that have the usual ports.
   env -i "PATH=$PATH" "TMPDIR=${TMPDIR:-/tmp}" "HOME=${HOME:-/}" \
     NEREID_METRICS_PORT=0 NEREID_GRPC_PORT=0 NEREID_GRPC_ADDRESS=127.0.0.1 \
@@ -81,9 +82,10 @@ aot_train() {
   # An interrupt reaches this shell alone: what runs in the background does not hear Ctrl-C.
   trap 'kill -KILL $server 2>/dev/null; exit 130' INT TERM HUP
   while ((SECONDS < deadline)) && kill -0 $server 2>/dev/null; do
-    if grep -q '^Ready ' "$aot_log"; then
+    if grep -qs '^Ready ' "$aot_log"; then
       port=$(sed -n 's|^Serving HTTP at http://127.0.0.1:\([0-9]*\)$|\1|p' "$aot_log")
-      if aot_requests "$port" 2>>"$aot_log"; then trained=yes; fi
+      # In a shell of its own, which a connection that fails ends.
+      if (aot_requests "$port") 2>>"$aot_log"; then trained=yes; fi
       break
     fi
     sleep 0.1
