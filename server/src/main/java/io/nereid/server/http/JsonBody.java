@@ -18,15 +18,28 @@ final class JsonBody {
 
   /** Reads the whole body; an empty one is an empty object. */
   static void read(HttpContext context, RequestBody body, MemberReader reader) throws IOException {
+    read(context, body, true, reader);
+  }
+
+  /** Reads the whole body, which must not be empty. */
+  static void readPresent(HttpContext context, RequestBody body, MemberReader reader)
+      throws IOException {
+    read(context, body, false, reader);
+  }
+
+  private static void read(
+      HttpContext context, RequestBody body, boolean mayBeEmpty, MemberReader reader)
+      throws IOException {
     try (JsonParser parser =
         context.json().createParser(ObjectReadContext.empty(), body.stream(Long.MAX_VALUE))) {
       JsonToken first = parser.nextToken();
-      if (first == null) {
+      if (first == null && mayBeEmpty) {
         return;
       }
       if (first != JsonToken.START_OBJECT) {
         throw HttpFailure.badRequest(
-            "failed to parse the request JSON buffer: expected an object, got " + first);
+            "failed to parse the request JSON buffer: expected an object, got "
+                + (first == null ? "nothing" : first));
       }
       readMembers(parser, reader);
       if (parser.nextToken() != null) {

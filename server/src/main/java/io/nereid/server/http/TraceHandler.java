@@ -6,10 +6,8 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
-import tools.jackson.core.ObjectReadContext;
 
 /** The trace extension: which requests are traced. */
 final class TraceHandler {
@@ -65,31 +63,19 @@ final class TraceHandler {
   /** Without values where there is a null. */
   private Map<String, List<String>> read(RequestBody body) throws IOException {
     Map<String, List<String>> settings = new LinkedHashMap<>();
-    try (JsonParser parser =
-        context.json().createParser(ObjectReadContext.empty(), body.stream(Long.MAX_VALUE))) {
-      JsonToken first = parser.nextToken();
-      if (first != JsonToken.START_OBJECT) {
-        throw HttpFailure.badRequest(
-            "failed to parse the request JSON buffer: expected an object, got "
-                + (first == null ? "nothing" : first));
-      }
-      for (String name = parser.nextName(); name != null; name = parser.nextName()) {
-        if (settings.put(name, values(name, parser)) != null) {
-          throw HttpFailure.badRequest("expected '" + name + "' once, got it twice");
-        }
-      }
-      if (parser.nextToken() != null) {
-        throw HttpFailure.badRequest(
-            "failed to parse the request JSON buffer: expected nothing behind the object");
-      }
-    } catch (JacksonException e) {
-      throw JsonParsing.failure(e, context.limits());
-    }
+    JsonBody.readPresent(
+        context,
+        body,
+        (name, parser) -> {
+          if (settings.put(name, values(name, parser)) != null) {
+            throw HttpFailure.badRequest("expected '" + name + "' once, got it twice");
+          }
+        });
     return settings;
   }
 
   private static List<String> values(String name, JsonParser parser) {
-    if (parser.nextToken() == JsonToken.VALUE_NULL) {
+    if (parser.currentToken() == JsonToken.VALUE_NULL) {
       return List.of();
     }
     if (!name.equals(LEVEL)) {
