@@ -88,6 +88,8 @@ class NereidServerTest {
       assertEquals(503, ask(client, port, "GET", "/v2/health/ready").statusCode());
       assertEquals(503, ask(client, port, "GET", "/v2/models/identity_fp32/ready").statusCode());
       assertEquals(200, ask(client, port, "GET", "/v2").statusCode());
+      assertEquals(200, ask(client, port, "GET", "/v2/systemsharedmemory/status").statusCode());
+      assertEquals(501, ask(client, port, "GET", "/v2/logging").statusCode()); // it has none
       for (String path :
           List.of(
               "POST /v2/models/identity_fp32/infer",

@@ -57,19 +57,26 @@ final class ConnectionWatch implements AutoCloseable {
         LockSupport.park(this);
         continue;
       }
-      long nowUs = ConnectionGuard.nowUs();
-      connections.forEach(connection -> tick(connection, nowUs));
+      try {
+        long nowUs = ConnectionGuard.nowUs();
+        connections.forEach(connection -> tick(connection, nowUs));
+      } catch (OutOfMemoryError e) {
+        // Some request took it all, and fails: the next look is as good.
+      }
       LockSupport.parkNanos(this, TICK_NS);
     }
   }
 
-  /** One connection that goes wrong must not take the watch from the others. */
+  /**
+   * One connection that goes wrong must not take the watch from the others: without it no limit of
+   * time would hold any more. An Error goes wrong too, such as that of having no memory to read.
+   */
   private static void tick(ConnectionGuard connection, long nowUs) {
     try {
       connection.tick(nowUs);
-    } catch (RuntimeException e) {
-      LOGGER.log(Level.ERROR, "a connection could not be looked after", e);
+    } catch (RuntimeException | Error e) {
       connection.close();
+      LOGGER.log(Level.ERROR, "a connection could not be looked after", e);
     }
   }
 

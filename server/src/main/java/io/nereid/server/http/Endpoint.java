@@ -83,7 +83,19 @@ enum Endpoint {
   /** Whether the answer depends on which models there are. */
   boolean needsModels() {
     return switch (this) {
-      case SERVER_METADATA, SERVER_LIVE, SERVER_READY, MODEL_READY, UNKNOWN -> false;
+      case SERVER_METADATA,
+          SERVER_LIVE,
+          SERVER_READY,
+          MODEL_READY,
+          SYSTEM_MEMORY_STATUS,
+          SYSTEM_MEMORY_REGISTER,
+          SYSTEM_MEMORY_UNREGISTER,
+          CUDA_MEMORY_STATUS,
+          CUDA_MEMORY_REGISTER,
+          CUDA_MEMORY_UNREGISTER,
+          LOGGING,
+          UNKNOWN ->
+          false;
       default -> true;
     };
   }

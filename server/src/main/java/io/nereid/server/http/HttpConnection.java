@@ -163,12 +163,14 @@ final class HttpConnection implements ServerConnection {
         }
       }
     } catch (HttpFailure e) {
+      checkNotBegun(e);
       close = close || e.closing() || isEnding();
       answer(head, e.status(), e.getMessage(), e.fields(), close);
     } catch (NereidException e) {
       if (guard.clientGone()) {
         throw new ClientGoneException();
       }
+      checkNotBegun(e);
       close = close || isEnding();
       Status status = Status.of(e);
       if (status == Status.INTERNAL) {
@@ -189,14 +191,19 @@ final class HttpConnection implements ServerConnection {
       answer(head, Status.UNAVAILABLE, "not enough heap memory for the request", "", true);
       return false;
     } catch (RuntimeException e) {
-      if (output.hasBegun()) {
-        throw e; // what the client has of a reply cannot be taken back
-      }
+      checkNotBegun(e);
       LOGGER.log(Level.ERROR, failed(), e);
       answer(head, Status.INTERNAL, "internal error: " + e, "", true);
       return false;
     }
     return !close && skipBody();
+  }
+
+  /** What the client has of a reply cannot be taken back: another one in it would be nonsense. */
+  private void checkNotBegun(RuntimeException e) {
+    if (output.hasBegun()) {
+      throw e;
+    }
   }
 
   /** How a line of the log about the present request begins. */

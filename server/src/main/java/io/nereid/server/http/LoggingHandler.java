@@ -38,7 +38,7 @@ final class LoggingHandler {
         body,
         (name, parser) -> {
           if (settings.put(name, value(parser)) != null) {
-            throw HttpFailure.badRequest("expected every setting once, got one twice");
+            throw HttpFailure.badRequest("expected '" + name + "' once, got it twice");
           }
         });
     return settings;
