@@ -72,7 +72,8 @@ final class TestServer implements AutoCloseable {
         state -> state);
   }
 
-  private TestServer(
+  /** Takes over the runtime; with settings of both kinds. */
+  TestServer(
       Nereid nereid, HttpOptions.Builder options, UnaryOperator<ServerState.Builder> settings) {
     this.nereid = nereid;
     state = settings.apply(ServerState.builder(nereid)).build();

@@ -7,10 +7,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.nereid.DataType;
+import io.nereid.Nereid;
 import io.nereid.server.tls.TestCertificates;
 import io.nereid.server.tls.TestCertificates.Identity;
 import io.nereid.server.tls.TlsOptions;
 import io.nereid.server.tls.TlsOptions.ClientCertificate;
+import io.nereid.server.trace.Tracing;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -26,6 +28,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -424,6 +427,27 @@ class TlsTest {
       TestServer.await(
           () -> server.statistics("zeros").success().count() == 1, "the request did not run");
       server.awaitNoLiveBuffers(); // while nobody reads
+    }
+  }
+
+  @Test
+  void tracesTellThatItWasEncrypted() throws Exception {
+    try (OtlpCollector collector = new OtlpCollector();
+        TestServer server =
+            new TestServer(
+                    Nereid.create(),
+                    options(),
+                    state -> state.tracing(new Tracing(collector.options().build())))
+                .identity(DataType.FP32);
+        RawClient client = connect(server)) {
+      client.post("/v2/models/FP32/infer", BODY).expect(200);
+      List<String> schemes =
+          collector.awaitSpans(5).stream()
+              .flatMap(span -> span.getAttributesList().stream())
+              .filter(attribute -> attribute.getKey().equals("url.scheme"))
+              .map(attribute -> attribute.getValue().getStringValue())
+              .toList();
+      assertEquals(List.of("https"), schemes);
     }
   }
 
