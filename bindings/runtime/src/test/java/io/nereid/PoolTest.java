@@ -77,7 +77,13 @@ class PoolTest extends RuntimeTest {
 
   @Test
   void aBackendThatFindsNoMemoryFailsItsBatchOnly() {
-    Model model = wide();
+    Model model =
+        nereid.load(
+            ModelSpec.builder("copying")
+                .backend(context -> batch -> batch.output("OUT", batch.input("IN")))
+                .input("IN", DataType.UINT8, -1)
+                .output("OUT", DataType.UINT8, -1)
+                .build());
     try (var request = model.newRequest()) {
       request.allocateInput("IN", 5 << 20);
       assertFails(StatusCode.RESOURCE_EXHAUSTED, request::infer);
