@@ -25,7 +25,8 @@ public final class ServeProcess {
   }
 
   /** With more variables in its environment. */
-  static Process start(String mainClass, List<String> arguments, Map<String, String> variables)
+  public static Process start(
+      String mainClass, List<String> arguments, Map<String, String> variables)
       throws IOException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
