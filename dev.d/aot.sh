@@ -5,7 +5,7 @@
 # Sourced after tools.sh and build.sh.
 
 aot_cache=$root/build/nereid.aot
-# When the cache was last made, or could not be.
+# When the cache was last made, or could not be; in it, the JDK that was asked to.
 aot_stamp=$root/build/aot.stamp
 aot_log=$root/build/aot.log
 readonly aot_patience_s=300
@@ -13,9 +13,18 @@ readonly aot_patience_s=300
 # Of every JVM that runs the product: one with others cannot use the cache.
 java_options=(--enable-native-access=ALL-UNNAMED "-Dnereid.home=$root")
 
-# The stamp is older than a jar that was rebuilt since, by whatever command.
+# The JDK that starts the server, with what its release file says: it may be updated in place.
+aot_jdk() {
+  local jdk
+  jdk=$(find_jdk) || return 1
+  printf '%s\n%s\n' "$jdk" "$(<"$jdk/release")"
+}
+
+# The stamp is older than a jar that was rebuilt since, by whatever command, or of another JDK. Where
+# nothing can be written a cache that is not current stays as it is: the JVM passes over it.
 aot_is_current() {
-  [[ -e $aot_stamp ]] || return 1
+  [[ -w $root/build ]] || return 0
+  [[ -e $aot_stamp && $(<"$aot_stamp") == "$(aot_jdk)" ]] || return 1
   local newer
   newer=$(find "$jar" "$root/server/target/lib" -name '*.jar' -newer "$aot_stamp" -print -quit)
   [[ -z $newer ]]
@@ -26,7 +35,7 @@ aot_options() {
   aot_options=()
   # The JVM refuses to start with two opinions about its archives.
   local said="${JAVA_TOOL_OPTIONS:-} ${JDK_JAVA_OPTIONS:-}"
-  if [[ -e $aot_cache && $said != *-Xshare* && $said != *-XX:AOT* ]]; then
+  if [[ -r $aot_cache && $said != *-Xshare* && $said != *-XX:*AOT* && $said != *-XX:*Archive* ]]; then
     aot_options=("-XX:AOTCache=$aot_cache" -XX:AOTMode=auto '-Xlog:aot*=off,cds*=off')
   fi
 }
@@ -65,9 +74,12 @@ aot_train() {
   jdk=$(find_jdk) || return 1
   # Without variables that change the JVM or the server, and beside servers that have the usual ports.
   env -i "PATH=$PATH" "TMPDIR=${TMPDIR:-/tmp}" "HOME=${HOME:-/}" \
-    NEREID_METRICS_PORT=0 NEREID_GRPC_PORT=0 NEREID_GRPC_ADDRESS=127.0.0.1 "$jdk/bin/java" "${java_options[@]}" "-XX:AOTCacheOutput=$aot_cache.new" \
+    NEREID_METRICS_PORT=0 NEREID_GRPC_PORT=0 NEREID_GRPC_ADDRESS=127.0.0.1 \
+    "$jdk/bin/java" "${java_options[@]}" "-XX:AOTCacheOutput=$aot_cache.new" \
     -jar "$jar" serve --http-address 127.0.0.1 --http-port 0 >"$aot_log" 2>&1 &
   server=$!
+  # An interrupt reaches this shell alone: what runs in the background does not hear Ctrl-C.
+  trap 'kill -KILL $server 2>/dev/null; exit 130' INT TERM HUP
   while ((SECONDS < deadline)) && kill -0 $server 2>/dev/null; do
     if grep -q '^Ready ' "$aot_log"; then
       port=$(sed -n 's|^Serving HTTP at http://127.0.0.1:\([0-9]*\)$|\1|p' "$aot_log")
@@ -80,6 +92,7 @@ aot_train() {
   while ((SECONDS < deadline)) && kill -0 $server 2>/dev/null; do sleep 0.1; done
   kill -KILL $server 2>/dev/null
   wait $server 2>/dev/null
+  trap - INT TERM HUP
   [[ $trained && -s $aot_cache.new ]]
 }
 
@@ -95,5 +108,5 @@ make_aot() {
     rm -f "$aot_cache.new"
     say "Starts will take longer: preparing them failed; see ${aot_log#"$PWD/"}"
   fi
-  touch "$aot_stamp"
+  aot_jdk >"$aot_stamp"
 }

@@ -79,7 +79,10 @@ build_product() {
   mkdir -p "$root/build"
   # A second caller waits here for the first, and then finds the work done.
   exec 9>"$root/build/product.lock"
-  if has flock; then flock 9; fi
+  if has flock && ! flock --nonblock 9; then
+    say 'Waiting for another build ...'
+    flock 9
+  fi
   product_is_current || build_now 9>&-
   aot_is_current || make_aot 9>&-
   exec 9>&-

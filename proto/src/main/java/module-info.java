@@ -3,4 +3,5 @@ module io.nereid.proto {
   requires transitive com.google.protobuf;
 
   exports io.nereid.proto;
+  exports io.nereid.proto.health;
 }

@@ -6,7 +6,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
-/** The future of one request; it holds the record until {@link #run} has taken the result out. */
+/**
+ * The future of one request; it holds the record until {@link #finish} has taken the result out.
+ */
 final class InferFuture extends CompletableFuture<InferResponse> implements Runnable {
 
   private final LoadedModel model;
@@ -43,9 +45,14 @@ final class InferFuture extends CompletableFuture<InferResponse> implements Runn
     });
   }
 
-  /** Takes the result out of the record, which the core has given back. */
+  /** On a thread of the core: what depends on this future is not run there. */
   @Override
   public void run() {
+    model.slots().dispatch(this::finish);
+  }
+
+  /** Takes the result out of the record, which the core has given back. */
+  void finish() {
     cancelExpiry();
     InferResponse response;
     try {

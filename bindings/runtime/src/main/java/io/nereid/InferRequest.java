@@ -21,9 +21,9 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * One request to a model, sent once with {@link #infer}, {@link #inferAsync} or {@link
- * #inferStream}. It is filled in by one thread at a time; {@link #cancel} and {@link #close} may
- * come from any.
+ * One request to a model, sent once with {@link #infer}, {@link #inferAsync}, {@link #submit} or
+ * {@link #inferStream}. It is filled in by one thread at a time; {@link #cancel} and {@link #close}
+ * may come from any.
  *
  * <p>Closing gives the inputs' memory back. It neither cancels a request that is under way nor
  * touches its response: close in whatever order suits.
@@ -235,10 +235,8 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
     int status;
     try {
       checkInputs();
-      slot.asyncCompletion(future);
-      int flags = Memory.readInt(slot.record() + RequestLayout.REQUEST_FLAGS);
-      Memory.writeInt(
-          slot.record() + RequestLayout.REQUEST_FLAGS, flags | RequestLayout.REQUEST_NO_INLINE);
+      slot.completion(future);
+      forbidInline();
       future.expireAt(slot.deadlineNs());
       status = RequestCalls.submit(slot.record());
     } catch (Throwable t) {
@@ -248,9 +246,48 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
     }
     if (status != Completion.PENDING) {
       slot.complete();
-      future.run();
+      future.finish();
     }
     return future;
+  }
+
+  /**
+   * Sends the request and returns; the listener gets the answer on whichever thread completes it,
+   * possibly this one, before this returns. For frontends that have threads of their own: there is
+   * no thread in between, as there is with {@link #inferAsync}. What is wrong with the request
+   * itself is thrown from here, and the listener hears nothing.
+   *
+   * <p>A deadline bounds the time in the queue only: whoever wants to give up on a request that
+   * executes calls {@link #cancel}. Not for decoupled models, as {@link #infer}.
+   *
+   * @param inline whether the request may execute on this thread when the model is idle
+   */
+  public void submit(ResponseListener listener, boolean inline) {
+    Objects.requireNonNull(listener);
+    checkSingleResponse();
+    slot.beginSubmit(generation);
+    ListenerCompletion completion = new ListenerCompletion(model, slot, generation, listener);
+    int status;
+    try {
+      checkInputs();
+      slot.completion(completion);
+      if (!inline) {
+        forbidInline();
+      }
+      status = RequestCalls.submit(slot.record());
+    } catch (Throwable t) {
+      slot.undoSubmit();
+      throw t;
+    }
+    if (status != Completion.PENDING) {
+      slot.complete();
+      completion.run();
+    }
+  }
+
+  private void forbidInline() {
+    long flagsAt = slot.record() + RequestLayout.REQUEST_FLAGS;
+    Memory.writeInt(flagsAt, Memory.readInt(flagsAt) | RequestLayout.REQUEST_NO_INLINE);
   }
 
   /**

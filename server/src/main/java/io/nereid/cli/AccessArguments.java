@@ -43,6 +43,17 @@ final class AccessArguments {
               + " Read again when it changes.")
   private Path tokenFile;
 
+  @Option(
+      names = "--allow-client-shm",
+      arity = "0..1",
+      paramLabel = "BOOL",
+      defaultValue = "false",
+      fallbackValue = "true",
+      description =
+          "Let clients register shared memory: any that this server's user may open;"
+              + " ${DEFAULT-VALUE} by default.")
+  private boolean allowClientShm;
+
   private Optional<Tokens> tokens; // opened once, for all frontends
 
   AccessControl http() {
@@ -53,6 +64,10 @@ final class AccessArguments {
   AccessControl grpc() {
     return AccessControl.of(
         parse("--grpc-restricted-protocol", grpcRestricted, Restrictions::forGrpc), tokens());
+  }
+
+  boolean allowClientShm() {
+    return allowClientShm;
   }
 
   private Optional<Tokens> tokens() {

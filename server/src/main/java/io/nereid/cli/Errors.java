@@ -46,7 +46,7 @@ final class Errors implements IParameterExceptionHandler, IExecutionExceptionHan
     return report(error, command);
   }
 
-  /** Also for what is no {@link Exception}: a native library that cannot be linked. */
+  /** Also for what is no {@link Exception}: a native library that cannot be linked, no memory. */
   int report(Throwable error, CommandLine command) {
     PrintWriter err = command.getErr();
     if (stacktrace.getAsBoolean()) {
@@ -95,6 +95,6 @@ final class Errors implements IParameterExceptionHandler, IExecutionExceptionHan
           case Throwable e when e.getMessage() != null -> e.getMessage();
           default -> error.getClass().getSimpleName();
         };
-    return message.strip().replaceAll("\\s*\\R\\s*", "; ");
+    return Printable.of(message.strip().replaceAll("\\s*\\R\\s*", "; "));
   }
 }

@@ -18,6 +18,7 @@ final class GroupedHelp {
           "Runtime", "Memory and response cache",
           "Http", "HTTP",
           "Grpc", "gRPC",
+          "Metrics", "Metrics",
           "Log", "Logging",
           "Trace", "Tracing",
           "Tls", "TLS",

@@ -24,7 +24,7 @@ final class HttpArguments {
       paramLabel = "BOOL",
       defaultValue = "true",
       fallbackValue = "true",
-      description = "Whether HTTP is served; ${DEFAULT-VALUE} by default.")
+      description = "Serve HTTP; ${DEFAULT-VALUE} by default.")
   private boolean allowed;
 
   @Option(

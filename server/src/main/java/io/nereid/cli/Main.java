@@ -75,7 +75,7 @@ public final class Main implements Runnable {
             .setExecutionStrategy(settings);
     try {
       return command.execute(args);
-    } catch (LinkageError error) {
+    } catch (Error error) { // picocli takes exceptions only; threads would keep the process alive
       return errors.report(error, command);
     }
   }

@@ -44,7 +44,7 @@ final class MetricsArguments {
       defaultValue = "true",
       fallbackValue = "true",
       description =
-          "Metrics of the machine's processors and memory as well; ${DEFAULT-VALUE} by default.")
+          "Also those of the machine's processors and memory; ${DEFAULT-VALUE} by default.")
   private boolean cpuMetrics;
 
   @Option(

@@ -1,6 +1,8 @@
 package io.nereid.cli;
 
+import io.nereid.Model;
 import io.nereid.ModelIndexEntry;
+import io.nereid.NereidException;
 import io.nereid.server.Frontend;
 import io.nereid.server.NereidServer;
 import io.nereid.server.ServerOptions;
@@ -12,7 +14,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CountDownLatch;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -54,6 +56,8 @@ final class ServeCommand implements Callable<Integer> {
   @Mixin private RuntimeArguments runtime;
 
   @Mixin private HttpArguments http;
+
+  @Mixin private GrpcArguments grpc;
 
   @Mixin private TlsArguments tls;
 
@@ -99,17 +103,6 @@ final class ServeCommand implements Callable<Integer> {
           "Be ready only when no model failed or is still loading; ${DEFAULT-VALUE} by default.")
   private boolean strictReadiness;
 
-  @Option(
-      names = "--allow-client-shm",
-      arity = "0..1",
-      paramLabel = "BOOL",
-      defaultValue = "false",
-      fallbackValue = "true",
-      description =
-          "Let clients register shared memory: any that this server's user may open;"
-              + " ${DEFAULT-VALUE} by default.")
-  private boolean allowClientShm;
-
   @Override
   public Integer call() throws InterruptedException {
     if (exitTimeoutSeconds < 0) {
@@ -117,10 +110,13 @@ final class ServeCommand implements Callable<Integer> {
           command.commandLine(),
           "expected --exit-timeout-secs of 0 or more, got " + exitTimeoutSeconds);
     }
+    CommandLine line = command.commandLine();
     try (LogSettings log = logging.install();
+        StopSignal signal = new StopSignal(line.getOut(), line.getErr());
         NereidServer server = start(log)) {
+      signal.started(server);
       printScreen(server);
-      awaitSignal(server);
+      signal.await();
     }
     return 0;
   }
@@ -133,11 +129,12 @@ final class ServeCommand implements Callable<Integer> {
               .repository(control.options(repository).listener(progress).build())
               .runtime(runtime.options())
               .http(http.options(exitTimeout, tls.options(), access.http()))
+              .grpc(grpc.options(tls.options(), access.grpc()))
               .exitTimeout(exitTimeout)
               .trace(trace.options())
               .exitOnError(exitOnError)
               .strictReadiness(strictReadiness)
-              .allowClientShm(allowClientShm)
+              .allowClientShm(access.allowClientShm())
               .log(log);
       metrics.options(http.address()).ifPresent(options::metrics);
       logging.accessLog(log).ifPresent(options::accessLog);
@@ -185,41 +182,11 @@ final class ServeCommand implements Callable<Integer> {
     if (entry.state() != ModelIndexEntry.State.READY) {
       return "-";
     }
-    Duration time =
-        server.nereid().model(entry.name(), entry.version().orElseThrow()).loadTimes().total();
-    return time.toMillis() + " ms";
-  }
-
-  /** Waits for SIGTERM or Ctrl-C, which end the process from a thread of their own. */
-  private void awaitSignal(NereidServer server) throws InterruptedException {
-    Thread hook = new Thread(() -> stopAndHalt(server), "nrd-stop");
-    Runtime.getRuntime().addShutdownHook(hook);
     try {
-      new CountDownLatch(1).await();
-    } finally {
-      try {
-        Runtime.getRuntime().removeShutdownHook(hook);
-      } catch (IllegalStateException e) {
-        hook.join(); // it runs already
-      }
-    }
-  }
-
-  /** By itself the JVM would end with 128 plus the signal's number. */
-  private void stopAndHalt(NereidServer server) {
-    PrintWriter out = command.commandLine().getOut();
-    int exitCode = 1;
-    try {
-      out.println("Stopping: requests that have begun are finished");
-      boolean finished = server.stop(); // also ends what writes logs and traces
-      out.println(finished ? "Stopped" : "Stopped; not all requests were finished");
-      exitCode = 0;
-    } catch (RuntimeException e) {
-      command.commandLine().getErr().println("nereid: " + e.getMessage());
-    } finally {
-      out.flush();
-      command.commandLine().getErr().flush();
-      Runtime.getRuntime().halt(exitCode);
+      Model model = server.nereid().model(entry.name(), entry.version().orElseThrow());
+      return model.loadTimes().total().toMillis() + " ms";
+    } catch (NereidException e) {
+      return "-"; // it was unloaded meanwhile
     }
   }
 }

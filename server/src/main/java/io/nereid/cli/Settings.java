@@ -164,7 +164,7 @@ final class Settings implements IExecutionStrategy {
 
   /** The command line with an argument for each value, before those that were there. */
   private String[] withTaken(ParseResult parsed, ParseResult command) {
-    List<String> args = new ArrayList<>(parsed.originalArgs());
+    List<String> args = new ArrayList<>(parsed.expandedArgs());
     int at = args.indexOf(command.commandSpec().name()) + 1;
     List<String> more = new ArrayList<>();
     taken.forEach((flag, values) -> values.forEach(value -> more.add(flag + "=" + value.text())));

@@ -24,14 +24,20 @@ final class TraceArguments {
       names = "--trace-config",
       paramLabel = "[MODE,]SETTING=VALUE",
       description = {
-        "Traces requests; may be repeated:",
-        "level=OFF|TIMESTAMPS (OFF), rate=N: one of N (1000), count=N: so many (-1: no end),"
-            + " mode=triton|opentelemetry (triton),",
-        "triton,file=PATH, triton,log-frequency=N: traces in a numbered file, 0 for one file (0),",
-        "opentelemetry,url=URL (http://localhost:4318/v1/traces),"
-            + " opentelemetry,resource=KEY=VALUE,",
-        "opentelemetry,bsp_max_queue_size=N (2048), opentelemetry,bsp_schedule_delay=MS (5000),"
-            + " opentelemetry,bsp_max_export_batch_size=N (512)"
+        "Trace requests; repeatable:",
+        "level=OFF|TIMESTAMPS (OFF)",
+        "rate=N: one request of N (1000)",
+        "count=N: so many traces, -1: no end (-1)",
+        "mode=triton|opentelemetry (triton)",
+        "triton,file=PATH",
+        "triton,log-frequency=N: traces in a numbered file,",
+        "  0: all in one (0)",
+        "opentelemetry,url=URL",
+        "  (http://localhost:4318/v1/traces)",
+        "opentelemetry,resource=KEY=VALUE",
+        "opentelemetry,bsp_max_queue_size=N (2048)",
+        "opentelemetry,bsp_schedule_delay=MS (5000)",
+        "opentelemetry,bsp_max_export_batch_size=N (512)"
       })
   private List<String> settings = List.of();
 

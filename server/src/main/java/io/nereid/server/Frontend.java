@@ -12,8 +12,16 @@ import java.net.InetAddress;
 public record Frontend(String protocol, String url) {
 
   static Frontend http(String protocol, String scheme, InetAddress address, int port) {
+    return new Frontend(protocol, scheme + "://" + authority(address, port));
+  }
+
+  /** As gRPC's clients name a server. */
+  static Frontend grpc(InetAddress address, int port) {
+    return new Frontend("gRPC", authority(address, port));
+  }
+
+  private static String authority(InetAddress address, int port) {
     String host = address.getHostAddress();
-    String authority = address instanceof Inet6Address ? "[" + host + "]" : host;
-    return new Frontend(protocol, scheme + "://" + authority + ":" + port);
+    return (address instanceof Inet6Address ? "[" + host + "]" : host) + ":" + port;
   }
 }

@@ -5,6 +5,7 @@ import io.nereid.ModelState;
 import io.nereid.Nereid;
 import io.nereid.NereidException;
 import io.nereid.StatusCode;
+import io.nereid.server.grpc.GrpcServer;
 import io.nereid.server.http.HttpServer;
 import io.nereid.server.log.AccessLog;
 import io.nereid.server.metrics.MetricsServer;
@@ -29,6 +30,7 @@ public final class NereidServer implements AutoCloseable {
   private final Nereid nereid;
   private final ServerState state;
   private final StartTimes.Clock clock;
+  private final GrpcStart grpc;
   private Optional<HttpServer> http = Optional.empty();
   private Optional<MetricsServer> metrics = Optional.empty();
   private boolean stopped;
@@ -46,6 +48,7 @@ public final class NereidServer implements AutoCloseable {
             .log(options.log())
             .accessLog(options.accessLog())
             .build();
+    grpc = new GrpcStart(state, options.grpc());
   }
 
   /**
@@ -54,20 +57,38 @@ public final class NereidServer implements AutoCloseable {
    */
   public static NereidServer start(ServerOptions options) {
     StartTimes.Clock clock = new StartTimes.Clock();
-    Nereid nereid =
-        clock.measure("runtime", () -> Nereid.create(options.repository(), options.runtime()));
+    Nereid nereid;
+    try {
+      nereid =
+          clock.measure("runtime", () -> Nereid.create(options.repository(), options.runtime()));
+    } catch (RuntimeException | Error e) {
+      options.accessLog().ifPresent(AccessLog::close);
+      throw e;
+    }
     NereidServer server = new NereidServer(options, nereid, clock);
     try {
       server.openFrontends();
       clock.measure("models", () -> nereid.repository().start());
+      if (options.grpc().isPresent()) {
+        clock.measure("gRPC", server.grpc::await); // what is left of its start
+      }
       if (options.exitOnError()) {
         checkModels(nereid);
       }
       server.state.health().loaded();
       return server;
-    } catch (RuntimeException e) {
-      server.close();
+    } catch (RuntimeException | Error e) {
+      server.closeAfter(e);
       throw e;
+    }
+  }
+
+  /** What failed first is what is told. */
+  private void closeAfter(Throwable failure) {
+    try {
+      stop();
+    } catch (RuntimeException e) {
+      failure.addSuppressed(e);
     }
   }
 
@@ -83,6 +104,9 @@ public final class NereidServer implements AutoCloseable {
   private Map<String, LongSupplier> gauges() {
     Map<String, LongSupplier> gauges = new HashMap<>();
     http.ifPresent(server -> gauges.put("http", server::connectionCount));
+    if (options.grpc().isPresent()) {
+      gauges.put("grpc", grpc::connectionCount);
+    }
     return gauges;
   }
 
@@ -123,6 +147,11 @@ public final class NereidServer implements AutoCloseable {
     return http.orElseThrow().port();
   }
 
+  /** The port of the gRPC frontend; empty: it is not served. */
+  public OptionalInt grpcPort() {
+    return grpc.server().map(served -> OptionalInt.of(served.port())).orElseGet(OptionalInt::empty);
+  }
+
   /** What is served where. */
   public List<Frontend> frontends() {
     List<Frontend> frontends = new ArrayList<>();
@@ -130,6 +159,9 @@ public final class NereidServer implements AutoCloseable {
         frontends.add(
             Frontend.http(
                 "HTTP", httpScheme(), options.http().orElseThrow().address(), server.port())));
+    grpc.server()
+        .ifPresent(server ->
+            frontends.add(Frontend.grpc(options.grpc().orElseThrow().address(), server.port())));
     metrics.ifPresent(server ->
         frontends.add(
             Frontend.http(
@@ -163,16 +195,30 @@ public final class NereidServer implements AutoCloseable {
     }
     stopped = true;
     state.health().stop();
-    // The frontends, then what they use, and last what writes down what happened until then.
+    // The frontends, then what they use, and last what writes down what happened until then,
+    // whatever went wrong before.
     long startNs = System.nanoTime();
-    boolean finished = http.map(server -> server.stop(options.exitTimeout())).orElse(true);
-    metrics.ifPresent(MetricsServer::stop);
-    state.sharedMemory().close();
-    nereid.close();
+    Optional<GrpcServer> calls = grpc.server();
+    calls.ifPresent(GrpcServer::refuse);
+    try {
+      boolean finished = http.map(server -> server.stop(left(startNs))).orElse(true);
+      finished &= calls.map(server -> server.stop(left(startNs))).orElse(true);
+      metrics.ifPresent(MetricsServer::stop);
+      state.sharedMemory().close();
+      nereid.close();
+      return finished;
+    } finally {
+      calls.ifPresent(GrpcServer::close);
+      Duration left = left(startNs);
+      state.tracing().close(left.compareTo(LEAST_TRACE_TIME) > 0 ? left : LEAST_TRACE_TIME);
+      state.accessLog().ifPresent(AccessLog::close);
+    }
+  }
+
+  /** Of the exit timeout. */
+  private Duration left(long startNs) {
     Duration left = options.exitTimeout().minusNanos(System.nanoTime() - startNs);
-    state.tracing().close(left.compareTo(LEAST_TRACE_TIME) > 0 ? left : LEAST_TRACE_TIME);
-    state.accessLog().ifPresent(AccessLog::close);
-    return finished;
+    return left.isNegative() ? Duration.ZERO : left;
   }
 
   /** As {@link #stop}. */

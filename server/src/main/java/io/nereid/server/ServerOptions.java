@@ -2,10 +2,12 @@ package io.nereid.server;
 
 import io.nereid.NereidOptions;
 import io.nereid.RepositoryOptions;
+import io.nereid.server.grpc.GrpcOptions;
 import io.nereid.server.http.HttpOptions;
 import io.nereid.server.log.AccessLog;
 import io.nereid.server.log.LogSettings;
 import io.nereid.server.metrics.MetricsOptions;
+import io.nereid.server.shared.Durations;
 import io.nereid.server.trace.TraceOptions;
 import java.time.Duration;
 import java.util.Objects;
@@ -17,6 +19,7 @@ import java.util.Optional;
  * @param repository which models are loaded
  * @param runtime settings of the runtime
  * @param http where HTTP is served, and how; empty: it is not
+ * @param grpc where gRPC is served, and how; empty: it is not
  * @param trace which requests are traced, until clients change it
  * @param metrics where metrics are served, if they are
  * @param log the log, where it is the server's; stays the caller's to close
@@ -30,6 +33,7 @@ public record ServerOptions(
     RepositoryOptions repository,
     NereidOptions runtime,
     Optional<HttpOptions> http,
+    Optional<GrpcOptions> grpc,
     TraceOptions trace,
     Optional<MetricsOptions> metrics,
     Optional<LogSettings> log,
@@ -44,6 +48,7 @@ public record ServerOptions(
     Objects.requireNonNull(repository);
     Objects.requireNonNull(runtime);
     Objects.requireNonNull(http);
+    Objects.requireNonNull(grpc);
     Objects.requireNonNull(trace);
     Objects.requireNonNull(metrics);
     Objects.requireNonNull(log);
@@ -51,6 +56,7 @@ public record ServerOptions(
     if (exitTimeout.isNegative()) {
       throw new IllegalArgumentException("exitTimeout must not be negative, got " + exitTimeout);
     }
+    exitTimeout = Durations.limited(exitTimeout);
   }
 
   /** A builder with the defaults. */
@@ -62,6 +68,7 @@ public record ServerOptions(
   public static final class Builder {
     private RepositoryOptions repository = RepositoryOptions.builder().explicit().build();
     private NereidOptions runtime = NereidOptions.DEFAULT;
+    private Optional<GrpcOptions> grpc = Optional.empty();
     private TraceOptions trace = TraceOptions.builder().build();
     private Optional<MetricsOptions> metrics = Optional.empty();
     private Optional<LogSettings> log = Optional.empty();
@@ -94,6 +101,12 @@ public record ServerOptions(
     /** As {@link #http(HttpOptions)}; empty for a server without HTTP. */
     public Builder http(Optional<HttpOptions> options) {
       http = options;
+      return this;
+    }
+
+    /** Where gRPC is served, and how; nowhere by default. */
+    public Builder grpc(Optional<GrpcOptions> options) {
+      grpc = options;
       return this;
     }
 
@@ -151,6 +164,7 @@ public record ServerOptions(
           repository,
           runtime,
           http,
+          grpc,
           trace,
           metrics,
           log,

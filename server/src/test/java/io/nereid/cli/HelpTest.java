@@ -21,7 +21,8 @@ class HelpTest {
     CommandLineRun run = new CommandLineRun();
     assertEquals(0, run.run("serve", "--help"));
     String help = run.out();
-    for (String heading : List.of("Models", "HTTP", "Start and stop", "General")) {
+    for (String heading :
+        List.of("Models", "HTTP", "Access", "Metrics", "Start and stop", "General")) {
       assertTrue(help.contains("\n\n" + heading + ":\n"), help);
     }
     for (OptionSpec option :

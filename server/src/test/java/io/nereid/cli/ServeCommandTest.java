@@ -3,13 +3,19 @@ package io.nereid.cli;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -38,7 +44,8 @@ class ServeCommandTest {
       assertTrue(screen.toString().contains("identity_fp32  1        READY"), screen.toString());
       assertTrue(screen.toString().contains("Serving metrics at http://127"), screen.toString());
       assertTrue(
-          Pattern.compile("JVM \\d+ ms, command line \\d+ ms, .*HTTP \\d+ ms.*, models \\d+ ms")
+          Pattern.compile(
+                  "JVM \\d+ ms, command line \\d+ ms, .*HTTP \\d+ ms.*, models \\d+ ms, gRPC")
               .matcher(screen)
               .find());
       HttpRequest request =
@@ -56,6 +63,73 @@ class ServeCommandTest {
     } finally {
       process.destroyForcibly();
     }
+  }
+
+  @Test
+  void itCanBeStoppedWhileItStarts(@TempDir Path repository) throws Exception {
+    // The configuration is a pipe: reading it takes until somebody writes into it.
+    Path model = Files.createDirectories(repository.resolve("slow/1")).getParent();
+    Path pipe = model.resolve("config.pbtxt");
+    assumeTrue(Files.isExecutable(Path.of("/usr/bin/mkfifo")), "mkfifo is not here");
+    assertEquals(0, new ProcessBuilder("/usr/bin/mkfifo", pipe.toString()).start().waitFor());
+    int port;
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      port = socket.getLocalPort();
+    }
+    Process process =
+        ServeProcess.start(
+            Main.class.getName(),
+            List.of(
+                "serve",
+                "--http-address=127.0.0.1",
+                "--http-port=" + port,
+                "--metrics-port=0",
+                repository.toString()));
+    try {
+      while (!accepts(port)) {
+        assertTrue(process.isAlive(), () -> screen(process));
+        Thread.onSpinWait();
+      }
+      process.toHandle().destroy(); // SIGTERM; the process's own method also closes its streams
+      assertTrue(process.waitFor(20, TimeUnit.SECONDS));
+      String screen = screen(process);
+      assertEquals(0, process.exitValue(), screen);
+      assertTrue(screen.contains("Stopped before it was ready"), screen);
+    } finally {
+      process.destroyForcibly();
+    }
+  }
+
+  private static boolean accepts(int port) {
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+      return socket.isConnected();
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  private static String screen(Process process) {
+    try {
+      return new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @Test
+  void aLogThatCannotBeWrittenIsNamedOnce(@TempDir Path directory) {
+    CommandLineRun run = new CommandLineRun();
+    String file = directory.resolve("none/log").toString();
+    assertEquals(1, run.run("serve", "--log-file", file));
+    assertEquals(1, run.err().split(Pattern.quote(file), -1).length - 1, run.err());
+  }
+
+  @Test
+  void messagesCannotActOnATerminal() {
+    CommandLineRun run = new CommandLineRun();
+    assertEquals(2, run.run("serve", "--log-format", "x\u001b[31m"));
+    assertEquals(1, run.run("serve", "/none\u001b[31m"));
+    assertFalse(run.err().contains("\u001b"), run.err());
   }
 
   @Test
@@ -125,7 +199,17 @@ class ServeCommandTest {
     Files.createDirectories(repository.resolve("broken/1"));
     Files.writeString(repository.resolve("broken/config.pbtxt"), "backend: \"none\"");
     CommandLineRun run = new CommandLineRun();
-    assertEquals(1, run.run("serve", repository.toString(), "--http-port", "0"));
+    assertEquals(
+        1,
+        run.run(
+            "serve",
+            repository.toString(),
+            "--http-port",
+            "0",
+            "--grpc-port",
+            "0",
+            "--metrics-port",
+            "0"));
     assertTrue(run.err().contains("not all models could be loaded"), run.err());
     assertTrue(run.err().contains("'broken' version 1: unknown backend 'none'"), run.err());
     Process process =
@@ -173,6 +257,8 @@ class ServeCommandTest {
             # all but one are overridden
             http-address: 127.0.0.1
             http-port: 1
+            grpc-port: 0
+            metrics-port: 0
             model-control-mode: explicit
             load-model: [identity_fp32, simple]
             rate-limit: off
@@ -193,7 +279,7 @@ class ServeCommandTest {
       assertTrue(ADDRESS.matcher(all).find(), all);
       assertTrue(all.contains("http://127.0.0.1:"), all);
       assertTrue(all.contains("identity_fp32"), all);
-      assertTrue(all.contains(file + ":6: --rate-limit has no effect"), all);
+      assertTrue(all.contains(file + ":8: --rate-limit has no effect"), all);
       assertTrue(all.contains("NEREID_HTTP_POTR is not a setting; did you mean"), all);
     } finally {
       process.destroyForcibly();
@@ -230,6 +316,14 @@ class ServeCommandTest {
     "--log-verbose, -1, expected --log-verbose of 0 or more",
     "--log-format, xml, 'expected --log-format text, json, default or ISO8601'",
     "--load-model, simple, --load-model needs --model-control-mode explicit",
+    "--grpc-port, 70000, expected --grpc-port from 0 to 65535",
+    "--grpc-max-input-size, 0, expected --grpc-max-input-size of 1 or more",
+    "--grpc-max-metadata-size, 0, expected --grpc-max-metadata-size of 1 or more",
+    "--grpc-max-concurrent-calls, 0, expected --grpc-max-concurrent-calls of 1 or more",
+    "--grpc-keepalive-time, 0, expected --grpc-keepalive-time of 1 or more",
+    "--grpc-keepalive-timeout, 0, expected --grpc-keepalive-timeout of 1 or more",
+    "--grpc-max-connection-age, -1, expected --grpc-max-connection-age of 0 or more",
+    "--grpc-infer-response-compression-level, most, expected one of [NONE, LOW, MEDIUM, HIGH]",
     "--exit-timeout-secs, -1, expected --exit-timeout-secs of 0 or more"
   })
   void aWrongFlagIsNamed(String flag, String value, String message) {

@@ -11,9 +11,10 @@ public final class ServeProcess {
 
   private ServeProcess() {}
 
-  /** Arguments that serve the bundled models on a free port, and more arguments. */
+  /** Arguments that serve the bundled models on free ports, and more arguments. */
   public static List<String> arguments(String... more) {
     List<String> all = new ArrayList<>(List.of("serve", "--http-port", "0", "--metrics-port", "0"));
+    all.addAll(List.of("--grpc-port", "0", "--grpc-address", "127.0.0.1"));
     all.addAll(List.of("--http-address", "127.0.0.1"));
     all.addAll(List.of(more));
     return all;

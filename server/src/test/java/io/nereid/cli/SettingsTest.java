@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -28,7 +30,17 @@ class SettingsTest {
   /** Values to try; an option is tested with the first that it takes and that changes it. */
   private static final List<String> CANDIDATES =
       List.of(
-          "7", "false", "true", "127.0.0.7", "poll", "text", "a=b", "local,size=7", "health:a=b");
+          "7",
+          "false",
+          "true",
+          "127.0.0.7",
+          "poll",
+          "text",
+          "a=b",
+          "local,size=7",
+          "health:a=b",
+          "low",
+          "optional");
 
   private static List<OptionSpec> options() {
     return Main.commandLine().getSubcommands().get("serve").getCommandSpec().options().stream()
@@ -128,6 +140,21 @@ class SettingsTest {
     assertEquals("[]", run.value("--model-repository"));
     assertEquals(
         List.of(Path.of("/line")), run.mixin(ControlArguments.class).directories(Path.of("/line")));
+  }
+
+  @Test
+  void theCommandMayItselfBeInAFileOfArguments() throws IOException {
+    Path arguments = Files.writeString(directory.resolve("arguments"), "serve --allow-metrics");
+    StringWriter err = new StringWriter();
+    int exitCode =
+        Main.run(
+            new String[] {"@" + arguments},
+            Map.of("NEREID_HTTP_PORT", "70000"),
+            new PrintWriter(new StringWriter()),
+            new PrintWriter(err, true));
+    assertEquals(2, exitCode);
+    assertTrue(
+        err.toString().contains("NEREID_HTTP_PORT: expected --http-port from 0"), err::toString);
   }
 
   @Test

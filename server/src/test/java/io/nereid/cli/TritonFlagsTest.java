@@ -77,6 +77,24 @@ class TritonFlagsTest {
   }
 
   @Test
+  void flagsThatTracedBeforeTraceConfigAreUnderstood() {
+    SettingsRun run =
+        new SettingsRun(
+            Map.of(),
+            "--trace-file=/tmp/t.json",
+            "--trace-level=TIMESTAMPS",
+            "--trace-rate=10",
+            "--trace-count=5",
+            "--trace-log-frequency=1",
+            "--metrics-config",
+            "summary_latencies=true",
+            "--model-config-name=small");
+    assertEquals(0, run.exitCode(), run.err());
+    assertEquals(7, run.err().lines().count(), run.err());
+    assertTrue(run.err().contains("--trace-file has no effect: it is now --trace-config"));
+  }
+
+  @Test
   void theOlderFlagOfTheCacheIsTheSame() {
     SettingsRun run = new SettingsRun(Map.of(), "--response-cache-byte-size=5000");
     assertEquals(5000, run.mixin(RuntimeArguments.class).options().cacheByteLimit());

@@ -1,13 +1,20 @@
 package io.nereid.server;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.nereid.ModelEvent;
 import io.nereid.NereidException;
 import io.nereid.RepositoryOptions;
+import io.nereid.server.http.HttpLimits;
 import io.nereid.server.http.HttpOptions;
+import io.nereid.server.log.AccessLog;
+import io.nereid.server.log.LogSettings;
+import io.nereid.server.log.LogValues;
+import io.nereid.server.metrics.MetricsOptions;
+import io.nereid.server.trace.TraceOptions;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -140,6 +147,40 @@ class NereidServerTest {
     try (ServerSocket free = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
       assertEquals(port, free.getLocalPort());
     }
+  }
+
+  @Test
+  void aStartThatFailsEndsTheAccessLog(@TempDir Path directory) throws Exception {
+    try (LogSettings log = LogSettings.install(LogValues.DEFAULT, Optional.empty())) {
+      ServerOptions options =
+          ServerOptions.builder()
+              .repository(RepositoryOptions.builder().repository(directory.resolve("none")).build())
+              .accessLog(AccessLog.toFile(directory.resolve("access"), log))
+              .build();
+      assertThrows(NereidException.class, () -> NereidServer.start(options));
+      assertFalse(
+          Thread.getAllStackTraces().keySet().stream()
+              .anyMatch(thread -> thread.getName().equals("nrd-access-log")));
+    }
+  }
+
+  @Test
+  void timeoutsWithoutAnEndStopLikeOthers() {
+    Duration endless = Duration.ofSeconds(Long.MAX_VALUE);
+    HttpLimits limits = new HttpLimits(1 << 20, 16 << 10, 65_536, 100, 100, endless, endless);
+    NereidServer server =
+        NereidServer.start(
+            ServerOptions.builder()
+                .http(HttpOptions.builder().limits(limits).exitTimeout(endless).build())
+                .metrics(MetricsOptions.builder().interval(endless).build())
+                .trace(
+                    TraceOptions.builder()
+                        .timestamps(true)
+                        .file(Path.of("target", "traces.json").toString())
+                        .build())
+                .exitTimeout(endless)
+                .build());
+    assertTrue(server.stop());
   }
 
   @Test

@@ -2,9 +2,6 @@ package io.nereid.server.http;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import tools.jackson.core.JsonParser;
-import tools.jackson.core.ObjectReadContext;
-import tools.jackson.core.json.JsonFactory;
 
 /** The body as it is on the wire: of a length that is known before, or in chunks. */
 final class BodyReader implements RequestBody {
@@ -91,14 +88,12 @@ final class BodyReader implements RequestBody {
     return !chunked && count <= left && count <= input.available();
   }
 
-  /** A parser for JSON that {@link #isBuffered}, where it lies; taken as read. */
-  JsonParser bufferedJson(JsonFactory json, int count) throws ClientGoneException {
-    JsonParser parser =
-        json.createParser(ObjectReadContext.empty(), input.bytes(), input.position(), count);
+  /** Has JSON that {@link #isBuffered} read where it lies; taken as read. */
+  void bufferedJson(JsonReader json, int count) throws ClientGoneException {
+    json.reset(input.bytes(), input.position(), count);
     input.skip(count);
     taken(count);
     awaitsContinue = false; // the client did not
-    return parser;
   }
 
   /** Reads over the rest, unless it is more than {@code most}; whether the end was reached. */

@@ -51,7 +51,7 @@ enum Compression {
     Compression best = NONE;
     double bestQuality = 0;
     for (String element : value.split(",")) {
-      String[] parts = element.split(";");
+      String[] parts = element.split(";", -1);
       String name = parts[0].strip().toLowerCase(Locale.ROOT);
       double quality = parts.length > 1 ? quality(parts[1].strip()) : 1;
       for (Compression one : values()) {

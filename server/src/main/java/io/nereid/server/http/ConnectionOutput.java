@@ -47,6 +47,11 @@ final class ConnectionOutput {
     return head.contentLength();
   }
 
+  /** For a reply that is sent in parts. */
+  ResponseHead head() {
+    return head;
+  }
+
   /** Whether something of the reply may have been sent. */
   boolean hasBegun() {
     return begun;

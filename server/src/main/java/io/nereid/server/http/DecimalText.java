@@ -1,18 +1,13 @@
 package io.nereid.server.http;
 
 /**
- * Decimal numbers as text, for the common case of few digits and moderate size; for others the
- * caller has slower ways. The results are the same as of those, to the bit.
+ * Floats as decimal text, for the common case of moderate size; for others the caller has a slower
+ * way. The results are the same as of that, to the letter.
  */
 final class DecimalText {
 
-  /** {@link #readDouble} and {@link #readFloat} leave it to somebody else. */
-  static final double NOT_READ = Double.NaN;
-
   /** Room that {@link #write} may need. */
   static final int MAX_LENGTH = 24;
-
-  private static final int MAX_DIGITS = 15; // below 2^53, so exact as a double
 
   /** Exact as doubles. */
   private static final double[] POWERS = {
@@ -24,40 +19,6 @@ final class DecimalText {
   private static final long MIDPOINT = 1L << 28;
 
   private DecimalText() {}
-
-  /** The double nearest to the text, or {@link #NOT_READ}. */
-  static double readDouble(char[] text, int offset, int length) {
-    int end = offset + length;
-    boolean negative = length > 0 && text[offset] == '-';
-    long digits = 0;
-    int digitCount = 0;
-    int point = -1;
-    for (int i = negative ? offset + 1 : offset; i < end; i++) {
-      int digit = text[i] - '0';
-      if (digit >= 0 && digit <= 9) {
-        if (++digitCount > MAX_DIGITS) {
-          return NOT_READ;
-        }
-        digits = digits * 10 + digit;
-      } else if (text[i] == '.' && point < 0) {
-        point = i;
-      } else {
-        return NOT_READ;
-      }
-    }
-    if (digitCount == 0) {
-      return NOT_READ;
-    }
-    // Both operands are exact, so the quotient is rounded once: correctly.
-    double value = point < 0 ? digits : digits / POWERS[end - point - 1];
-    return negative ? -value : value;
-  }
-
-  /** A float as a double: that nearest to the text, or {@link #NOT_READ}. */
-  static double readFloat(char[] text, int offset, int length) {
-    double value = readDouble(text, offset, length);
-    return isBetweenFloats(value) ? NOT_READ : (float) value;
-  }
 
   /** Whether rounding to a float depends on digits that rounding to a double has lost. */
   private static boolean isBetweenFloats(double value) {

@@ -1,26 +1,21 @@
 package io.nereid.server.http;
 
 import io.nereid.Model;
-import io.nereid.ModelState;
 import io.nereid.Nereid;
+import io.nereid.server.shared.ModelFacts;
 import java.io.IOException;
 
-/**
- * Serves everything but infer requests and streams: writes the JSON of a reply and gives its
- * status.
- */
+/** Serves everything but inference: writes the JSON of a reply and gives its status. */
 final class Dispatcher {
 
   private final HttpContext context;
-  private final GenerateHandler generate;
   private final RepositoryHandler repository;
   private final SharedMemoryHandler sharedMemory;
   private final TraceHandler trace;
   private final LoggingHandler logging;
 
-  Dispatcher(HttpContext context, GenerateHandler generate) {
+  Dispatcher(HttpContext context) {
     this.context = context;
-    this.generate = generate;
     repository = new RepositoryHandler(context);
     sharedMemory = new SharedMemoryHandler(context);
     trace = new TraceHandler(context);
@@ -54,8 +49,12 @@ final class Dispatcher {
       case MODELS -> ok(() -> MetadataJson.models(nereid().models(), json));
       case MODEL_METADATA -> ok(() -> MetadataJson.model(nereid(), model(route), route, json));
       case MODEL_CONFIG -> ok(() -> MetadataJson.configuration(model(route), json));
-      case ALL_STATISTICS -> ok(() -> StatisticsJson.write(nereid().models(), json));
-      case MODEL_STATISTICS -> ok(() -> StatisticsJson.write(nereid(), route, json));
+      case ALL_STATISTICS ->
+          ok(() -> StatisticsJson.write(ModelFacts.withStatistics(nereid()), json));
+      case MODEL_STATISTICS ->
+          ok(() ->
+              StatisticsJson.write(
+                  ModelFacts.withStatistics(nereid(), route.model(), route.version()), json));
       case REPOSITORY_INDEX -> {
         repository.index(body, json);
         yield Status.OK;
@@ -66,10 +65,6 @@ final class Dispatcher {
       }
       case MODEL_UNLOAD -> {
         repository.unload(route.model(), body);
-        yield Status.OK;
-      }
-      case GENERATE -> {
-        generate.generate(head, body, json);
         yield Status.OK;
       }
       case SYSTEM_MEMORY_STATUS -> ok(() -> sharedMemory.status(route, json));
@@ -88,7 +83,7 @@ final class Dispatcher {
         logging.handle(head, body, json);
         yield Status.OK;
       }
-      case INFER, GENERATE_STREAM, UNKNOWN ->
+      case INFER, GENERATE, GENERATE_STREAM, UNKNOWN ->
           throw new IllegalStateException(route + " is not served here");
     };
   }
@@ -116,21 +111,13 @@ final class Dispatcher {
 
   private Status modelReady(Route route, JsonBuffer json) {
     boolean ready = context.health().isReady(route.model(), route.version());
-    if (!ready && !context.health().isLoading() && !isKnown(route)) {
+    boolean known = context.health().isKnown(route.model(), route.version());
+    if (!ready && !context.health().isLoading() && !known) {
       model(route); // says what is not there
     }
     json.ascii("{\"name\":")
         .string(route.model())
         .ascii(ready ? ",\"ready\":true}" : ",\"ready\":false}");
     return ready ? Status.OK : Status.UNAVAILABLE;
-  }
-
-  /** Whether there is such a version, though it takes no requests. */
-  private boolean isKnown(Route route) {
-    return nereid().models().stream()
-        .anyMatch(known ->
-            known.name().equals(route.model())
-                && (route.version() == 0 || known.version() == route.version())
-                && known.state() != ModelState.UNLOADED);
   }
 }

@@ -59,6 +59,22 @@ enum Endpoint {
     };
   }
 
+  /** Whether a POST runs a model. */
+  boolean isInference() {
+    return group() == EndpointGroup.INFERENCE;
+  }
+
+  /** The path of an inference, with names in braces for what differs from request to request. */
+  String template(boolean versioned) {
+    String action =
+        switch (this) {
+          case GENERATE -> "generate";
+          case GENERATE_STREAM -> "generate_stream";
+          default -> "infer";
+        };
+    return (versioned ? "/v2/models/{model}/versions/{version}/" : "/v2/models/{model}/") + action;
+  }
+
   /** What the Allow field names. */
   String allow() {
     return String.join(", ", methods).replace("GET", "GET, HEAD");

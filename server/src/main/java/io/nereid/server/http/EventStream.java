@@ -13,7 +13,7 @@ final class EventStream {
   private final boolean chunked;
 
   /** What goes in front of an event: the head of the reply, and of the chunk. */
-  private final ResponseHead front = new ResponseHead();
+  private final ResponseHead front;
 
   /**
    * Begins with the first event.
@@ -23,13 +23,16 @@ final class EventStream {
   EventStream(ConnectionOutput output, boolean chunked, boolean close) {
     this.output = output;
     this.chunked = chunked;
+    front = output.head();
     front.writeEventStream(chunked, close);
   }
 
   /** Sends what was written into the buffer, which is on one line, as an event. */
   void send(JsonBuffer json) throws IOException {
+    long length = PREFIX.length() + json.size() + END.length();
+    front.addContent(length);
     if (chunked) {
-      front.append(Long.toHexString(PREFIX.length() + json.size() + END.length()));
+      front.append(Long.toHexString(length));
       front.append(LINE_END);
     }
     front.append(PREFIX);

@@ -5,6 +5,7 @@ import io.nereid.InferResponse;
 import io.nereid.Model;
 import io.nereid.NereidException;
 import io.nereid.ResponseStream;
+import io.nereid.server.trace.Trace;
 import java.io.IOException;
 import java.util.function.BooleanSupplier;
 
@@ -14,11 +15,21 @@ final class GenerateHandler {
   private final HttpContext context;
   private final ConnectionGuard guard;
   private final ConnectionOutput output;
+  private final RequestFacts facts;
+  private Trace trace; // of the present request; null: it is not traced
 
-  GenerateHandler(HttpContext context, ConnectionGuard guard, ConnectionOutput output) {
+  GenerateHandler(
+      HttpContext context, ConnectionGuard guard, ConnectionOutput output, RequestFacts facts) {
     this.context = context;
     this.guard = guard;
     this.output = output;
+    this.facts = facts;
+  }
+
+  /** Another request begins; {@code traced} is null when it is not traced. */
+  GenerateHandler begin(Trace traced) {
+    trace = traced;
+    return this;
   }
 
   /** Writes the only response of a request. */
@@ -59,6 +70,7 @@ final class GenerateHandler {
         ResponseStream responses = send(request)) {
       boolean more = write(request, responses, json);
       boolean close = closing.getAsBoolean();
+      HttpTrace.sending(trace, Status.OK, null);
       EventStream events = new EventStream(output, !http10, close);
       while (more) {
         events.send(json);
@@ -69,6 +81,7 @@ final class GenerateHandler {
           if (guard.clientGone()) {
             throw new ClientGoneException();
           }
+          failed(e);
           json.clear();
           json.ascii("{\"error\":").string(String.valueOf(e.getMessage())).write('}');
           events.send(json);
@@ -78,6 +91,19 @@ final class GenerateHandler {
       }
       events.end(json);
       return close;
+    }
+  }
+
+  /** The status was sent before: this is all that a trace says of it. */
+  private void failed(RuntimeException e) {
+    if (trace != null) {
+      Status status =
+          switch (e) {
+            case NereidException failure -> Status.of(failure);
+            case HttpFailure failure -> failure.status();
+            default -> Status.INTERNAL;
+          };
+      trace.failed(String.valueOf(e.getMessage()), status.code() >= 500);
     }
   }
 
@@ -101,9 +127,13 @@ final class GenerateHandler {
           "Unsupported Content-Encoding, only identity is supported, got '" + coding + "'");
     }
     Model model = InferHandler.model(context, head.route());
+    facts.version(model.version());
     InferRequest request = model.newRequest();
     try {
-      new GenerateParser(context, model, request).parse(body);
+      new GenerateParser(context, model, request, facts).parse(body);
+      if (trace != null) {
+        trace.submitted(model);
+      }
       return request;
     } catch (Throwable t) {
       request.close();
@@ -132,6 +162,9 @@ final class GenerateHandler {
     if (response != null && guard.clientGone()) {
       response.close();
       throw new ClientGoneException();
+    }
+    if (response != null && trace != null) {
+      trace.answered(response);
     }
     return response;
   }

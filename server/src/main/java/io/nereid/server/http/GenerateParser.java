@@ -4,18 +4,11 @@ import io.nereid.DataType;
 import io.nereid.InferRequest;
 import io.nereid.Model;
 import io.nereid.ModelSpec;
-import io.nereid.Tensor;
 import io.nereid.TensorSpec;
-import java.io.ByteArrayOutputStream;
+import io.nereid.server.http.JsonReader.Token;
 import java.io.IOException;
-import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
-import tools.jackson.core.JsonGenerator;
-import tools.jackson.core.JsonParser;
-import tools.jackson.core.JsonToken;
-import tools.jackson.core.ObjectReadContext;
-import tools.jackson.core.ObjectWriteContext;
 
 /**
  * Fills in one request from a JSON object whose members are the model's inputs, each a value or an
@@ -26,11 +19,13 @@ final class GenerateParser {
   private final HttpContext context;
   private final ModelSpec spec;
   private final InferRequest request;
+  private final RequestFacts facts;
 
-  GenerateParser(HttpContext context, Model model, InferRequest request) {
+  GenerateParser(HttpContext context, Model model, InferRequest request, RequestFacts facts) {
     this.context = context;
     this.spec = model.spec();
     this.request = request;
+    this.facts = facts;
   }
 
   /** Reads the whole body. */
@@ -38,17 +33,18 @@ final class GenerateParser {
     JsonBody.read(context, body, this::readMember);
   }
 
-  private void readMember(String name, JsonParser parser) {
+  private void readMember(String name, JsonReader parser) {
     TensorSpec input = input(name);
     if (name.equals("id")) {
-      String id = JsonParsing.string(parser, "id");
+      String id = parser.string("id");
       if (!id.isEmpty()) {
         request.id(id);
+        facts.id(id);
       }
     } else if (input != null) {
       readInput(input, parser);
     } else if (name.equals("parameters")) {
-      JsonParsing.expectObject(parser, "parameters");
+      parser.expectObject("parameters");
       JsonBody.readMembers(parser, this::readParameter);
     } else {
       // Not as one of the protocol's own: members are named by the model.
@@ -56,7 +52,7 @@ final class GenerateParser {
     }
   }
 
-  private void readParameter(String name, JsonParser parser) {
+  private void readParameter(String name, JsonReader parser) {
     TensorSpec input = input(name);
     if (input != null) {
       readInput(input, parser);
@@ -74,59 +70,53 @@ final class GenerateParser {
     return null;
   }
 
-  private void readInput(TensorSpec input, JsonParser parser) {
+  private void readInput(TensorSpec input, JsonReader parser) {
     DataType type = input.dataType();
     InputDescription.checkJsonType(input.name(), type);
-    ByteArrayOutputStream copy = new ByteArrayOutputStream();
-    long count = copyElements(input.name(), parser, copy);
+    byte[] elements = elements(parser);
+    JsonReader again = new JsonReader(context.limits().jsonDepth());
+    long count = count(input.name(), again.reset(elements, 0, elements.length));
     long[] shape = shape(input, count);
     long mostBytes = context.limits().bodyBytes();
-    try (JsonParser elements =
-        context.json().createParser(ObjectReadContext.empty(), copy.toByteArray())) {
-      elements.nextToken();
-      TensorJsonReader reader = new TensorJsonReader(elements, input.name(), type, count);
-      if (type == DataType.BYTES) {
-        byte[] encoded = reader.readBytes(mostBytes);
-        Tensor tensor = request.allocateBytesInput(input.name(), encoded.length, shape);
-        tensor.segment().copyFrom(MemorySegment.ofArray(encoded));
-      } else if (count * type.byteSize() > mostBytes) {
-        throw TensorJsonReader.tooLarge(input.name(), count * type.byteSize(), mostBytes);
-      } else {
-        reader.read(request.allocateInput(input.name(), shape).segment());
-      }
+    again.reset(elements, 0, elements.length).next();
+    TensorJsonReader reader = new TensorJsonReader(again, input.name(), type, count);
+    if (type == DataType.BYTES) {
+      BytesBuffer encoded = reader.readBytes(mostBytes);
+      encoded.copyTo(request.allocateBytesInput(input.name(), encoded.size(), shape).segment());
+    } else if (count * type.byteSize() > mostBytes) {
+      throw TensorJsonReader.tooLarge(input.name(), count * type.byteSize(), mostBytes);
+    } else {
+      reader.read(request.allocateInput(input.name(), shape).segment());
     }
   }
 
-  /**
-   * Copies a value, or the array of them, that the parser is at as an array; gives their number.
-   */
-  private long copyElements(String input, JsonParser parser, ByteArrayOutputStream to) {
+  /** Text of the array, or of the single value as an array, that the parser is at. */
+  private static byte[] elements(JsonReader parser) {
+    if (parser.token() == Token.ARRAY) {
+      return parser.copy();
+    }
+    byte[] value = parser.copy();
+    byte[] array = new byte[value.length + 2];
+    array[0] = '[';
+    System.arraycopy(value, 0, array, 1, value.length);
+    array[array.length - 1] = ']';
+    return array;
+  }
+
+  /** The elements of an array, which have to be single values. */
+  private static long count(String input, JsonReader elements) {
+    elements.next();
     long count = 0;
-    try (JsonGenerator generator = context.json().createGenerator(ObjectWriteContext.empty(), to)) {
-      generator.writeStartArray();
-      if (parser.currentToken() == JsonToken.START_ARRAY) {
-        while (parser.nextToken() != JsonToken.END_ARRAY) {
-          copyElement(input, parser, generator);
-          count++;
-        }
-      } else {
-        copyElement(input, parser, generator);
-        count = 1;
+    while (elements.next() != Token.END_ARRAY) {
+      if (elements.token() == Token.OBJECT || elements.token() == Token.ARRAY) {
+        throw JsonParsing.malformed(
+            input,
+            "expected a value or an array of values, got "
+                + (elements.token() == Token.OBJECT ? "an object" : "an array in it"));
       }
-      generator.writeEndArray();
+      count++;
     }
     return count;
-  }
-
-  private static void copyElement(String input, JsonParser parser, JsonGenerator generator) {
-    JsonToken token = parser.currentToken();
-    if (token.isStructStart()) {
-      throw JsonParsing.malformed(
-          input,
-          "expected a value or an array of values, got "
-              + (token == JsonToken.START_OBJECT ? "an object" : "an array in it"));
-    }
-    generator.copyCurrentEventExact(parser);
   }
 
   /** The shape that the elements have: the innermost dimension of any size takes them all. */

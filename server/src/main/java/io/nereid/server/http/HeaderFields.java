@@ -158,6 +158,7 @@ final class HeaderFields {
 
   /** What holds for the fields together. */
   void check(boolean http10) {
+    expectsContinue &= !http10; // where it means nothing: the client would take it for the reply
     if (chunked && contentLength != RequestHead.ABSENT) {
       throw HttpFailure.closing(
           Status.BAD_REQUEST,

@@ -38,6 +38,7 @@ final class HttpConnection implements ServerConnection {
   private final InferHandler infer;
   private final GenerateHandler generate;
   private final Dispatcher dispatcher;
+  private final RequestFacts facts = new RequestFacts();
   private final RequestLog requestLog; // null: there is no access log
   private final AccessGate gate; // null: everything may be asked for
   private final JsonBuffer json = new JsonBuffer();
@@ -57,10 +58,10 @@ final class HttpConnection implements ServerConnection {
     KeptFields kept = KeptFields.of(context.access().fieldNames());
     parser = new RequestHeadParser(input, limits.headBytes(), kept);
     body = new BodyReader(input, limits, () -> output.write(ByteBuffer.wrap(CONTINUE)));
-    infer = new InferHandler(context, body, guard);
+    infer = new InferHandler(context, body, guard, facts);
     requestLog = RequestLog.of(context.state().accessLog(), channel.socket());
-    generate = new GenerateHandler(context, guard, output);
-    dispatcher = new Dispatcher(context, generate);
+    generate = new GenerateHandler(context, guard, output, facts);
+    dispatcher = new Dispatcher(context);
     gate = AccessGate.of(context.access());
     context.watch().add(guard);
   }
@@ -136,14 +137,14 @@ final class HttpConnection implements ServerConnection {
     try {
       return answerOne();
     } finally {
-      requestLog.end(head, parser, body, output, infer, requestId());
+      requestLog.end(head, parser, body, output, facts, requestId());
     }
   }
 
   private boolean answerOne() throws IOException {
     json.clear();
     output.begin();
-    infer.begin();
+    facts.begin();
     head = null;
     boolean close = true;
     try {
@@ -211,8 +212,8 @@ final class HttpConnection implements ServerConnection {
     if (head != null && head.fields().requestId() != null) {
       return head.fields().requestId();
     }
-    if (!infer.requestId().isEmpty()) {
-      return infer.requestId();
+    if (!facts.id().isEmpty()) {
+      return facts.id();
     }
     return requestLog == null ? "<id_unknown>" : requestLog.madeId();
   }
@@ -230,20 +231,34 @@ final class HttpConnection implements ServerConnection {
   private boolean exchange(RequestHead head, RequestBody content, boolean wantsClose)
       throws IOException {
     Endpoint endpoint = head.route().endpoint();
-    boolean post = head.method().equals("POST");
-    if (post && endpoint == Endpoint.GENERATE_STREAM) {
-      return generate.stream(
-          head, content, json, parser.isHttp10(), () -> wantsClose || isEnding());
-    }
-    if (!post || endpoint != Endpoint.INFER) {
-      Status status = dispatcher.dispatch(head, content, json);
-      boolean close = wantsClose || isEnding();
-      output.send(status, json, List.of(), close, head.isHeadMethod());
-      return close;
+    if (!endpoint.isInference() || !head.method().equals("POST")) {
+      return send(dispatcher.dispatch(head, content, json), head, wantsClose);
     }
     if (context.tracing().isOn()) {
       trace = HttpTrace.begin(context.tracing(), head, parser.target(), guard, channel);
     }
+    return switch (endpoint) {
+      case GENERATE -> {
+        generate.begin(trace).generate(head, content, json);
+        HttpTrace.sending(trace, Status.OK, null);
+        yield send(Status.OK, head, wantsClose);
+      }
+      case GENERATE_STREAM ->
+          generate.begin(trace).stream(
+              head, content, json, parser.isHttp10(), () -> wantsClose || isEnding());
+      default -> infer(head, content, wantsClose);
+    };
+  }
+
+  /** Sends the JSON of a reply; whether the connection ends with it. */
+  private boolean send(Status status, RequestHead head, boolean wantsClose) throws IOException {
+    boolean close = wantsClose || isEnding();
+    output.send(status, json, List.of(), close, head.isHeadMethod());
+    return close;
+  }
+
+  private boolean infer(RequestHead head, RequestBody content, boolean wantsClose)
+      throws IOException {
     try (InferResponse response = infer.infer(head, content, trace)) {
       List<MemorySegment> binary = infer.write(response, json);
       boolean close = wantsClose || isEnding();

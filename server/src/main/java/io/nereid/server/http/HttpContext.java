@@ -5,23 +5,17 @@ import io.nereid.server.access.AccessControl;
 import io.nereid.server.shared.ServerHealth;
 import io.nereid.server.shared.ServerState;
 import io.nereid.server.trace.Tracing;
-import tools.jackson.core.json.JsonFactory;
 
 /**
  * What all connections share.
  *
  * @param state the server
  * @param limits what clients may ask of the server
- * @param json how JSON is parsed
  * @param watch all connections
  * @param access which requests may be made
  */
 record HttpContext(
-    ServerState state,
-    HttpLimits limits,
-    JsonFactory json,
-    ConnectionWatch watch,
-    AccessControl access) {
+    ServerState state, HttpLimits limits, ConnectionWatch watch, AccessControl access) {
 
   Nereid nereid() {
     return state.nereid();

@@ -1,5 +1,6 @@
 package io.nereid.server.http;
 
+import io.nereid.server.shared.Durations;
 import java.time.Duration;
 
 /**
@@ -46,6 +47,8 @@ public record HttpLimits(
     positive(chunkCount, "chunkCount");
     positive(jsonDepth, "jsonDepth");
     positive(connectionCount, "connectionCount");
+    requestTime = Durations.limited(requestTime);
+    idleTime = Durations.limited(idleTime);
     positive(requestTime.toMillis(), "requestTime");
     positive(idleTime.toMillis(), "idleTime");
   }

@@ -1,6 +1,7 @@
 package io.nereid.server.http;
 
 import io.nereid.server.access.AccessControl;
+import io.nereid.server.shared.Durations;
 import io.nereid.server.tls.TlsOptions;
 import java.net.InetAddress;
 import java.time.Duration;
@@ -37,6 +38,7 @@ public record HttpOptions(
     if (exitTimeout.isNegative()) {
       throw new IllegalArgumentException("exitTimeout must not be negative, got " + exitTimeout);
     }
+    exitTimeout = Durations.limited(exitTimeout);
   }
 
   /** A builder with the defaults: a free port of the loopback address. */

@@ -32,10 +32,7 @@ final class HttpTrace {
     if (trace == null) {
       return null;
     }
-    String template =
-        route.version() == 0
-            ? "/v2/models/{model}/infer"
-            : "/v2/models/{model}/versions/{version}/infer";
+    String template = route.endpoint().template(route.version() != 0);
     trace
         .name(head.method() + " " + template)
         .attribute("http.request.method", head.method())

@@ -16,33 +16,20 @@ final class InferHandler {
   private final HttpContext context;
   private final BodyReader bodyReader;
   private final ConnectionGuard guard;
+  private final JsonReader json;
+  private final RequestFacts facts;
 
   private RequestedOutputs outputs;
   private RequestSlices slices;
   private boolean raw;
-  private String requestId = "";
-  private long version;
 
-  InferHandler(HttpContext context, BodyReader bodyReader, ConnectionGuard guard) {
+  InferHandler(
+      HttpContext context, BodyReader bodyReader, ConnectionGuard guard, RequestFacts facts) {
     this.context = context;
     this.bodyReader = bodyReader;
     this.guard = guard;
-  }
-
-  /** Another request begins, which may be one for this. */
-  void begin() {
-    requestId = "";
-    version = 0;
-  }
-
-  /** What the present infer request calls itself; empty: nothing. */
-  String requestId() {
-    return requestId;
-  }
-
-  /** The version that the present infer request is for; 0: there is no such request. */
-  long version() {
-    return version;
+    json = new JsonReader(context.limits().jsonDepth());
+    this.facts = facts;
   }
 
   /**
@@ -52,7 +39,7 @@ final class InferHandler {
    */
   InferResponse infer(RequestHead head, RequestBody body, Trace trace) throws IOException {
     Model model = model(context, head.route());
-    version = model.version();
+    facts.version(model.version());
     if (model.spec().decoupled()) {
       throw new HttpFailure(
           Status.NOT_IMPLEMENTED,
@@ -68,12 +55,11 @@ final class InferHandler {
         new RawInferRequest(model).read(body, request);
       } else {
         InferRequestParser parser =
-            new InferRequestParser(
-                context.json(), context.limits(), model, request, outputs, slices);
+            new InferRequestParser(json, context.limits(), model, request, outputs, slices);
         try {
           parser.parse(bodyReader, body, jsonLength);
         } finally {
-          requestId = parser.id();
+          facts.id(parser.id());
         }
       }
       guard.running(request);

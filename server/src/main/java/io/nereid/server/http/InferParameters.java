@@ -3,7 +3,6 @@ package io.nereid.server.http;
 import io.nereid.InferRequest;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
-import tools.jackson.core.JsonParser;
 
 /** Reads what a request says beside its tensors. */
 final class InferParameters {
@@ -13,13 +12,12 @@ final class InferParameters {
   private InferParameters() {}
 
   /** Gives the request the parameter that the parser is at. */
-  static void take(String name, JsonParser parser, InferRequest request) {
+  static void take(String name, JsonReader parser, InferRequest request) {
     switch (name) {
       case "priority" ->
-          request.priority(
-              (int) Math.min(Integer.MAX_VALUE, JsonParsing.unsigned(parser, "priority")));
+          request.priority((int) Math.min(Integer.MAX_VALUE, parser.unsigned("priority")));
       case "timeout" -> {
-        long timeoutUs = JsonParsing.unsigned(parser, "timeout");
+        long timeoutUs = parser.unsigned("timeout");
         if (timeoutUs > 0) { // 0 is how clients say that there is none
           request.timeout(Duration.of(timeoutUs, ChronoUnit.MICROS));
         }
@@ -29,16 +27,13 @@ final class InferParameters {
   }
 
   /** The value of a parameter that means something to the model only. */
-  static Object value(String name, JsonParser parser) {
-    return switch (parser.currentToken()) {
-      case VALUE_TRUE -> true;
-      case VALUE_FALSE -> false;
-      case VALUE_STRING -> parser.getString();
-      case VALUE_NUMBER_FLOAT -> parser.getDoubleValue();
-      case VALUE_NUMBER_INT ->
-          parser.getNumberType() == JsonParser.NumberType.BIG_INTEGER
-              ? parser.getBigIntegerValue()
-              : (Object) parser.getLongValue();
+  static Object value(String name, JsonReader parser) {
+    return switch (parser.token()) {
+      case TRUE -> true;
+      case FALSE -> false;
+      case STRING -> parser.string();
+      case FRACTION -> parser.doubleValue();
+      case INTEGER -> parser.isLong() ? (Object) parser.longValue() : parser.bigIntegerValue();
       default ->
           throw HttpFailure.badRequest(
               name.startsWith(RESERVED)

@@ -5,21 +5,15 @@ import io.nereid.InferRequest;
 import io.nereid.Model;
 import io.nereid.Tensor;
 import io.nereid.TensorSpec;
+import io.nereid.server.http.JsonReader.Token;
 import io.nereid.server.memory.RegionSlice;
 import io.nereid.server.memory.RequestSlices;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import tools.jackson.core.JacksonException;
-import tools.jackson.core.JsonGenerator;
-import tools.jackson.core.JsonParser;
-import tools.jackson.core.JsonToken;
-import tools.jackson.core.ObjectReadContext;
-import tools.jackson.core.ObjectWriteContext;
-import tools.jackson.core.json.JsonFactory;
 
 /**
  * Fills in one request from the JSON part of a body and what follows it. Elements go from the
@@ -27,7 +21,7 @@ import tools.jackson.core.json.JsonFactory;
  */
 final class InferRequestParser {
 
-  private final JsonFactory json;
+  private final JsonReader json;
   private final HttpLimits limits;
   private final Model model;
   private final List<TensorSpec> specs;
@@ -44,7 +38,7 @@ final class InferRequestParser {
   private record BinaryInput(String name, Tensor tensor) {}
 
   InferRequestParser(
-      JsonFactory json,
+      JsonReader json,
       HttpLimits limits,
       Model model,
       InferRequest request,
@@ -71,17 +65,15 @@ final class InferRequestParser {
    */
   void parse(BodyReader buffered, RequestBody body, long jsonLength) throws IOException {
     long length = jsonLength == RequestHead.ABSENT ? body.length() : jsonLength;
-    boolean inPlace =
-        buffered == body && length != RequestBody.UNKNOWN_LENGTH && buffered.isBuffered(length);
-    try (JsonParser parser =
-        inPlace
-            ? buffered.bufferedJson(json, (int) length)
-            : json.createParser(
-                ObjectReadContext.empty(),
-                body.stream(length == RequestBody.UNKNOWN_LENGTH ? Long.MAX_VALUE : length))) {
-      readObject(parser);
-    } catch (JacksonException e) {
-      throw JsonParsing.failure(e, limits);
+    if (buffered == body && length != RequestBody.UNKNOWN_LENGTH && buffered.isBuffered(length)) {
+      buffered.bufferedJson(json, (int) length);
+    } else {
+      json.reset(body, length == RequestBody.UNKNOWN_LENGTH ? Long.MAX_VALUE : length);
+    }
+    try {
+      readObject(json);
+    } catch (UncheckedIOException e) {
+      throw e.getCause();
     }
     if (jsonLength == RequestHead.ABSENT && !binaryInputs.isEmpty()) {
       throw HttpFailure.badRequest(
@@ -111,18 +103,14 @@ final class InferRequestParser {
     }
   }
 
-  private void readObject(JsonParser parser) {
-    JsonToken first = parser.nextToken();
-    if (first != JsonToken.START_OBJECT) {
-      throw HttpFailure.badRequest(
-          "failed to parse the request JSON buffer: expected an object, got "
-              + (first == null ? "nothing" : first.toString()));
-    }
+  private void readObject(JsonReader parser) {
+    parser.next();
+    parser.expectOutermost();
     for (String name = parser.nextName(); name != null; name = parser.nextName()) {
-      parser.nextToken();
+      parser.next();
       switch (name) {
         case "id" -> {
-          id = JsonParsing.string(parser, "id");
+          id = parser.string("id");
           if (!id.isEmpty()) {
             request.id(id);
           }
@@ -130,14 +118,10 @@ final class InferRequestParser {
         case "inputs" -> readInputs(parser);
         case "outputs" -> new OutputsParser(model, request, outputs, slices).read(parser);
         case "parameters" -> readParameters(parser);
-        default -> parser.skipChildren();
+        default -> parser.skip();
       }
     }
-    if (parser.nextToken() != null) {
-      throw HttpFailure.badRequest(
-          "failed to parse the request JSON buffer: expected nothing behind the object at "
-              + parser.currentTokenLocation().getByteOffset());
-    }
+    parser.expectEnd();
     if (!hasInputs) {
       throw JsonParsing.missing("inputs");
     }
@@ -145,22 +129,22 @@ final class InferRequestParser {
 
   // ---- Inputs ----------------------------------------------------------------------------------
 
-  private void readInputs(JsonParser parser) {
-    JsonParsing.expectArray(parser, "inputs");
+  private void readInputs(JsonReader parser) {
+    parser.expectArray("inputs");
     hasInputs = true;
-    while (parser.nextToken() != JsonToken.END_ARRAY) {
-      JsonParsing.expectObject(parser, "inputs");
+    while (parser.next() != Token.END_ARRAY) {
+      parser.expectObject("inputs");
       readInput(parser);
     }
   }
 
-  private void readInput(JsonParser parser) {
+  private void readInput(JsonReader parser) {
     InputDescription input = new InputDescription();
     for (String name = parser.nextName(); name != null; name = parser.nextName()) {
-      parser.nextToken();
+      parser.next();
       switch (name) {
-        case "name" -> input.name = JsonParsing.string(parser, "name");
-        case "datatype" -> input.type = dataType(JsonParsing.string(parser, "datatype"));
+        case "name" -> input.name = parser.string("name");
+        case "datatype" -> input.type = dataType(parser.string("datatype"));
         case "shape" -> input.shape = shape(parser);
         case "parameters" -> readInputParameters(parser, input);
         case "data" -> {
@@ -171,19 +155,18 @@ final class InferRequestParser {
           if (input.isDescribed() && input.binaryByteSize == InputDescription.NOT_BINARY) {
             readData(parser, input);
           } else {
-            input.setAside = copy(parser);
+            input.setAside = parser.copy();
           }
         }
-        default -> parser.skipChildren();
+        default -> parser.skip();
       }
     }
     input.checkDescribed();
     input.checkSource();
     if (input.setAside != null) {
-      try (JsonParser again = json.createParser(ObjectReadContext.empty(), input.setAside)) {
-        again.nextToken();
-        readData(again, input);
-      }
+      JsonReader again = new JsonReader(limits.jsonDepth());
+      again.reset(input.setAside, 0, input.setAside.length).next();
+      readData(again, input);
     } else if (input.region.isGiven()) {
       readRegion(input);
     } else if (!input.hasData) {
@@ -201,60 +184,49 @@ final class InferRequestParser {
     }
   }
 
-  private static long[] shape(JsonParser parser) {
-    JsonParsing.expectArray(parser, "shape");
+  private static long[] shape(JsonReader parser) {
+    parser.expectArray("shape");
     long[] dims = new long[TensorSpec.MAX_RANK];
     int rank = 0;
-    while (parser.nextToken() != JsonToken.END_ARRAY) {
+    while (parser.next() != Token.END_ARRAY) {
       if (rank == dims.length) {
         throw JsonParsing.malformed(
             "shape", "expected at most " + TensorSpec.MAX_RANK + " dimensions");
       }
-      dims[rank++] = JsonParsing.unsigned(parser, "shape");
+      dims[rank++] = parser.unsigned("shape");
     }
     return Arrays.copyOf(dims, rank);
   }
 
-  private static void readInputParameters(JsonParser parser, InputDescription input) {
-    JsonParsing.expectObject(parser, "parameters");
+  private static void readInputParameters(JsonReader parser, InputDescription input) {
+    parser.expectObject("parameters");
     for (String name = parser.nextName(); name != null; name = parser.nextName()) {
-      parser.nextToken();
+      parser.next();
       switch (name) {
-        case "binary_data_size" ->
-            input.binaryByteSize = JsonParsing.unsigned(parser, "binary_data_size");
+        case "binary_data_size" -> input.binaryByteSize = parser.unsigned("binary_data_size");
         default -> {
           if (!input.region.take(name, parser)) {
-            parser.skipChildren();
+            parser.skip();
           }
         }
       }
     }
   }
 
-  /** Text of the value that the parser is at. */
-  private byte[] copy(JsonParser parser) {
-    ByteArrayOutputStream copy = new ByteArrayOutputStream();
-    try (JsonGenerator generator = json.createGenerator(ObjectWriteContext.empty(), copy)) {
-      generator.copyCurrentStructureExact(parser);
-    }
-    return copy.toByteArray();
-  }
-
-  private void readData(JsonParser parser, InputDescription input) {
+  private void readData(JsonReader parser, InputDescription input) {
     InputDescription.checkJsonType(input.name, input.type);
     input.checkType(spec(input.name), model.name());
     long count = input.elementCount();
     if (count == 0) {
-      parser.skipChildren();
+      parser.skip();
       allocate(input, 0);
       return;
     }
-    JsonParsing.expectArray(parser, "data");
+    parser.expectArray("data");
     TensorJsonReader reader = new TensorJsonReader(parser, input.name, input.type, count);
     if (input.type == DataType.BYTES) {
-      byte[] encoded = reader.readBytes(limits.bodyBytes());
-      Tensor tensor = request.allocateBytesInput(input.name, encoded.length, input.shape);
-      tensor.segment().copyFrom(MemorySegment.ofArray(encoded));
+      BytesBuffer encoded = reader.readBytes(limits.bodyBytes());
+      encoded.copyTo(request.allocateBytesInput(input.name, encoded.size(), input.shape).segment());
       return;
     }
     if (input.byteSize() > limits.bodyBytes()) {
@@ -306,13 +278,12 @@ final class InferRequestParser {
 
   // ---- Parameters ------------------------------------------------------------------------------
 
-  private void readParameters(JsonParser parser) {
-    JsonParsing.expectObject(parser, "parameters");
+  private void readParameters(JsonReader parser) {
+    parser.expectObject("parameters");
     for (String name = parser.nextName(); name != null; name = parser.nextName()) {
-      parser.nextToken();
+      parser.next();
       switch (name) {
-        case "binary_data_output" ->
-            outputs.binaryByDefault(JsonParsing.bool(parser, "binary_data_output"));
+        case "binary_data_output" -> outputs.binaryByDefault(parser.bool("binary_data_output"));
         default -> InferParameters.take(name, parser, request);
       }
     }

@@ -1,10 +1,8 @@
 package io.nereid.server.http;
 
+import io.nereid.server.http.JsonReader.Token;
 import java.io.IOException;
-import tools.jackson.core.JacksonException;
-import tools.jackson.core.JsonParser;
-import tools.jackson.core.JsonToken;
-import tools.jackson.core.ObjectReadContext;
+import java.io.UncheckedIOException;
 
 /** Reads bodies that are a JSON object, member by member. */
 final class JsonBody {
@@ -13,35 +11,28 @@ final class JsonBody {
 
   /** What is done with a member of the object; the parser is at its value. */
   interface MemberReader {
-    void read(String name, JsonParser parser);
+    void read(String name, JsonReader parser);
   }
 
   /** Reads the whole body; an empty one is an empty object. */
   static void read(HttpContext context, RequestBody body, MemberReader reader) throws IOException {
-    try (JsonParser parser =
-        context.json().createParser(ObjectReadContext.empty(), body.stream(Long.MAX_VALUE))) {
-      JsonToken first = parser.nextToken();
-      if (first == null) {
+    JsonReader parser = new JsonReader(context.limits().jsonDepth()).reset(body, Long.MAX_VALUE);
+    try {
+      if (parser.next() == Token.END) {
         return;
       }
-      if (first != JsonToken.START_OBJECT) {
-        throw HttpFailure.badRequest(
-            "failed to parse the request JSON buffer: expected an object, got " + first);
-      }
+      parser.expectOutermost();
       readMembers(parser, reader);
-      if (parser.nextToken() != null) {
-        throw HttpFailure.badRequest(
-            "failed to parse the request JSON buffer: expected nothing behind the object");
-      }
-    } catch (JacksonException e) {
-      throw JsonParsing.failure(e, context.limits());
+      parser.expectEnd();
+    } catch (UncheckedIOException e) {
+      throw e.getCause();
     }
   }
 
   /** Reads the object that the parser is at. */
-  static void readMembers(JsonParser parser, MemberReader reader) {
+  static void readMembers(JsonReader parser, MemberReader reader) {
     for (String name = parser.nextName(); name != null; name = parser.nextName()) {
-      parser.nextToken();
+      parser.next();
       reader.read(name, parser);
     }
   }

@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import tools.jackson.core.JsonParser;
 
 /** The logging extension. */
 final class LoggingHandler {
@@ -46,24 +45,21 @@ final class LoggingHandler {
   }
 
   /** What the parser is at; what no setting can have is told by its kind. */
-  private static Object value(JsonParser parser) {
-    return switch (parser.currentToken()) {
-      case VALUE_TRUE -> Boolean.TRUE;
-      case VALUE_FALSE -> Boolean.FALSE;
-      case VALUE_STRING -> parser.getString();
-      case VALUE_NUMBER_INT ->
-          parser.getNumberType() == JsonParser.NumberType.BIG_INTEGER
-              ? parser.getBigIntegerValue()
-              : (Object) parser.getLongValue();
-      case VALUE_NUMBER_FLOAT -> parser.getDoubleValue();
-      case VALUE_NULL -> new Other("null");
-      case START_ARRAY -> other(parser, "an array");
+  private static Object value(JsonReader parser) {
+    return switch (parser.token()) {
+      case TRUE -> Boolean.TRUE;
+      case FALSE -> Boolean.FALSE;
+      case STRING -> parser.string();
+      case INTEGER -> parser.isLong() ? (Object) parser.longValue() : parser.bigIntegerValue();
+      case FRACTION -> parser.doubleValue();
+      case NULL -> new Other("null");
+      case ARRAY -> other(parser, "an array");
       default -> other(parser, "an object");
     };
   }
 
-  private static Other other(JsonParser parser, String kind) {
-    parser.skipChildren();
+  private static Other other(JsonReader parser, String kind) {
+    parser.skip();
     return new Other(kind);
   }
 

@@ -2,10 +2,9 @@ package io.nereid.server.http;
 
 import io.nereid.InferRequest;
 import io.nereid.Model;
+import io.nereid.server.http.JsonReader.Token;
 import io.nereid.server.memory.RequestSlices;
 import io.nereid.server.shared.Classification;
-import tools.jackson.core.JsonParser;
-import tools.jackson.core.JsonToken;
 
 /** Reads which outputs a request wants, and in which form. */
 final class OutputsParser {
@@ -23,23 +22,23 @@ final class OutputsParser {
   }
 
   /** Reads the array that the parser is at. */
-  void read(JsonParser parser) {
-    JsonParsing.expectArray(parser, "outputs");
-    while (parser.nextToken() != JsonToken.END_ARRAY) {
-      JsonParsing.expectObject(parser, "outputs");
+  void read(JsonReader parser) {
+    parser.expectArray("outputs");
+    while (parser.next() != Token.END_ARRAY) {
+      parser.expectObject("outputs");
       readOutput(parser);
     }
   }
 
-  private void readOutput(JsonParser parser) {
+  private void readOutput(JsonReader parser) {
     String output = null;
     Form form = null;
     for (String name = parser.nextName(); name != null; name = parser.nextName()) {
-      parser.nextToken();
+      parser.next();
       switch (name) {
-        case "name" -> output = JsonParsing.string(parser, "name");
+        case "name" -> output = parser.string("name");
         case "parameters" -> form = readParameters(parser);
-        default -> parser.skipChildren();
+        default -> parser.skip();
       }
     }
     if (output == null) {
@@ -51,17 +50,17 @@ final class OutputsParser {
     }
   }
 
-  private Form readParameters(JsonParser parser) {
-    JsonParsing.expectObject(parser, "parameters");
+  private Form readParameters(JsonReader parser) {
+    parser.expectObject("parameters");
     Form form = new Form();
     for (String name = parser.nextName(); name != null; name = parser.nextName()) {
-      parser.nextToken();
+      parser.next();
       switch (name) {
-        case "binary_data" -> form.binary = JsonParsing.bool(parser, "binary_data");
-        case "classification" -> form.classCount = JsonParsing.unsigned(parser, name);
+        case "binary_data" -> form.binary = parser.bool("binary_data");
+        case "classification" -> form.classCount = parser.unsigned(name);
         default -> {
           if (!form.region.take(name, parser)) {
-            parser.skipChildren();
+            parser.skip();
           }
         }
       }

@@ -2,7 +2,6 @@ package io.nereid.server.http;
 
 import io.nereid.server.memory.RegionSlice;
 import io.nereid.server.memory.RequestSlices;
-import tools.jackson.core.JsonParser;
 
 /** What the parameters of a tensor say about shared memory, in whatever order they say it. */
 final class RegionParameters {
@@ -14,11 +13,11 @@ final class RegionParameters {
   private long offset = NOT_GIVEN;
 
   /** Takes the parameter that the parser is at; false when it is another one's. */
-  boolean take(String name, JsonParser parser) {
+  boolean take(String name, JsonReader parser) {
     switch (name) {
-      case "shared_memory_region" -> region = JsonParsing.string(parser, name);
-      case "shared_memory_byte_size" -> byteSize = JsonParsing.unsigned(parser, name);
-      case "shared_memory_offset" -> offset = JsonParsing.unsigned(parser, name);
+      case "shared_memory_region" -> region = parser.string(name);
+      case "shared_memory_byte_size" -> byteSize = parser.unsigned(name);
+      case "shared_memory_offset" -> offset = parser.unsigned(name);
       default -> {
         return false;
       }

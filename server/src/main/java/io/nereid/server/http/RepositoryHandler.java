@@ -1,19 +1,14 @@
 package io.nereid.server.http;
 
 import io.nereid.ModelIndexEntry;
-import io.nereid.ModelOverride;
 import io.nereid.Repository;
+import io.nereid.server.http.JsonReader.Token;
+import io.nereid.server.shared.LoadParameters;
 import java.io.IOException;
 import java.util.Base64;
-import java.util.LinkedHashMap;
-import java.util.Map;
-import tools.jackson.core.JsonParser;
-import tools.jackson.core.JsonToken;
 
 /** The model repository extension. */
 final class RepositoryHandler {
-
-  private static final String FILE_PREFIX = "file:";
 
   private final HttpContext context;
 
@@ -28,13 +23,13 @@ final class RepositoryHandler {
         body,
         (name, parser) -> {
           if (!name.equals("ready")) {
-            parser.skipChildren();
+            parser.skip();
             return;
           }
-          if (!parser.currentToken().isBoolean()) {
+          if (parser.token() != Token.TRUE && parser.token() != Token.FALSE) {
             throw HttpFailure.badRequest("Invalid value for 'ready': expected a boolean");
           }
-          readyOnly[0] = parser.currentToken() == JsonToken.VALUE_TRUE;
+          readyOnly[0] = parser.token() == Token.TRUE;
         });
     json.write('[');
     boolean first = true;
@@ -65,33 +60,22 @@ final class RepositoryHandler {
   }
 
   void load(String model, RequestBody body) throws IOException {
-    String[] config = new String[1];
-    Map<String, byte[]> files = new LinkedHashMap<>();
+    LoadParameters parameters = new LoadParameters();
     readParameters(
         body,
         (name, parser) -> {
-          if (name.equals("config")) {
-            config[0] = JsonParsing.string(parser, name);
-          } else if (name.startsWith(FILE_PREFIX)) {
-            files.put(name.substring(FILE_PREFIX.length()), base64(name, parser));
+          if (LoadParameters.isFile(name)) {
+            parameters.file(name, base64(name, parser));
           } else {
-            throw HttpFailure.badRequest(
-                "unrecognized load parameter '" + name + "': expected 'config' or 'file:PATH'");
+            parameters.config(parser.string(name));
           }
         });
-    if (config[0] != null) {
-      repository().load(model, new ModelOverride(config[0], files));
-    } else if (files.isEmpty()) {
-      repository().load(model);
-    } else {
-      throw HttpFailure.badRequest(
-          "override of files needs parameter 'config' with the model's configuration");
-    }
+    parameters.load(repository(), model);
   }
 
-  private static byte[] base64(String name, JsonParser parser) {
+  private static byte[] base64(String name, JsonReader parser) {
     try {
-      return Base64.getDecoder().decode(JsonParsing.string(parser, name));
+      return Base64.getDecoder().decode(parser.string(name));
     } catch (IllegalArgumentException e) {
       throw HttpFailure.badRequest("expected base64 as '" + name + "': " + e.getMessage());
     }
@@ -102,11 +86,8 @@ final class RepositoryHandler {
     readParameters(
         body,
         (name, parser) -> {
-          if (!name.equals("unload_dependents")) {
-            throw HttpFailure.badRequest(
-                "unrecognized unload parameter '" + name + "': expected 'unload_dependents'");
-          }
-          dependents[0] = JsonParsing.bool(parser, name);
+          LoadParameters.checkUnload(name);
+          dependents[0] = parser.bool(name);
         });
     repository().unload(model, dependents[0]);
   }
@@ -124,10 +105,10 @@ final class RepositoryHandler {
         body,
         (name, parser) -> {
           if (!name.equals("parameters")) {
-            parser.skipChildren();
+            parser.skip();
             return;
           }
-          JsonParsing.expectObject(parser, "parameters");
+          parser.expectObject("parameters");
           JsonBody.readMembers(parser, reader);
         });
   }

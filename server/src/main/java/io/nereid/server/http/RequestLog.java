@@ -68,11 +68,11 @@ final class RequestLog {
       RequestHeadParser parser,
       BodyReader body,
       ConnectionOutput output,
-      InferHandler infer,
+      RequestFacts facts,
       String requestId) {
     boolean read = head != null;
     String model = read ? head.route().model() : "";
-    long version = model.isEmpty() ? 0 : Math.max(head.route().version(), infer.version());
+    long version = model.isEmpty() ? 0 : Math.max(head.route().version(), facts.version());
     log.add(
         new AccessEntry(
             start,

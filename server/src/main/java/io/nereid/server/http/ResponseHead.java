@@ -79,11 +79,7 @@ final class ResponseHead {
     if (status == Status.UNAVAILABLE) {
       put(ascii(RETRY_AFTER));
     }
-    if (requestId != null) {
-      put(REQUEST_ID);
-      put(ascii(requestId));
-      put(LINE_END);
-    }
+    putRequestId();
     if (!more.isEmpty()) {
       put(ascii(more));
     }
@@ -93,19 +89,35 @@ final class ResponseHead {
     put(LINE_END);
   }
 
-  /** Writes the head of a reply of events, whose length is not known. */
+  private void putRequestId() {
+    if (requestId != null) {
+      put(REQUEST_ID);
+      put(ascii(requestId));
+      put(LINE_END);
+    }
+  }
+
+  /** Writes the head of a reply of events, whose length is not known: it is added to. */
   void writeEventStream(boolean chunked, boolean close) {
+    status = Status.OK;
+    contentLength = 0;
     length = 0;
-    put(Status.OK.line());
+    put(status.line());
     put(date());
     put(EVENTS);
     if (chunked) {
       put(CHUNKED);
     }
+    putRequestId();
     if (close) {
       put(CLOSE);
     }
     put(LINE_END);
+  }
+
+  /** More bytes follow it. */
+  void addContent(long bytes) {
+    contentLength += bytes;
   }
 
   /** Begins with nothing. */

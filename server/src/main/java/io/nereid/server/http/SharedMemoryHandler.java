@@ -43,10 +43,10 @@ final class SharedMemoryHandler {
         body,
         (name, parser) -> {
           switch (name) {
-            case "key" -> key[0] = JsonParsing.string(parser, name);
-            case "offset" -> offset[0] = JsonParsing.unsigned(parser, name);
-            case "byte_size" -> byteSize[0] = JsonParsing.unsigned(parser, name);
-            default -> parser.skipChildren();
+            case "key" -> key[0] = parser.string(name);
+            case "offset" -> offset[0] = parser.unsigned(name);
+            case "byte_size" -> byteSize[0] = parser.unsigned(name);
+            default -> parser.skip();
           }
         });
     if (key[0] == null) {

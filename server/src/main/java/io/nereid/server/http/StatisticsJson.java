@@ -4,9 +4,7 @@ import io.nereid.BatchStatistics;
 import io.nereid.DurationStatistic;
 import io.nereid.MemoryUsage;
 import io.nereid.Model;
-import io.nereid.ModelState;
 import io.nereid.ModelStatistics;
-import io.nereid.Nereid;
 import java.time.Instant;
 import java.util.List;
 
@@ -15,37 +13,16 @@ final class StatisticsJson {
 
   private StatisticsJson() {}
 
-  /** Of one model, or one version of it; models that are not there are a fault of the request. */
-  static void write(Nereid nereid, Route route, JsonBuffer json) {
-    List<Model> models =
-        nereid.models().stream()
-            .filter(model ->
-                model.name().equals(route.model())
-                    && (route.version() == 0 || model.version() == route.version())
-                    && model.state() == ModelState.READY)
-            .toList();
-    if (models.isEmpty()) {
-      throw HttpFailure.badRequest(
-          "requested model '"
-              + route.model()
-              + (route.version() == 0 ? "'" : "' version " + route.version())
-              + " is not available");
-    }
-    write(models, json);
-  }
-
-  /** Of those among the models that take requests. */
+  /** Of these models. */
   static void write(List<Model> models, JsonBuffer json) {
     json.ascii("{\"model_stats\":[");
     boolean first = true;
     for (Model model : models) {
-      if (model.state() == ModelState.READY) {
-        if (!first) {
-          json.write(',');
-        }
-        first = false;
-        write(model, json);
+      if (!first) {
+        json.write(',');
       }
+      first = false;
+      write(model, json);
     }
     json.ascii("]}");
   }

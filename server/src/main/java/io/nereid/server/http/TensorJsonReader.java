@@ -3,14 +3,11 @@ package io.nereid.server.http;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import io.nereid.DataType;
-import java.io.ByteArrayOutputStream;
+import io.nereid.server.http.JsonReader.Token;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.math.BigInteger;
 import java.nio.ByteOrder;
-import java.nio.charset.StandardCharsets;
-import tools.jackson.core.JsonParser;
-import tools.jackson.core.JsonToken;
 
 /** Writes the elements of a JSON array, nested in any way, into a tensor's memory. */
 final class TensorJsonReader {
@@ -26,13 +23,13 @@ final class TensorJsonReader {
   private static final ValueLayout.OfDouble DOUBLE =
       ValueLayout.JAVA_DOUBLE_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-  private final JsonParser parser;
+  private final JsonReader parser;
   private final String input;
   private final DataType type;
   private final long count;
 
   /** Reads the array that the parser is at. */
-  TensorJsonReader(JsonParser parser, String input, DataType type, long count) {
+  TensorJsonReader(JsonReader parser, String input, DataType type, long count) {
     this.parser = parser;
     this.input = input;
     this.type = type;
@@ -42,7 +39,7 @@ final class TensorJsonReader {
   /** Reads elements of a fixed size. */
   void read(MemorySegment to) {
     long index = 0;
-    for (JsonToken token = next(); token != null; token = next()) {
+    for (Token token = next(); token != null; token = next()) {
       checkRoom(index);
       put(to, index, token);
       index++;
@@ -51,26 +48,25 @@ final class TensorJsonReader {
   }
 
   /** Reads strings, with the length before each; fails beyond {@code mostBytes}. */
-  byte[] readBytes(long mostBytes) {
-    ByteArrayOutputStream encoded = new ByteArrayOutputStream();
+  BytesBuffer readBytes(long mostBytes) {
+    BytesBuffer encoded = new BytesBuffer();
     long index = 0;
-    for (JsonToken token = next(); token != null; token = next()) {
+    for (Token token = next(); token != null; token = next()) {
       checkRoom(index);
-      if (token != JsonToken.VALUE_STRING) {
+      if (token != Token.STRING) {
         throw wrong(index, "a string");
       }
-      byte[] utf8 = parser.getString().getBytes(StandardCharsets.UTF_8);
-      if (encoded.size() + (long) utf8.length + Integer.BYTES > mostBytes) {
-        throw tooLarge(input, encoded.size() + (long) utf8.length + Integer.BYTES, mostBytes);
+      byte[] utf8 = parser.utf8();
+      int length = parser.utf8Length();
+      long byteSize = encoded.size() + (long) Integer.BYTES + length;
+      if (byteSize > mostBytes) {
+        throw tooLarge(input, byteSize, mostBytes);
       }
-      for (int shift = 0; shift < Integer.SIZE; shift += Byte.SIZE) {
-        encoded.write(utf8.length >> shift);
-      }
-      encoded.writeBytes(utf8);
+      encoded.add(utf8, length);
       index++;
     }
     checkComplete(index);
-    return encoded.toByteArray();
+    return encoded;
   }
 
   static HttpFailure tooLarge(String input, long byteSize, long mostBytes) {
@@ -88,12 +84,12 @@ final class TensorJsonReader {
   private int depth = 1;
 
   /** The next element; null at the end of the outermost array. */
-  private JsonToken next() {
+  private Token next() {
     while (true) {
-      JsonToken token = parser.nextToken();
-      if (token == JsonToken.START_ARRAY) {
+      Token token = parser.next();
+      if (token == Token.ARRAY) {
         depth++;
-      } else if (token != JsonToken.END_ARRAY) {
+      } else if (token != Token.END_ARRAY) {
         return token;
       } else if (--depth == 0) {
         return null;
@@ -125,7 +121,7 @@ final class TensorJsonReader {
     }
   }
 
-  private void put(MemorySegment to, long index, JsonToken token) {
+  private void put(MemorySegment to, long index, Token token) {
     switch (type) {
       case FP32 -> to.set(FLOAT, index * Float.BYTES, floatValue(index, token));
       case FP64 -> to.set(DOUBLE, index * Double.BYTES, doubleValue(index, token));
@@ -146,52 +142,39 @@ final class TensorJsonReader {
     }
   }
 
-  private float floatValue(long index, JsonToken token) {
-    if (token != JsonToken.VALUE_NUMBER_FLOAT && token != JsonToken.VALUE_NUMBER_INT) {
+  private float floatValue(long index, Token token) {
+    if (token != Token.FRACTION && token != Token.INTEGER) {
       throw wrong(index, "a number");
     }
-    double quick =
-        DecimalText.readFloat(
-            parser.getStringCharacters(), parser.getStringOffset(), parser.getStringLength());
-    if (!Double.isNaN(quick)) {
-      return (float) quick;
-    }
-    float value = parser.getFloatValue();
-    if (Float.isInfinite(value) && !parser.isNaN()) {
+    float value = parser.floatValue();
+    if (Float.isInfinite(value) && !parser.isSpecial()) {
       throw wrong(index, "a number that fits FP32");
     }
     return value;
   }
 
-  private double doubleValue(long index, JsonToken token) {
-    if (token != JsonToken.VALUE_NUMBER_FLOAT && token != JsonToken.VALUE_NUMBER_INT) {
+  private double doubleValue(long index, Token token) {
+    if (token != Token.FRACTION && token != Token.INTEGER) {
       throw wrong(index, "a number");
     }
-    double quick =
-        DecimalText.readDouble(
-            parser.getStringCharacters(), parser.getStringOffset(), parser.getStringLength());
-    if (!Double.isNaN(quick)) {
-      return quick;
-    }
-    double value = parser.getDoubleValue();
-    if (Double.isInfinite(value) && !parser.isNaN()) {
+    double value = parser.doubleValue();
+    if (Double.isInfinite(value) && !parser.isSpecial()) {
       throw wrong(index, "a number that fits FP64");
     }
     return value;
   }
 
-  private byte boolValue(long index, JsonToken token) {
+  private byte boolValue(long index, Token token) {
     return switch (token) {
-      case VALUE_TRUE -> 1;
-      case VALUE_FALSE -> 0;
+      case TRUE -> 1;
+      case FALSE -> 0;
       default -> throw wrong(index, "true or false");
     };
   }
 
-  private long integer(long index, JsonToken token, long least, long most) {
-    if (token == JsonToken.VALUE_NUMBER_INT
-        && parser.getNumberType() != JsonParser.NumberType.BIG_INTEGER) {
-      long value = parser.getLongValue();
+  private long integer(long index, Token token, long least, long most) {
+    if (token == Token.INTEGER && parser.isLong()) {
+      long value = parser.longValue();
       if (value >= least && value <= most) {
         return value;
       }
@@ -199,9 +182,9 @@ final class TensorJsonReader {
     throw wrong(index, "an integer from " + least + " to " + most);
   }
 
-  private long unsignedLong(long index, JsonToken token) {
-    if (token == JsonToken.VALUE_NUMBER_INT) {
-      BigInteger value = parser.getBigIntegerValue();
+  private long unsignedLong(long index, Token token) {
+    if (token == Token.INTEGER) {
+      BigInteger value = parser.bigIntegerValue();
       if (value.signum() >= 0 && value.bitLength() <= Long.SIZE) {
         return value.longValue();
       }
@@ -210,16 +193,11 @@ final class TensorJsonReader {
   }
 
   private HttpFailure wrong(long index, String expected) {
-    String got =
-        switch (parser.currentToken()) {
-          case START_OBJECT -> "an object";
-          case VALUE_NULL -> "null";
-          case VALUE_STRING -> "a string";
-          default -> {
-            String text = parser.getString();
-            yield text.length() > 40 ? text.substring(0, 40) + "..." : text;
-          }
-        };
+    boolean number = parser.token() == Token.INTEGER || parser.token() == Token.FRACTION;
+    String got = number ? parser.numberText() : parser.kind();
+    if (got.length() > 40) {
+      got = got.substring(0, 40) + "...";
+    }
     return HttpFailure.badRequest(
         "Unable to parse 'data': element "
             + index

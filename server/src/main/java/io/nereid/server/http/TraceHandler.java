@@ -1,15 +1,12 @@
 package io.nereid.server.http;
 
+import io.nereid.server.http.JsonReader.Token;
 import io.nereid.server.trace.Tracing;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import tools.jackson.core.JacksonException;
-import tools.jackson.core.JsonParser;
-import tools.jackson.core.JsonToken;
-import tools.jackson.core.ObjectReadContext;
 
 /** The trace extension: which requests are traced. */
 final class TraceHandler {
@@ -65,40 +62,28 @@ final class TraceHandler {
   /** Without values where there is a null. */
   private Map<String, List<String>> read(RequestBody body) throws IOException {
     Map<String, List<String>> settings = new LinkedHashMap<>();
-    try (JsonParser parser =
-        context.json().createParser(ObjectReadContext.empty(), body.stream(Long.MAX_VALUE))) {
-      JsonToken first = parser.nextToken();
-      if (first != JsonToken.START_OBJECT) {
-        throw HttpFailure.badRequest(
-            "failed to parse the request JSON buffer: expected an object, got "
-                + (first == null ? "nothing" : first));
-      }
-      for (String name = parser.nextName(); name != null; name = parser.nextName()) {
-        if (settings.put(name, values(name, parser)) != null) {
-          throw HttpFailure.badRequest("expected '" + name + "' once, got it twice");
-        }
-      }
-      if (parser.nextToken() != null) {
-        throw HttpFailure.badRequest(
-            "failed to parse the request JSON buffer: expected nothing behind the object");
-      }
-    } catch (JacksonException e) {
-      throw JsonParsing.failure(e, context.limits());
-    }
+    JsonBody.read(
+        context,
+        body,
+        (name, parser) -> {
+          if (settings.put(name, values(name, parser)) != null) {
+            throw HttpFailure.badRequest("expected '" + name + "' once, got it twice");
+          }
+        });
     return settings;
   }
 
-  private static List<String> values(String name, JsonParser parser) {
-    if (parser.nextToken() == JsonToken.VALUE_NULL) {
+  private static List<String> values(String name, JsonReader parser) {
+    if (parser.token() == Token.NULL) {
       return List.of();
     }
     if (!name.equals(LEVEL)) {
-      return List.of(JsonParsing.string(parser, name));
+      return List.of(parser.string(name));
     }
-    JsonParsing.expectArray(parser, name);
+    parser.expectArray(name);
     List<String> levels = new ArrayList<>();
-    while (parser.nextToken() != JsonToken.END_ARRAY) {
-      levels.add(JsonParsing.string(parser, name));
+    while (parser.next() != Token.END_ARRAY) {
+      levels.add(parser.string(name));
     }
     if (levels.isEmpty()) {
       throw HttpFailure.badRequest("expected a level in '" + name + "', got an empty array");

@@ -5,6 +5,7 @@ import io.nereid.StatusCode;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
@@ -12,10 +13,13 @@ import java.nio.file.Path;
 final class LogOutput implements AutoCloseable {
 
   // Not one of java.nio: its channels are closed when a thread that writes is interrupted.
-  private final FileOutputStream stream;
+  private final OutputStream stream;
   private final boolean file;
 
-  private LogOutput(FileOutputStream stream, boolean file) {
+  /** Whether the last line may lack its end, as when a disk is full. */
+  private boolean unfinished;
+
+  LogOutput(OutputStream stream, boolean file) {
     this.stream = stream;
     this.file = file;
   }
@@ -30,14 +34,16 @@ final class LogOutput implements AutoCloseable {
     } catch (IOException e) {
       throw new NereidException(
           StatusCode.INVALID_ARGUMENT,
-          "expected a file that can be written to as a log, got " + e.getMessage(),
-          e);
+          "expected a file that a log can be written to, got " + e.getMessage());
     }
   }
 
   /** Whole lines, in one piece. */
   synchronized void write(CharSequence lines) throws IOException {
-    stream.write(lines.toString().getBytes(StandardCharsets.UTF_8));
+    String text = unfinished ? "\n" + lines : lines.toString();
+    unfinished = true;
+    stream.write(text.getBytes(StandardCharsets.UTF_8));
+    unfinished = false;
   }
 
   @Override

@@ -5,6 +5,8 @@ import io.nereid.StatusCode;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.AsynchronousFileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.LinkOption;
@@ -35,6 +37,7 @@ final class SegmentFile implements AutoCloseable {
   /** Largest piece of a segment in one call: a byte buffer has an int for its size. */
   private static final long PIECE_BYTES = 1L << 30;
 
+  /** Longest name of a file, in bytes. */
   private static final int MAX_KEY_LENGTH = 255;
 
   private final String key;
@@ -52,7 +55,8 @@ final class SegmentFile implements AutoCloseable {
       BasicFileAttributes attributes =
           Files.readAttributes(path, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
       if (!attributes.isRegularFile()) {
-        throw cannotOpen(key, "it is not a shared memory segment");
+        throw cannotOpen(
+            StatusCode.INVALID_ARGUMENT, key, "expected a shared memory segment, got another file");
       }
       // What takes its place meanwhile does no harm: links are refused here too, and all that can
       // be opened for writing without being a file has no size, so that no region fits into it.
@@ -63,9 +67,13 @@ final class SegmentFile implements AutoCloseable {
               Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS),
               InPlaceExecutor.INSTANCE));
     } catch (NoSuchFileException e) {
-      throw cannotOpen(key, "there is none with this key");
+      throw cannotOpen(
+          StatusCode.INVALID_ARGUMENT, key, "expected a segment with this key, got none");
+    } catch (AccessDeniedException e) {
+      throw cannotOpen(
+          StatusCode.INVALID_ARGUMENT, key, "expected one that the server may read and write");
     } catch (IOException e) {
-      throw cannotOpen(key, e.getClass().getSimpleName());
+      throw cannotOpen(StatusCode.INTERNAL, key, e.getClass().getSimpleName());
     }
   }
 
@@ -74,7 +82,7 @@ final class SegmentFile implements AutoCloseable {
     String name = key.startsWith("/") ? key.substring(1) : key;
     try {
       if (!name.isEmpty()
-          && name.length() <= MAX_KEY_LENGTH
+          && name.getBytes(StandardCharsets.UTF_8).length <= MAX_KEY_LENGTH
           && name.indexOf('/') < 0
           && !name.equals(".")
           && !name.equals("..")) {
@@ -86,14 +94,17 @@ final class SegmentFile implements AutoCloseable {
     String shown = key.length() > 80 ? key.substring(0, 80) + "..." : key;
     throw new NereidException(
         StatusCode.INVALID_ARGUMENT,
-        "expected the key of a shared memory region to be '/NAME' without further slashes, got '"
+        "expected the key of a shared memory region to be '/NAME' without further slashes and of at"
+            + " most "
+            + MAX_KEY_LENGTH
+            + " bytes, got '"
             + shown
             + "'");
   }
 
-  private static NereidException cannotOpen(String key, String reason) {
+  private static NereidException cannotOpen(StatusCode code, String key, String reason) {
     return new NereidException(
-        StatusCode.INTERNAL, "Unable to open shared memory region: '" + key + "': " + reason);
+        code, "Unable to open shared memory region: '" + key + "': " + reason);
   }
 
   /** How many bytes it has now; its owner may change that. */

@@ -1,5 +1,6 @@
 package io.nereid.server.metrics;
 
+import io.nereid.server.shared.Durations;
 import java.net.InetAddress;
 import java.time.Duration;
 import java.util.Objects;
@@ -23,6 +24,7 @@ public record MetricsOptions(InetAddress address, int port, boolean cpuMetrics, 
     if (interval.isNegative()) {
       throw new IllegalArgumentException("interval must not be negative, got " + interval);
     }
+    interval = Durations.limited(interval);
   }
 
   /** A builder with the defaults: a free port of the loopback address. */

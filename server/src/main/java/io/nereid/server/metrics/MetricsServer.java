@@ -86,13 +86,7 @@ public final class MetricsServer {
   private void metrics(ServerRequest request, ServerResponse response) {
     MetricsText text = new MetricsText();
     ModelMetrics.write(state.nereid(), text);
-    ServerMetrics.write(state.nereid(), connections, text);
-    state
-        .accessLog()
-        .ifPresent(log ->
-            text.counter(
-                    "nereid_access_log_dropped_total", "Requests without a line in the access log")
-                .sample("", log.droppedCount()));
+    ServerMetrics.write(state, connections, text);
     process().write(text);
     response.headers().set(HeaderNames.CONTENT_TYPE, CONTENT_TYPE);
     response.send(text.bytes());

@@ -1,18 +1,36 @@
 package io.nereid.server.metrics;
 
 import io.nereid.CacheStatistics;
-import io.nereid.Nereid;
 import io.nereid.PoolStatistics;
+import io.nereid.server.shared.ServerState;
 import java.util.Map;
 import java.util.function.LongSupplier;
 
-/** What the server holds: memory of requests, cached responses, connections. */
+/**
+ * What the server holds: memory of requests, cached responses, connections, and what it could not
+ * write down.
+ */
 final class ServerMetrics {
 
   private ServerMetrics() {}
 
-  static void write(Nereid nereid, Map<String, LongSupplier> connections, MetricsText text) {
-    PoolStatistics pool = nereid.poolStatistics();
+  static void write(ServerState state, Map<String, LongSupplier> connections, MetricsText text) {
+    pool(state.nereid().poolStatistics(), text);
+    cache(state.nereid().cacheStatistics(), text);
+    text.gauge("nereid_connections", "Open connections");
+    connections.forEach((protocol, count) ->
+        text.sample(MetricsText.label("protocol", protocol), count.getAsLong()));
+    state
+        .accessLog()
+        .ifPresent(log ->
+            text.counter(
+                    "nereid_access_log_dropped_total", "Requests without a line in the access log")
+                .sample("", log.droppedCount()));
+    text.counter("nereid_traces_dropped_total", "Traces that were taken and then lost")
+        .sample("", state.tracing().droppedCount());
+  }
+
+  private static void pool(PoolStatistics pool, MetricsText text) {
     text.gauge("nv_pinned_memory_pool_total_bytes", "Most that inputs and outputs may take")
         .sample("", pool.byteLimit());
     text.gauge("nv_pinned_memory_pool_used_bytes", "What inputs and outputs take now")
@@ -25,7 +43,9 @@ final class ServerMetrics {
         .sample("", pool.liveBuffers());
     text.counter("nereid_pool_failures_total", "Inputs and outputs for which there was no memory")
         .sample("", pool.failures());
-    CacheStatistics cache = nereid.cacheStatistics();
+  }
+
+  private static void cache(CacheStatistics cache, MetricsText text) {
     if (cache.byteLimit() > 0) {
       text.gauge("nereid_cache_limit_bytes", "Most that cached responses may take")
           .sample("", cache.byteLimit());
@@ -35,8 +55,5 @@ final class ServerMetrics {
       text.counter("nereid_cache_evictions_total", "Cached responses that had to make room")
           .sample("", cache.evictions());
     }
-    text.gauge("nereid_connections", "Open connections");
-    connections.forEach((protocol, count) ->
-        text.sample(MetricsText.label("protocol", protocol), count.getAsLong()));
   }
 }

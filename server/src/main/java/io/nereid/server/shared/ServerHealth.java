@@ -5,6 +5,8 @@ import io.nereid.ModelState;
 import io.nereid.Nereid;
 import io.nereid.NereidException;
 import io.nereid.StatusCode;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 
 /** Whether the server takes requests. */
 public final class ServerHealth {
@@ -13,6 +15,7 @@ public final class ServerHealth {
   private final boolean strict;
   private volatile boolean loading;
   private volatile boolean stopping;
+  private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
 
   /**
    * For one server.
@@ -29,6 +32,7 @@ public final class ServerHealth {
   /** The models of the start are there: from now on requests are taken. */
   public void loaded() {
     loading = false;
+    listeners.forEach(Runnable::run);
   }
 
   /** Whether {@link #loaded} is still to come. */
@@ -51,6 +55,15 @@ public final class ServerHealth {
   /** From now on it is not ready, and new requests are refused. */
   public void stop() {
     stopping = true;
+    listeners.forEach(Runnable::run);
+  }
+
+  /**
+   * Runs after {@link #loaded} and after {@link #stop}, on the thread that called them. Changes of
+   * models are told by {@link io.nereid.LifecycleListener}.
+   */
+  public void addListener(Runnable listener) {
+    listeners.add(listener);
   }
 
   /** Whether {@link #stop} was called. */
@@ -81,5 +94,17 @@ public final class ServerHealth {
                 known.name().equals(model)
                     && (version == 0 || known.version() == version)
                     && known.state() == ModelState.READY);
+  }
+
+  /**
+   * Whether there is such a version, or any version with version 0, though it may take no requests.
+   * What was unloaded is not there.
+   */
+  public boolean isKnown(String model, long version) {
+    return nereid.models().stream()
+        .anyMatch(known ->
+            known.name().equals(model)
+                && (version == 0 || known.version() == version)
+                && known.state() != ModelState.UNLOADED);
   }
 }

@@ -15,6 +15,8 @@ import tools.jackson.core.io.JsonStringEncoder;
  */
 final class TraceFile implements TraceSink {
 
+  private static final String END = "\n]";
+
   private final String path;
   private final StringBuilder text = new StringBuilder();
   private boolean begun;
@@ -61,25 +63,41 @@ final class TraceFile implements TraceSink {
 
   /** Puts them in front of the bracket that ends the file. */
   private void append(String file, boolean fresh, List<Trace> traces) throws IOException {
-    text.setLength(0);
-    for (Trace trace : traces) {
-      text.append(fresh && text.isEmpty() ? "[\n" : ",\n");
-      new TraceJson(text, trace).write();
-    }
-    text.append("\n]");
-    ByteBuffer bytes = ByteBuffer.wrap(text.toString().getBytes(StandardCharsets.UTF_8));
     try (FileChannel channel =
         FileChannel.open(Path.of(file), StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
       if (fresh) {
         channel.truncate(0);
-      } else {
-        channel.position(Math.max(0, channel.size() - "\n]".length()));
       }
-      while (bytes.hasRemaining()) {
-        channel.write(bytes);
+      // Somebody may have taken the file away, or emptied it.
+      long end = Math.max(0, channel.size() - END.length());
+      text.setLength(0);
+      for (Trace trace : traces) {
+        text.append(end == 0 && text.isEmpty() ? "[\n" : ",\n");
+        new TraceJson(text, trace).write();
+      }
+      try {
+        write(channel.position(end), text.append(END));
+      } catch (IOException e) {
+        restore(channel, end);
+        throw e;
       }
     } catch (IOException e) {
       throw new IOException("'" + file + "' could not be written: " + e, e);
+    }
+  }
+
+  private static void write(FileChannel channel, CharSequence text) throws IOException {
+    ByteBuffer bytes = ByteBuffer.wrap(text.toString().getBytes(StandardCharsets.UTF_8));
+    while (bytes.hasRemaining()) {
+      channel.write(bytes);
+    }
+  }
+
+  /** Takes back what was begun: a disk that is full leaves room for what was there. */
+  private static void restore(FileChannel channel, long end) throws IOException {
+    channel.truncate(end);
+    if (end > 0) {
+      write(channel.position(end), END);
     }
   }
 

@@ -62,6 +62,8 @@ class AccessTest {
     "model-repository, POST, /v2/repository/index",
     "model-repository, POST, /v2/repository/models/FP32/load",
     "model-repository, POST, /v2/repository/models/FP32/unload",
+    "logging, GET, /v2/logging",
+    "logging, POST, /v2/logging",
     "trace, GET, /v2/trace/setting",
     "trace, POST, /v2/models/FP32/trace/setting",
     "shared-memory, GET, /v2/systemsharedmemory/status",

@@ -106,7 +106,9 @@ class CompressionTest {
         "identity, gzip;q=0.9     | ",
         "br, *                    | ",
         "gzip;q=0                 | ",
-        "gzip;q=x                 | "
+        "gzip;q=x                 | ",
+        ";                        | ",
+        "deflate;, ;, ;q=1        | deflate"
       })
   void theReplyIsAsTheClientPrefers(String accepted, String coding) throws IOException {
     String body =

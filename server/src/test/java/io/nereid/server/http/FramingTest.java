@@ -3,11 +3,13 @@ package io.nereid.server.http;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.nereid.DataType;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 import java.util.Random;
@@ -202,6 +204,26 @@ class FramingTest {
       RawClient.Response refused = client.send(String.format(head, "none")).receive().expect(404);
       assertEquals("close", refused.fields().get("connection"));
       assertTrue(client.isClosedByServer());
+    }
+  }
+
+  @Test
+  void anOldClientIsNotToldToGoOn() throws IOException {
+    try (RawClient client = server.connect()) {
+      client.send("POST /v2/repository/index HTTP/1.0\r\nExpect: 100-continue\r\n");
+      client.send("Content-Length: 2\r\n\r\n");
+      assertThrows(SocketTimeoutException.class, () -> receiveSoon(client));
+      client.send("{}").receive().expect(200);
+    }
+  }
+
+  /** Fails when nothing comes for a while. */
+  private static void receiveSoon(RawClient client) throws IOException {
+    client.socket().setSoTimeout(200);
+    try {
+      client.receive();
+    } finally {
+      client.socket().setSoTimeout((int) TestServer.PATIENCE.toMillis());
     }
   }
 

@@ -8,7 +8,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
 /** Copies IN to OUT, one batch for each permit: tests decide when something executes. */
-final class GateBackend implements Backend {
+public final class GateBackend implements Backend {
 
   private final Semaphore entered = new Semaphore(0);
   private final Semaphore permits = new Semaphore(0);
@@ -33,14 +33,14 @@ final class GateBackend implements Backend {
   }
 
   /** Waits until a batch is at the gate. */
-  void awaitBatch() throws InterruptedException {
+  public void awaitBatch() throws InterruptedException {
     if (!entered.tryAcquire(TestServer.PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
       throw new AssertionError("no batch came");
     }
   }
 
   /** Lets batches through. */
-  void open(int batches) {
+  public void open(int batches) {
     permits.release(batches);
   }
 }

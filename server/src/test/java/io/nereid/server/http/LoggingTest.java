@@ -215,6 +215,42 @@ class LoggingTest {
   }
 
   @Test
+  void streamsHaveALineOfTheirOwn() throws IOException {
+    StreamBackend backend = new StreamBackend();
+    server.nereid().load(backend.model().build());
+    client.get("/v2/nothing").expect(404); // whose status is not that of the next
+    byte[] body = "{\"id\":\"s\",\"COUNT\":2,\"SIZE\":1}".getBytes(StandardCharsets.US_ASCII);
+    client.send(RawClient.request("/v2/models/stream/generate_stream", "", body));
+    client.receiveHead().expect(200);
+    int length = 0;
+    for (String event = client.chunk(); event != null; event = client.chunk()) {
+      length += event.length();
+    }
+    byte[] anonymous = "{\"COUNT\":0,\"SIZE\":1}".getBytes(StandardCharsets.US_ASCII);
+    String path = "/v2/models/stream/generate_stream";
+    client.send(RawClient.request(path, "X-Request-Id: x-1\r\n", anonymous));
+    assertEquals("x-1", id(client.receiveHead().expect(200)));
+    assertEquals(null, client.chunk());
+    String one = "{\"id\":\"g\",\"COUNT\":1,\"SIZE\":1}";
+    String reply = client.post("/v2/models/stream/generate", one).expect(200).text();
+    client.post("/v2/models/stream/generate", "{\"id\":\"bad\",\"COUNT\":\"x\"}").expect(400);
+    List<Map<String, Object>> lines = lines();
+    assertEquals(
+        List.of(404, 200, 200, 200, 400), lines.stream().map(line -> line.get("status")).toList());
+    assertEquals(
+        List.of("s", "x-1", "g", "bad"),
+        lines.stream().skip(1).map(line -> line.get("request_id")).toList());
+    assertEquals(length, lines.get(1).get("bytes_out"));
+    assertEquals(body.length, lines.get(1).get("bytes_in"));
+    assertEquals(0, lines.get(2).get("bytes_out"));
+    assertEquals(reply.length(), lines.get(3).get("bytes_out"));
+    for (Map<String, Object> line : lines.subList(1, 5)) {
+      assertEquals("stream", line.get("model"));
+      assertEquals("1", line.get("version"));
+    }
+  }
+
+  @Test
   void requestsThatCannotBeReadHaveOneToo() throws IOException {
     client.send("GET /v2\tx HTTP/1.1\r\nHost: a\r\n\r\n").receive().expect(400);
     try (RawClient other = new RawClient(server.httpPort())) {

@@ -235,6 +235,35 @@ class OtlpTest {
     }
   }
 
+  @Test
+  void whatIsGeneratedIsTracedByItsOwnRoute() throws Exception {
+    try (OtlpCollector collector = new OtlpCollector();
+        TestServer server =
+            TestServer.traced(collector.options())
+                .load(TestServer.identity("FP32", DataType.FP32))
+                .load(new StreamBackend().model());
+        RawClient client = server.connect()) {
+      client.post("/v2/models/FP32/generate", "{\"id\":\"7\",\"IN\":1}").expect(200);
+      List<Span> spans = collector.awaitSpans(5);
+      assertEquals("POST /v2/models/{model}/generate", root(spans).getName());
+      Map<String, Object> said = attributes(root(spans).getAttributesList());
+      assertEquals("/v2/models/{model}/generate", said.get("http.route"));
+      assertEquals(200L, said.get("http.response.status_code"));
+      checkInside(named(spans, "FP32"), root(spans));
+      byte[] failing = "{\"COUNT\":2,\"SIZE\":1,\"fail\":true}".getBytes(StandardCharsets.US_ASCII);
+      String path = "/v2/models/stream/versions/1/generate_stream";
+      client.send(RawClient.request(path, "", failing)).receiveHead().expect(200);
+      while (client.chunk() != null) {
+        // Two responses, and why there is no third.
+      }
+      spans = collector.awaitSpans(7);
+      Span stream = named(spans, "POST /v2/models/{model}/versions/{version}/generate_stream");
+      assertEquals(Status.StatusCode.STATUS_CODE_ERROR, stream.getStatus().getCode());
+      assertEquals("it failed after 2", stream.getStatus().getMessage());
+      checkInside(named(spans, "stream"), stream);
+    }
+  }
+
   @ParameterizedTest
   @ValueSource(
       strings = {
@@ -345,6 +374,7 @@ class OtlpTest {
                   .identity(DataType.FP32);
           RawClient client = server.connect()) {
         client.post(INFER, "", BODY).expect(200);
+        client.post(INFER, "", BODY).expect(200); // from here on the first trace waits
         long startNs = System.nanoTime();
         assertFalse(server.tracing().close(Duration.ofMillis(200)));
         long tookMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNs);

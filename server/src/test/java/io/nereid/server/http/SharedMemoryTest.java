@@ -119,7 +119,7 @@ class SharedMemoryTest {
         "{\"key\":\"/x\",\"byte_size\":1e1}   | 400 | Unable to parse 'byte_size'",
         "{\"key\":\"/../x\",\"byte_size\":1}  | 400 | without further slashes",
         "{\"key\":\"/nereid-no\",\"byte_size\":1}"
-            + " | 500 | Unable to open shared memory region: '/nereid-no'",
+            + " | 400 | Unable to open shared memory region: '/nereid-no'",
         "[]                                   | 400 | expected an object",
         "{                                    | 400 | failed to parse the request JSON buffer"
       })

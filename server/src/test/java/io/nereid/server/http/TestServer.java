@@ -9,10 +9,13 @@ import io.nereid.ModelStatistics;
 import io.nereid.Nereid;
 import io.nereid.NereidOptions;
 import io.nereid.RepositoryOptions;
+import io.nereid.Tensor;
 import io.nereid.server.shared.ServerState;
 import io.nereid.server.trace.TraceOptions;
 import io.nereid.server.trace.Tracing;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.UnaryOperator;
@@ -21,6 +24,14 @@ import java.util.function.UnaryOperator;
 final class TestServer implements AutoCloseable {
 
   static final Duration PATIENCE = Duration.ofSeconds(20);
+
+  static final byte[] ASKING_FOR_ZEROS =
+      RawClient.request(
+          "/v2/models/zeros/infer",
+          "",
+          ("{\"inputs\":[{\"name\":\"IN\",\"datatype\":\"BOOL\",\"shape\":[1],\"data\":[true]}],"
+                  + "\"parameters\":{\"binary_data_output\":true}}")
+              .getBytes(StandardCharsets.US_ASCII));
 
   private final Nereid nereid;
   private final HttpServer http;
@@ -112,6 +123,18 @@ final class TestServer implements AutoCloseable {
         .backend("identity")
         .input("IN", type, -1, -1)
         .output("OUT", type, -1, -1);
+  }
+
+  /** A model "zeros" that answers {@link #ASKING_FOR_ZEROS} with that many. */
+  static ModelSpec.Builder zeros(int count) {
+    return ModelSpec.builder("zeros")
+        .backend(context ->
+            batch -> {
+              MemorySegment zeros = MemorySegment.ofArray(new byte[count]);
+              batch.output("OUT", Tensor.of(DataType.UINT8, zeros, count));
+            })
+        .input("IN", DataType.BOOL, 1)
+        .output("OUT", DataType.UINT8, -1);
   }
 
   TestServer load(ModelSpec.Builder model) {

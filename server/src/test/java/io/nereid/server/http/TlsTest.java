@@ -27,6 +27,7 @@ import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import javax.net.ssl.SSLContext;
@@ -205,6 +206,7 @@ class TlsTest {
   @Test
   void aRenewalLosesNoRequest() throws Exception {
     AtomicInteger done = new AtomicInteger();
+    AtomicBoolean stopped = new AtomicBoolean();
     AtomicReference<Exception> failure = new AtomicReference<>();
     Identity next = TestCertificates.signed("next", authority);
     try (TestServer server = new TestServer(options()).identity(DataType.FP32);
@@ -212,7 +214,7 @@ class TlsTest {
       lasting.get("/v2").expect(200);
       Thread traffic =
           Thread.startVirtualThread(() -> {
-            while (!Thread.interrupted()) {
+            while (!stopped.get()) {
               try (RawClient client = connect(server)) { // a handshake each
                 client.post("/v2/models/FP32/infer", BODY).expect(200);
                 lasting.post("/v2/models/FP32/infer", BODY).expect(200);
@@ -231,7 +233,7 @@ class TlsTest {
       TestServer.await(() -> subject(server).equals("CN=next"), "the renewal does not count");
       int after = done.get();
       TestServer.await(() -> done.get() > after + 5, "no traffic after the renewal");
-      traffic.interrupt();
+      stopped.set(true);
       traffic.join();
       assertEquals(null, failure.get());
     }
@@ -415,22 +417,12 @@ class TlsTest {
   @Test
   void aClientThatTakesNoResponseIsGivenUp() throws Exception {
     HttpLimits limits = new HttpLimits(64 << 20, 1024, 10, 20, 3, Duration.ofSeconds(3), LONG);
-    try (TestServer server = new TestServer(options().limits(limits)).identity(DataType.UINT8);
+    try (TestServer server =
+            new TestServer(options().limits(limits)).load(TestServer.zeros(30_000_000));
         RawClient client = connect(server)) {
-      int size = 30_000_000; // more than the kernel keeps for a connection
-      String json =
-          "{\"inputs\":[{\"name\":\"IN\",\"datatype\":\"UINT8\",\"shape\":[1,"
-              + size
-              + "],\"parameters\":{\"binary_data_size\":"
-              + size
-              + "}}],\"parameters\":{\"binary_data_output\":true}}";
-      client.send(
-          RawClient.request(
-              "/v2/models/UINT8/infer",
-              "Inference-Header-Content-Length: " + json.length() + "\r\n",
-              RawClient.concat(json.getBytes(StandardCharsets.US_ASCII), new byte[size])));
+      client.send(TestServer.ASKING_FOR_ZEROS);
       TestServer.await(
-          () -> server.statistics("UINT8").success().count() == 1, "the request did not run");
+          () -> server.statistics("zeros").success().count() == 1, "the request did not run");
       server.awaitNoLiveBuffers(); // while nobody reads
     }
   }

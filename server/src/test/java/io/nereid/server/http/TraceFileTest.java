@@ -188,6 +188,20 @@ class TraceFileTest {
   }
 
   @Test
+  void aFileThatIsTakenAwayBeginsAnew() throws Exception {
+    Path file = files.resolve("t.json");
+    try (TestServer server = TestServer.traced(options()).identity(DataType.FP32);
+        RawClient client = server.connect()) {
+      client.post(INFER, BODY).expect(200);
+      TestServer.await(() -> isWritten(file, 1), "nothing is written");
+      Files.move(file, files.resolve("t.json.old"));
+      client.post(INFER, BODY).expect(200);
+      TestServer.await(() -> isWritten(file, 1), "the new file is not JSON");
+      assertEquals(List.of(2L), List.copyOf(read(file).keySet()));
+    }
+  }
+
+  @Test
   void numberedFilesHaveSoManyTraces() throws Exception {
     try (TestServer server = TestServer.traced(options().logFrequency(4)).identity(DataType.FP32);
         RawClient client = server.connect()) {

@@ -119,7 +119,7 @@ class TraceSettingsTest {
         "{'trace_rate':'2','trace_rate':'3'}    | 400 | expected 'trace_rate' once",
         "[]                                     | 400 | expected an object",
         "{                                      | 400 | failed to parse the request JSON",
-        "{}{}                                   | 400 | nothing behind the object",
+        "{}{}                                   | 400 | expected nothing more",
       })
   void aWrongSettingIsToldAndChangesNothing(String body, int status, String message)
       throws IOException {
@@ -137,7 +137,6 @@ class TraceSettingsTest {
 
   @Test
   void hostileBodiesAreRefused() throws IOException {
-    client.post(ALL, "").expect(400);
     client.post(ALL, "[".repeat(250_000)).expect(400);
     client.post(ALL, "{\"trace_level\":" + "[".repeat(250_000)).expect(400);
   }

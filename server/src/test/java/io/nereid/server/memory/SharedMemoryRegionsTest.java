@@ -97,6 +97,18 @@ class SharedMemoryRegionsTest {
     }
   }
 
+  @Test
+  void aKeyIsNoLongerThanNamesOfFiles() {
+    try (SharedMemoryRegions regions = new SharedMemoryRegions(true)) {
+      for (String key : List.of("/" + "x".repeat(256), "/" + "\u00e9".repeat(128))) {
+        expect(
+            StatusCode.INVALID_ARGUMENT,
+            "of at most 255 bytes",
+            () -> regions.register("r", key, 0, 1));
+      }
+    }
+  }
+
   @ParameterizedTest
   @ValueSource(
       strings = {"", "/", ".", "/..", "/../etc/passwd", "/a/b", "//x", "a/../b", "/nul\0nul"})
@@ -123,7 +135,7 @@ class SharedMemoryRegionsTest {
       for (Path path : List.of(link, folder, pipe, directory.resolve("nereid-test-none"))) {
         String key = "/" + path.getFileName();
         expect(
-            StatusCode.INTERNAL,
+            StatusCode.INVALID_ARGUMENT,
             "Unable to open shared memory region: '" + key + "'",
             () -> regions.register("r", key, 0, 1));
       }

@@ -97,6 +97,13 @@ class MetricsTest {
   }
 
   @Test
+  void tracesThatWereLostAreCounted() throws Exception {
+    Exposition metrics = scrape();
+    assertEquals("counter", metrics.family("nereid_traces_dropped_total").type());
+    assertEquals(0, metrics.value("nereid_traces_dropped_total"));
+  }
+
+  @Test
   void requestsAreCountedByTritonsNames() throws Exception {
     nereid().load(identity("ones").build());
     infer("ones", 1);

@@ -64,7 +64,7 @@ public final class Slot {
   // Of the present generation. Written by the request's handle before submission, read by others
   // after they saw a later state.
   private Thread waiter;
-  private Runnable asyncCompletion;
+  private Runnable completion;
   private volatile ResponseReceiver receiver;
   private String requestId;
   private Map<String, Object> parameters;
@@ -235,7 +235,7 @@ public final class Slot {
   private void recycle() {
     RequestCalls.reset(record);
     waiter = null;
-    asyncCompletion = null;
+    completion = null;
     if (receiver != null) {
       receiver = null; // it is volatile, and writing it is not free
     }
@@ -265,6 +265,7 @@ public final class Slot {
   /** Takes back what beginSubmit did, when the core was not called. */
   public void undoSubmit() {
     receiver = null;
+    completion = null;
     long now;
     long after;
     do {
@@ -302,17 +303,17 @@ public final class Slot {
     }
   }
 
-  /** Completes and wakes whoever waits. On a thread of the core: runs no code of users. */
+  /** Completes and tells whoever waits. On a thread of the core: what it runs does not block. */
   void completeAndWake() {
     // All are read before the state changes: afterwards the slot may serve another request.
     Thread thread = waiter;
-    Runnable async = asyncCompletion;
+    Runnable completion = this.completion;
     ResponseReceiver receiver = this.receiver;
     complete();
     if (receiver != null) {
       receiver.completed();
-    } else if (async != null) {
-      pool.dispatch(async);
+    } else if (completion != null) {
+      completion.run();
     } else {
       LockSupport.unpark(thread);
     }
@@ -330,9 +331,9 @@ public final class Slot {
     waiter = thread;
   }
 
-  /** What completion runs, on a thread for users' code, instead of waking a thread. */
-  public void asyncCompletion(Runnable completion) {
-    asyncCompletion = completion;
+  /** What completion runs, on the thread that completes, instead of waking a thread. */
+  public void completion(Runnable completion) {
+    this.completion = completion;
   }
 
   /** Who gets the answers when there can be several, instead of a thread that is woken; or null. */

@@ -61,7 +61,8 @@ public final class SlotPool {
     return inputCount;
   }
 
-  void dispatch(Runnable completion) {
+  /** Runs what may run users' code, on a thread for that. */
+  public void dispatch(Runnable completion) {
     table.dispatch(completion);
   }
 

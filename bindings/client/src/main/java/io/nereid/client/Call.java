@@ -1,0 +1,170 @@
+package io.nereid.client;
+
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * A call with all its attempts, from the first until its result, its deadline or its cancellation.
+ */
+final class Call<T> {
+
+  /** What runs what users attach to futures, so that it never holds up a transport's thread. */
+  private static final Executor VIRTUAL = task -> Thread.ofVirtual().name("nrd-client").start(task);
+
+  private final Starter<T> starter;
+  private final RetryPolicy policy;
+  private final CallKind kind;
+  private final Limit limit;
+  private final CompletableFuture<T> result = new CompletableFuture<>();
+  private volatile Attempt<T> current;
+  private int attempts;
+
+  /** Begins an attempt. */
+  interface Starter<T> {
+    Attempt<T> start(Limit limit);
+  }
+
+  private Call(Starter<T> starter, RetryPolicy policy, CallKind kind, Limit limit) {
+    this.starter = starter;
+    this.policy = policy;
+    this.kind = kind;
+    this.limit = limit;
+  }
+
+  /** Makes the call and waits for its result. */
+  static <T> T run(Starter<T> starter, RetryPolicy policy, CallKind kind, Limit limit) {
+    Call<T> call = new Call<>(starter, policy, kind, limit);
+    call.attempt();
+    return call.await();
+  }
+
+  /** Begins the call; cancelling the future cancels it at the server too. */
+  static <T> CompletableFuture<T> start(
+      Starter<T> starter, RetryPolicy policy, CallKind kind, Limit limit) {
+    Call<T> call = new Call<>(starter, policy, kind, limit);
+    CompletableFuture<T> handedOut = new CompletableFuture<>();
+    if (limit.isSet()) {
+      call.result.orTimeout(Math.max(0, limit.remainingNs()), TimeUnit.NANOSECONDS);
+    }
+    call.result.whenCompleteAsync(
+        (value, failure) -> call.handOver(value, failure, handedOut), VIRTUAL);
+    handedOut.whenComplete((value, failure) -> {
+      if (handedOut.isCancelled()) {
+        call.abandon();
+      }
+    });
+    call.attempt();
+    return handedOut;
+  }
+
+  private void handOver(T value, Throwable failure, CompletableFuture<T> to) {
+    if (failure == null) {
+      if (!to.complete(value)) {
+        discard(value);
+      }
+      return;
+    }
+    if (failure instanceof TimeoutException) {
+      abandon();
+      to.completeExceptionally(tooLate());
+      return;
+    }
+    to.completeExceptionally(failure);
+  }
+
+  private void attempt() {
+    if (result.isDone()) {
+      return;
+    }
+    attempts++;
+    Attempt<T> attempt;
+    try {
+      attempt = starter.start(limit);
+    } catch (RuntimeException e) {
+      result.completeExceptionally(describe(e));
+      return;
+    }
+    current = attempt;
+    attempt.future().whenComplete(this::finish);
+    if (result.isDone()) {
+      attempt.cancel().run(); // given up while it began
+    }
+  }
+
+  private void finish(T value, Throwable failure) {
+    if (failure == null) {
+      if (!result.complete(value)) {
+        discard(value);
+      }
+      return;
+    }
+    InferenceException described = describe(failure);
+    long pauseNs = policy.pauseNs(attempts, described, kind, ThreadLocalRandom.current());
+    if (pauseNs < 0 || pauseNs >= limit.remainingNs()) {
+      result.completeExceptionally(described);
+    } else {
+      CompletableFuture.delayedExecutor(pauseNs, TimeUnit.NANOSECONDS, VIRTUAL)
+          .execute(this::attempt);
+    }
+  }
+
+  private T await() {
+    try {
+      return limit.isSet()
+          ? result.get(Math.max(0, limit.remainingNs()), TimeUnit.NANOSECONDS)
+          : result.get();
+    } catch (ExecutionException e) {
+      // With the stack of the caller, and the transport's as its cause.
+      throw describe(e.getCause()).rethrown();
+    } catch (TimeoutException e) {
+      abandon();
+      throw tooLate();
+    } catch (InterruptedException e) {
+      abandon();
+      Thread.currentThread().interrupt();
+      throw new InferenceException(
+          StatusCode.CANCELLED, "the thread was interrupted while it waited for the server", e);
+    }
+  }
+
+  /** Ends what is under way; a value that comes all the same is given back. */
+  private void abandon() {
+    result.cancel(false);
+    if (result.isDone() && !result.isCompletedExceptionally()) {
+      discard(result.join());
+    }
+    Attempt<T> attempt = current;
+    if (attempt != null) {
+      attempt.cancel().run();
+    }
+  }
+
+  private static void discard(Object value) {
+    if (value instanceof InferResponse response) {
+      response.close();
+    }
+  }
+
+  private static InferenceException tooLate() {
+    return new InferenceException(StatusCode.DEADLINE_EXCEEDED, "the call's deadline passed");
+  }
+
+  static InferenceException describe(Throwable failure) {
+    return switch (failure) {
+      case InferenceException known -> known;
+      case CompletionException wrapped when wrapped.getCause() != null ->
+          describe(wrapped.getCause());
+      case CancellationException e ->
+          new InferenceException(StatusCode.CANCELLED, "the call was cancelled", e);
+      default ->
+          new InferenceException(
+              StatusCode.UNKNOWN, "the call failed in the client: " + failure, failure);
+    };
+  }
+}

@@ -1,0 +1,147 @@
+package io.nereid.client;
+
+import java.time.Duration;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+
+/**
+ * How a client speaks to its server. Build one with {@link #builder()}.
+ *
+ * @param headers sent with every request, by lower-case names: HTTP fields, gRPC metadata
+ * @param tls for {@code https} and {@code grpcs}
+ * @param connectTimeout how long a connection may take to come about
+ * @param deadline how long a call may take that does not say otherwise; empty: as long as it takes
+ * @param changeDeadline how long loading a model, or another change of the server, may take
+ * @param binaryData whether tensors go over HTTP as binary data, or as JSON
+ * @param maxResponseBytes how large a reply may be
+ * @param retry when failed calls are made again
+ */
+public record ClientOptions(
+    Map<String, String> headers,
+    TlsOptions tls,
+    Duration connectTimeout,
+    Optional<Duration> deadline,
+    Duration changeDeadline,
+    boolean binaryData,
+    int maxResponseBytes,
+    RetryPolicy retry) {
+
+  /** The defaults of {@link Builder}. */
+  public static final ClientOptions DEFAULT = builder().build();
+
+  /** Checks the values. */
+  public ClientOptions {
+    headers = Collections.unmodifiableMap(new LinkedHashMap<>(headers));
+    Objects.requireNonNull(tls);
+    Objects.requireNonNull(retry);
+    checkPositive(connectTimeout, "connectTimeout");
+    deadline.ifPresent(duration -> checkPositive(duration, "deadline"));
+    checkPositive(changeDeadline, "changeDeadline");
+    if (maxResponseBytes <= 0) {
+      throw new IllegalArgumentException(
+          "expected maxResponseBytes above 0, got " + maxResponseBytes);
+    }
+  }
+
+  private static void checkPositive(Duration duration, String what) {
+    if (!duration.isPositive()) {
+      throw new IllegalArgumentException("expected " + what + " above 0, got " + duration);
+    }
+  }
+
+  /** A builder with the defaults. */
+  public static Builder builder() {
+    return new Builder();
+  }
+
+  /** Builds {@link ClientOptions}. */
+  public static final class Builder {
+    private final Map<String, String> headers = new LinkedHashMap<>();
+    private TlsOptions tls = TlsOptions.DEFAULT;
+    private Duration connectTimeout = Duration.ofSeconds(10);
+    private Optional<Duration> deadline = Optional.of(Duration.ofSeconds(60));
+    private Duration changeDeadline = Duration.ofMinutes(10);
+    private boolean binaryData = true;
+    private int maxResponseBytes = Integer.MAX_VALUE;
+    private RetryPolicy retry = RetryPolicy.DEFAULT;
+
+    private Builder() {}
+
+    /** A header to send with every request, such as {@code authorization}; replaces one before. */
+    public Builder header(String name, String value) {
+      headers.put(name.toLowerCase(Locale.ROOT), Objects.requireNonNull(value));
+      return this;
+    }
+
+    /** For {@code https} and {@code grpcs}; the JVM's authorities are trusted by default. */
+    public Builder tls(TlsOptions options) {
+      tls = options;
+      return this;
+    }
+
+    /** How long a connection may take to come about; 10 s by default. */
+    public Builder connectTimeout(Duration duration) {
+      connectTimeout = duration;
+      return this;
+    }
+
+    /** How long a call may take that does not say otherwise; 60 s by default. */
+    public Builder deadline(Duration duration) {
+      deadline = Optional.of(duration);
+      return this;
+    }
+
+    /** Lets calls that do not say otherwise take as long as they take. */
+    public Builder noDeadline() {
+      deadline = Optional.empty();
+      return this;
+    }
+
+    /**
+     * How long loading a model, or another change of the server, may take; 10 minutes by default.
+     */
+    public Builder changeDeadline(Duration duration) {
+      changeDeadline = duration;
+      return this;
+    }
+
+    /**
+     * Whether tensors go over HTTP as binary data behind the JSON, as they do by default, or within
+     * it: larger and slower, and without FP16 and BF16, but known to every server. Over gRPC they
+     * are always binary.
+     */
+    public Builder binaryData(boolean binary) {
+      binaryData = binary;
+      return this;
+    }
+
+    /** How large a reply may be; 2^31 - 1 by default. */
+    public Builder maxResponseBytes(int byteSize) {
+      maxResponseBytes = byteSize;
+      return this;
+    }
+
+    /** When failed calls are made again; {@link RetryPolicy#DEFAULT} by default. */
+    public Builder retry(RetryPolicy policy) {
+      retry = policy;
+      return this;
+    }
+
+    /** The finished value. */
+    public ClientOptions build() {
+      return new ClientOptions(
+          headers,
+          tls,
+          connectTimeout,
+          deadline,
+          changeDeadline,
+          binaryData,
+          maxResponseBytes,
+          retry);
+    }
+  }
+}

@@ -1,0 +1,43 @@
+package io.nereid.client;
+
+import io.grpc.Status;
+import java.net.ConnectException;
+import java.net.UnknownHostException;
+
+/** What went wrong with a call over gRPC. */
+final class GrpcFailures {
+
+  private GrpcFailures() {}
+
+  /** A status that is not OK; {@code begun}: a reply, or its first part, was there before. */
+  static InferenceException of(Status status, boolean begun) {
+    Throwable cause = status.getCause();
+    for (Throwable inner = cause; inner != null; inner = inner.getCause()) {
+      if (inner instanceof InferenceException known) {
+        return known;
+      }
+    }
+    boolean unavailable = status.getCode() == Status.Code.UNAVAILABLE;
+    String description = status.getDescription();
+    String message =
+        description == null || description.isEmpty()
+            ? "the call ended with " + status.getCode()
+            : description;
+    return InferenceException.builder(
+            StatusCode.ofNumber(status.getCode().value()),
+            unavailable && cause != null ? message + ": " + cause.getMessage() : message)
+        .cause(cause)
+        .neverSent(unavailable && !begun && isUnreachable(cause))
+        .worthRetrying(unavailable && !begun)
+        .build();
+  }
+
+  private static boolean isUnreachable(Throwable cause) {
+    for (Throwable inner = cause; inner != null; inner = inner.getCause()) {
+      if (inner instanceof ConnectException || inner instanceof UnknownHostException) {
+        return true;
+      }
+    }
+    return false;
+  }
+}

@@ -1,0 +1,103 @@
+package io.nereid.client;
+
+import io.nereid.proto.InferParameter;
+import io.nereid.proto.ModelInferResponse;
+import io.nereid.proto.ModelInferResponse.InferOutputTensor;
+import java.lang.foreign.MemorySegment;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Reads the reply to an infer request: raw contents as they lie, typed ones as raw. */
+final class GrpcInferReply {
+
+  private GrpcInferReply() {}
+
+  /**
+   * Takes the reply's memory over, whether it succeeds or not.
+   *
+   * @param request null: it is not known which request this answers
+   */
+  static InferResponse read(InferRequest request, GrpcReply reply) {
+    try {
+      return response(request, reply);
+    } catch (RuntimeException e) {
+      reply.lease().close();
+      throw e;
+    }
+  }
+
+  private static InferResponse response(InferRequest request, GrpcReply reply) {
+    ModelInferResponse message = reply.message();
+    InferResponse response =
+        new InferResponse(
+            message.getModelName(),
+            message.getModelVersion(),
+            message.getId(),
+            parameters(message.getParametersMap()),
+            List.of(reply.lease()));
+    int rawCount = reply.raw().size();
+    int withData = 0;
+    for (InferOutputTensor output : message.getOutputsList()) {
+      withData += isShared(request, output) ? 0 : 1;
+    }
+    // Servers may or may not leave an empty place for an output in shared memory.
+    boolean placeForEach = rawCount == message.getOutputsCount();
+    if (rawCount != 0 && !placeForEach && rawCount != withData) {
+      throw InferenceException.malformed(
+          "it has " + message.getOutputsCount() + " outputs and " + rawCount + " raw contents");
+    }
+    int raw = 0;
+    for (InferOutputTensor output : message.getOutputsList()) {
+      boolean shared = isShared(request, output);
+      MemorySegment data = null;
+      if (rawCount != 0 && (placeForEach || !shared)) {
+        data = reply.raw().get(raw++);
+      }
+      response.add(output.getName(), tensor(request, response, output, data, shared));
+    }
+    return response;
+  }
+
+  private static boolean isShared(InferRequest request, InferOutputTensor output) {
+    return ReplyTensors.isShared(
+        request, output.getName(), output.containsParameters(ReplyTensors.REGION));
+  }
+
+  private static Tensor tensor(
+      InferRequest request,
+      InferResponse response,
+      InferOutputTensor output,
+      MemorySegment raw,
+      boolean shared) {
+    String name = output.getName();
+    DataType type = DataType.ofReply(output.getDatatype(), name);
+    long[] shape = new long[output.getShapeCount()];
+    for (int i = 0; i < shape.length; i++) {
+      shape[i] = output.getShape(i);
+    }
+    if (shared) {
+      Map<String, Object> parameters = parameters(output.getParametersMap());
+      return ReplyTensors.inSharedMemory(request, response, name, type, parameters, shape);
+    }
+    MemorySegment data = raw == null ? TypedContents.encode(name, type, output.getContents()) : raw;
+    return ReplyTensors.withData(response, name, type, data, shape);
+  }
+
+  private static Map<String, Object> parameters(Map<String, InferParameter> message) {
+    Map<String, Object> parameters = new LinkedHashMap<>();
+    message.forEach((name, value) -> {
+      switch (value.getParameterChoiceCase()) {
+        case BOOL_PARAM -> parameters.put(name, value.getBoolParam());
+        case INT64_PARAM -> parameters.put(name, value.getInt64Param());
+        case STRING_PARAM -> parameters.put(name, value.getStringParam());
+        case DOUBLE_PARAM -> parameters.put(name, value.getDoubleParam());
+        case UINT64_PARAM -> parameters.put(name, value.getUint64Param());
+        case PARAMETERCHOICE_NOT_SET -> {
+          // says nothing
+        }
+      }
+    });
+    return parameters;
+  }
+}

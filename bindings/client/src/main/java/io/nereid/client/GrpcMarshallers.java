@@ -1,0 +1,182 @@
+package io.nereid.client;
+
+import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.protobuf.MessageLite;
+import com.google.protobuf.Parser;
+import io.grpc.Drainable;
+import io.grpc.HasByteBuffer;
+import io.grpc.KnownLength;
+import io.grpc.MethodDescriptor.Marshaller;
+import io.grpc.Status;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
+import java.nio.channels.ReadableByteChannel;
+
+/** How messages get into the transport's buffers and out of them. */
+final class GrpcMarshallers {
+
+  private GrpcMarshallers() {}
+
+  /** For messages that are only sent. */
+  static <M extends MessageLite> Marshaller<M> sending() {
+    return new Marshaller<>() {
+      @Override
+      public InputStream stream(M message) {
+        return new RequestStream(message.getSerializedSize(), message::writeTo);
+      }
+
+      @Override
+      public M parse(InputStream stream) {
+        throw new UnsupportedOperationException("requests are only sent");
+      }
+    };
+  }
+
+  /** For messages that are only received and hold no tensors. */
+  static <M extends MessageLite> Marshaller<M> receiving(Parser<M> parser) {
+    return new Receiving<>() {
+      @Override
+      public M parse(InputStream stream) {
+        try {
+          return parser.parseFrom(stream);
+        } catch (InvalidProtocolBufferException e) {
+          throw malformed(e);
+        }
+      }
+    };
+  }
+
+  /** For requests with tensors. */
+  static Marshaller<GrpcRequest> requests() {
+    return new Marshaller<>() {
+      @Override
+      public InputStream stream(GrpcRequest request) {
+        return new RequestStream((int) request.byteSize(), request::writeTo);
+      }
+
+      @Override
+      public GrpcRequest parse(InputStream stream) {
+        throw new UnsupportedOperationException("requests are only sent");
+      }
+    };
+  }
+
+  /** Reads a reply in memory that it then owns. */
+  interface ReplyReader {
+    GrpcReply read(MemoryPool.Lease lease) throws InvalidProtocolBufferException;
+  }
+
+  /** For replies whose tensors stay where they were received: in memory of the pool. */
+  static Marshaller<GrpcReply> replies(MemoryPool pool, ReplyReader reader) {
+    return new Receiving<>() {
+      @Override
+      public GrpcReply parse(InputStream stream) {
+        MemoryPool.Lease lease = null;
+        try {
+          lease = pool.take(stream.available()); // of a message that is all of it
+          readAll(stream, lease.segment().asByteBuffer());
+          return reader.read(lease);
+        } catch (InvalidProtocolBufferException e) {
+          lease.close();
+          throw malformed(e);
+        } catch (IOException e) {
+          throw new UncheckedIOException(e);
+        }
+      }
+    };
+  }
+
+  private static RuntimeException malformed(InvalidProtocolBufferException e) {
+    return Status.INTERNAL
+        .withDescription("the server's reply is malformed: " + e.getMessage())
+        .withCause(e)
+        .asRuntimeException();
+  }
+
+  private static void readAll(InputStream stream, ByteBuffer to) throws IOException {
+    if (stream instanceof HasByteBuffer buffers && buffers.byteBufferSupported()) {
+      while (to.hasRemaining()) {
+        ByteBuffer next = buffers.getByteBuffer();
+        if (next == null) {
+          throw new EOFException("the message ended " + to.remaining() + " bytes early");
+        }
+        int size = next.remaining();
+        to.put(next);
+        stream.skipNBytes(size);
+      }
+      return;
+    }
+    ReadableByteChannel channel = Channels.newChannel(stream);
+    while (to.hasRemaining()) {
+      if (channel.read(to) < 0) {
+        throw new EOFException("the message ended " + to.remaining() + " bytes early");
+      }
+    }
+  }
+
+  private abstract static class Receiving<M> implements Marshaller<M> {
+    @Override
+    public InputStream stream(M message) {
+      throw new UnsupportedOperationException("replies are only received");
+    }
+  }
+
+  /** Writes a message. */
+  private interface Encoder {
+    void writeTo(OutputStream target) throws IOException;
+  }
+
+  /** A message that is encoded straight into the transport's buffers. */
+  private static final class RequestStream extends InputStream implements Drainable, KnownLength {
+    private final int byteSize;
+    private final Encoder encoder;
+    private InputStream rest; // null: nothing was read
+
+    private RequestStream(int byteSize, Encoder encoder) {
+      this.byteSize = byteSize;
+      this.encoder = encoder;
+    }
+
+    @Override
+    public int drainTo(OutputStream target) throws IOException {
+      if (rest != null) {
+        return (int) rest.transferTo(target);
+      }
+      rest = InputStream.nullInputStream();
+      encoder.writeTo(target);
+      return byteSize;
+    }
+
+    /** The way of transports that cannot be written to. */
+    private InputStream rest() throws IOException {
+      if (rest == null) {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream(byteSize);
+        encoder.writeTo(bytes);
+        rest = new ByteArrayInputStream(bytes.toByteArray());
+      }
+      return rest;
+    }
+
+    @Override
+    public int read() throws IOException {
+      return rest().read();
+    }
+
+    @Override
+    public int read(byte[] to, int offset, int length) throws IOException {
+      return rest().read(to, offset, length);
+    }
+
+    @Override
+    public int available() throws IOException {
+      return rest == null ? byteSize : rest.available();
+    }
+  }
+}

@@ -1,0 +1,84 @@
+package io.nereid.client;
+
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.http.HttpConnectTimeoutException;
+import java.nio.channels.ClosedChannelException;
+import java.time.Duration;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletionException;
+import javax.net.ssl.SSLHandshakeException;
+
+/** What went wrong with a request over HTTP. */
+final class HttpFailures {
+
+  /** Beyond this no caller waits. */
+  private static final long MOST_RETRY_AFTER_SECONDS = 86_400;
+
+  private HttpFailures() {}
+
+  /** A reply that is not a success. */
+  static InferenceException of(HttpReply reply) {
+    int status = reply.status();
+    return InferenceException.builder(
+            StatusCode.ofHttpStatus(status), ErrorText.of(status, reply.text(), reply.textLength()))
+        .httpStatus(status)
+        .worthRetrying(status == 503 || status == 502 || status == 429)
+        .retryAfterNs(retryAfterNs(reply))
+        .build();
+  }
+
+  private static long retryAfterNs(HttpReply reply) {
+    String value = reply.headers().firstValue("Retry-After").orElse("").strip();
+    if (value.isEmpty() || value.length() > 9 || !value.chars().allMatch(Character::isDigit)) {
+      return 0; // a date, which needs clocks that agree, is not looked at
+    }
+    return Duration.ofSeconds(Math.min(Long.parseLong(value), MOST_RETRY_AFTER_SECONDS)).toNanos();
+  }
+
+  /** No reply, or not a whole one. */
+  static InferenceException of(Throwable failure, boolean begun) {
+    return switch (failure) {
+      case CompletionException wrapped when wrapped.getCause() != null ->
+          of(wrapped.getCause(), begun);
+      case InferenceException known -> known;
+      case CancellationException e ->
+          new InferenceException(StatusCode.CANCELLED, "the call was cancelled", e);
+      case ConnectException e -> unreachable(e);
+      case HttpConnectTimeoutException e -> unreachable(e);
+      case SSLHandshakeException e ->
+          new InferenceException(
+              StatusCode.UNAVAILABLE, "no TLS connection came about: " + e.getMessage(), e);
+      case IOException e when e.getCause() instanceof InferenceException known -> known;
+      case IOException e ->
+          InferenceException.builder(
+                  StatusCode.UNAVAILABLE,
+                  begun
+                      ? "the connection ended within the reply: " + e.getMessage()
+                      : "the connection ended before a reply: " + e.getMessage())
+              .cause(e)
+              .worthRetrying(!begun)
+              .build();
+      default ->
+          new InferenceException(
+              StatusCode.UNKNOWN, "the request failed in the client: " + failure, failure);
+    };
+  }
+
+  private static InferenceException unreachable(IOException cause) {
+    String reason = cause.getMessage();
+    if (reason == null && cause.getCause() != null) {
+      reason = cause.getCause().toString();
+    }
+    // The JDK's client tries a refused connection again on the channel that it has closed, and
+    // reports that.
+    boolean refused = cause.getCause() instanceof ClosedChannelException;
+    return InferenceException.builder(
+            StatusCode.UNAVAILABLE,
+            "no connection came about: " + (refused || reason == null ? "refused" : reason))
+        .cause(cause)
+        .neverSent(true)
+        .worthRetrying(true)
+        .build();
+  }
+}

@@ -1,0 +1,145 @@
+package io.nereid.client;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** An infer request as the body of an HTTP request: JSON, and binary data behind it. */
+final class HttpInferRequest {
+
+  /** Up to here everything goes into one array, which costs less than views of segments. */
+  private static final int MOST_SMALL_BYTES = 16 << 10;
+
+  private final HttpBody body;
+  private final int jsonLength;
+
+  private HttpInferRequest(HttpBody body, int jsonLength) {
+    this.body = body;
+    this.jsonLength = jsonLength;
+  }
+
+  HttpBody body() {
+    return body;
+  }
+
+  int jsonLength() {
+    return jsonLength;
+  }
+
+  static HttpInferRequest of(InferRequest request, boolean binaryData, Outgoing outgoing) {
+    JsonWriter json = new JsonWriter();
+    List<MemorySegment> data = new ArrayList<>();
+    json.raw('{');
+    request.id().ifPresent(id -> json.raw("\"id\":").string(id).raw(','));
+    writeParameters(request, binaryData, json);
+    json.raw("\"inputs\":[");
+    boolean first = true;
+    for (Map.Entry<String, Tensor> input : request.inputs().entrySet()) {
+      if (!first) {
+        json.raw(',');
+      }
+      first = false;
+      writeInput(input.getKey(), input.getValue(), binaryData, data, json);
+    }
+    json.raw(']');
+    if (!request.outputs().isEmpty()) {
+      writeOutputs(request, binaryData, json);
+    }
+    json.raw('}');
+    int jsonLength = json.size();
+    return new HttpInferRequest(new HttpBody(buffers(json, data, outgoing)), jsonLength);
+  }
+
+  private static void writeParameters(InferRequest request, boolean binaryData, JsonWriter json) {
+    // Outputs that are named say it themselves.
+    boolean binaryOutputs =
+        binaryData
+            && request.outputs().isEmpty()
+            && !request.parameters().containsKey("binary_data_output");
+    if (request.parameters().isEmpty() && !binaryOutputs) {
+      return;
+    }
+    json.raw("\"parameters\":{");
+    boolean any = json.members(request.parameters());
+    if (binaryOutputs) {
+      json.raw(any ? "," : "").raw("\"binary_data_output\":true");
+    }
+    json.raw("},");
+  }
+
+  private static void writeInput(
+      String name, Tensor tensor, boolean binaryData, List<MemorySegment> data, JsonWriter json) {
+    json.raw("{\"name\":").string(name).raw(",\"shape\":").shape(tensor.rawShape());
+    json.raw(",\"datatype\":\"").raw(tensor.dataType().name()).raw('"');
+    if (tensor.slice() != null) {
+      json.raw(",\"parameters\":{");
+      writeSlice(tensor.slice(), json).raw("}}");
+    } else if (binaryData) {
+      MemorySegment segment = tensor.segment();
+      json.raw(",\"parameters\":{\"binary_data_size\":").number(segment.byteSize()).raw("}}");
+      data.add(segment);
+    } else {
+      json.raw(",\"data\":");
+      JsonTensorWriter.write(name, tensor, json);
+      json.raw('}');
+    }
+  }
+
+  private static void writeOutputs(InferRequest request, boolean binaryData, JsonWriter json) {
+    json.raw(",\"outputs\":[");
+    boolean first = true;
+    for (RequestedOutput output : request.outputs().values()) {
+      json.raw(first ? "{\"name\":" : ",{\"name\":").string(output.name());
+      first = false;
+      if (output.slice() != null) {
+        json.raw(",\"parameters\":{");
+        writeSlice(output.slice(), json).raw('}');
+      } else if (output.classification() > 0) {
+        json.raw(",\"parameters\":{\"classification\":").number(output.classification());
+        json.raw(binaryData ? ",\"binary_data\":true}" : "}");
+      } else if (binaryData) {
+        json.raw(",\"parameters\":{\"binary_data\":true}");
+      }
+      json.raw('}');
+    }
+    json.raw(']');
+  }
+
+  private static JsonWriter writeSlice(SharedMemorySlice slice, JsonWriter json) {
+    json.raw("\"shared_memory_region\":").string(slice.region());
+    json.raw(",\"shared_memory_byte_size\":").number(slice.byteSize());
+    if (slice.offset() != 0) {
+      json.raw(",\"shared_memory_offset\":").number(slice.offset());
+    }
+    return json;
+  }
+
+  private static List<ByteBuffer> buffers(
+      JsonWriter json, List<MemorySegment> data, Outgoing outgoing) {
+    long size = json.size();
+    for (MemorySegment segment : data) {
+      size += segment.byteSize();
+    }
+    if (size <= MOST_SMALL_BYTES) {
+      byte[] all = new byte[(int) size];
+      System.arraycopy(json.array(), 0, all, 0, json.size());
+      MemorySegment to = MemorySegment.ofArray(all);
+      long at = json.size();
+      for (MemorySegment segment : data) {
+        MemorySegment.copy(
+            segment, ValueLayout.JAVA_BYTE, 0, to, ValueLayout.JAVA_BYTE, at, segment.byteSize());
+        at += segment.byteSize();
+      }
+      return List.of(ByteBuffer.wrap(all));
+    }
+    List<ByteBuffer> buffers = new ArrayList<>();
+    buffers.add(ByteBuffer.wrap(json.array(), 0, json.size()));
+    for (MemorySegment segment : data) {
+      outgoing.addViews(segment, buffers);
+    }
+    return buffers;
+  }
+}

@@ -1,0 +1,250 @@
+package io.nereid.client;
+
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+
+/** The protocol over HTTP/1.1. */
+final class HttpTransport implements Transport {
+
+  private static final long MOST_IDLE_BYTES = 64 << 20;
+
+  private final String base;
+  private final ClientOptions options;
+  private final HttpClient http;
+  private final MemoryPool pool = new MemoryPool(MOST_IDLE_BYTES);
+
+  HttpTransport(URI server, ClientOptions options, boolean tls) {
+    this.options = options;
+    String path = server.getRawPath();
+    String prefix = path == null || path.equals("/") ? "" : path.replaceAll("/+$", "");
+    base = server.getScheme() + "://" + server.getRawAuthority() + prefix + "/v2";
+    HttpClient.Builder builder =
+        HttpClient.newBuilder()
+            .version(HttpClient.Version.HTTP_1_1)
+            .connectTimeout(options.connectTimeout())
+            .executor(task -> Thread.ofVirtual().name("nrd-client-http").start(task));
+    if (tls) {
+      builder.sslContext(Tls.context(options.tls()));
+    }
+    http = builder.build();
+    request(""); // says now what is wrong with the headers
+  }
+
+  // ---- Health and metadata ---------------------------------------------------------------------
+
+  @Override
+  public Attempt<Boolean> serverLive(Limit limit) {
+    return check("/health/live", "live");
+  }
+
+  @Override
+  public Attempt<Boolean> serverReady(Limit limit) {
+    return check("/health/ready", "ready");
+  }
+
+  @Override
+  public Attempt<Boolean> modelReady(String model, String version, Limit limit) {
+    return check(modelPath(model, version) + "/ready", "ready");
+  }
+
+  /** Every status but success means no, unless it is about who asks. */
+  private Attempt<Boolean> check(String path, String member) {
+    return send(
+        request(path).GET(),
+        reply -> {
+          if (reply.status() == 401 || reply.status() == 403) {
+            throw failure(reply);
+          }
+          return reply.isSuccess() && JsonMetadata.isTrue(reply, member);
+        });
+  }
+
+  @Override
+  public Attempt<ServerMetadata> serverMetadata(Limit limit) {
+    return get("", JsonMetadata::server);
+  }
+
+  @Override
+  public Attempt<ModelMetadata> modelMetadata(String model, String version, Limit limit) {
+    return get(modelPath(model, version), JsonMetadata::model);
+  }
+
+  @Override
+  public Attempt<String> modelConfig(String model, String version, Limit limit) {
+    return get(
+        modelPath(model, version) + "/config",
+        reply -> new String(reply.text(), 0, reply.textLength(), StandardCharsets.UTF_8));
+  }
+
+  @Override
+  public Attempt<List<ModelStatistics>> statistics(String model, String version, Limit limit) {
+    String path = model.isEmpty() ? "/models" : modelPath(model, version);
+    return get(path + "/stats", JsonMetadata::statistics);
+  }
+
+  // ---- The model repository --------------------------------------------------------------------
+
+  @Override
+  public Attempt<List<ModelIndexEntry>> repositoryIndex(boolean readyOnly, Limit limit) {
+    JsonWriter json = new JsonWriter().raw(readyOnly ? "{\"ready\":true}" : "{}");
+    return post("/repository/index", json, JsonMetadata::index);
+  }
+
+  @Override
+  public Attempt<Void> loadModel(String model, ModelLoad load, Limit limit) {
+    JsonWriter json = new JsonWriter().raw('{');
+    if (load.config().isPresent()) {
+      json.raw("\"parameters\":{\"config\":").string(load.config().get());
+      for (Map.Entry<String, byte[]> file : load.files().entrySet()) {
+        json.raw(',').string("file:" + file.getKey()).raw(":\"");
+        json.raw(Base64.getEncoder().encodeToString(file.getValue())).raw('"');
+      }
+      json.raw('}');
+    }
+    return post("/repository/models/" + encoded(model) + "/load", json.raw('}'), reply -> null);
+  }
+
+  @Override
+  public Attempt<Void> unloadModel(String model, boolean dependents, Limit limit) {
+    JsonWriter json =
+        new JsonWriter().raw(dependents ? "{\"parameters\":{\"unload_dependents\":true}}" : "{}");
+    return post("/repository/models/" + encoded(model) + "/unload", json, reply -> null);
+  }
+
+  // ---- Shared memory ---------------------------------------------------------------------------
+
+  @Override
+  public Attempt<Void> registerSharedMemory(SharedMemoryStatus region, Limit limit) {
+    JsonWriter json = new JsonWriter().raw("{\"key\":").string(region.key());
+    json.raw(",\"offset\":").number(region.offset());
+    json.raw(",\"byte_size\":").number(region.byteSize()).raw('}');
+    return post(regionPath(region.name()) + "/register", json, reply -> null);
+  }
+
+  @Override
+  public Attempt<Void> unregisterSharedMemory(String name, Limit limit) {
+    String path = name.isEmpty() ? "/systemsharedmemory" : regionPath(name);
+    return post(path + "/unregister", new JsonWriter(), reply -> null);
+  }
+
+  @Override
+  public Attempt<List<SharedMemoryStatus>> sharedMemoryStatus(Limit limit) {
+    return get("/systemsharedmemory/status", JsonMetadata::sharedMemory);
+  }
+
+  // ---- Inference -------------------------------------------------------------------------------
+
+  @Override
+  public Call.Starter<InferResponse> infer(InferRequest request) {
+    Outgoing outgoing = new Outgoing(pool);
+    HttpInferRequest body = HttpInferRequest.of(request, options.binaryData(), outgoing);
+    HttpRequest.Builder builder =
+        request(modelPath(request.model(), request.version().orElse("")) + "/infer")
+            .POST(body.body());
+    if (options.binaryData()) {
+      builder
+          .header("Content-Type", "application/octet-stream")
+          .header(HttpReplyReader.JSON_LENGTH, Integer.toString(body.jsonLength()));
+    } else {
+      builder.header("Content-Type", "application/json");
+    }
+    return limit ->
+        send(
+            builder,
+            reply -> {
+              HttpReply success = checked(reply);
+              outgoing.close(); // a server that answers has read all of the request
+              return HttpInferReply.read(request, success, pool);
+            });
+  }
+
+  @Override
+  public InferStream openStream() {
+    throw new InferenceException(
+        StatusCode.UNIMPLEMENTED, "streams of requests are only to be had over gRPC");
+  }
+
+  // ---- Requests --------------------------------------------------------------------------------
+
+  private static String modelPath(String model, String version) {
+    return "/models/" + encoded(model) + (version.isEmpty() ? "" : "/versions/" + encoded(version));
+  }
+
+  private static String regionPath(String name) {
+    return "/systemsharedmemory/region/" + encoded(name);
+  }
+
+  /** A name as one segment of a path. */
+  static String encoded(String name) {
+    StringBuilder path = new StringBuilder(name.length());
+    for (byte next : name.getBytes(StandardCharsets.UTF_8)) {
+      char character = (char) (next & 0xff);
+      boolean plain =
+          character < 128
+              && (Character.isLetterOrDigit(character) || "-._~".indexOf(character) >= 0);
+      if (plain) {
+        path.append(character);
+      } else {
+        path.append('%').append(String.format("%02X", (int) character));
+      }
+    }
+    return path.toString();
+  }
+
+  private HttpRequest.Builder request(String path) {
+    HttpRequest.Builder builder = HttpRequest.newBuilder(URI.create(base + path));
+    options.headers().forEach(builder::setHeader);
+    return builder;
+  }
+
+  private <T> Attempt<T> get(String path, Function<HttpReply, T> reader) {
+    return send(request(path).GET(), reply -> reader.apply(checked(reply)));
+  }
+
+  private <T> Attempt<T> post(String path, JsonWriter json, Function<HttpReply, T> reader) {
+    ByteBuffer body = ByteBuffer.wrap(json.array(), 0, json.size());
+    return send(
+        request(path)
+            .header("Content-Type", "application/json")
+            .POST(new HttpBody(json.size() == 0 ? List.of() : List.of(body))),
+        reply -> reader.apply(checked(reply)));
+  }
+
+  private <T> Attempt<T> send(HttpRequest.Builder request, Function<HttpReply, T> reader) {
+    HttpReplyReader reply = new HttpReplyReader(pool, options.maxResponseBytes());
+    CompletableFuture<HttpResponse<HttpReply>> sent = http.sendAsync(request.build(), reply);
+    CompletableFuture<T> read =
+        sent.handle((response, failure) -> {
+          if (failure != null) {
+            throw HttpFailures.of(failure, reply.hasBegun());
+          }
+          return reader.apply(response.body());
+        });
+    return new Attempt<>(read, () -> sent.cancel(true));
+  }
+
+  private static HttpReply checked(HttpReply reply) {
+    if (!reply.isSuccess()) {
+      throw failure(reply);
+    }
+    return reply;
+  }
+
+  private static InferenceException failure(HttpReply reply) {
+    return HttpFailures.of(reply);
+  }
+
+  @Override
+  public void close() {
+    http.shutdownNow();
+  }
+}

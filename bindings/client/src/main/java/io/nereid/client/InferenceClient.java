@@ -1,0 +1,264 @@
+package io.nereid.client;
+
+import java.net.URI;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * A client of one server that speaks the Open Inference Protocol, over HTTP or gRPC. It keeps
+ * connections, is made once and used by any number of threads.
+ *
+ * <p>Calls block the thread that makes them, which is meant to be a virtual one where many are made
+ * at a time. Those that fail throw {@link InferenceException}. An interrupt cancels the call.
+ */
+public final class InferenceClient implements AutoCloseable {
+
+  private final URI server;
+  private final ClientOptions options;
+  private final Transport transport;
+
+  private InferenceClient(URI server, ClientOptions options, Transport transport) {
+    this.server = server;
+    this.options = options;
+    this.transport = transport;
+  }
+
+  /** A client with the default options; nothing is sent before the first call. */
+  public static InferenceClient connect(String server) {
+    return connect(server, ClientOptions.DEFAULT);
+  }
+
+  /**
+   * A client; nothing is sent before the first call.
+   *
+   * @param server where it is: {@code http}, {@code https}, {@code grpc} or {@code grpcs}, host and
+   *     port, and for HTTP a path in front of the protocol's own, where there is one
+   */
+  public static InferenceClient connect(String server, ClientOptions options) {
+    URI uri = URI.create(server);
+    if (uri.getHost() == null || uri.getRawQuery() != null || uri.getRawFragment() != null) {
+      throw new IllegalArgumentException(
+          "expected an address such as 'http://localhost:8000', got '" + server + "'");
+    }
+    Transport transport =
+        switch (uri.getScheme()) {
+          case "http" -> new HttpTransport(uri, options, false);
+          case "https" -> new HttpTransport(uri, options, true);
+          case "grpc" -> new GrpcTransport(uri, options, false);
+          case "grpcs" -> new GrpcTransport(uri, options, true);
+          default ->
+              throw new IllegalArgumentException(
+                  "expected http, https, grpc or grpcs, got '" + server + "'");
+        };
+    return new InferenceClient(uri, options, transport);
+  }
+
+  // ---- Health and metadata ---------------------------------------------------------------------
+
+  /** Whether the server takes requests at all. A server that cannot be reached is a failure. */
+  public boolean serverLive() {
+    return read(transport::serverLive);
+  }
+
+  /** Whether the server and all its models are ready. */
+  public boolean serverReady() {
+    return read(transport::serverReady);
+  }
+
+  /** Whether a version of the model is ready; false too for one that the server does not know. */
+  public boolean modelReady(String model) {
+    return modelReady(model, "");
+  }
+
+  /** Whether this version of the model is ready. */
+  public boolean modelReady(String model, String version) {
+    return read(limit -> transport.modelReady(checked(model), version, limit));
+  }
+
+  /** What the server tells about itself. */
+  public ServerMetadata serverMetadata() {
+    return read(transport::serverMetadata);
+  }
+
+  /** What the model takes and answers with. */
+  public ModelMetadata modelMetadata(String model) {
+    return modelMetadata(model, "");
+  }
+
+  /** What this version of the model takes and answers with. */
+  public ModelMetadata modelMetadata(String model, String version) {
+    return read(limit -> transport.modelMetadata(checked(model), version, limit));
+  }
+
+  /**
+   * The model's configuration in JSON, with Triton's names. Over gRPC fields with their default
+   * values are left out.
+   */
+  public String modelConfig(String model) {
+    return modelConfig(model, "");
+  }
+
+  /** As {@link #modelConfig(String)}, of one version. */
+  public String modelConfig(String model, String version) {
+    return read(limit -> transport.modelConfig(checked(model), version, limit));
+  }
+
+  /** Statistics of all models. */
+  public List<ModelStatistics> statistics() {
+    return read(limit -> transport.statistics("", "", limit));
+  }
+
+  /** Statistics of all versions of a model. */
+  public List<ModelStatistics> statistics(String model) {
+    return read(limit -> transport.statistics(checked(model), "", limit));
+  }
+
+  /** Statistics of one version of a model. */
+  public ModelStatistics statistics(String model, String version) {
+    List<ModelStatistics> all = read(limit -> transport.statistics(checked(model), version, limit));
+    if (all.size() != 1) {
+      throw InferenceException.malformed(
+          "statistics of one version have " + all.size() + " entries");
+    }
+    return all.getFirst();
+  }
+
+  // ---- The model repository --------------------------------------------------------------------
+
+  /** The models that the server knows, loaded or not. */
+  public List<ModelIndexEntry> repositoryIndex() {
+    return read(limit -> transport.repositoryIndex(false, limit));
+  }
+
+  /** The models that are ready. */
+  public List<ModelIndexEntry> readyModels() {
+    return read(limit -> transport.repositoryIndex(true, limit));
+  }
+
+  /** Loads a model, or loads it anew; returns when it is ready. */
+  public void loadModel(String model) {
+    load(model, ModelLoad.PLAIN);
+  }
+
+  /**
+   * Loads a model with a configuration, and perhaps files, in place of the repository's.
+   *
+   * @param config the configuration in JSON
+   * @param files contents by their path in the model's directory, such as {@code 1/model.onnx}
+   */
+  public void loadModel(String model, String config, Map<String, byte[]> files) {
+    load(model, new ModelLoad(Optional.of(config), files));
+  }
+
+  private void load(String model, ModelLoad load) {
+    change(limit -> transport.loadModel(checked(model), load, limit));
+  }
+
+  /** Unloads a model. */
+  public void unloadModel(String model) {
+    change(limit -> transport.unloadModel(checked(model), false, limit));
+  }
+
+  /** Unloads an ensemble and the models that it consists of. */
+  public void unloadModelAndDependents(String model) {
+    change(limit -> transport.unloadModel(checked(model), true, limit));
+  }
+
+  // ---- Shared memory ---------------------------------------------------------------------------
+
+  /** Lets the server map a region, which must run on this machine; its name is the region's. */
+  public void registerSharedMemory(SharedMemoryRegion region) {
+    registerSharedMemory(region.name(), region.key(), 0, region.byteSize());
+  }
+
+  /**
+   * Lets the server map a part of a region that some program made.
+   *
+   * @param name what requests call it
+   * @param key its name in the system
+   */
+  public void registerSharedMemory(String name, String key, long offset, long byteSize) {
+    SharedMemoryStatus region = new SharedMemoryStatus(checked(name), key, offset, byteSize);
+    change(limit -> transport.registerSharedMemory(region, limit));
+  }
+
+  /** Lets the server forget a region. */
+  public void unregisterSharedMemory(String name) {
+    change(limit -> transport.unregisterSharedMemory(checked(name), limit));
+  }
+
+  /** Lets the server forget all regions of main memory, those of other clients too. */
+  public void unregisterAllSharedMemory() {
+    change(limit -> transport.unregisterSharedMemory("", limit));
+  }
+
+  /** The regions of main memory that the server knows. */
+  public List<SharedMemoryStatus> sharedMemoryStatus() {
+    return read(transport::sharedMemoryStatus);
+  }
+
+  // ---- Inference -------------------------------------------------------------------------------
+
+  /** Asks a model. Close the response when its outputs are read. */
+  public InferResponse infer(InferRequest request) {
+    return Call.run(transport.infer(request), options.retry(), kind(request), limit(request));
+  }
+
+  /**
+   * Asks a model without waiting. Cancelling the future cancels the request at the server; what
+   * depends on it runs on virtual threads.
+   */
+  public CompletableFuture<InferResponse> inferAsync(InferRequest request) {
+    return Call.start(transport.infer(request), options.retry(), kind(request), limit(request));
+  }
+
+  /**
+   * Begins a stream of requests and responses, for models that answer any number of times and for
+   * requests that follow each other without waiting. Only over gRPC.
+   */
+  public InferStream openStream() {
+    return transport.openStream();
+  }
+
+  private Limit limit(InferRequest request) {
+    return Limit.in(request.deadline().or(options::deadline));
+  }
+
+  private static CallKind kind(InferRequest request) {
+    return request.isPartOfSequence() ? CallKind.SEQUENCE : CallKind.INFER;
+  }
+
+  // ---- How calls are made ----------------------------------------------------------------------
+
+  private <T> T read(Call.Starter<T> starter) {
+    return Call.run(starter, options.retry(), CallKind.READ, Limit.in(options.deadline()));
+  }
+
+  private void change(Call.Starter<Void> starter) {
+    Optional<Duration> deadline = Optional.of(options.changeDeadline());
+    Call.run(starter, options.retry(), CallKind.CHANGE, Limit.in(deadline));
+  }
+
+  /** A name; an empty one would mean something else to the server. */
+  private static String checked(String name) {
+    if (name.isEmpty()) {
+      throw new IllegalArgumentException("a name must not be empty");
+    }
+    return name;
+  }
+
+  /** Ends what is under way and closes the connections. */
+  @Override
+  public void close() {
+    transport.close();
+  }
+
+  /** The server's address. */
+  @Override
+  public String toString() {
+    return "InferenceClient[" + server + "]";
+  }
+}

@@ -1,0 +1,99 @@
+package io.nereid.client;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Memory for tensors on their way. Native chunks are used again, because making one costs zeroing
+ * it. They are never freed by hand: one that nobody gives back, or that is read after it was given
+ * back, is the garbage collector's or stale, but never a fault.
+ */
+final class MemoryPool {
+
+  /** Below this an array of the heap is cheaper. */
+  private static final int LEAST_NATIVE_BYTES = 4096;
+
+  private static final long ALIGNMENT = 64;
+
+  private final long mostIdleBytes;
+  private final AtomicLong idleBytes = new AtomicLong();
+
+  /** Chunks at rest by their size. */
+  private final ConcurrentMap<Long, ConcurrentLinkedDeque<MemorySegment>> idle =
+      new ConcurrentHashMap<>();
+
+  /** Keeps at most {@code mostIdleBytes} while nobody uses them. */
+  MemoryPool(long mostIdleBytes) {
+    this.mostIdleBytes = mostIdleBytes;
+  }
+
+  /** Memory of exactly this size, with any content. */
+  Lease take(long byteSize) {
+    if (byteSize < LEAST_NATIVE_BYTES) {
+      return new Lease(MemorySegment.ofArray(new byte[(int) byteSize]), null);
+    }
+    long chunkSize = chunkSize(byteSize);
+    ConcurrentLinkedDeque<MemorySegment> chunks = idle.get(chunkSize);
+    MemorySegment chunk = chunks == null ? null : chunks.pollFirst();
+    if (chunk == null) {
+      chunk = allocate(chunkSize);
+    } else {
+      idleBytes.addAndGet(-chunkSize);
+    }
+    return new Lease(chunk.asSlice(0, byteSize), chunk);
+  }
+
+  private static MemorySegment allocate(long chunkSize) {
+    try {
+      return Arena.ofAuto().allocate(chunkSize, ALIGNMENT);
+    } catch (OutOfMemoryError e) {
+      throw new InferenceException(
+          StatusCode.RESOURCE_EXHAUSTED, "no memory for a tensor of " + chunkSize + " bytes", e);
+    }
+  }
+
+  /** The next quarter step between powers of two: at most a fifth is wasted. */
+  private static long chunkSize(long byteSize) {
+    long step = Math.max(LEAST_NATIVE_BYTES, Long.highestOneBit(byteSize) / 4);
+    return Math.ceilDiv(byteSize, step) * step;
+  }
+
+  /** Bytes that nobody uses. */
+  long idleBytes() {
+    return idleBytes.get();
+  }
+
+  /** Memory in use; closing it gives it back, once. */
+  final class Lease implements AutoCloseable {
+    private final MemorySegment segment;
+    private final MemorySegment chunk; // null: of the heap
+    private final AtomicBoolean closed = new AtomicBoolean();
+
+    private Lease(MemorySegment segment, MemorySegment chunk) {
+      this.segment = segment;
+      this.chunk = chunk;
+    }
+
+    MemorySegment segment() {
+      return segment;
+    }
+
+    @Override
+    public void close() {
+      if (chunk == null || !closed.compareAndSet(false, true)) {
+        return;
+      }
+      long size = chunk.byteSize();
+      if (idleBytes.addAndGet(size) > mostIdleBytes) {
+        idleBytes.addAndGet(-size);
+        return;
+      }
+      idle.computeIfAbsent(size, any -> new ConcurrentLinkedDeque<>()).addFirst(chunk);
+    }
+  }
+}

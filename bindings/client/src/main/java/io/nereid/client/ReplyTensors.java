@@ -1,0 +1,110 @@
+package io.nereid.client;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Map;
+
+/** Outputs as the tensors of a response, checked. */
+final class ReplyTensors {
+
+  static final String REGION = "shared_memory_region";
+  static final String SIZE = "shared_memory_byte_size";
+  static final String OFFSET = "shared_memory_offset";
+
+  private ReplyTensors() {}
+
+  static long elementCount(String output, long[] shape) {
+    try {
+      // With elements of up to eight bytes the size must fit, too.
+      return Math.multiplyExact(Shapes.elementCount(shape), 8L) / 8;
+    } catch (IllegalArgumentException | ArithmeticException e) {
+      throw InferenceException.malformed("output '" + output + "': " + e.getMessage(), e);
+    }
+  }
+
+  static Tensor withData(
+      InferResponse owner, String output, DataType type, MemorySegment data, long[] shape) {
+    long count = elementCount(output, shape);
+    if (type.isFixedSize()
+        && (data.byteSize() / type.byteSize() != count || data.byteSize() % type.byteSize() != 0)) {
+      throw InferenceException.malformed(
+          "output '"
+              + output
+              + "' has "
+              + count
+              + " elements of "
+              + type
+              + " by its shape, and "
+              + data.byteSize()
+              + " bytes");
+    }
+    return Tensor.ofResponse(owner, type, data.asReadOnly(), null, shape);
+  }
+
+  /**
+   * Whether an output without data of its own lies in shared memory: some servers say so, others
+   * leave it at what the request said.
+   *
+   * @param request null: it is not known which request this answers
+   */
+  static boolean isShared(InferRequest request, String output, boolean saysSo) {
+    if (saysSo || request == null) {
+      return saysSo;
+    }
+    RequestedOutput requested = request.outputs().get(output);
+    return requested != null && requested.slice() != null;
+  }
+
+  /**
+   * An output that the server put where the request told it to.
+   *
+   * @param request null: it is not known which request this answers
+   */
+  static Tensor inSharedMemory(
+      InferRequest request,
+      InferResponse owner,
+      String output,
+      DataType type,
+      Map<String, Object> parameters,
+      long[] shape) {
+    SharedMemorySlice slice = request == null ? told(parameters) : asked(request, output);
+    MemorySegment mapped = slice.mapped();
+    long count = elementCount(output, shape);
+    long size = slice.byteSize();
+    if (type.isFixedSize()) {
+      size = count * type.byteSize();
+    } else if (mapped != null) {
+      size = ByteStrings.byteSize(mapped, count);
+    }
+    if (size > slice.byteSize()) {
+      throw InferenceException.malformed(
+          "output '"
+              + output
+              + "' has "
+              + size
+              + " bytes, in shared memory of "
+              + slice.byteSize());
+    }
+    MemorySegment data = mapped == null ? null : mapped.asSlice(0, size).asReadOnly();
+    return Tensor.ofResponse(owner, type, data, slice, shape);
+  }
+
+  private static SharedMemorySlice asked(InferRequest request, String output) {
+    RequestedOutput requested = request.outputs().get(output);
+    if (requested == null || requested.slice() == null) {
+      throw InferenceException.malformed(
+          "output '" + output + "' lies in shared memory, which the request did not ask for");
+    }
+    return requested.slice();
+  }
+
+  private static SharedMemorySlice told(Map<String, Object> parameters) {
+    return SharedMemorySlice.of(
+        String.valueOf(parameters.get(REGION)),
+        number(parameters, OFFSET),
+        number(parameters, SIZE));
+  }
+
+  private static long number(Map<String, Object> parameters, String name) {
+    return parameters.get(name) instanceof Long value && value >= 0 ? value : 0;
+  }
+}

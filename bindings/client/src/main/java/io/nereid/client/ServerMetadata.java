@@ -1,0 +1,12 @@
+package io.nereid.client;
+
+import java.util.List;
+
+/**
+ * What a server tells about itself.
+ *
+ * @param name its kind
+ * @param version its version
+ * @param extensions what it has beyond the protocol, by the protocol's names
+ */
+public record ServerMetadata(String name, String version, List<String> extensions) {}

@@ -1,0 +1,59 @@
+package io.nereid.client;
+
+import java.util.Arrays;
+
+/** Arithmetic on shapes that cannot overflow unnoticed. */
+final class Shapes {
+
+  private Shapes() {}
+
+  /** Elements of a shape; throws when a dimension is negative or the product overflows. */
+  static long elementCount(long... shape) {
+    long count = 1;
+    for (long dim : shape) {
+      if (dim < 0) {
+        throw new IllegalArgumentException(
+            "shape " + Arrays.toString(shape) + " has a negative dimension");
+      }
+      try {
+        count = Math.multiplyExact(count, dim);
+      } catch (ArithmeticException e) {
+        throw new IllegalArgumentException(
+            "shape " + Arrays.toString(shape) + " has more than 2^63-1 elements", e);
+      }
+    }
+    return count;
+  }
+
+  /** Throws unless the shape has {@code count} elements. */
+  static void check(long count, long... shape) {
+    if (count != elementCount(shape)) {
+      throw new IllegalArgumentException(
+          "shape "
+              + Arrays.toString(shape)
+              + " has "
+              + elementCount(shape)
+              + " elements, "
+              + count
+              + " were given");
+    }
+  }
+
+  /**
+   * Throws unless {@code byteSize} is what the shape takes; any size fits {@link DataType#BYTES}.
+   */
+  static void checkByteSize(DataType type, long byteSize, long... shape) {
+    long count = elementCount(shape);
+    if (type.isFixedSize() && byteSize != Math.multiplyExact(count, (long) type.byteSize())) {
+      throw new IllegalArgumentException(
+          "a tensor "
+              + type
+              + Arrays.toString(shape)
+              + " has "
+              + count * type.byteSize()
+              + " bytes, "
+              + byteSize
+              + " were given");
+    }
+  }
+}

@@ -1,0 +1,49 @@
+package io.nereid.client;
+
+import java.util.List;
+
+/**
+ * One attempt of each call, over one protocol. A version that is empty means that the server
+ * chooses, a model that is empty means all of them.
+ */
+sealed interface Transport extends AutoCloseable permits HttpTransport, GrpcTransport {
+
+  Attempt<Boolean> serverLive(Limit limit);
+
+  Attempt<Boolean> serverReady(Limit limit);
+
+  Attempt<Boolean> modelReady(String model, String version, Limit limit);
+
+  Attempt<ServerMetadata> serverMetadata(Limit limit);
+
+  Attempt<ModelMetadata> modelMetadata(String model, String version, Limit limit);
+
+  Attempt<String> modelConfig(String model, String version, Limit limit);
+
+  Attempt<List<ModelStatistics>> statistics(String model, String version, Limit limit);
+
+  Attempt<List<ModelIndexEntry>> repositoryIndex(boolean readyOnly, Limit limit);
+
+  Attempt<Void> loadModel(String model, ModelLoad load, Limit limit);
+
+  Attempt<Void> unloadModel(String model, boolean dependents, Limit limit);
+
+  Attempt<Void> registerSharedMemory(SharedMemoryStatus region, Limit limit);
+
+  /** An empty name: all regions. */
+  Attempt<Void> unregisterSharedMemory(String name, Limit limit);
+
+  Attempt<List<SharedMemoryStatus>> sharedMemoryStatus(Limit limit);
+
+  /**
+   * Encodes a request, now and once for all attempts: its inputs may be memory that only this
+   * thread may use.
+   */
+  Call.Starter<InferResponse> infer(InferRequest request);
+
+  /** Begins a stream of requests and responses. */
+  InferStream openStream();
+
+  @Override
+  void close();
+}

@@ -1,0 +1,121 @@
+package io.nereid.client;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import org.junit.jupiter.api.Test;
+
+/** Tensors and the memory that they lie in. */
+class MemoryTest {
+
+  @Test
+  void memoryThatWasGivenBackIsUsedAgain() {
+    MemoryPool pool = new MemoryPool(1 << 20);
+    MemoryPool.Lease first = pool.take(100_000);
+    long address = first.segment().address();
+    assertEquals(100_000, first.segment().byteSize());
+    assertEquals(0, address % 64);
+    MemoryPool.Lease second = pool.take(100_000);
+    assertNotEquals(address, second.segment().address());
+    first.close();
+    first.close();
+    assertTrue(pool.idleBytes() >= 100_000 && pool.idleBytes() <= 125_000);
+    assertEquals(address, pool.take(100_001).segment().address());
+    assertEquals(0, pool.idleBytes());
+    pool.take(1 << 20).close();
+    pool.take(1 << 20).close();
+    assertEquals(1 << 20, pool.idleBytes());
+    second.close(); // one too many to keep
+    assertEquals(1 << 20, pool.idleBytes());
+    assertEquals(0, pool.take(0).segment().byteSize());
+  }
+
+  @Test
+  void sizesThatDoNotFitTheShapeAreRefused() {
+    assertThrows(IllegalArgumentException.class, () -> Tensor.ofFloats(new float[3], 2, 2));
+    assertThrows(IllegalArgumentException.class, () -> Tensor.ofInts(new int[1], -1));
+    assertThrows(
+        IllegalArgumentException.class, () -> Tensor.ofInts(new int[1], 1L << 40, 1L << 40));
+    assertThrows(IllegalArgumentException.class, () -> Tensor.ofStrings(new String[] {"x"}, 2));
+    assertThrows(
+        IllegalArgumentException.class,
+        () -> Tensor.ofSharedMemory(DataType.FP32, SharedMemorySlice.of("r", 0, 7), 2));
+    assertThrows(
+        IllegalArgumentException.class, () -> Tensor.ofHalfFloats(DataType.FP32, new float[1], 1));
+    assertThrows(IllegalStateException.class, () -> Tensor.ofInts(new int[1], 1).toFloatArray());
+    assertThrows(
+        IllegalStateException.class,
+        () -> Tensor.ofSharedMemory(DataType.FP32, SharedMemorySlice.of("r", 0, 8), 2).segment());
+    assertEquals("FP32[2, 1]", Tensor.ofFloats(new float[2], 2, 1).toString());
+  }
+
+  @Test
+  void halfPrecisionRoundsToTheNearest() {
+    float[] values = {0, -1.5f, 65504, 1e6f, 1.00048828125f};
+    assertArrayEquals(
+        new float[] {0, -1.5f, 65504, Float.POSITIVE_INFINITY, 1},
+        Tensor.ofHalfFloats(DataType.FP16, values, 5).toFloatArray());
+    assertArrayEquals(
+        new float[] {0, -1.5f, 65536, 999_424, 1},
+        Tensor.ofHalfFloats(DataType.BF16, values, 5).toFloatArray());
+    assertTrue(
+        Float.isNaN(
+            Tensor.ofHalfFloats(DataType.BF16, new float[] {Float.intBitsToFloat(0x7f800001)}, 1)
+                .toFloatArray()[0]));
+  }
+
+  @Test
+  void sharedMemoryIsAFileUntilItIsClosed() throws Exception {
+    String key = "/nereid-client-memory-" + ProcessHandle.current().pid();
+    Path file = Path.of("/dev/shm" + key);
+    SharedMemoryRegion region = SharedMemoryRegion.create(key, 100_000);
+    try {
+      assertEquals(100_000, Files.size(file));
+      assertEquals("rw-------", PosixFilePermissions.toString(Files.getPosixFilePermissions(file)));
+      assertEquals(key.substring(1), region.name());
+      region.slice(8, 4).segment().set(ValueLayout.JAVA_INT, 0, 7);
+      assertEquals(7, Files.readAllBytes(file)[8]);
+      assertEquals(
+          -1, region.segment().asSlice(12).mismatch(MemorySegment.ofArray(new byte[100_000 - 12])));
+      assertThrows(IndexOutOfBoundsException.class, () -> region.slice(99_999, 2));
+      assertThrows(UncheckedIOException.class, () -> SharedMemoryRegion.create(key, 1));
+    } finally {
+      region.close();
+    }
+    region.close();
+    assertFalse(Files.exists(file));
+    assertThrows(IllegalStateException.class, () -> region.segment().get(ValueLayout.JAVA_BYTE, 0));
+    for (String wrong : new String[] {"", "/", "x", "/a/b", "/../x"}) {
+      assertThrows(IllegalArgumentException.class, () -> SharedMemoryRegion.create(wrong, 1));
+    }
+    assertThrows(IllegalArgumentException.class, () -> SharedMemoryRegion.create(key, 0));
+  }
+
+  @Test
+  void addressesAndNamesAreChecked() {
+    for (String wrong :
+        new String[] {"localhost:8000", "ftp://h:1", "http://", "grpc://host", "grpc://h:1/path"}) {
+      assertThrows(IllegalArgumentException.class, () -> InferenceClient.connect(wrong), wrong);
+    }
+    ClientOptions host = ClientOptions.builder().header("Host", "x").build();
+    assertThrows(IllegalArgumentException.class, () -> InferenceClient.connect("http://h:1", host));
+    assertThrows(IllegalArgumentException.class, () -> InferRequest.builder(""));
+    InferRequest.Builder request =
+        InferRequest.builder("m").input("A", Tensor.ofInts(new int[1], 1)).output("X");
+    assertThrows(
+        IllegalArgumentException.class, () -> request.input("A", Tensor.ofInts(new int[1], 1)));
+    assertThrows(IllegalArgumentException.class, () -> request.classification("X", 1));
+    assertThrows(IllegalArgumentException.class, () -> request.parameter("p", Double.NaN));
+    assertThrows(IllegalArgumentException.class, () -> request.deadline(java.time.Duration.ZERO));
+  }
+}

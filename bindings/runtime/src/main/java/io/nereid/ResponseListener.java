@@ -1,0 +1,15 @@
+package io.nereid;
+
+/**
+ * Gets the answer to one request that was sent with {@link InferRequest#submit}: one of the two is
+ * called, once. Often on a thread of the core, where other requests wait until it returns, so it
+ * must neither block nor work for long: pass on what takes time. Nothing may be thrown.
+ */
+public interface ResponseListener {
+
+  /** The response, which the receiver closes. */
+  void onResponse(InferResponse response);
+
+  /** Why there is none. */
+  void onFailure(NereidException failure);
+}

@@ -1,0 +1,48 @@
+package io.nereid.server;
+
+import io.nereid.server.grpc.GrpcOptions;
+import io.nereid.server.grpc.GrpcServer;
+import io.nereid.server.shared.ServerState;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+
+/**
+ * Opens the gRPC frontend beside everything else that a start does: its classes and its native
+ * library take as long to load as a model.
+ */
+final class GrpcStart {
+
+  /** Empty: gRPC is not served. */
+  private final Optional<CompletableFuture<GrpcServer>> opening;
+
+  GrpcStart(ServerState state, Optional<GrpcOptions> options) {
+    opening =
+        options.map(how ->
+            CompletableFuture.supplyAsync(
+                () -> GrpcServer.start(state, how),
+                work -> Thread.ofPlatform().daemon().name("nrd-grpc-start").start(work)));
+  }
+
+  /** Waits until it listens; throws why it does not. */
+  void await() {
+    try {
+      opening.ifPresent(CompletableFuture::join);
+    } catch (CompletionException e) {
+      throw e.getCause() instanceof RuntimeException cause ? cause : e;
+    }
+  }
+
+  /** The frontend, once it is known what became of it; empty when it could not be opened. */
+  Optional<GrpcServer> server() {
+    return opening.map(open -> open.exceptionally(failure -> null).join());
+  }
+
+  /** Open connections. */
+  long connectionCount() {
+    return opening
+        .filter(open -> open.isDone() && !open.isCompletedExceptionally())
+        .map(open -> open.join().connectionCount())
+        .orElse(0L);
+  }
+}

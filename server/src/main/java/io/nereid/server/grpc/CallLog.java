@@ -1,0 +1,85 @@
+package io.nereid.server.grpc;
+
+import io.grpc.Grpc;
+import io.grpc.Metadata;
+import io.grpc.ServerStreamTracer;
+import io.grpc.Status;
+import io.nereid.server.log.AccessEntry;
+import io.nereid.server.log.AccessLog;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.time.Instant;
+import java.util.concurrent.atomic.LongAdder;
+
+/** Has a line written for each call; only there where there is an access log. */
+final class CallLog extends ServerStreamTracer.Factory {
+
+  private static final Metadata.Key<String> REQUEST_ID =
+      Metadata.Key.of("x-request-id", Metadata.ASCII_STRING_MARSHALLER);
+
+  private final AccessLog log;
+
+  CallLog(AccessLog log) {
+    this.log = log;
+  }
+
+  @Override
+  public ServerStreamTracer newServerStreamTracer(String fullMethodName, Metadata headers) {
+    String id = headers.get(REQUEST_ID);
+    return new Call(log, "/" + fullMethodName, id == null ? "" : id);
+  }
+
+  /** Bytes are those of messages as they are transported: compressed, where they are. */
+  private static final class Call extends ServerStreamTracer {
+    private final AccessLog log;
+    private final String path;
+    private final String requestId;
+    private final Instant start = Instant.now();
+    private final long startNs = System.nanoTime();
+    private final LongAdder inputBytes = new LongAdder();
+    private final LongAdder outputBytes = new LongAdder();
+    private volatile String client = "-";
+
+    Call(AccessLog log, String path, String requestId) {
+      this.log = log;
+      this.path = path;
+      this.requestId = requestId;
+    }
+
+    @Override
+    public void serverCallStarted(ServerCallInfo<?, ?> call) {
+      SocketAddress address = call.getAttributes().get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR);
+      if (address instanceof InetSocketAddress inet) {
+        client = inet.getAddress().getHostAddress() + ":" + inet.getPort();
+      }
+    }
+
+    @Override
+    public void inboundWireSize(long bytes) {
+      inputBytes.add(bytes);
+    }
+
+    @Override
+    public void outboundWireSize(long bytes) {
+      outputBytes.add(bytes);
+    }
+
+    @Override
+    public void streamClosed(Status status) {
+      log.add(
+          new AccessEntry(
+              start,
+              client,
+              "gRPC",
+              "POST",
+              path,
+              status.getCode().value(),
+              inputBytes.sum(),
+              outputBytes.sum(),
+              (System.nanoTime() - startNs) / 1000,
+              requestId,
+              "",
+              0));
+    }
+  }
+}

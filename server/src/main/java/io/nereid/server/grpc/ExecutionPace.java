@@ -1,0 +1,51 @@
+package io.nereid.server.grpc;
+
+import io.nereid.InferResponse;
+import io.nereid.Model;
+import io.nereid.Timings;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * How long requests of one model have executed lately, by which it is decided whether the event
+ * loop may execute one. It rises at once and falls slowly: a model that was slow once is not
+ * trusted for a while, and one that nothing is known of is not trusted at all.
+ */
+final class ExecutionPace {
+
+  /**
+   * Longest execution on an event loop. The core would allow 1 ms on a thread that serves one
+   * request; here all connections of the loop wait.
+   */
+  private static final long INLINE_NS = TimeUnit.MICROSECONDS.toNanos(200);
+
+  /** The share of a faster execution in the estimate: 1 of so many. */
+  private static final int DECAY = 16;
+
+  /** By model. Models of a runtime are kept as long as it lives, so this grows no further. */
+  static final class Table {
+    private final ConcurrentHashMap<Model, ExecutionPace> paces = new ConcurrentHashMap<>();
+
+    ExecutionPace of(Model model) {
+      ExecutionPace pace = paces.get(model);
+      return pace == null ? paces.computeIfAbsent(model, unknown -> new ExecutionPace()) : pace;
+    }
+  }
+
+  /** Lost updates do not matter. */
+  private volatile long estimateNs = Long.MAX_VALUE;
+
+  /** Whether the next request may be executed on an event loop. */
+  boolean isShort() {
+    return estimateNs <= INLINE_NS;
+  }
+
+  /** Takes note of an execution. */
+  void executed(InferResponse response) {
+    Timings timings = response.timings();
+    long tookNs = timings.computeInputNs() + timings.computeInferNs() + timings.computeOutputNs();
+    long before = estimateNs;
+    estimateNs =
+        before == Long.MAX_VALUE || tookNs > before ? tookNs : before - (before - tookNs) / DECAY;
+  }
+}

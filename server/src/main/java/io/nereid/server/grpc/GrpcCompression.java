@@ -1,0 +1,55 @@
+package io.nereid.server.grpc;
+
+import io.grpc.Codec;
+import io.grpc.Compressor;
+import io.grpc.CompressorRegistry;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.util.zip.Deflater;
+import java.util.zip.GZIPOutputStream;
+
+/** How much is done to make replies smaller, for clients that take them compressed. */
+public enum GrpcCompression {
+  /** Nothing. */
+  NONE(Deflater.NO_COMPRESSION),
+  /** What is fastest. */
+  LOW(Deflater.BEST_SPEED),
+  /** What is usual. */
+  MEDIUM(6),
+  /** What makes them smallest. */
+  HIGH(Deflater.BEST_COMPRESSION);
+
+  private final int level;
+
+  GrpcCompression(int level) {
+    this.level = level;
+  }
+
+  /** The encodings that replies can have. */
+  CompressorRegistry registry() {
+    CompressorRegistry registry = CompressorRegistry.newEmptyInstance();
+    registry.register(Codec.Identity.NONE);
+    if (this != NONE) {
+      registry.register(new Gzip(level));
+    }
+    return registry;
+  }
+
+  /** gRPC's own knows one level only. */
+  private record Gzip(int level) implements Compressor {
+
+    @Override
+    public String getMessageEncoding() {
+      return CallGate.GZIP;
+    }
+
+    @Override
+    public OutputStream compress(OutputStream to) throws IOException {
+      return new GZIPOutputStream(to) {
+        {
+          def.setLevel(level);
+        }
+      };
+    }
+  }
+}

@@ -1,0 +1,81 @@
+package io.nereid.server.grpc;
+
+import io.grpc.Status;
+import io.nereid.NereidException;
+import io.nereid.StatusCode;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+
+/** What a client is told of a failure. */
+final class GrpcStatus {
+
+  /** What calls are told that come when the server stops. */
+  static final Status STOPPING =
+      Status.UNAVAILABLE.withDescription(
+          "GRPC server is shutting down and has stopped accepting new requests.");
+
+  /** What calls are told that come before the models are loaded. */
+  static final Status STARTING =
+      Status.UNAVAILABLE.withDescription("GRPC server is starting: its models are being loaded.");
+
+  private static final Logger LOGGER = System.getLogger("io.nereid.grpc");
+
+  /**
+   * Most bytes of a description. It travels in the trailers, of which clients take 8 KiB in all,
+   * and what it quotes may have been sent by the client.
+   */
+  private static final int DESCRIPTION_BYTES = 4096;
+
+  private static final String ELLIPSIS = "...";
+
+  private GrpcStatus() {}
+
+  /** The status of a failure. What is our fault is logged. */
+  static Status of(Throwable failure) {
+    return switch (failure) {
+      // The runtime's codes have gRPC's numbers.
+      case NereidException e -> of(e.code(), e.getMessage());
+      case OutOfMemoryError e ->
+          of(StatusCode.RESOURCE_EXHAUSTED, "not enough heap memory for the request");
+      default -> {
+        LOGGER.log(Level.ERROR, "a request failed", failure);
+        yield of(StatusCode.INTERNAL, "internal error: " + failure);
+      }
+    };
+  }
+
+  static Status of(StatusCode code, String message) {
+    return Status.fromCodeValue(code.number()).withDescription(description(message));
+  }
+
+  static NereidException invalidArgument(String message) {
+    return new NereidException(StatusCode.INVALID_ARGUMENT, message);
+  }
+
+  /** Cut to what clients take. */
+  static String description(String message) {
+    if (message == null) {
+      return "";
+    }
+    int bytes = 0;
+    for (int i = 0; i < message.length(); i++) {
+      bytes += encodedBytes(message.charAt(i));
+      if (bytes > DESCRIPTION_BYTES - ELLIPSIS.length()) {
+        int end = Character.isLowSurrogate(message.charAt(i)) ? i - 1 : i;
+        return message.substring(0, Math.max(0, end)) + ELLIPSIS;
+      }
+    }
+    return message;
+  }
+
+  /** At most, in percent-encoded UTF-8; half of a pair stands for two of its four bytes. */
+  private static int encodedBytes(char c) {
+    if (c >= ' ' && c <= '~' && c != '%') {
+      return 1;
+    }
+    if (c < 0x80) {
+      return 3;
+    }
+    return c < 0x800 || Character.isSurrogate(c) ? 6 : 9;
+  }
+}

@@ -1,0 +1,187 @@
+package io.nereid.server.grpc;
+
+import com.google.protobuf.Descriptors.ServiceDescriptor;
+import io.grpc.ServerServiceDefinition;
+import io.grpc.stub.ServerCallStreamObserver;
+import io.grpc.stub.StreamObserver;
+import io.nereid.LifecycleListener;
+import io.nereid.Model;
+import io.nereid.ModelEvent;
+import io.nereid.Nereid;
+import io.nereid.NereidException;
+import io.nereid.StatusCode;
+import io.nereid.proto.health.GrpcHealth;
+import io.nereid.proto.health.HealthCheckRequest;
+import io.nereid.proto.health.HealthCheckResponse;
+import io.nereid.proto.health.HealthCheckResponse.ServingStatus;
+import io.nereid.proto.health.HealthListRequest;
+import io.nereid.proto.health.HealthListResponse;
+import io.nereid.server.shared.ServerHealth;
+import io.nereid.server.shared.ServerState;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Health checking as gRPC defines it: of the server, by no name or the inference service's, and of
+ * each model, by its own. No status is kept: it is read from the server when somebody asks, and
+ * when a model changes for those who watch it.
+ */
+final class HealthService implements LifecycleListener {
+
+  private static final ServiceDescriptor SERVICE =
+      GrpcHealth.getDescriptor().findServiceByName("Health");
+
+  /** The service's full name. */
+  static final String NAME = SERVICE.getFullName();
+
+  private static final List<String> SERVER_NAMES = List.of("", InferenceService.NAME);
+
+  private final Nereid nereid;
+  private final ServerHealth health;
+
+  /**
+   * By the name they watch. Guarded by this, as is telling them: so what they are told last was
+   * also read last.
+   */
+  private final Map<String, Set<Watcher>> watchers = new HashMap<>();
+
+  HealthService(ServerState state) {
+    nereid = state.nereid();
+    health = state.health();
+    nereid.addListener(this);
+    health.addListener(this::tellEverybody);
+  }
+
+  ServerServiceDefinition definition() {
+    HealthCheckRequest request = HealthCheckRequest.getDefaultInstance();
+    HealthCheckResponse reply = HealthCheckResponse.getDefaultInstance();
+    return new ServiceMethods(SERVICE)
+        .add("Check", request, reply, this::check)
+        .add(
+            "List",
+            HealthListRequest.getDefaultInstance(),
+            HealthListResponse.getDefaultInstance(),
+            this::list)
+        .addStreaming("Watch", request, reply, this::watch)
+        .definition();
+  }
+
+  private HealthCheckResponse check(HealthCheckRequest request) {
+    ServingStatus status = status(request.getService());
+    if (status == ServingStatus.SERVICE_UNKNOWN) {
+      throw new NereidException(
+          StatusCode.NOT_FOUND, "unknown service '" + request.getService() + "'");
+    }
+    return response(status);
+  }
+
+  private HealthListResponse list(HealthListRequest request) {
+    HealthListResponse.Builder all = HealthListResponse.newBuilder();
+    SERVER_NAMES.forEach(name -> all.putStatuses(name, response(status(name))));
+    nereid.models().stream()
+        .map(Model::name)
+        .distinct()
+        .filter(name -> health.isKnown(name, 0))
+        .forEach(name -> all.putStatuses(name, response(status(name))));
+    return all.build();
+  }
+
+  private void watch(HealthCheckRequest request, StreamObserver<HealthCheckResponse> client) {
+    Watcher watcher =
+        new Watcher(request.getService(), (ServerCallStreamObserver<HealthCheckResponse>) client);
+    watcher.client.setOnCancelHandler(() -> remove(watcher));
+    watcher.client.setOnReadyHandler(() -> tell(watcher));
+    synchronized (this) {
+      watchers.computeIfAbsent(watcher.service, name -> new HashSet<>()).add(watcher);
+      watcher.tell();
+    }
+    if (health.isStopping()) {
+      stop();
+    }
+  }
+
+  private synchronized void tell(Watcher watcher) {
+    watcher.tell();
+  }
+
+  private synchronized void remove(Watcher watcher) {
+    Set<Watcher> others = watchers.get(watcher.service);
+    if (others != null && others.remove(watcher) && others.isEmpty()) {
+      watchers.remove(watcher.service);
+    }
+  }
+
+  /** The model may matter to the server as well. */
+  @Override
+  public synchronized void onEvent(ModelEvent event) {
+    SERVER_NAMES.forEach(this::tellAll);
+    tellAll(event.model());
+  }
+
+  private synchronized void tellEverybody() {
+    watchers.keySet().forEach(this::tellAll);
+  }
+
+  private void tellAll(String service) {
+    watchers.getOrDefault(service, Set.of()).forEach(Watcher::tell);
+  }
+
+  /** Tells all who watch that the server stops, and ends their calls: they would hold it up. */
+  void stop() {
+    nereid.removeListener(this);
+    synchronized (this) {
+      watchers.values().forEach(all -> all.forEach(Watcher::end));
+      watchers.clear();
+    }
+  }
+
+  private ServingStatus status(String service) {
+    if (SERVER_NAMES.contains(service)) {
+      return health.isReady() ? ServingStatus.SERVING : ServingStatus.NOT_SERVING;
+    }
+    if (health.isReady(service, 0)) {
+      return ServingStatus.SERVING;
+    }
+    return health.isKnown(service, 0) ? ServingStatus.NOT_SERVING : ServingStatus.SERVICE_UNKNOWN;
+  }
+
+  private static HealthCheckResponse response(ServingStatus status) {
+    return HealthCheckResponse.newBuilder().setStatus(status).build();
+  }
+
+  /** A client that watches; guarded by the service. */
+  private final class Watcher {
+    private final String service;
+    private final ServerCallStreamObserver<HealthCheckResponse> client;
+    private ServingStatus told;
+    private boolean ended;
+
+    Watcher(String service, ServerCallStreamObserver<HealthCheckResponse> client) {
+      this.service = service;
+      this.client = client;
+    }
+
+    /** Tells what is new. A client that does not read is told the latest once it does. */
+    void tell() {
+      if (ended || !client.isReady() || client.isCancelled()) {
+        return;
+      }
+      ServingStatus now = status(service);
+      if (now != told) {
+        told = now;
+        client.onNext(response(now));
+      }
+    }
+
+    void end() {
+      tell();
+      ended = true;
+      if (!client.isCancelled()) {
+        client.onError(GrpcStatus.STOPPING.asRuntimeException());
+      }
+    }
+  }
+}

@@ -1,0 +1,143 @@
+package io.nereid.server.grpc;
+
+import io.grpc.StatusRuntimeException;
+import io.nereid.InferRequest;
+import io.nereid.Model;
+import io.nereid.NereidException;
+import io.nereid.StatusCode;
+import io.nereid.server.shared.ServerState;
+import java.io.InputStream;
+
+/**
+ * A {@code ModelInferRequest} that was read: a request that can be sent, or the reason why there is
+ * none, which is not thrown because the transport would take it for its own failure.
+ *
+ * <p>It owns the request with the memory of its inputs, and the regions of shared memory that its
+ * outputs go to. grpc-java hands what a marshaller returns straight to {@code Listener.onMessage},
+ * and that listener closes it, whatever becomes of the call.
+ */
+final class IncomingRequest implements AutoCloseable {
+
+  private final InferMessage message;
+  private final Model model;
+  private final InferRequest request;
+  private final OutputForms forms;
+  private final Throwable failure;
+
+  private IncomingRequest(
+      InferMessage message, Model model, InferRequest request, OutputForms forms) {
+    this.message = message;
+    this.model = model;
+    this.request = request;
+    this.forms = forms;
+    failure = null;
+  }
+
+  private IncomingRequest(InferMessage message, Throwable failure) {
+    this.message = message;
+    this.failure = failure;
+    model = null;
+    request = null;
+    forms = null;
+  }
+
+  /** Reads a message; never throws. */
+  static IncomingRequest read(ServerState state, InputStream stream) {
+    InferMessage message = new InferMessage();
+    if (state.health().isStopping()) {
+      return new IncomingRequest(
+          message,
+          new NereidException(StatusCode.UNAVAILABLE, GrpcStatus.STOPPING.getDescription()));
+    }
+    ContentPlacement placement = new ContentPlacement(state.nereid(), message);
+    OutputForms forms = new OutputForms(state.sharedMemory());
+    InferRequest request = null;
+    try {
+      message.read(new WireReader(stream), placement);
+      request = placement.take();
+      Model model = placement.model();
+      if (request == null) {
+        model = ModelVersions.model(state.nereid(), message.modelName(), message.modelVersion());
+        request = model.newRequest();
+      }
+      new RequestBuilder(message, model, request, forms).build();
+      return new IncomingRequest(message, model, request, forms);
+    } catch (Throwable t) { // also an OutOfMemoryError: the client is told
+      placement.close();
+      if (request != null) {
+        request.close();
+      }
+      forms.close();
+      return new IncomingRequest(message, known(t));
+    }
+  }
+
+  /** The transport's own failures: a message that is too large once it is decompressed. */
+  private static Throwable known(Throwable failure) {
+    return failure instanceof StatusRuntimeException e
+        ? new NereidException(
+            StatusCode.ofNumber(e.getStatus().getCode().value()),
+            String.valueOf(e.getStatus().getDescription()))
+        : failure;
+  }
+
+  /** Why it cannot be sent; null: it can. */
+  Throwable failure() {
+    return failure;
+  }
+
+  /** The client's name for it; empty when it has none. */
+  String id() {
+    return message.id();
+  }
+
+  /** The model that it names, which may not be there. */
+  String modelName() {
+    return message.modelName();
+  }
+
+  /** The version that it names; 0 when it names none, or none that can be. */
+  long namedVersion() {
+    try {
+      return ModelVersions.parse(message.modelVersion());
+    } catch (NereidException e) {
+      return 0;
+    }
+  }
+
+  /** Where it goes; null when it failed. */
+  Model model() {
+    return model;
+  }
+
+  /** What can be sent; null when it failed. */
+  InferRequest request() {
+    return request;
+  }
+
+  /** How its outputs are wanted; null when it failed. */
+  OutputForms forms() {
+    return forms;
+  }
+
+  /** Whether a stream is to end with an empty response where the model sends no final one. */
+  boolean enablesEmptyFinal() {
+    return message.parameters() != null && message.parameters().enablesEmptyFinal();
+  }
+
+  /** Gives the inputs' memory back, when the model has read them. */
+  void closeInputs() {
+    if (request != null) {
+      request.close();
+    }
+  }
+
+  /** Gives everything back. Closing twice does nothing. */
+  @Override
+  public void close() {
+    closeInputs();
+    if (forms != null) {
+      forms.close();
+    }
+  }
+}

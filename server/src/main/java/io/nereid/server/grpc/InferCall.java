@@ -1,0 +1,212 @@
+package io.nereid.server.grpc;
+
+import io.grpc.Context;
+import io.grpc.Deadline;
+import io.grpc.Metadata;
+import io.grpc.ServerCall;
+import io.grpc.Status;
+import io.nereid.InferRequest;
+import io.nereid.InferResponse;
+import io.nereid.NereidException;
+import io.nereid.ResponseListener;
+import io.nereid.StatusCode;
+import io.nereid.server.trace.Trace;
+import io.nereid.server.trace.Tracing;
+import java.time.Duration;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * One call of ModelInfer. Everything happens on the call's event loop, but the answer may come on
+ * another thread and then goes there first. Owns the request from its arrival, and the response.
+ */
+final class InferCall extends ServerCall.Listener<IncomingRequest> implements ResponseListener {
+
+  private final ServerCall<IncomingRequest, OutgoingReply> call;
+  private final Executor loop;
+  private final Thread loopThread = Thread.currentThread();
+  private final ExecutionPace.Table paces;
+  private final Deadline deadline = Context.current().getDeadline(); // null: none
+
+  private final Tracing tracing;
+  private final Metadata headers;
+  private final long startNs;
+
+  private IncomingRequest incoming;
+  private Trace trace; // null: it is not traced
+  private boolean over; // the client was answered, or has gone
+
+  // Written by whoever brings the answer, before it goes to the loop.
+  private InferResponse response;
+  private Throwable failure;
+
+  /** For a call that begins, on its event loop. */
+  InferCall(
+      ServerCall<IncomingRequest, OutgoingReply> call,
+      Metadata headers,
+      Executor loop,
+      ExecutionPace.Table paces,
+      Tracing tracing) {
+    this.call = call;
+    this.headers = headers;
+    this.loop = loop;
+    this.paces = paces;
+    this.tracing = tracing;
+    startNs = tracing.isOn() ? System.nanoTime() : 0;
+  }
+
+  // ---- What the client does --------------------------------------------------------------------
+
+  @Override
+  public void onMessage(IncomingRequest message) {
+    if (over) {
+      message.close();
+    } else if (incoming != null) {
+      message.close();
+      fail(Status.INTERNAL.withDescription("expected one request, got another one"));
+    } else {
+      incoming = message;
+    }
+  }
+
+  @Override
+  public void onHalfClose() {
+    if (over) {
+      return;
+    }
+    if (incoming == null) {
+      fail(Status.INTERNAL.withDescription("expected one request, got none"));
+      return;
+    }
+    if (startNs != 0) {
+      trace = CallTrace.begin(tracing, call, headers, incoming, startNs);
+    }
+    if (incoming.failure() != null) {
+      fail(GrpcStatus.of(incoming.failure()));
+      return;
+    }
+    try {
+      send(incoming);
+    } catch (RuntimeException | Error e) { // the client is told
+      fail(GrpcStatus.of(e));
+    }
+  }
+
+  private void send(IncomingRequest incoming) {
+    if (incoming.model().spec().decoupled()) {
+      throw new NereidException(
+          StatusCode.UNIMPLEMENTED,
+          "ModelInfer RPC doesn't support models with decoupled transaction policy");
+    }
+    limit(incoming.request(), deadline);
+    if (trace != null) {
+      trace.submitted(incoming.model());
+    }
+    incoming.request().submit(this, paces.of(incoming.model()).isShort());
+  }
+
+  /** Gives a request the call's deadline. After its memory is there, which is not waited for. */
+  static void limit(InferRequest request, Deadline deadline) {
+    if (deadline != null) {
+      request.deadline(Duration.ofNanos(deadline.timeRemaining(TimeUnit.NANOSECONDS)));
+    }
+  }
+
+  @Override
+  public void onCancel() {
+    if (!over) {
+      ended(Status.CANCELLED.withDescription("the client gave up"));
+    }
+    over = true;
+    if (incoming != null) {
+      if (incoming.request() != null) {
+        incoming.request().cancel();
+      }
+      incoming.close();
+    }
+  }
+
+  // ---- The answer ------------------------------------------------------------------------------
+
+  @Override
+  public void onResponse(InferResponse response) {
+    this.response = response;
+    toLoop();
+  }
+
+  @Override
+  public void onFailure(NereidException failure) {
+    this.failure = failure;
+    toLoop();
+  }
+
+  private void toLoop() {
+    if (Thread.currentThread() == loopThread) {
+      answer();
+      return;
+    }
+    try {
+      loop.execute(this::answer);
+    } catch (RejectedExecutionException e) { // the server has stopped, and its connections are gone
+      over = true;
+      answer();
+    }
+  }
+
+  private void answer() {
+    if (response != null) {
+      paces.of(incoming.model()).executed(response);
+    }
+    incoming.closeInputs();
+    if (over) {
+      if (response != null) {
+        response.close();
+      }
+      incoming.close();
+      return;
+    }
+    if (failure != null) {
+      fail(GrpcStatus.of(failure));
+      return;
+    }
+    if (trace != null) {
+      trace.answered(response);
+    }
+    OutgoingReply reply;
+    try {
+      reply = OutgoingReply.unary(response, incoming.forms());
+    } catch (RuntimeException | Error e) { // the client is told
+      fail(GrpcStatus.of(e));
+      return;
+    }
+    over = true;
+    incoming.close();
+    CallTrace.sending(trace, Status.OK);
+    try (reply) {
+      call.sendHeaders(new Metadata());
+      call.sendMessage(reply);
+    }
+    call.close(Status.OK, new Metadata());
+    if (trace != null) {
+      trace.end();
+    }
+  }
+
+  private void fail(Status status) {
+    over = true;
+    if (incoming != null) {
+      incoming.close();
+    }
+    call.close(status, new Metadata());
+    ended(status);
+  }
+
+  /** The trace of a call that did not succeed is over. */
+  private void ended(Status status) {
+    CallTrace.sending(trace, status);
+    if (trace != null) {
+      trace.end();
+    }
+  }
+}

@@ -1,0 +1,95 @@
+package io.nereid.server.grpc;
+
+import io.grpc.MethodDescriptor;
+import io.grpc.MethodDescriptor.MethodType;
+import io.grpc.ServerMethodDefinition;
+import io.nereid.server.shared.ServerState;
+import java.io.InputStream;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * The two methods that carry tensors. They have a codec of their own and live on the event loops:
+ * the server must have a direct executor, and run its connections on the group given here. Between
+ * them and the transport nothing may swallow messages, since a message that was read owns memory.
+ */
+final class InferenceCalls {
+
+  private final ServerState state;
+  private final EventLoops loops;
+  private final ExecutionPace.Table paces = new ExecutionPace.Table();
+  private final Set<StreamInferCall> streams = ConcurrentHashMap.newKeySet();
+
+  InferenceCalls(ServerState state, EventLoops loops) {
+    this.state = state;
+    this.loops = loops;
+    state.health().addListener(this::endStreams);
+  }
+
+  ServerMethodDefinition<IncomingRequest, OutgoingReply> modelInfer() {
+    return ServerMethodDefinition.create(
+        method("ModelInfer", MethodType.UNARY),
+        (call, headers) -> {
+          InferCall listener =
+              new InferCall(call, headers, loops.current(), paces, state.tracing());
+          call.request(2); // a second one is a violation of the protocol, to be noticed
+          return listener;
+        });
+  }
+
+  ServerMethodDefinition<IncomingRequest, OutgoingReply> modelStreamInfer() {
+    return ServerMethodDefinition.create(
+        method("ModelStreamInfer", MethodType.BIDI_STREAMING),
+        (call, headers) -> {
+          StreamInferCall listener =
+              StreamInferCall.start(call, headers, loops.current(), paces, streams);
+          if (state.health().isStopping()) {
+            listener.stop(); // those that were there have been told
+          }
+          return listener;
+        });
+  }
+
+  /** A stream may go on for ever, which the server's end must not wait for. */
+  private void endStreams() {
+    if (state.health().isStopping()) {
+      streams.forEach(StreamInferCall::stop);
+    }
+  }
+
+  private MethodDescriptor<IncomingRequest, OutgoingReply> method(String name, MethodType type) {
+    return MethodDescriptor.<IncomingRequest, OutgoingReply>newBuilder()
+        .setType(type)
+        .setFullMethodName(MethodDescriptor.generateFullMethodName(InferenceService.NAME, name))
+        .setRequestMarshaller(new Requests(state))
+        .setResponseMarshaller(new Replies())
+        .build();
+  }
+
+  private record Requests(ServerState state)
+      implements MethodDescriptor.Marshaller<IncomingRequest> {
+
+    @Override
+    public IncomingRequest parse(InputStream stream) {
+      return IncomingRequest.read(state, stream);
+    }
+
+    @Override
+    public InputStream stream(IncomingRequest request) {
+      throw new UnsupportedOperationException("a server does not send requests");
+    }
+  }
+
+  private record Replies() implements MethodDescriptor.Marshaller<OutgoingReply> {
+
+    @Override
+    public InputStream stream(OutgoingReply reply) {
+      return reply;
+    }
+
+    @Override
+    public OutgoingReply parse(InputStream stream) {
+      throw new UnsupportedOperationException("a server does not receive replies");
+    }
+  }
+}

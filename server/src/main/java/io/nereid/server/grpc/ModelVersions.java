@@ -1,0 +1,42 @@
+package io.nereid.server.grpc;
+
+import io.nereid.Model;
+import io.nereid.Nereid;
+
+/** Versions of models as requests name them: a number, or nothing for the highest that is ready. */
+final class ModelVersions {
+
+  private ModelVersions() {}
+
+  /** The version; 0 when none was named. */
+  static long parse(String text) {
+    if (text.isEmpty()) {
+      return 0;
+    }
+    long version = 0;
+    for (int i = 0; i < text.length(); i++) {
+      int digit = text.charAt(i) - '0';
+      if (digit < 0 || digit > 9 || version > (Long.MAX_VALUE - digit) / 10) {
+        throw invalid(text);
+      }
+      version = version * 10 + digit;
+    }
+    if (version == 0) {
+      throw invalid(text);
+    }
+    return version;
+  }
+
+  private static RuntimeException invalid(String text) {
+    return GrpcStatus.invalidArgument(
+        "failed to get model version from specified version string '"
+            + text
+            + "', version should be an integral value > 0");
+  }
+
+  /** The model that a request means, which must be ready. */
+  static Model model(Nereid nereid, String name, String version) {
+    long number = parse(version);
+    return number == 0 ? nereid.model(name) : nereid.model(name, number);
+  }
+}

@@ -1,0 +1,229 @@
+package io.nereid.server.grpc;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import io.grpc.Drainable;
+import io.grpc.KnownLength;
+import io.nereid.InferResponse;
+import io.nereid.NereidException;
+import io.nereid.StatusCode;
+import io.nereid.Tensor;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A {@code ModelInferResponse} or {@code ModelStreamInferResponse} as the transport takes it. Raw
+ * contents are written from where the model left them. It owns the response whose outputs it
+ * writes, until it is closed, which the transport does after writing, and the sender as well.
+ */
+final class OutgoingReply extends InputStream implements Drainable, KnownLength {
+
+  private static final int RAW_CONTENTS = 6;
+
+  private static final String FINAL_RESPONSE = "triton_final_response";
+
+  private final WireWriter head;
+  private final InferResponse response; // null: there are no outputs
+  private List<MemorySegment> contents = List.of();
+  private long length;
+  private boolean drained;
+  private InputStream copy; // for who reads instead of draining
+
+  private OutgoingReply(InferResponse response) {
+    this.response = response;
+    head = new WireWriter();
+  }
+
+  // ---- Making one ------------------------------------------------------------------------------
+
+  /** The reply to ModelInfer; takes the response over. */
+  static OutgoingReply unary(InferResponse response, OutputForms forms) {
+    OutgoingReply reply = new OutgoingReply(response);
+    try {
+      reply.writeName(response.modelName(), response.modelVersion(), response.id().orElse(""));
+      reply.writeOutputs(forms);
+      reply.finish();
+      return reply;
+    } catch (Throwable t) {
+      reply.close();
+      throw t;
+    }
+  }
+
+  /** A response in a stream; takes the response over. */
+  static OutgoingReply streamed(InferResponse response, OutputForms forms, boolean last) {
+    OutgoingReply reply = new OutgoingReply(response);
+    try {
+      reply.writeName(response.modelName(), response.modelVersion(), response.id().orElse(""));
+      reply.writeFinal(last);
+      reply.writeOutputs(forms);
+      reply.head.encloseAll(2, reply.rawBytes());
+      reply.finish();
+      return reply;
+    } catch (Throwable t) {
+      reply.close();
+      throw t;
+    }
+  }
+
+  /** The end of a request in a stream, without outputs. */
+  static OutgoingReply emptyFinal(String model, long version, String id) {
+    OutgoingReply reply = new OutgoingReply(null);
+    reply.writeName(model, version, id);
+    reply.writeFinal(true);
+    reply.head.encloseAll(2, 0);
+    reply.finish();
+    return reply;
+  }
+
+  /** The failure of a request in a stream. */
+  static OutgoingReply error(String message, String id) {
+    OutgoingReply reply = new OutgoingReply(null);
+    reply.head.string(1, message);
+    int from = reply.head.end();
+    reply.head.string(3, id);
+    reply.writeFinal(true);
+    reply.head.enclose(2, from);
+    reply.finish();
+    return reply;
+  }
+
+  private void writeName(String model, long version, String id) {
+    head.string(1, model);
+    head.string(2, Long.toString(version));
+    head.string(3, id);
+  }
+
+  private void writeFinal(boolean last) {
+    int entry = head.end();
+    head.string(1, FINAL_RESPONSE);
+    int value = head.end();
+    head.bool(1, last);
+    head.enclose(2, value);
+    head.enclose(4, entry);
+  }
+
+  private void writeOutputs(OutputForms forms) {
+    contents = new ArrayList<>(2);
+    for (String name : response.outputNames()) {
+      OutputForms.Form form = forms.of(name);
+      Tensor tensor = response.output(name);
+      if (form.classification() != null) {
+        tensor = form.classification().classify(tensor);
+      }
+      describe(name, tensor);
+      if (form.slice() == null) {
+        contents.add(tensor.segment());
+      } else {
+        form.slice().write(name, tensor.segment());
+        contents.add(MemorySegment.NULL); // contents and outputs have the same positions
+      }
+    }
+  }
+
+  private void describe(String name, Tensor tensor) {
+    int output = head.end();
+    head.string(1, name);
+    head.string(2, tensor.dataType().name());
+    if (tensor.rank() > 0) {
+      int shape = head.end();
+      for (int i = 0; i < tensor.rank(); i++) {
+        head.varint(tensor.dim(i));
+      }
+      head.enclose(3, shape);
+    }
+    head.enclose(5, output);
+  }
+
+  private long rawBytes() {
+    long bytes = 0;
+    for (MemorySegment segment : contents) {
+      bytes += 1 + WireWriter.varintBytes(segment.byteSize()) + segment.byteSize();
+    }
+    return bytes;
+  }
+
+  private void finish() {
+    length = head.length() + rawBytes();
+    if (length > Integer.MAX_VALUE) {
+      throw new NereidException(
+          StatusCode.RESOURCE_EXHAUSTED,
+          "the response has " + length + " bytes, but a message can have " + Integer.MAX_VALUE);
+    }
+  }
+
+  // ---- Writing it ------------------------------------------------------------------------------
+
+  @Override
+  public int available() {
+    return drained ? 0 : (int) length;
+  }
+
+  @Override
+  public int drainTo(OutputStream target) throws IOException {
+    if (drained) {
+      return 0;
+    }
+    drained = true;
+    byte[] chunk = head.bytes();
+    int begin = head.begin();
+    int end = head.end();
+    for (MemorySegment segment : contents) {
+      if (chunk.length - end < 2 * Long.BYTES) { // a tag and a length need less
+        target.write(chunk, begin, end - begin);
+        begin = end = 0;
+      }
+      chunk[end++] = RAW_CONTENTS << 3 | WireReader.DELIMITED;
+      end = WireWriter.putVarint(chunk, end, segment.byteSize());
+      for (long done = 0; done < segment.byteSize(); ) {
+        if (end == chunk.length) {
+          target.write(chunk, begin, end - begin);
+          begin = end = 0;
+        }
+        int count = (int) Math.min(segment.byteSize() - done, chunk.length - end);
+        MemorySegment.copy(segment, JAVA_BYTE, done, chunk, end, count);
+        end += count;
+        done += count;
+      }
+    }
+    target.write(chunk, begin, end - begin);
+    return (int) length;
+  }
+
+  /** The transport drains; this is for who does not know that it can. */
+  @Override
+  public int read() throws IOException {
+    return copy().read();
+  }
+
+  @Override
+  public int read(byte[] into, int offset, int count) throws IOException {
+    return copy().read(into, offset, count);
+  }
+
+  private InputStream copy() throws IOException {
+    if (copy == null) {
+      ByteArrayOutputStream bytes = new ByteArrayOutputStream((int) length);
+      drainTo(bytes);
+      copy = new ByteArrayInputStream(bytes.toByteArray());
+    }
+    return copy;
+  }
+
+  /** Gives the outputs' memory back. Closing twice does nothing. */
+  @Override
+  public void close() {
+    drained = true;
+    contents = List.of();
+    head.close();
+    if (response != null) {
+      response.close();
+    }
+  }
+}

@@ -1,0 +1,309 @@
+package io.nereid.server.grpc;
+
+import io.grpc.Context;
+import io.grpc.Deadline;
+import io.grpc.Metadata;
+import io.grpc.ServerCall;
+import io.grpc.Status;
+import io.nereid.InferResponse;
+import io.nereid.Model;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.Locale;
+import java.util.Set;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+
+/**
+ * One call of ModelStreamInfer. All its state belongs to its event loop.
+ *
+ * <p>Requests to models that are not decoupled are answered in the order in which they came, those
+ * to decoupled ones as their responses come. A request counts until its last response was written,
+ * and only so many are taken in; a response is written when the transport has room for it. So a
+ * client that does not read is not read from, either.
+ */
+final class StreamInferCall extends ServerCall.Listener<IncomingRequest> {
+
+  /** Requests that one stream may have under way, enough to fill batches. */
+  static final int MOST_UNDER_WAY = 64;
+
+  private static final Metadata.Key<String> GRPC_ERROR =
+      Metadata.Key.of("triton_grpc_error", Metadata.ASCII_STRING_MARSHALLER);
+
+  private final ServerCall<IncomingRequest, OutgoingReply> call;
+  private final Executor loop;
+  private final Thread loopThread = Thread.currentThread();
+  private final ExecutionPace.Table paces;
+  private final Set<StreamInferCall> open; // all that are not over
+  private final Deadline deadline = Context.current().getDeadline(); // null: none
+
+  /** Whether the first failure ends the stream. */
+  private final boolean failsAsCall;
+
+  /** Requests whose last response was not written yet. */
+  private final Set<StreamedRequest> underWay = new LinkedHashSet<>();
+
+  /** Those of them that are answered in their order. */
+  private final ArrayDeque<StreamedRequest> ordered = new ArrayDeque<>();
+
+  /** What can be written when there is room. */
+  private final ArrayDeque<Ready> ready = new ArrayDeque<>();
+
+  private boolean asked = true; // whether a message may come
+  private boolean halfClosed;
+  private boolean stopping;
+  private boolean over;
+
+  /**
+   * Something for the client.
+   *
+   * @param response outputs; null: none
+   * @param failure in place of outputs; null: none
+   * @param ends whether it is the last of its request
+   * @param silent whether nothing is written, so that the request only ends
+   */
+  private record Ready(
+      StreamedRequest request,
+      InferResponse response,
+      Throwable failure,
+      boolean ends,
+      boolean silent) {}
+
+  private StreamInferCall(
+      ServerCall<IncomingRequest, OutgoingReply> call,
+      Metadata headers,
+      Executor loop,
+      ExecutionPace.Table paces,
+      Set<StreamInferCall> open) {
+    this.call = call;
+    this.loop = loop;
+    this.paces = paces;
+    this.open = open;
+    String said = headers.get(GRPC_ERROR);
+    failsAsCall = said != null && said.toLowerCase(Locale.ROOT).equals("true");
+  }
+
+  /** Begins a call, on its event loop; it is in {@code open} until it is over. */
+  static StreamInferCall start(
+      ServerCall<IncomingRequest, OutgoingReply> call,
+      Metadata headers,
+      Executor loop,
+      ExecutionPace.Table paces,
+      Set<StreamInferCall> open) {
+    StreamInferCall listener = new StreamInferCall(call, headers, loop, paces, open);
+    open.add(listener);
+    call.sendHeaders(new Metadata());
+    call.request(1);
+    return listener;
+  }
+
+  // ---- What the client does --------------------------------------------------------------------
+
+  @Override
+  public void onMessage(IncomingRequest message) {
+    asked = false;
+    if (over) {
+      message.close();
+      return;
+    }
+    StreamedRequest request = new StreamedRequest(this, message);
+    underWay.add(request);
+    begin(request);
+    write();
+  }
+
+  private void begin(StreamedRequest request) {
+    IncomingRequest incoming = request.incoming();
+    Model model = incoming.model();
+    boolean decoupled = model != null && model.spec().decoupled();
+    if (!decoupled) {
+      ordered.add(request);
+    }
+    try {
+      if (incoming.failure() != null) {
+        answered(request, null, incoming.failure());
+        return;
+      }
+      InferCall.limit(incoming.request(), deadline);
+      if (decoupled) {
+        request.stream();
+      } else {
+        incoming.request().submit(request, paces.of(model).isShort());
+      }
+    } catch (RuntimeException | Error e) { // the client is told
+      if (decoupled) {
+        ended(request, e, false);
+      } else {
+        answered(request, null, e);
+      }
+    }
+  }
+
+  @Override
+  public void onHalfClose() {
+    halfClosed = true;
+    write();
+  }
+
+  @Override
+  public void onReady() {
+    write();
+  }
+
+  @Override
+  public void onCancel() {
+    abandon();
+  }
+
+  /** Answers what was asked for, and ends the stream; from any thread. */
+  void stop() {
+    onLoop(
+        () -> {
+          stopping = true;
+          write();
+        },
+        null);
+  }
+
+  // ---- Answers, on the event loop --------------------------------------------------------------
+
+  /** Runs what brings an answer; a response that cannot be brought any more is closed. */
+  void onLoop(Runnable task, InferResponse response) {
+    if (Thread.currentThread() == loopThread) {
+      task.run();
+      return;
+    }
+    try {
+      loop.execute(task);
+    } catch (RejectedExecutionException e) { // the server has stopped, and its connections are gone
+      if (response != null) {
+        response.close();
+      }
+    }
+  }
+
+  /** A request to a model that is not decoupled has its answer, or any request failed early. */
+  void answered(StreamedRequest request, InferResponse response, Throwable failure) {
+    if (response != null && request.incoming().model() != null) {
+      paces.of(request.incoming().model()).executed(response);
+    }
+    if (over) {
+      drop(response);
+      return;
+    }
+    request.incoming().closeInputs();
+    request.response = response;
+    request.failure = failure;
+    request.answered = true;
+    while (!ordered.isEmpty() && ordered.peek().answered) {
+      StreamedRequest next = ordered.remove();
+      ready.add(new Ready(next, next.response, next.failure, true, false));
+      next.response = null;
+    }
+    write();
+  }
+
+  /** A decoupled model has one more response. */
+  void responded(StreamedRequest request, InferResponse response) {
+    if (over) {
+      drop(response);
+      return;
+    }
+    ready.add(new Ready(request, response, null, false, false));
+    write();
+  }
+
+  /** A decoupled model has no more responses. */
+  void ended(StreamedRequest request, Throwable failure, boolean endsEmpty) {
+    request.incoming().closeInputs();
+    if (over) {
+      return;
+    }
+    ready.add(new Ready(request, null, failure, true, failure == null && !endsEmpty));
+    write();
+  }
+
+  private static void drop(InferResponse response) {
+    if (response != null) {
+      response.close();
+    }
+  }
+
+  // ---- Writing ---------------------------------------------------------------------------------
+
+  private void write() {
+    while (!over && !ready.isEmpty() && (ready.peek().silent() || call.isReady())) {
+      write(ready.remove());
+    }
+    if (over) {
+      return;
+    }
+    if (halfClosed || stopping) {
+      if (underWay.isEmpty()) {
+        abandon();
+        call.close(halfClosed ? Status.OK : GrpcStatus.STOPPING, new Metadata());
+      }
+    } else if (!asked && underWay.size() < MOST_UNDER_WAY) {
+      asked = true;
+      call.request(1);
+    }
+  }
+
+  private void write(Ready item) {
+    if (item.failure() != null && failsAsCall) {
+      close(GrpcStatus.of(item.failure()));
+      return;
+    }
+    if (!item.silent()) {
+      try (OutgoingReply reply = reply(item)) {
+        call.sendMessage(reply);
+      }
+    }
+    item.request().written();
+    if (item.ends()) {
+      item.request().incoming().close();
+      underWay.remove(item.request());
+    }
+  }
+
+  private static OutgoingReply reply(Ready item) {
+    IncomingRequest incoming = item.request().incoming();
+    if (item.failure() != null) {
+      return error(item.failure(), incoming.id());
+    }
+    if (item.response() == null) {
+      Model model = incoming.model();
+      return OutgoingReply.emptyFinal(model.name(), model.version(), incoming.id());
+    }
+    try {
+      return OutgoingReply.streamed(item.response(), incoming.forms(), item.response().isFinal());
+    } catch (RuntimeException | Error e) { // too large
+      return error(e, incoming.id());
+    }
+  }
+
+  private static OutgoingReply error(Throwable failure, String id) {
+    return OutgoingReply.error(GrpcStatus.of(failure).getDescription(), id);
+  }
+
+  /** Ends the stream before its time. */
+  private void close(Status status) {
+    abandon();
+    call.close(status, new Metadata());
+  }
+
+  private void abandon() {
+    over = true;
+    open.remove(this);
+    for (Ready item : ready) {
+      drop(item.response());
+    }
+    ready.clear();
+    ordered.clear();
+    for (StreamedRequest request : new ArrayList<>(underWay)) {
+      request.abandon();
+    }
+    underWay.clear();
+  }
+}

@@ -1,0 +1,351 @@
+package io.nereid.server.grpc;
+
+import io.grpc.HasByteBuffer;
+import io.grpc.KnownLength;
+import io.nereid.NereidException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.CharBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+
+/**
+ * Reads protobuf's wire format in one pass, out of the transport's own buffers where it lends them,
+ * else from the stream. Accepts and rejects what protobuf-java accepts and rejects. For one message
+ * and one thread.
+ */
+final class WireReader {
+
+  static final int VARINT = 0;
+  static final int FIXED64 = 1;
+  static final int DELIMITED = 2;
+  static final int START_GROUP = 3;
+  static final int END_GROUP = 4;
+  static final int FIXED32 = 5;
+
+  /** How deep messages and groups may be nested, as in protobuf-java. */
+  private static final int DEPTH_LIMIT = 100;
+
+  /** The limit of a message whose length is not known: where its stream ends. */
+  private static final long UNKNOWN = Long.MAX_VALUE / 2;
+
+  private static final int CHUNK_BYTES = 16 << 10;
+
+  /** What is read ahead on a length's word, where that word cannot be checked. */
+  private static final int TRUSTED_BYTES = 64 << 10;
+
+  private final InputStream stream; // null: all there is is the first chunk
+  private final boolean lendsBuffers;
+  private final boolean lengthKnown;
+
+  /** What is read now; its limit is not beyond {@link #limit}. */
+  private ByteBuffer chunk = ByteBuffer.allocate(0);
+
+  private int chunkBegin; // where the chunk's unread part began
+  private int chunkEnd; // where the chunk itself ends
+  private long chunkOffset; // of the chunk's index 0 in the message
+  private long limit; // where the innermost message ends
+  private int depth;
+
+  /** For a message that is a stream of the transport's. */
+  WireReader(InputStream stream) {
+    this.stream = stream;
+    lendsBuffers = stream instanceof HasByteBuffer lender && lender.byteBufferSupported();
+    lengthKnown = stream instanceof KnownLength;
+    try {
+      limit = lengthKnown ? stream.available() : UNKNOWN;
+    } catch (IOException e) {
+      throw broken(e);
+    }
+  }
+
+  /** For bytes that were read before, {@code depth} messages deep. */
+  WireReader(byte[] bytes, int depth) {
+    stream = null;
+    lendsBuffers = false;
+    lengthKnown = true;
+    chunk = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+    chunkEnd = bytes.length;
+    limit = bytes.length;
+    this.depth = depth;
+  }
+
+  // ---- Fields ----------------------------------------------------------------------------------
+
+  /** The next field's tag; 0 at the end of the innermost message. */
+  int readTag() {
+    if (!chunk.hasRemaining()) {
+      if (position() == limit) {
+        return 0;
+      }
+      if (!fill()) {
+        if (limit == UNKNOWN) {
+          return 0;
+        }
+        throw truncated();
+      }
+    }
+    int tag = (int) readVarint();
+    if (tag >>> 3 == 0) {
+      throw malformed("a field has the number 0");
+    }
+    return tag;
+  }
+
+  /** The length of a field, which lies within the innermost message. */
+  int readLength() {
+    int length = (int) readVarint();
+    if (length < 0) {
+      throw malformed("a field has a negative length");
+    }
+    if (length > limit - position()) {
+      throw truncated();
+    }
+    return length;
+  }
+
+  long readVarint() {
+    byte b = next();
+    if (b >= 0) {
+      return b;
+    }
+    long value = b & 0x7F;
+    for (int shift = 7; shift < Long.SIZE; shift += 7) {
+      b = next();
+      value |= (long) (b & 0x7F) << shift;
+      if (b >= 0) {
+        return value;
+      }
+    }
+    throw malformed("a number has more than 10 bytes");
+  }
+
+  int readFixed32() {
+    if (chunk.remaining() >= Integer.BYTES) {
+      return chunk.getInt();
+    }
+    int value = 0;
+    for (int i = 0; i < Integer.SIZE; i += 8) {
+      value |= (next() & 0xFF) << i;
+    }
+    return value;
+  }
+
+  long readFixed64() {
+    if (chunk.remaining() >= Long.BYTES) {
+      return chunk.getLong();
+    }
+    long value = 0;
+    for (int i = 0; i < Long.SIZE; i += 8) {
+      value |= (next() & 0xFFL) << i;
+    }
+    return value;
+  }
+
+  /** A string with its length. */
+  String readString() {
+    byte[] bytes = readBytes(readLength());
+    for (byte b : bytes) {
+      if (b < 0) {
+        return decode(bytes);
+      }
+    }
+    return new String(bytes, StandardCharsets.ISO_8859_1); // ASCII
+  }
+
+  private static String decode(byte[] bytes) {
+    try {
+      CharBuffer text = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes));
+      return text.toString();
+    } catch (CharacterCodingException e) {
+      throw malformed("a string is not UTF-8");
+    }
+  }
+
+  /** The next bytes; what is allocated is bounded by what is there. */
+  byte[] readBytes(int length) {
+    byte[] bytes = new byte[lengthKnown ? length : Math.min(length, TRUSTED_BYTES)];
+    int done = 0;
+    while (done < length) {
+      more();
+      int count = Math.min(chunk.remaining(), length - done);
+      if (count > bytes.length - done) {
+        int twice = (int) Math.min(length, 2L * bytes.length);
+        bytes = Arrays.copyOf(bytes, Math.max(done + count, twice));
+      }
+      chunk.get(bytes, done, count);
+      done += count;
+    }
+    return bytes;
+  }
+
+  /** Copies the next bytes to {@code target}, from {@code offset} on. */
+  void readTo(MemorySegment target, long offset, long length) {
+    long done = 0;
+    while (done < length) {
+      more();
+      int count = (int) Math.min(chunk.remaining(), length - done);
+      MemorySegment.copy(MemorySegment.ofBuffer(chunk), 0, target, offset + done, count);
+      chunk.position(chunk.position() + count);
+      done += count;
+    }
+  }
+
+  void skip(long length) {
+    long left = length;
+    while (left > 0) {
+      more();
+      int count = (int) Math.min(chunk.remaining(), left);
+      chunk.position(chunk.position() + count);
+      left -= count;
+    }
+  }
+
+  /** Skips what follows a tag that means nothing here. */
+  void skipField(int tag) {
+    switch (tag & 7) {
+      case VARINT -> readVarint();
+      case FIXED64 -> skip(Long.BYTES);
+      case DELIMITED -> skip(readLength());
+      case START_GROUP -> skipGroup(tag >>> 3);
+      case END_GROUP -> throw malformed("a group ends that did not begin");
+      case FIXED32 -> skip(Integer.BYTES);
+      default -> throw malformed("a field has the wire type " + (tag & 7));
+    }
+  }
+
+  private void skipGroup(int number) {
+    deeper();
+    while (true) {
+      int tag = readTag();
+      if (tag == 0) {
+        throw truncated();
+      }
+      if ((tag & 7) == END_GROUP) {
+        if (tag >>> 3 != number) {
+          throw malformed("a group ends that is not the innermost");
+        }
+        depth--;
+        return;
+      }
+      skipField(tag);
+    }
+  }
+
+  // ---- Messages in messages --------------------------------------------------------------------
+
+  /** Begins to read a message of this length; the result is for {@link #leave}. */
+  long enter(int length) {
+    deeper();
+    long outer = limit;
+    limit = position() + length;
+    limitChunk();
+    return outer;
+  }
+
+  /** Goes back to the message around the one that was read to its end. */
+  void leave(long outer) {
+    depth--;
+    limit = outer;
+    limitChunk();
+  }
+
+  private void deeper() {
+    if (++depth > DEPTH_LIMIT) {
+      throw malformed("messages are nested more than " + DEPTH_LIMIT + " deep");
+    }
+  }
+
+  /** Bytes to the end of the innermost message; a very large number where that is not known. */
+  long remaining() {
+    return limit - position();
+  }
+
+  // ---- Bytes -----------------------------------------------------------------------------------
+
+  private long position() {
+    return chunkOffset + chunk.position();
+  }
+
+  private byte next() {
+    if (!chunk.hasRemaining()) {
+      more();
+    }
+    return chunk.get();
+  }
+
+  /** Makes sure that a byte of the innermost message is there. */
+  private void more() {
+    if (!chunk.hasRemaining() && (position() == limit || !fill())) {
+      throw truncated();
+    }
+  }
+
+  /** Goes on to the next chunk; false at the end of the stream. */
+  private boolean fill() {
+    if (stream == null) {
+      return false;
+    }
+    long position = position();
+    try {
+      if (!(lendsBuffers ? fillFromBuffers() : fillFromStream())) {
+        return false;
+      }
+    } catch (IOException e) {
+      throw broken(e);
+    }
+    chunkBegin = chunk.position();
+    chunkEnd = chunk.limit();
+    chunkOffset = position - chunkBegin;
+    limitChunk();
+    return true;
+  }
+
+  private boolean fillFromBuffers() throws IOException {
+    long used = chunkEnd - chunkBegin;
+    chunkBegin = chunkEnd;
+    while (used > 0) {
+      used -= stream.skip(used);
+    }
+    ByteBuffer next = ((HasByteBuffer) stream).getByteBuffer();
+    if (next == null || !next.hasRemaining()) {
+      return false;
+    }
+    chunk = next.order(ByteOrder.LITTLE_ENDIAN);
+    return true;
+  }
+
+  private boolean fillFromStream() throws IOException {
+    if (chunk.capacity() == 0) {
+      chunk = ByteBuffer.allocate(CHUNK_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    }
+    int count = stream.read(chunk.array(), 0, chunk.capacity());
+    if (count <= 0) {
+      return false;
+    }
+    chunk.clear().limit(count);
+    return true;
+  }
+
+  private void limitChunk() {
+    chunk.limit((int) Math.min(chunkEnd, limit - chunkOffset));
+  }
+
+  // ---- What is wrong ---------------------------------------------------------------------------
+
+  private static NereidException truncated() {
+    return malformed("it ends too early, or a field reaches beyond the message around it");
+  }
+
+  private static NereidException broken(IOException cause) {
+    return malformed("it cannot be decompressed (" + cause.getMessage() + ")");
+  }
+
+  static NereidException malformed(String what) {
+    return GrpcStatus.invalidArgument("failed to parse the request: " + what);
+  }
+}

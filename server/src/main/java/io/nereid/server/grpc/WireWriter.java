@@ -1,0 +1,115 @@
+package io.nereid.server.grpc;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+
+/**
+ * Writes protobuf's wire format into an array that grows. What must stand before a message whose
+ * length is known at its end is put in afterwards: those messages are small.
+ */
+final class WireWriter {
+
+  /** Most bytes of a tag and a length. */
+  private static final int PREFIX_BYTES = 16;
+
+  private byte[] bytes = ChunkPool.take();
+  private int begin = PREFIX_BYTES; // room for what is put before all
+  private int end = PREFIX_BYTES;
+
+  byte[] bytes() {
+    return bytes;
+  }
+
+  /** Where the first byte is. */
+  int begin() {
+    return begin;
+  }
+
+  /** Where the last byte ends. */
+  int end() {
+    return end;
+  }
+
+  int length() {
+    return end - begin;
+  }
+
+  static int varintBytes(long value) {
+    return value == 0 ? 1 : (Long.SIZE - Long.numberOfLeadingZeros(value) + 6) / 7;
+  }
+
+  /** Writes a varint at {@code at}; returns where it ends. */
+  static int putVarint(byte[] bytes, int at, long value) {
+    int position = at;
+    long left = value;
+    while ((left & ~0x7FL) != 0) {
+      bytes[position++] = (byte) (left | 0x80);
+      left >>>= 7;
+    }
+    bytes[position++] = (byte) left;
+    return position;
+  }
+
+  /** A string; nothing when it is empty, as proto3 has it. */
+  void string(int number, String value) {
+    if (value.isEmpty()) {
+      return;
+    }
+    byte[] encoded = value.getBytes(StandardCharsets.UTF_8);
+    reserve(encoded.length);
+    tag(number, WireReader.DELIMITED);
+    varint(encoded.length);
+    System.arraycopy(encoded, 0, bytes, end, encoded.length);
+    end += encoded.length;
+  }
+
+  void bool(int number, boolean value) {
+    tag(number, WireReader.VARINT);
+    varint(value ? 1 : 0);
+  }
+
+  void tag(int number, int wireType) {
+    varint((long) number << 3 | wireType);
+  }
+
+  void varint(long value) {
+    reserve(0);
+    end = putVarint(bytes, end, value);
+  }
+
+  /** Makes what was written since {@code from}, an earlier {@link #end}, a field of its own. */
+  void enclose(int number, int from) {
+    reserve(0);
+    int length = end - from;
+    int shift = varintBytes((long) number << 3) + varintBytes(length);
+    System.arraycopy(bytes, from, bytes, from + shift, length);
+    putVarint(bytes, putVarint(bytes, from, (long) number << 3 | WireReader.DELIMITED), length);
+    end += shift;
+  }
+
+  /** Makes all that was written, and {@code more} bytes that will follow, one field. Once. */
+  void encloseAll(int number, long more) {
+    long length = length() + more;
+    begin -= varintBytes((long) number << 3) + varintBytes(length);
+    putVarint(bytes, putVarint(bytes, begin, (long) number << 3 | WireReader.DELIMITED), length);
+  }
+
+  /** Room for a tag, a length, and {@code more} bytes. */
+  private void reserve(int more) {
+    int needed = Math.addExact(end, Math.addExact(more, 2 * PREFIX_BYTES));
+    if (needed > bytes.length) {
+      byte[] grown = Arrays.copyOf(bytes, (int) Math.min(Integer.MAX_VALUE - 8, 2L * needed));
+      ChunkPool.give(bytes);
+      bytes = grown;
+    }
+  }
+
+  /** Gives the array back. */
+  void close() {
+    byte[] given = bytes;
+    bytes = null;
+    if (given != null) {
+      ChunkPool.give(given);
+    }
+  }
+}

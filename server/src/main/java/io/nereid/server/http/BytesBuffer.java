@@ -1,0 +1,37 @@
+package io.nereid.server.http;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+
+/** Elements of a BYTES tensor whose size is not known yet: the length of each, then its bytes. */
+final class BytesBuffer {
+
+  private static final ValueLayout.OfInt LENGTH =
+      ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+  private byte[] bytes = new byte[256];
+  private MemorySegment segment = MemorySegment.ofArray(bytes);
+  private int size;
+
+  int size() {
+    return size;
+  }
+
+  /** Adds an element, whose bytes are at the start of {@code element}. */
+  void add(byte[] element, int length) {
+    int end = Math.addExact(size, Integer.BYTES + length);
+    if (end > bytes.length) {
+      bytes = Arrays.copyOf(bytes, Math.max(end, Math.min(2 * bytes.length, 1 << 30)));
+      segment = MemorySegment.ofArray(bytes);
+    }
+    segment.set(LENGTH, size, length);
+    System.arraycopy(element, 0, bytes, size + Integer.BYTES, length);
+    size = end;
+  }
+
+  void copyTo(MemorySegment target) {
+    MemorySegment.copy(bytes, 0, target, ValueLayout.JAVA_BYTE, 0, size);
+  }
+}

@@ -1,0 +1,163 @@
+package io.nereid.server.http;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.Arrays;
+
+/**
+ * Text byte by byte: where it lies, or through a buffer that is filled from a body. The bytes of
+ * the present token stay in one piece while it is read.
+ */
+final class JsonBytes {
+
+  private static final int BUFFER_BYTES = 16 << 10;
+
+  /** For text that does not lie in one piece; replaced by a longer one for a long token. */
+  private byte[] own = new byte[0];
+
+  private byte[] bytes; // the text that is there, from position to limit
+  private int position;
+  private int limit;
+  private long offset; // in the whole text, of what is at 0
+
+  private RequestBody source; // where more comes from; null: nowhere
+  private long sourceLeft;
+
+  /** From here on bytes stay when more are read; -1: none has to. */
+  private int kept;
+
+  private int tokenStart;
+
+  /** Begins with text that lies in one piece. */
+  void reset(byte[] text, int from, int length) {
+    source = null;
+    begin(text, from, from + length);
+  }
+
+  /** Begins with at most {@code length} bytes of a body. */
+  void reset(RequestBody body, long length) {
+    if (own.length != BUFFER_BYTES) {
+      own = new byte[BUFFER_BYTES];
+    }
+    source = body;
+    sourceLeft = length;
+    begin(own, 0, 0);
+  }
+
+  private void begin(byte[] text, int from, int to) {
+    bytes = text;
+    position = from;
+    limit = to;
+    offset = -from;
+    kept = -1;
+  }
+
+  /** Where the token is, from {@link #tokenStart}. */
+  byte[] bytes() {
+    return bytes;
+  }
+
+  /** Where the next byte is. */
+  int position() {
+    return position;
+  }
+
+  /** How much of the text was taken. */
+  long offset() {
+    return offset + position;
+  }
+
+  int tokenStart() {
+    return tokenStart;
+  }
+
+  /** The byte that was taken last begins a token, which stays until {@link #endToken}. */
+  boolean beginToken() {
+    tokenStart = position - 1;
+    boolean outermost = kept < 0;
+    if (outermost) {
+      kept = tokenStart;
+    }
+    return outermost;
+  }
+
+  /** What {@link #beginToken} gave decides whether its bytes may go, when more are read. */
+  void endToken(boolean outermost) {
+    if (outermost) {
+      kept = -1;
+    }
+  }
+
+  /** Keeps everything from the start of the present token on. */
+  void keepFromToken() {
+    kept = tokenStart;
+  }
+
+  /** A copy of what was kept, which may go then. */
+  byte[] takeKept() {
+    byte[] copy = Arrays.copyOfRange(bytes, kept, position);
+    kept = -1;
+    return copy;
+  }
+
+  /** The next byte that is no white space; -1 at the end. */
+  int takeVisible() {
+    int c = take();
+    while (c <= ' ' && (c == ' ' || c == '\n' || c == '\r' || c == '\t')) {
+      c = take();
+    }
+    return c;
+  }
+
+  /** The next byte; -1 at the end. */
+  int take() {
+    return position < limit ? bytes[position++] & 0xff : takeMore();
+  }
+
+  /** The byte that was taken last is taken again. */
+  void putBack(int c) {
+    if (c >= 0) {
+      position--;
+    }
+  }
+
+  private int takeMore() {
+    if (source == null || sourceLeft == 0) {
+      return -1;
+    }
+    int from = kept < 0 ? limit : kept;
+    if (from > 0) {
+      System.arraycopy(own, from, own, 0, limit - from);
+      position -= from;
+      limit -= from;
+      tokenStart -= from;
+      offset += from;
+      kept = kept < 0 ? -1 : 0;
+    }
+    if (limit == own.length) {
+      own = Arrays.copyOf(own, Math.multiplyExact(2, limit));
+      bytes = own;
+    }
+    try {
+      int count = source.read(own, limit, (int) Math.min(own.length - limit, sourceLeft));
+      sourceLeft = count < 0 ? 0 : sourceLeft - count;
+      limit += Math.max(0, count);
+      return count < 0 ? -1 : own[position++] & 0xff;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  HttpFailure unexpected(int c, String expected) {
+    return malformed(
+        "expected "
+            + expected
+            + ", got "
+            + (c < 0 ? "the end" : c > ' ' && c < 0x7f ? "'" + (char) c + "'" : "byte " + c));
+  }
+
+  HttpFailure malformed(String what) {
+    return HttpFailure.badRequest(
+        "failed to parse the request JSON buffer: " + what + " at " + offset());
+  }
+}

@@ -1,0 +1,172 @@
+package io.nereid.server.http;
+
+import java.nio.charset.StandardCharsets;
+
+/** Strings of JSON: the short ones that come again and again are made once. */
+final class JsonStrings {
+
+  private static final int MOST_REMEMBERED_BYTES = 48;
+  private static final int FEW_BYTES = 1024;
+
+  private final String[] remembered = new String[128];
+  private byte[] utf8 = new byte[FEW_BYTES];
+  private int utf8Length;
+
+  /** What a long string needed is not kept for the next text. */
+  void begin() {
+    if (utf8.length > FEW_BYTES) {
+      utf8 = new byte[FEW_BYTES];
+    }
+  }
+
+  /** A string of ASCII characters without escapes. */
+  String text(byte[] bytes, int from, int to) {
+    int length = to - from;
+    if (length > MOST_REMEMBERED_BYTES) {
+      return new String(bytes, from, length, StandardCharsets.ISO_8859_1);
+    }
+    int hash = length;
+    for (int i = from; i < to; i++) {
+      hash = hash * 31 + bytes[i];
+    }
+    int place = (hash ^ hash >>> 7) & remembered.length - 1;
+    String known = remembered[place];
+    if (known == null || !is(known, bytes, from, length)) {
+      known = new String(bytes, from, length, StandardCharsets.ISO_8859_1);
+      remembered[place] = known;
+    }
+    return known;
+  }
+
+  private static boolean is(String text, byte[] bytes, int from, int length) {
+    if (text.length() != length) {
+      return false;
+    }
+    for (int i = 0; i < length; i++) {
+      if (text.charAt(i) != bytes[from + i]) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Where {@link #decode} puts its result. */
+  byte[] utf8() {
+    return utf8;
+  }
+
+  int utf8Length() {
+    return utf8Length;
+  }
+
+  /** Resolves escapes, and checks that the result is UTF-8; false when it cannot be. */
+  boolean decode(byte[] bytes, int from, int to) {
+    if (utf8.length < to - from) {
+      utf8 = new byte[Math.max(to - from, 2 * utf8.length)];
+    }
+    int end = 0; // no escape is shorter than what it stands for
+    for (int i = from; i < to; ) {
+      int c = bytes[i] & 0xff;
+      if (c == '\\') {
+        int codePoint = escape(bytes, i + 1, to);
+        if (codePoint < 0) {
+          return false;
+        }
+        i += codePoint > 0xffff ? 12 : bytes[i + 1] == 'u' ? 6 : 2;
+        end = put(codePoint, end);
+      } else if (c < 0x80) {
+        utf8[end++] = bytes[i++];
+      } else {
+        int length = sequenceLength(bytes, i, to);
+        if (length == 0) {
+          return false;
+        }
+        System.arraycopy(bytes, i, utf8, end, length);
+        i += length;
+        end += length;
+      }
+    }
+    utf8Length = end;
+    return true;
+  }
+
+  /** What stands behind a backslash; -1 when that is nothing. */
+  private static int escape(byte[] bytes, int at, int to) {
+    return switch (bytes[at]) {
+      case '"', '\\', '/' -> bytes[at];
+      case 'b' -> '\b';
+      case 'f' -> '\f';
+      case 'n' -> '\n';
+      case 'r' -> '\r';
+      case 't' -> '\t';
+      case 'u' -> {
+        int unit = hex(bytes, at + 1, to);
+        if (unit < Character.MIN_SURROGATE || unit > Character.MAX_SURROGATE) {
+          yield unit;
+        }
+        boolean pair = at + 6 < to && bytes[at + 5] == '\\' && bytes[at + 6] == 'u';
+        int low = pair ? hex(bytes, at + 7, to) : -1;
+        yield low >= Character.MIN_LOW_SURROGATE
+                && low <= Character.MAX_LOW_SURROGATE
+                && unit <= Character.MAX_HIGH_SURROGATE
+            ? Character.toCodePoint((char) unit, (char) low)
+            : -1;
+      }
+      default -> -1;
+    };
+  }
+
+  private static int hex(byte[] bytes, int at, int to) {
+    if (at + 4 > to) {
+      return -1;
+    }
+    int value = 0;
+    for (int i = at; i < at + 4; i++) {
+      int digit = bytes[i] < 0 ? -1 : Character.digit(bytes[i], 16);
+      if (digit < 0) {
+        return -1;
+      }
+      value = value << 4 | digit;
+    }
+    return value;
+  }
+
+  private int put(int codePoint, int at) {
+    int end = at;
+    if (codePoint < 0x80) {
+      utf8[end++] = (byte) codePoint;
+    } else if (codePoint < 0x800) {
+      utf8[end++] = (byte) (0xc0 | codePoint >> 6);
+      utf8[end++] = (byte) (0x80 | codePoint & 0x3f);
+    } else if (codePoint < 0x1_0000) {
+      utf8[end++] = (byte) (0xe0 | codePoint >> 12);
+      utf8[end++] = (byte) (0x80 | codePoint >> 6 & 0x3f);
+      utf8[end++] = (byte) (0x80 | codePoint & 0x3f);
+    } else {
+      utf8[end++] = (byte) (0xf0 | codePoint >> 18);
+      utf8[end++] = (byte) (0x80 | codePoint >> 12 & 0x3f);
+      utf8[end++] = (byte) (0x80 | codePoint >> 6 & 0x3f);
+      utf8[end++] = (byte) (0x80 | codePoint & 0x3f);
+    }
+    return end;
+  }
+
+  /** Bytes of the character that starts here beyond ASCII; 0 when that is none of Unicode's. */
+  private static int sequenceLength(byte[] bytes, int at, int to) {
+    int first = bytes[at] & 0xff;
+    int length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+    if (first < 0xc2 || first > 0xf4 || at + length > to) {
+      return 0;
+    }
+    for (int i = at + 1; i < at + length; i++) {
+      if ((bytes[i] & 0xc0) != 0x80) {
+        return 0;
+      }
+    }
+    int second = bytes[at + 1] & 0xff;
+    boolean overlong = (first == 0xe0 && second < 0xa0) || (first == 0xf0 && second < 0x90);
+    boolean surrogate = first == 0xed && second > 0x9f;
+    boolean tooLarge = first == 0xf4 && second > 0x8f;
+    return overlong || surrogate || tooLarge ? 0 : length;
+  }
+}

@@ -1,0 +1,63 @@
+package io.nereid.server.shared;
+
+import io.nereid.ModelOverride;
+import io.nereid.NereidException;
+import io.nereid.Repository;
+import io.nereid.StatusCode;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** The parameters of a request to load a model, in whatever form they came. */
+public final class LoadParameters {
+
+  /** The parameter that is the model's configuration. */
+  public static final String CONFIG = "config";
+
+  private static final String FILE_PREFIX = "file:";
+
+  private final Map<String, byte[]> files = new LinkedHashMap<>();
+  private String config;
+
+  /** Whether a parameter of this name is a file of the model; others have to be known. */
+  public static boolean isFile(String name) {
+    if (name.startsWith(FILE_PREFIX)) {
+      return true;
+    }
+    if (name.equals(CONFIG)) {
+      return false;
+    }
+    throw invalid("unrecognized load parameter '" + name + "': expected 'config' or 'file:PATH'");
+  }
+
+  /** The configuration, in JSON. */
+  public void config(String json) {
+    config = json;
+  }
+
+  /** A file; {@code name} is that of the parameter. */
+  public void file(String name, byte[] contents) {
+    files.put(name.substring(FILE_PREFIX.length()), contents);
+  }
+
+  /** Loads a model with them; returns when it takes requests. */
+  public void load(Repository repository, String model) {
+    if (config != null) {
+      repository.load(model, new ModelOverride(config, files));
+    } else if (files.isEmpty()) {
+      repository.load(model);
+    } else {
+      throw invalid("override of files needs parameter 'config' with the model's configuration");
+    }
+  }
+
+  /** Whether a request to unload a model may have a parameter of this name. */
+  public static void checkUnload(String name) {
+    if (!name.equals("unload_dependents")) {
+      throw invalid("unrecognized unload parameter '" + name + "': expected 'unload_dependents'");
+    }
+  }
+
+  private static NereidException invalid(String message) {
+    return new NereidException(StatusCode.INVALID_ARGUMENT, message);
+  }
+}

@@ -1,0 +1,73 @@
+package io.nereid.server.shared;
+
+import io.nereid.Model;
+import io.nereid.ModelSpec;
+import io.nereid.ModelState;
+import io.nereid.Nereid;
+import io.nereid.NereidException;
+import io.nereid.StatusCode;
+import io.nereid.TensorSpec;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What is told of models, in whatever form. */
+public final class ModelFacts {
+
+  private ModelFacts() {}
+
+  /** What the configuration names, else what an ensemble is, else the backend. */
+  public static String platform(Model model) {
+    String configured = model.configuration().message().getPlatform();
+    if (!configured.isEmpty()) {
+      return configured;
+    }
+    ModelSpec spec = model.spec();
+    return spec.ensemble().isPresent() ? "ensemble" : spec.backendName();
+  }
+
+  /** The versions that take requests, ascending; only the one that was asked for, unless 0 was. */
+  public static List<String> versions(Nereid nereid, Model model, long asked) {
+    if (asked != 0) {
+      return List.of(Long.toString(asked));
+    }
+    return nereid.models().stream()
+        .filter(one -> one.name().equals(model.name()) && one.state() == ModelState.READY)
+        .sorted((one, other) -> Long.compare(one.version(), other.version()))
+        .map(one -> Long.toString(one.version()))
+        .toList();
+  }
+
+  /** A tensor's shape as requests have it: with the batch dimension, where there is one. */
+  public static List<Long> shape(ModelSpec model, TensorSpec tensor) {
+    if (model.maxBatchSize() == 0) {
+      return tensor.dims();
+    }
+    List<Long> shape = new ArrayList<>(tensor.dims().size() + 1);
+    shape.add(-1L);
+    shape.addAll(tensor.dims());
+    return shape;
+  }
+
+  /** All models that take requests, whose statistics are told. */
+  public static List<Model> withStatistics(Nereid nereid) {
+    return nereid.models().stream().filter(model -> model.state() == ModelState.READY).toList();
+  }
+
+  /** One model of them, all its versions with version 0. */
+  public static List<Model> withStatistics(Nereid nereid, String name, long version) {
+    List<Model> models =
+        withStatistics(nereid).stream()
+            .filter(
+                model -> model.name().equals(name) && (version == 0 || model.version() == version))
+            .toList();
+    if (models.isEmpty()) {
+      throw new NereidException(
+          StatusCode.INVALID_ARGUMENT,
+          "requested model '"
+              + name
+              + (version == 0 ? "'" : "' version " + version)
+              + " is not available");
+    }
+    return models;
+  }
+}

@@ -1,0 +1,45 @@
+package io.nereid.server.shared;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** What the server tells about itself, in whatever form. */
+public final class ServerFacts {
+
+  /** Its name. */
+  public static final String NAME = "nereid";
+
+  /** What it always has beyond the protocol itself, by the protocol's names. */
+  private static final List<String> EXTENSIONS =
+      List.of(
+          "binary_tensor_data",
+          "classification",
+          "model_configuration",
+          "model_repository",
+          "model_repository(unload_dependents)",
+          "parameters",
+          "schedule_policy",
+          "statistics",
+          "trace");
+
+  private ServerFacts() {}
+
+  /** What it has beyond the protocol itself: always, or because it was turned on. */
+  public static List<String> extensions(ServerState state) {
+    List<String> all = new ArrayList<>(EXTENSIONS);
+    if (state.sharedMemory().isEnabled()) {
+      all.add("system_shared_memory");
+    }
+    if (state.log().isPresent()) {
+      all.add("logging");
+    }
+    return all;
+  }
+
+  /** Its version. */
+  public static String version() {
+    // Absent where the classes do not come from the jar, as in an IDE.
+    String version = ServerFacts.class.getPackage().getImplementationVersion();
+    return version == null ? "dev" : version;
+  }
+}

@@ -1,0 +1,209 @@
+package io.nereid.server.grpc;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.protobuf.ByteString;
+import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.ClientCall;
+import io.grpc.ClientInterceptor;
+import io.grpc.ClientInterceptors;
+import io.grpc.ConnectivityState;
+import io.grpc.ForwardingClientCall;
+import io.grpc.ForwardingClientCallListener;
+import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.stub.ClientCalls;
+import io.grpc.stub.MetadataUtils;
+import io.nereid.RepositoryOptions;
+import io.nereid.proto.ModelRepositoryParameter;
+import io.nereid.proto.RepositoryModelLoadRequest;
+import io.nereid.proto.RepositoryModelLoadResponse;
+import io.nereid.proto.ServerMetadataRequest;
+import io.nereid.proto.ServerMetadataResponse;
+import java.io.IOException;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+
+/** What clients may ask for, and what the transport does for them. */
+class GrpcLimitsTest {
+
+  private static final MethodDescriptor<ServerMetadataRequest, ServerMetadataResponse> METADATA =
+      GrpcFixture.method(
+          "ServerMetadata",
+          ServerMetadataRequest.getDefaultInstance(),
+          ServerMetadataResponse.getDefaultInstance());
+
+  private static GrpcFixture server(GrpcOptions.Builder options) {
+    return new GrpcFixture(RepositoryOptions.builder().explicit().build(), options.build());
+  }
+
+  private static String name(Channel channel, CallOptions options) {
+    return ClientCalls.blockingUnaryCall(
+            channel, METADATA, options, ServerMetadataRequest.getDefaultInstance())
+        .getName();
+  }
+
+  /** Tries to load a model from a file of a size. */
+  private static Status load(GrpcFixture server, int fileBytes) {
+    byte[] file = new byte[fileBytes];
+    new Random(1).nextBytes(file);
+    RepositoryModelLoadRequest request =
+        RepositoryModelLoadRequest.newBuilder()
+            .setModelName("m")
+            .putParameters(
+                "file:1/model",
+                ModelRepositoryParameter.newBuilder()
+                    .setBytesParam(ByteString.copyFrom(file))
+                    .build())
+            .build();
+    return assertThrows(
+            StatusRuntimeException.class,
+            () ->
+                server.call(
+                    "RepositoryModelLoad",
+                    request,
+                    RepositoryModelLoadResponse.getDefaultInstance()))
+        .getStatus();
+  }
+
+  @Test
+  void aMessageThatIsTooLarge() {
+    try (GrpcFixture server =
+        server(GrpcOptions.builder().limits(new GrpcLimits(10_000, 8192, 100)))) {
+      assertEquals(Status.Code.RESOURCE_EXHAUSTED, load(server, 10_000).getCode());
+      assertEquals(Status.Code.INVALID_ARGUMENT, load(server, 9_000).getCode());
+      assertEquals("nereid", name(server.channel(), CallOptions.DEFAULT));
+    }
+  }
+
+  @Test
+  void aMessageOfManyMegabytesByDefault() {
+    try (GrpcFixture server = server(GrpcOptions.builder())) {
+      assertEquals(Status.Code.INVALID_ARGUMENT, load(server, 40 << 20).getCode());
+    }
+  }
+
+  @Test
+  void metadataThatIsTooLarge() {
+    try (GrpcFixture server =
+        server(GrpcOptions.builder().limits(new GrpcLimits(1 << 20, 2048, 100)))) {
+      Metadata headers = new Metadata();
+      headers.put(Metadata.Key.of("long", Metadata.ASCII_STRING_MARSHALLER), "x".repeat(4096));
+      ClientInterceptor adding = MetadataUtils.newAttachHeadersInterceptor(headers);
+      assertThrows(
+          StatusRuntimeException.class,
+          () -> name(ClientInterceptors.intercept(server.channel(), adding), CallOptions.DEFAULT));
+      assertEquals("nereid", name(server.channel(), CallOptions.DEFAULT));
+    }
+  }
+
+  /** The encoding in which a reply came. */
+  private static String replyEncoding(GrpcFixture server) {
+    AtomicReference<String> encoding = new AtomicReference<>();
+    ClientInterceptor reading =
+        new ClientInterceptor() {
+          @Override
+          public <Q, R> ClientCall<Q, R> interceptCall(
+              MethodDescriptor<Q, R> method, CallOptions options, Channel next) {
+            return new ForwardingClientCall.SimpleForwardingClientCall<>(
+                next.newCall(method, options)) {
+              @Override
+              public void start(Listener<R> listener, Metadata headers) {
+                super.start(
+                    new ForwardingClientCallListener.SimpleForwardingClientCallListener<>(
+                        listener) {
+                      @Override
+                      public void onHeaders(Metadata replied) {
+                        encoding.set(
+                            replied.get(
+                                Metadata.Key.of(
+                                    "grpc-encoding", Metadata.ASCII_STRING_MARSHALLER)));
+                        super.onHeaders(replied);
+                      }
+                    },
+                    headers);
+              }
+            };
+          }
+        };
+    assertEquals(
+        "nereid",
+        name(ClientInterceptors.intercept(server.channel(), reading), CallOptions.DEFAULT));
+    return encoding.get();
+  }
+
+  @Test
+  void compression() {
+    try (GrpcFixture server = server(GrpcOptions.builder())) {
+      assertEquals("nereid", name(server.channel(), CallOptions.DEFAULT.withCompression("gzip")));
+      assertTrue(
+          replyEncoding(server) == null || replyEncoding(server).equals("identity"),
+          replyEncoding(server));
+    }
+    for (GrpcCompression level :
+        new GrpcCompression[] {GrpcCompression.LOW, GrpcCompression.HIGH}) {
+      try (GrpcFixture server = server(GrpcOptions.builder().compression(level))) {
+        assertEquals("gzip", replyEncoding(server));
+      }
+    }
+  }
+
+  @Test
+  void connectionsEndAtTheirAge() {
+    GrpcKeepAlive keepAlive =
+        new GrpcKeepAlive(
+            Duration.ofHours(1),
+            Duration.ofSeconds(10),
+            Duration.ZERO,
+            true,
+            Optional.of(Duration.ofMillis(100)),
+            Optional.of(Duration.ofSeconds(10)));
+    try (GrpcFixture server = server(GrpcOptions.builder().keepAlive(keepAlive))) {
+      ManagedChannel channel = server.channel();
+      assertEquals("nereid", name(channel, CallOptions.DEFAULT));
+      // The client leaves the connection when it is asked to, and makes another one.
+      CountDownLatch left = new CountDownLatch(1);
+      channel.notifyWhenStateChanged(ConnectivityState.READY, left::countDown);
+      assertTrue(await(left), "the connection stayed");
+      assertEquals("nereid", name(channel, CallOptions.DEFAULT.withWaitForReady()));
+    }
+  }
+
+  private static boolean await(CountDownLatch latch) {
+    try {
+      return latch.await(GrpcFixture.PATIENCE.toSeconds(), TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
+  }
+
+  @Test
+  void whatIsNoHttp2EndsTheConnectionOnly() throws IOException {
+    try (GrpcFixture server = server(GrpcOptions.builder())) {
+      for (String sent : new String[] {"GET / HTTP/1.1\r\nHost: x\r\n\r\n", "\0\0\0\0\0\0\0\0\0"}) {
+        try (Socket socket = new Socket("127.0.0.1", server.server().port())) {
+          socket.setSoTimeout((int) GrpcFixture.PATIENCE.toMillis());
+          socket.getOutputStream().write(sent.getBytes(StandardCharsets.ISO_8859_1));
+          while (socket.getInputStream().read() >= 0) {
+            // what the server says before it closes
+          }
+        }
+      }
+      assertEquals("nereid", name(server.channel(), CallOptions.DEFAULT));
+    }
+  }
+}

@@ -1,0 +1,176 @@
+package io.nereid.server.grpc;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.grpc.CallOptions;
+import io.grpc.MethodDescriptor.MethodType;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.stub.ClientCalls;
+import io.nereid.NereidException;
+import io.nereid.RepositoryOptions;
+import io.nereid.proto.health.HealthCheckRequest;
+import io.nereid.proto.health.HealthCheckResponse;
+import io.nereid.proto.health.HealthCheckResponse.ServingStatus;
+import io.nereid.proto.health.HealthListRequest;
+import io.nereid.proto.health.HealthListResponse;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Iterator;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class HealthServiceTest {
+
+  private static final String CONFIG =
+      """
+      backend: "identity"
+      input { name: "IN" data_type: TYPE_FP32 dims: [ -1 ] }
+      output { name: "OUT" data_type: TYPE_FP32 dims: [ -1 ] }
+      """;
+
+  @TempDir Path repository;
+  private GrpcFixture server;
+
+  @BeforeEach
+  void start() throws IOException {
+    Files.createDirectories(repository.resolve("m/1"));
+    Files.writeString(repository.resolve("m/config.pbtxt"), CONFIG);
+    Files.createDirectories(repository.resolve("broken/1"));
+    Files.writeString(repository.resolve("broken/config.pbtxt"), "backend: \"none\"");
+    server =
+        new GrpcFixture(RepositoryOptions.builder().repository(repository).explicit("m").build());
+  }
+
+  @AfterEach
+  void stop() {
+    server.close();
+  }
+
+  private static CallOptions patience() {
+    return CallOptions.DEFAULT.withDeadlineAfter(
+        GrpcFixture.PATIENCE.toSeconds(), TimeUnit.SECONDS);
+  }
+
+  private ServingStatus check(String service) {
+    HealthCheckRequest request = HealthCheckRequest.newBuilder().setService(service).build();
+    return ClientCalls.blockingUnaryCall(
+            server.channel(),
+            GrpcFixture.method(
+                "grpc.health.v1.Health/Check",
+                MethodType.UNARY,
+                request,
+                HealthCheckResponse.getDefaultInstance()),
+            patience(),
+            request)
+        .getStatus();
+  }
+
+  private Map<String, ServingStatus> list() {
+    HealthListRequest request = HealthListRequest.getDefaultInstance();
+    return ClientCalls.blockingUnaryCall(
+            server.channel(),
+            GrpcFixture.method(
+                "grpc.health.v1.Health/List",
+                MethodType.UNARY,
+                request,
+                HealthListResponse.getDefaultInstance()),
+            patience(),
+            request)
+        .getStatusesMap()
+        .entrySet()
+        .stream()
+        .collect(Collectors.toMap(Map.Entry::getKey, entry -> entry.getValue().getStatus()));
+  }
+
+  private Iterator<HealthCheckResponse> watch(String service) {
+    HealthCheckRequest request = HealthCheckRequest.newBuilder().setService(service).build();
+    return ClientCalls.blockingServerStreamingCall(
+        server.channel(),
+        GrpcFixture.method(
+            "grpc.health.v1.Health/Watch",
+            MethodType.SERVER_STREAMING,
+            request,
+            HealthCheckResponse.getDefaultInstance()),
+        patience(),
+        request);
+  }
+
+  /** What is told until the status comes that is waited for. */
+  private static void await(ServingStatus expected, Iterator<HealthCheckResponse> watch) {
+    ServingStatus told;
+    do {
+      told = watch.next().getStatus();
+    } while (told != expected);
+  }
+
+  @Test
+  void checkAndList() {
+    assertEquals(ServingStatus.SERVING, check(""));
+    assertEquals(ServingStatus.SERVING, check("inference.GRPCInferenceService"));
+    assertEquals(ServingStatus.SERVING, check("m"));
+    StatusRuntimeException unknown =
+        assertThrows(StatusRuntimeException.class, () -> check("none"));
+    assertEquals(Status.Code.NOT_FOUND, unknown.getStatus().getCode());
+    assertEquals(
+        Map.of(
+            "",
+            ServingStatus.SERVING,
+            "inference.GRPCInferenceService",
+            ServingStatus.SERVING,
+            "m",
+            ServingStatus.SERVING),
+        list());
+    assertThrows(NereidException.class, () -> server.nereid().repository().load("broken"));
+    assertEquals(ServingStatus.NOT_SERVING, check(""));
+    assertEquals(ServingStatus.NOT_SERVING, check("broken"));
+    assertEquals(ServingStatus.SERVING, check("m"));
+    assertEquals(ServingStatus.NOT_SERVING, list().get("broken"));
+  }
+
+  @Test
+  void whoWatchesIsToldOfEveryChange() {
+    Iterator<HealthCheckResponse> model = watch("m");
+    Iterator<HealthCheckResponse> all = watch("");
+    Iterator<HealthCheckResponse> broken = watch("broken");
+    assertEquals(ServingStatus.SERVING, model.next().getStatus());
+    assertEquals(ServingStatus.SERVING, all.next().getStatus());
+    assertEquals(ServingStatus.SERVICE_UNKNOWN, broken.next().getStatus());
+    server.nereid().repository().unload("m");
+    await(ServingStatus.SERVICE_UNKNOWN, model);
+    server.nereid().repository().load("m");
+    await(ServingStatus.SERVING, model);
+    assertThrows(NereidException.class, () -> server.nereid().repository().load("broken"));
+    await(ServingStatus.NOT_SERVING, broken);
+    await(ServingStatus.NOT_SERVING, all);
+    server.nereid().repository().unload("broken");
+    await(ServingStatus.SERVICE_UNKNOWN, broken);
+    await(ServingStatus.SERVING, all);
+  }
+
+  @Test
+  void watchesEndWhenTheServerStops() {
+    Iterator<HealthCheckResponse> all = watch("");
+    Iterator<HealthCheckResponse> model = watch("m");
+    assertEquals(ServingStatus.SERVING, all.next().getStatus());
+    assertEquals(ServingStatus.SERVING, model.next().getStatus());
+    long startNs = System.nanoTime();
+    assertTrue(server.server().stop(Duration.ofSeconds(15)));
+    assertTrue(System.nanoTime() - startNs < Duration.ofSeconds(10).toNanos());
+    assertEquals(ServingStatus.NOT_SERVING, all.next().getStatus());
+    StatusRuntimeException end = assertThrows(StatusRuntimeException.class, all::hasNext);
+    assertEquals(Status.Code.UNAVAILABLE, end.getStatus().getCode());
+    assertEquals(ServingStatus.NOT_SERVING, model.next().getStatus());
+    assertFalse(server.state().health().isReady());
+  }
+}
