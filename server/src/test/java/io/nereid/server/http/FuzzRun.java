@@ -2,6 +2,7 @@ package io.nereid.server.http;
 
 import io.nereid.cli.SettingsFuzz;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -21,6 +22,7 @@ final class FuzzRun {
   enum Target {
     HTTP(HttpFuzz.class, FuzzSeeds::http),
     HEAD(HeadFuzz.class, FuzzSeeds::http),
+    JSON(JsonFuzz.class, FuzzSeeds::json),
     SETTINGS(SettingsFuzz.class, FuzzSeeds::settings);
 
     final Class<?> type;
@@ -77,7 +79,7 @@ final class FuzzRun {
             "--instrumentation_includes=io.nereid.server.**:io.nereid.cli.**",
             "--reproducer_path=" + directory,
             "-max_total_time=" + seconds,
-            "-timeout=10",
+            "-timeout=30",
             "-rss_limit_mb=4096",
             "-max_len=4096",
             "-print_final_stats=1",
@@ -92,7 +94,7 @@ final class FuzzRun {
     StringBuilder text = new StringBuilder();
     for (String word : FuzzSeeds.WORDS) {
       text.append('"');
-      for (byte b : word.getBytes(java.nio.charset.StandardCharsets.UTF_8)) {
+      for (byte b : word.getBytes(StandardCharsets.UTF_8)) {
         text.append("\\x").append(HexFormat.of().toHexDigits(b));
       }
       text.append("\"\n");

@@ -34,36 +34,113 @@ final class FuzzSeeds {
   };
 
   private static final String[] PATHS = {
-    "/v2/models/FP32/infer", "/v2/models/BYTES/versions/1/infer", "/v2/models/FP64/generate",
-    "/v2/models/thrice/generate_stream", "/v2/systemsharedmemory/region/r/register",
-    "/v2/models/FP32/trace/setting", "/v2/logging", "/v2/repository/index",
-    "/v2/repository/models/new/load", "/v2/repository/models/INT8/unload"
+    "/v2/models/FP32/infer",
+    "/v2/models/BYTES/versions/1/infer",
+    "/v2/models/FP64/generate",
+    "/v2/models/thrice/generate_stream",
+    "/v2/systemsharedmemory/region/r/register",
+    "/v2/models/FP32/trace/setting",
+    "/v2/logging",
+    "/v2/repository/index",
+    "/v2/repository/models/new/load",
+    "/v2/repository/models/INT8/unload"
   };
 
   private static final String[] GETS = {
-    "/v2", "/v2/health/live", "/v2/health/ready", "/v2/models/FP32", "/v2/models/FP32/ready",
-    "/v2/models/FP32/config", "/v2/models/stats", "/v2/models/FP32/versions/1/stats",
-    "/v2/systemsharedmemory/status", "/v2/cudasharedmemory/region/a/status", "/v2/trace/setting",
-    "/v2/logging", "/v2/models", "http://a/v2/models/%46P32?a=b"
+    "/v2",
+    "/v2/health/live",
+    "/v2/health/ready",
+    "/v2/models/FP32",
+    "/v2/models/FP32/ready",
+    "/v2/models/FP32/config",
+    "/v2/models/stats",
+    "/v2/models/FP32/versions/1/stats",
+    "/v2/systemsharedmemory/status",
+    "/v2/cudasharedmemory/region/a/status",
+    "/v2/trace/setting",
+    "/v2/logging",
+    "/v2/models",
+    "http://a/v2/models/%46P32?a=b"
   };
 
   /** Words that mean something, for a dictionary. */
   static final List<String> WORDS =
       List.of(
-          "\r\n\r\n", "GET ", "POST ", "HEAD ", " HTTP/1.1\r\n", " HTTP/1.0\r\n", "/v2/models/",
-          "/versions/1", "/infer", "/generate", "/generate_stream", "/ready", "/stats", "/config",
-          "/load", "/unload", "Content-Length: ", "Transfer-Encoding: chunked\r\n", "0\r\n\r\n",
-          "Inference-Header-Content-Length: ", "Content-Encoding: gzip\r\n",
-          "Content-Encoding: deflate\r\n", "Accept-Encoding: gzip\r\n", "Connection: close\r\n",
-          "Connection: keep-alive\r\n", "Expect: 100-continue\r\n", "\"inputs\"", "\"outputs\"",
-          "\"name\"", "\"IN\"", "\"OUT\"", "\"shape\"", "\"datatype\"", "\"data\"",
-          "\"parameters\"", "\"binary_data_size\"", "\"binary_data\"", "\"binary_data_output\"",
-          "\"classification\"", "\"shared_memory_region\"", "\"shared_memory_offset\"",
-          "\"shared_memory_byte_size\"", "\"sequence_id\"", "\"sequence_start\"", "\"timeout\"",
-          "\"priority\"", "FP32", "FP64", "INT64", "UINT64", "INT8", "UINT16", "BOOL", "FP16",
-          "BYTES", "queued", "thrice", "NaN", "Infinity", "-Infinity", "true", "false", "null",
-          "\\u0000", "\\ud83d\\ude00", "9223372036854775807", "18446744073709551616", "1e400",
-          "4.9e-324", "http-port: ", "model-repository: ", "log-verbose: ", "&a ", "*a", "--- ");
+          "\r\n\r\n",
+          "GET ",
+          "POST ",
+          "HEAD ",
+          " HTTP/1.1\r\n",
+          " HTTP/1.0\r\n",
+          "/v2/models/",
+          "/versions/1",
+          "/infer",
+          "/generate",
+          "/generate_stream",
+          "/ready",
+          "/stats",
+          "/config",
+          "/load",
+          "/unload",
+          "Content-Length: ",
+          "Transfer-Encoding: chunked\r\n",
+          "0\r\n\r\n",
+          "Inference-Header-Content-Length: ",
+          "Content-Encoding: gzip\r\n",
+          "Content-Encoding: deflate\r\n",
+          "Accept-Encoding: gzip\r\n",
+          "Connection: close\r\n",
+          "Connection: keep-alive\r\n",
+          "Expect: 100-continue\r\n",
+          "\"inputs\"",
+          "\"outputs\"",
+          "\"name\"",
+          "\"IN\"",
+          "\"OUT\"",
+          "\"shape\"",
+          "\"datatype\"",
+          "\"data\"",
+          "\"parameters\"",
+          "\"binary_data_size\"",
+          "\"binary_data\"",
+          "\"binary_data_output\"",
+          "\"classification\"",
+          "\"shared_memory_region\"",
+          "\"shared_memory_offset\"",
+          "\"shared_memory_byte_size\"",
+          "\"sequence_id\"",
+          "\"sequence_start\"",
+          "\"timeout\"",
+          "\"priority\"",
+          "FP32",
+          "FP64",
+          "INT64",
+          "UINT64",
+          "INT8",
+          "UINT16",
+          "BOOL",
+          "FP16",
+          "BYTES",
+          "queued",
+          "thrice",
+          "NaN",
+          "Infinity",
+          "-Infinity",
+          "true",
+          "false",
+          "null",
+          "\\u0000",
+          "\\ud83d\\ude00",
+          "9223372036854775807",
+          "18446744073709551616",
+          "1e400",
+          "4.9e-324",
+          "http-port: ",
+          "model-repository: ",
+          "log-verbose: ",
+          "&a ",
+          "*a",
+          "--- ");
 
   private FuzzSeeds() {}
 
@@ -102,7 +179,10 @@ final class FuzzSeeds {
     seeds.add(utf8("[18446744073709551615,18446744073709551616,1.17549435e-38,4.9e-324,1.5]"));
     seeds.add(utf8("[NaN,Infinity,-Infinity,+Infinity,INF,-INF,null,true,false]"));
     seeds.add(utf8("[16777217.0,0.10000000149011612,8.589973e9,2.2250738585072014e-308]"));
-    seeds.add(utf8(" { \"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9\\ud83d\\ude00\" :\t[[ ],{ }, \"\u00e9\ud83d\ude00\"] } "));
+    seeds.add(
+        utf8(
+            " { \"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9\\ud83d\\ude00\" :\t[[ ],{ }, \"\u00e9\ud83d\ude00\"] } "));
+    seeds.add(utf8("{\"unknown\":[\"\\ud83dx\"]}"));
     seeds.add(utf8("[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]"));
     return seeds;
   }

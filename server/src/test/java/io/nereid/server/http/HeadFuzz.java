@@ -1,5 +1,6 @@
 package io.nereid.server.http;
 
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.net.URLEncoder;
 import java.nio.ByteBuffer;
@@ -20,8 +21,7 @@ public final class HeadFuzz {
   /** Jazzer calls it. */
   public static void fuzzerTestOneInput(byte[] bytes) throws IOException {
     List<String> whole =
-        ParserPropertiesTest.parse(
-            Channels.newChannel(new java.io.ByteArrayInputStream(bytes)));
+        ParserPropertiesTest.parse(Channels.newChannel(new ByteArrayInputStream(bytes)));
     List<String> inPieces =
         ParserPropertiesTest.parse(
             new ParserPropertiesTest.Pieces(ByteBuffer.wrap(bytes), new Random(bytes.length)));

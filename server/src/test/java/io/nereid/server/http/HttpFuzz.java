@@ -35,8 +35,7 @@ import java.util.logging.Logger;
 public final class HttpFuzz {
 
   private static final HttpLimits LIMITS =
-      new HttpLimits(
-          1 << 20, 4096, 100, 100, 10, Duration.ofSeconds(60), Duration.ofSeconds(60));
+      new HttpLimits(1 << 20, 4096, 100, 100, 10, Duration.ofSeconds(60), Duration.ofSeconds(60));
 
   private static HttpFuzz instance;
 
@@ -56,13 +55,7 @@ public final class HttpFuzz {
     LogSettings log = LogSettings.install(LogValues.DEFAULT, Optional.of(Path.of("/dev/null")));
     ServerState state =
         ServerState.builder(nereid).allowClientShm(true).log(Optional.of(log)).build();
-    context =
-        new HttpContext(
-            state,
-            LIMITS,
-            JsonParsing.factory(LIMITS),
-            new ConnectionWatch(),
-            AccessControl.OPEN);
+    context = new HttpContext(state, LIMITS, new ConnectionWatch(), AccessControl.OPEN);
     logger.addHandler(new FailureHandler(failure));
     loadModels();
   }
@@ -91,8 +84,7 @@ public final class HttpFuzz {
       String sent = new String(bytes, StandardCharsets.ISO_8859_1);
       ReplyCheck.check(channel.written(), sent.contains("HEAD "));
     }
-    TestServer.await(
-        () -> nereid.poolStatistics().liveBuffers() == 0, "buffers are still in use");
+    TestServer.await(() -> nereid.poolStatistics().liveBuffers() == 0, "buffers are still in use");
     restoreModels();
   }
 
@@ -111,8 +103,15 @@ public final class HttpFuzz {
   // ---- Models ----------------------------------------------------------------------------------
 
   private static final DataType[] TYPES = {
-    DataType.FP32, DataType.FP64, DataType.INT64, DataType.UINT64, DataType.INT8, DataType.UINT16,
-    DataType.BOOL, DataType.FP16, DataType.BYTES
+    DataType.FP32,
+    DataType.FP64,
+    DataType.INT64,
+    DataType.UINT64,
+    DataType.INT8,
+    DataType.UINT16,
+    DataType.BOOL,
+    DataType.FP16,
+    DataType.BYTES
   };
 
   private void loadModels() {

@@ -52,13 +52,14 @@ final class HttpSoak implements AutoCloseable {
     if (args.length != 2) {
       throw new IllegalArgumentException("expected SECONDS CONNECTIONS");
     }
+    Verdict verdict;
     try (HttpSoak soak = start()) {
-      Verdict verdict = soak.run(Integer.parseInt(args[0]), Integer.parseInt(args[1]));
-      System.out.println(verdict.figures());
-      verdict.faults().forEach(fault -> System.out.println("FAULT: " + fault));
-      System.out.println(verdict.faults().isEmpty() ? "Passed" : "Failed");
-      System.exit(verdict.faults().isEmpty() ? 0 : 1);
+      verdict = soak.run(Integer.parseInt(args[0]), Integer.parseInt(args[1]));
     }
+    System.out.println(verdict.figures());
+    verdict.faults().forEach(fault -> System.out.println("FAULT: " + fault));
+    System.out.println(verdict.faults().isEmpty() ? "Passed" : "Failed");
+    System.exit(verdict.faults().isEmpty() ? 0 : 1);
   }
 
   /** Starts a server with the bundled models, which may be loaded again. */
@@ -115,8 +116,7 @@ final class HttpSoak implements AutoCloseable {
     }
     threads.add(Thread.ofPlatform().start(() -> reload(deadlineNs)));
     for (int second = 1; second <= seconds; second++) {
-      TimeUnit.NANOSECONDS.sleep(
-          startNs + TimeUnit.SECONDS.toNanos(second) - System.nanoTime());
+      TimeUnit.NANOSECONDS.sleep(startNs + TimeUnit.SECONDS.toNanos(second) - System.nanoTime());
       rssKib.add(rssKib());
       if (second % 60 == 0) {
         System.out.printf(
@@ -226,8 +226,7 @@ final class HttpSoak implements AutoCloseable {
 
   private long gauge(String name) throws IOException {
     try (RawClient client = new RawClient(metricsPort)) {
-      String text =
-client.get("/metrics").expect(200).text();
+      String text = client.get("/metrics").expect(200).text();
       return text.lines()
           .filter(line -> line.startsWith(name + " "))
           .mapToLong(line -> (long) Double.parseDouble(line.substring(name.length() + 1)))
@@ -237,8 +236,8 @@ client.get("/metrics").expect(200).text();
   }
 
   @Override
-  public void close() throws InterruptedException {
+  public void close() {
     process.destroy();
-    process.waitFor();
+    process.onExit().join();
   }
 }

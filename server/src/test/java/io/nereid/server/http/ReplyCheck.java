@@ -5,8 +5,8 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
-import tools.jackson.core.JsonParser;
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonParser;
 import tools.jackson.core.ObjectReadContext;
 import tools.jackson.core.json.JsonFactory;
 import tools.jackson.core.json.JsonReadFeature;
@@ -82,9 +82,7 @@ final class ReplyCheck {
       json(body);
     } else if (fields.containsKey("inference-header-content-length")
         && !fields.containsKey("content-encoding")) {
-      json(
-          Arrays.copyOf(
-              body, Integer.parseInt(fields.get("inference-header-content-length"))));
+      json(Arrays.copyOf(body, Integer.parseInt(fields.get("inference-header-content-length"))));
     }
   }
 

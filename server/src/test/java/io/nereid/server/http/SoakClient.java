@@ -90,8 +90,7 @@ final class SoakClient {
   }
 
   private byte[] elements(int count) {
-    ByteBuffer bytes =
-        ByteBuffer.allocate(count * Float.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    ByteBuffer bytes = ByteBuffer.allocate(count * Float.BYTES).order(ByteOrder.LITTLE_ENDIAN);
     float first = random.nextFloat();
     for (int i = 0; i < count; i++) {
       bytes.putFloat(first + i);
