@@ -26,8 +26,8 @@ public final class ServeProcess {
   }
 
   /** With more variables in its environment. */
-  static Process start(String mainClass, List<String> arguments, Map<String, String> variables)
-      throws IOException {
+  public static Process start(
+      String mainClass, List<String> arguments, Map<String, String> variables) throws IOException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.add("--enable-native-access=ALL-UNNAMED");

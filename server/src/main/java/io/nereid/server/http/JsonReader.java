@@ -139,6 +139,7 @@ final class JsonReader {
 
   /** Reads over the value that {@link #next} began. */
   void skip() {
+    checkString();
     if (token != Token.OBJECT && token != Token.ARRAY) {
       return;
     }
@@ -148,6 +149,14 @@ final class JsonReader {
         continue;
       }
       next();
+      checkString();
+    }
+  }
+
+  /** What is read over has to be JSON too. */
+  private void checkString() {
+    if (token == Token.STRING && (escaped || !ascii)) {
+      utf8();
     }
   }
 

@@ -363,6 +363,17 @@ class JsonReaderTest {
     }
   }
 
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"\"\\q\"", "[\"\\ud83dx\"]", "{\"a\":\"\u00ff\"}", "[{\"b\":[\"\\u00g0\"]}]"})
+  void brokenStringsAreRefusedWhereTheyAreSkipped(String value) {
+    byte[] bytes = value.getBytes(StandardCharsets.ISO_8859_1);
+    JsonReader reader = new JsonReader(DEPTH).reset(bytes, 0, bytes.length);
+    reader.next();
+    String message = assertThrows(HttpFailure.class, reader::skip).getMessage();
+    assertTrue(message.contains("broken escape"), message);
+  }
+
   @Test
   void namesAreTheSameObjectsAgain() {
     byte[] bytes = "{\"inputs\":1,\"inputs\":2}".getBytes(StandardCharsets.UTF_8);

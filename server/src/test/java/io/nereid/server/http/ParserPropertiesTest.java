@@ -52,7 +52,7 @@ class ParserPropertiesTest {
   }
 
   /** Gives bytes in pieces of random sizes. */
-  private record Pieces(ByteBuffer bytes, Random random) implements ReadableByteChannel {
+  record Pieces(ByteBuffer bytes, Random random) implements ReadableByteChannel {
 
     @Override
     public int read(ByteBuffer to) {
@@ -76,7 +76,7 @@ class ParserPropertiesTest {
   }
 
   /** What the parser makes of bytes: one line for each request, and how it ended. */
-  private static List<String> parse(ReadableByteChannel channel) throws IOException {
+  static List<String> parse(ReadableByteChannel channel) throws IOException {
     HttpLimits limits = HttpLimits.DEFAULT;
     ConnectionInput input = new ConnectionInput(channel, limits.headBytes());
     RequestHeadParser parser = new RequestHeadParser(input, limits.headBytes(), null);

@@ -1,0 +1,177 @@
+package io.nereid.server.http;
+
+import io.helidon.common.concurrency.limits.FixedLimit;
+import io.nereid.DataType;
+import io.nereid.DynamicBatching;
+import io.nereid.Model;
+import io.nereid.ModelSpec;
+import io.nereid.ModelState;
+import io.nereid.Nereid;
+import io.nereid.NereidOptions;
+import io.nereid.RepositoryOptions;
+import io.nereid.Tensor;
+import io.nereid.backend.Backend;
+import io.nereid.backend.Batch;
+import io.nereid.server.access.AccessControl;
+import io.nereid.server.log.LogSettings;
+import io.nereid.server.log.LogValues;
+import io.nereid.server.shared.ServerState;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.logging.Handler;
+import java.util.logging.Level;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+
+/**
+ * A target for fuzzing: any bytes as what a client sends over a connection. Every request has one
+ * whole reply that is no failure of the server, and nothing is left behind.
+ */
+public final class HttpFuzz {
+
+  private static final HttpLimits LIMITS =
+      new HttpLimits(1 << 20, 4096, 100, 100, 10, Duration.ofSeconds(60), Duration.ofSeconds(60));
+
+  private static HttpFuzz instance;
+
+  /** Held here: loggers are kept weakly. */
+  private final Logger logger = Logger.getLogger("io.nereid.server");
+
+  private final AtomicReference<LogRecord> failure = new AtomicReference<>();
+  private final Nereid nereid;
+  private final HttpContext context;
+  private final Map<String, ModelSpec> specs = new HashMap<>();
+
+  private HttpFuzz() {
+    nereid =
+        Nereid.open(
+            RepositoryOptions.builder().explicit().build(),
+            NereidOptions.builder().cacheByteLimit(1 << 20).build());
+    LogSettings log = LogSettings.install(LogValues.DEFAULT, Optional.of(Path.of("/dev/null")));
+    ServerState state =
+        ServerState.builder(nereid).allowClientShm(true).log(Optional.of(log)).build();
+    context = new HttpContext(state, LIMITS, new ConnectionWatch(), AccessControl.OPEN);
+    logger.addHandler(new FailureHandler(failure));
+    loadModels();
+  }
+
+  /** Jazzer calls it. */
+  public static synchronized void fuzzerTestOneInput(byte[] bytes) {
+    if (instance == null) {
+      instance = new HttpFuzz();
+    }
+    instance.serve(bytes, false);
+    instance.serve(bytes, true);
+  }
+
+  private void serve(byte[] bytes, boolean inPieces) {
+    failure.set(null);
+    MemoryChannel channel = new MemoryChannel(bytes, inPieces);
+    new HttpConnection(context, channel).handle(FixedLimit.create());
+    LogRecord record = failure.get();
+    if (record != null) {
+      throw new AssertionError(record.getMessage(), record.getThrown());
+    }
+    if (channel.isOpen() || context.watch().count() != 0) {
+      throw new AssertionError("the connection is still open");
+    }
+    if (!channel.gone()) {
+      String sent = new String(bytes, StandardCharsets.ISO_8859_1);
+      ReplyCheck.check(channel.written(), sent.contains("HEAD "));
+    }
+    TestServer.await(() -> nereid.poolStatistics().liveBuffers() == 0, "buffers are still in use");
+    restoreModels();
+  }
+
+  /** The input may have loaded and unloaded some. */
+  private void restoreModels() {
+    for (Model model : nereid.models()) {
+      ModelSpec spec = specs.get(model.name());
+      if (spec == null && model.state() == ModelState.READY) {
+        model.unload();
+      } else if (spec != null && model.state() != ModelState.READY) {
+        nereid.load(spec);
+      }
+    }
+  }
+
+  // ---- Models ----------------------------------------------------------------------------------
+
+  private static final DataType[] TYPES = {
+    DataType.FP32,
+    DataType.FP64,
+    DataType.INT64,
+    DataType.UINT64,
+    DataType.INT8,
+    DataType.UINT16,
+    DataType.BOOL,
+    DataType.FP16,
+    DataType.BYTES
+  };
+
+  private void loadModels() {
+    for (DataType type : TYPES) {
+      load(TestServer.identity(type.name(), type));
+    }
+    load(
+        TestServer.identity("queued", DataType.FP32)
+            .inline(false)
+            .responseCache(true)
+            .dynamicBatching(DynamicBatching.builder().build()));
+    Backend thrice = context -> HttpFuzz::answerThrice;
+    load(
+        ModelSpec.builder("thrice")
+            .backend(thrice)
+            .decoupled(true)
+            .input("TEXT", DataType.BYTES, 1)
+            .output("OUT", DataType.BYTES, 1));
+  }
+
+  private void load(ModelSpec.Builder model) {
+    ModelSpec spec = model.build();
+    specs.put(spec.name(), spec);
+    nereid.load(spec);
+  }
+
+  private static void answerThrice(Batch batch) {
+    for (int i = 0; i < batch.requestCount(); i++) {
+      for (int j = 0; j < 3; j++) {
+        batch.request(i).output("OUT", Tensor.ofStrings(new String[] {"a\"\n\u20ac" + j}, 1));
+        batch.request(i).respond();
+      }
+    }
+  }
+
+  /** Keeps what the server says went wrong. */
+  private static final class FailureHandler extends Handler {
+
+    private final AtomicReference<LogRecord> first;
+
+    FailureHandler(AtomicReference<LogRecord> first) {
+      this.first = first;
+    }
+
+    @Override
+    public void publish(LogRecord record) {
+      boolean severe = record.getLevel().intValue() >= Level.SEVERE.intValue();
+      if (severe && (record.getThrown() != null || !ReplyCheck.isTold(record.getMessage()))) {
+        first.compareAndSet(null, record);
+      }
+    }
+
+    @Override
+    public void flush() {
+      // Nothing is held back.
+    }
+
+    @Override
+    public void close() {
+      // Nothing is open.
+    }
+  }
+}

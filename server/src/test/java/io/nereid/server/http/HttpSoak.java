@@ -1,0 +1,243 @@
+package io.nereid.server.http;
+
+import io.nereid.cli.ServeProcess;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * Loads a server process fully for a while: {@code HttpSoak SECONDS CONNECTIONS}, with the class
+ * path of the tests. In the end nothing may be left: no buffer, no connection, no memory that grew.
+ */
+final class HttpSoak implements AutoCloseable {
+
+  /** Until then the JVM compiles, and its heap takes its size. */
+  private static final double WARM_UP = 0.25;
+
+  /** What the RSS may grow by between the means of the second and the last quarter of a run. */
+  private static final double MOST_GROWTH = 0.05;
+
+  /** A shorter run says nothing about memory. */
+  private static final int LEAST_SECONDS_FOR_GROWTH = 120;
+
+  private static final int MOST_TOLD = 10;
+
+  private final Process process;
+  private final int port;
+  private final int metricsPort;
+  private final LongAdder answered = new LongAdder();
+  private final LongAdder brokenOff = new LongAdder();
+  private final LongAdder reloads = new LongAdder();
+  private final List<String> unexpected = new ArrayList<>();
+  private final List<Long> rssKib = new ArrayList<>(); // one each second
+
+  /** How it ended: the figures, and what is wrong with them. */
+  record Verdict(String figures, List<String> faults) {}
+
+  private HttpSoak(Process process, int port, int metricsPort) {
+    this.process = process;
+    this.port = port;
+    this.metricsPort = metricsPort;
+  }
+
+  public static void main(String[] args) throws Exception {
+    if (args.length != 2) {
+      throw new IllegalArgumentException("expected SECONDS CONNECTIONS");
+    }
+    Verdict verdict;
+    try (HttpSoak soak = start()) {
+      verdict = soak.run(Integer.parseInt(args[0]), Integer.parseInt(args[1]));
+    }
+    System.out.println(verdict.figures());
+    verdict.faults().forEach(fault -> System.out.println("FAULT: " + fault));
+    System.out.println(verdict.faults().isEmpty() ? "Passed" : "Failed");
+    System.exit(verdict.faults().isEmpty() ? 0 : 1);
+  }
+
+  /** Starts a server with the bundled models, which may be loaded again. */
+  static HttpSoak start() throws IOException {
+    Process process =
+        ServeProcess.start(
+            "io.nereid.cli.Main",
+            ServeProcess.arguments("--model-control-mode", "explicit", "--load-model", "*"),
+            // A heap that is used up soon shows what grows.
+            Map.of("JAVA_TOOL_OPTIONS", "-Xmx256m"));
+    BufferedReader printed = process.inputReader();
+    int port = 0;
+    int metricsPort = 0;
+    for (String line = printed.readLine(); line != null; line = printed.readLine()) {
+      if (line.startsWith("Serving HTTP at ")) {
+        port = port(line);
+      } else if (line.startsWith("Serving metrics at ")) {
+        metricsPort = port(line);
+      } else if (line.startsWith("Ready")) {
+        Thread.ofPlatform().daemon().start(() -> passOn(printed));
+        return new HttpSoak(process, port, metricsPort);
+      }
+    }
+    throw new IOException("the server did not start");
+  }
+
+  /** What the server says while it is there. */
+  private static void passOn(BufferedReader printed) {
+    try {
+      printed.lines().forEach(System.out::println);
+    } catch (UncheckedIOException e) {
+      // It was stopped.
+    }
+  }
+
+  private static int port(String line) {
+    return Integer.parseInt(line.replaceAll(".*:([0-9]+).*", "$1"));
+  }
+
+  /** Runs it; once. */
+  Verdict run(int seconds, int connections) throws Exception {
+    long startNs = System.nanoTime();
+    long deadlineNs = startNs + TimeUnit.SECONDS.toNanos(seconds);
+    List<Thread> threads = new ArrayList<>();
+    for (int i = 0; i < connections; i++) {
+      SoakClient client = new SoakClient(port, i, answered, brokenOff, this::unexpected);
+      threads.add(
+          Thread.ofPlatform()
+              .start(() -> {
+                while (System.nanoTime() < deadlineNs) {
+                  client.converse(deadlineNs);
+                }
+              }));
+    }
+    threads.add(Thread.ofPlatform().start(() -> reload(deadlineNs)));
+    for (int second = 1; second <= seconds; second++) {
+      TimeUnit.NANOSECONDS.sleep(startNs + TimeUnit.SECONDS.toNanos(second) - System.nanoTime());
+      rssKib.add(rssKib());
+      if (second % 60 == 0) {
+        System.out.printf(
+            Locale.ROOT,
+            "%2d min: %,d requests, %d MiB RSS%n",
+            second / 60,
+            answered.sum(),
+            rssKib.getLast() >> 10);
+      }
+    }
+    for (Thread thread : threads) {
+      thread.join();
+    }
+    return verdict(seconds);
+  }
+
+  /** Loads the model that most requests are for again and again, while they are served. */
+  private void reload(long deadlineNs) {
+    while (System.nanoTime() < deadlineNs) {
+      try (RawClient client = new RawClient(port)) {
+        client.post("/v2/repository/models/identity_fp32/load", "").expect(200);
+        reloads.increment();
+        TimeUnit.SECONDS.sleep(1);
+      } catch (IOException | AssertionError e) {
+        unexpected("reload: " + e);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        return;
+      }
+    }
+  }
+
+  /** Requests that got their answer. */
+  long answered() {
+    return answered.sum();
+  }
+
+  private synchronized void unexpected(String what) {
+    if (unexpected.size() < MOST_TOLD) {
+      unexpected.add(what);
+    }
+  }
+
+  private long rssKib() throws IOException {
+    for (String line : Files.readAllLines(Path.of("/proc/" + process.pid() + "/status"))) {
+      if (line.startsWith("VmRSS:")) {
+        return Long.parseLong(line.replaceAll("[^0-9]", ""));
+      }
+    }
+    throw new IOException("the server has no RSS: it is gone");
+  }
+
+  private Verdict verdict(int seconds) throws IOException {
+    List<String> faults = new ArrayList<>(unexpected);
+    long buffers = settled("nereid_pool_buffers");
+    long bytes = settled("nv_pinned_memory_pool_used_bytes");
+    long open = settled("nereid_connections{protocol=\"http\"}");
+    expectNone(buffers, "live buffers", faults);
+    expectNone(bytes, "bytes of live buffers", faults);
+    expectNone(open, "open connections", faults);
+    int quarter = (int) (rssKib.size() * WARM_UP);
+    double early = mean(rssKib.subList(quarter, 2 * quarter));
+    double late = mean(rssKib.subList(rssKib.size() - quarter, rssKib.size()));
+    double growth = late / early - 1;
+    if (seconds >= LEAST_SECONDS_FOR_GROWTH && growth > MOST_GROWTH) {
+      faults.add(String.format(Locale.ROOT, "RSS grew by %.1f %%", growth * 100));
+    }
+    String figures =
+        String.format(
+            Locale.ROOT,
+            "%d s: %,d requests answered (%.0f/s), %,d broken off, %d reloads, RSS %.0f MiB in the"
+                + " second quarter and %.0f MiB in the last (%+.1f %%), %d live buffers, %d"
+                + " connections",
+            seconds,
+            answered.sum(),
+            answered.sum() / (double) seconds,
+            brokenOff.sum(),
+            reloads.sum(),
+            early / 1024,
+            late / 1024,
+            growth * 100,
+            buffers,
+            open);
+    return new Verdict(figures, faults);
+  }
+
+  private static void expectNone(long count, String what, List<String> faults) {
+    if (count != 0) {
+      faults.add(count + " " + what + " are left");
+    }
+  }
+
+  private static double mean(List<Long> values) {
+    return values.stream().mapToLong(Long::longValue).average().orElseThrow();
+  }
+
+  /** A gauge when it has come to zero, or its value when it does not in time. */
+  private long settled(String name) throws IOException {
+    long deadlineNs = System.nanoTime() + TestServer.PATIENCE.toNanos();
+    while (true) {
+      long value = gauge(name);
+      if (value == 0 || System.nanoTime() - deadlineNs > 0) {
+        return value;
+      }
+    }
+  }
+
+  private long gauge(String name) throws IOException {
+    try (RawClient client = new RawClient(metricsPort)) {
+      String text = client.get("/metrics").expect(200).text();
+      return text.lines()
+          .filter(line -> line.startsWith(name + " "))
+          .mapToLong(line -> (long) Double.parseDouble(line.substring(name.length() + 1)))
+          .findFirst()
+          .orElseThrow(() -> new IOException("no " + name + " in " + text));
+    }
+  }
+
+  @Override
+  public void close() {
+    process.destroy();
+    process.onExit().join();
+  }
+}
