@@ -84,6 +84,20 @@ class OddHttpServersTest {
     }
   }
 
+  /** A proxy would make {@code /v2/models/../ready} another endpoint. */
+  @Test
+  void namesThatPathsAreResolvedByAreRefused() throws Exception {
+    try (ScriptedServer server = new ScriptedServer(request -> json("200 OK", "{}"));
+        InferenceClient client = server.connect()) {
+      assertThrows(InferenceException.class, () -> client.unloadModel(".."));
+      assertThrows(InferenceException.class, () -> client.modelReady("m", "."));
+      InferRequest request =
+          InferRequest.builder("..").input("IN", Tensor.ofInts(new int[] {1}, 1)).build();
+      assertThrows(InferenceException.class, () -> client.infer(request));
+      assertEquals(0, server.requests.size());
+    }
+  }
+
   @Test
   void serversWithoutBinaryDataAreSentJson() throws Exception {
     ClientOptions options = ClientOptions.builder().binaryData(false).build();
