@@ -46,8 +46,7 @@ public record RetryPolicy(
               + maxBackoff);
     }
     if (maxBackoff.compareTo(LONGEST_BACKOFF) > 0) {
-      throw new IllegalArgumentException(
-          "expected maxBackoff of a day at most, got " + maxBackoff);
+      throw new IllegalArgumentException("expected maxBackoff of a day at most, got " + maxBackoff);
     }
   }
 
