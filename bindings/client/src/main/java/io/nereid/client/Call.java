@@ -86,7 +86,7 @@ final class Call<T> {
     Attempt<T> attempt;
     try {
       attempt = starter.start(limit);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) { // an attempt after a pause has nobody else to tell
       result.completeExceptionally(describe(e));
       return;
     }

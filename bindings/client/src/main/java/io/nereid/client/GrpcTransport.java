@@ -69,9 +69,19 @@ final class GrpcTransport implements Transport {
     Metadata metadata = new Metadata();
     options
         .headers()
-        .forEach((name, value) ->
-            metadata.put(Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER), value));
+        .forEach((name, value) -> {
+          checkHeader(name, value);
+          metadata.put(Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER), value);
+        });
     return metadata;
+  }
+
+  /** The transport would leave such a header out, and say so in a log only. */
+  private static void checkHeader(String name, String value) {
+    if (!value.chars().allMatch(c -> c >= ' ' && c <= '~')) { // not shown: it may be a secret
+      throw new IllegalArgumentException(
+          "expected printable ASCII as the value of header '" + name + "', got other characters");
+    }
   }
 
   private static ChannelCredentials credentials(TlsOptions options, boolean tls) {

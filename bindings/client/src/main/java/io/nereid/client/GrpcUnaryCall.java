@@ -64,7 +64,7 @@ final class GrpcUnaryCall<R, T> extends ClientCall.Listener<R> {
     T value;
     try {
       value = reader.apply(reply);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) { // the transport would only log it, and the caller wait
       result.completeExceptionally(e);
       return;
     }

@@ -29,6 +29,10 @@ final class HttpReplyReader
 
   private int status;
   private HttpHeaders headers;
+
+  /** Why the body is not wanted; kept, as only cancelling the subscription ends the connection. */
+  private InferenceException refusal;
+
   private Flow.Subscription subscription;
   private long jsonLength; // -1: everything is text
   private byte[] text;
@@ -51,6 +55,16 @@ final class HttpReplyReader
     begun = true;
     status = info.statusCode();
     headers = info.headers();
+    try {
+      prepare();
+    } catch (InferenceException e) {
+      refusal = e;
+    }
+    return this;
+  }
+
+  /** Makes room for what the headers announce, or refuses it. */
+  private void prepare() {
     long length = headers.firstValueAsLong("Content-Length").orElse(-1);
     jsonLength = jsonLength(length);
     long wanted = jsonLength >= 0 ? jsonLength : Math.max(0, length);
@@ -61,7 +75,6 @@ final class HttpReplyReader
     if (jsonLength >= 0 && length > jsonLength) {
       binary = pool.take(length - jsonLength);
     }
-    return this;
   }
 
   private long jsonLength(long length) {
@@ -96,6 +109,11 @@ final class HttpReplyReader
   @Override
   public void onSubscribe(Flow.Subscription granted) {
     subscription = granted;
+    if (refusal != null) {
+      granted.cancel();
+      result.completeExceptionally(refusal);
+      return;
+    }
     granted.request(Long.MAX_VALUE);
   }
 

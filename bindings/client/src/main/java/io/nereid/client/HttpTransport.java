@@ -185,6 +185,10 @@ final class HttpTransport implements Transport {
 
   /** A name as one segment of a path. */
   static String encoded(String name) {
+    if (name.equals(".") || name.equals("..")) { // proxies resolve them, encoded or not
+      throw new InferenceException(
+          StatusCode.INVALID_ARGUMENT, "expected a name, got '" + name + "'");
+    }
     StringBuilder path = new StringBuilder(name.length());
     for (byte next : name.getBytes(StandardCharsets.UTF_8)) {
       char character = (char) (next & 0xff);

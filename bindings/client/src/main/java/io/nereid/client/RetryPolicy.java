@@ -17,11 +17,14 @@ import java.util.random.RandomGenerator;
  *
  * @param maxAttempts how often a call is made at most; 1: never again
  * @param initialBackoff the first pause
- * @param maxBackoff the longest pause
+ * @param maxBackoff the longest pause, a day at most
  * @param retryInfer whether inference may be repeated
  */
 public record RetryPolicy(
     int maxAttempts, Duration initialBackoff, Duration maxBackoff, boolean retryInfer) {
+
+  /** Longer is a mistake, and centuries do not even fit into nanoseconds. */
+  private static final Duration LONGEST_BACKOFF = Duration.ofDays(1);
 
   /** Three attempts, pauses from 50 ms to 2 s, and inference is not repeated. */
   public static final RetryPolicy DEFAULT =
@@ -41,6 +44,9 @@ public record RetryPolicy(
               + initialBackoff
               + " and "
               + maxBackoff);
+    }
+    if (maxBackoff.compareTo(LONGEST_BACKOFF) > 0) {
+      throw new IllegalArgumentException("expected maxBackoff of a day at most, got " + maxBackoff);
     }
   }
 

@@ -113,6 +113,19 @@ class GrpcPeerTest {
   }
 
   @Test
+  void headersThatCannotBeSentAreRefused() {
+    for (String value : List.of("a\r\nb", "a\n", "\u0000", "ä", "\u007f")) {
+      ClientOptions options = ClientOptions.builder().header("authorization", value).build();
+      for (String server : List.of("grpc://localhost:1", "http://localhost:1")) {
+        if (server.startsWith("grpc") || value.contains("\n")) { // HTTP takes more than gRPC
+          assertThrows(
+              IllegalArgumentException.class, () -> InferenceClient.connect(server, options));
+        }
+      }
+    }
+  }
+
+  @Test
   void typedContentsAreReadAsTensors() throws Exception {
     ModelInferResponse typed =
         ModelInferResponse.newBuilder()

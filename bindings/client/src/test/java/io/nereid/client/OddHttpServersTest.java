@@ -10,9 +10,16 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -74,6 +81,20 @@ class OddHttpServersTest {
                       + "{\"name\":\"Y\",\"parameters\":{\"classification\":3,\"binary_data\":true}},"
                       + "{\"name\":\"Z\",\"parameters\":{\"shared_memory_region\":\"r\","
                       + "\"shared_memory_byte_size\":64}}]}"));
+    }
+  }
+
+  /** A proxy would make {@code /v2/models/../ready} another endpoint. */
+  @Test
+  void namesThatPathsAreResolvedByAreRefused() throws Exception {
+    try (ScriptedServer server = new ScriptedServer(request -> json("200 OK", "{}"));
+        InferenceClient client = server.connect()) {
+      assertThrows(InferenceException.class, () -> client.unloadModel(".."));
+      assertThrows(InferenceException.class, () -> client.modelReady("m", "."));
+      InferRequest request =
+          InferRequest.builder("..").input("IN", Tensor.ofInts(new int[] {1}, 1)).build();
+      assertThrows(InferenceException.class, () -> client.infer(request));
+      assertEquals(0, server.requests.size());
     }
   }
 
@@ -357,6 +378,30 @@ class OddHttpServersTest {
         InferenceException failure =
             assertThrows(InferenceException.class, () -> client.infer(REQUEST));
         assertEquals(StatusCode.RESOURCE_EXHAUSTED, failure.code());
+      }
+    }
+  }
+
+  /** A server that went on sending would do so to nobody. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "content-length: 9999",
+        "content-length: 100\r\nContent-Encoding: gzip",
+        "content-length: 100\r\nInference-Header-Content-Length: x"
+      })
+  void theConnectionOfARefusedReplyIsClosed(String fields) throws Exception {
+    ClientOptions options = ClientOptions.builder().maxResponseBytes(1000).build();
+    try (ServerSocket listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+        InferenceClient client =
+            InferenceClient.connect("http://127.0.0.1:" + listener.getLocalPort(), options)) {
+      CompletableFuture<InferResponse> reply = client.inferAsync(REQUEST);
+      try (Socket connection = listener.accept()) {
+        connection.setSoTimeout(10_000);
+        String head = "HTTP/1.1 200 OK\r\n" + fields + "\r\n\r\n";
+        connection.getOutputStream().write(head.getBytes(StandardCharsets.ISO_8859_1));
+        assertThrows(ExecutionException.class, () -> reply.get(10, TimeUnit.SECONDS));
+        connection.getInputStream().transferTo(OutputStream.nullOutputStream()); // to its end
       }
     }
   }

@@ -60,5 +60,7 @@ class RetryPolicyTest {
     assertThrows(
         IllegalArgumentException.class, () -> new RetryPolicy(1, ms, Duration.ZERO, false));
     assertThrows(IllegalArgumentException.class, () -> new RetryPolicy(1, ms.negated(), ms, false));
+    Duration centuries = Duration.ofSeconds(Long.MAX_VALUE);
+    assertThrows(IllegalArgumentException.class, () -> new RetryPolicy(1, ms, centuries, false));
   }
 }

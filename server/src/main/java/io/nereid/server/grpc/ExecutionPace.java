@@ -2,6 +2,7 @@ package io.nereid.server.grpc;
 
 import io.nereid.InferResponse;
 import io.nereid.Model;
+import io.nereid.ModelState;
 import io.nereid.Timings;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -22,13 +23,22 @@ final class ExecutionPace {
   /** The share of a faster execution in the estimate: 1 of so many. */
   private static final int DECAY = 16;
 
-  /** By model. Models of a runtime are kept as long as it lives, so this grows no further. */
+  /** By model. One that is gone for good is forgotten when a new one comes. */
   static final class Table {
     private final ConcurrentHashMap<Model, ExecutionPace> paces = new ConcurrentHashMap<>();
 
     ExecutionPace of(Model model) {
       ExecutionPace pace = paces.get(model);
-      return pace == null ? paces.computeIfAbsent(model, unknown -> new ExecutionPace()) : pace;
+      return pace == null ? add(model) : pace;
+    }
+
+    private ExecutionPace add(Model model) {
+      paces.keySet().removeIf(known -> known.state() == ModelState.UNLOADED);
+      return paces.computeIfAbsent(model, unknown -> new ExecutionPace());
+    }
+
+    int size() {
+      return paces.size();
     }
   }
 

@@ -17,6 +17,9 @@ final class IncomingInput {
   /** In how many messages the contents are, their own included. */
   private static final int CONTENTS_DEPTH = 2;
 
+  /** Beyond this a shape is not even kept to be told about: models take far fewer dimensions. */
+  private static final int MOST_DIMS = 64;
+
   private String name = "";
   private String datatype = "";
   private long[] shape = new long[4];
@@ -63,6 +66,9 @@ final class IncomingInput {
   }
 
   private void addDim(long dim) {
+    if (rank == MOST_DIMS) {
+      throw WireReader.malformed("a shape has more than " + MOST_DIMS + " dimensions");
+    }
     if (rank == shape.length) {
       shape = Arrays.copyOf(shape, 2 * rank);
     }
@@ -70,6 +76,7 @@ final class IncomingInput {
   }
 
   private void readContents(WireReader in, ContentPlacement placement) {
+    in.countPart();
     int length = in.readLength();
     hasContents = true;
     // What follows might change what this means, as a second occurrence would.

@@ -53,6 +53,7 @@ final class InferMessage {
   }
 
   private void readInput(WireReader in, ContentPlacement placement) {
+    in.countPart();
     long outer = in.enter(in.readLength());
     IncomingInput input = new IncomingInput();
     inputs.add(input);
@@ -61,6 +62,7 @@ final class InferMessage {
   }
 
   private void readOutput(WireReader in) {
+    in.countPart();
     long outer = in.enter(in.readLength());
     String name = "";
     InferParameters said = null;
@@ -79,6 +81,7 @@ final class InferMessage {
   }
 
   private void readRawContents(WireReader in, ContentPlacement placement) {
+    in.countPart();
     int length = in.readLength();
     IncomingInput input = rawUnassigned ? null : nextRawInput();
     Tensor tensor = null;

@@ -33,6 +33,7 @@ final class InferParameters {
 
   /** Reads one entry, after its tag. */
   void readEntry(WireReader in) {
+    in.countPart();
     long outer = in.enter(in.readLength());
     String key = "";
     Object value = Unset.UNSET;

@@ -82,13 +82,13 @@ final class OutgoingReply extends InputStream implements Drainable, KnownLength 
     return reply;
   }
 
-  /** The failure of a request in a stream. */
-  static OutgoingReply error(String message, String id) {
+  /** A failure in a stream, which is mostly the last of its request. */
+  static OutgoingReply error(String message, String id, boolean last) {
     OutgoingReply reply = new OutgoingReply(null);
     reply.head.string(1, message);
     int from = reply.head.end();
     reply.head.string(3, id);
-    reply.writeFinal(true);
+    reply.writeFinal(last);
     reply.head.enclose(2, from);
     reply.finish();
     return reply;

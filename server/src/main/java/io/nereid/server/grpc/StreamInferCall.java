@@ -251,14 +251,28 @@ final class StreamInferCall extends ServerCall.Listener<IncomingRequest> {
   }
 
   private void write(Ready item) {
-    if (item.failure() != null && failsAsCall) {
-      close(GrpcStatus.of(item.failure()));
-      return;
-    }
-    if (!item.silent()) {
-      try (OutgoingReply reply = reply(item)) {
-        call.sendMessage(reply);
+    // Asked now, since the response may be closed when its reply cannot be made.
+    boolean last = item.ends() || item.response().isFinal();
+    Throwable failure = item.failure();
+    OutgoingReply reply = null;
+    if (failure == null && !item.silent()) {
+      try {
+        reply = reply(item, last);
+      } catch (RuntimeException | Error e) { // too large, or it is not wanted as it is
+        failure = e;
       }
+    }
+    if (failure != null) {
+      Status status = GrpcStatus.of(failure);
+      if (failsAsCall) {
+        close(status);
+        return;
+      }
+      String id = item.request().incoming().id();
+      reply = OutgoingReply.error(status.getDescription(), id, last);
+    }
+    if (reply != null) {
+      send(reply);
     }
     item.request().written();
     if (item.ends()) {
@@ -267,24 +281,19 @@ final class StreamInferCall extends ServerCall.Listener<IncomingRequest> {
     }
   }
 
-  private static OutgoingReply reply(Ready item) {
-    IncomingRequest incoming = item.request().incoming();
-    if (item.failure() != null) {
-      return error(item.failure(), incoming.id());
+  private void send(OutgoingReply reply) {
+    try (reply) {
+      call.sendMessage(reply);
     }
+  }
+
+  private static OutgoingReply reply(Ready item, boolean last) {
+    IncomingRequest incoming = item.request().incoming();
     if (item.response() == null) {
       Model model = incoming.model();
       return OutgoingReply.emptyFinal(model.name(), model.version(), incoming.id());
     }
-    try {
-      return OutgoingReply.streamed(item.response(), incoming.forms(), item.response().isFinal());
-    } catch (RuntimeException | Error e) { // too large
-      return error(e, incoming.id());
-    }
-  }
-
-  private static OutgoingReply error(Throwable failure, String id) {
-    return OutgoingReply.error(GrpcStatus.of(failure).getDescription(), id);
+    return OutgoingReply.streamed(item.response(), incoming.forms(), last);
   }
 
   /** Ends the stream before its time. */

@@ -30,6 +30,12 @@ final class WireReader {
   /** How deep messages and groups may be nested, as in protobuf-java. */
   private static final int DEPTH_LIMIT = 100;
 
+  /**
+   * Most inputs, outputs, contents and parameters of a message, all counted together: each takes up
+   * to a hundred times the memory that it takes on the wire.
+   */
+  static final int PART_LIMIT = 65_536;
+
   /** The limit of a message whose length is not known: where its stream ends. */
   private static final long UNKNOWN = Long.MAX_VALUE / 2;
 
@@ -50,6 +56,7 @@ final class WireReader {
   private long chunkOffset; // of the chunk's index 0 in the message
   private long limit; // where the innermost message ends
   private int depth;
+  private int partCount;
 
   /** For a message that is a stream of the transport's. */
   WireReader(InputStream stream) {
@@ -257,6 +264,13 @@ final class WireReader {
   private void deeper() {
     if (++depth > DEPTH_LIMIT) {
       throw malformed("messages are nested more than " + DEPTH_LIMIT + " deep");
+    }
+  }
+
+  /** Counts an input, an output, contents or a parameter. */
+  void countPart() {
+    if (++partCount > PART_LIMIT) {
+      throw malformed("it has more than " + PART_LIMIT + " inputs, outputs and parameters");
     }
   }
 

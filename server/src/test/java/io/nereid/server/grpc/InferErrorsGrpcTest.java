@@ -18,6 +18,7 @@ import io.nereid.NereidOptions;
 import io.nereid.proto.InferParameter;
 import io.nereid.proto.InferTensorContents;
 import io.nereid.proto.ModelInferRequest;
+import io.nereid.proto.ModelInferRequest.InferInputTensor;
 import io.nereid.proto.ModelInferRequest.InferRequestedOutputTensor;
 import io.nereid.proto.ModelInferResponse;
 import io.nereid.server.http.GateBackend;
@@ -206,6 +207,26 @@ class InferErrorsGrpcTest {
           failure.getStatus().getDescription().startsWith("failed to parse the request: "),
           failure.getStatus().getDescription());
     }
+  }
+
+  /** A part takes two bytes on the wire, and many times that in memory. */
+  @Test
+  void messagesOfVeryManyParts() {
+    ModelInferRequest.Builder inputs = floats("m", 1);
+    ModelInferRequest.Builder outputs = floats("m", 1);
+    ModelInferRequest.Builder contents = floats("m", 1);
+    for (int i = 0; i < WireReader.PART_LIMIT; i++) {
+      inputs.addInputs(InferInputTensor.getDefaultInstance());
+      outputs.addOutputs(InferRequestedOutputTensor.getDefaultInstance());
+      contents.addRawInputContents(ByteString.EMPTY);
+    }
+    for (ModelInferRequest.Builder request : List.of(inputs, outputs, contents)) {
+      invalid("it has more than 65536 inputs, outputs and parameters", request);
+    }
+    invalid(
+        "a shape has more than 64 dimensions",
+        floats("m", 1).setInputs(0, input("IN", "FP32", new long[1 << 20])));
+    server.infer(floats("m", 1));
   }
 
   @Test

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.protobuf.ByteString;
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
 import io.grpc.Metadata;
@@ -176,6 +177,39 @@ class StreamInferTest {
     assertEquals(Status.Code.NOT_FOUND, status.getCode());
     assertTrue(status.getDescription().contains("'x' is not found"), status.getDescription());
     gate.open(1);
+  }
+
+  /** Whether an output can be had as classes shows when it is there. */
+  @Test
+  void aReplyThatCannotBeMadeIsAFailureLikeOthers() throws Exception {
+    server.identity("strings", DataType.BYTES);
+    ModelInferRequest.Builder request =
+        ModelInferRequest.newBuilder()
+            .setModelName("strings")
+            .setId("s")
+            .addInputs(
+                input("IN", "BYTES", 1, 1)
+                    .setContents(
+                        InferTensorContents.newBuilder()
+                            .addBytesContents(ByteString.copyFromUtf8("x"))))
+            .addOutputs(
+                ModelInferRequest.InferRequestedOutputTensor.newBuilder()
+                    .setName("OUT")
+                    .putParameters("classification", parameter(1)));
+    Client patient = new Client();
+    ModelStreamInferResponse response = patient.send(request).next();
+    assertTrue(response.getErrorMessage().contains("unsupported type 'BYTES'"));
+    assertEquals("s", response.getInferResponse().getId());
+    assertTrue(isFinal(response.getInferResponse()));
+    assertEquals(Status.Code.OK, patient.finish().getCode());
+    Metadata headers = new Metadata();
+    headers.put(GRPC_ERROR, "true");
+    Client strict = new Client(headers, Integer.MAX_VALUE);
+    strict.send(request);
+    Status status = strict.end.get(20, TimeUnit.SECONDS);
+    assertEquals(Status.Code.INVALID_ARGUMENT, status.getCode());
+    assertTrue(status.getDescription().contains("unsupported type 'BYTES'"));
+    assertTrue(strict.responses.isEmpty());
   }
 
   @Test
