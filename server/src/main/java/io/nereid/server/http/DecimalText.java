@@ -14,11 +14,22 @@ final class DecimalText {
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15
   };
 
+  private static final long[] WHOLE_POWERS = wholePowers();
+
   // A double whose lower bits are these lies exactly between two floats.
   private static final long BELOW_FLOAT = (1L << 29) - 1;
   private static final long MIDPOINT = 1L << 28;
 
   private DecimalText() {}
+
+  private static long[] wholePowers() {
+    long[] powers = new long[19];
+    powers[0] = 1;
+    for (int i = 1; i < powers.length; i++) {
+      powers[i] = powers[i - 1] * 10;
+    }
+    return powers;
+  }
 
   /** Whether rounding to a float depends on digits that rounding to a double has lost. */
   private static boolean isBetweenFloats(double value) {
@@ -79,18 +90,20 @@ final class DecimalText {
       to[start++] = '-';
     }
     int count = fraction + 1; // a digit before the point, if only a zero
-    for (long rest = digits / (long) POWERS[count]; rest > 0; rest /= 10) {
+    while (digits >= WHOLE_POWERS[count]) {
       count++;
     }
     int end = start + count + 1;
+    int point = end - 1 - fraction;
     long rest = digits;
-    for (int i = end - 1; i >= start; i--) {
-      if (end - 1 - i == fraction) {
-        to[i] = '.';
-      } else {
-        to[i] = (byte) ('0' + rest % 10);
-        rest /= 10;
-      }
+    for (int i = end - 1; i > point; i--) {
+      to[i] = (byte) ('0' + rest % 10);
+      rest /= 10;
+    }
+    to[point] = '.';
+    for (int i = point - 1; i >= start; i--) {
+      to[i] = (byte) ('0' + rest % 10);
+      rest /= 10;
     }
     return end;
   }
