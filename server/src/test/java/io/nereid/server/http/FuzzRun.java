@@ -1,6 +1,7 @@
 package io.nereid.server.http;
 
 import io.nereid.cli.SettingsFuzz;
+import io.nereid.server.grpc.MessageFuzz;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -23,6 +24,7 @@ final class FuzzRun {
     HTTP(HttpFuzz.class, FuzzSeeds::http),
     HEAD(HeadFuzz.class, FuzzSeeds::http),
     JSON(JsonFuzz.class, FuzzSeeds::json),
+    GRPC(MessageFuzz.class, MessageFuzz::seeds),
     SETTINGS(SettingsFuzz.class, FuzzSeeds::settings);
 
     final Class<?> type;
