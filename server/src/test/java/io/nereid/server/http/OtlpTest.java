@@ -358,8 +358,9 @@ class OtlpTest {
       for (int i = 0; i < 200; i++) {
         client.post(INFER, "", BODY).expect(200);
       }
-      // 16 wait, as many may be on their way; those are tried again for longer than this takes.
-      assertTrue(server.tracing().droppedCount() >= 200 - 2 * 16);
+      // 16 wait, as many may be on their way. A trace ends a moment after its request's reply.
+      TestServer.await(
+          () -> server.tracing().droppedCount() >= 200 - 2 * 16, "traces were not dropped");
       assertTrue(server.tracing().close(TestServer.PATIENCE));
       assertEquals(200, server.tracing().droppedCount());
     }
