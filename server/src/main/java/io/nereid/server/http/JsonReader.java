@@ -6,10 +6,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * Reads the JSON of infer requests, token by token: RFC 8259 to the letter, and NaN and Infinity as
- * numbers. All other bodies are read by jackson-core; this exists because what is read here is read
- * in every request. It allocates nothing for an element of a tensor, nor for a name that it has met
- * before.
+ * Reads the JSON of requests, token by token: RFC 8259 to the letter, and NaN, Infinity and Inf as
+ * numbers. It is our own because it reads a part of every infer request: it makes no object for the
+ * usual element of a tensor, nor for a name that it has met before.
  *
  * <p>One for each connection. In an object the caller takes a name with {@link #nextName} and its
  * value with {@link #next}; in an array one value after the other with {@link #next}. What is wrong
