@@ -114,6 +114,20 @@ final class JsonBytes {
     return position < limit ? bytes[position++] & 0xff : takeMore();
   }
 
+  /**
+   * Goes over what is plain in a string, as far as it is there: ASCII without quotes, escapes and
+   * control characters. In local variables, which is most of what there is to gain in a name.
+   */
+  void skipPlain() {
+    byte[] text = bytes;
+    int at = position;
+    int to = limit;
+    while (at < to && text[at] >= ' ' && text[at] != '"' && text[at] != '\\') {
+      at++;
+    }
+    position = at;
+  }
+
   /** The byte that was taken last is taken again. */
   void putBack(int c) {
     if (c >= 0) {

@@ -245,6 +245,7 @@ final class JsonReader {
     escaped = false;
     int all = 0;
     while (true) {
+      text.skipPlain();
       int c = text.take();
       if (c == '"') {
         break;

@@ -1,6 +1,7 @@
 package io.nereid.server.http;
 
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 
 /** Strings of JSON: the short ones that come again and again are made once. */
 final class JsonStrings {
@@ -9,6 +10,7 @@ final class JsonStrings {
   private static final int FEW_BYTES = 1024;
 
   private final String[] remembered = new String[128];
+  private final byte[][] rememberedBytes = new byte[remembered.length][];
   private byte[] utf8 = new byte[FEW_BYTES];
   private int utf8Length;
 
@@ -30,24 +32,12 @@ final class JsonStrings {
       hash = hash * 31 + bytes[i];
     }
     int place = (hash ^ hash >>> 7) & remembered.length - 1;
-    String known = remembered[place];
-    if (known == null || !is(known, bytes, from, length)) {
-      known = new String(bytes, from, length, StandardCharsets.ISO_8859_1);
-      remembered[place] = known;
+    byte[] known = rememberedBytes[place];
+    if (known == null || !Arrays.equals(known, 0, known.length, bytes, from, to)) {
+      rememberedBytes[place] = Arrays.copyOfRange(bytes, from, to);
+      remembered[place] = new String(bytes, from, length, StandardCharsets.ISO_8859_1);
     }
-    return known;
-  }
-
-  private static boolean is(String text, byte[] bytes, int from, int length) {
-    if (text.length() != length) {
-      return false;
-    }
-    for (int i = 0; i < length; i++) {
-      if (text.charAt(i) != bytes[from + i]) {
-        return false;
-      }
-    }
-    return true;
+    return remembered[place];
   }
 
   /** Where {@link #decode} puts its result. */
