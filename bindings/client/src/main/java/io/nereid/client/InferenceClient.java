@@ -240,8 +240,8 @@ public final class InferenceClient implements AutoCloseable {
 
   /**
    * Asks a model with inputs as JSON has them, by Triton's generate extension: strings, numbers,
-   * booleans and lists of them by the inputs' names, and parameters. The response has the outputs in
-   * the same way, beside {@code model_name} and {@code model_version}. Only over HTTP.
+   * booleans and lists of them by the inputs' names, and parameters. The response has the outputs
+   * in the same way, beside {@code model_name} and {@code model_version}. Only over HTTP.
    */
   public Map<String, Object> generate(String model, Map<String, Object> request) {
     return generate(model, "", request);
@@ -265,8 +265,7 @@ public final class InferenceClient implements AutoCloseable {
   }
 
   /** As above, of this version of the model; an empty one: the server chooses. */
-  public GenerateStream generateStream(
-      String model, String version, Map<String, Object> request) {
+  public GenerateStream generateStream(String model, String version, Map<String, Object> request) {
     return transport.generateStream(checked(model), version, request);
   }
 

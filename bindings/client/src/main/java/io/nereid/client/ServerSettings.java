@@ -30,15 +30,16 @@ final class ServerSettings {
 
   static Map<String, List<String>> trace(HttpReply reply) {
     Map<String, List<String>> settings = new LinkedHashMap<>();
-    JsonReading.members(reply).forEach((name, value) -> {
-      List<String> values = new ArrayList<>();
-      if (value instanceof List<?> several) {
-        several.forEach(one -> values.add(String.valueOf(one)));
-      } else if (value != null) {
-        values.add(value.toString());
-      }
-      settings.put(name, List.copyOf(values));
-    });
+    JsonReading.members(reply)
+        .forEach((name, value) -> {
+          List<String> values = new ArrayList<>();
+          if (value instanceof List<?> several) {
+            several.forEach(one -> values.add(String.valueOf(one)));
+          } else if (value != null) {
+            values.add(value.toString());
+          }
+          settings.put(name, List.copyOf(values));
+        });
     return settings;
   }
 
@@ -91,8 +92,7 @@ final class ServerSettings {
         .forEach((name, value) -> {
           switch (value.getParameterChoiceCase()) {
             case BOOL_PARAM -> settings.put(name, value.getBoolParam());
-            case UINT32_PARAM ->
-                settings.put(name, Integer.toUnsignedLong(value.getUint32Param()));
+            case UINT32_PARAM -> settings.put(name, Integer.toUnsignedLong(value.getUint32Param()));
             case STRING_PARAM -> settings.put(name, value.getStringParam());
             case PARAMETERCHOICE_NOT_SET -> {}
           }

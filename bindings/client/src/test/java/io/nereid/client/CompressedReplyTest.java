@@ -81,8 +81,7 @@ class CompressedReplyTest {
     for (int pieceBytes : new int[] {1, 1 << 20}) {
       InferenceException failure =
           assertThrows(
-              InferenceException.class,
-              () -> inflated(compressed, pieceBytes, Compression.GZIP));
+              InferenceException.class, () -> inflated(compressed, pieceBytes, Compression.GZIP));
       assertEquals(StatusCode.INTERNAL, failure.code());
       assertTrue(failure.getMessage().contains(message), failure::getMessage);
     }
@@ -131,8 +130,7 @@ class CompressedReplyTest {
       ScriptedServer.Request request = server.requests.take();
       assertEquals("gzip", request.fields().get("accept-encoding"));
       assertEquals("gzip", request.fields().get("content-encoding"));
-      byte[] body =
-          new GZIPInputStream(new ByteArrayInputStream(request.body())).readAllBytes();
+      byte[] body = new GZIPInputStream(new ByteArrayInputStream(request.body())).readAllBytes();
       String text = new String(body, StandardCharsets.UTF_8);
       assertTrue(text.contains("\"data\":[1.0,2.0]"), text);
     }

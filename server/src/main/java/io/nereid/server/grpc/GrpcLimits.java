@@ -8,8 +8,7 @@ package io.nereid.server.grpc;
  * @param callCount most calls at a time on one connection; more wait at the client
  * @param connectionCount most connections at once
  */
-public record GrpcLimits(
-    int messageBytes, int metadataBytes, int callCount, int connectionCount) {
+public record GrpcLimits(int messageBytes, int metadataBytes, int callCount, int connectionCount) {
 
   /** What applies when nothing is said. Messages are then as large as gRPC can have them. */
   public static final GrpcLimits DEFAULT =

@@ -19,8 +19,7 @@ final class LoggedModel {
     CallLog.Call call = CallLog.current();
     if (call != null) {
       Model model = request.model();
-      call.model(
-          request.modelName(), model == null ? request.namedVersion() : model.version());
+      call.model(request.modelName(), model == null ? request.namedVersion() : model.version());
     }
   }
 

@@ -35,17 +35,17 @@ class CallTraceTest {
 
   private static final List<String> EXECUTED =
       List.of(
-            "GRPC_WAITREAD_START",
-            "GRPC_WAITREAD_END",
-            "REQUEST_START",
-            "QUEUE_START",
-            "COMPUTE_START",
-            "COMPUTE_INPUT_END",
-            "COMPUTE_OUTPUT_START",
-            "COMPUTE_END",
-            "REQUEST_END",
-            "GRPC_SEND_START",
-            "GRPC_SEND_END");
+          "GRPC_WAITREAD_START",
+          "GRPC_WAITREAD_END",
+          "REQUEST_START",
+          "QUEUE_START",
+          "COMPUTE_START",
+          "COMPUTE_INPUT_END",
+          "COMPUTE_OUTPUT_START",
+          "COMPUTE_END",
+          "REQUEST_END",
+          "GRPC_SEND_START",
+          "GRPC_SEND_END");
 
   private static final List<String> REFUSED =
       List.of("GRPC_WAITREAD_START", "GRPC_WAITREAD_END", "GRPC_SEND_START", "GRPC_SEND_END");

@@ -109,8 +109,10 @@ final class ExecutionLoad {
     for (Way way : Way.values()) {
       Duration before = server.info().totalCpuDuration().orElseThrow();
       long startNs = System.nanoTime();
-      long done = call(channels, way, us, inFlight, startNs + durationNs).stream()
-          .mapToLong(Long::longValue).sum();
+      long done =
+          call(channels, way, us, inFlight, startNs + durationNs).stream()
+              .mapToLong(Long::longValue)
+              .sum();
       double tookSeconds = (System.nanoTime() - startNs) / 1e9;
       double cpuUs =
           server.info().totalCpuDuration().orElseThrow().minus(before).toNanos() / 1000.0 / done;
@@ -146,8 +148,8 @@ final class ExecutionLoad {
       }
     }
     System.out.printf(Locale.ROOT, "%5d us, a short call beside two of them:", us);
-    seen.forEach((way, of) ->
-        System.out.printf(Locale.ROOT, "  %s %.0f us", way, median(of.waitsUs)));
+    seen.forEach(
+        (way, of) -> System.out.printf(Locale.ROOT, "  %s %.0f us", way, median(of.waitsUs)));
     System.out.println();
   }
 

@@ -113,13 +113,14 @@ final class ExecutionServer {
 
   /** Computes for so long. */
   private static Backend busy(int us) {
-    return context -> batch -> {
-      long endNs = System.nanoTime() + TimeUnit.MICROSECONDS.toNanos(us);
-      while (System.nanoTime() - endNs < 0) {
-        Thread.onSpinWait();
-      }
-      batch.output("OUT", batch.input("IN"));
-    };
+    return context ->
+        batch -> {
+          long endNs = System.nanoTime() + TimeUnit.MICROSECONDS.toNanos(us);
+          while (System.nanoTime() - endNs < 0) {
+            Thread.onSpinWait();
+          }
+          batch.output("OUT", batch.input("IN"));
+        };
   }
 
   /** A call that succeeds, or ends the measurement. */
