@@ -11,7 +11,6 @@ import io.grpc.stub.ClientCalls;
 import io.nereid.DataType;
 import java.lang.management.ManagementFactory;
 import java.util.Arrays;
-import java.util.Locale;
 import org.junit.jupiter.api.Test;
 
 /** What the server's threads allocate on the heap to answer a request, by the JVM's own count. */
@@ -40,8 +39,6 @@ class HeapTest {
     try (InferFixture server = new InferFixture().identity("m", DataType.FP32)) {
       long small = bytesPerRequest(server, 16);
       long large = bytesPerRequest(server, 150_528);
-      System.out.printf(
-          Locale.ROOT, "heap of a request: %d B with 16 FP32, %d B with 150528%n", small, large);
       assertTrue(
           large - small < FRAMES_BYTES,
           () -> "expected " + small + " to " + (small + FRAMES_BYTES) + " bytes, got " + large);
