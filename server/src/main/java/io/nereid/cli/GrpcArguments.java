@@ -67,6 +67,13 @@ final class GrpcArguments {
   private int maxCalls;
 
   @Option(
+      names = "--grpc-max-connections",
+      paramLabel = "N",
+      defaultValue = "10000",
+      description = "Most connections at a time; ${DEFAULT-VALUE} by default.")
+  private int maxConnections;
+
+  @Option(
       names = "--grpc-infer-response-compression-level",
       paramLabel = "LEVEL",
       defaultValue = "none",
@@ -207,7 +214,8 @@ final class GrpcArguments {
     check(maxInputSize > 0, "--grpc-max-input-size of 1 or more", maxInputSize);
     check(maxMetadataSize > 0, "--grpc-max-metadata-size of 1 or more", maxMetadataSize);
     check(maxCalls > 0, "--grpc-max-concurrent-calls of 1 or more", maxCalls);
-    return new GrpcLimits(maxInputSize, maxMetadataSize, maxCalls);
+    check(maxConnections > 0, "--grpc-max-connections of 1 or more", maxConnections);
+    return new GrpcLimits(maxInputSize, maxMetadataSize, maxCalls, maxConnections);
   }
 
   private GrpcKeepAlive keepAlive() {

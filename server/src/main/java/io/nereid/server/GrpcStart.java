@@ -1,5 +1,6 @@
 package io.nereid.server;
 
+import io.nereid.NereidException;
 import io.nereid.server.grpc.GrpcOptions;
 import io.nereid.server.grpc.GrpcServer;
 import io.nereid.server.shared.ServerState;
@@ -17,11 +18,25 @@ final class GrpcStart {
   private final Optional<CompletableFuture<GrpcServer>> opening;
 
   GrpcStart(ServerState state, Optional<GrpcOptions> options) {
-    opening =
-        options.map(how ->
-            CompletableFuture.supplyAsync(
-                () -> GrpcServer.start(state, how),
-                work -> Thread.ofPlatform().daemon().name("nrd-grpc-start").start(work)));
+    opening = options.map(how -> open(state, how));
+  }
+
+  private static CompletableFuture<GrpcServer> open(ServerState state, GrpcOptions how) {
+    try {
+      GrpcServer.checkAddress(how);
+    } catch (NereidException e) {
+      return CompletableFuture.failedFuture(e);
+    }
+    return CompletableFuture.supplyAsync(
+        () -> GrpcServer.start(state, how),
+        work -> Thread.ofPlatform().daemon().name("nrd-grpc-start").start(work));
+  }
+
+  /** Throws why it will not listen, if that is known by now: a port that is taken is. */
+  void check() {
+    if (opening.filter(CompletableFuture::isCompletedExceptionally).isPresent()) {
+      await();
+    }
   }
 
   /** Waits until it listens; throws why it does not. */

@@ -93,6 +93,7 @@ public final class NereidServer implements AutoCloseable {
   }
 
   private void openFrontends() {
+    grpc.check();
     http = options.http().map(how -> clock.measure("HTTP", () -> HttpServer.start(state, how)));
     metrics =
         options

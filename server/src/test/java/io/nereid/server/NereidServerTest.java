@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.nereid.ModelEvent;
 import io.nereid.NereidException;
 import io.nereid.RepositoryOptions;
+import io.nereid.server.grpc.GrpcOptions;
 import io.nereid.server.http.HttpLimits;
 import io.nereid.server.http.HttpOptions;
 import io.nereid.server.log.AccessLog;
@@ -131,6 +132,30 @@ class NereidServerTest {
           assertThrows(NereidException.class, () -> NereidServer.start(options));
       String where = "127.0.0.1:" + taken.getLocalPort();
       assertTrue(failure.getMessage().contains("listen at " + where), failure::getMessage);
+    }
+    assertEquals(0, events.get());
+  }
+
+  @Test
+  void soIsATakenPortOfGrpc() throws Exception {
+    AtomicInteger events = new AtomicInteger();
+    RepositoryOptions repository =
+        RepositoryOptions.builder()
+            .repository(MODELS)
+            .listener(event -> events.incrementAndGet())
+            .build();
+    try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      ServerOptions options =
+          ServerOptions.builder()
+              .repository(repository)
+              .http(at(0))
+              .grpc(Optional.of(GrpcOptions.builder().port(taken.getLocalPort()).build()))
+              .build();
+      NereidException failure =
+          assertThrows(NereidException.class, () -> NereidServer.start(options));
+      String where = "127.0.0.1:" + taken.getLocalPort();
+      assertTrue(
+          failure.getMessage().startsWith("cannot serve gRPC at " + where), failure::getMessage);
     }
     assertEquals(0, events.get());
   }

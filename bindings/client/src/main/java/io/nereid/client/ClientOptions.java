@@ -16,6 +16,9 @@ import java.util.Optional;
  * @param connectTimeout how long a connection may take to come about
  * @param deadline how long a call may take that does not say otherwise; empty: as long as it takes
  * @param changeDeadline how long loading a model, or another change of the server, may take
+ * @param keepAlive when a gRPC connection is taken for dead; empty: when the system says so
+ * @param requestCompression how requests for inference are compressed
+ * @param replyCompression how the server may compress its replies to them over HTTP
  * @param binaryData whether tensors go over HTTP as binary data, or as JSON
  * @param maxResponseBytes how large a reply may be
  * @param retry when failed calls are made again
@@ -26,6 +29,9 @@ public record ClientOptions(
     Duration connectTimeout,
     Optional<Duration> deadline,
     Duration changeDeadline,
+    Optional<KeepAlive> keepAlive,
+    Compression requestCompression,
+    Compression replyCompression,
     boolean binaryData,
     int maxResponseBytes,
     RetryPolicy retry) {
@@ -41,6 +47,9 @@ public record ClientOptions(
     checkPositive(connectTimeout, "connectTimeout");
     deadline.ifPresent(duration -> checkPositive(duration, "deadline"));
     checkPositive(changeDeadline, "changeDeadline");
+    Objects.requireNonNull(keepAlive);
+    Objects.requireNonNull(requestCompression);
+    Objects.requireNonNull(replyCompression);
     if (maxResponseBytes <= 0) {
       throw new IllegalArgumentException(
           "expected maxResponseBytes above 0, got " + maxResponseBytes);
@@ -65,6 +74,9 @@ public record ClientOptions(
     private Duration connectTimeout = Duration.ofSeconds(10);
     private Optional<Duration> deadline = Optional.of(Duration.ofSeconds(60));
     private Duration changeDeadline = Duration.ofMinutes(10);
+    private Optional<KeepAlive> keepAlive = Optional.empty();
+    private Compression requestCompression = Compression.NONE;
+    private Compression replyCompression = Compression.NONE;
     private boolean binaryData = true;
     private int maxResponseBytes = Integer.MAX_VALUE;
     private RetryPolicy retry = RetryPolicy.DEFAULT;
@@ -110,6 +122,33 @@ public record ClientOptions(
     }
 
     /**
+     * Pings a server that is silent while calls wait for it, so that they fail soon when it is gone
+     * without a sign. Over gRPC; not by default, as servers send away clients that ping often.
+     */
+    public Builder keepAlive(KeepAlive times) {
+      keepAlive = Optional.of(times);
+      return this;
+    }
+
+    /**
+     * How requests for inference are compressed; not at all by default. It costs more time than it
+     * saves unless the network is slow and the tensors are compressible.
+     */
+    public Builder compressRequests(Compression how) {
+      requestCompression = how;
+      return this;
+    }
+
+    /**
+     * How the server may compress replies to inference over HTTP; not at all by default. Over gRPC
+     * it is always told that gzip is taken, and decides by itself.
+     */
+    public Builder compressReplies(Compression how) {
+      replyCompression = how;
+      return this;
+    }
+
+    /**
      * Whether tensors go over HTTP as binary data behind the JSON, as they do by default, or within
      * it: larger and slower, and without FP16 and BF16, but known to every server. Over gRPC they
      * are always binary.
@@ -139,6 +178,9 @@ public record ClientOptions(
           connectTimeout,
           deadline,
           changeDeadline,
+          keepAlive,
+          requestCompression,
+          replyCompression,
           binaryData,
           maxResponseBytes,
           retry);

@@ -1,5 +1,7 @@
 package io.nereid.client;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
 import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.MessageLite;
 import com.google.protobuf.Parser;
@@ -14,13 +16,16 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.channels.ReadableByteChannel;
 
 /** How messages get into the transport's buffers and out of them. */
 final class GrpcMarshallers {
+
+  /** What is inflated at a time. */
+  private static final int INFLATED_BYTES = 16 << 10;
 
   private GrpcMarshallers() {}
 
@@ -78,22 +83,50 @@ final class GrpcMarshallers {
     return new Receiving<>() {
       @Override
       public GrpcReply parse(InputStream stream) {
-        MemoryPool.Lease lease = null;
+        MemoryPool.Lease lease = read(stream);
         try {
-          lease = pool.take(stream.available()); // of a message that is all of it
-          readAll(stream, lease.segment().asByteBuffer());
           return reader.read(lease);
         } catch (InvalidProtocolBufferException e) {
           lease.close();
           throw malformed(e);
+        }
+      }
+
+      private MemoryPool.Lease read(InputStream stream) {
+        try {
+          if (!(stream instanceof KnownLength)) {
+            return readInflated(stream, pool);
+          }
+          MemoryPool.Lease lease = pool.take(stream.available()); // of a message that is all of it
+          readAll(stream, lease.segment().asByteBuffer());
+          return lease;
         } catch (IOException e) {
-          throw new UncheckedIOException(e);
+          throw malformed(e);
         }
       }
     };
   }
 
-  private static RuntimeException malformed(InvalidProtocolBufferException e) {
+  /** A message that came compressed: how large it is, is known at its end. */
+  private static MemoryPool.Lease readInflated(InputStream stream, MemoryPool pool)
+      throws IOException {
+    byte[] piece = new byte[INFLATED_BYTES];
+    MemoryPool.Lease lease = pool.take(INFLATED_BYTES);
+    int size = 0;
+    for (int count = stream.read(piece); count >= 0; count = stream.read(piece)) {
+      if (count > lease.segment().byteSize() - size) {
+        MemoryPool.Lease larger = pool.take(2 * (size + (long) count));
+        MemorySegment.copy(lease.segment(), 0, larger.segment(), 0, size);
+        lease.close();
+        lease = larger;
+      }
+      MemorySegment.copy(piece, 0, lease.segment(), JAVA_BYTE, size, count);
+      size += count;
+    }
+    return lease.first(size);
+  }
+
+  private static RuntimeException malformed(IOException e) {
     return Status.INTERNAL
         .withDescription("the server's reply is malformed: " + e.getMessage())
         .withCause(e)

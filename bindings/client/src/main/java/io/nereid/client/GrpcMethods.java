@@ -4,6 +4,8 @@ import com.google.protobuf.MessageLite;
 import io.grpc.MethodDescriptor;
 import io.grpc.MethodDescriptor.Marshaller;
 import io.grpc.MethodDescriptor.MethodType;
+import io.nereid.proto.LogSettingsRequest;
+import io.nereid.proto.LogSettingsResponse;
 import io.nereid.proto.ModelConfigRequest;
 import io.nereid.proto.ModelConfigResponse;
 import io.nereid.proto.ModelMetadataRequest;
@@ -30,6 +32,8 @@ import io.nereid.proto.SystemSharedMemoryStatusRequest;
 import io.nereid.proto.SystemSharedMemoryStatusResponse;
 import io.nereid.proto.SystemSharedMemoryUnregisterRequest;
 import io.nereid.proto.SystemSharedMemoryUnregisterResponse;
+import io.nereid.proto.TraceSettingRequest;
+import io.nereid.proto.TraceSettingResponse;
 
 /** The methods of the service that the client calls. */
 final class GrpcMethods {
@@ -69,6 +73,11 @@ final class GrpcMethods {
           unary(
               "SystemSharedMemoryUnregister",
               SystemSharedMemoryUnregisterResponse.getDefaultInstance());
+
+  static final MethodDescriptor<TraceSettingRequest, TraceSettingResponse> TRACE_SETTING =
+      unary("TraceSetting", TraceSettingResponse.getDefaultInstance());
+  static final MethodDescriptor<LogSettingsRequest, LogSettingsResponse> LOG_SETTINGS =
+      unary("LogSettings", LogSettingsResponse.getDefaultInstance());
 
   private GrpcMethods() {}
 

@@ -12,6 +12,7 @@ import io.grpc.MethodDescriptor;
 import io.grpc.TlsChannelCredentials;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.netty.shaded.io.netty.channel.ChannelOption;
+import io.nereid.proto.LogSettingsRequest;
 import io.nereid.proto.ModelConfigRequest;
 import io.nereid.proto.ModelMetadataRequest;
 import io.nereid.proto.ModelReadyRequest;
@@ -29,9 +30,11 @@ import io.nereid.proto.ServerReadyResponse;
 import io.nereid.proto.SystemSharedMemoryRegisterRequest;
 import io.nereid.proto.SystemSharedMemoryStatusRequest;
 import io.nereid.proto.SystemSharedMemoryUnregisterRequest;
+import io.nereid.proto.TraceSettingRequest;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -42,6 +45,7 @@ final class GrpcTransport implements Transport {
   private static final long MOST_IDLE_BYTES = 64 << 20;
 
   private final Metadata headers;
+  private final Compression compression;
   private final ManagedChannel channel;
   private final MemoryPool pool = new MemoryPool(MOST_IDLE_BYTES);
   private final MethodDescriptor<GrpcRequest, GrpcReply> infer = GrpcMethods.infer(pool);
@@ -54,15 +58,25 @@ final class GrpcTransport implements Transport {
           "expected an address such as 'grpc://localhost:8001', got '" + server + "'");
     }
     headers = headers(options);
+    compression = options.requestCompression();
+    if (compression == Compression.DEFLATE) {
+      throw new IllegalArgumentException("expected GZIP or NONE over gRPC, got DEFLATE");
+    }
     long connectMs = Math.clamp(options.connectTimeout().toMillis(), 1, Integer.MAX_VALUE);
     // Nothing that its threads run here takes long, so none of it needs an executor.
-    channel =
+    NettyChannelBuilder builder =
         NettyChannelBuilder.forAddress(
                 server.getHost(), server.getPort(), credentials(options.tls(), tls))
             .withOption(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) connectMs)
             .maxInboundMessageSize(options.maxResponseBytes())
-            .directExecutor()
-            .build();
+            .directExecutor();
+    options
+        .keepAlive()
+        .ifPresent(times ->
+            builder
+                .keepAliveTime(times.silence().toMillis(), TimeUnit.MILLISECONDS)
+                .keepAliveTimeout(times.timeout().toMillis(), TimeUnit.MILLISECONDS));
+    channel = builder.build();
   }
 
   private static Metadata headers(ClientOptions options) {
@@ -232,7 +246,38 @@ final class GrpcTransport implements Transport {
     return call(GrpcMethods.SHARED_MEMORY_STATUS, request, limit, GrpcMetadata::sharedMemory);
   }
 
+  // ---- Settings --------------------------------------------------------------------------------
+
+  @Override
+  public Call.Starter<Map<String, List<String>>> traceSettings(
+      String model, Map<String, List<String>> changes) {
+    TraceSettingRequest request = ServerSettings.traceMessage(model, changes);
+    return limit -> call(GrpcMethods.TRACE_SETTING, request, limit, ServerSettings::trace);
+  }
+
+  @Override
+  public Call.Starter<Map<String, Object>> logSettings(Map<String, Object> changes) {
+    LogSettingsRequest request = ServerSettings.logMessage(changes);
+    return limit -> call(GrpcMethods.LOG_SETTINGS, request, limit, ServerSettings::log);
+  }
+
   // ---- Inference -------------------------------------------------------------------------------
+
+  @Override
+  public Call.Starter<Map<String, Object>> generate(
+      String model, String version, Map<String, Object> request) {
+    throw onlyOverHttp();
+  }
+
+  @Override
+  public GenerateStream generateStream(String model, String version, Map<String, Object> request) {
+    throw onlyOverHttp();
+  }
+
+  private static InferenceException onlyOverHttp() {
+    return new InferenceException(
+        StatusCode.UNIMPLEMENTED, "generate is only to be had over HTTP; over gRPC use openStream");
+  }
 
   @Override
   public Call.Starter<InferResponse> infer(InferRequest request) {
@@ -240,7 +285,7 @@ final class GrpcTransport implements Transport {
     GrpcRequest message = GrpcInferRequest.of(request, outgoing);
     return limit ->
         GrpcUnaryCall.start(
-            newCall(infer, limit),
+            newCall(infer, compressed(limit)),
             freshHeaders(),
             message,
             reply -> GrpcInferReply.read(request, reply),
@@ -249,21 +294,32 @@ final class GrpcTransport implements Transport {
 
   @Override
   public InferStream openStream() {
-    return GrpcStream.open(newCall(stream, Limit.NONE), freshHeaders(), pool);
+    return GrpcStream.open(newCall(stream, compressed(Limit.NONE)), freshHeaders(), pool);
   }
 
   // ---- Calls -----------------------------------------------------------------------------------
 
   private <Q, R, T> Attempt<T> call(
       MethodDescriptor<Q, R> method, Q request, Limit limit, Function<R, T> reader) {
-    return GrpcUnaryCall.start(newCall(method, limit), freshHeaders(), request, reader, () -> {});
+    return GrpcUnaryCall.start(
+        newCall(method, bounded(limit)), freshHeaders(), request, reader, () -> {});
   }
 
-  private <Q, R> ClientCall<Q, R> newCall(MethodDescriptor<Q, R> method, Limit limit) {
-    CallOptions options = CallOptions.DEFAULT;
-    if (limit.isSet()) {
-      options = options.withDeadlineAfter(limit.remainingNs(), TimeUnit.NANOSECONDS);
-    }
+  private static CallOptions bounded(Limit limit) {
+    return limit.isSet()
+        ? CallOptions.DEFAULT.withDeadlineAfter(limit.remainingNs(), TimeUnit.NANOSECONDS)
+        : CallOptions.DEFAULT;
+  }
+
+  /** Of a call that carries tensors. */
+  private CallOptions compressed(Limit limit) {
+    CallOptions options = bounded(limit);
+    return compression == Compression.NONE
+        ? options
+        : options.withCompression(compression.coding());
+  }
+
+  private <Q, R> ClientCall<Q, R> newCall(MethodDescriptor<Q, R> method, CallOptions options) {
     // Else a call would fail for a connection that is not even tried again for a while.
     if (channel.getState(false) == ConnectivityState.TRANSIENT_FAILURE) {
       channel.resetConnectBackoff();

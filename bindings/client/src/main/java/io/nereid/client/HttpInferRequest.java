@@ -29,7 +29,8 @@ final class HttpInferRequest {
     return jsonLength;
   }
 
-  static HttpInferRequest of(InferRequest request, boolean binaryData, Outgoing outgoing) {
+  static HttpInferRequest of(
+      InferRequest request, boolean binaryData, Compression compression, Outgoing outgoing) {
     JsonWriter json = new JsonWriter();
     List<MemorySegment> data = new ArrayList<>();
     json.raw('{');
@@ -50,7 +51,8 @@ final class HttpInferRequest {
     }
     json.raw('}');
     int jsonLength = json.size();
-    return new HttpInferRequest(new HttpBody(buffers(json, data, outgoing)), jsonLength);
+    List<ByteBuffer> body = CompressedBody.of(compression, buffers(json, data, outgoing), outgoing);
+    return new HttpInferRequest(new HttpBody(body), jsonLength);
   }
 
   private static void writeParameters(InferRequest request, boolean binaryData, JsonWriter json) {

@@ -24,6 +24,10 @@ final class HttpReplyReader
 
   private final MemoryPool pool;
   private final long mostBytes;
+
+  /** What the server was told that it may do. */
+  private final Compression accepted;
+
   private final CompletableFuture<HttpReply> result = new CompletableFuture<>();
   private volatile boolean begun;
 
@@ -34,15 +38,17 @@ final class HttpReplyReader
   private InferenceException refusal;
 
   private Flow.Subscription subscription;
+  private ReplyInflater inflater; // null: it comes as it is
   private long jsonLength; // -1: everything is text
   private byte[] text;
   private int textSize;
   private MemoryPool.Lease binary;
   private long binarySize;
 
-  HttpReplyReader(MemoryPool pool, long mostBytes) {
+  HttpReplyReader(MemoryPool pool, long mostBytes, Compression accepted) {
     this.pool = pool;
     this.mostBytes = mostBytes;
+    this.accepted = accepted;
   }
 
   /** Whether some of the reply was there, so that the server has begun to answer. */
@@ -65,7 +71,16 @@ final class HttpReplyReader
 
   /** Makes room for what the headers announce, or refuses it. */
   private void prepare() {
+    String coding = headers.firstValue("Content-Encoding").orElse("identity");
     long length = headers.firstValueAsLong("Content-Length").orElse(-1);
+    if (!coding.equals("identity")) {
+      if (accepted == Compression.NONE || !coding.equals(accepted.coding())) {
+        throw InferenceException.malformed(
+            "it is encoded as '" + coding + "', nobody asked for that");
+      }
+      inflater = new ReplyInflater(accepted);
+      length = -1; // of what it stands for
+    }
     jsonLength = jsonLength(length);
     long wanted = jsonLength >= 0 ? jsonLength : Math.max(0, length);
     text = new byte[(int) Math.min(wanted, MOST_TRUSTED_TEXT_BYTES)];
@@ -78,11 +93,6 @@ final class HttpReplyReader
   }
 
   private long jsonLength(long length) {
-    String coding = headers.firstValue("Content-Encoding").orElse("identity");
-    if (!coding.equals("identity")) {
-      throw InferenceException.malformed(
-          "it is encoded as '" + coding + "', nobody asked for that");
-    }
     String value = headers.firstValue(JSON_LENGTH).orElse(null);
     if (value == null) {
       return -1;
@@ -124,14 +134,18 @@ final class HttpReplyReader
     }
     try {
       for (ByteBuffer buffer : buffers) {
-        append(buffer);
+        if (inflater == null) {
+          append(buffer);
+        } else {
+          inflater.take(buffer, this::append);
+        }
       }
     } catch (InferenceException e) {
       subscription.cancel();
-      result.completeExceptionally(e);
+      fail(e);
     } catch (OutOfMemoryError e) {
       subscription.cancel();
-      result.completeExceptionally(
+      fail(
           new InferenceException(
               StatusCode.RESOURCE_EXHAUSTED, "no memory for the reply after " + textSize, e));
     }
@@ -176,13 +190,29 @@ final class HttpReplyReader
     }
   }
 
-  @Override
-  public void onError(Throwable failure) {
+  private void fail(Throwable failure) {
+    if (inflater != null) {
+      inflater.close();
+    }
     result.completeExceptionally(failure);
   }
 
   @Override
+  public void onError(Throwable failure) {
+    fail(failure);
+  }
+
+  @Override
   public void onComplete() {
+    if (inflater != null && !result.isDone()) {
+      try {
+        inflater.finish();
+      } catch (InferenceException e) {
+        fail(e);
+        return;
+      }
+      inflater.close();
+    }
     if (jsonLength >= 0 && textSize < jsonLength) {
       result.completeExceptionally(
           InferenceException.malformed(

@@ -1,5 +1,7 @@
 package io.nereid.client;
 
+import java.io.IOException;
+import java.io.InputStream;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -16,6 +18,9 @@ import java.util.function.Function;
 final class HttpTransport implements Transport {
 
   private static final long MOST_IDLE_BYTES = 64 << 20;
+
+  /** How much of an error's text is read. */
+  private static final int MOST_ERROR_BYTES = 64 << 10;
 
   private final String base;
   private final ClientOptions options;
@@ -141,12 +146,73 @@ final class HttpTransport implements Transport {
     return get("/systemsharedmemory/status", JsonMetadata::sharedMemory);
   }
 
+  // ---- Settings --------------------------------------------------------------------------------
+
+  @Override
+  public Call.Starter<Map<String, List<String>>> traceSettings(
+      String model, Map<String, List<String>> changes) {
+    String path = (model.isEmpty() ? "" : modelPath(model, "")) + "/trace/setting";
+    JsonWriter json = ServerSettings.traceJson(changes);
+    return limit ->
+        changes.isEmpty()
+            ? get(path, ServerSettings::trace)
+            : post(path, json, ServerSettings::trace);
+  }
+
+  @Override
+  public Call.Starter<Map<String, Object>> logSettings(Map<String, Object> changes) {
+    JsonWriter json = new JsonWriter().value(changes);
+    return limit ->
+        changes.isEmpty()
+            ? get("/logging", JsonReading::members)
+            : post("/logging", json, JsonReading::members);
+  }
+
   // ---- Inference -------------------------------------------------------------------------------
+
+  @Override
+  public Call.Starter<Map<String, Object>> generate(
+      String model, String version, Map<String, Object> request) {
+    JsonWriter json = new JsonWriter().value(request);
+    return limit -> post(modelPath(model, version) + "/generate", json, JsonReading::members);
+  }
+
+  @Override
+  public GenerateStream generateStream(String model, String version, Map<String, Object> request) {
+    JsonWriter json = new JsonWriter().value(request);
+    HttpRequest.Builder builder =
+        request(modelPath(model, version) + "/generate_stream")
+            .header("Content-Type", "application/json")
+            .POST(new HttpBody(List.of(ByteBuffer.wrap(json.array(), 0, json.size()))));
+    HttpResponse<InputStream> response;
+    try {
+      response = http.send(builder.build(), HttpResponse.BodyHandlers.ofInputStream());
+    } catch (IOException e) {
+      throw HttpFailures.of(e, false);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new InferenceException(
+          StatusCode.CANCELLED, "the thread was interrupted while it waited for the server", e);
+    }
+    int status = response.statusCode();
+    if (status / 100 == 2) {
+      return new GenerateStream(response.body(), options.maxResponseBytes());
+    }
+    try (InputStream body = response.body()) {
+      byte[] text = body.readNBytes(MOST_ERROR_BYTES);
+      throw failure(new HttpReply(status, response.headers(), text, text.length, null, 0));
+    } catch (IOException e) {
+      throw HttpFailures.of(e, true);
+    }
+  }
 
   @Override
   public Call.Starter<InferResponse> infer(InferRequest request) {
     Outgoing outgoing = new Outgoing(pool);
-    HttpInferRequest body = HttpInferRequest.of(request, options.binaryData(), outgoing);
+    Compression compression = options.requestCompression();
+    Compression accepted = options.replyCompression();
+    HttpInferRequest body =
+        HttpInferRequest.of(request, options.binaryData(), compression, outgoing);
     HttpRequest.Builder builder =
         request(modelPath(request.model(), request.version().orElse("")) + "/infer")
             .POST(body.body());
@@ -157,9 +223,16 @@ final class HttpTransport implements Transport {
     } else {
       builder.header("Content-Type", "application/json");
     }
+    if (compression != Compression.NONE) {
+      builder.header("Content-Encoding", compression.coding());
+    }
+    if (accepted != Compression.NONE) {
+      builder.header("Accept-Encoding", accepted.coding());
+    }
     return limit ->
         send(
             builder,
+            accepted,
             reply -> {
               HttpReply success = checked(reply);
               outgoing.close(); // a server that answers has read all of the request
@@ -224,7 +297,12 @@ final class HttpTransport implements Transport {
   }
 
   private <T> Attempt<T> send(HttpRequest.Builder request, Function<HttpReply, T> reader) {
-    HttpReplyReader reply = new HttpReplyReader(pool, options.maxResponseBytes());
+    return send(request, Compression.NONE, reader);
+  }
+
+  private <T> Attempt<T> send(
+      HttpRequest.Builder request, Compression accepted, Function<HttpReply, T> reader) {
+    HttpReplyReader reply = new HttpReplyReader(pool, options.maxResponseBytes(), accepted);
     CompletableFuture<HttpResponse<HttpReply>> sent = http.sendAsync(request.build(), reply);
     CompletableFuture<T> read =
         sent.handle((response, failure) -> {

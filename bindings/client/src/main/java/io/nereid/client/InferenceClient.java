@@ -200,6 +200,75 @@ public final class InferenceClient implements AutoCloseable {
     return read(transport::sharedMemoryStatus);
   }
 
+  // ---- Settings --------------------------------------------------------------------------------
+
+  /** How the server traces requests to models without settings of their own, by Triton's names. */
+  public Map<String, List<String>> traceSettings() {
+    return read(transport.traceSettings("", Map.of()));
+  }
+
+  /** How the server traces requests to this model. */
+  public Map<String, List<String>> traceSettings(String model) {
+    return read(transport.traceSettings(checked(model), Map.of()));
+  }
+
+  /**
+   * Changes how requests are traced; a setting without values goes back to what the server was
+   * started with. Returns the settings that hold then.
+   */
+  public Map<String, List<String>> changeTraceSettings(Map<String, List<String>> changes) {
+    return change(transport.traceSettings("", changes));
+  }
+
+  /** As above, for a model; a setting without values goes back to that of the server. */
+  public Map<String, List<String>> changeTraceSettings(
+      String model, Map<String, List<String>> changes) {
+    return change(transport.traceSettings(checked(model), changes));
+  }
+
+  /** What the server logs, by Triton's names: booleans, Long, and strings. */
+  public Map<String, Object> logSettings() {
+    return read(transport.logSettings(Map.of()));
+  }
+
+  /** Changes what the server logs; returns the settings that hold then. */
+  public Map<String, Object> changeLogSettings(Map<String, Object> changes) {
+    return change(transport.logSettings(changes));
+  }
+
+  // ---- Text ------------------------------------------------------------------------------------
+
+  /**
+   * Asks a model with inputs as JSON has them, by Triton's generate extension: strings, numbers,
+   * booleans and lists of them by the inputs' names, and parameters. The response has the outputs
+   * in the same way, beside {@code model_name} and {@code model_version}. Only over HTTP.
+   */
+  public Map<String, Object> generate(String model, Map<String, Object> request) {
+    return generate(model, "", request);
+  }
+
+  /** As above, of this version of the model; an empty one: the server chooses. */
+  public Map<String, Object> generate(String model, String version, Map<String, Object> request) {
+    return Call.run(
+        transport.generate(checked(model), version, request),
+        options.retry(),
+        CallKind.INFER,
+        Limit.in(options.deadline()));
+  }
+
+  /**
+   * Asks a model that answers any number of times, as {@link #generate(String, Map)} does; returns
+   * when the first response is there. It has no deadline, and is not repeated.
+   */
+  public GenerateStream generateStream(String model, Map<String, Object> request) {
+    return generateStream(model, "", request);
+  }
+
+  /** As above, of this version of the model; an empty one: the server chooses. */
+  public GenerateStream generateStream(String model, String version, Map<String, Object> request) {
+    return transport.generateStream(checked(model), version, request);
+  }
+
   // ---- Inference -------------------------------------------------------------------------------
 
   /** Asks a model. Close the response when its outputs are read. */
@@ -237,9 +306,9 @@ public final class InferenceClient implements AutoCloseable {
     return Call.run(starter, options.retry(), CallKind.READ, Limit.in(options.deadline()));
   }
 
-  private void change(Call.Starter<Void> starter) {
+  private <T> T change(Call.Starter<T> starter) {
     Optional<Duration> deadline = Optional.of(options.changeDeadline());
-    Call.run(starter, options.retry(), CallKind.CHANGE, Limit.in(deadline));
+    return Call.run(starter, options.retry(), CallKind.CHANGE, Limit.in(deadline));
   }
 
   /** A name; an empty one would mean something else to the server. */

@@ -29,7 +29,12 @@ final class JsonReading {
 
   /** A whole text as maps, lists, strings, numbers, booleans and null. */
   static Object tree(byte[] text, int length) {
-    try (JsonParser parser = parser(text, 0, length)) {
+    return tree(text, 0, length);
+  }
+
+  /** As {@link #tree(byte[], int)}, of a part of an array. */
+  static Object tree(byte[] text, int offset, int length) {
+    try (JsonParser parser = parser(text, offset, length)) {
       if (parser.nextToken() == null) {
         throw InferenceException.malformed("expected JSON, got nothing");
       }
@@ -41,6 +46,21 @@ final class JsonReading {
     } catch (JacksonException e) {
       throw malformed(e);
     }
+  }
+
+  /** The members of a reply that must be an object. */
+  static Map<String, Object> members(HttpReply reply) {
+    return members(tree(reply.text(), reply.textLength()));
+  }
+
+  /** The members of what must be an object. */
+  static Map<String, Object> members(Object tree) {
+    if (!(tree instanceof Map<?, ?> object)) {
+      throw InferenceException.malformed("expected a JSON object");
+    }
+    Map<String, Object> members = new LinkedHashMap<>();
+    object.forEach((name, value) -> members.put((String) name, value));
+    return members;
   }
 
   /** What the parser is at; Jackson bounds the depth. */

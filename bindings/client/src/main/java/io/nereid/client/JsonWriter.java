@@ -63,9 +63,37 @@ final class JsonWriter {
     return raw(Long.toString(value));
   }
 
-  /** A boolean, number or string. */
+  /** A boolean, number or string; null; or a map or a list of such values. */
   JsonWriter value(Object value) {
-    return value instanceof String text ? string(text) : raw(value.toString());
+    return switch (value) {
+      case null -> raw("null");
+      case String text -> string(text);
+      case Boolean truth -> raw(truth.toString());
+      case Number number -> raw(number.toString());
+      case Map<?, ?> members -> object(members);
+      case Iterable<?> elements -> array(elements);
+      default ->
+          throw new IllegalArgumentException(
+              "expected what JSON can hold, got a " + value.getClass().getName());
+    };
+  }
+
+  private JsonWriter object(Map<?, ?> members) {
+    char before = '{';
+    for (Map.Entry<?, ?> member : members.entrySet()) {
+      raw(before).string(member.getKey().toString()).raw(':').value(member.getValue());
+      before = ',';
+    }
+    return raw(before == '{' ? "{}" : "}");
+  }
+
+  private JsonWriter array(Iterable<?> elements) {
+    char before = '[';
+    for (Object element : elements) {
+      raw(before).value(element);
+      before = ',';
+    }
+    return raw(before == '[' ? "[]" : "]");
   }
 
   /** Members of an object, without its braces; true when there were any. */

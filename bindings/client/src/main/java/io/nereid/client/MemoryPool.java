@@ -83,6 +83,12 @@ final class MemoryPool {
       return segment;
     }
 
+    /** The same memory, of which only the first bytes count. In place of this one. */
+    Lease first(long byteSize) {
+      closed.set(true);
+      return new Lease(segment.asSlice(0, byteSize), chunk);
+    }
+
     @Override
     public void close() {
       if (chunk == null || !closed.compareAndSet(false, true)) {

@@ -28,9 +28,14 @@ final class Outgoing implements AutoCloseable {
     if (segment.isNative() && segment.isAccessibleBy(OTHER)) {
       return segment;
     }
-    MemoryPool.Lease copy = pool.take(segment.byteSize());
-    copies.add(copy);
-    return copy.segment().copyFrom(segment);
+    return take(segment.byteSize()).copyFrom(segment);
+  }
+
+  /** Memory to write to. */
+  MemorySegment take(long byteSize) {
+    MemoryPool.Lease lease = pool.take(byteSize);
+    copies.add(lease);
+    return lease.segment();
   }
 
   /** Adds views of everything in the segment. */

@@ -1,6 +1,7 @@
 package io.nereid.client;
 
 import java.util.List;
+import java.util.Map;
 
 /**
  * One attempt of each call, over one protocol. A version that is empty means that the server
@@ -34,6 +35,20 @@ sealed interface Transport extends AutoCloseable permits HttpTransport, GrpcTran
   Attempt<Void> unregisterSharedMemory(String name, Limit limit);
 
   Attempt<List<SharedMemoryStatus>> sharedMemoryStatus(Limit limit);
+
+  /** The settings that hold after the changes, if any; an empty model: of all. */
+  Call.Starter<Map<String, List<String>>> traceSettings(
+      String model, Map<String, List<String>> changes);
+
+  /** The settings that hold after the changes, if any. */
+  Call.Starter<Map<String, Object>> logSettings(Map<String, Object> changes);
+
+  /** One response to inputs in JSON. */
+  Call.Starter<Map<String, Object>> generate(
+      String model, String version, Map<String, Object> request);
+
+  /** Any number of responses to them. */
+  GenerateStream generateStream(String model, String version, Map<String, Object> request);
 
   /**
    * Encodes a request, now and once for all attempts: its inputs may be memory that only this

@@ -1,5 +1,6 @@
 package io.nereid.server.grpc;
 
+import io.grpc.Context;
 import io.grpc.Grpc;
 import io.grpc.Metadata;
 import io.grpc.ServerStreamTracer;
@@ -17,10 +18,18 @@ final class CallLog extends ServerStreamTracer.Factory {
   private static final Metadata.Key<String> REQUEST_ID =
       Metadata.Key.of("x-request-id", Metadata.ASCII_STRING_MARSHALLER);
 
+  /** The call that is served on this thread, for those who know which model it is for. */
+  private static final Context.Key<Call> CURRENT = Context.key("access log");
+
   private final AccessLog log;
 
   CallLog(AccessLog log) {
     this.log = log;
+  }
+
+  /** The call that is served on this thread; null when it gets no line. */
+  static Call current() {
+    return CURRENT.get();
   }
 
   @Override
@@ -30,7 +39,7 @@ final class CallLog extends ServerStreamTracer.Factory {
   }
 
   /** Bytes are those of messages as they are transported: compressed, where they are. */
-  private static final class Call extends ServerStreamTracer {
+  static final class Call extends ServerStreamTracer {
     private final AccessLog log;
     private final String path;
     private final String requestId;
@@ -39,11 +48,32 @@ final class CallLog extends ServerStreamTracer.Factory {
     private final LongAdder inputBytes = new LongAdder();
     private final LongAdder outputBytes = new LongAdder();
     private volatile String client = "-";
+    private volatile Named named = Named.NOTHING;
 
-    Call(AccessLog log, String path, String requestId) {
+    private Call(AccessLog log, String path, String requestId) {
       this.log = log;
       this.path = path;
       this.requestId = requestId;
+    }
+
+    /**
+     * Says which model it is for. A stream may be for several, and then its line names none; for
+     * several versions of one, and then it names no version.
+     */
+    void model(String model, long version) {
+      Named before = named;
+      if (before == Named.NOTHING) {
+        named = new Named(model, version);
+      } else if (!before.model.equals(model)) {
+        named = Named.SEVERAL;
+      } else if (before.version != version) {
+        named = new Named(model, 0);
+      }
+    }
+
+    @Override
+    public Context filterContext(Context context) {
+      return context.withValue(CURRENT, this);
     }
 
     @Override
@@ -66,6 +96,7 @@ final class CallLog extends ServerStreamTracer.Factory {
 
     @Override
     public void streamClosed(Status status) {
+      Named last = named;
       log.add(
           new AccessEntry(
               start,
@@ -78,8 +109,14 @@ final class CallLog extends ServerStreamTracer.Factory {
               outputBytes.sum(),
               (System.nanoTime() - startNs) / 1000,
               requestId,
-              "",
-              0));
+              last.model,
+              last.version));
     }
+  }
+
+  /** A model; without a name: none. */
+  private record Named(String model, long version) {
+    static final Named NOTHING = new Named("", 0);
+    static final Named SEVERAL = new Named("", 0);
   }
 }

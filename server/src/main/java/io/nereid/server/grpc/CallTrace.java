@@ -60,9 +60,14 @@ final class CallTrace {
 
   /** The call ends with this status, and before that its reply is written. */
   static void sending(Trace trace, Status status) {
-    if (trace == null) {
-      return;
+    if (trace != null) {
+      ended(trace, status);
+      trace.sending();
     }
+  }
+
+  /** The request has ended in this way. */
+  static void ended(Trace trace, Status status) {
     trace.attribute("rpc.grpc.status_code", status.getCode().value());
     if (!status.isOk()) {
       boolean byServer =
@@ -73,6 +78,5 @@ final class CallTrace {
           };
       trace.failed(String.valueOf(status.getDescription()), byServer);
     }
-    trace.sending();
   }
 }

@@ -6,17 +6,20 @@ package io.nereid.server.grpc;
  * @param messageBytes the largest message that is received, after decompression
  * @param metadataBytes the largest metadata of a call
  * @param callCount most calls at a time on one connection; more wait at the client
+ * @param connectionCount most connections at once
  */
-public record GrpcLimits(int messageBytes, int metadataBytes, int callCount) {
+public record GrpcLimits(int messageBytes, int metadataBytes, int callCount, int connectionCount) {
 
   /** What applies when nothing is said. Messages are then as large as gRPC can have them. */
-  public static final GrpcLimits DEFAULT = new GrpcLimits(Integer.MAX_VALUE, 16 << 10, 10_000);
+  public static final GrpcLimits DEFAULT =
+      new GrpcLimits(Integer.MAX_VALUE, 16 << 10, 10_000, 10_000);
 
   /** Checks the values. */
   public GrpcLimits {
     positive(messageBytes, "messageBytes");
     positive(metadataBytes, "metadataBytes");
     positive(callCount, "callCount");
+    positive(connectionCount, "connectionCount");
   }
 
   private static void positive(int value, String name) {

@@ -1,12 +1,10 @@
 package io.nereid.server.grpc;
 
-import io.grpc.Attributes;
 import io.grpc.InsecureServerCredentials;
 import io.grpc.Server;
 import io.grpc.ServerCredentials;
 import io.grpc.ServerInterceptors;
 import io.grpc.ServerServiceDefinition;
-import io.grpc.ServerTransportFilter;
 import io.grpc.TlsServerCredentials;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import io.grpc.protobuf.services.ProtoReflectionServiceV1;
@@ -16,10 +14,10 @@ import io.nereid.server.shared.ServerState;
 import io.nereid.server.tls.TlsSettings;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 import java.util.stream.Stream;
@@ -41,53 +39,90 @@ public final class GrpcServer implements AutoCloseable {
 
   private final ServerState state;
   private final HealthService health;
-  private final ConnectionCount connections;
+  private final InferenceCalls inference;
+  private final ConnectionLimit connections;
   private final EventLoops loops;
   private final Server server;
 
   private GrpcServer(
       ServerState state,
       HealthService health,
-      ConnectionCount connections,
+      InferenceCalls inference,
+      ConnectionLimit connections,
       EventLoops loops,
       Server server) {
     this.state = state;
     this.health = health;
+    this.inference = inference;
     this.connections = connections;
     this.loops = loops;
     this.server = server;
   }
 
-  /** Listens; returns when connections are accepted. */
+  /**
+   * Whether the port can be listened at, which is known long before {@link #start} could tell.
+   *
+   * @throws NereidException when it cannot
+   */
+  public static void checkAddress(GrpcOptions options) {
+    // A socket that is bound but does not listen: no client can find it.
+    try (Socket probe = new Socket()) {
+      probe.setReuseAddress(true); // as the listening one will have it
+      probe.bind(new InetSocketAddress(options.address(), options.port()));
+    } catch (IOException e) {
+      throw cannotListen(options, e);
+    }
+  }
+
+  private static NereidException cannotListen(GrpcOptions options, IOException cause) {
+    return new NereidException(
+        StatusCode.UNAVAILABLE,
+        "cannot serve gRPC at " + options.address().getHostAddress() + ":" + options.port(),
+        cause);
+  }
+
+  /** Listens; returns when connections are accepted. When it throws it has left nothing behind. */
   public static GrpcServer start(ServerState state, GrpcOptions options) {
     CLIENT_FAULT_LOGS.forEach(log -> log.setLevel(Level.SEVERE));
-    HealthService health = new HealthService(state);
-    ConnectionCount connections = new ConnectionCount();
     EventLoops loops = new EventLoops();
+    HealthService health = new HealthService(state);
+    InferenceCalls inference = new InferenceCalls(state, loops);
+    ConnectionLimit connections = new ConnectionLimit(options.limits().connectionCount());
+    Server server = null;
     try {
       CallGate gate = new CallGate(state.health(), options);
       NettyServerBuilder builder =
           builder(options, loops)
-              .addServices(services(state, health, loops, gate))
+              .addServices(services(state, health, inference, gate))
               .addTransportFilter(connections);
       state.accessLog().ifPresent(log -> builder.addStreamTracerFactory(new CallLog(log)));
-      return new GrpcServer(state, health, connections, loops, builder.build().start());
+      server = builder.build();
+      server.start();
+      return new GrpcServer(state, health, inference, connections, loops, server);
     } catch (IOException e) {
-      loops.close();
-      throw new NereidException(
-          StatusCode.UNAVAILABLE,
-          "cannot serve gRPC at " + options.address().getHostAddress() + ":" + options.port(),
-          e);
-    } catch (RuntimeException e) {
-      loops.close();
+      release(server, health, inference, loops);
+      throw cannotListen(options, e);
+    } catch (RuntimeException | Error e) {
+      release(server, health, inference, loops);
       throw e;
     }
   }
 
+  /** Also what did not come to listen is known to others until it is shut down. */
+  private static void release(
+      Server server, HealthService health, InferenceCalls inference, EventLoops loops) {
+    if (server != null) {
+      server.shutdownNow();
+    }
+    health.close();
+    inference.close();
+    loops.close();
+  }
+
   private static List<ServerServiceDefinition> services(
-      ServerState state, HealthService health, EventLoops loops, CallGate gate) {
+      ServerState state, HealthService health, InferenceCalls inference, CallGate gate) {
     return Stream.of(
-            InferenceService.of(state, loops),
+            InferenceService.of(state, inference),
             health.definition(),
             ProtoReflectionServiceV1.newInstance().bindService(),
             OldReflection.service())
@@ -149,7 +184,7 @@ public final class GrpcServer implements AutoCloseable {
 
   /** Open connections. */
   public long connectionCount() {
-    return connections.sum();
+    return connections.count();
   }
 
   /** Accepts nothing more, and returns at once: calls that have begun go on. */
@@ -183,7 +218,7 @@ public final class GrpcServer implements AutoCloseable {
   @Override
   public void close() {
     stop(Duration.ZERO);
-    loops.close();
+    release(server, health, inference, loops);
   }
 
   private boolean await(Duration timeout) {
@@ -192,29 +227,6 @@ public final class GrpcServer implements AutoCloseable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return false;
-    }
-  }
-
-  /** Counts connections. */
-  private static final class ConnectionCount extends ServerTransportFilter {
-    private final LongAdder open = new LongAdder();
-
-    long sum() {
-      return open.sum();
-    }
-
-    @Override
-    public Attributes transportReady(Attributes attributes) {
-      open.increment();
-      return attributes;
-    }
-
-    @Override
-    public void transportTerminated(Attributes attributes) {
-      // Without attributes it was never ready.
-      if (attributes != null) {
-        open.decrement();
-      }
     }
   }
 }

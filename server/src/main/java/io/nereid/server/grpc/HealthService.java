@@ -29,7 +29,7 @@ import java.util.Set;
  * each model, by its own. No status is kept: it is read from the server when somebody asks, and
  * when a model changes for those who watch it.
  */
-final class HealthService implements LifecycleListener {
+final class HealthService implements LifecycleListener, AutoCloseable {
 
   private static final ServiceDescriptor SERVICE =
       GrpcHealth.getDescriptor().findServiceByName("Health");
@@ -48,11 +48,15 @@ final class HealthService implements LifecycleListener {
    */
   private final Map<String, Set<Watcher>> watchers = new HashMap<>();
 
+  /** What is told by the server; one object, since it is also removed. */
+  private final Runnable serverListener = this::tellEverybody;
+
+  /** Hears what becomes of the server and its models, until it is closed. */
   HealthService(ServerState state) {
     nereid = state.nereid();
     health = state.health();
     nereid.addListener(this);
-    health.addListener(this::tellEverybody);
+    health.addListener(serverListener);
   }
 
   ServerServiceDefinition definition() {
@@ -136,6 +140,13 @@ final class HealthService implements LifecycleListener {
       watchers.values().forEach(all -> all.forEach(Watcher::end));
       watchers.clear();
     }
+  }
+
+  /** As {@link #stop}, and hears no more. */
+  @Override
+  public void close() {
+    stop();
+    health.removeListener(serverListener);
   }
 
   private ServingStatus status(String service) {

@@ -19,22 +19,25 @@ import java.io.InputStream;
 final class IncomingRequest implements AutoCloseable {
 
   private final InferMessage message;
+  private final long startNs;
   private final Model model;
   private final InferRequest request;
   private final OutputForms forms;
   private final Throwable failure;
 
   private IncomingRequest(
-      InferMessage message, Model model, InferRequest request, OutputForms forms) {
+      InferMessage message, long startNs, Model model, InferRequest request, OutputForms forms) {
     this.message = message;
+    this.startNs = startNs;
     this.model = model;
     this.request = request;
     this.forms = forms;
     failure = null;
   }
 
-  private IncomingRequest(InferMessage message, Throwable failure) {
+  private IncomingRequest(InferMessage message, long startNs, Throwable failure) {
     this.message = message;
+    this.startNs = startNs;
     this.failure = failure;
     model = null;
     request = null;
@@ -44,9 +47,11 @@ final class IncomingRequest implements AutoCloseable {
   /** Reads a message; never throws. */
   static IncomingRequest read(ServerState state, InputStream stream) {
     InferMessage message = new InferMessage();
+    long startNs = state.tracing().isOn() ? System.nanoTime() : 0;
     if (state.health().isStopping()) {
       return new IncomingRequest(
           message,
+          startNs,
           new NereidException(StatusCode.UNAVAILABLE, GrpcStatus.STOPPING.getDescription()));
     }
     ContentPlacement placement = new ContentPlacement(state.nereid(), message);
@@ -61,14 +66,14 @@ final class IncomingRequest implements AutoCloseable {
         request = model.newRequest();
       }
       new RequestBuilder(message, model, request, forms).build();
-      return new IncomingRequest(message, model, request, forms);
+      return new IncomingRequest(message, startNs, model, request, forms);
     } catch (Throwable t) { // also an OutOfMemoryError: the client is told
       placement.close();
       if (request != null) {
         request.close();
       }
       forms.close();
-      return new IncomingRequest(message, known(t));
+      return new IncomingRequest(message, startNs, known(t));
     }
   }
 
@@ -86,6 +91,11 @@ final class IncomingRequest implements AutoCloseable {
     return failure;
   }
 
+  /** When it began to be read, by the clock of System.nanoTime; 0 where nothing is traced. */
+  long startNs() {
+    return startNs;
+  }
+
   /** The client's name for it; empty when it has none. */
   String id() {
     return message.id();
@@ -98,11 +108,7 @@ final class IncomingRequest implements AutoCloseable {
 
   /** The version that it names; 0 when it names none, or none that can be. */
   long namedVersion() {
-    try {
-      return ModelVersions.parse(message.modelVersion());
-    } catch (NereidException e) {
-      return 0;
-    }
+    return ModelVersions.named(message.modelVersion());
   }
 
   /** Where it goes; null when it failed. */

@@ -79,6 +79,7 @@ final class InferCall extends ServerCall.Listener<IncomingRequest> implements Re
       fail(Status.INTERNAL.withDescription("expected one request, got none"));
       return;
     }
+    LoggedModel.tell(incoming);
     if (startNs != 0) {
       trace = CallTrace.begin(tracing, call, headers, incoming, startNs);
     }

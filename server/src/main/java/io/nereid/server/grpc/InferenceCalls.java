@@ -13,17 +13,19 @@ import java.util.concurrent.ConcurrentHashMap;
  * the server must have a direct executor, and run its connections on the group given here. Between
  * them and the transport nothing may swallow messages, since a message that was read owns memory.
  */
-final class InferenceCalls {
+final class InferenceCalls implements AutoCloseable {
 
   private final ServerState state;
   private final EventLoops loops;
   private final ExecutionPace.Table paces = new ExecutionPace.Table();
   private final Set<StreamInferCall> streams = ConcurrentHashMap.newKeySet();
+  private final Runnable healthListener = this::endStreams;
 
+  /** For connections that run on {@code loops}; hears when the server stops, until it is closed. */
   InferenceCalls(ServerState state, EventLoops loops) {
     this.state = state;
     this.loops = loops;
-    state.health().addListener(this::endStreams);
+    state.health().addListener(healthListener);
   }
 
   ServerMethodDefinition<IncomingRequest, OutgoingReply> modelInfer() {
@@ -42,7 +44,8 @@ final class InferenceCalls {
         method("ModelStreamInfer", MethodType.BIDI_STREAMING),
         (call, headers) -> {
           StreamInferCall listener =
-              StreamInferCall.start(call, headers, loops.current(), paces, streams);
+              StreamInferCall.start(
+                  call, headers, loops.current(), paces, state.tracing(), streams);
           if (state.health().isStopping()) {
             listener.stop(); // those that were there have been told
           }
@@ -55,6 +58,11 @@ final class InferenceCalls {
     if (state.health().isStopping()) {
       streams.forEach(StreamInferCall::stop);
     }
+  }
+
+  @Override
+  public void close() {
+    state.health().removeListener(healthListener);
   }
 
   private MethodDescriptor<IncomingRequest, OutgoingReply> method(String name, MethodType type) {

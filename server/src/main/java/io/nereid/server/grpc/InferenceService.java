@@ -56,8 +56,8 @@ final class InferenceService {
 
   private InferenceService() {}
 
-  /** For connections that run on {@code loops}. */
-  static ServerServiceDefinition of(ServerState state, EventLoops loops) {
+  /** With the methods that carry tensors. */
+  static ServerServiceDefinition of(ServerState state, InferenceCalls inference) {
     InferenceService service = new InferenceService();
     service.addServer(state);
     service.addModels(state.nereid());
@@ -65,7 +65,7 @@ final class InferenceService {
     service.addSystemMemory(state.sharedMemory());
     service.addCudaMemory();
     service.addSettings(state);
-    service.addInference(new InferenceCalls(state, loops));
+    service.addInference(inference);
     return service.methods.definition();
   }
 

@@ -2,6 +2,7 @@ package io.nereid.server.grpc;
 
 import io.nereid.Model;
 import io.nereid.Nereid;
+import io.nereid.NereidException;
 
 /** Versions of models as requests name them: a number, or nothing for the highest that is ready. */
 final class ModelVersions {
@@ -25,6 +26,15 @@ final class ModelVersions {
       throw invalid(text);
     }
     return version;
+  }
+
+  /** The version; 0 when none was named, or none that can be. */
+  static long named(String text) {
+    try {
+      return parse(text);
+    } catch (NereidException e) {
+      return 0;
+    }
   }
 
   private static RuntimeException invalid(String text) {

@@ -7,6 +7,8 @@ import io.grpc.ServerCall;
 import io.grpc.Status;
 import io.nereid.InferResponse;
 import io.nereid.Model;
+import io.nereid.server.trace.Trace;
+import io.nereid.server.trace.Tracing;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -35,6 +37,8 @@ final class StreamInferCall extends ServerCall.Listener<IncomingRequest> {
   private final Executor loop;
   private final Thread loopThread = Thread.currentThread();
   private final ExecutionPace.Table paces;
+  private final Tracing tracing;
+  private final Metadata headers;
   private final Set<StreamInferCall> open; // all that are not over
   private final Deadline deadline = Context.current().getDeadline(); // null: none
 
@@ -75,10 +79,13 @@ final class StreamInferCall extends ServerCall.Listener<IncomingRequest> {
       Metadata headers,
       Executor loop,
       ExecutionPace.Table paces,
+      Tracing tracing,
       Set<StreamInferCall> open) {
     this.call = call;
+    this.headers = headers;
     this.loop = loop;
     this.paces = paces;
+    this.tracing = tracing;
     this.open = open;
     String said = headers.get(GRPC_ERROR);
     failsAsCall = said != null && said.toLowerCase(Locale.ROOT).equals("true");
@@ -90,8 +97,9 @@ final class StreamInferCall extends ServerCall.Listener<IncomingRequest> {
       Metadata headers,
       Executor loop,
       ExecutionPace.Table paces,
+      Tracing tracing,
       Set<StreamInferCall> open) {
-    StreamInferCall listener = new StreamInferCall(call, headers, loop, paces, open);
+    StreamInferCall listener = new StreamInferCall(call, headers, loop, paces, tracing, open);
     open.add(listener);
     call.sendHeaders(new Metadata());
     call.request(1);
@@ -107,10 +115,18 @@ final class StreamInferCall extends ServerCall.Listener<IncomingRequest> {
       message.close();
       return;
     }
-    StreamedRequest request = new StreamedRequest(this, message);
+    LoggedModel.tell(message);
+    StreamedRequest request = new StreamedRequest(this, message, trace(message));
     underWay.add(request);
     begin(request);
     write();
+  }
+
+  /** Each request of a stream has a trace of its own. Null: it is not traced. */
+  private Trace trace(IncomingRequest message) {
+    return message.startNs() == 0
+        ? null
+        : CallTrace.begin(tracing, call, headers, message, message.startNs());
   }
 
   private void begin(StreamedRequest request) {
@@ -125,6 +141,7 @@ final class StreamInferCall extends ServerCall.Listener<IncomingRequest> {
         answered(request, null, incoming.failure());
         return;
       }
+      request.submitting();
       InferCall.limit(incoming.request(), deadline);
       if (decoupled) {
         request.stream();
@@ -193,9 +210,7 @@ final class StreamInferCall extends ServerCall.Listener<IncomingRequest> {
       return;
     }
     request.incoming().closeInputs();
-    request.response = response;
-    request.failure = failure;
-    request.answered = true;
+    request.answered(response, failure);
     while (!ordered.isEmpty() && ordered.peek().answered) {
       StreamedRequest next = ordered.remove();
       ready.add(new Ready(next, next.response, next.failure, true, false));
@@ -210,6 +225,7 @@ final class StreamInferCall extends ServerCall.Listener<IncomingRequest> {
       drop(response);
       return;
     }
+    request.responded(response);
     ready.add(new Ready(request, response, null, false, false));
     write();
   }
@@ -262,9 +278,11 @@ final class StreamInferCall extends ServerCall.Listener<IncomingRequest> {
         failure = e;
       }
     }
+    Status status = failure == null ? Status.OK : GrpcStatus.of(failure);
+    item.request().writing(status, item.ends() || failure != null && failsAsCall);
     if (failure != null) {
-      Status status = GrpcStatus.of(failure);
       if (failsAsCall) {
+        item.request().written(true);
         close(status);
         return;
       }
@@ -274,7 +292,7 @@ final class StreamInferCall extends ServerCall.Listener<IncomingRequest> {
     if (reply != null) {
       send(reply);
     }
-    item.request().written();
+    item.request().written(item.ends());
     if (item.ends()) {
       item.request().incoming().close();
       underWay.remove(item.request());

@@ -1,9 +1,11 @@
 package io.nereid.server.grpc;
 
+import io.grpc.Status;
 import io.nereid.InferResponse;
 import io.nereid.NereidException;
 import io.nereid.ResponseListener;
 import io.nereid.ResponseStream;
+import io.nereid.server.trace.Trace;
 import java.util.concurrent.Semaphore;
 
 /**
@@ -26,9 +28,15 @@ final class StreamedRequest implements ResponseListener {
   private ResponseStream responses; // of a decoupled model
   private volatile boolean abandoned;
 
-  StreamedRequest(StreamInferCall call, IncomingRequest incoming) {
+  private Trace trace; // null: it is not traced, or that is over
+  private boolean sending; // whether the first response was written
+  private Status outcome = Status.OK; // the last failure, if any
+
+  /** Takes the message over; {@code trace} may be null. */
+  StreamedRequest(StreamInferCall call, IncomingRequest incoming, Trace trace) {
     this.call = call;
     this.incoming = incoming;
+    this.trace = trace;
   }
 
   IncomingRequest incoming() {
@@ -41,8 +49,73 @@ final class StreamedRequest implements ResponseListener {
     Thread.ofVirtual().name("nrd-grpc-stream").start(this::readResponses);
   }
 
-  /** Nobody is interested any more. Answers that come are dropped. On the event loop. */
+  // ---- What happens to it, on the event loop ---------------------------------------------------
+
+  /** It is given to its model. */
+  void submitting() {
+    if (trace != null) {
+      trace.submitted(incoming.model());
+    }
+  }
+
+  /** The answer of a model that is not decoupled has come; it waits for its turn. */
+  void answered(InferResponse itsResponse, Throwable itsFailure) {
+    response = itsResponse;
+    failure = itsFailure;
+    answered = true;
+    if (itsResponse != null) {
+      responded(itsResponse);
+    } else if (trace != null && incoming.failure() == null) {
+      trace.failed(String.valueOf(itsFailure.getMessage()), true); // whose fault is told later
+    }
+  }
+
+  /** The model has one more response. */
+  void responded(InferResponse itsResponse) {
+    if (trace != null) {
+      trace.answered(itsResponse);
+    }
+  }
+
+  /** A response, a failure or the mere end is about to be written. */
+  void writing(Status status, boolean ends) {
+    if (trace == null) {
+      return;
+    }
+    if (!status.isOk()) {
+      outcome = status;
+    }
+    if (ends) {
+      CallTrace.ended(trace, outcome);
+    }
+    if (!sending) {
+      sending = true;
+      trace.sending();
+    }
+  }
+
+  /** It has been written. */
+  void written(boolean ends) {
+    room.release();
+    if (ends) {
+      endTrace();
+    }
+  }
+
+  private void endTrace() {
+    if (trace != null) {
+      trace.end();
+      trace = null; // it belongs to the trace thread now
+    }
+  }
+
+  /** Nobody is interested any more. Answers that come are dropped. */
   void abandon() {
+    if (trace != null) {
+      CallTrace.ended(
+          trace, Status.CANCELLED.withDescription("the stream ended before the request did"));
+      endTrace();
+    }
     abandoned = true;
     room.release();
     if (incoming.request() != null) {
@@ -55,11 +128,6 @@ final class StreamedRequest implements ResponseListener {
     if (response != null) {
       response.close();
     }
-  }
-
-  /** The response that was handed over last has been written. */
-  void written() {
-    room.release();
   }
 
   // ---- On other threads ------------------------------------------------------------------------

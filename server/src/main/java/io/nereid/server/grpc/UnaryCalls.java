@@ -24,6 +24,7 @@ final class UnaryCalls {
       ServerCallStreamObserver<R> client = (ServerCallStreamObserver<R>) observer;
       // Without a handler, answering a client that went away would throw.
       client.setOnCancelHandler(() -> {});
+      LoggedModel.tell(request);
       Thread.ofVirtual().name("nrd-grpc-call").start(() -> run(answer, request, client));
     });
   }

@@ -66,6 +66,11 @@ public final class ServerHealth {
     listeners.add(listener);
   }
 
+  /** Takes back {@link #addListener}; a listener that is running finishes. */
+  public void removeListener(Runnable listener) {
+    listeners.remove(listener);
+  }
+
   /** Whether {@link #stop} was called. */
   public boolean isStopping() {
     return stopping;

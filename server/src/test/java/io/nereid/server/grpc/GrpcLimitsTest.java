@@ -82,7 +82,7 @@ class GrpcLimitsTest {
   @Test
   void aMessageThatIsTooLarge() {
     try (GrpcFixture server =
-        server(GrpcOptions.builder().limits(new GrpcLimits(10_000, 8192, 100)))) {
+        server(GrpcOptions.builder().limits(new GrpcLimits(10_000, 8192, 100, 100)))) {
       assertEquals(Status.Code.RESOURCE_EXHAUSTED, load(server, 10_000).getCode());
       assertEquals(Status.Code.INVALID_ARGUMENT, load(server, 9_000).getCode());
       assertEquals("nereid", name(server.channel(), CallOptions.DEFAULT));
@@ -99,7 +99,7 @@ class GrpcLimitsTest {
   @Test
   void metadataThatIsTooLarge() {
     try (GrpcFixture server =
-        server(GrpcOptions.builder().limits(new GrpcLimits(1 << 20, 2048, 100)))) {
+        server(GrpcOptions.builder().limits(new GrpcLimits(1 << 20, 2048, 100, 100)))) {
       Metadata headers = new Metadata();
       headers.put(Metadata.Key.of("long", Metadata.ASCII_STRING_MARSHALLER), "x".repeat(4096));
       ClientInterceptor adding = MetadataUtils.newAttachHeadersInterceptor(headers);
@@ -157,6 +157,39 @@ class GrpcLimitsTest {
         new GrpcCompression[] {GrpcCompression.LOW, GrpcCompression.HIGH}) {
       try (GrpcFixture server = server(GrpcOptions.builder().compression(level))) {
         assertEquals("gzip", replyEncoding(server));
+      }
+    }
+  }
+
+  @Test
+  void oneConnectionTooMany() throws Exception {
+    try (GrpcFixture server =
+        server(GrpcOptions.builder().limits(new GrpcLimits(10_000, 8192, 100, 2)))) {
+      ManagedChannel second = GrpcFixture.channel(server.server().port());
+      ManagedChannel third = GrpcFixture.channel(server.server().port());
+      try {
+        assertEquals("nereid", name(server.channel(), CallOptions.DEFAULT));
+        assertEquals("nereid", name(second, CallOptions.DEFAULT));
+        Status refused =
+            assertThrows(StatusRuntimeException.class, () -> name(third, CallOptions.DEFAULT))
+                .getStatus();
+        assertEquals(Status.Code.UNAVAILABLE, refused.getCode(), refused::toString);
+        assertTrue(
+            refused
+                .getDescription()
+                .contains(
+                    "expected at most 2 connections at a time; --grpc-max-connections sets the"
+                        + " limit"),
+            refused::toString);
+        assertEquals(2, server.server().connectionCount());
+        // Those that are there are served on, and one that goes makes room.
+        assertEquals("nereid", name(second, CallOptions.DEFAULT));
+        second.shutdownNow();
+        InferFixture.await(() -> server.server().connectionCount() == 1, "it did not go");
+        assertEquals("nereid", name(third, CallOptions.DEFAULT.withWaitForReady()));
+      } finally {
+        second.shutdownNow();
+        third.shutdownNow();
       }
     }
   }

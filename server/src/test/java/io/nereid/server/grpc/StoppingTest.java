@@ -26,13 +26,16 @@ import io.nereid.proto.health.HealthCheckResponse;
 import io.nereid.proto.health.HealthCheckResponse.ServingStatus;
 import io.nereid.server.shared.ServerState;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Iterator;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import javax.management.ObjectName;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -202,5 +205,42 @@ class StoppingTest {
     assertTrue(
         failure.getMessage().startsWith("cannot serve gRPC at 127.0.0.1:" + taken.port()),
         failure.getMessage());
+  }
+
+  /** What listens to the server, to its models, or to the transport, would keep it in memory. */
+  @Test
+  void aStartThatFailsLeavesNothingBehind() throws Exception {
+    List<Class<?>> parts = List.of(HealthService.class, InferenceCalls.class, EventLoops.class);
+    List<Long> before = instances(parts);
+    assertTrue(before.stream().allMatch(count -> count >= 1), before::toString);
+    GrpcOptions taken = GrpcOptions.builder().port(server.server().port()).build();
+    assertThrows(NereidException.class, () -> GrpcServer.start(server.state(), taken));
+    List<Long> after = instances(parts);
+    for (int i = 0; i < parts.size(); i++) {
+      assertTrue(after.get(i) <= before.get(i), before + " before, " + after + " after");
+    }
+  }
+
+  /** How many of each class are reachable, by the JVM's own count. */
+  private static List<Long> instances(List<Class<?>> classes) throws Exception {
+    String histogram =
+        (String)
+            ManagementFactory.getPlatformMBeanServer()
+                .invoke(
+                    new ObjectName("com.sun.management:type=DiagnosticCommand"),
+                    "gcClassHistogram",
+                    new Object[] {new String[0]},
+                    new String[] {String[].class.getName()});
+    return classes.stream().map(type -> count(histogram, type)).toList();
+  }
+
+  private static long count(String histogram, Class<?> type) {
+    return histogram
+        .lines()
+        .map(line -> line.strip().split("\\s+"))
+        .filter(columns -> columns.length >= 4 && columns[3].equals(type.getName()))
+        .mapToLong(columns -> Long.parseLong(columns[1]))
+        .findFirst()
+        .orElse(0);
   }
 }

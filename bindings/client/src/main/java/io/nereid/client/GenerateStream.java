@@ -1,0 +1,88 @@
+package io.nereid.client;
+
+import java.io.BufferedInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.Map;
+
+/**
+ * Responses of a model as text and numbers, one after the other as they come. For one thread; only
+ * {@link #close} may come from another.
+ */
+public final class GenerateStream implements AutoCloseable {
+
+  private static final byte[] DATA = {'d', 'a', 't', 'a', ':'};
+
+  private final InputStream events;
+  private final int mostBytes;
+
+  GenerateStream(InputStream events, int mostBytes) {
+    this.events = new BufferedInputStream(events);
+    this.mostBytes = mostBytes;
+  }
+
+  /**
+   * The next response, its outputs by their names beside {@code model_name} and {@code
+   * model_version}; null when there are no more. Waits for it.
+   */
+  public Map<String, Object> next() {
+    try {
+      for (byte[] line = readLine(); line != null; line = readLine()) {
+        if (startsWithData(line)) {
+          return members(JsonReading.tree(line, DATA.length, line.length - DATA.length));
+        }
+      }
+      return null;
+    } catch (IOException e) {
+      throw new InferenceException(
+          StatusCode.UNAVAILABLE, "the stream ended before its end: " + e.getMessage(), e);
+    }
+  }
+
+  private static Map<String, Object> members(Object tree) {
+    Map<String, Object> members = JsonReading.members(tree);
+    if (members.get("error") instanceof String message) {
+      throw new InferenceException(StatusCode.UNKNOWN, message); // its code is not told
+    }
+    return members;
+  }
+
+  private static boolean startsWithData(byte[] line) {
+    for (int i = 0; i < DATA.length; i++) {
+      if (i >= line.length || line[i] != DATA[i]) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** A line without its end; null at the end of the stream. */
+  private byte[] readLine() throws IOException {
+    ByteArrayOutputStream line = new ByteArrayOutputStream();
+    int next = events.read();
+    if (next < 0) {
+      return null;
+    }
+    while (next >= 0 && next != '\n') {
+      if (line.size() == mostBytes) {
+        throw new InferenceException(
+            StatusCode.RESOURCE_EXHAUSTED,
+            "a response has more bytes, and maxResponseBytes is " + mostBytes);
+      }
+      line.write(next);
+      next = events.read();
+    }
+    return line.toByteArray();
+  }
+
+  /** Ends it; what the server still computes for it is cancelled there. */
+  @Override
+  public void close() {
+    try {
+      events.close();
+    } catch (IOException e) {
+      // it is over either way
+    }
+  }
+}

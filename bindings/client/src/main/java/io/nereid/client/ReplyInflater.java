@@ -1,0 +1,144 @@
+package io.nereid.client;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import java.util.function.Consumer;
+import java.util.zip.CRC32;
+import java.util.zip.DataFormatException;
+import java.util.zip.Inflater;
+
+/** Inflates a reply as it comes, in pieces of any size, and checks that it is whole. */
+final class ReplyInflater implements AutoCloseable {
+
+  private static final int CHUNK_BYTES = 16 << 10;
+
+  /** Longest head of a gzip file: it may hold a file's name and a comment, which nobody needs. */
+  private static final int MOST_HEAD_BYTES = 4096;
+
+  private static final int LEAST_HEAD_BYTES = 10;
+  private static final int TAIL_BYTES = 8;
+
+  // What a gzip file's head says that it has.
+  private static final int HEAD_CHECKSUM = 2;
+  private static final int EXTRA = 4;
+  private static final int NAME = 8;
+  private static final int COMMENT = 16;
+
+  private final boolean gzip;
+  private final Inflater inflater;
+  private final CRC32 checksum = new CRC32();
+  private final byte[] chunk = new byte[CHUNK_BYTES];
+
+  /** Of a gzip file, what came of it so far. */
+  private byte[] head = new byte[0];
+
+  private boolean headRead;
+  private final ByteBuffer tail = ByteBuffer.allocate(TAIL_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+
+  ReplyInflater(Compression how) {
+    gzip = how == Compression.GZIP;
+    headRead = !gzip;
+    inflater = new Inflater(gzip);
+  }
+
+  /** Takes a piece, and hands out what it stands for, in buffers that are used again. */
+  void take(ByteBuffer piece, Consumer<ByteBuffer> to) {
+    ByteBuffer compressed = headRead ? piece : afterHead(piece);
+    if (compressed == null) {
+      return;
+    }
+    try {
+      inflate(compressed, to);
+    } catch (DataFormatException e) {
+      throw InferenceException.malformed("it cannot be decompressed: " + e.getMessage(), e);
+    }
+    if (inflater.finished() && compressed.hasRemaining()) {
+      if (!gzip || compressed.remaining() > tail.remaining()) {
+        throw InferenceException.malformed("something follows the compressed data");
+      }
+      tail.put(compressed);
+    }
+  }
+
+  private void inflate(ByteBuffer compressed, Consumer<ByteBuffer> to) throws DataFormatException {
+    inflater.setInput(compressed);
+    while (!inflater.finished()) {
+      int count = inflater.inflate(chunk);
+      if (count > 0) {
+        checksum.update(chunk, 0, count);
+        to.accept(ByteBuffer.wrap(chunk, 0, count));
+      } else if (inflater.needsDictionary()) {
+        throw new DataFormatException("it needs a dictionary");
+      } else if (inflater.needsInput()) {
+        return;
+      }
+    }
+  }
+
+  /** What follows a gzip file's head; null as long as that is not whole. */
+  private ByteBuffer afterHead(ByteBuffer piece) {
+    int before = head.length;
+    head = Arrays.copyOf(head, before + piece.remaining());
+    piece.get(head, before, head.length - before);
+    int length = headLength();
+    if (length < 0) {
+      if (head.length > MOST_HEAD_BYTES) {
+        throw InferenceException.malformed(
+            "its gzip head has more than " + MOST_HEAD_BYTES + " bytes");
+      }
+      return null;
+    }
+    headRead = true;
+    ByteBuffer rest = ByteBuffer.wrap(head, length, head.length - length);
+    head = null;
+    return rest;
+  }
+
+  /** -1: more of it is needed. */
+  private int headLength() {
+    if (head.length < LEAST_HEAD_BYTES) {
+      return -1;
+    }
+    if (head[0] != 0x1f || head[1] != (byte) 0x8b || head[2] != 8) {
+      throw InferenceException.malformed("it is said to be gzip, and is not");
+    }
+    int flags = head[3];
+    int at = LEAST_HEAD_BYTES;
+    if ((flags & EXTRA) != 0) {
+      if (head.length < at + 2) {
+        return -1;
+      }
+      at += 2 + (head[at] & 0xff) + ((head[at + 1] & 0xff) << 8);
+    }
+    for (int text : new int[] {NAME, COMMENT}) {
+      if ((flags & text) != 0) {
+        while (at < head.length && head[at] != 0) {
+          at++;
+        }
+        at++;
+      }
+    }
+    if ((flags & HEAD_CHECKSUM) != 0) {
+      at += 2;
+    }
+    return at <= head.length ? at : -1;
+  }
+
+  /** All of the reply has come. */
+  void finish() {
+    if (!inflater.finished() || gzip && tail.hasRemaining()) {
+      throw InferenceException.malformed("its compressed data ends too early");
+    }
+    if (gzip
+        && (tail.getInt(0) != (int) checksum.getValue()
+            || tail.getInt(Integer.BYTES) != (int) inflater.getBytesWritten())) {
+      throw InferenceException.malformed("its compressed data has another checksum or size");
+    }
+  }
+
+  @Override
+  public void close() {
+    inflater.end();
+  }
+}

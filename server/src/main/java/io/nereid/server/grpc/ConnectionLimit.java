@@ -1,0 +1,56 @@
+package io.nereid.server.grpc;
+
+import io.grpc.Attributes;
+import io.grpc.ServerTransportFilter;
+import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2Error;
+import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2Exception;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Counts connections, and sends those away that are too many. A connection counts from its client's
+ * first settings on, behind TLS: from then on a client can be told why it is sent away.
+ */
+final class ConnectionLimit extends ServerTransportFilter {
+
+  private final int most;
+  private final AtomicInteger open = new AtomicInteger();
+
+  ConnectionLimit(int most) {
+    this.most = most;
+  }
+
+  /** Open connections. */
+  int count() {
+    return open.get();
+  }
+
+  @Override
+  public Attributes transportReady(Attributes attributes) {
+    if (open.incrementAndGet() > most) {
+      open.decrementAndGet();
+      throw refusal();
+    }
+    return attributes;
+  }
+
+  @Override
+  public void transportTerminated(Attributes attributes) {
+    // Without attributes it was never ready.
+    if (attributes != null) {
+      open.decrementAndGet();
+    }
+  }
+
+  /**
+   * What is thrown here reaches the transport, which looks for its own kind of exception in it and
+   * says goodbye with that one's code and text. Clients make UNAVAILABLE of this code.
+   */
+  private IllegalStateException refusal() {
+    String reason =
+        "expected at most "
+            + most
+            + " connections at a time; --grpc-max-connections sets the limit";
+    return new IllegalStateException(
+        reason, Http2Exception.connectionError(Http2Error.REFUSED_STREAM, "%s", reason));
+  }
+}
