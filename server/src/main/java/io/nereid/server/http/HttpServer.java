@@ -74,6 +74,7 @@ public final class HttpServer {
   public boolean stop(Duration timeout) {
     long deadlineNs = System.nanoTime() + timeout.toNanos();
     health.stop();
+    watch.announceStop();
     Thread stopping = Thread.ofPlatform().name("nrd-http-stop").start(server::stop);
     while (watch.isBusy() && System.nanoTime() - deadlineNs < 0) {
       LockSupport.parkNanos(POLL_NS);
