@@ -21,6 +21,7 @@ final class BodyReader implements RequestBody {
   private final HttpLimits limits;
   private final ContinueSender continueSender;
 
+  private HeapBudget.Share heap; // null: there is no limit
   private boolean chunked;
   private boolean untilEnd; // of the input
   private boolean awaitsContinue;
@@ -40,6 +41,18 @@ final class BodyReader implements RequestBody {
   BodyReader untilEnd() {
     untilEnd = true;
     return this;
+  }
+
+  /** Requests take heap memory from there. */
+  void heap(HeapBudget.Share share) {
+    heap = share;
+  }
+
+  @Override
+  public void takeHeap(long bytes) {
+    if (heap != null) {
+      heap.take(bytes);
+    }
   }
 
   /** Begins with the body behind a head. */

@@ -109,7 +109,7 @@ class ConnectionOutput {
   void sendCompressed(
       Compression compression, JsonBuffer json, List<MemorySegment> binary, boolean close)
       throws IOException {
-    JsonBuffer compressed = new JsonBuffer();
+    JsonBuffer compressed = new JsonBuffer(json.heap());
     try (OutputStream to = compression.compress(compressed)) {
       json.writeTo(to);
       byte[] piece = new byte[COPY_BYTES];

@@ -29,7 +29,8 @@ final class Exchange {
   private final RequestFacts facts = new RequestFacts();
   private final RequestLog requestLog; // null: there is no access log
   private final AccessGate gate; // null: everything may be asked for
-  private final JsonBuffer json = new JsonBuffer();
+  private final HeapBudget.Share heap;
+  private final JsonBuffer json;
   private RequestHead head; // of the present request; null: it could not be read
 
   /** Of the request that is being served; null when it is not traced. */
@@ -48,6 +49,9 @@ final class Exchange {
     this.heads = heads;
     this.body = body;
     this.output = output;
+    heap = context.heap().share();
+    json = new JsonBuffer(heap);
+    body.heap(heap);
     infer = new InferHandler(context, body, guard, facts);
     requestLog = RequestLog.of(context.state().accessLog(), channel.socket());
     generate = new GenerateHandler(context, guard, output, facts);
@@ -60,6 +64,8 @@ final class Exchange {
     try {
       return requestLog == null ? answerOne() : logged(this::answerOne);
     } finally {
+      json.clear();
+      heap.giveBack();
       if (trace != null) {
         trace.end();
         trace = null;

@@ -55,7 +55,8 @@ public final class HttpFuzz {
     LogSettings log = LogSettings.install(LogValues.DEFAULT, Optional.of(Path.of("/dev/null")));
     ServerState state =
         ServerState.builder(nereid).allowClientShm(true).log(Optional.of(log)).build();
-    context = new HttpContext(state, LIMITS, new ConnectionWatch(), AccessControl.OPEN);
+    context = new HttpContext(
+            state, LIMITS, new ConnectionWatch(), AccessControl.OPEN, HeapBudget.ofThisProcess());
     logger.addHandler(new FailureHandler(failure));
     loadModels();
   }

@@ -5,19 +5,30 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.nereid.DataType;
 import io.nereid.server.access.AccessControl;
 import io.nereid.server.access.Restrictions;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -76,6 +87,57 @@ class StreamsTest {
         assertNull(reply.fields.get("connection"));
         assertArrayEquals(tensor, reply.binary());
       }
+    }
+  }
+
+  @Test
+  void curlSendsATensorOfManyWindows(@TempDir Path directory) throws Exception {
+    byte[] tensor = new byte[40_000_000];
+    new Random(1).nextBytes(tensor);
+    String json = describe(tensor.length);
+    Path body = directory.resolve("body");
+    Path reply = directory.resolve("reply");
+    Files.write(body, RawClient.concat(json.getBytes(StandardCharsets.US_ASCII), tensor));
+    try (TestServer server = new TestServer().identity(DataType.UINT8)) {
+      Process curl;
+      try {
+        curl =
+            new ProcessBuilder(
+                    "curl",
+                    "-sS",
+                    "--http2-prior-knowledge",
+                    "-o",
+                    reply.toString(),
+                    "-H",
+                    "Inference-Header-Content-Length: " + json.length(),
+                    "--data-binary",
+                    "@" + body,
+                    "http://127.0.0.1:" + server.port() + "/v2/models/UINT8/infer")
+                .redirectErrorStream(true)
+                .start();
+      } catch (IOException e) {
+        assumeTrue(false, "curl is not there");
+        return;
+      }
+      String printed = new String(curl.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+      int code = curl.waitFor();
+      assumeFalse(code == 2 || code == 4, "curl was built without HTTP/2");
+      assertEquals(0, code, printed);
+      byte[] got = Files.readAllBytes(reply);
+      assertArrayEquals(tensor, Arrays.copyOfRange(got, got.length - tensor.length, got.length));
+    }
+  }
+
+  /** It asks for HTTP/2 by an upgrade, which is not what makes its request fail. */
+  @Test
+  void aClientThatWouldUpgradeStaysWithHttp1() throws Exception {
+    try (TestServer server = new TestServer();
+        HttpClient client = HttpClient.newHttpClient()) {
+      URI uri = URI.create("http://127.0.0.1:" + server.port() + "/v2/health/live");
+      HttpResponse<String> response =
+          client.send(HttpRequest.newBuilder(uri).build(), BodyHandlers.ofString());
+      assertEquals(200, response.statusCode());
+      assertEquals(HttpClient.Version.HTTP_1_1, response.version());
     }
   }
 
