@@ -48,8 +48,8 @@ final class StreamChannel implements ClientChannel {
 
   // ---- By the connection's thread, with the lock -----------------------------------------------
 
-  /** Takes a part of the body; how much of it was used at once. */
-  int received(ByteBuf data, boolean last) {
+  /** Takes a part of the body, for whoever waits for it or will. */
+  void received(ByteBuf data, boolean last) {
     inputEnded |= last;
     if (target != null) {
       int count = Math.min(target.remaining(), data.readableBytes());
@@ -64,7 +64,6 @@ final class StreamChannel implements ClientChannel {
       end += rest;
     }
     changed.signalAll();
-    return 0;
   }
 
   private void makeRoom(int count) {

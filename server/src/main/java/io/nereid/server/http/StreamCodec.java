@@ -34,7 +34,10 @@ final class StreamCodec {
   /** As above, of all bodies of a connection. */
   private static final int CONNECTION_WINDOW_BYTES = 4 << 20;
 
-  /** Frames without content in a row, and those that only end and begin streams. */
+  /** What every connection begins with, by RFC 9113. */
+  private static final int FIRST_WINDOW_BYTES = 65_535;
+
+  /** DATA frames in a row that carry nothing, and pieces of a head that carry next to nothing. */
   private static final int MAX_EMPTY_FRAMES = 10;
 
   private static final int MAX_SMALL_CONTINUATIONS = 16;
@@ -82,7 +85,7 @@ final class StreamCodec {
           .flowController()
           .incrementWindowSize(
               handler.connection().connectionStream(),
-              CONNECTION_WINDOW_BYTES - Http2CodecDefaults.WINDOW_BYTES);
+              CONNECTION_WINDOW_BYTES - FIRST_WINDOW_BYTES);
     } catch (Http2Exception e) {
       throw new IOException(e);
     }
@@ -150,13 +153,6 @@ final class StreamCodec {
   /** Ends all streams; what is to be sent can still be had. */
   void close() {
     channel.close();
-  }
-
-  private static final class Http2CodecDefaults {
-    /** Of every connection, by RFC 9113. */
-    static final int WINDOW_BYTES = 65_535;
-
-    private Http2CodecDefaults() {}
   }
 
   /** Passes on what of the frames matters here. */

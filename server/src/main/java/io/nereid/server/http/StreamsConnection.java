@@ -170,7 +170,11 @@ final class StreamsConnection implements StreamCodec.Listener {
   @Override
   public int data(int id, ByteBuf data, boolean last) {
     StreamChannel stream = streams.get(id);
-    return stream == null ? data.readableBytes() : stream.received(data, last);
+    if (stream == null) {
+      return data.readableBytes();
+    }
+    stream.received(data, last);
+    return 0;
   }
 
   @Override

@@ -38,9 +38,7 @@ final class LogOutput implements AutoCloseable {
   /** Null when there is no such file. */
   private static Object keyOf(Path file) {
     try {
-      return file == null
-          ? null
-          : Files.readAttributes(file, BasicFileAttributes.class).fileKey();
+      return file == null ? null : Files.readAttributes(file, BasicFileAttributes.class).fileKey();
     } catch (IOException e) {
       return null;
     }

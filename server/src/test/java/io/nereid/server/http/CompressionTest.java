@@ -173,7 +173,9 @@ class CompressionTest {
         assertTrue(text.contains("[1.0,2.0]"), text);
         byte[] request = RawClient.request(PATH, "Content-Encoding: gzip\r\n", both);
         int apart = request.length - two.length;
-        client.send(Arrays.copyOf(request, apart)).send(Arrays.copyOfRange(request, apart, request.length));
+        client
+            .send(Arrays.copyOf(request, apart))
+            .send(Arrays.copyOfRange(request, apart, request.length));
         client.receive().expect(200);
       }
     }

@@ -109,11 +109,15 @@ final class FrameClient implements AutoCloseable {
   }
 
   FrameClient frame(int type, int flags, int stream, byte[] payload) throws IOException {
+    socket.getOutputStream().write(bytes(type, flags, stream, payload));
+    return this;
+  }
+
+  static byte[] bytes(int type, int flags, int stream, byte[] payload) {
     ByteBuffer frame = ByteBuffer.allocate(9 + payload.length);
     frame.put((byte) (payload.length >> 16)).putShort((short) payload.length);
     frame.put((byte) type).put((byte) flags).putInt(stream).put(payload);
-    socket.getOutputStream().write(frame.array());
-    return this;
+    return frame.array();
   }
 
   FrameClient grant(int stream, int bytes) throws IOException {
