@@ -164,7 +164,15 @@ final class StreamsConnection implements StreamCodec.Listener {
     streams.put(id, stream);
     guard.serving();
     HeadSource head = new StreamHead(headers, last, kept);
-    Thread.ofVirtual().name("nrd-http-stream").start(() -> serve(stream, input, streamGuard, head));
+    try {
+      Thread.ofVirtual()
+          .name("nrd-http-stream")
+          .start(() -> serve(stream, input, streamGuard, head));
+    } catch (Throwable t) { // there is no memory for it: nobody else would end the stream
+      context.watch().removeStream(streamGuard);
+      remove(stream);
+      throw t;
+    }
   }
 
   @Override
