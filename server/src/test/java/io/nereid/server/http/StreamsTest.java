@@ -42,6 +42,10 @@ class StreamsTest {
   private static final String EVENT =
       "data: {\"model_name\":\"stream\",\"model_version\":\"1\",\"OUT\":0}\n\n";
 
+  private static final String ASKING_FOR_ZEROS =
+      "{\"inputs\":[{\"name\":\"IN\",\"datatype\":\"BOOL\",\"shape\":[1],\"data\":[true]}],"
+          + "\"parameters\":{\"binary_data_output\":true}}";
+
   private static FrameClient connect(TestServer server) throws IOException {
     return new FrameClient(server.port()).begin();
   }
@@ -58,7 +62,6 @@ class StreamsTest {
         + "}}],\"parameters\":{\"binary_data_output\":true}}";
   }
 
-  /** Sends as much as the server's windows allow, which it grows as it reads. */
   private static void sendBinary(FrameClient client, int stream, byte[] tensor) throws IOException {
     String json = describe(tensor.length);
     String jsonLength = Integer.toString(json.length());
@@ -128,7 +131,6 @@ class StreamsTest {
     }
   }
 
-  /** It asks for HTTP/2 by an upgrade, which is not what makes its request fail. */
   @Test
   void aClientThatWouldUpgradeStaysWithHttp1() throws Exception {
     try (TestServer server = new TestServer();
@@ -300,10 +302,7 @@ class StreamsTest {
   void aClientSetsThePace() throws Exception {
     try (TestServer server = new TestServer().load(TestServer.zeros(300_000));
         FrameClient client = new FrameClient(server.port()).begin(1000)) {
-      String body =
-          "{\"inputs\":[{\"name\":\"IN\",\"datatype\":\"BOOL\",\"shape\":[1],\"data\":[true]}],"
-              + "\"parameters\":{\"binary_data_output\":true}}";
-      client.post(1, "/v2/models/zeros/infer", body);
+      client.post(1, "/v2/models/zeros/infer", ASKING_FOR_ZEROS);
       while (client.reply(1).body.size() < 1000) {
         client.next();
       }
@@ -366,10 +365,7 @@ class StreamsTest {
             new TestServer(limits(1 << 20, Duration.ofMillis(300)))
                 .load(TestServer.zeros(300_000));
         FrameClient client = new FrameClient(server.port()).begin(1000)) {
-      String body =
-          "{\"inputs\":[{\"name\":\"IN\",\"datatype\":\"BOOL\",\"shape\":[1],\"data\":[true]}],"
-              + "\"parameters\":{\"binary_data_output\":true}}";
-      client.post(1, "/v2/models/zeros/infer", body);
+      client.post(1, "/v2/models/zeros/infer", ASKING_FOR_ZEROS);
       assertTrue(client.awaitReset(1) > 0);
       client.get(3, "/v2/health/live").expect(200);
     }
