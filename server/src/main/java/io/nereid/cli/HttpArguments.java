@@ -73,7 +73,8 @@ final class HttpArguments {
       names = "--http-max-connections",
       paramLabel = "N",
       defaultValue = "10000",
-      description = "Most connections at a time; ${DEFAULT-VALUE} by default.")
+      description =
+          "Most connections, and streams of HTTP/2, at a time; ${DEFAULT-VALUE} by default.")
   private int maxConnections;
 
   @Option(

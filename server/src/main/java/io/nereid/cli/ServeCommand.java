@@ -157,8 +157,22 @@ final class ServeCommand implements Callable<Integer> {
     for (Frontend frontend : server.frontends()) {
       out.println("Serving " + frontend.protocol() + " at " + frontend.url());
     }
+    printOff(out, server.options());
     out.println(startTimes(server));
     out.flush();
+  }
+
+  /** Says what was turned off, for whoever looks for it in vain. */
+  private static void printOff(PrintWriter out, ServerOptions options) {
+    if (options.http().isEmpty()) {
+      out.println("Not serving HTTP: --allow-http is false");
+    }
+    if (options.grpc().isEmpty()) {
+      out.println("Not serving gRPC: --allow-grpc is false");
+    }
+    if (options.metrics().isEmpty()) {
+      out.println("Not serving metrics: --allow-metrics is false");
+    }
   }
 
   /** From the start of the JVM to now, and its parts. */

@@ -3,7 +3,10 @@ package io.nereid.server.http;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 
-/** The body as it is on the wire: of a length that is known before, or in chunks. */
+/**
+ * The body as it is on the wire: of a length that is known before, in chunks, or, where the
+ * protocol itself has an end of a body, as much as comes.
+ */
 final class BodyReader implements RequestBody {
 
   /** What is written when a client waits for leave to send the body. */
@@ -18,7 +21,9 @@ final class BodyReader implements RequestBody {
   private final HttpLimits limits;
   private final ContinueSender continueSender;
 
+  private HeapBudget.Share heap; // null: there is no limit
   private boolean chunked;
+  private boolean untilEnd; // of the input
   private boolean awaitsContinue;
   private boolean ended;
   private long length;
@@ -32,12 +37,31 @@ final class BodyReader implements RequestBody {
     this.continueSender = continueSender;
   }
 
+  /** The bodies to come end where the input does, unless their length is known before. */
+  BodyReader untilEnd() {
+    untilEnd = true;
+    return this;
+  }
+
+  /** Requests take heap memory from there. */
+  void heap(HeapBudget.Share share) {
+    heap = share;
+  }
+
+  @Override
+  public void takeHeap(long bytes) {
+    if (heap != null) {
+      heap.take(bytes);
+    }
+  }
+
   /** Begins with the body behind a head. */
   void start(HeaderFields fields) {
     chunked = fields.chunked();
-    length = chunked ? UNKNOWN_LENGTH : Math.max(0, fields.contentLength());
-    left = chunked ? 0 : length;
-    ended = !chunked && length == 0;
+    boolean unknown = chunked || (untilEnd && fields.contentLength() == RequestHead.ABSENT);
+    length = unknown ? UNKNOWN_LENGTH : Math.max(0, fields.contentLength());
+    left = chunked ? 0 : unknown ? limits.bodyBytes() + 1 : length;
+    ended = length == 0;
     awaitsContinue = fields.expectsContinue() && !ended;
     received = 0;
     chunks = 0;
@@ -58,7 +82,7 @@ final class BodyReader implements RequestBody {
 
   /** Whether the rest may be read over: it will come, and is not known to be more than that. */
   boolean isSkippable(long most) {
-    return !awaitsContinue && (chunked || left <= most);
+    return !awaitsContinue && (length == UNKNOWN_LENGTH || left <= most);
   }
 
   @Override
@@ -85,7 +109,7 @@ final class BodyReader implements RequestBody {
 
   /** Whether the next {@code count} bytes lie in the buffer in one piece. */
   boolean isBuffered(long count) {
-    return !chunked && count <= left && count <= input.available();
+    return length != UNKNOWN_LENGTH && count <= left && count <= input.available();
   }
 
   /** Has JSON that {@link #isBuffered} read where it lies; taken as read. */
@@ -118,10 +142,17 @@ final class BodyReader implements RequestBody {
 
   private long taken(long count) throws ClientGoneException {
     if (count < 0) {
-      throw new ClientGoneException();
+      if (chunked || length != UNKNOWN_LENGTH) {
+        throw new ClientGoneException();
+      }
+      ended = true;
+      return -1;
     }
     left -= count;
     received += count;
+    if (length == UNKNOWN_LENGTH && received > limits.bodyBytes()) {
+      throw tooLarge("more");
+    }
     if (left == 0 && !chunked) {
       ended = true;
     }

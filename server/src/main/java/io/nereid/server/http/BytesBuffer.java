@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.util.Arrays;
+import java.util.function.LongConsumer;
 
 /** Elements of a BYTES tensor whose size is not known yet: the length of each, then its bytes. */
 final class BytesBuffer {
@@ -11,9 +12,15 @@ final class BytesBuffer {
   private static final ValueLayout.OfInt LENGTH =
       ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
+  private final LongConsumer heap;
   private byte[] bytes = new byte[256];
   private MemorySegment segment = MemorySegment.ofArray(bytes);
   private int size;
+
+  /** {@code heap} is told what more of it is needed, and refuses what is not there. */
+  BytesBuffer(LongConsumer heap) {
+    this.heap = heap;
+  }
 
   int size() {
     return size;
@@ -23,7 +30,9 @@ final class BytesBuffer {
   void add(byte[] element, int length) {
     int end = Math.addExact(size, Integer.BYTES + length);
     if (end > bytes.length) {
-      bytes = Arrays.copyOf(bytes, Math.max(end, Math.min(2 * bytes.length, 1 << 30)));
+      int room = Math.max(end, Math.min(2 * bytes.length, 1 << 30));
+      heap.accept(room - bytes.length);
+      bytes = Arrays.copyOf(bytes, room);
       segment = MemorySegment.ofArray(bytes);
     }
     segment.set(LENGTH, size, length);

@@ -18,6 +18,11 @@ interface ClientChannel extends ReadableByteChannel {
   /** Whether nobody else can read the bytes. */
   boolean isEncrypted();
 
+  /** What was agreed on by ALPN when the channel was opened; empty when nothing was. */
+  default String applicationProtocol() {
+    return "";
+  }
+
   /** Does what has to be done before the first byte, which may take long; called once. */
   void open() throws IOException;
 

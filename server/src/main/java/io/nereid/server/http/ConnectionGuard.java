@@ -27,6 +27,7 @@ final class ConnectionGuard {
   private static final int WRITING = 4;
   private static final int LINGERING = 5;
   private static final int CLOSED = 6;
+  private static final int SERVING = 7; // streams, each of which has a guard of its own
 
   private static final long CLOCK_START_NS = System.nanoTime();
 
@@ -45,6 +46,7 @@ final class ConnectionGuard {
   private volatile Thread waiter; // for running
   private volatile boolean timedOut;
   private volatile boolean clientGone;
+  private volatile Runnable stopAnnouncement = () -> {};
 
   ConnectionGuard(ClientChannel channel, ConnectionInput input, HttpLimits limits) {
     this.channel = channel;
@@ -115,6 +117,16 @@ final class ConnectionGuard {
     enter(WRITING, requestTimeUs);
   }
 
+  /** Serves streams, which are looked after one by one. */
+  void serving() {
+    enter(SERVING, NEVER_US >> 1);
+  }
+
+  /** What tells the client that the server is about to stop, from whatever thread. */
+  void stopAnnouncement(Runnable announcement) {
+    stopAnnouncement = announcement;
+  }
+
   /** Reads what a client still sends before the connection is closed. */
   void lingering() {
     enter(LINGERING, LINGER_US);
@@ -153,7 +165,7 @@ final class ConnectionGuard {
   /** Whether a request has begun and is not answered. */
   boolean isBusy() {
     int phase = phase(state.get());
-    return phase != IDLE && phase != LINGERING && phase != CLOSED;
+    return phase != IDLE && phase != LINGERING && phase != CLOSED && phase != SERVING;
   }
 
   /** Looks after the connection; {@code nowUs} is {@link #nowUs}. */
@@ -211,6 +223,11 @@ final class ConnectionGuard {
     } catch (IOException e) {
       return false;
     }
+  }
+
+  /** The server is about to stop. */
+  void announceStop() {
+    stopAnnouncement.run();
   }
 
   /** Gives up on whatever is under way. */

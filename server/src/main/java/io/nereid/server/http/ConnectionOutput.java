@@ -7,8 +7,11 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.util.List;
 
-/** Writes replies: the head and JSON from the buffer, binary data from where it lies. */
-final class ConnectionOutput {
+/**
+ * Writes replies: the head and JSON from the buffer, binary data from where it lies. As HTTP/1.1
+ * does, unless {@link StreamOutput} takes its place.
+ */
+class ConnectionOutput {
 
   /** Largest piece of a segment in one buffer, whose size is an int. */
   private static final long PIECE_BYTES = 1L << 30;
@@ -67,17 +70,38 @@ final class ConnectionOutput {
       binaryLength += binary.get(i).byteSize();
     }
     head.write(status, jsonLength + binaryLength, binaryLength > 0 ? jsonLength : -1, "", close);
-    guard.writing();
-    begun = true;
     if (headOnly) {
-      write(ByteBuffer.wrap(head.bytes(), 0, head.length()));
+      writeHead();
     } else if (json.hasRoom(binaryLength)) {
       for (int i = 0; i < binary.size(); i++) {
         json.write(binary.get(i));
       }
-      write(json.seal(head.bytes(), head.length()).getFirst());
+      writeReply(json, List.of());
     } else {
-      writeAll(json.seal(head.bytes(), head.length()), binary);
+      writeReply(json, binary);
+    }
+  }
+
+  /** What follows is under way: it takes as long as the client takes. */
+  void beginWriting() {
+    guard.writing();
+    begun = true;
+  }
+
+  /** Writes the head, behind which nothing comes. */
+  void writeHead() throws IOException {
+    beginWriting();
+    write(ByteBuffer.wrap(head.bytes(), 0, head.length()));
+  }
+
+  /** Writes the head and what belongs to it. */
+  void writeReply(JsonBuffer json, List<MemorySegment> binary) throws IOException {
+    beginWriting();
+    List<ByteBuffer> pieces = json.seal(head.bytes(), head.length());
+    if (pieces.size() == 1 && binary.isEmpty()) {
+      write(pieces.getFirst());
+    } else {
+      writeAll(pieces, binary);
     }
   }
 
@@ -85,7 +109,7 @@ final class ConnectionOutput {
   void sendCompressed(
       Compression compression, JsonBuffer json, List<MemorySegment> binary, boolean close)
       throws IOException {
-    JsonBuffer compressed = new JsonBuffer();
+    JsonBuffer compressed = new JsonBuffer(json.heap());
     try (OutputStream to = compression.compress(compressed)) {
       json.writeTo(to);
       byte[] piece = new byte[COPY_BYTES];
@@ -99,29 +123,37 @@ final class ConnectionOutput {
     }
     long jsonLength = binary.isEmpty() ? -1 : json.size();
     head.write(Status.OK, compressed.size(), jsonLength, compression.field(), close);
-    guard.writing();
-    begun = true;
-    writeAll(compressed.seal(head.bytes(), head.length()), List.of());
+    writeReply(compressed, List.of());
   }
 
   /** Sends a JSON reply with further header fields. */
   void sendWith(Status status, JsonBuffer json, String fields, boolean close, boolean headOnly)
       throws IOException {
     head.write(status, json.size(), -1, fields, close);
-    guard.writing();
-    begun = true;
     if (headOnly) {
-      write(ByteBuffer.wrap(head.bytes(), 0, head.length()));
+      writeHead();
     } else {
-      writeAll(json.seal(head.bytes(), head.length()), List.of());
+      writeReply(json, List.of());
     }
   }
 
+  /** Whether the parts of a reply have to say how long they are. */
+  boolean marksParts() {
+    return true;
+  }
+
+  /** The head of a reply in parts is made, and may be sent with the first of them. */
+  void beginPieces() throws IOException {}
+
   /** Sends a part of a reply, which may be its first. */
   void sendPieces(List<ByteBuffer> pieces) throws IOException {
-    guard.writing();
-    begun = true;
+    beginWriting();
     writeAll(pieces, List.of());
+  }
+
+  /** Sends the last part of a reply. */
+  void sendLastPieces(List<ByteBuffer> pieces) throws IOException {
+    sendPieces(pieces);
   }
 
   void write(ByteBuffer buffer) throws IOException {
@@ -131,17 +163,22 @@ final class ConnectionOutput {
   }
 
   private void writeAll(List<ByteBuffer> pieces, List<MemorySegment> binary) throws IOException {
-    for (MemorySegment segment : binary) {
-      for (long at = 0; at < segment.byteSize(); at += PIECE_BYTES) {
-        long size = Math.min(PIECE_BYTES, segment.byteSize() - at);
-        pieces.add(segment.asSlice(at, size).asByteBuffer());
-      }
-    }
+    addAll(binary, pieces);
     ByteBuffer[] all = pieces.toArray(ByteBuffer[]::new);
     for (int i = 0; i < all.length; ) {
       channel.write(all, i, all.length - i);
       while (i < all.length && !all[i].hasRemaining()) {
         i++;
+      }
+    }
+  }
+
+  /** Adds views of binary data to what is to be written. */
+  static void addAll(List<MemorySegment> binary, List<ByteBuffer> pieces) {
+    for (MemorySegment segment : binary) {
+      for (long at = 0; at < segment.byteSize(); at += PIECE_BYTES) {
+        long size = Math.min(PIECE_BYTES, segment.byteSize() - at);
+        pieces.add(segment.asSlice(at, size).asByteBuffer());
       }
     }
   }

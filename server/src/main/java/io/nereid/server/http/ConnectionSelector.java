@@ -12,6 +12,7 @@ import java.util.Set;
 final class ConnectionSelector implements ServerConnectionSelector {
 
   private static final String HTTP_1 = "http/1.1";
+  static final String HTTP_2 = "h2";
 
   private final HttpContext context;
   private final AcceptedChannels channels;
@@ -35,7 +36,7 @@ final class ConnectionSelector implements ServerConnectionSelector {
 
   @Override
   public Set<String> supportedApplicationProtocols() {
-    return Set.of(HTTP_1);
+    return Set.of(HTTP_1, HTTP_2);
   }
 
   @Override
@@ -43,7 +44,9 @@ final class ConnectionSelector implements ServerConnectionSelector {
     boolean full = context.watch().count() >= context.limits().connectionCount();
     SocketChannel socket = channels.take(connection.remotePeer().address());
     ClientChannel channel =
-        tls == null ? new PlainChannel(socket) : new TlsChannel(socket, tls.newEngine(HTTP_1));
+        tls == null
+            ? new PlainChannel(socket)
+            : new TlsChannel(socket, tls.newEngine(HTTP_2, HTTP_1));
     HttpConnection taken = new HttpConnection(context, channel);
     return full ? taken.refused() : taken;
   }

@@ -4,9 +4,10 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
-/** All connections, and the thread that looks after them. */
+/** All connections and streams of such, and the thread that looks after them. */
 final class ConnectionWatch implements AutoCloseable {
 
   private static final Logger LOGGER = System.getLogger(ConnectionWatch.class.getName());
@@ -15,6 +16,8 @@ final class ConnectionWatch implements AutoCloseable {
   private static final long TICK_NS = 20_000_000;
 
   private final Set<ConnectionGuard> connections = ConcurrentHashMap.newKeySet();
+  private final Set<ConnectionGuard> streams = ConcurrentHashMap.newKeySet();
+  private final AtomicInteger streamCount = new AtomicInteger();
   private final Thread thread;
   private volatile boolean closed;
 
@@ -35,8 +38,28 @@ final class ConnectionWatch implements AutoCloseable {
     connections.remove(connection);
   }
 
+  /** Takes a stream of a connection, unless there are {@code most}; whether it did. */
+  boolean addStream(ConnectionGuard stream, int most) {
+    if (streamCount.incrementAndGet() > most) {
+      streamCount.decrementAndGet();
+      return false;
+    }
+    streams.add(stream);
+    return true;
+  }
+
+  void removeStream(ConnectionGuard stream) {
+    streams.remove(stream);
+    streamCount.decrementAndGet();
+  }
+
   boolean isBusy() {
-    return connections.stream().anyMatch(ConnectionGuard::isBusy);
+    return !streams.isEmpty() || connections.stream().anyMatch(ConnectionGuard::isBusy);
+  }
+
+  /** Has clients told that the server is about to stop, where the protocol has a way to. */
+  void announceStop() {
+    connections.forEach(ConnectionGuard::announceStop);
   }
 
   void closeIdle() {
@@ -48,6 +71,7 @@ final class ConnectionWatch implements AutoCloseable {
   }
 
   void abortAll() {
+    streams.forEach(ConnectionGuard::abort);
     connections.forEach(ConnectionGuard::abort);
   }
 
@@ -60,6 +84,7 @@ final class ConnectionWatch implements AutoCloseable {
       try {
         long nowUs = ConnectionGuard.nowUs();
         connections.forEach(connection -> tick(connection, nowUs));
+        streams.forEach(stream -> tick(stream, nowUs));
       } catch (OutOfMemoryError e) {
         // Some request took it all, and fails: the next look is as good.
       }

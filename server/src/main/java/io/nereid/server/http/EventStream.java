@@ -20,11 +20,12 @@ final class EventStream {
    *
    * @param chunked whether the client knows chunks; else the reply ends with the connection
    */
-  EventStream(ConnectionOutput output, boolean chunked, boolean close) {
+  EventStream(ConnectionOutput output, boolean chunked, boolean close) throws IOException {
     this.output = output;
     this.chunked = chunked;
     front = output.head();
     front.writeEventStream(chunked, close);
+    output.beginPieces();
   }
 
   /** Sends what was written into the buffer, which is on one line, as an event. */
@@ -49,6 +50,6 @@ final class EventStream {
     if (chunked) {
       empty.ascii("0\r\n\r\n");
     }
-    output.sendPieces(empty.seal(front.bytes(), front.length()));
+    output.sendLastPieces(empty.seal(front.bytes(), front.length()));
   }
 }

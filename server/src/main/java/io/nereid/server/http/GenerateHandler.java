@@ -71,7 +71,7 @@ final class GenerateHandler {
       boolean more = write(request, responses, json);
       boolean close = closing.getAsBoolean();
       HttpTrace.sending(trace, Status.OK, null);
-      EventStream events = new EventStream(output, !http10, close);
+      EventStream events = new EventStream(output, !http10 && output.marksParts(), close);
       while (more) {
         events.send(json);
         json.clear();

@@ -13,9 +13,14 @@ import io.nereid.server.trace.Tracing;
  * @param limits what clients may ask of the server
  * @param watch all connections
  * @param access which requests may be made
+ * @param heap what requests may hold of it
  */
 record HttpContext(
-    ServerState state, HttpLimits limits, ConnectionWatch watch, AccessControl access) {
+    ServerState state,
+    HttpLimits limits,
+    ConnectionWatch watch,
+    AccessControl access,
+    HeapBudget heap) {
 
   Nereid nereid() {
     return state.nereid();

@@ -10,7 +10,7 @@ import java.time.Duration;
  * @param headBytes the longest request line and header fields together
  * @param chunkCount most chunks of a chunked body
  * @param jsonDepth how deep JSON may be nested
- * @param connectionCount most connections at once
+ * @param connectionCount most connections at once, and most streams of HTTP/2
  * @param requestTime how long a client may take to send a request, and to take its response
  * @param idleTime how long a connection may wait for its next request
  */

@@ -33,7 +33,9 @@ public final class HttpServer {
     HELIDON_LOG.setLevel(Level.OFF); // a port that is taken is its stack trace; ours is a line
     TlsSettings tls = options.tls().map(TlsSettings::open).orElse(null);
     ConnectionWatch watch = new ConnectionWatch();
-    HttpContext context = new HttpContext(state, options.limits(), watch, options.access());
+    HttpContext context =
+        new HttpContext(
+            state, options.limits(), watch, options.access(), HeapBudget.ofThisProcess());
     AcceptedChannels channels = new AcceptedChannels();
     WebServer server =
         WebServer.builder()
@@ -74,6 +76,7 @@ public final class HttpServer {
   public boolean stop(Duration timeout) {
     long deadlineNs = System.nanoTime() + timeout.toNanos();
     health.stop();
+    watch.announceStop();
     Thread stopping = Thread.ofPlatform().name("nrd-http-stop").start(server::stop);
     while (watch.isBusy() && System.nanoTime() - deadlineNs < 0) {
       LockSupport.parkNanos(POLL_NS);

@@ -16,6 +16,7 @@ final class InflatedBody implements RequestBody, AutoCloseable {
   private static final int GZIP_MAGIC = 0x1f;
   private static final int PIECE_BYTES = 16 << 10;
 
+  private final RequestBody compressed;
   private final InputStream wire;
   private final long mostBytes;
   private final byte[] piece = new byte[PIECE_BYTES];
@@ -23,6 +24,7 @@ final class InflatedBody implements RequestBody, AutoCloseable {
   private long received;
 
   InflatedBody(RequestBody compressed, long mostBytes) {
+    this.compressed = compressed;
     wire = compressed.stream(Long.MAX_VALUE);
     this.mostBytes = mostBytes;
   }
@@ -30,6 +32,11 @@ final class InflatedBody implements RequestBody, AutoCloseable {
   @Override
   public long length() {
     return UNKNOWN_LENGTH;
+  }
+
+  @Override
+  public void takeHeap(long bytes) {
+    compressed.takeHeap(bytes);
   }
 
   @Override

@@ -24,17 +24,37 @@ final class JsonBuffer extends OutputStream {
 
   private static final byte[] HEX = "0123456789abcdef".getBytes(StandardCharsets.US_ASCII);
 
+  private final HeapBudget.Share heap; // null: there is no limit
   private final byte[] first = new byte[FIRST_BYTES];
   private final List<ByteBuffer> full = new ArrayList<>();
   private byte[] piece = first;
   private int start = HEAD_ROOM;
   private int end = HEAD_ROOM;
   private long fullBytes;
+  private long takenBytes; // from heap
+
+  JsonBuffer() {
+    this(null);
+  }
+
+  /** One whose pieces behind the first are taken from there, to be given back by the caller. */
+  JsonBuffer(HeapBudget.Share heap) {
+    this.heap = heap;
+  }
+
+  /** Of whom pieces are taken. */
+  HeapBudget.Share heap() {
+    return heap;
+  }
 
   /** Begins a new reply. */
   void clear() {
     full.clear();
     fullBytes = 0;
+    if (takenBytes > 0) {
+      heap.giveBack(takenBytes);
+      takenBytes = 0;
+    }
     piece = first;
     start = HEAD_ROOM;
     end = HEAD_ROOM;
@@ -78,6 +98,10 @@ final class JsonBuffer extends OutputStream {
     if (piece.length - end < bytes) {
       full.add(ByteBuffer.wrap(piece, start, end - start));
       fullBytes += end - start;
+      if (heap != null) {
+        heap.take(PIECE_BYTES);
+        takenBytes += PIECE_BYTES;
+      }
       piece = new byte[PIECE_BYTES];
       start = 0;
       end = 0;

@@ -95,9 +95,17 @@ final class JsonBytes {
 
   /** A copy of what was kept, which may go then. */
   byte[] takeKept() {
+    takeHeap(2L * (position - kept)); // the elements in it are no longer than that
     byte[] copy = Arrays.copyOfRange(bytes, kept, position);
     kept = -1;
     return copy;
+  }
+
+  /** Something as large as a part of the text is kept until the request is done with. */
+  void takeHeap(long bytes) {
+    if (source != null) {
+      source.takeHeap(bytes);
+    }
   }
 
   /** The next byte that is no white space; -1 at the end. */
@@ -149,6 +157,7 @@ final class JsonBytes {
       kept = kept < 0 ? -1 : 0;
     }
     if (limit == own.length) {
+      source.takeHeap(limit);
       own = Arrays.copyOf(own, Math.multiplyExact(2, limit));
       bytes = own;
     }

@@ -166,6 +166,11 @@ final class JsonReader {
     return text.takeKept();
   }
 
+  /** Elements of the text are kept, in as many bytes, until the request is done with. */
+  void takeHeap(long bytes) {
+    text.takeHeap(bytes);
+  }
+
   private Token value(int c) {
     afterValue = true;
     boolean outermost = text.beginToken();

@@ -18,6 +18,8 @@ final class RawInferRequest {
   private static final ValueLayout.OfInt LENGTH =
       ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
+  private static final int PIECE_BYTES = 64 << 10;
+
   private final Model model;
   private final TensorSpec input;
   private final boolean batches;
@@ -50,7 +52,11 @@ final class RawInferRequest {
 
   private static byte[] readAll(RequestBody body) throws IOException {
     ByteArrayOutputStream all = new ByteArrayOutputStream();
-    body.stream(Long.MAX_VALUE).transferTo(all);
+    byte[] piece = new byte[PIECE_BYTES];
+    for (int count; (count = body.read(piece, 0, piece.length)) >= 0; ) {
+      body.takeHeap(2L * count); // for it to grow, and for the copy
+      all.write(piece, 0, count);
+    }
     return all.toByteArray();
   }
 

@@ -13,6 +13,9 @@ interface RequestBody {
   /** All its bytes, those that were read included. */
   long length();
 
+  /** Takes heap memory that is held until the request is done with; fails when there is none. */
+  default void takeHeap(long bytes) {}
+
   /** Some of the next bytes, at least one; -1 at the end. */
   int read(byte[] to, int offset, int count) throws IOException;
 
@@ -36,6 +39,12 @@ interface RequestBody {
   default InputStream stream(long count) {
     return new InputStream() {
       private long left = count;
+
+      /** Something may follow: whoever asks finds out by reading. */
+      @Override
+      public int available() {
+        return left > 0 ? 1 : 0;
+      }
 
       @Override
       public int read() throws IOException {

@@ -7,7 +7,7 @@ import java.nio.charset.StandardCharsets;
  * Reads request lines and header fields by RFC 9112, strictly: what could be read in two ways is
  * refused, because a proxy in front may have read it the other way. One for each connection.
  */
-final class RequestHeadParser {
+final class RequestHeadParser implements HeadSource {
 
   private static final int MAX_METHOD_LENGTH = 16;
 
@@ -28,18 +28,25 @@ final class RequestHeadParser {
     this.kept = kept;
   }
 
-  /** Whether the last request was of HTTP/1.0. */
-  boolean isHttp10() {
+  @Override
+  public boolean isHttp10() {
     return http10;
   }
 
-  /** The last request's target, as it was sent. */
-  String target() {
+  @Override
+  public String protocol() {
+    return http10 ? "HTTP/1.0" : "HTTP/1.1";
+  }
+
+  @Override
+  public String target() {
     return lastTarget;
   }
 
   /** The next head; there must be something in the buffer. */
-  RequestHead parse() throws IOException {
+  @Override
+  public RequestHead parse() throws IOException {
+    http10 = false;
     skipEmptyLines();
     int length = awaitHead();
     byte[] bytes = input.bytes();
@@ -179,14 +186,21 @@ final class RequestHeadParser {
     if (lastRoute != null && isLastTarget(bytes, from, to)) {
       return lastRoute;
     }
-    for (int i = from; i < to; i++) {
-      if (bytes[i] <= ' ' || bytes[i] == 0x7f) {
+    String target = ascii(bytes, from, to);
+    checkTarget(target);
+    lastTarget = target;
+    lastRoute = Router.route(target);
+    return lastRoute;
+  }
+
+  /** Fails when a request's target is none. */
+  static void checkTarget(String target) {
+    for (int i = 0; i < target.length(); i++) {
+      char c = target.charAt(i);
+      if (c <= ' ' || c >= 0x7f) {
         throw malformed("expected a path of printable ASCII in the request line");
       }
     }
-    lastTarget = ascii(bytes, from, to);
-    lastRoute = Router.route(lastTarget);
-    return lastRoute;
   }
 
   private boolean isLastTarget(byte[] bytes, int from, int to) {
@@ -218,18 +232,22 @@ final class RequestHeadParser {
     while (valueTo > valueFrom && isBlank(bytes[valueTo - 1])) {
       valueTo--;
     }
-    for (int i = valueFrom; i < valueTo; i++) {
-      int c = bytes[i];
-      if ((c >= 0 && c < ' ' && c != '\t') || c == 0x7f) {
-        throw malformed("a header field's value has a control character");
-      }
-    }
+    checkValue(bytes, valueFrom, valueTo);
     if (HeaderFields.isKnown(bytes, from, colon - from)) {
       fields.add(bytes, from, colon - from, ascii(bytes, valueFrom, valueTo));
     }
     String name = kept == null ? null : kept.find(bytes, from, colon - from);
     if (name != null) {
       fields.keep(name, ascii(bytes, valueFrom, valueTo));
+    }
+  }
+
+  static void checkValue(byte[] bytes, int from, int to) {
+    for (int i = from; i < to; i++) {
+      int c = bytes[i];
+      if ((c >= 0 && c < ' ' && c != '\t') || c == 0x7f) {
+        throw malformed("a header field's value has a control character");
+      }
     }
   }
 
@@ -248,7 +266,7 @@ final class RequestHeadParser {
     return new String(bytes, from, to - from, StandardCharsets.ISO_8859_1);
   }
 
-  private static HttpFailure malformed(String message) {
+  static HttpFailure malformed(String message) {
     return HttpFailure.closing(Status.BAD_REQUEST, message);
   }
 }

@@ -35,9 +35,12 @@ final class RequestLog {
   private static String address(SocketChannel channel) {
     try {
       SocketAddress address = channel.getRemoteAddress();
-      return address instanceof InetSocketAddress inet
-          ? inet.getAddress().getHostAddress() + ":" + inet.getPort()
-          : NONE;
+      if (!(address instanceof InetSocketAddress inet)) {
+        return NONE;
+      }
+      String host = inet.getAddress().getHostAddress();
+      // Brackets, as in a URL: what follows the last colon is the port.
+      return (host.indexOf(':') < 0 ? host : "[" + host + "]") + ":" + inet.getPort();
     } catch (IOException e) {
       return NONE; // it was closed
     }
@@ -62,11 +65,12 @@ final class RequestLog {
    * The request is done with.
    *
    * @param head null when it could not be read
+   * @param inputBytes bytes of its body that came
    */
   void end(
       RequestHead head,
-      RequestHeadParser parser,
-      BodyReader body,
+      HeadSource heads,
+      long inputBytes,
       ConnectionOutput output,
       RequestFacts facts,
       String requestId) {
@@ -77,11 +81,11 @@ final class RequestLog {
         new AccessEntry(
             start,
             client,
-            read && parser.isHttp10() ? "HTTP/1.0" : "HTTP/1.1",
+            heads.protocol(),
             read ? head.method() : NONE,
-            read ? parser.target() : NONE,
+            read ? heads.target() : NONE,
             output.hasBegun() ? output.status().code() : Status.CLIENT_CLOSED.code(),
-            read ? body.received() : 0,
+            read ? inputBytes : 0,
             output.hasBegun() && !(read && head.isHeadMethod()) ? output.bodyBytes() : 0,
             (System.nanoTime() - startNs) / 1000,
             requestId,

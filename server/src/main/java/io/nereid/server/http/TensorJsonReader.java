@@ -49,7 +49,7 @@ final class TensorJsonReader {
 
   /** Reads strings, with the length before each; fails beyond {@code mostBytes}. */
   BytesBuffer readBytes(long mostBytes) {
-    BytesBuffer encoded = new BytesBuffer();
+    BytesBuffer encoded = new BytesBuffer(parser::takeHeap);
     long index = 0;
     for (Token token = next(); token != null; token = next()) {
       checkRoom(index);

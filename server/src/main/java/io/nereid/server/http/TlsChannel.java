@@ -75,9 +75,10 @@ final class TlsChannel implements ClientChannel {
     }
   }
 
-  /** What was agreed on by ALPN; empty when nothing was. */
-  String applicationProtocol() {
-    return engine.getApplicationProtocol();
+  @Override
+  public String applicationProtocol() {
+    String agreed = engine.getApplicationProtocol();
+    return agreed == null ? "" : agreed;
   }
 
   private void handshake() throws IOException {

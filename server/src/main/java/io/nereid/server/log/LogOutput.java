@@ -7,30 +7,50 @@ import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
 
-/** Where lines go: the error stream, or the end of a file. */
+/**
+ * Where lines go: the error stream, or the end of a file. When something else is at the file's path
+ * than was opened, or nothing, as after a rotation, lines go to a new file there from then on. Each
+ * line notices it, at most once a second.
+ */
 final class LogOutput implements AutoCloseable {
 
+  private static final long CHECK_NS = 1_000_000_000;
+
   // Not one of java.nio: its channels are closed when a thread that writes is interrupted.
-  private final OutputStream stream;
-  private final boolean file;
+  private OutputStream stream;
+  private final Path file; // null: the error stream
+  private Object fileKey; // what tells the open file from others
+  private long checkedNs = System.nanoTime();
 
   /** Whether the last line may lack its end, as when a disk is full. */
   private boolean unfinished;
 
-  LogOutput(OutputStream stream, boolean file) {
+  LogOutput(OutputStream stream, Path file) {
     this.stream = stream;
     this.file = file;
+    fileKey = keyOf(file);
+  }
+
+  /** Null when there is no such file. */
+  private static Object keyOf(Path file) {
+    try {
+      return file == null ? null : Files.readAttributes(file, BasicFileAttributes.class).fileKey();
+    } catch (IOException e) {
+      return null;
+    }
   }
 
   static LogOutput errorStream() {
-    return new LogOutput(new FileOutputStream(FileDescriptor.err), false);
+    return new LogOutput(new FileOutputStream(FileDescriptor.err), null);
   }
 
   static LogOutput file(Path path) {
     try {
-      return new LogOutput(new FileOutputStream(path.toFile(), true), true);
+      return new LogOutput(new FileOutputStream(path.toFile(), true), path);
     } catch (IOException e) {
       throw new NereidException(
           StatusCode.INVALID_ARGUMENT,
@@ -40,20 +60,43 @@ final class LogOutput implements AutoCloseable {
 
   /** Whole lines, in one piece. */
   synchronized void write(CharSequence lines) throws IOException {
+    if (file != null && System.nanoTime() - checkedNs > CHECK_NS) {
+      followRotation();
+    }
     String text = unfinished ? "\n" + lines : lines.toString();
     unfinished = true;
     stream.write(text.getBytes(StandardCharsets.UTF_8));
     unfinished = false;
   }
 
+  private void followRotation() {
+    checkedNs = System.nanoTime();
+    if (fileKey != null && fileKey.equals(keyOf(file))) {
+      return;
+    }
+    OutputStream before = stream;
+    try {
+      stream = new FileOutputStream(file.toFile(), true);
+    } catch (IOException e) {
+      return; // what is open takes lines still; the next look may find it different
+    }
+    fileKey = keyOf(file);
+    unfinished = false;
+    close(before);
+  }
+
   @Override
   public synchronized void close() {
-    if (file) {
-      try {
-        stream.close();
-      } catch (IOException e) {
-        // What was written is there; there is nothing else to do about it.
-      }
+    if (file != null) {
+      close(stream);
+    }
+  }
+
+  private static void close(OutputStream stream) {
+    try {
+      stream.close();
+    } catch (IOException e) {
+      // What was written is there; there is nothing else to do about it.
     }
   }
 }

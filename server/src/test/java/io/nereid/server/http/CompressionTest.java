@@ -159,6 +159,28 @@ class CompressionTest {
     }
   }
 
+  /** As of files that were appended to each other. */
+  @Test
+  void aBodyMayBeOfSeveralGzipMembers() throws IOException {
+    String body =
+        "{\"inputs\":[{\"name\":\"IN\",\"datatype\":\"FP32\",\"shape\":[1,2],\"data\":[1,2]}]}";
+    for (int cut : new int[] {1, 20, body.length() - 1}) {
+      byte[] one = compress("gzip", body.substring(0, cut).getBytes(StandardCharsets.US_ASCII));
+      byte[] two = compress("gzip", body.substring(cut).getBytes(StandardCharsets.US_ASCII));
+      byte[] both = RawClient.concat(one, two);
+      try (RawClient client = server.connect()) {
+        String text = client.post(PATH, "Content-Encoding: gzip\r\n", both).expect(200).text();
+        assertTrue(text.contains("[1.0,2.0]"), text);
+        byte[] request = RawClient.request(PATH, "Content-Encoding: gzip\r\n", both);
+        int apart = request.length - two.length;
+        client
+            .send(Arrays.copyOf(request, apart))
+            .send(Arrays.copyOfRange(request, apart, request.length));
+        client.receive().expect(200);
+      }
+    }
+  }
+
   @Test
   void anUnknownCodingIsNotSupported() throws IOException {
     try (RawClient client = server.connect()) {

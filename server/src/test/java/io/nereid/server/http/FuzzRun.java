@@ -78,6 +78,8 @@ final class FuzzRun {
             System.getProperty("java.class.path"),
             "com.code_intelligence.jazzer.Jazzer",
             "--target_class=" + target.type.getName(),
+            // It breaks Netty's own uses of Unsafe; there are none here.
+            "--disabled_hooks=com.code_intelligence.jazzer.sanitizers.UnsafeSanitizer",
             "--instrumentation_includes=io.nereid.server.**:io.nereid.cli.**",
             "--reproducer_path=" + directory,
             "-max_total_time=" + seconds,

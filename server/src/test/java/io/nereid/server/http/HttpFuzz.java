@@ -55,7 +55,9 @@ public final class HttpFuzz {
     LogSettings log = LogSettings.install(LogValues.DEFAULT, Optional.of(Path.of("/dev/null")));
     ServerState state =
         ServerState.builder(nereid).allowClientShm(true).log(Optional.of(log)).build();
-    context = new HttpContext(state, LIMITS, new ConnectionWatch(), AccessControl.OPEN);
+    context =
+        new HttpContext(
+            state, LIMITS, new ConnectionWatch(), AccessControl.OPEN, HeapBudget.ofThisProcess());
     logger.addHandler(new FailureHandler(failure));
     loadModels();
   }
@@ -80,7 +82,8 @@ public final class HttpFuzz {
     if (channel.isOpen() || context.watch().count() != 0) {
       throw new AssertionError("the connection is still open");
     }
-    if (!channel.gone()) {
+    String preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"; // replies to it are frames
+    if (!channel.gone() && !new String(bytes, StandardCharsets.ISO_8859_1).startsWith(preface)) {
       String sent = new String(bytes, StandardCharsets.ISO_8859_1);
       ReplyCheck.check(channel.written(), sent.contains("HEAD "));
     }

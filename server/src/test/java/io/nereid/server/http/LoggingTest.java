@@ -18,6 +18,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -263,6 +264,46 @@ class LoggingTest {
     assertEquals(INFER, lines.getLast().get("path"));
     // The model is not there, which may have been said before the client went away.
     assertTrue(List.of(404, 499).contains(lines.getLast().get("status")));
+  }
+
+  @Test
+  void requestsOfHttp2HaveOne() throws IOException {
+    load(batch -> batch.output("OUT", batch.input("IN")));
+    try (FrameClient other = new FrameClient(server.httpPort()).begin()) {
+      other.post(1, INFER, body("two")).await(1).expect(200);
+    }
+    TestServer.await(() -> logged(1), "there is no line");
+    Map<String, Object> line = lines().getFirst();
+    assertEquals("HTTP/2", line.get("protocol"));
+    assertEquals(INFER, line.get("path"));
+    assertEquals(body("two").length(), line.get("bytes_in"));
+    assertEquals("two", line.get("request_id"));
+    assertEquals("m", line.get("model"));
+  }
+
+  @Test
+  void aConnectionTooManyHasOne() throws IOException {
+    Path file = directory.resolve("full");
+    HttpLimits one =
+        new HttpLimits(
+            1 << 20, 16 << 10, 100, 20, 1, Duration.ofSeconds(20), Duration.ofSeconds(20));
+    try (NereidServer full =
+            NereidServer.start(
+                ServerOptions.builder()
+                    .http(HttpOptions.builder().limits(one).build())
+                    .log(log)
+                    .accessLog(AccessLog.toFile(file, log))
+                    .build());
+        RawClient first = new RawClient(full.httpPort());
+        RawClient second = new RawClient(full.httpPort())) {
+      first.get("/v2/health/live").expect(200);
+      second.get("/v2/health/live").expect(503);
+    }
+    List<String> lines = Files.readAllLines(file);
+    assertEquals(2, lines.size());
+    Map<String, Object> line = JSON.std.mapFrom(lines.getLast());
+    assertEquals(503, line.get("status"));
+    assertEquals("-", line.get("path"));
   }
 
   private boolean logged(int lines) {

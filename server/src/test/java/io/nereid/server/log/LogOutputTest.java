@@ -2,11 +2,15 @@ package io.nereid.server.log;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** What is left when a disk is full for a while. */
 class LogOutputTest {
@@ -27,9 +31,35 @@ class LogOutputTest {
   }
 
   @Test
+  void aFileThatWasMovedAwayIsFollowedByANewOne(@TempDir Path directory) throws Exception {
+    Path log = directory.resolve("log");
+    Path moved = directory.resolve("log.1");
+    try (LogOutput output = LogOutput.file(log)) {
+      output.write("one\n");
+      Files.move(log, moved);
+      long deadlineNs = System.nanoTime() + 20_000_000_000L;
+      while (!Files.exists(log)) {
+        assertTrue(System.nanoTime() - deadlineNs < 0, "there is no new file");
+        output.write("more\n");
+        Thread.sleep(20);
+      }
+      output.write("last\n");
+      assertTrue(Files.readString(moved).startsWith("one\nmore\n"));
+      assertEquals("more\nlast\n", Files.readString(log));
+      Files.delete(log);
+      Files.createFile(log); // as logrotate's create does
+      while (Files.size(log) == 0) {
+        assertTrue(System.nanoTime() - deadlineNs < 0, "the new file stays empty");
+        output.write("again\n");
+        Thread.sleep(20);
+      }
+    }
+  }
+
+  @Test
   void theLineAfterAnUnfinishedOneBeginsALine() throws Exception {
     Disk disk = new Disk();
-    LogOutput output = new LogOutput(disk, true);
+    LogOutput output = new LogOutput(disk, null);
     disk.room = 8;
     output.write("one\n");
     assertThrows(IOException.class, () -> output.write("two, which is longer\n"));

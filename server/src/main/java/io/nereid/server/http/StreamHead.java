@@ -1,0 +1,80 @@
+package io.nereid.server.http;
+
+import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2Headers;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+
+/** The head of the only request of a stream of HTTP/2. */
+final class StreamHead implements HeadSource {
+
+  private static final byte[] CONTENT_LENGTH =
+      "content-length".getBytes(StandardCharsets.ISO_8859_1);
+
+  private final Http2Headers headers;
+  private final boolean bodiless;
+  private final KeptFields kept; // null: none
+  private final String target;
+
+  /**
+   * With what was received.
+   *
+   * @param bodiless whether the request ends with its head
+   */
+  StreamHead(Http2Headers headers, boolean bodiless, KeptFields kept) {
+    this.headers = headers;
+    this.bodiless = bodiless;
+    this.kept = kept;
+    target = String.valueOf(headers.path());
+  }
+
+  @Override
+  public RequestHead parse() {
+    if (headers.method() == null || headers.path() == null) {
+      throw RequestHeadParser.malformed("expected the fields :method and :path");
+    }
+    RequestHeadParser.checkTarget(target);
+    HeaderFields fields = new HeaderFields();
+    for (Map.Entry<CharSequence, CharSequence> field : headers) {
+      add(fields, field.getKey().toString(), field.getValue().toString());
+    }
+    if (fields.chunked()) {
+      throw RequestHeadParser.malformed("Transfer-Encoding means nothing in HTTP/2");
+    }
+    if (bodiless && fields.contentLength() == RequestHead.ABSENT) {
+      fields.add(CONTENT_LENGTH, 0, CONTENT_LENGTH.length, "0");
+    }
+    return new RequestHead(headers.method().toString(), Router.route(target), fields);
+  }
+
+  private void add(HeaderFields fields, String name, String value) {
+    if (name.startsWith(":")) {
+      return;
+    }
+    byte[] bytes = value.getBytes(StandardCharsets.ISO_8859_1);
+    RequestHeadParser.checkValue(bytes, 0, bytes.length);
+    byte[] nameBytes = name.getBytes(StandardCharsets.ISO_8859_1);
+    String stripped = value.strip();
+    if (HeaderFields.isKnown(nameBytes, 0, nameBytes.length)) {
+      fields.add(nameBytes, 0, nameBytes.length, stripped);
+    }
+    String keptName = kept == null ? null : kept.find(nameBytes, 0, nameBytes.length);
+    if (keptName != null) {
+      fields.keep(keptName, stripped);
+    }
+  }
+
+  @Override
+  public String target() {
+    return target;
+  }
+
+  @Override
+  public String protocol() {
+    return "HTTP/2";
+  }
+
+  @Override
+  public boolean isHttp10() {
+    return false;
+  }
+}

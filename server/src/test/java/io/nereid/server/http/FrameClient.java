@@ -1,0 +1,285 @@
+package io.nereid.server.http;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.grpc.netty.shaded.io.netty.buffer.Unpooled;
+import io.grpc.netty.shaded.io.netty.handler.codec.http2.DefaultHttp2HeadersDecoder;
+import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2Exception;
+import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2Headers;
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** A client of HTTP/2 that sends exactly the frames it is told, right or wrong. */
+final class FrameClient implements AutoCloseable {
+
+  static final int DATA = 0;
+  static final int HEADERS = 1;
+  static final int RESET = 3;
+  static final int SETTINGS = 4;
+  static final int PING = 6;
+  static final int GO_AWAY = 7;
+  static final int WINDOW_UPDATE = 8;
+  static final int CONTINUATION = 9;
+
+  static final int END_STREAM = 1;
+  static final int END_HEADERS = 4;
+
+  static final int REFUSED_STREAM = 7;
+  static final int ENHANCE_YOUR_CALM = 11;
+
+  private static final String PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+  private static final int LARGE_WINDOW = 1 << 30;
+  private static final int FRAME_BYTES = 16 << 10;
+
+  private final Socket socket;
+  private final DataInputStream in;
+  private final DefaultHttp2HeadersDecoder decoder = new DefaultHttp2HeadersDecoder(false);
+  private final Map<Integer, Reply> replies = new HashMap<>();
+
+  record Frame(int type, int flags, int stream, byte[] payload) {
+
+    int number() {
+      return ByteBuffer.wrap(payload).getInt();
+    }
+  }
+
+  /** What came of one stream so far. */
+  static final class Reply {
+    final Map<String, String> fields = new TreeMap<>();
+    final ByteArrayOutputStream body = new ByteArrayOutputStream();
+    boolean complete;
+    int reset = -1;
+
+    int status() {
+      return Integer.parseInt(fields.get(":status"));
+    }
+
+    String text() {
+      return body.toString(StandardCharsets.UTF_8);
+    }
+
+    byte[] binary() {
+      int from = Integer.parseInt(fields.get("inference-header-content-length"));
+      byte[] all = body.toByteArray();
+      return Arrays.copyOfRange(all, from, all.length);
+    }
+
+    Reply expect(int wanted) {
+      assertEquals(wanted, status(), this::text);
+      return this;
+    }
+  }
+
+  /** A connection on which nothing was said. */
+  FrameClient(int port) throws IOException {
+    socket = new Socket(InetAddress.getLoopbackAddress(), port);
+    socket.setTcpNoDelay(true);
+    socket.setSoTimeout((int) TestServer.PATIENCE.toMillis());
+    in = new DataInputStream(socket.getInputStream());
+  }
+
+  /** Begins, with room for all that may come. */
+  FrameClient begin() throws IOException {
+    return begin(LARGE_WINDOW);
+  }
+
+  /** Begins, with that much room on each stream. */
+  FrameClient begin(int window) throws IOException {
+    sendText(PREFACE);
+    ByteBuffer setting = ByteBuffer.allocate(6).putShort((short) 4).putInt(window);
+    frame(SETTINGS, 0, 0, setting.array());
+    grant(0, LARGE_WINDOW);
+    await(SETTINGS, 0);
+    return this;
+  }
+
+  FrameClient sendText(String text) throws IOException {
+    socket.getOutputStream().write(text.getBytes(StandardCharsets.ISO_8859_1));
+    return this;
+  }
+
+  FrameClient frame(int type, int flags, int stream, byte[] payload) throws IOException {
+    socket.getOutputStream().write(bytes(type, flags, stream, payload));
+    return this;
+  }
+
+  static byte[] bytes(int type, int flags, int stream, byte[] payload) {
+    ByteBuffer frame = ByteBuffer.allocate(9 + payload.length);
+    frame.put((byte) (payload.length >> 16)).putShort((short) payload.length);
+    frame.put((byte) type).put((byte) flags).putInt(stream).put(payload);
+    return frame.array();
+  }
+
+  FrameClient grant(int stream, int bytes) throws IOException {
+    return frame(WINDOW_UPDATE, 0, stream, ByteBuffer.allocate(4).putInt(bytes).array());
+  }
+
+  FrameClient reset(int stream) throws IOException {
+    return frame(RESET, 0, stream, ByteBuffer.allocate(4).putInt(8).array());
+  }
+
+  /** Begins a stream; fields are names and values in turns. */
+  FrameClient head(int stream, boolean last, String method, String path, String... fields)
+      throws IOException {
+    byte[] block = block(method, path, fields);
+    int first = Math.min(FRAME_BYTES, block.length);
+    int flags = (last ? END_STREAM : 0) | (first == block.length ? END_HEADERS : 0);
+    frame(HEADERS, flags, stream, Arrays.copyOf(block, first));
+    if (first < block.length) {
+      byte[] rest = Arrays.copyOfRange(block, first, block.length);
+      frame(CONTINUATION, END_HEADERS, stream, rest);
+    }
+    return this;
+  }
+
+  static byte[] block(String method, String path, String... fields) {
+    ByteArrayOutputStream block = new ByteArrayOutputStream();
+    literal(block, ":method", method);
+    literal(block, ":scheme", "http");
+    literal(block, ":path", path);
+    literal(block, ":authority", "test");
+    for (int i = 0; i < fields.length; i += 2) {
+      literal(block, fields[i], fields[i + 1]);
+    }
+    return block.toByteArray();
+  }
+
+  private static void literal(ByteArrayOutputStream block, String name, String value) {
+    block.write(0);
+    for (String text : new String[] {name, value}) {
+      int length = text.length();
+      if (length < 127) {
+        block.write(length);
+      } else {
+        block.write(127);
+        for (length -= 127; length >= 128; length >>= 7) {
+          block.write(length & 127 | 128);
+        }
+        block.write(length);
+      }
+      block.writeBytes(text.getBytes(StandardCharsets.ISO_8859_1));
+    }
+  }
+
+  FrameClient data(int stream, byte[] bytes, boolean last) throws IOException {
+    int from = 0;
+    do {
+      int count = Math.min(FRAME_BYTES, bytes.length - from);
+      boolean end = last && from + count == bytes.length;
+      frame(DATA, end ? END_STREAM : 0, stream, Arrays.copyOfRange(bytes, from, from + count));
+      from += count;
+    } while (from < bytes.length);
+    return this;
+  }
+
+  FrameClient post(int stream, String path, String body, String... fields) throws IOException {
+    head(stream, false, "POST", path, fields);
+    return data(stream, body.getBytes(StandardCharsets.UTF_8), true);
+  }
+
+  Reply get(int stream, String path, String... fields) throws IOException {
+    return head(stream, true, "GET", path, fields).await(stream);
+  }
+
+  /** The next frame, after having learned from it what belongs to a reply. */
+  Frame next() throws IOException {
+    int length = in.readUnsignedByte() << 16 | in.readUnsignedShort();
+    int type = in.readUnsignedByte();
+    int flags = in.readUnsignedByte();
+    int stream = in.readInt();
+    Frame frame = new Frame(type, flags, stream, in.readNBytes(length));
+    Reply reply = reply(stream);
+    switch (type) {
+      case HEADERS -> learn(stream, reply, frame.payload());
+      case DATA -> reply.body.writeBytes(frame.payload());
+      case RESET -> reply.reset = frame.number();
+      case SETTINGS -> {
+        if (flags == 0) {
+          frame(SETTINGS, 1, 0, new byte[0]);
+        }
+      }
+      default -> {}
+    }
+    if (type == HEADERS || type == DATA) {
+      reply.complete = (flags & END_STREAM) != 0;
+    }
+    return frame;
+  }
+
+  private void learn(int stream, Reply reply, byte[] block) throws IOException {
+    try {
+      Http2Headers headers = decoder.decodeHeaders(stream, Unpooled.wrappedBuffer(block));
+      headers.forEach(
+          field -> reply.fields.put(field.getKey().toString(), field.getValue().toString()));
+    } catch (Http2Exception e) {
+      throw new IOException(e);
+    }
+  }
+
+  Reply reply(int stream) {
+    return replies.computeIfAbsent(stream, unused -> new Reply());
+  }
+
+  /** The whole reply of a stream. */
+  Reply await(int stream) throws IOException {
+    Reply reply = reply(stream);
+    while (!reply.complete) {
+      next();
+      if (reply.reset >= 0 && !reply.complete) {
+        throw new IOException("stream " + stream + " was reset: " + reply.reset);
+      }
+    }
+    return reply;
+  }
+
+  /** How the server ended a stream. */
+  int awaitReset(int stream) throws IOException {
+    while (reply(stream).reset < 0) {
+      next();
+    }
+    return reply(stream).reset;
+  }
+
+  /** Reads over everything else. */
+  Frame await(int type, int flags) throws IOException {
+    Frame frame = next();
+    while (frame.type() != type || (frame.flags() & flags) != flags) {
+      frame = next();
+    }
+    return frame;
+  }
+
+  /** Why the server ends the connection. */
+  int awaitGoAway() throws IOException {
+    return ByteBuffer.wrap(await(GO_AWAY, 0).payload()).getInt(4);
+  }
+
+  boolean isClosedByServer() throws IOException {
+    try {
+      while (true) {
+        next();
+      }
+    } catch (EOFException e) {
+      return true;
+    }
+  }
+
+  void hangUp() throws IOException {
+    socket.close();
+  }
+
+  @Override
+  public void close() throws IOException {
+    socket.close();
+  }
+}

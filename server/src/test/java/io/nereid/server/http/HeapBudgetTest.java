@@ -1,0 +1,87 @@
+package io.nereid.server.http;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.helidon.common.concurrency.limits.FixedLimit;
+import io.nereid.DataType;
+import io.nereid.Nereid;
+import io.nereid.RepositoryOptions;
+import io.nereid.server.access.AccessControl;
+import io.nereid.server.shared.ServerState;
+import java.nio.charset.StandardCharsets;
+import org.junit.jupiter.api.Test;
+
+/** What requests hold of the heap together. */
+class HeapBudgetTest {
+
+  private static final int MIB = 1 << 20;
+
+  @Test
+  void requestsShareIt() {
+    HeapBudget budget = new HeapBudget(100);
+    HeapBudget.Share one = budget.share();
+    HeapBudget.Share other = budget.share();
+    one.take(60);
+    HttpFailure failure = assertThrows(HttpFailure.class, () -> other.take(41));
+    assertEquals(Status.UNAVAILABLE, failure.status());
+    other.take(40);
+    one.giveBack();
+    other.take(60);
+    failure = assertThrows(HttpFailure.class, () -> other.take(1));
+    assertEquals(Status.CONTENT_TOO_LARGE, failure.status());
+    assertTrue(failure.getMessage().contains("-Xmx"), failure.getMessage());
+    other.giveBack();
+    assertEquals(0, budget.taken());
+  }
+
+  private static byte[] infer(int length) {
+    String body =
+        "{\"inputs\":[{\"name\":\"IN\",\"datatype\":\"BYTES\",\"shape\":[1,1],\"data\":[\""
+            + "x".repeat(length)
+            + "\"]}]}";
+    return RawClient.request(
+        "/v2/models/BYTES/infer", "", body.getBytes(StandardCharsets.US_ASCII));
+  }
+
+  private static String answer(HttpContext context, byte[] request) {
+    MemoryChannel channel = new MemoryChannel(request, false);
+    new HttpConnection(context, channel).handle(FixedLimit.create());
+    return new String(channel.written(), StandardCharsets.ISO_8859_1);
+  }
+
+  @Test
+  void whatDoesNotFitIsRefusedAndGivenBack() {
+    HeapBudget budget = new HeapBudget(10L * MIB);
+    try (Nereid nereid = Nereid.open(RepositoryOptions.builder().explicit().build());
+        ConnectionWatch watch = new ConnectionWatch()) {
+      nereid.load(TestServer.identity("BYTES", DataType.BYTES).build());
+      nereid.load(TestServer.zeros(4 * MIB).build());
+      ServerState state = ServerState.builder(nereid).build();
+      HttpContext context =
+          new HttpContext(state, HttpLimits.DEFAULT, watch, AccessControl.OPEN, budget);
+      byte[] large = infer(2 * MIB);
+      assertTrue(answer(context, large).startsWith("HTTP/1.1 200"));
+      assertEquals(0, budget.taken());
+      HeapBudget.Share other = budget.share();
+      other.take(8 * MIB);
+      String refusal = answer(context, large);
+      assertTrue(refusal.startsWith("HTTP/1.1 503"), refusal);
+      assertTrue(refusal.contains("Retry-After") && refusal.contains("binary data"), refusal);
+      assertTrue(answer(context, infer(1000)).startsWith("HTTP/1.1 200"));
+      other.giveBack();
+      assertTrue(answer(context, infer(20 * MIB)).startsWith("HTTP/1.1 413"));
+      String zeros = // four million numbers, each with its comma, in the reply
+          "{\"inputs\":[{\"name\":\"IN\",\"datatype\":\"BOOL\",\"shape\":[1],\"data\":[true]}]}";
+      byte[] request =
+          RawClient.request(
+              "/v2/models/zeros/infer", "", zeros.getBytes(StandardCharsets.US_ASCII));
+      other.take(8 * MIB);
+      assertTrue(answer(context, request).startsWith("HTTP/1.1 503"));
+      other.giveBack();
+      assertEquals(0, budget.taken());
+      assertEquals(0, nereid.poolStatistics().liveBuffers());
+    }
+  }
+}
