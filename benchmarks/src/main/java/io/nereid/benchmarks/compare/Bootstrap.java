@@ -9,8 +9,8 @@ import java.util.SplittableRandom;
  * <p>The value of a pair is the logarithm of candidate / base for two forks that ran one after the
  * other, so whatever slowed the machine for longer than that slowed both. The estimate is the mean
  * without the lowest and the highest fifth: nearly as sharp as the whole mean where the noise is
- * mild, and a few wild pairs do not move it. The bootstrap of few pairs is too narrow by nature; the
- * spread that it finds is widened by the factor by which Student's t exceeds the normal
+ * mild, and a few wild pairs do not move it. The bootstrap of few pairs is too narrow by nature;
+ * the spread that it finds is widened by the factor by which Student's t exceeds the normal
  * distribution for as many pairs.
  */
 final class Bootstrap {

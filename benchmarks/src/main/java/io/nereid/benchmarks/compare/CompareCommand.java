@@ -92,14 +92,13 @@ public final class CompareCommand implements Callable<Integer> {
   static CommandLine commandLine() {
     return new CommandLine(new CompareCommand())
         .setCaseInsensitiveEnumValuesAllowed(true)
-        .setExecutionExceptionHandler(
-            (exception, command, parsed) -> {
-              if (!(exception instanceof MeasurementException)) {
-                throw exception;
-              }
-              command.getErr().println("bench compare: " + exception.getMessage());
-              return NOT_MEASURED;
-            });
+        .setExecutionExceptionHandler((exception, command, parsed) -> {
+          if (!(exception instanceof MeasurementException)) {
+            throw exception;
+          }
+          command.getErr().println("bench compare: " + exception.getMessage());
+          return NOT_MEASURED;
+        });
   }
 
   @Override
@@ -111,9 +110,7 @@ public final class CompareCommand implements Callable<Integer> {
     Side candidateSide = Side.in(candidateName, candidate);
     SortedSet<BenchmarkId> ofBase = wanted(BenchmarkLister.list(jmh, baseSide));
     SortedSet<BenchmarkId> ofCandidate =
-        baseSide.isSame(candidateSide)
-            ? ofBase
-            : wanted(BenchmarkLister.list(jmh, candidateSide));
+        baseSide.isSame(candidateSide) ? ofBase : wanted(BenchmarkLister.list(jmh, candidateSide));
     SortedSet<BenchmarkId> common = new TreeSet<>(ofBase);
     common.retainAll(ofCandidate);
     if (common.isEmpty()) {
@@ -168,8 +165,7 @@ public final class CompareCommand implements Callable<Integer> {
 
   private void announce(int count) {
     // Of each side as many forks as an interval needs; about a second for the JVMs to start.
-    long leastS =
-        count * 2L * Bootstrap.LEAST_PAIRS * (suite.settings().totalMs() + 1000) / 1000;
+    long leastS = count * 2L * Bootstrap.LEAST_PAIRS * (suite.settings().totalMs() + 1000) / 1000;
     progress(
         Numbers.format(
             "%s against %s: %d benchmarks, at most about %s",
@@ -195,13 +191,12 @@ public final class CompareCommand implements Callable<Integer> {
     System.out.println("Report: " + html + " and " + json.getFileName());
     if (!run.slower().isEmpty()) {
       run.slower()
-          .forEach(
-              outcome ->
-                  progress(
-                      outcome.id()
-                          + " is slower by more than "
-                          + Numbers.percent(run.threshold())
-                          + ", in two batches of forks"));
+          .forEach(outcome ->
+              progress(
+                  outcome.id()
+                      + " is slower by more than "
+                      + Numbers.percent(run.threshold())
+                      + ", in two batches of forks"));
       return SLOWER;
     }
     return run.failed().isEmpty() ? FINE : NOT_MEASURED;

@@ -13,7 +13,8 @@ final class ComparedBenchmark {
   private final int comparisonCount;
   private final List<Pair> first = new ArrayList<>();
   private final List<Pair> second = new ArrayList<>();
-  private final Map<Metric, Estimate> estimates = new EnumMap<>(Metric.class); // of `first`, as asked
+  private final Map<Metric, Estimate> estimates =
+      new EnumMap<>(Metric.class); // of `first`, as asked
   private String failure; // null: none
 
   ComparedBenchmark(BenchmarkId id, Judge judge, int comparisonCount) {

@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
-
 /**
  * The order of things: every benchmark in turn gets forks A B B A, again and again, until its
  * intervals are narrow or the time is up. Those that look slower then get a second batch.
@@ -89,16 +88,15 @@ final class Comparison {
   private void runSecond(List<ComparedBenchmark> benchmarks, long startNs) {
     List<ComparedBenchmark> suspects =
         benchmarks.stream().filter(ComparedBenchmark::isSuspect).toList();
-    suspects.forEach(
-        suspect -> progress.accept(suspect.id() + " looks slower: a second batch of forks decides"));
+    suspects.forEach(suspect ->
+        progress.accept(suspect.id() + " looks slower: a second batch of forks decides"));
     boolean more = true;
     while (more) {
       more = false;
       for (ComparedBenchmark suspect : suspects) {
         int count = suspect.secondCount();
         boolean enough = count >= LEAST_CONFIRMING_PAIRS;
-        if (suspect.failed()
-            || (enough && (count >= suspect.firstCount() || isOver(startNs, 1)))) {
+        if (suspect.failed() || (enough && (count >= suspect.firstCount() || isOver(startNs, 1)))) {
           continue;
         }
         more = true;

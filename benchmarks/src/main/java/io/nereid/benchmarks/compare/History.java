@@ -59,22 +59,21 @@ final class History {
           .forEach((name, value) -> parameters.put((String) name, (String) value));
       String key = BenchmarkId.of((String) benchmark.get("name"), parameters).key();
       ((Map<?, ?>) benchmark.get("metrics"))
-          .forEach(
-              (metric, value) -> {
-                Map<?, ?> numbers = (Map<?, ?>) value;
-                if (numbers.get("ratio") != null) {
-                  points
-                      .computeIfAbsent(key, absent -> new ArrayList<>())
-                      .add(
-                          new Point(
-                              at,
-                              base,
-                              (String) metric,
-                              number(numbers, "ratio"),
-                              number(numbers, "low"),
-                              number(numbers, "high")));
-                }
-              });
+          .forEach((metric, value) -> {
+            Map<?, ?> numbers = (Map<?, ?>) value;
+            if (numbers.get("ratio") != null) {
+              points
+                  .computeIfAbsent(key, absent -> new ArrayList<>())
+                  .add(
+                      new Point(
+                          at,
+                          base,
+                          (String) metric,
+                          number(numbers, "ratio"),
+                          number(numbers, "low"),
+                          number(numbers, "high")));
+            }
+          });
     }
   }
 

@@ -154,12 +154,11 @@ final class HtmlReport {
     for (Outcome outcome : run.measured()) {
       outcome
           .verdicts()
-          .forEach(
-              (metric, verdict) -> {
-                page.append("<h3>").append(Svg.escape(outcome.id() + ", " + metric.label()));
-                page.append("</h3>\n<div class=\"wide\">").append(ForkPlot.of(outcome, metric));
-                page.append("</div>\n");
-              });
+          .forEach((metric, verdict) -> {
+            page.append("<h3>").append(Svg.escape(outcome.id() + ", " + metric.label()));
+            page.append("</h3>\n<div class=\"wide\">").append(ForkPlot.of(outcome, metric));
+            page.append("</div>\n");
+          });
     }
   }
 

@@ -29,18 +29,24 @@ final class JmhForks implements ForkSource {
     List<String> arguments = new ArrayList<>();
     arguments.add("^" + id.name().replace(".", "\\.").replace("$", "\\$") + "$");
     id.parameters()
-        .forEach(
-            (name, value) -> {
-              arguments.add("-p");
-              arguments.add(name + "=" + value);
-            });
+        .forEach((name, value) -> {
+          arguments.add("-p");
+          arguments.add(name + "=" + value);
+        });
     arguments.addAll(
         List.of(
-            "-f", "1", "-foe", "true",
-            "-wi", Integer.toString(settings.warmUps()),
-            "-w", settings.warmUpMs() + "ms",
-            "-i", Integer.toString(settings.iterations()),
-            "-r", settings.iterationMs() + "ms"));
+            "-f",
+            "1",
+            "-foe",
+            "true",
+            "-wi",
+            Integer.toString(settings.warmUps()),
+            "-w",
+            settings.warmUpMs() + "ms",
+            "-i",
+            Integer.toString(settings.iterations()),
+            "-r",
+            settings.iterationMs() + "ms"));
     // Without them the forks would inherit those of JMH's own JVM.
     arguments.addAll(List.of("-jvmArgs", "-Xms512m -Xmx512m -XX:-UsePerfData"));
     arguments.addAll(List.of("-prof", CpuTimeProfiler.class.getName(), "-prof", "gc"));

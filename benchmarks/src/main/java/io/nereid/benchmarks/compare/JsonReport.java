@@ -31,8 +31,7 @@ final class JsonReport {
     root.put("benchmarks", benchmarks);
     root.put("only_base", run.onlyBase().stream().map(BenchmarkId::key).toList());
     root.put("only_candidate", run.onlyCandidate().stream().map(BenchmarkId::key).toList());
-    Files.writeString(
-        file, JSON.std.with(JSON.Feature.PRETTY_PRINT_OUTPUT).asString(root) + "\n");
+    Files.writeString(file, JSON.std.with(JSON.Feature.PRETTY_PRINT_OUTPUT).asString(root) + "\n");
   }
 
   private static Map<String, Object> benchmark(Outcome outcome) {
@@ -47,9 +46,8 @@ final class JsonReport {
     Map<String, Object> metrics = new LinkedHashMap<>();
     outcome
         .verdicts()
-        .forEach(
-            (metric, verdict) ->
-                metrics.put(metric.label(), metric(outcome.estimates().get(metric), verdict)));
+        .forEach((metric, verdict) ->
+            metrics.put(metric.label(), metric(outcome.estimates().get(metric), verdict)));
     entry.put("metrics", metrics);
     entry.put("base", forks(outcome, Pair::base));
     entry.put("candidate", forks(outcome, Pair::candidate));

@@ -17,8 +17,7 @@ record RatioAxis(double left, double width, double most) {
 
   /** An axis on which values up to {@code largest}, and as much below 1, can be seen. */
   static RatioAxis of(double left, double width, double largest) {
-    return new RatioAxis(
-        left, width, Math.clamp(Math.pow(largest, 1.08), LEAST_MOST, MOST_MOST));
+    return new RatioAxis(left, width, Math.clamp(Math.pow(largest, 1.08), LEAST_MOST, MOST_MOST));
   }
 
   double x(double ratio) {

@@ -1,9 +1,9 @@
 package io.nereid.benchmarks.compare;
 
 /**
- * Quantiles of Student's t distribution, for few degrees of freedom too. With t = sqrt(n) tan(a) its
- * density becomes cos(a) to the power of n - 1, which Simpson's rule integrates to more digits than
- * anyone needs here.
+ * Quantiles of Student's t distribution, for few degrees of freedom too. With t = sqrt(n) tan(a)
+ * its density becomes cos(a) to the power of n - 1, which Simpson's rule integrates to more digits
+ * than anyone needs here.
  */
 final class StudentT {
 

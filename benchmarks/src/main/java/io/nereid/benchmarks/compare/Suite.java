@@ -8,7 +8,9 @@ enum Suite {
       "\\.benchmarks\\.(Crossing|Pool|InlineIdentity|QueuedIdentity|Batching|LargeTensor|Ensemble)"
           + "Benchmark\\.",
       ForkSettings.THOROUGH),
-  JSON("\\.server\\.http\\.(Json|InferRequest|InferResponse)[A-Za-z]*Benchmark\\.", ForkSettings.THOROUGH),
+  JSON(
+      "\\.server\\.http\\.(Json|InferRequest|InferResponse)[A-Za-z]*Benchmark\\.",
+      ForkSettings.THOROUGH),
   GRPC("\\.Grpc[A-Za-z]*Benchmark\\.", ForkSettings.THOROUGH),
   HTTP("\\.Http[A-Za-z]*Benchmark\\.", ForkSettings.THOROUGH),
   ONNX("\\.benchmarks\\.(Digits|OnnxBatch)Benchmark\\.", ForkSettings.THOROUGH),

@@ -87,8 +87,9 @@ class ComparisonTest {
 
     SimulatedForks slow = new SimulatedForks(1, CANDIDATE, 1.5, 1.5, 0.02);
     Outcome changed = compare(slow, time).get(2);
-    int secondCount = changed.pairs().size() - compare(
-        new SimulatedForks(1, CANDIDATE, 1, 1, 0.02), time).get(2).pairs().size();
+    int secondCount =
+        changed.pairs().size()
+            - compare(new SimulatedForks(1, CANDIDATE, 1, 1, 0.02), time).get(2).pairs().size();
     assertTrue(changed.isSlower());
     assertTrue(secondCount > 0, "a second batch was made");
     assertTrue(slow.nowNs() <= time.toNanos() + 40_000_000_000L, "took too long");
@@ -102,8 +103,7 @@ class ComparisonTest {
           order.add(side);
           return new Fork(100, 100, 0);
         };
-    new Comparison(
-            forks, BASE, CANDIDATE, JUDGE, Duration.ofMinutes(1), () -> 0, line -> {})
+    new Comparison(forks, BASE, CANDIDATE, JUDGE, Duration.ofMinutes(1), () -> 0, line -> {})
         .run(List.of(id("a.B.one")));
     assertEquals(
         List.of(BASE, CANDIDATE, CANDIDATE, BASE, BASE, CANDIDATE, CANDIDATE, BASE), order);
@@ -119,8 +119,7 @@ class ComparisonTest {
           return new Fork(100, 100, 0);
         };
     List<Outcome> outcomes =
-        new Comparison(
-                forks, BASE, CANDIDATE, JUDGE, Duration.ofMinutes(1), () -> 0, line -> {})
+        new Comparison(forks, BASE, CANDIDATE, JUDGE, Duration.ofMinutes(1), () -> 0, line -> {})
             .run(IDS);
     assertEquals("no such model", outcomes.get(2).failure());
     assertEquals(Verdict.NO_CHANGE, outcomes.get(3).verdict());
@@ -130,8 +129,7 @@ class ComparisonTest {
   void processorTimeThatCannotBeReadIsLeftOut() {
     ForkSource forks = (side, id) -> new Fork(100, Double.NaN, 0);
     Outcome outcome =
-        new Comparison(
-                forks, BASE, CANDIDATE, JUDGE, Duration.ofMinutes(1), () -> 0, line -> {})
+        new Comparison(forks, BASE, CANDIDATE, JUDGE, Duration.ofMinutes(1), () -> 0, line -> {})
             .run(IDS)
             .getFirst();
     assertEquals(Map.of(Metric.TIME, Verdict.NO_CHANGE), outcome.verdicts());

@@ -18,8 +18,7 @@ final class SimulatedForks implements ForkSource {
   private long nowNs;
 
   /** With a candidate whose cost is the base's times the factors. */
-  SimulatedForks(
-      long seed, Side candidate, double timeFactor, double cpuFactor, double deviation) {
+  SimulatedForks(long seed, Side candidate, double timeFactor, double cpuFactor, double deviation) {
     random = new Random(seed);
     this.candidate = candidate;
     this.timeFactor = timeFactor;
