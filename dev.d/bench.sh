@@ -175,6 +175,24 @@ bench_selftest() {
   [[ ! $selftest_failed ]] || exit 1
 }
 
+# Counters that do not depend on the machine, held to benchmarks/budgets.txt.
+bench_counters() {
+  require "${tools_build[@]}" "${tools_test[@]}"
+  build_candidate || bench_die $bench_not_built 'this tree could not be built'
+  prefer_ninja
+  # Maven leaves the native tests out of a build without tests, and this program is one of theirs.
+  unpack_onnxruntime
+  {
+    cmake --preset release -DNEREID_BUILD_TESTS=ON
+    cmake --build --preset release --target core_counters --parallel "$(nproc)"
+  } >"$bench_dir/build.log" 2>&1 ||
+    bench_die $bench_not_built "core_counters could not be built; see ${bench_dir#"$PWD/"}/build.log"
+  "$(find_jdk)/bin/java" --enable-native-access=ALL-UNNAMED \
+    -cp "$bench_dir/sides/candidate/nereid-benchmarks.jar" \
+    io.nereid.benchmarks.counters.CounterCheck benchmarks/budgets.txt \
+    build/release/native/bench/core_counters "$bench_dir/counters"
+}
+
 # What CI does on every change: a few benchmarks against the commit before, with a threshold that
 # other work on the machine does not reach.
 bench_ci() {

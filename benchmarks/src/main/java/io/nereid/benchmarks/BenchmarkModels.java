@@ -18,7 +18,7 @@ public final class BenchmarkModels {
   private BenchmarkModels() {}
 
   /** The core's identity on FP32 tensors with a batch dimension. */
-  static ModelSpec.Builder identity(int maxBatchSize, long... dims) {
+  public static ModelSpec.Builder identity(int maxBatchSize, long... dims) {
     return ModelSpec.builder("identity")
         .backend("identity")
         .maxBatchSize(maxBatchSize)

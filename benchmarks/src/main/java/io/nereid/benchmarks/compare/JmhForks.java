@@ -16,15 +16,24 @@ final class JmhForks implements ForkSource {
   private static final long PATIENCE_MS = 120_000;
 
   private final JmhProcess jmh;
-  private final ForkSettings settings;
+
+  /** Forks that are compared with each other are alike: A B B A. */
+  private static final int ALIKE = 4;
+
+  private final ForkSettings quietSettings;
+  private ForkSettings settings;
+  private int forkCount;
 
   JmhForks(JmhProcess jmh, ForkSettings settings) {
     this.jmh = jmh;
-    this.settings = settings;
+    quietSettings = settings;
   }
 
   @Override
   public Fork run(Side side, BenchmarkId id) throws MeasurementException {
+    if (forkCount++ % ALIKE == 0) {
+      settings = quietSettings.under(Machine.load());
+    }
     Path result = jmh.file("result.json");
     List<String> arguments = new ArrayList<>();
     arguments.add("^" + id.name().replace(".", "\\.").replace("$", "\\$") + "$");

@@ -10,6 +10,12 @@ final class Machine {
 
   private Machine() {}
 
+  /** How many want a processor, for each processor; of the last minute. */
+  static double load() {
+    return ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage()
+        / Runtime.getRuntime().availableProcessors();
+  }
+
   static String describe() {
     String processor = "";
     try {
