@@ -7,20 +7,32 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /** The models that the benchmarks run. */
-final class BenchmarkModels {
+public final class BenchmarkModels {
 
-  static final String INPUT = "INPUT0";
-  static final String OUTPUT = "OUTPUT0";
+  /** The input of the identity models. */
+  public static final String INPUT = "INPUT0";
+
+  /** Their output. */
+  public static final String OUTPUT = "OUTPUT0";
 
   private BenchmarkModels() {}
 
   /** The core's identity on FP32 tensors with a batch dimension. */
-  static ModelSpec.Builder identity(int maxBatchSize, long... dims) {
+  public static ModelSpec.Builder identity(int maxBatchSize, long... dims) {
     return ModelSpec.builder("identity")
         .backend("identity")
         .maxBatchSize(maxBatchSize)
         .input(INPUT, DataType.FP32, dims)
         .output(OUTPUT, DataType.FP32, dims);
+  }
+
+  /** The core's identity on a row of FP32 of any length, as "any". */
+  public static ModelSpec anyIdentity() {
+    return ModelSpec.builder("any")
+        .backend("identity")
+        .input(INPUT, DataType.FP32, -1, -1)
+        .output(OUTPUT, DataType.FP32, -1, -1)
+        .build();
   }
 
   /** The bundled classifier of handwritten digits, on ONNX Runtime. */

@@ -1,0 +1,102 @@
+package io.nereid.benchmarks;
+
+import com.google.protobuf.ByteString;
+import io.nereid.DataType;
+import io.nereid.Tensor;
+import io.nereid.proto.ModelInferRequest;
+import java.io.ByteArrayOutputStream;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+/** What clients send, for the models of {@link BenchmarkModels}. */
+public final class BenchmarkRequests {
+
+  private BenchmarkRequests() {}
+
+  /** A JSON array of some numbers, truths or strings. */
+  public static byte[] array(DataType type, int elements) {
+    return IntStream.range(0, elements)
+        .mapToObj(i -> text(type, i))
+        .collect(Collectors.joining(",", "[", "]"))
+        .getBytes(StandardCharsets.US_ASCII);
+  }
+
+  private static String text(DataType type, int i) {
+    return switch (type) {
+      case FP32 -> Float.toString(i * 0.37f);
+      case FP64 -> Double.toString(i * 0.37);
+      case BOOL -> i % 2 == 0 ? "true" : "false";
+      case UINT8 -> Integer.toString(i % 256);
+      case BYTES -> "\"string " + i + "\"";
+      default -> Integer.toString(i * 7919);
+    };
+  }
+
+  /** A row of the same elements. */
+  public static Tensor tensor(DataType type, int elements) {
+    if (type == DataType.BYTES) {
+      String[] strings =
+          IntStream.range(0, elements).mapToObj(i -> "string " + i).toArray(String[]::new);
+      return Tensor.ofStrings(strings, 1, elements);
+    }
+    ByteBuffer bytes =
+        ByteBuffer.allocateDirect(elements * type.byteSize()).order(ByteOrder.LITTLE_ENDIAN);
+    for (int i = 0; i < elements; i++) {
+      switch (type) {
+        case FP32 -> bytes.putFloat(i * 0.37f);
+        case FP64 -> bytes.putDouble(i * 0.37);
+        case INT64 -> bytes.putLong(i * 7919L);
+        case INT32 -> bytes.putInt(i * 7919);
+        case BOOL -> bytes.put((byte) (i % 2));
+        default -> bytes.put((byte) i);
+      }
+    }
+    return Tensor.of(type, MemorySegment.ofBuffer(bytes.flip()), 1, elements);
+  }
+
+  /** A request over HTTP for a row of FP32, with its answer in the same form. */
+  public static byte[] http(boolean json, int elements) {
+    String description =
+        "{\"inputs\":[{\"name\":\"INPUT0\",\"shape\":[1," + elements + "],\"datatype\":\"FP32\",";
+    String head = "POST /v2/models/any/infer HTTP/1.1\r\nHost: localhost\r\n";
+    ByteArrayOutputStream body = new ByteArrayOutputStream();
+    if (json) {
+      body.writeBytes((description + "\"data\":").getBytes(StandardCharsets.US_ASCII));
+      body.writeBytes(array(DataType.FP32, elements));
+      body.writeBytes("}]}".getBytes(StandardCharsets.US_ASCII));
+    } else {
+      String text =
+          description
+              + "\"parameters\":{\"binary_data_size\":"
+              + elements * Float.BYTES
+              + "}}],\"parameters\":{\"binary_data_output\":true}}";
+      body.writeBytes(text.getBytes(StandardCharsets.US_ASCII));
+      body.writeBytes(new byte[elements * Float.BYTES]);
+      head += "Inference-Header-Content-Length: " + text.length() + "\r\n";
+    }
+    head += "Content-Length: " + body.size() + "\r\n\r\n";
+    ByteArrayOutputStream all = new ByteArrayOutputStream();
+    all.writeBytes(head.getBytes(StandardCharsets.US_ASCII));
+    all.writeBytes(body.toByteArray());
+    return all.toByteArray();
+  }
+
+  /** The message of a request over gRPC for a row of FP32, raw. */
+  public static byte[] grpc(int elements) {
+    return ModelInferRequest.newBuilder()
+        .setModelName("any")
+        .addInputs(
+            ModelInferRequest.InferInputTensor.newBuilder()
+                .setName(BenchmarkModels.INPUT)
+                .setDatatype("FP32")
+                .addShape(1)
+                .addShape(elements))
+        .addRawInputContents(ByteString.copyFrom(new byte[elements * Float.BYTES]))
+        .build()
+        .toByteArray();
+  }
+}

@@ -1,0 +1,35 @@
+package io.nereid.benchmarks;
+
+import io.nereid.server.NereidServer;
+import io.nereid.server.ServerOptions;
+import io.nereid.server.grpc.GrpcOptions;
+import java.util.Optional;
+
+/** A server at free ports of the loopback address, with the identity model. */
+public final class BenchmarkServer implements AutoCloseable {
+
+  private final NereidServer server;
+
+  /** Starts it. */
+  public BenchmarkServer() {
+    server =
+        NereidServer.start(
+            ServerOptions.builder().grpc(Optional.of(GrpcOptions.builder().build())).build());
+    server.nereid().load(BenchmarkModels.anyIdentity());
+  }
+
+  /** Where HTTP is served. */
+  public int httpPort() {
+    return server.httpPort();
+  }
+
+  /** Where gRPC is served. */
+  public int grpcPort() {
+    return server.grpcPort().orElseThrow();
+  }
+
+  @Override
+  public void close() {
+    server.close();
+  }
+}

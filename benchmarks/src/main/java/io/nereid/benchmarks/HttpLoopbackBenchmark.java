@@ -1,0 +1,85 @@
+package io.nereid.benchmarks;
+
+import java.io.IOException;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Threads;
+import org.openjdk.jmh.annotations.Warmup;
+
+/**
+ * Round trips over HTTP and the loopback device: the client's work and the kernel's are in it. The
+ * client is as cheap as it can be: one channel a thread, and a request that is ready to be sent.
+ */
+@State(Scope.Benchmark)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.MICROSECONDS)
+@Warmup(iterations = 5, time = 1)
+@Measurement(iterations = 5, time = 1)
+@Fork(value = 2, jvmArgsAppend = "--enable-native-access=ALL-UNNAMED")
+public class HttpLoopbackBenchmark {
+
+  @Param({"json", "binary"})
+  public String form;
+
+  @Param({"16", "150528"})
+  public int elements;
+
+  private BenchmarkServer server;
+  private byte[] request;
+
+  /** Made by JMH. */
+  public HttpLoopbackBenchmark() {}
+
+  @Setup
+  public void open() {
+    server = new BenchmarkServer();
+    request = BenchmarkRequests.http(form.equals("json"), elements);
+  }
+
+  @TearDown
+  public void close() {
+    server.close();
+  }
+
+  /** The connection of one thread. */
+  @State(Scope.Thread)
+  public static class Connection {
+
+    private HttpExchange exchange;
+
+    /** Made by JMH. */
+    public Connection() {}
+
+    @Setup
+    public void open(HttpLoopbackBenchmark benchmark) throws IOException {
+      exchange = new HttpExchange(benchmark.server.httpPort(), benchmark.request);
+    }
+
+    @TearDown
+    public void close() throws IOException {
+      exchange.close();
+    }
+  }
+
+  @Benchmark
+  @Threads(1)
+  public long threads01(Connection connection) throws IOException {
+    return connection.exchange.run();
+  }
+
+  @Benchmark
+  @Threads(8)
+  public long threads08(Connection connection) throws IOException {
+    return connection.exchange.run();
+  }
+}

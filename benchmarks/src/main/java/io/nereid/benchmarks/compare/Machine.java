@@ -1,0 +1,40 @@
+package io.nereid.benchmarks.compare;
+
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** What a comparison ran on. */
+final class Machine {
+
+  private Machine() {}
+
+  /** How many want a processor, for each processor; of the last minute. */
+  static double load() {
+    return ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage()
+        / Runtime.getRuntime().availableProcessors();
+  }
+
+  static String describe() {
+    String processor = "";
+    try {
+      processor =
+          Files.readAllLines(Path.of("/proc/cpuinfo")).stream()
+              .filter(line -> line.startsWith("model name"))
+              .map(line -> line.substring(line.indexOf(':') + 1).strip() + ", ")
+              .findFirst()
+              .orElse("");
+    } catch (IOException e) {
+      // It is told without.
+    }
+    return Numbers.format(
+        "%s%d processors, %s %s, Java %s, load average %.1f at the end",
+        processor,
+        Runtime.getRuntime().availableProcessors(),
+        System.getProperty("os.name"),
+        System.getProperty("os.version"),
+        Runtime.version(),
+        ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage());
+  }
+}

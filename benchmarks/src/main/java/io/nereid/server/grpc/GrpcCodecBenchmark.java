@@ -1,0 +1,132 @@
+package io.nereid.server.grpc;
+
+import com.google.protobuf.ByteString;
+import io.nereid.DataType;
+import io.nereid.InferRequest;
+import io.nereid.InferResponse;
+import io.nereid.Model;
+import io.nereid.Nereid;
+import io.nereid.Tensor;
+import io.nereid.benchmarks.BenchmarkModels;
+import io.nereid.benchmarks.BenchmarkRequests;
+import io.nereid.proto.ModelInferRequest;
+import io.nereid.proto.ModelInferResponse;
+import io.nereid.server.shared.ServerState;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Warmup;
+
+/**
+ * Messages of ModelInfer with a row of FP32, by the server's own codec and by protobuf-java's
+ * generated classes as a server on them would use them. Reading ends with a request that could be
+ * sent; writing begins with running the identity model, in both cases alike, since a reply owns its
+ * response.
+ */
+@State(Scope.Benchmark)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.MICROSECONDS)
+@Warmup(iterations = 5, time = 1)
+@Measurement(iterations = 5, time = 1)
+@Fork(value = 2, jvmArgsAppend = "--enable-native-access=ALL-UNNAMED")
+public class GrpcCodecBenchmark {
+
+  @Param({"16", "1024", "150528"})
+  public int elements;
+
+  private Nereid nereid;
+  private ServerState state;
+  private Model model;
+  private ByteBuffer message;
+  private Tensor input;
+  private final CountingStream sink = new CountingStream();
+
+  /** Made by JMH. */
+  public GrpcCodecBenchmark() {}
+
+  @Setup
+  public void open() {
+    nereid = Nereid.create();
+    state = ServerState.builder(nereid).build();
+    model = nereid.load(BenchmarkModels.anyIdentity());
+    byte[] bytes = BenchmarkRequests.grpc(elements);
+    message = ByteBuffer.allocateDirect(bytes.length).put(bytes).flip();
+    input = BenchmarkRequests.tensor(DataType.FP32, elements);
+  }
+
+  @TearDown
+  public void close() {
+    nereid.close();
+  }
+
+  @Benchmark
+  public Object readNereid() {
+    try (IncomingRequest request = IncomingRequest.read(state, new LentMessage(message))) {
+      if (request.failure() != null) {
+        throw new IllegalStateException(request.failure());
+      }
+      return request.request();
+    }
+  }
+
+  @Benchmark
+  public Object readProtobuf() throws IOException {
+    ModelInferRequest read = ModelInferRequest.parseFrom(new LentMessage(message));
+    ByteString contents = read.getRawInputContents(0);
+    ModelInferRequest.InferInputTensor description = read.getInputs(0);
+    try (InferRequest request = nereid.model(read.getModelName()).newRequest()) {
+      request
+          .allocateInput(description.getName(), description.getShape(0), description.getShape(1))
+          .segment()
+          .copyFrom(MemorySegment.ofBuffer(contents.asReadOnlyByteBuffer()));
+      return request;
+    }
+  }
+
+  private InferResponse infer() {
+    try (InferRequest request = model.newRequest().input(BenchmarkModels.INPUT, input)) {
+      return request.infer();
+    }
+  }
+
+  @Benchmark
+  public long writeNereid() throws IOException {
+    try (OutputForms forms = new OutputForms(state.sharedMemory());
+        OutgoingReply reply = OutgoingReply.unary(infer(), forms)) {
+      reply.drainTo(sink);
+    }
+    return sink.count();
+  }
+
+  @Benchmark
+  public long writeProtobuf() throws IOException {
+    try (InferResponse response = infer()) {
+      Tensor output = response.output(BenchmarkModels.OUTPUT);
+      ModelInferResponse.newBuilder()
+          .setModelName(response.modelName())
+          .setModelVersion(Long.toString(response.modelVersion()))
+          .addOutputs(
+              ModelInferResponse.InferOutputTensor.newBuilder()
+                  .setName(BenchmarkModels.OUTPUT)
+                  .setDatatype(output.dataType().name())
+                  .addShape(output.dim(0))
+                  .addShape(output.dim(1)))
+          .addRawOutputContents(ByteString.copyFrom(output.segment().asByteBuffer()))
+          .build()
+          .writeTo(sink);
+    }
+    return sink.count();
+  }
+}

@@ -1,0 +1,77 @@
+package io.nereid.server.http;
+
+import io.helidon.common.concurrency.limits.FixedLimit;
+import io.nereid.Nereid;
+import io.nereid.benchmarks.BenchmarkModels;
+import io.nereid.benchmarks.BenchmarkRequests;
+import io.nereid.server.access.AccessControl;
+import io.nereid.server.shared.ServerState;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OperationsPerInvocation;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Warmup;
+
+/**
+ * Whole requests through the HTTP frontend in process: everything that happens on a connection's
+ * thread, over a channel that is memory. What a loopback adds is the kernel's.
+ */
+@State(Scope.Benchmark)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.MICROSECONDS)
+@Warmup(iterations = 5, time = 1)
+@Measurement(iterations = 5, time = 1)
+@Fork(value = 2, jvmArgsAppend = "--enable-native-access=ALL-UNNAMED")
+public class HttpMemoryBenchmark {
+
+  private static final int REQUESTS = 500;
+
+  @Param({"json", "binary"})
+  public String form;
+
+  @Param({"16", "150528"})
+  public int elements;
+
+  private Nereid nereid;
+  private HttpContext context;
+  private byte[] request;
+
+  /** Made by JMH. */
+  public HttpMemoryBenchmark() {}
+
+  @Setup
+  public void open() {
+    nereid = Nereid.create();
+    nereid.load(BenchmarkModels.anyIdentity());
+    ServerState state = ServerState.builder(nereid).build();
+    context = new HttpContext(state, HttpLimits.DEFAULT, new ConnectionWatch(), AccessControl.OPEN);
+    request = BenchmarkRequests.http(form.equals("json"), elements);
+  }
+
+  @TearDown
+  public void close() {
+    context.watch().close();
+    nereid.close();
+  }
+
+  /** A connection that lives for many requests. */
+  @Benchmark
+  @OperationsPerInvocation(REQUESTS)
+  public long connection() {
+    RepeatedChannel channel = new RepeatedChannel(request, REQUESTS);
+    new HttpConnection(context, channel).handle(FixedLimit.create());
+    if (channel.replyBytes() < (long) REQUESTS * elements) {
+      throw new IllegalStateException("got " + channel.replyBytes() + " bytes of replies");
+    }
+    return channel.replyBytes();
+  }
+}

@@ -1,0 +1,103 @@
+package io.nereid.server.http;
+
+import io.nereid.InferRequest;
+import io.nereid.Model;
+import io.nereid.Nereid;
+import io.nereid.benchmarks.BenchmarkModels;
+import io.nereid.benchmarks.BenchmarkRequests;
+import io.nereid.server.memory.RequestSlices;
+import io.nereid.server.shared.ServerState;
+import java.io.IOException;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Warmup;
+
+/**
+ * A whole HTTP request of FP32, head and body, out of a buffer as the socket filled it and into a
+ * request that could be sent: all parsing, and no network.
+ */
+@State(Scope.Benchmark)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Warmup(iterations = 5, time = 1)
+@Measurement(iterations = 5, time = 1)
+@Fork(value = 2, jvmArgsAppend = "--enable-native-access=ALL-UNNAMED")
+public class InferRequestBenchmark {
+
+  @Param({"16", "1024", "150528"})
+  public int elements;
+
+  private Nereid nereid;
+  private ServerState state;
+  private Model model;
+  private Reader json;
+  private Reader binary;
+
+  /** Made by JMH. */
+  public InferRequestBenchmark() {}
+
+  @Setup
+  public void open() {
+    nereid = Nereid.create();
+    state = ServerState.builder(nereid).build();
+    model = nereid.load(BenchmarkModels.anyIdentity());
+    json = new Reader(BenchmarkRequests.http(true, elements));
+    binary = new Reader(BenchmarkRequests.http(false, elements));
+  }
+
+  @TearDown
+  public void close() {
+    nereid.close();
+  }
+
+  @Benchmark
+  public long json() throws IOException {
+    return json.read();
+  }
+
+  @Benchmark
+  public long binary() throws IOException {
+    return binary.read();
+  }
+
+  /** A connection, as far as requests are read from it. */
+  private final class Reader {
+
+    private final ConnectionInput input;
+    private final RequestHeadParser heads;
+    private final BodyReader body;
+    private final JsonReader tokens = new JsonReader(HttpLimits.DEFAULT.jsonDepth());
+
+    Reader(byte[] request) {
+      input =
+          new ConnectionInput(
+              new RepeatedChannel(request, Long.MAX_VALUE), HttpLimits.DEFAULT.headBytes());
+      heads = new RequestHeadParser(input, HttpLimits.DEFAULT.headBytes(), null);
+      body = new BodyReader(input, HttpLimits.DEFAULT, () -> {});
+    }
+
+    long read() throws IOException {
+      RequestHead head = heads.parse();
+      body.start(head.fields());
+      try (InferRequest request = model.newRequest();
+          RequestSlices slices = new RequestSlices(state.sharedMemory())) {
+        String jsonLength = head.fields().inferenceHeaderLength();
+        new InferRequestParser(
+                tokens, HttpLimits.DEFAULT, model, request, new RequestedOutputs(), slices)
+            .parse(
+                body, body, jsonLength == null ? RequestHead.ABSENT : Long.parseLong(jsonLength));
+        return body.received();
+      }
+    }
+  }
+}

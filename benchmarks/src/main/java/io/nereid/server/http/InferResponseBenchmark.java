@@ -1,0 +1,73 @@
+package io.nereid.server.http;
+
+import io.nereid.DataType;
+import io.nereid.InferResponse;
+import io.nereid.Nereid;
+import io.nereid.Tensor;
+import io.nereid.benchmarks.BenchmarkModels;
+import io.nereid.benchmarks.BenchmarkRequests;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Warmup;
+
+/** What is sent for a response of FP32, without the sending: JSON, or a head for binary data. */
+@State(Scope.Benchmark)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Warmup(iterations = 5, time = 1)
+@Measurement(iterations = 5, time = 1)
+@Fork(value = 2, jvmArgsAppend = "--enable-native-access=ALL-UNNAMED")
+public class InferResponseBenchmark {
+
+  @Param({"16", "1024", "150528"})
+  public int elements;
+
+  private final JsonBuffer json = new JsonBuffer();
+  private final RequestedOutputs outputs = new RequestedOutputs();
+  private Nereid nereid;
+  private InferResponse response;
+
+  /** Made by JMH. */
+  public InferResponseBenchmark() {}
+
+  @Setup
+  public void open() {
+    nereid = Nereid.create();
+    Tensor input = BenchmarkRequests.tensor(DataType.FP32, elements);
+    try (var request = nereid.load(BenchmarkModels.anyIdentity()).newRequest()) {
+      response = request.input(BenchmarkModels.INPUT, input).infer();
+    }
+  }
+
+  @TearDown
+  public void close() {
+    response.close();
+    nereid.close();
+  }
+
+  @Benchmark
+  public long json() {
+    return write(false);
+  }
+
+  @Benchmark
+  public long binary() {
+    return write(true);
+  }
+
+  private long write(boolean binary) {
+    json.clear();
+    int segments = InferResponseWriter.write(response, outputs, binary, json).size();
+    return json.size() + segments;
+  }
+}

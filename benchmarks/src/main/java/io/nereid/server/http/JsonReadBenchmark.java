@@ -1,0 +1,61 @@
+package io.nereid.server.http;
+
+import io.nereid.DataType;
+import io.nereid.benchmarks.BenchmarkRequests;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.Warmup;
+
+/** Elements of a tensor out of JSON, into memory as a request has it. */
+@State(Scope.Benchmark)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.MICROSECONDS)
+@Warmup(iterations = 5, time = 1)
+@Measurement(iterations = 5, time = 1)
+@Fork(value = 2, jvmArgsAppend = "--enable-native-access=ALL-UNNAMED")
+public class JsonReadBenchmark {
+
+  private static final int MAX_DEPTH = 100;
+
+  /** What the elements are. */
+  @Param({"FP32", "FP64", "INT32", "INT64", "UINT8", "BOOL", "BYTES"})
+  public DataType datatype;
+
+  @Param({"16", "1024"})
+  public int elements;
+
+  private final JsonReader reader = new JsonReader(MAX_DEPTH);
+  private byte[] text;
+  private MemorySegment target;
+
+  /** Made by JMH. */
+  public JsonReadBenchmark() {}
+
+  @Setup
+  public void prepare() {
+    text = BenchmarkRequests.array(datatype, elements);
+    target = Arena.ofAuto().allocate(8L * elements, 8);
+  }
+
+  @Benchmark
+  public Object read() {
+    reader.reset(text, 0, text.length).next();
+    TensorJsonReader tensor = new TensorJsonReader(reader, "INPUT0", datatype, elements);
+    if (datatype == DataType.BYTES) {
+      return tensor.readBytes(Long.MAX_VALUE);
+    }
+    tensor.read(target);
+    return target;
+  }
+}

@@ -1,0 +1,20 @@
+// The program's own malloc and memcpy, which count. They stand in for those of the C library in
+// every shared library that the program loads, libnereid.so among them.
+#ifndef NEREID_BENCH_COUNTED_CALLS_H_
+#define NEREID_BENCH_COUNTED_CALLS_H_
+
+#include <cstdint>
+
+namespace nereid {
+
+struct CallCounts {
+  uint64_t allocations;
+  uint64_t copied_bytes;  // by copies of a page or more: those of tensors
+};
+
+// Of all threads, since the program began.
+CallCounts CallsSoFar();
+
+}  // namespace nereid
+
+#endif  // NEREID_BENCH_COUNTED_CALLS_H_
