@@ -16,8 +16,7 @@ final class CsvReport {
       if (csv.isEmpty()) {
         csv.append(String.join(",", fields.keySet())).append('\n');
       }
-      csv.append(
-              fields.values().stream().map(CsvReport::text).collect(Collectors.joining(",")))
+      csv.append(fields.values().stream().map(CsvReport::text).collect(Collectors.joining(",")))
           .append('\n');
     }
     return csv.toString();

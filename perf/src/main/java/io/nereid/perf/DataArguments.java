@@ -154,8 +154,7 @@ final class DataArguments {
         expect(dim.matches("[0-9]{1,12}"), "--shape NAME:D,D of numbers, got '" + shape + "'");
         dims.add(Long.valueOf(dim));
       }
-      expect(
-          given.put(shape.substring(0, colon), dims) == null, "each --shape once, got another");
+      expect(given.put(shape.substring(0, colon), dims) == null, "each --shape once, got another");
     }
     return new InputShapes(given, batchSize);
   }
@@ -171,7 +170,11 @@ final class DataArguments {
       expect(least <= most, "--random-range A:B with A up to B, got '" + randomRange + "'");
       boolean zero = source.equals("zero");
       return new InputData.Options(
-          source, files, new GeneratedData(zero, least, most, string, stringLength), seed, variants);
+          source,
+          files,
+          new GeneratedData(zero, least, most, string, stringLength),
+          seed,
+          variants);
     } catch (NumberFormatException e) {
       throw new IllegalArgumentException(
           "expected --random-range A:B of numbers, got '" + randomRange + "'", e);

@@ -41,7 +41,10 @@ enum DataType {
       }
     }
     throw new PerfException(
-        "the server says that tensor '" + tensor + "' has the datatype '" + name
+        "the server says that tensor '"
+            + tensor
+            + "' has the datatype '"
+            + name
             + "', which is none of the protocol's");
   }
 }

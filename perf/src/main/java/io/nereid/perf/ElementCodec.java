@@ -94,8 +94,7 @@ final class ElementCodec {
     int bits = 8 * input.type().byteSize();
     boolean unsigned = input.type().name().startsWith("U");
     BigInteger least = unsigned ? BigInteger.ZERO : BigInteger.ONE.shiftLeft(bits - 1).negate();
-    BigInteger most =
-        BigInteger.ONE.shiftLeft(unsigned ? bits : bits - 1).subtract(BigInteger.ONE);
+    BigInteger most = BigInteger.ONE.shiftLeft(unsigned ? bits : bits - 1).subtract(BigInteger.ONE);
     try {
       BigInteger number = new BigDecimal(number(input, value).toString()).toBigIntegerExact();
       if (number.compareTo(least) >= 0 && number.compareTo(most) <= 0) {
@@ -109,8 +108,14 @@ final class ElementCodec {
 
   private static PerfException wrong(TensorInfo input, String expected, Object got) {
     return new PerfException(
-        "expected " + expected + " for input '" + input.name() + "' of type " + input.type()
-            + ", got " + got);
+        "expected "
+            + expected
+            + " for input '"
+            + input.name()
+            + "' of type "
+            + input.type()
+            + ", got "
+            + got);
   }
 
   /** Appends the elements as JSON has them, with commas between them. */
@@ -135,7 +140,10 @@ final class ElementCodec {
         case BYTES -> out.append(string(in));
         case FP16, BF16 ->
             throw new PerfException(
-                "input '" + input.name() + "' is of type " + input.type()
+                "input '"
+                    + input.name()
+                    + "' is of type "
+                    + input.type()
                     + ", which has no form in JSON: use --input-form binary or shm");
       }
     }

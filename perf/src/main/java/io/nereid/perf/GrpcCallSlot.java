@@ -14,8 +14,7 @@ final class GrpcCallSlot extends Slot {
   private byte[] loadedHead;
   private byte[] loadedTail;
 
-  GrpcCallSlot(
-      int index, int channel, GrpcSlots slots, LoadRun run, Requests.Position position) {
+  GrpcCallSlot(int index, int channel, GrpcSlots slots, LoadRun run, Requests.Position position) {
     super(index, slots.tally(channel), position);
     this.channel = channel;
     this.slots = slots;

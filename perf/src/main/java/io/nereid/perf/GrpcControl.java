@@ -92,10 +92,7 @@ final class GrpcControl implements ServerControl {
   @Override
   public boolean modelReady() {
     ModelReadyRequest request =
-        ModelReadyRequest.newBuilder()
-            .setName(target.model())
-            .setVersion(target.version())
-            .build();
+        ModelReadyRequest.newBuilder().setName(target.model()).setVersion(target.version()).build();
     try {
       return call("ModelReady", request, ModelReadyResponse.getDefaultInstance()).getReady();
     } catch (StatusRuntimeException e) {

@@ -64,8 +64,7 @@ final class GrpcRequestEncoder {
     }
   }
 
-  private static Encoded encoded(RequestPlan plan, Step step, byte[] described)
-      throws IOException {
+  private static Encoded encoded(RequestPlan plan, Step step, byte[] described) throws IOException {
     ByteArrayOutputStream head = new ByteArrayOutputStream();
     head.writeBytes(described);
     Encoded.Marks marks = null;
@@ -73,8 +72,7 @@ final class GrpcRequestEncoder {
       int id = sequenceParameter(head, "sequence_id", INT64_TAG, 5);
       int start = sequenceParameter(head, "sequence_start", BOOL_TAG, 1);
       marks =
-          new Encoded.Marks(
-              false, id, start, sequenceParameter(head, "sequence_end", BOOL_TAG, 1));
+          new Encoded.Marks(false, id, start, sequenceParameter(head, "sequence_end", BOOL_TAG, 1));
     }
     ByteArrayOutputStream tail = new ByteArrayOutputStream();
     if (plan.inputForm() == TensorForm.BINARY) {

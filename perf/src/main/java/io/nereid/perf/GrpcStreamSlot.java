@@ -21,8 +21,7 @@ final class GrpcStreamSlot extends Slot {
   private int responses; // to the request that is under way
   private long lastResponseNs;
 
-  GrpcStreamSlot(
-      int index, int channel, GrpcSlots slots, LoadRun run, Requests.Position position) {
+  GrpcStreamSlot(int index, int channel, GrpcSlots slots, LoadRun run, Requests.Position position) {
     super(index, slots.tally(channel), position);
     this.channel = channel;
     this.slots = slots;
@@ -99,8 +98,7 @@ final class GrpcStreamSlot extends Slot {
       awaiting = false;
       String code = status.isOk() ? "stream ended" : status.getCode().name();
       run.failed(GrpcStreamSlot.this, code, GrpcFailures.text(status));
-      slots.later(
-          () -> run.ready(GrpcStreamSlot.this, System.nanoTime()), GrpcFailures.PAUSE_MS);
+      slots.later(() -> run.ready(GrpcStreamSlot.this, System.nanoTime()), GrpcFailures.PAUSE_MS);
     }
   }
 

@@ -43,8 +43,13 @@ final class HtmlReport {
         .append("</h1>\n");
     paragraph(report.subject());
     paragraph(
-        report.server().name() + " " + report.server().version() + ", measured from a machine with "
-            + PerfReport.machine() + ", " + report.started());
+        report.server().name()
+            + " "
+            + report.server().version()
+            + ", measured from a machine with "
+            + PerfReport.machine()
+            + ", "
+            + report.started());
     if (report.failure() != null) {
       paragraph("The run ended early: " + report.failure());
     }
@@ -158,7 +163,10 @@ final class HtmlReport {
   }
 
   private void figure(String caption, String content) {
-    html.append("<figure>\n<figcaption>").append(caption).append("</figcaption>\n").append(content)
+    html.append("<figure>\n<figcaption>")
+        .append(caption)
+        .append("</figcaption>\n")
+        .append(content)
         .append("</figure>\n");
   }
 
@@ -174,8 +182,8 @@ final class HtmlReport {
     html.append("</tr>\n");
     for (LevelResult result : report.results()) {
       html.append("<tr>");
-      row(result).forEach(
-          cell -> html.append("<td>").append(SvgChart.escaped(cell)).append("</td>"));
+      row(result)
+          .forEach(cell -> html.append("<td>").append(SvgChart.escaped(cell)).append("</td>"));
       html.append("</tr>\n");
     }
     html.append("</table></div>\n");
@@ -201,13 +209,12 @@ final class HtmlReport {
   private void notes() {
     List<String> notes =
         report.results().stream()
-            .flatMap(result ->
-                result.notes().stream().map(note -> result.level().label() + ": " + note))
+            .flatMap(
+                result -> result.notes().stream().map(note -> result.level().label() + ": " + note))
             .toList();
     if (!notes.isEmpty()) {
       html.append("<h2>Notes</h2>\n<ul>\n");
-      notes.forEach(
-          note -> html.append("<li>").append(SvgChart.escaped(note)).append("</li>\n"));
+      notes.forEach(note -> html.append("<li>").append(SvgChart.escaped(note)).append("</li>\n"));
       html.append("</ul>\n");
     }
   }

@@ -44,8 +44,7 @@ final class HttpControl implements ServerControl {
 
   private Reply send(String path, String body) {
     URI uri =
-        URI.create(
-            (target.tls().isPresent() ? "https://" : "http://") + target.authority() + path);
+        URI.create((target.tls().isPresent() ? "https://" : "http://") + target.authority() + path);
     HttpRequest.Builder request = HttpRequest.newBuilder(uri).timeout(PATIENCE);
     target.headers().forEach(request::setHeader);
     if (body != null) {
@@ -64,8 +63,7 @@ final class HttpControl implements ServerControl {
   }
 
   private static PerfException refused(String what, Reply reply) {
-    return new PerfException(
-        what + ": HTTP " + reply.status() + ", " + ErrorText.of(reply.text()));
+    return new PerfException(what + ": HTTP " + reply.status() + ", " + ErrorText.of(reply.text()));
   }
 
   @Override

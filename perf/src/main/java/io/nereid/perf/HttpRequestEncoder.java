@@ -58,15 +58,19 @@ final class HttpRequestEncoder {
     if (!target.headers().containsKey("host")) {
       lines.append("Host: ").append(target.authority()).append("\r\n");
     }
-    target.headers().forEach((name, value) ->
-        lines.append(name).append(": ").append(value).append("\r\n"));
+    target
+        .headers()
+        .forEach((name, value) -> lines.append(name).append(": ").append(value).append("\r\n"));
     if (plan.inputForm() == TensorForm.BINARY) {
       lines.append("Content-Type: application/octet-stream\r\n");
       lines.append("Inference-Header-Content-Length: ").append(jsonBytes).append("\r\n");
     } else {
       lines.append("Content-Type: application/json\r\n");
     }
-    return lines.append("Content-Length: ").append(jsonBytes + tensorBytes).append("\r\n\r\n")
+    return lines
+        .append("Content-Length: ")
+        .append(jsonBytes + tensorBytes)
+        .append("\r\n\r\n")
         .toString();
   }
 
@@ -96,9 +100,13 @@ final class HttpRequestEncoder {
   }
 
   private static String memory(MemoryPlace place) {
-    return "{\"shared_memory_region\":" + quoted(place.region())
-        + ",\"shared_memory_offset\":" + place.offset()
-        + ",\"shared_memory_byte_size\":" + place.byteSize() + "}";
+    return "{\"shared_memory_region\":"
+        + quoted(place.region())
+        + ",\"shared_memory_offset\":"
+        + place.offset()
+        + ",\"shared_memory_byte_size\":"
+        + place.byteSize()
+        + "}";
   }
 
   private static String outputs(Map<String, MemoryPlace> places) {
@@ -116,8 +124,9 @@ final class HttpRequestEncoder {
     if (plan.outputForm() == TensorForm.BINARY) {
       all.add("\"binary_data_output\":true");
     }
-    plan.parameters().forEach((name, value) ->
-        all.add(quoted(name) + ":" + (value instanceof String text ? quoted(text) : value)));
+    plan.parameters()
+        .forEach((name, value) ->
+            all.add(quoted(name) + ":" + (value instanceof String text ? quoted(text) : value)));
     if (plan.sequences()) { // last, so that no other parameter can be taken for one of these
       all.add(ID + "0000000000");
       all.add(START + "false");

@@ -15,6 +15,7 @@ import java.util.concurrent.locks.LockSupport;
 final class HttpSlot extends Slot {
 
   private static final long RECONNECT_PAUSE_NS = 50_000_000;
+  private static final byte[] NO_BODY = {};
   private static final ByteBuffer NOTHING = ByteBuffer.allocateDirect(0);
 
   private final HttpSlots slots;
@@ -173,7 +174,7 @@ final class HttpSlot extends Slot {
 
   private void finish() {
     HttpReplyHead last = reply.head();
-    byte[] body = reply.body();
+    byte[] body = last.status() == 200 && !slots.checksReplies() ? NO_BODY : reply.body();
     boolean reusable;
     synchronized (lock) {
       awaiting = false;
@@ -226,22 +227,24 @@ final class HttpSlot extends Slot {
 
   /** {@code free}: nobody has given the slot its next request. */
   private void reconnect(boolean free) {
-    Thread.ofVirtual().name("nrd-perf-open").start(() -> {
-      while (!run.isStopping()) {
-        try {
-          connect();
-          break;
-        } catch (IOException e) {
-          run.failedToConnect(this, e);
-          LockSupport.parkNanos(RECONNECT_PAUSE_NS);
-        }
-      }
-      if (free) {
-        run.ready(this, System.nanoTime());
-      } else {
-        sendWaiting();
-      }
-    });
+    Thread.ofVirtual()
+        .name("nrd-perf-open")
+        .start(() -> {
+          while (!run.isStopping()) {
+            try {
+              connect();
+              break;
+            } catch (IOException e) {
+              run.failedToConnect(this, e);
+              LockSupport.parkNanos(RECONNECT_PAUSE_NS);
+            }
+          }
+          if (free) {
+            run.ready(this, System.nanoTime());
+          } else {
+            sendWaiting();
+          }
+        });
   }
 
   /** What was to be sent while there was no connection. */

@@ -35,8 +35,13 @@ record InputData(List<List<Step>> sequences, boolean ownLengths) {
     for (String name : options.files().keySet()) {
       if (model.inputs().stream().noneMatch(input -> input.name().equals(name))) {
         throw new PerfException(
-            "expected --input of an input of model '" + model.name() + "', which has "
-                + model.inputs().stream().map(TensorInfo::name).toList() + ", got '" + name + "'");
+            "expected --input of an input of model '"
+                + model.name()
+                + "', which has "
+                + model.inputs().stream().map(TensorInfo::name).toList()
+                + ", got '"
+                + name
+                + "'");
       }
     }
     try {
@@ -97,8 +102,18 @@ record InputData(List<List<Step>> sequences, boolean ownLengths) {
             ? elements + " strings, each after its length in 4 bytes"
             : elements * input.type().byteSize() + " bytes";
     throw new PerfException(
-        "expected " + expected + " for input '" + input.name() + "' of type " + input.type()
-            + " and shape " + Arrays.toString(shape) + ", got " + bytes.length + " bytes " + where);
+        "expected "
+            + expected
+            + " for input '"
+            + input.name()
+            + "' of type "
+            + input.type()
+            + " and shape "
+            + Arrays.toString(shape)
+            + ", got "
+            + bytes.length
+            + " bytes "
+            + where);
   }
 
   /** The same inputs, made to fill one step after another. */

@@ -19,19 +19,31 @@ record InputShapes(Map<String, List<Long>> given, int batchSize) {
     for (String name : given.keySet()) {
       if (model.inputs().stream().noneMatch(input -> input.name().equals(name))) {
         throw new PerfException(
-            "expected --shape of an input of model '" + model.name() + "', which has "
-                + model.inputs().stream().map(TensorInfo::name).toList() + ", got '" + name + "'");
+            "expected --shape of an input of model '"
+                + model.name()
+                + "', which has "
+                + model.inputs().stream().map(TensorInfo::name).toList()
+                + ", got '"
+                + name
+                + "'");
       }
     }
     if (batchSize > 1 && !model.batched()) {
       throw new PerfException(
-          "expected -b 1, because model '" + model.name() + "' has no batch dimension, got "
+          "expected -b 1, because model '"
+              + model.name()
+              + "' has no batch dimension, got "
               + batchSize);
     }
     if (model.maxBatchSize().orElse(0) > 0 && batchSize > model.maxBatchSize().getAsInt()) {
       throw new PerfException(
-          "expected -b of at most " + model.maxBatchSize().getAsInt() + ", the max_batch_size of"
-              + " model '" + model.name() + "', got " + batchSize);
+          "expected -b of at most "
+              + model.maxBatchSize().getAsInt()
+              + ", the max_batch_size of"
+              + " model '"
+              + model.name()
+              + "', got "
+              + batchSize);
     }
   }
 
@@ -50,8 +62,14 @@ record InputShapes(Map<String, List<Long>> given, int batchSize) {
     for (long dim : shape) {
       if (dim < 0) {
         throw new PerfException(
-            "input '" + input.name() + "' has the shape " + input.shape()
-                + ": say which one to send, such as --shape " + input.name() + ":" + example(input, batched));
+            "input '"
+                + input.name()
+                + "' has the shape "
+                + input.shape()
+                + ": say which one to send, such as --shape "
+                + input.name()
+                + ":"
+                + example(input, batched));
       }
     }
     return checked(input, shape, shape);
@@ -76,12 +94,20 @@ record InputShapes(Map<String, List<Long>> given, int batchSize) {
     }
     if (!fits) {
       throw new PerfException(
-          "input '" + input.name() + "' has the shape " + input.shape() + ", got --shape "
+          "input '"
+              + input.name()
+              + "' has the shape "
+              + input.shape()
+              + ", got --shape "
               + Arrays.toString(shape));
     }
     if (elements > MOST_ELEMENTS) {
       throw new PerfException(
-          "expected at most " + MOST_ELEMENTS + " elements in input '" + input.name() + "', got "
+          "expected at most "
+              + MOST_ELEMENTS
+              + " elements in input '"
+              + input.name()
+              + "', got "
               + elements);
     }
     return shape;

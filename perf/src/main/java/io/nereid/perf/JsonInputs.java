@@ -12,9 +12,9 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.jr.ob.JSON;
 
 /**
- * Inputs from a file of JSON, in the form that perf_analyzer reads: {@code {"data": [{"INPUT":
- * [1, 2]}, ...]}}, where a list of lists is a list of sequences. A value may also be {@code
- * {"content": [...], "shape": [...]}} or {@code {"b64": "..."}}.
+ * Inputs from a file of JSON, in the form that perf_analyzer reads: {@code {"data": [{"INPUT": [1,
+ * 2]}, ...]}}, where a list of lists is a list of sequences. A value may also be {@code {"content":
+ * [...], "shape": [...]}} or {@code {"b64": "..."}}.
  */
 final class JsonInputs {
 
@@ -31,7 +31,8 @@ final class JsonInputs {
   static InputData read(Path file, ModelInfo model, InputShapes shapes) throws IOException {
     if (!Files.exists(file)) {
       throw new PerfException(
-          "expected random, zero, a file of JSON or a directory as input data, got '" + file
+          "expected random, zero, a file of JSON or a directory as input data, got '"
+              + file
               + "', which does not exist");
     }
     Map<String, Object> json;
@@ -65,13 +66,21 @@ final class JsonInputs {
 
   private Step step(Object element) {
     if (!(element instanceof Map<?, ?> values)) {
-      throw new PerfException("expected an object for each request in " + file + ", got " + element);
+      throw new PerfException(
+          "expected an object for each request in " + file + ", got " + element);
     }
     for (Object name : values.keySet()) {
       if (model.inputs().stream().noneMatch(input -> input.name().equals(name))) {
         throw new PerfException(
-            "expected inputs of model '" + model.name() + "' in " + file + ", which has "
-                + model.inputs().stream().map(TensorInfo::name).toList() + ", got '" + name + "'");
+            "expected inputs of model '"
+                + model.name()
+                + "' in "
+                + file
+                + ", which has "
+                + model.inputs().stream().map(TensorInfo::name).toList()
+                + ", got '"
+                + name
+                + "'");
       }
     }
     List<Tensor> tensors = new ArrayList<>();

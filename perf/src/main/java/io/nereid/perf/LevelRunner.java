@@ -191,16 +191,22 @@ final class LevelRunner {
     if (!result.keepsUp()) {
       boolean full = result.outstanding() >= result.level().mostSlots();
       notes.add(
-          "falls behind: " + result.backlog() + " requests are due and not sent, "
+          "falls behind: "
+              + result.backlog()
+              + " requests are due and not sent, "
               + (full
-                  ? "because all " + result.level().mostSlots()
+                  ? "because all "
+                      + result.level().mostSlots()
                       + " places (--max-outstanding) wait for the server, which does not keep up"
                   : "because the generator does not keep up"));
     }
     if (result.counts().errorCount() > 0) {
       notes.add(
-          result.counts().errorCount() + " requests failed " + result.counts().errors()
-              + "; the first one: " + result.firstError());
+          result.counts().errorCount()
+              + " requests failed "
+              + result.counts().errors()
+              + "; the first one: "
+              + result.firstError());
     }
     return notes;
   }

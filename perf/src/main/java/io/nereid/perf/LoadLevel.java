@@ -32,7 +32,13 @@ record LoadLevel(int concurrency, double ratePerSecond, boolean poisson, int mos
   /** Such as {@code concurrency 8}. */
   String label() {
     return isOpenLoop()
-        ? String.format(Locale.ROOT, "%s %.6g/s", poisson ? "poisson" : "rate", ratePerSecond)
+        ? (poisson ? "poisson " : "rate ") + rate() + "/s"
         : "concurrency " + concurrency;
+  }
+
+  private String rate() {
+    return ratePerSecond >= 100 || ratePerSecond == Math.rint(ratePerSecond)
+        ? String.format(Locale.ROOT, "%.0f", ratePerSecond)
+        : String.format(Locale.ROOT, "%.2f", ratePerSecond);
   }
 }

@@ -44,6 +44,7 @@ record ModelInfo(
       return maxBatchSize.getAsInt() > 0;
     }
     return !inputs.isEmpty()
-        && inputs.stream().allMatch(input -> !input.shape().isEmpty() && input.shape().getFirst() < 0);
+        && inputs.stream()
+            .allMatch(input -> !input.shape().isEmpty() && input.shape().getFirst() < 0);
   }
 }

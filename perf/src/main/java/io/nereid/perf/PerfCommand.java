@@ -46,8 +46,7 @@ public final class PerfCommand implements Callable<Integer> {
   public Integer call() throws IOException {
     PerfRun run;
     try {
-      run =
-          new PerfRun(targetArguments.target(), dataArguments, loadArguments, measureArguments);
+      run = new PerfRun(targetArguments.target(), dataArguments, loadArguments, measureArguments);
     } catch (IllegalArgumentException e) {
       throw new ParameterException(command.commandLine(), e.getMessage(), e);
     }

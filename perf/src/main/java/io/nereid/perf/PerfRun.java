@@ -45,8 +45,7 @@ final class PerfRun {
     if (load.streaming() && !grpc) {
       throw new IllegalArgumentException("expected --streaming with -i grpc, got it with http");
     }
-    if (grpc
-        && (data.inputForm() == TensorForm.JSON || data.outputForm() == TensorForm.JSON)) {
+    if (grpc && (data.inputForm() == TensorForm.JSON || data.outputForm() == TensorForm.JSON)) {
       throw new IllegalArgumentException(
           "expected binary or shm as form of tensors over gRPC, got json");
     }
@@ -143,9 +142,10 @@ final class PerfRun {
       return new Area(null, outputForm);
     }
     int places = Math.min(32, load.level(range.last()).mostSlots());
-    List<Step> steps = dataArguments.inputForm() == TensorForm.SHM
-        ? inputs.steps()
-        : inputs.steps().stream().map(step -> new Step(List.of())).toList();
+    List<Step> steps =
+        dataArguments.inputForm() == TensorForm.SHM
+            ? inputs.steps()
+            : inputs.steps().stream().map(step -> new Step(List.of())).toList();
     return new Area(SharedArea.create(control, steps, sizes, places), outputForm);
   }
 
@@ -164,7 +164,9 @@ final class PerfRun {
       }
       if (size == 0 && dataArguments.wantsOutputs(TensorForm.SHM)) {
         throw new PerfException(
-            "the size of output '" + output.name() + "' is not known: say it with"
+            "the size of output '"
+                + output.name()
+                + "' is not known: say it with"
                 + " --output-shared-memory-size");
       }
       if (size == 0) {
@@ -194,12 +196,16 @@ final class PerfRun {
         }
       } else {
         SloSearch search =
-            new SloSearch(slo, range, load::level, level -> {
-              LevelResult result = runner.measure(level);
-              results.add(result);
-              text.level(result);
-              return result;
-            });
+            new SloSearch(
+                slo,
+                range,
+                load::level,
+                level -> {
+                  LevelResult result = runner.measure(level);
+                  results.add(result);
+                  text.level(result);
+                  return result;
+                });
         outcome = search.run();
       }
     } catch (PerfException e) {

@@ -23,7 +23,6 @@ record Reading(
 
   static Reading take(ServerControl control, ServerProcess process) {
     Optional<ServerStatistics> statistics = control.statistics(); // first, for it takes longest
-    return new Reading(
-        System.nanoTime(), SYSTEM.getProcessCpuTime(), process.cpuNs(), statistics);
+    return new Reading(System.nanoTime(), SYSTEM.getProcessCpuTime(), process.cpuNs(), statistics);
   }
 }

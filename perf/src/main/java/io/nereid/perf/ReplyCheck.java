@@ -57,13 +57,15 @@ final class ReplyCheck {
   private String httpOutput(Map<?, ?> output) {
     String name = String.valueOf(output.get("name"));
     List<?> dims = output.get("shape") instanceof List<?> list ? list : List.of();
-    long elements = dims.stream().mapToLong(dim -> ((Number) dim).longValue()).reduce(1, (a, b) -> a * b);
+    long elements =
+        dims.stream().mapToLong(dim -> ((Number) dim).longValue()).reduce(1, (a, b) -> a * b);
     long size = output.get("data") == null ? binarySize(output) : -1;
     long values = output.get("data") instanceof List<?> data ? count(data) : -1;
     boolean shared =
         output.get("parameters") instanceof Map<?, ?> map
             && map.containsKey("shared_memory_region");
-    return fault(name, String.valueOf(output.get("datatype")), elements, shared ? -1 : size, values);
+    return fault(
+        name, String.valueOf(output.get("datatype")), elements, shared ? -1 : size, values);
   }
 
   private static long binarySize(Map<?, ?> output) {
@@ -90,8 +92,12 @@ final class ReplyCheck {
       return "output '" + name + "' should have " + elements + " values, got " + values;
     }
     if (bytes >= 0 && info.type() != DataType.BYTES && bytes != elements * info.type().byteSize()) {
-      return "output '" + name + "' should have " + elements * info.type().byteSize()
-          + " bytes, got " + bytes;
+      return "output '"
+          + name
+          + "' should have "
+          + elements * info.type().byteSize()
+          + " bytes, got "
+          + bytes;
     }
     return null;
   }
@@ -112,8 +118,7 @@ final class ReplyCheck {
     for (ModelInferResponse.InferOutputTensor output : reply.getOutputsList()) {
       long elements = output.getShapeList().stream().reduce(1L, (a, b) -> a * b);
       long bytes = -1;
-      boolean elsewhere =
-          output.hasContents() || output.containsParameters("shared_memory_region");
+      boolean elsewhere = output.hasContents() || output.containsParameters("shared_memory_region");
       if (!elsewhere && raw < reply.getRawOutputContentsCount()) {
         bytes = reply.getRawOutputContents(raw++).size();
       }

@@ -1,5 +1,6 @@
 package io.nereid.perf;
 
+import java.net.ConnectException;
 import java.util.Optional;
 
 /** What is asked of the server beside the load: all of it blocks, and none of it is measured. */
@@ -32,9 +33,15 @@ interface ServerControl extends AutoCloseable {
 
   /** The failure of the first call. */
   static PerfException absent(Target target, Throwable cause) {
-    String why = cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage();
+    String why = cause.getMessage();
+    if (why == null) { // the JDK's client says no more than this
+      why = cause instanceof ConnectException ? "connection refused" : cause.toString();
+    }
     return new PerfException(
-        "expected a server at " + target + ", got none: " + why
+        "expected a server at "
+            + target
+            + ", got none: "
+            + why
             + "; start it, or say where it is with -u HOST:PORT and -i http|grpc",
         cause);
   }

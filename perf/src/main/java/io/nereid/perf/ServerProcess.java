@@ -72,8 +72,7 @@ record ServerProcess(List<Long> pids, String why) {
 
   private static List<Long> owners(Set<String> sockets) throws IOException {
     List<Long> pids = new ArrayList<>();
-    try (DirectoryStream<Path> processes =
-        Files.newDirectoryStream(Path.of("/proc"), "[0-9]*")) {
+    try (DirectoryStream<Path> processes = Files.newDirectoryStream(Path.of("/proc"), "[0-9]*")) {
       for (Path process : processes) {
         if (holds(process.resolve("fd"), sockets)) {
           pids.add(Long.valueOf(process.getFileName().toString()));

@@ -87,7 +87,9 @@ final class SloSearch {
   }
 
   private boolean isNear(double good, double bad) {
-    return range.whole() ? bad - good <= Math.max(1, 0.02 * good) : bad <= good * (1 + RATE_RESOLUTION);
+    return range.whole()
+        ? bad - good <= Math.max(1, 0.02 * good)
+        : bad <= good * (1 + RATE_RESOLUTION);
   }
 
   private Probe probe(double value) {

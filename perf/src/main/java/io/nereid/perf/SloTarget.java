@@ -14,7 +14,8 @@ import java.util.regex.Pattern;
 record SloTarget(double percentile, double limitUs, String text) {
 
   private static final Pattern FORM =
-      Pattern.compile("\\s*(p[0-9]+(?:\\.[0-9]+)?|avg|max)\\s*<=?\\s*([0-9.]+)\\s*(us|µs|ms|s)\\s*");
+      Pattern.compile(
+          "\\s*(p[0-9]+(?:\\.[0-9]+)?|avg|max)\\s*<=?\\s*([0-9.]+)\\s*(us|µs|ms|s)\\s*");
 
   /** From such as {@code p99<=10ms}. */
   static SloTarget of(String text) {
@@ -47,7 +48,8 @@ record SloTarget(double percentile, double limitUs, String text) {
 
   private static IllegalArgumentException wrong(String text) {
     return new IllegalArgumentException(
-        "expected a target such as p99<=10ms, p99.9<=500us, avg<=1ms or max<=1s, got '" + text
+        "expected a target such as p99<=10ms, p99.9<=500us, avg<=1ms or max<=1s, got '"
+            + text
             + "'");
   }
 
@@ -57,8 +59,6 @@ record SloTarget(double percentile, double limitUs, String text) {
 
   /** Errors are no answers, and load that was not sent was not borne. */
   boolean isMetBy(LevelResult result) {
-    return result.counts().errorCount() == 0
-        && result.keepsUp()
-        && measuredUs(result) <= limitUs;
+    return result.counts().errorCount() == 0 && result.keepsUp() && measuredUs(result) <= limitUs;
   }
 }

@@ -53,9 +53,7 @@ final class SvgChart {
     SvgAxis y = SvgAxis.logarithmic(leastY, mostY, BOTTOM, TOP);
     chart.yAxis(y, yName);
     List<Double> ticks =
-        logX
-            ? series.getFirst().points().stream().map(Point::x).distinct().toList()
-            : x.ticks();
+        logX ? series.getFirst().points().stream().map(Point::x).distinct().toList() : x.ticks();
     chart.xAxis(x, xName, ticks);
     for (int i = 0; i < series.size(); i++) {
       chart.line(x, y, series.get(i), i);
@@ -83,12 +81,15 @@ final class SvgChart {
 
   private void yAxis(SvgAxis y, String name) {
     for (double tick : y.ticks()) {
-      add("<line class=\"grid\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>%n",
+      add(
+          "<line class=\"grid\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>%n",
           LEFT, RIGHT, y.place(tick), y.place(tick));
-      add("<text class=\"tick\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%s</text>%n",
+      add(
+          "<text class=\"tick\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%s</text>%n",
           LEFT - 8, y.place(tick) + 4, SvgAxis.label(tick));
     }
-    add("<text class=\"tick\" transform=\"translate(14 %.1f) rotate(-90)\""
+    add(
+        "<text class=\"tick\" transform=\"translate(14 %.1f) rotate(-90)\""
             + " text-anchor=\"middle\">%s</text>%n",
         (TOP + BOTTOM) / 2, escaped(name));
   }
@@ -101,10 +102,12 @@ final class SvgChart {
         continue; // the labels would lie over each other
       }
       last = place;
-      add("<text class=\"tick\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>%n",
+      add(
+          "<text class=\"tick\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>%n",
           place, BOTTOM + 18, SvgAxis.label(tick));
     }
-    add("<text class=\"tick\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>%n",
+    add(
+        "<text class=\"tick\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>%n",
         (LEFT + RIGHT) / 2, HEIGHT - 6, escaped(name));
   }
 
@@ -112,16 +115,17 @@ final class SvgChart {
     StringBuilder path = new StringBuilder();
     for (Point point : series.points()) {
       path.append(path.isEmpty() ? 'M' : 'L')
-          .append(
-              String.format(Locale.ROOT, "%.1f %.1f ", x.place(point.x()), y.place(point.y())));
+          .append(String.format(Locale.ROOT, "%.1f %.1f ", x.place(point.x()), y.place(point.y())));
     }
     add("<path class=\"line c%d\" d=\"%s\"/>%n", colour, path.toString().strip());
     for (Point point : series.points()) {
-      add("<circle class=\"dot c%d\" cx=\"%.1f\" cy=\"%.1f\" r=\"4\"><title>%s</title></circle>%n",
+      add(
+          "<circle class=\"dot c%d\" cx=\"%.1f\" cy=\"%.1f\" r=\"4\"><title>%s</title></circle>%n",
           colour, x.place(point.x()), y.place(point.y()), escaped(point.text()));
     }
     Point last = series.points().getLast();
-    add("<text class=\"name\" x=\"%.1f\" y=\"%.1f\">%s</text>%n",
+    add(
+        "<text class=\"name\" x=\"%.1f\" y=\"%.1f\">%s</text>%n",
         x.place(last.x()) + 9, y.place(last.y()) + 4, escaped(series.name()));
   }
 
@@ -131,13 +135,21 @@ final class SvgChart {
       double part = bar.parts().get(i);
       double top = y.place(sum + part);
       double height = Math.max(0, y.place(sum) - top - 1); // a gap between the parts
-      add("<rect class=\"bar c%d\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\">"
+      add(
+          "<rect class=\"bar c%d\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\">"
               + "<title>%s, %s: %s us</title></rect>%n",
-          i, middle - width / 2, top, width, height, escaped(bar.name()), escaped(names.get(i)),
+          i,
+          middle - width / 2,
+          top,
+          width,
+          height,
+          escaped(bar.name()),
+          escaped(names.get(i)),
           TextReport.us(part));
       sum += part;
     }
-    add("<text class=\"tick\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>%n",
+    add(
+        "<text class=\"tick\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>%n",
         middle, BOTTOM + 18, escaped(bar.name()));
   }
 

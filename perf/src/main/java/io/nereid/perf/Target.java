@@ -109,8 +109,7 @@ record Target(
 
   /** A segment of a path. */
   private static String encoded(String segment) {
-    return URLEncoder.encode(segment, StandardCharsets.UTF_8)
-        .replace("+", "%20");
+    return URLEncoder.encode(segment, StandardCharsets.UTF_8).replace("+", "%20");
   }
 
   @Override

@@ -127,7 +127,8 @@ final class TargetArguments {
     String lower = name.strip().toLowerCase(Locale.ROOT);
     if (!lower.matches("[0-9a-z_.-]+") || !value.chars().allMatch(c -> c >= ' ' && c <= '~')) {
       throw new IllegalArgumentException( // the value is not shown: it may be a secret
-          "expected a header of printable ASCII without line breaks, got another as '" + lower
+          "expected a header of printable ASCII without line breaks, got another as '"
+              + lower
               + "'");
     }
     if (fields.put(lower, value) != null) {

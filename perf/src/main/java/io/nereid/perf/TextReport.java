@@ -154,7 +154,9 @@ final class TextReport {
           probe.result().requestsPerSecond(),
           us(slo.measuredUs(probe.result())),
           probe.meets() ? "meets it" : "misses it",
-          probe.measurements() == 1 ? "once, clearly" : "measured " + probe.measurements() + " times");
+          probe.measurements() == 1
+              ? "once, clearly"
+              : "measured " + probe.measurements() + " times");
     }
     if (outcome.best() == null) {
       out.println(slo.text() + " is not met, not even by the lowest load of the range");

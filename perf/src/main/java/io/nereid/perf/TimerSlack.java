@@ -4,7 +4,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** By how much Linux may wake a sleeping thread too late in order to wake several at once: 50 µs. */
+/**
+ * By how much Linux may wake a sleeping thread too late in order to wake several at once: 50 µs.
+ */
 final class TimerSlack {
 
   private TimerSlack() {}

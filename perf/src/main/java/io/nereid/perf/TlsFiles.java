@@ -105,7 +105,10 @@ record TlsFiles(Optional<Path> trusted, Optional<Path> certificate, Optional<Pat
     int end = text.indexOf(KEY_END);
     if (begin < 0 || end < begin) {
       throw new IOException(
-          "expected '" + KEY_BEGIN + "' in " + file
+          "expected '"
+              + KEY_BEGIN
+              + "' in "
+              + file
               + ": other keys are converted by 'openssl pkcs8 -topk8 -nocrypt'");
     }
     byte[] der = Base64.getMimeDecoder().decode(text.substring(begin + KEY_BEGIN.length(), end));

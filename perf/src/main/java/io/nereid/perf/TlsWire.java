@@ -25,7 +25,8 @@ final class TlsWire implements Wire {
     int packet = engine.getSession().getPacketBufferSize();
     netIn = ByteBuffer.allocateDirect(4 * packet);
     netOut = ByteBuffer.allocateDirect(4 * packet).limit(0);
-    plainIn = ByteBuffer.allocateDirect(2 * engine.getSession().getApplicationBufferSize()).limit(0);
+    plainIn =
+        ByteBuffer.allocateDirect(2 * engine.getSession().getApplicationBufferSize()).limit(0);
   }
 
   /** Greets the server over a channel that blocks. */
