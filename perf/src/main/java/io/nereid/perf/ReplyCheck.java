@@ -17,8 +17,11 @@ import tools.jackson.jr.ob.JSON;
 final class ReplyCheck {
 
   private final Map<String, TensorInfo> outputs;
+  private final boolean shared;
 
-  ReplyCheck(ModelInfo model) {
+  /** {@code shared}: outputs are in shared memory, which not every server repeats. */
+  ReplyCheck(ModelInfo model, boolean shared) {
+    this.shared = shared;
     outputs =
         model.outputs().stream().collect(Collectors.toMap(TensorInfo::name, Function.identity()));
   }
@@ -61,9 +64,6 @@ final class ReplyCheck {
         dims.stream().mapToLong(dim -> ((Number) dim).longValue()).reduce(1, (a, b) -> a * b);
     long size = output.get("data") == null ? binarySize(output) : -1;
     long values = output.get("data") instanceof List<?> data ? count(data) : -1;
-    boolean shared =
-        output.get("parameters") instanceof Map<?, ?> map
-            && map.containsKey("shared_memory_region");
     return fault(
         name, String.valueOf(output.get("datatype")), elements, shared ? -1 : size, values);
   }
@@ -118,7 +118,7 @@ final class ReplyCheck {
     for (ModelInferResponse.InferOutputTensor output : reply.getOutputsList()) {
       long elements = output.getShapeList().stream().reduce(1L, (a, b) -> a * b);
       long bytes = -1;
-      boolean elsewhere = output.hasContents() || output.containsParameters("shared_memory_region");
+      boolean elsewhere = output.hasContents() || shared;
       if (!elsewhere && raw < reply.getRawOutputContentsCount()) {
         bytes = reply.getRawOutputContents(raw++).size();
       }
