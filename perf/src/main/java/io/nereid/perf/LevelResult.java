@@ -10,6 +10,7 @@ import java.util.Optional;
  * @param begin when the first of these windows began
  * @param end when the last of them ended
  * @param counts requests, latencies, errors
+ * @param rowsPerRequest on average
  * @param windows how many windows there were, in all
  * @param stable whether the last ones agreed
  * @param backlog requests that were due and not sent at the end
@@ -23,6 +24,7 @@ record LevelResult(
     Reading begin,
     Reading end,
     Tally.Counts counts,
+    double rowsPerRequest,
     int windows,
     boolean stable,
     long backlog,
@@ -48,7 +50,7 @@ record LevelResult(
 
   /** Rows, where a request has more than one. */
   double rowsPerSecond() {
-    return counts.rows() / seconds();
+    return rowsPerRequest * requestsPerSecond();
   }
 
   double responsesPerSecond() {

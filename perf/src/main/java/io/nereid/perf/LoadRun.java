@@ -217,6 +217,12 @@ final class LoadRun implements AutoCloseable {
     return slots.tallies().stream().mapToLong(Tally::succeeded).sum();
   }
 
+  /** The rows of a request, on average. */
+  double rowsPerRequest() {
+    long rows = slots.tallies().stream().mapToLong(Tally::rows).sum();
+    return (double) rows / Math.max(1, succeeded());
+  }
+
   /** Requests sent and not answered. */
   long outstanding() {
     long done = ended.sum(); // first, so that it cannot be ahead

@@ -3,6 +3,7 @@ package io.nereid.perf;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.Recorder;
@@ -18,7 +19,7 @@ final class Tally {
   private final Recorder betweenResponses = new Recorder(DIGITS);
   private final LongAdder rows = new LongAdder();
   private final LongAdder succeeded = new LongAdder();
-  private final Map<String, LongAdder> errors = new ConcurrentHashMap<>();
+  private final Map<String, AtomicLong> errors = new ConcurrentHashMap<>();
 
   void success(long latencyNs, int rowCount) {
     latency.recordValue(Math.max(0, latencyNs));
@@ -40,12 +41,17 @@ final class Tally {
   }
 
   void error(String status) {
-    errors.computeIfAbsent(status, any -> new LongAdder()).increment();
+    errors.computeIfAbsent(status, any -> new AtomicLong()).incrementAndGet();
   }
 
   /** All successes since the beginning, for who watches. */
   long succeeded() {
     return succeeded.sum();
+  }
+
+  /** The rows of these. */
+  long rows() {
+    return rows.sum();
   }
 
   /** Adds what happened since the last time, and forgets it. */
@@ -54,9 +60,8 @@ final class Tally {
     add(sendDelay, counts.sendDelay());
     add(firstResponse, counts.firstResponse());
     add(betweenResponses, counts.betweenResponses());
-    counts.addRows(rows.sumThenReset());
     errors.forEach((status, count) -> {
-      long number = count.sumThenReset();
+      long number = count.getAndSet(0);
       if (number > 0) {
         counts.errors().merge(status, number, Long::sum);
       }
@@ -74,7 +79,6 @@ final class Tally {
     private final Histogram firstResponse = new Histogram(DIGITS);
     private final Histogram betweenResponses = new Histogram(DIGITS);
     private final Map<String, Long> errors = new TreeMap<>();
-    private long rows;
 
     Histogram latency() {
       return latency;
@@ -101,21 +105,12 @@ final class Tally {
       return errors.values().stream().mapToLong(Long::longValue).sum();
     }
 
-    long rows() {
-      return rows;
-    }
-
-    void addRows(long more) {
-      rows += more;
-    }
-
     void add(Counts other) {
       latency.add(other.latency);
       sendDelay.add(other.sendDelay);
       firstResponse.add(other.firstResponse);
       betweenResponses.add(other.betweenResponses);
       other.errors.forEach((status, count) -> errors.merge(status, count, Long::sum));
-      rows += other.rows;
     }
   }
 }

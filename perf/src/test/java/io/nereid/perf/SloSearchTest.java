@@ -31,7 +31,7 @@ class SloSearchTest {
     tally.drainInto(counts);
     Reading begin = new Reading(0, 0, Optional.empty(), Optional.empty());
     Reading end = new Reading(1_000_000_000, 0, Optional.empty(), Optional.empty());
-    return new LevelResult(level, begin, end, counts, 3, true, 0, 0, 1, null, List.of());
+    return new LevelResult(level, begin, end, counts, 1, 3, true, 0, 0, 1, null, List.of());
   }
 
   private SloSearch.Outcome search(LoadRange range, double capacity, double noise, long seed) {
