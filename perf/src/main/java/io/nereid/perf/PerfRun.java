@@ -101,8 +101,7 @@ final class PerfRun {
 
   private Slots slots(RequestPlan plan, Requests requests, LoadLevel level) throws IOException {
     boolean shared = plan.outputForm() == TensorForm.SHM;
-    ReplyCheck check =
-        dataArguments.checksReplies() ? new ReplyCheck(plan.model(), shared) : null;
+    ReplyCheck check = dataArguments.checksReplies() ? new ReplyCheck(plan.model(), shared) : null;
     return target.protocol() == Protocol.HTTP
         ? new HttpSlots(target, requests, check, Math.min(threads, level.mostSlots()))
         : new GrpcSlots(

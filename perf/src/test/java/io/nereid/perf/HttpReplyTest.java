@@ -44,7 +44,9 @@ class HttpReplyTest {
       String whole =
           random.nextBoolean()
               ? chunked(random, body)
-              : "HTTP/1.1 200 OK\r\nContent-Length: " + body.length + "\r\n\r\n"
+              : "HTTP/1.1 200 OK\r\nContent-Length: "
+                  + body.length
+                  + "\r\n\r\n"
                   + new String(body, StandardCharsets.ISO_8859_1);
       byte[] bytes = ascii((random.nextInt(4) == 0 ? "HTTP/1.1 100 Continue\r\n\r\n" : "") + whole);
       reply.reset();
@@ -77,8 +79,7 @@ class HttpReplyTest {
   void bodiesOfFailuresAreKept() throws IOException {
     HttpReply reply = new HttpReply(false);
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-    bytes.writeBytes(
-        ascii("HTTP/1.1 503 Busy\r\nConnection: close\r\nContent-Length: 16\r\n\r\n"));
+    bytes.writeBytes(ascii("HTTP/1.1 503 Busy\r\nConnection: close\r\nContent-Length: 16\r\n\r\n"));
     bytes.writeBytes(ascii("{\"error\":\"full\"}"));
     assertTrue(reply.take(ByteBuffer.wrap(bytes.toByteArray())));
     assertFalse(reply.head().keepAlive());
@@ -111,7 +112,6 @@ class HttpReplyTest {
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\n",
       })
   void whatCouldBeReadInTwoWaysIsRefused(String text) {
-    assertThrows(
-        IOException.class, () -> new HttpReply(false).take(ByteBuffer.wrap(ascii(text))));
+    assertThrows(IOException.class, () -> new HttpReply(false).take(ByteBuffer.wrap(ascii(text))));
   }
 }

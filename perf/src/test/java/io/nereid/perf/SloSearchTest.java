@@ -40,9 +40,7 @@ class SloSearchTest {
             TARGET,
             range,
             value ->
-                range.whole()
-                    ? LoadLevel.closed((int) value)
-                    : LoadLevel.open(value, false, 64),
+                range.whole() ? LoadLevel.closed((int) value) : LoadLevel.open(value, false, 64),
             level -> {
               measurements++;
               double factor = 1 + noise * (2 * random.nextDouble() - 1);
@@ -59,7 +57,8 @@ class SloSearchTest {
       int capacity = 1 + random.nextInt(1023);
       SloSearch.Outcome outcome = search(range, capacity + 0.1, 0, 0);
       double found = outcome.best().level().value();
-      assertTrue(found <= capacity && found >= Math.min(capacity, 0.97 * capacity - 1),
+      assertTrue(
+          found <= capacity && found >= Math.min(capacity, 0.97 * capacity - 1),
           capacity + ": " + found);
       assertEquals(found == 1024, outcome.atEnd());
     }
@@ -107,7 +106,8 @@ class SloSearchTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"p99", "p99<=10", "p101<=1ms", "q99<=1ms", "p99>=1ms", "p99<=1.2.3ms", "p99<=0ms"})
+  @ValueSource(
+      strings = {"p99", "p99<=10", "p101<=1ms", "q99<=1ms", "p99>=1ms", "p99<=1.2.3ms", "p99<=0ms"})
   void otherTargetsAreRefused(String text) {
     assertThrows(IllegalArgumentException.class, () -> SloTarget.of(text));
   }

@@ -77,14 +77,40 @@ class PerfErrorsTest {
         expect(fixture, 1, "all requests fail; the first one: ", "failing", "-u", address);
         assertTrue(fixture.printed().contains("no luck today"), fixture::printed);
       }
-      expect(fixture, 1, "expected 16 bytes for input 'IN' of type FP32 and shape [1, 4], got 3",
-          "m", "-u", http, "--shape", "IN:4", "--input", "IN=" + file);
-      expect(fixture, 1, "expected 16 bytes for input 'IN'",
-          "m", "-u", http, "--shape", "IN:4", "--input-data", json.toString());
-      expect(fixture, 1, "expected -b of at most 4",
-          "m", "-u", http, "--shape", "IN:4", "-b", "5");
-      expect(fixture, 1, "which does not exist",
-          "m", "-u", http, "--shape", "IN:4", "--input-data", "nowhere.json");
+      expect(
+          fixture,
+          1,
+          "expected 16 bytes for input 'IN' of type FP32 and shape [1, 4], got 3",
+          "m",
+          "-u",
+          http,
+          "--shape",
+          "IN:4",
+          "--input",
+          "IN=" + file);
+      expect(
+          fixture,
+          1,
+          "expected 16 bytes for input 'IN'",
+          "m",
+          "-u",
+          http,
+          "--shape",
+          "IN:4",
+          "--input-data",
+          json.toString());
+      expect(fixture, 1, "expected -b of at most 4", "m", "-u", http, "--shape", "IN:4", "-b", "5");
+      expect(
+          fixture,
+          1,
+          "which does not exist",
+          "m",
+          "-u",
+          http,
+          "--shape",
+          "IN:4",
+          "--input-data",
+          "nowhere.json");
       expect(fixture, 2, "expected --streaming with -i grpc", "m", "-u", http, "--streaming");
       expect(fixture, 2, "expected a load above 0", "m", "-u", http, "--concurrency", "0");
       expect(fixture, 2, "expected a target such as p99<=10ms", "m", "--slo", "fast");
@@ -107,8 +133,7 @@ class PerfErrorsTest {
             ca,
             ClientCertificate.REQUIRED);
     Path token = Files.writeString(directory.resolve("token"), "abc123\n");
-    AccessControl access =
-        AccessControl.of(Restrictions.NONE, Optional.of(Tokens.open(token)));
+    AccessControl access = AccessControl.of(Restrictions.NONE, Optional.of(Tokens.open(token)));
     try (PerfFixture fixture =
         new PerfFixture(
             directory,
@@ -118,8 +143,17 @@ class PerfErrorsTest {
       fixture.identity("m", DataType.FP32, 0, -1);
       for (String address : List.of("https://" + fixture.http(), "grpcs://" + fixture.grpc())) {
         String[] known = {
-          "m", "-u", address, "--tls-ca", ca.toString(), "--tls-cert",
-          clientCertificate.toString(), "--tls-key", clientKey.toString(), "--check", "--shape"
+          "m",
+          "-u",
+          address,
+          "--tls-ca",
+          ca.toString(),
+          "--tls-cert",
+          clientCertificate.toString(),
+          "--tls-key",
+          clientKey.toString(),
+          "--check",
+          "--shape"
         };
         fixture.result(with(known, "IN:16", "--token-file", token.toString()));
         fixture.result(
@@ -165,25 +199,35 @@ class PerfErrorsTest {
           if (number % 7 == 0) {
             exchange.getResponseHeaders().set("Connection", "close");
           }
-          String values = "[{\"name\":\"x\",\"datatype\":\"FP64\",\"shape\":[1,3],\"data\":[1,2,3]}]";
+          String values =
+              "[{\"name\":\"x\",\"datatype\":\"FP64\",\"shape\":[1,3],\"data\":[1,2,3]}]";
           answer(
               exchange,
               number % 5 == 0 ? 503 : 200,
               number % 5 == 0 ? "{\"error\":\"busy\"}" : "{\"outputs\":" + values + "}",
               number % 2 == 0);
         });
-    other.createContext("/v2/models/m", exchange -> answer(
-        exchange,
-        200,
-        "{\"name\":\"m\",\"inputs\":[" + tensor + "],\"outputs\":[" + tensor + "]}",
-        true));
+    other.createContext(
+        "/v2/models/m",
+        exchange ->
+            answer(
+                exchange,
+                200,
+                "{\"name\":\"m\",\"inputs\":[" + tensor + "],\"outputs\":[" + tensor + "]}",
+                true));
     other.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
     other.start();
     try (PerfFixture fixture = new PerfFixture(directory, PerfFixture.BRIEFLY)) {
       Map<String, Object> report =
           fixture.report(
-              "m", "-u", "localhost:" + other.getAddress().getPort(), "--input-form", "json",
-              "--check", "--concurrency", "2");
+              "m",
+              "-u",
+              "localhost:" + other.getAddress().getPort(),
+              "--input-form",
+              "json",
+              "--check",
+              "--concurrency",
+              "2");
       Map<String, Object> result = PerfFixture.results(report).getFirst();
       double requests = PerfFixture.number(result, "requests");
       double errors = PerfFixture.number(result, "errors");

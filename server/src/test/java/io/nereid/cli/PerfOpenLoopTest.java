@@ -43,7 +43,8 @@ class PerfOpenLoopTest {
 
   private PerfFixture start() {
     PerfFixture fixture =
-        new PerfFixture(directory, List.of("--warm-up", "300", "-p", "600", "-r", "3", "-s", "1000"));
+        new PerfFixture(
+            directory, List.of("--warm-up", "300", "-p", "600", "-r", "3", "-s", "1000"));
     StallOnce backend = new StallOnce();
     fixture
         .server
@@ -80,7 +81,8 @@ class PerfOpenLoopTest {
       String[] parts = arguments.split(" ");
       String address = parts[1].equals("http") ? fixture.http() : fixture.grpc();
       Map<String, Object> result =
-          fixture.result("m", "-u", address, "--rate", "200", parts[0], parts[1], parts[2], parts[3]);
+          fixture.result(
+              "m", "-u", address, "--rate", "200", parts[0], parts[1], parts[2], parts[3]);
       // 120 of 360 requests are due in these 600 ms, and wait for the rest of them.
       assertTrue(number(result, "requests") >= 30, fixture::printed);
       assertTrue(number(result, "latency_max_us") >= 590_000, fixture::printed);
@@ -100,10 +102,11 @@ class PerfOpenLoopTest {
               ModelSpec.builder("m")
                   .input("IN", DataType.INT32, 1)
                   .output("OUT", DataType.INT32, 1)
-                  .backend(context -> batch -> {
-                    LockSupport.parkNanos(10_000_000);
-                    batch.output("OUT", batch.input("IN"));
-                  })
+                  .backend(context ->
+                      batch -> {
+                        LockSupport.parkNanos(10_000_000);
+                        batch.output("OUT", batch.input("IN"));
+                      })
                   .build());
       Map<String, Object> result =
           fixture.result(
