@@ -1,5 +1,6 @@
 package io.nereid.cli;
 
+import io.nereid.perf.PerfCommand;
 import io.nereid.server.log.KeptLogManager;
 import java.io.PrintWriter;
 import java.util.Map;
@@ -22,6 +23,7 @@ import picocli.CommandLine.Spec;
       ModelsCommand.class,
       InferCommand.class,
       ConfigCommand.class,
+      PerfCommand.class,
       CompletionCommand.class,
       HelpCommand.class
     },

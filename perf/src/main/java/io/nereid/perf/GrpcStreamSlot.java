@@ -1,0 +1,112 @@
+package io.nereid.perf;
+
+import io.grpc.ClientCall;
+import io.grpc.Metadata;
+import io.grpc.Status;
+
+/**
+ * A stream of ModelStreamInfer of its own, on which one request follows the last response to the
+ * one before. A stream that ends is opened again.
+ */
+final class GrpcStreamSlot extends Slot {
+
+  private final int channel;
+  private final GrpcSlots slots;
+  private final LoadRun run;
+  private ClientCall<RawMessage, StreamReply> call; // null: none is open
+  private Encoded loaded;
+  private byte[] loadedHead;
+  private RawMessage message;
+  private boolean awaiting;
+  private int responses; // to the request that is under way
+  private long lastResponseNs;
+
+  GrpcStreamSlot(int index, int channel, GrpcSlots slots, LoadRun run, Requests.Position position) {
+    super(index, slots.tally(channel), position);
+    this.channel = channel;
+    this.slots = slots;
+    this.run = run;
+  }
+
+  @Override
+  void load(Encoded encoded, byte[] head) {
+    if (loaded != encoded || loadedHead != head) {
+      loaded = encoded;
+      loadedHead = head;
+      message = new RawMessage(head, encoded.tail());
+    }
+  }
+
+  @Override
+  void send() {
+    responses = 0;
+    awaiting = true;
+    if (call == null) {
+      call = slots.stream(channel);
+      call.start(new Answers(), slots.freshHeaders());
+      call.request(1);
+    }
+    call.sendMessage(message);
+  }
+
+  private final class Answers extends ClientCall.Listener<StreamReply> {
+    @Override
+    public void onMessage(StreamReply reply) {
+      call.request(1);
+      long nowNs = System.nanoTime();
+      if (!awaiting) {
+        return; // of a model that answers after it said that it had
+      }
+      if (!reply.error().isEmpty()) {
+        awaiting = false;
+        run.failed(GrpcStreamSlot.this, "stream error", ErrorText.of(reply.error()));
+        slots.later(() -> run.ready(GrpcStreamSlot.this, System.nanoTime()), 0);
+        return;
+      }
+      if (reply.hasOutputs()) {
+        count(nowNs);
+        String fault = reply.message() == null ? null : slots.fault(reply.message());
+        if (fault != null) {
+          awaiting = false;
+          run.failed(GrpcStreamSlot.this, "wrong reply", fault);
+          slots.later(() -> run.ready(GrpcStreamSlot.this, System.nanoTime()), 0);
+          return;
+        }
+      }
+      // A model that is not decoupled answers once, and not every server says that it was the last.
+      if (reply.saysFinal() ? reply.isFinal() : !slots.decoupled()) {
+        awaiting = false;
+        run.succeeded(GrpcStreamSlot.this, nowNs);
+      }
+    }
+
+    private void count(long nowNs) {
+      if (responses++ == 0) {
+        tally().firstResponse(nowNs - intendedNs());
+      } else {
+        tally().furtherResponse(nowNs - lastResponseNs);
+      }
+      lastResponseNs = nowNs;
+    }
+
+    @Override
+    public void onClose(Status status, Metadata trailers) {
+      call = null;
+      if (!awaiting) {
+        return;
+      }
+      awaiting = false;
+      String code = status.isOk() ? "stream ended" : status.getCode().name();
+      run.failed(GrpcStreamSlot.this, code, GrpcFailures.text(status));
+      slots.later(() -> run.ready(GrpcStreamSlot.this, System.nanoTime()), GrpcFailures.PAUSE_MS);
+    }
+  }
+
+  @Override
+  void close() {
+    ClientCall<RawMessage, StreamReply> open = call;
+    if (open != null) {
+      open.cancel("the run is over", null);
+    }
+  }
+}

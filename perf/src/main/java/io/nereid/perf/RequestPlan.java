@@ -1,0 +1,46 @@
+package io.nereid.perf;
+
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What all requests of a run have in common.
+ *
+ * @param target the server
+ * @param model what it tells about the model
+ * @param inputForm how inputs travel
+ * @param outputForm how outputs travel
+ * @param parameters of each request: booleans, longs, doubles, strings
+ * @param sequences whether requests belong to sequences
+ * @param streaming whether they go over a stream of gRPC
+ */
+record RequestPlan(
+    Target target,
+    ModelInfo model,
+    TensorForm inputForm,
+    TensorForm outputForm,
+    Map<String, Object> parameters,
+    boolean sequences,
+    boolean streaming) {
+
+  /** The rows of a request. */
+  int rows(Step step) {
+    if (!model.batched() || step.inputs().isEmpty()) {
+      return 1;
+    }
+    long[] shape = step.inputs().getFirst().shape();
+    return shape.length == 0 ? 1 : (int) shape[0];
+  }
+
+  /**
+   * Makes a request.
+   *
+   * @param inputs where its inputs are in shared memory; empty unless they are there
+   * @param outputs where its outputs go in shared memory; empty unless they go there
+   */
+  Encoded encode(Step step, List<MemoryPlace> inputs, Map<String, MemoryPlace> outputs) {
+    return target.protocol() == Protocol.HTTP
+        ? HttpRequestEncoder.encode(this, step, inputs, outputs)
+        : GrpcRequestEncoder.encode(this, step, inputs, outputs);
+  }
+}

@@ -1,0 +1,126 @@
+package io.nereid.perf;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** Which request a slot sends next. */
+final class Requests {
+
+  private final Encoded[][] steps; // by step, and by the place of its outputs
+  private final int[] sequenceStarts;
+  private final int[] sequenceLengths;
+  private final boolean ownLengths;
+  private final SequenceOptions sequences; // null: requests stand alone
+  private final AtomicLong nextSequenceId;
+
+  private Requests(Encoded[][] steps, InputData data, SequenceOptions sequences) {
+    this.steps = steps;
+    this.sequences = sequences;
+    ownLengths = data.ownLengths();
+    List<List<Step>> all = data.sequences();
+    sequenceStarts = new int[all.size()];
+    sequenceLengths = new int[all.size()];
+    for (int i = 0, at = 0; i < sequenceStarts.length; i++) {
+      sequenceStarts[i] = at;
+      sequenceLengths[i] = all.get(i).size();
+      at += sequenceLengths[i];
+    }
+    // Numbers that another run against the same server has hardly used just now.
+    long range = Encoded.LAST_SEQUENCE_ID - Encoded.FIRST_SEQUENCE_ID + 1;
+    nextSequenceId = new AtomicLong(Math.floorMod(System.nanoTime(), range));
+  }
+
+  /** Encodes all there are; {@code area} is null unless tensors are in shared memory. */
+  static Requests of(RequestPlan plan, InputData data, SharedArea area, SequenceOptions sequences) {
+    List<Step> all = data.steps();
+    int places = area == null ? 1 : area.outputPlaces();
+    Encoded[][] steps = new Encoded[all.size()][places];
+    for (int i = 0; i < steps.length; i++) {
+      for (int place = 0; place < places; place++) {
+        steps[i][place] =
+            area == null
+                ? plan.encode(all.get(i), List.of(), Map.of())
+                : plan.encode(all.get(i), area.inputs(i), area.outputs(place));
+      }
+    }
+    return new Requests(steps, data, sequences);
+  }
+
+  /** The first, of which all have the size unless the data differ. */
+  Encoded first() {
+    return steps[0][0];
+  }
+
+  int count() {
+    return steps.length;
+  }
+
+  /** What a slot knows of the sequence that it is in. */
+  static final class Position {
+    private final Random random;
+    private long turn;
+    private long sequenceId;
+    private int data;
+    private int step;
+    private int remaining;
+    private byte[] head = {};
+
+    Position(int slot, SequenceOptions sequences) {
+      random = new Random(sequences == null ? slot : sequences.seed() * 31 + slot);
+      turn = slot;
+    }
+  }
+
+  Position position(int slot) {
+    return new Position(slot, sequences);
+  }
+
+  /** Whether a slot that is to stop has to send one more request, which ends its sequence. */
+  boolean isWithinSequence(Slot slot) {
+    return sequences != null && slot.position().remaining > 0;
+  }
+
+  /** Gives the slot its next request; {@code last} ends its sequence. */
+  void next(Slot slot, boolean last) {
+    Position at = slot.position();
+    int place = slot.index() % steps[0].length;
+    if (sequences == null) {
+      Encoded message = steps[(int) (at.turn++ % steps.length)][place];
+      slot.prepare(message, message.head());
+      return;
+    }
+    boolean isFirst = at.remaining == 0;
+    if (isFirst) {
+      begin(at);
+    }
+    at.remaining = last ? 0 : at.remaining - 1;
+    int step = sequenceStarts[at.data] + at.step++ % sequenceLengths[at.data];
+    Encoded message = steps[step][place];
+    if (at.head.length != message.head().length) {
+      at.head = new byte[message.head().length];
+    }
+    System.arraycopy(message.head(), 0, at.head, 0, at.head.length);
+    message.marks().write(at.head, at.sequenceId, isFirst, at.remaining == 0);
+    slot.prepare(message, at.head);
+  }
+
+  private void begin(Position at) {
+    long range = Encoded.LAST_SEQUENCE_ID - Encoded.FIRST_SEQUENCE_ID + 1;
+    at.sequenceId = Encoded.FIRST_SEQUENCE_ID + nextSequenceId.getAndIncrement() % range;
+    at.data = (int) (at.turn++ % sequenceStarts.length);
+    at.step = 0;
+    at.remaining = ownLengths ? sequenceLengths[at.data] : length(at.random);
+  }
+
+  private int length(Random random) {
+    double factor = 1 + sequences.variation() * (2 * random.nextDouble() - 1);
+    return Math.max(1, (int) Math.round(sequences.length() * factor));
+  }
+
+  /** A sequence is over at the server as well when one of its requests failed. */
+  void failed(Slot slot) {
+    slot.position().remaining = 0;
+  }
+}

@@ -1,0 +1,116 @@
+package io.nereid.perf;
+
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
+import org.HdrHistogram.Histogram;
+import org.HdrHistogram.Recorder;
+
+/** What one thread of the generator has seen; emptied at the end of each window. */
+final class Tally {
+
+  static final int DIGITS = 3;
+
+  private final Recorder latency = new Recorder(DIGITS);
+  private final Recorder sendDelay = new Recorder(DIGITS);
+  private final Recorder firstResponse = new Recorder(DIGITS);
+  private final Recorder betweenResponses = new Recorder(DIGITS);
+  private final LongAdder rows = new LongAdder();
+  private final LongAdder succeeded = new LongAdder();
+  private final Map<String, AtomicLong> errors = new ConcurrentHashMap<>();
+
+  void success(long latencyNs, int rowCount) {
+    latency.recordValue(Math.max(0, latencyNs));
+    rows.add(rowCount);
+    succeeded.increment();
+  }
+
+  /** How late a request of an open loop was sent. */
+  void sent(long delayNs) {
+    sendDelay.recordValue(Math.max(0, delayNs));
+  }
+
+  void firstResponse(long sinceIntendedNs) {
+    firstResponse.recordValue(Math.max(0, sinceIntendedNs));
+  }
+
+  void furtherResponse(long sinceLastNs) {
+    betweenResponses.recordValue(Math.max(0, sinceLastNs));
+  }
+
+  void error(String status) {
+    errors.computeIfAbsent(status, any -> new AtomicLong()).incrementAndGet();
+  }
+
+  /** All successes since the beginning, for who watches. */
+  long succeeded() {
+    return succeeded.sum();
+  }
+
+  /** The rows of these. */
+  long rows() {
+    return rows.sum();
+  }
+
+  /** Adds what happened since the last time, and forgets it. */
+  void drainInto(Counts counts) {
+    add(latency, counts.latency());
+    add(sendDelay, counts.sendDelay());
+    add(firstResponse, counts.firstResponse());
+    add(betweenResponses, counts.betweenResponses());
+    errors.forEach((status, count) -> {
+      long number = count.getAndSet(0);
+      if (number > 0) {
+        counts.errors().merge(status, number, Long::sum);
+      }
+    });
+  }
+
+  private static void add(Recorder recorder, Histogram into) {
+    into.add(recorder.getIntervalHistogram());
+  }
+
+  /** Sums of any number of tallies over any number of windows. */
+  static final class Counts {
+    private final Histogram latency = new Histogram(DIGITS);
+    private final Histogram sendDelay = new Histogram(DIGITS);
+    private final Histogram firstResponse = new Histogram(DIGITS);
+    private final Histogram betweenResponses = new Histogram(DIGITS);
+    private final Map<String, Long> errors = new TreeMap<>();
+
+    Histogram latency() {
+      return latency;
+    }
+
+    Histogram sendDelay() {
+      return sendDelay;
+    }
+
+    Histogram firstResponse() {
+      return firstResponse;
+    }
+
+    Histogram betweenResponses() {
+      return betweenResponses;
+    }
+
+    /** How many requests failed, by status. */
+    Map<String, Long> errors() {
+      return errors;
+    }
+
+    long errorCount() {
+      return errors.values().stream().mapToLong(Long::longValue).sum();
+    }
+
+    void add(Counts other) {
+      latency.add(other.latency);
+      sendDelay.add(other.sendDelay);
+      firstResponse.add(other.firstResponse);
+      betweenResponses.add(other.betweenResponses);
+      other.errors.forEach((status, count) -> errors.merge(status, count, Long::sum));
+    }
+  }
+}

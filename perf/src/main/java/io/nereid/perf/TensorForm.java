@@ -1,0 +1,8 @@
+package io.nereid.perf;
+
+/** How tensors travel. */
+enum TensorForm {
+  JSON,
+  BINARY,
+  SHM
+}
