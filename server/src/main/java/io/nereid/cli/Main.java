@@ -22,6 +22,7 @@ import picocli.CommandLine.Spec;
       ModelsCommand.class,
       InferCommand.class,
       ConfigCommand.class,
+      HealthCommand.class,
       CompletionCommand.class,
       HelpCommand.class
     },
