@@ -34,6 +34,9 @@ class KubernetesTest {
 
   static final Path MANIFESTS = Path.of("..", "docker", "kubernetes");
 
+  /** Heap of a connection that has had a request and waits for the next, as measured. */
+  private static final long IDLE_CONNECTION_BYTES = 51_000;
+
   private static final Map<String, Class<?>> SHAPES =
       Map.of(
           "apps/v1 Deployment", V1Deployment.class,
@@ -201,6 +204,8 @@ class KubernetesTest {
     long cacheBytes = Long.parseLong(cache.substring(cache.indexOf('=') + 1));
     long heap = limit / 4; // the JVM's default
     assertTrue(pool + cacheBytes + heap <= limit * 3 / 4, "nothing is left for models");
+    int connections = (Integer) at(settings, "http-max-connections");
+    assertTrue(connections * IDLE_CONNECTION_BYTES <= heap / 2, "connections fill the heap");
   }
 
   @Test
