@@ -1,9 +1,38 @@
 # shellcheck shell=bash
 # Puts the Maven artifacts into a directory, as a release would publish them, and uses them from there.
-# Sourced by ./dev after tools.sh and build.sh.
+# Sourced by ./dev after dist.sh.
 
 artifact_repository=$root/build/repository
-artifact_options=(-Partifacts "-DaltDeploymentRepository=local::file:$artifact_repository")
+
+# One file as Maven's deploy goal would name it there.
+artifact_put() {
+  local file=$1 artifact=$2 ending=$3 to
+  to=$artifact_repository/io/nereid/$artifact/$(dist_version)
+  [[ -e $root/$file ]] || die "expected the artifact $file to be built, and it is not there"
+  mkdir -p "$to"
+  cp "$root/$file" "$to/$artifact-$(dist_version)$ending"
+}
+
+# Not by Maven's deploy goal: that leaves a second copy in the user's own repository, where any build
+# would find it instead of what it has built itself.
+artifacts_put() {
+  local module artifact name version
+  version=$(dist_version)
+  rm -rf "$artifact_repository"
+  artifact_put pom.xml nereid-parent .pom
+  artifact_put bom/pom.xml nereid-bom .pom
+  for module in proto bindings/runtime server bindings/client; do
+    artifact=nereid-${module##*/}
+    name=$module/target/$artifact-$version
+    # The server's jars have no version in their names.
+    [[ -e $root/$name.jar ]] || name=$module/target/$artifact
+    artifact_put "$module/pom.xml" "$artifact" .pom
+    artifact_put "$name.jar" "$artifact" .jar
+    artifact_put "$name-sources.jar" "$artifact" -sources.jar
+    artifact_put "$name-javadoc.jar" "$artifact" -javadoc.jar
+    artifact_put "$module/target/$artifact.cdx.json" "$artifact" -cyclonedx.json
+  done
+}
 
 # A local repository of Maven that shares everything with the user's own but our artifacts, which
 # must come from the directory, and must not get into that one.
@@ -19,8 +48,9 @@ embed_local_repository() {
   done
 }
 
-# Runs the sample with the artifacts that are in the directory, and looks at what it prints.
+# Runs the sample with the artifacts that are built, and looks at what it prints.
 embed_run() {
+  artifacts_put
   local said want='[2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32]'
   embed_local_repository "$root/build/embed-m2"
   # In a copy, with nothing of the tree around it but the models.
@@ -36,8 +66,6 @@ embed_run() {
 }
 
 cmd_embed() {
-  require "${tools_build[@]}"
-  rm -rf "$artifact_repository"
-  run_maven --no-transfer-progress --quiet -DskipTests "${artifact_options[@]}" deploy >&2
+  dist_build
   embed_run
 }

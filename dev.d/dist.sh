@@ -52,14 +52,15 @@ dist_stage() {
     printf '#compdef nereid\n'
     cat "$to/share/bash-completion/completions/nereid"
   } >"$to/share/zsh/site-functions/_nereid"
+  dist_cxx_runtime "$to"
 }
 
 # The C++ runtime, for images without one, and the text that allows to pass it on.
 dist_cxx_runtime() {
   local to=$1 library text
-  mkdir -p "$to/runtime/cxx"
+  mkdir -p "$to/cxx"
   for library in libstdc++.so.6 libgcc_s.so.1; do
-    cp --dereference "$("${CXX:-c++}" -print-file-name=$library)" "$to/runtime/cxx"
+    cp --dereference "$("${CXX:-c++}" -print-file-name=$library)" "$to/cxx"
   done
   for text in /usr/share/doc/libstdc++6/copyright /usr/share/licenses/libstdc++/COPYING.RUNTIME; do
     if [[ -r $text ]]; then
@@ -75,8 +76,7 @@ dist_runtime() {
   local to=$1 jdk
   jdk=$(find_jdk)
   "$jdk/bin/jlink" --add-modules "$dist_modules" --no-header-files --no-man-pages \
-    --generate-cds-archive --output "$to/runtime"
-  dist_cxx_runtime "$to"
+    --generate-cds-archive --output "$to/runtime" >&2
 }
 
 # The newest symbol version of the C library that a file asks for.

@@ -44,7 +44,8 @@ for device in null zero random urandom; do
 done
 ip link set lo up 2>/dev/null || ifconfig lo up
 log=$to/tmp/log
-env -i PATH=/bin HOME=/root JAVA_HOME="$java_home" chroot "$to" \
+: >"$log"
+env -i PATH=/bin HOME=/root JAVA_HOME="$java_home" "$(command -v chroot)" "$to" \
   "/opt/$name/bin/nereid" serve --http-address 127.0.0.1 --http-port 0 >"$log" 2>&1 &
 server=$!
 deadline=$((SECONDS + 60))
@@ -91,7 +92,7 @@ dist_check_one() {
     java_home=/jdk
     cp -r --dereference "$(find_jdk)" "$to/jdk"
     root_copy "$to" "$to/jdk/bin/java"
-  elif env -i PATH=/bin chroot "$to" /bin/sh -c 'command -v java'; then
+  elif env -i PATH=/bin "$(command -v chroot)" "$to" /bin/sh -c 'command -v java'; then
     die 'the empty root has a Java'
   fi
   say "== $name in an empty root"
@@ -105,7 +106,7 @@ dist_check_says_what_is_missing() {
   to=$(mktemp -d)
   root_make "$to"
   tar --extract --directory "$to/opt" --file "$dist_dir/$name.tar.gz" --wildcards '*/bin/*'
-  if said=$(env -i PATH=/bin chroot "$to" "/opt/$name/bin/nereid" --version 2>&1) ||
+  if said=$(env -i PATH=/bin "$(command -v chroot)" "$to" "/opt/$name/bin/nereid" --version 2>&1) ||
     [[ $said != "nereid: needs a JDK $java_major"* ]]; then
     die "without a JDK, expected the launcher to fail and to say so, got: $said"
   fi
