@@ -34,14 +34,17 @@ for library in libnereid.so libonnxruntime.so; do
   mv "$found" "$home/native/$library"
   chmod 644 "$home/native/$library"
 done
-rm -rf "$unpacked"
+rm -rf "$unpacked/nereid"
 # It holds nothing else that is used, for all platforms.
 rm -f "$home"/lib/onnxruntime-*.jar
 
-"$home/bin/nereid-prepare"
+TMPDIR=$unpacked "$home/bin/nereid-prepare" || { # its log is in a file there
+  cat "$unpacked"/* >&2
+  die 'quick starts could not be prepared'
+}
 [ -s "$home/nereid.aot" ] || die 'expected a cache for quick starts'
 chmod 644 "$home/nereid.aot"
 
 ln -s "$home/bin/nereid" /usr/local/bin/nereid
-rm -rf "$home/docs" "$home/share/man" "$home/share/systemd"
+rm -rf "$unpacked" "$home/docs" "$home/share/man" "$home/share/systemd"
 rm -rf /tmp/* /var/tmp/* /root/.cache /var/lib/apt/lists/* /var/cache/apt/* /var/log/*.log

@@ -28,8 +28,9 @@ final class Cluster {
    *
    * @param jars this example and Nereid with what it needs, but nothing of Spark
    * @param models an archive of a model repository
+   * @param reports where executors say what became of their runtimes
    */
-  static SparkSession open(String master, List<Path> jars, Path models) {
+  static SparkSession open(String master, List<Path> jars, Path models, Path reports) {
     return SparkSession.builder()
         .master(master)
         .appName("nereid")
@@ -37,6 +38,7 @@ final class Cluster {
         .config("spark.archives", models + "#models")
         .config("spark.plugins", NereidPlugin.class.getName())
         .config(NereidPlugin.REPOSITORY, "models")
+        .config(NereidPlugin.REPORTS, reports.toString())
         .config("spark.executor.extraJavaOptions", "--enable-native-access=ALL-UNNAMED")
         // Spark brings an older protobuf, which the newer one's generated classes refuse.
         .config("spark.executor.userClassPathFirst", "true")

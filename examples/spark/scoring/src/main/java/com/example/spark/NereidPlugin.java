@@ -1,9 +1,11 @@
 package com.example.spark;
 
 import io.nereid.Nereid;
-import io.nereid.PoolStatistics;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.Map;
 import org.apache.spark.SparkFiles;
 import org.apache.spark.api.plugin.DriverPlugin;
@@ -17,12 +19,15 @@ import org.apache.spark.api.plugin.SparkPlugin;
  * tasks of the executor share it.
  *
  * <p>{@value #REPOSITORY} is the model repository: a path that all machines have, or the name of an
- * archive of {@code spark.archives}.
+ * archive of {@code spark.archives}. {@value #REPORTS}, if it is set, is a directory in which each
+ * executor says what became of its runtime: Spark keeps no output of an executor that ends.
  */
 public final class NereidPlugin implements SparkPlugin {
 
   /** Spark hands settings to the plugin that begin with this; the driver sets them. */
   static final String REPOSITORY = "spark.nereid.repository";
+
+  static final String REPORTS = "spark.nereid.reports";
 
   private static volatile Nereid running;
 
@@ -44,25 +49,38 @@ public final class NereidPlugin implements SparkPlugin {
   @Override
   public ExecutorPlugin executorPlugin() {
     return new ExecutorPlugin() {
+      private String reports;
+
       @Override
       public void init(PluginContext context, Map<String, String> extra) {
+        reports = context.conf().get(REPORTS, "");
         running = Nereid.open(repository(context.conf().get(REPOSITORY)));
-        System.err.println("nereid opened by process " + ProcessHandle.current().pid());
+        report(reports, "opened");
       }
 
       @Override
       public void shutdown() {
         Nereid closing = running;
         running = null;
-        PoolStatistics pool = closing.poolStatistics();
-        closing.close();
-        System.err.println(
-            "nereid closed by process "
-                + ProcessHandle.current().pid()
-                + ", buffers in use: "
-                + pool.liveBuffers());
+        if (closing != null) {
+          long buffers = closing.poolStatistics().liveBuffers();
+          closing.close();
+          report(reports, "closed, buffers in use: " + buffers);
+        }
       }
     };
+  }
+
+  /** A line in this process' own file. */
+  private static void report(String directory, String line) {
+    if (!directory.isEmpty()) {
+      Path file = Path.of(directory, Long.toString(ProcessHandle.current().pid()));
+      try {
+        Files.writeString(file, line + "\n", StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
   }
 
   private static Path repository(String name) {

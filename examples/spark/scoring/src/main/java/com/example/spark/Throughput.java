@@ -49,7 +49,7 @@ final class Throughput {
       jars = files.map(Path::toAbsolutePath).sorted().toList();
     }
     Path models = Cluster.archive(repository, work.resolve("models.zip"));
-    try (SparkSession spark = Cluster.open(master, jars, models)) {
+    try (SparkSession spark = Cluster.open(master, jars, models, work)) {
       Path plain = work.resolve("plain");
       Images.write(spark, images, times, 8, false, plain);
       LongAccumulator lent = spark.sparkContext().longAccumulator();

@@ -9,13 +9,11 @@ import io.nereid.Nereid;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
@@ -29,7 +27,6 @@ class LocalClusterIT {
 
   private static final Path EXAMPLES = Path.of("..", "..");
   private static final int TIMES = 40;
-  private static final Pattern SAID = Pattern.compile("nereid (opened|closed) by process (\\d+)(.*)");
 
   @TempDir private Path directory;
 
@@ -46,16 +43,15 @@ class LocalClusterIT {
   }
 
   @Test
-  void allWaysOfScoringAgreeAndEachExecutorHasOneRuntime() throws IOException {
+  void allWaysOfScoringAgreeAndEachExecutorHasOneRuntime() throws Exception {
     Path models = Cluster.archive(EXAMPLES.resolve("models"), directory.resolve("models.zip"));
-    String application;
+    Path reports = Files.createDirectory(directory.resolve("reports"));
     List<Path> jars;
     try (Stream<Path> files = Files.list(Path.of("target", "jars"))) {
       jars = files.map(Path::toAbsolutePath).toList();
     }
     long count = (long) images.size() * TIMES;
-    try (SparkSession spark = Cluster.open("local-cluster[2,1,1024]", jars, models)) {
-      application = spark.sparkContext().applicationId();
+    try (SparkSession spark = Cluster.open("local-cluster[2,1,1024]", jars, models, reports)) {
       Path plain = directory.resolve("plain");
       Images.write(spark, images, TIMES, 4, false, plain);
       check(Images.load(spark, plain).mapPartitions(new ScoreRows(), Encoders.row(Cluster.SCORED))
@@ -66,7 +62,7 @@ class LocalClusterIT {
       Images.write(spark, images, TIMES, 4, true, dictionary);
       checkColumns(spark, dictionary, 0, count);
     }
-    checkExecutors(Path.of(System.getenv("SPARK_HOME"), "work", application));
+    checkExecutors(reports);
   }
 
   /** In memory that Spark's reader filled, nothing is copied; entries of a dictionary have to be. */
@@ -92,24 +88,20 @@ class LocalClusterIT {
   }
 
   /** Two processes, neither of them this one; each opened one runtime and closed it with nothing left. */
-  private static void checkExecutors(Path work) throws IOException {
-    Map<String, String> closed = new HashMap<>();
-    Set<String> opened = new HashSet<>();
-    try (Stream<Path> logs = Files.walk(work)) {
-      for (Path log : logs.filter(path -> path.endsWith("stderr")).toList()) {
-        Matcher said = SAID.matcher(Files.readString(log));
-        while (said.find()) {
-          if (said.group(1).equals("opened")) {
-            assertTrue(opened.add(said.group(2)), "process " + said.group(2) + " opened two");
-          } else {
-            assertEquals(null, closed.put(said.group(2), said.group(3)));
-          }
-        }
-      }
+  private static void checkExecutors(Path reports) throws Exception {
+    List<Path> executors;
+    try (Stream<Path> files = Files.list(reports)) {
+      executors = files.toList();
     }
-    assertEquals(2, opened.size(), opened.toString());
-    assertEquals(opened, closed.keySet());
-    assertEquals(Set.of(", buffers in use: 0"), Set.copyOf(closed.values()));
-    assertNotEquals(true, opened.contains(Long.toString(ProcessHandle.current().pid())));
+    assertEquals(2, executors.size(), executors.toString());
+    for (Path executor : executors) {
+      long process = Long.parseLong(executor.getFileName().toString());
+      assertNotEquals(ProcessHandle.current().pid(), process);
+      Optional<ProcessHandle> running = ProcessHandle.of(process);
+      if (running.isPresent()) {
+        running.get().onExit().get(60, TimeUnit.SECONDS);
+      }
+      assertEquals("opened\nclosed, buffers in use: 0\n", Files.readString(executor));
+    }
   }
 }
