@@ -26,12 +26,15 @@ import org.snakeyaml.engine.v2.api.LoadSettings;
 
 /**
  * Holds documents against the API that Kubernetes publishes, as the classes of its Java client have
- * it: fields that are unknown or of another type, and required ones that are not there. A test's own
- * class may stand for a resource that is not Kubernetes' own; it may refer to classes of the client.
+ * it: fields that are unknown or of another type, and required ones that are not there. A test's
+ * own class may stand for a resource that is not Kubernetes' own; it may refer to classes of the
+ * client.
  */
 final class KubernetesShape {
 
-  /** What is no model class but has a form of its own, with the Java types that YAML makes of it. */
+  /**
+   * What is no model class but has a form of its own, with the Java types that YAML makes of it.
+   */
   private static final Map<Class<?>, List<Class<?>>> SCALARS =
       Map.of(
           String.class, List.of(String.class),

@@ -96,7 +96,8 @@ class KubernetesTest {
     List<String> files = new ArrayList<>(List.of("kserve/example.yaml"));
     files.add("kserve/waiting/nereid-tensorrt.yaml");
     for (String kustomization : List.of("", "kserve/")) {
-      for (Object resource : (List<?>) at(only(kustomization + "kustomization.yaml"), "resources")) {
+      for (Object resource :
+          (List<?>) at(only(kustomization + "kustomization.yaml"), "resources")) {
         files.add(kustomization + resource);
       }
     }
@@ -163,7 +164,8 @@ class KubernetesTest {
     Object pod = at(DEPLOYMENT, "spec", "template", "spec");
     assertEquals(true, at(pod, "securityContext", "runAsNonRoot"));
     assertEquals("RuntimeDefault", at(pod, "securityContext", "seccompProfile", "type"));
-    for (Object container : List.of(at(pod, "containers", 0), at(RUNTIME, "spec", "containers", 0))) {
+    for (Object container :
+        List.of(at(pod, "containers", 0), at(RUNTIME, "spec", "containers", 0))) {
       Object context = at(container, "securityContext");
       assertEquals(false, at(context, "allowPrivilegeEscalation"));
       assertEquals(true, at(context, "readOnlyRootFilesystem"));
@@ -177,15 +179,15 @@ class KubernetesTest {
     String dockerfile = Files.readString(Path.of("..", "docker", "Dockerfile"));
     int user = (Integer) at(DEPLOYMENT, "spec", "template", "spec", "securityContext", "runAsUser");
     assertTrue(dockerfile.contains("\nUSER " + user + ":" + user + "\n"), dockerfile);
-    assertEquals(
-        user, at(RUNTIME, "spec", "containers", 0, "securityContext", "runAsUser"));
+    assertEquals(user, at(RUNTIME, "spec", "containers", 0, "securityContext", "runAsUser"));
   }
 
   @Test
   void aPodIsLeftTheTimeThatItNeedsToStop() {
     Object pod = at(DEPLOYMENT, "spec", "template", "spec");
     Map<?, ?> settings = only("nereid.yaml");
-    int sleepSeconds = (Integer) at(pod, "containers", 0, "lifecycle", "preStop", "sleep", "seconds");
+    int sleepSeconds =
+        (Integer) at(pod, "containers", 0, "lifecycle", "preStop", "sleep", "seconds");
     int exitSeconds = (Integer) at(settings, "exit-timeout-secs");
     int graceSeconds = (Integer) at(pod, "terminationGracePeriodSeconds");
     assertTrue(graceSeconds >= sleepSeconds + exitSeconds + 5, "grace of " + graceSeconds + " s");

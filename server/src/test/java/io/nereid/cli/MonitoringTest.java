@@ -114,8 +114,7 @@ class MonitoringTest {
   }
 
   private static String ok(String url) throws IOException {
-    HttpURLConnection connection =
-        (HttpURLConnection) URI.create(url).toURL().openConnection();
+    HttpURLConnection connection = (HttpURLConnection) URI.create(url).toURL().openConnection();
     assertEquals(200, connection.getResponseCode(), url);
     return new String(connection.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
   }
@@ -177,7 +176,8 @@ class MonitoringTest {
         missing.add(name);
       }
     }
-    // Times of the cache are in the sums of its misses; the machine's memory and the process' limits are
+    // Times of the cache are in the sums of its misses; the machine's memory and the process'
+    // limits are
     // no matter of a graph.
     assertEquals(
         Set.of(
@@ -217,14 +217,21 @@ class MonitoringTest {
     Map<?, ?> compose = KubernetesShape.read(DOCKER.resolve("compose.yaml")).getFirst();
     for (Object service : ((Map<?, ?>) at(compose, "services")).values()) {
       for (Object volume : (List<?>) at(service, "volumes")) {
-        String source = volume.toString().replaceFirst("^\\$\\{\\w+:-([^}]+)\\}", "$1").split(":")[0];
+        String source =
+            volume.toString().replaceFirst("^\\$\\{\\w+:-([^}]+)\\}", "$1").split(":")[0];
         assertTrue(
             !source.startsWith(".") || Files.exists(DOCKER.resolve(source)), volume.toString());
       }
     }
     Object prometheus =
-        at(KubernetesShape.read(DOCKER.resolve("prometheus/prometheus.yml")).getFirst(),
-            "scrape_configs", 0, "static_configs", 0, "targets", 0);
+        at(
+            KubernetesShape.read(DOCKER.resolve("prometheus/prometheus.yml")).getFirst(),
+            "scrape_configs",
+            0,
+            "static_configs",
+            0,
+            "targets",
+            0);
     assertEquals("nereid:8002", prometheus);
     for (String kind : List.of("datasources/prometheus.yaml", "dashboards/nereid.yaml")) {
       Path file = DOCKER.resolve("grafana/provisioning").resolve(kind);

@@ -14,8 +14,8 @@ final class ColumnarScan {
   private ColumnarScan() {}
 
   /**
-   * The batches of what a plan reads, before Spark makes rows of them. A batch is good until the next
-   * one is asked for: the reader fills the same memory again.
+   * The batches of what a plan reads, before Spark makes rows of them. A batch is good until the
+   * next one is asked for: the reader fills the same memory again.
    *
    * @param scan a read of Parquet or ORC files, with selected columns at most
    */

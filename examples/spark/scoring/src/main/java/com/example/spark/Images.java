@@ -37,8 +37,8 @@ final class Images {
   /**
    * Writes columns (id, pixels): the image at position {@code id % images.size()}.
    *
-   * @param dictionary whether Parquet may keep numbers of distinct values in place of these, which is
-   *     smaller for such images and means that readers have to copy
+   * @param dictionary whether Parquet may keep numbers of distinct values in place of these, which
+   *     is smaller for such images and means that readers have to copy
    */
   static void write(
       SparkSession spark, List<float[]> images, int times, int files, boolean dictionary, Path to) {

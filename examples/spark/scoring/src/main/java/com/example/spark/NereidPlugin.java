@@ -14,9 +14,9 @@ import org.apache.spark.api.plugin.PluginContext;
 import org.apache.spark.api.plugin.SparkPlugin;
 
 /**
- * Gives each executor one Nereid runtime for its whole life: Spark opens it when the executor starts,
- * which fails at once if a model cannot be loaded, and closes it when no task runs any more. All
- * tasks of the executor share it.
+ * Gives each executor one Nereid runtime for its whole life: Spark opens it when the executor
+ * starts, which fails at once if a model cannot be loaded, and closes it when no task runs any
+ * more. All tasks of the executor share it.
  *
  * <p>{@value #REPOSITORY} is the model repository: a path that all machines have, or the name of an
  * archive of {@code spark.archives}. {@value #REPORTS}, if it is set, is a directory in which each
@@ -85,6 +85,8 @@ public final class NereidPlugin implements SparkPlugin {
 
   private static Path repository(String name) {
     Path shared = Path.of(name);
-    return shared.isAbsolute() && Files.isDirectory(shared) ? shared : Path.of(SparkFiles.get(name));
+    return shared.isAbsolute() && Files.isDirectory(shared)
+        ? shared
+        : Path.of(SparkFiles.get(name));
   }
 }

@@ -20,9 +20,9 @@ import org.apache.spark.sql.vectorized.ColumnarBatch;
 import org.apache.spark.util.LongAccumulator;
 
 /**
- * Images a second: in this process without Spark, and on a cluster. Arguments: the master, the folder
- * of jars, the model repository, the file of images, a folder to write to, and how many images in
- * thousands.
+ * Images a second: in this process without Spark, and on a cluster. Arguments: the master, the
+ * folder of jars, the model repository, the file of images, a folder to write to, and how many
+ * images in thousands.
  */
 final class Throughput {
 
@@ -67,10 +67,7 @@ final class Throughput {
   }
 
   private static long rows(Dataset<Row> images) {
-    return images
-        .mapPartitions(new ScoreRows(), Encoders.row(Cluster.SCORED))
-        .toJavaRDD()
-        .count();
+    return images.mapPartitions(new ScoreRows(), Encoders.row(Cluster.SCORED)).toJavaRDD().count();
   }
 
   /** Without Spark; writes the digit of each image and returns how many were looked at. */

@@ -54,8 +54,10 @@ class LocalClusterIT {
     try (SparkSession spark = Cluster.open("local-cluster[2,1,1024]", jars, models, reports)) {
       Path plain = directory.resolve("plain");
       Images.write(spark, images, TIMES, 4, false, plain);
-      check(Images.load(spark, plain).mapPartitions(new ScoreRows(), Encoders.row(Cluster.SCORED))
-          .collectAsList());
+      check(
+          Images.load(spark, plain)
+              .mapPartitions(new ScoreRows(), Encoders.row(Cluster.SCORED))
+              .collectAsList());
       checkColumns(spark, plain, count, 0);
 
       Path dictionary = directory.resolve("dictionary");
@@ -65,7 +67,9 @@ class LocalClusterIT {
     checkExecutors(reports);
   }
 
-  /** In memory that Spark's reader filled, nothing is copied; entries of a dictionary have to be. */
+  /**
+   * In memory that Spark's reader filled, nothing is copied; entries of a dictionary have to be.
+   */
   private void checkColumns(SparkSession spark, Path from, long lentRows, long copiedRows) {
     LongAccumulator lent = spark.sparkContext().longAccumulator();
     LongAccumulator copied = spark.sparkContext().longAccumulator();
@@ -87,7 +91,10 @@ class LocalClusterIT {
     assertEquals((long) images.size() * TIMES, ids.size());
   }
 
-  /** Two processes, neither of them this one; each opened one runtime and closed it with nothing left. */
+  /**
+   * Two processes, neither of them this one; each opened one runtime and closed it with nothing
+   * left.
+   */
   private static void checkExecutors(Path reports) throws Exception {
     List<Path> executors;
     try (Stream<Path> files = Files.list(reports)) {
