@@ -7,6 +7,7 @@ spark_maven() {
   dist_build
   artifacts_put
   embed_local_repository "$root/build/spark-m2"
+  rm -rf "$root/examples/spark/scoring/target" # jars of other versions would go to the executors, too
   maven_in "$root/examples/spark" --no-transfer-progress \
     "-Dmaven.repo.local=$root/build/spark-m2" "-Dnereid.version=$(dist_version)" \
     "-Dnereid.repository=$artifact_repository" "$@"

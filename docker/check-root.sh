@@ -47,7 +47,11 @@ shift 4
 health=()
 while [[ $1 != -- ]]; do health+=("$1"); shift; done
 shift
-die() { printf 'check-root: %s\n' "$*" >&2; cat "$work/log" >&2; exit 1; }
+die() {
+  printf 'check-root: %s\n' "$*" >&2
+  if [[ -e $work/log ]]; then cat "$work/log" >&2; fi
+  exit 1
+}
 
 ip link set lo up
 mount --bind "$root" "$root"
@@ -60,11 +64,21 @@ mount -o remount,bind,ro "$root/models"
 mount -o remount,bind,ro "$root"
 in_root() {
   exec setpriv --no-new-privs --bounding-set=-all,+setuid,+setgid,+sys_chroot --inh-caps=-all \
-    env -i PATH=/usr/local/bin:/usr/bin:/bin chroot --userspec="$user" "$root" "$@"
+    env -i PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin chroot --userspec="$user" "$root" "$@"
 }
 
-if (in_root /bin/sh -c 'echo >/opt/nereid/x') 2>/dev/null; then die 'the root can be written'; fi
-if (in_root "${health[@]}") 2>>"$work/log"; then die 'healthy before there is a server'; fi
+# In directories that everybody may write to otherwise.
+said=$(in_root /bin/sh -c 'echo >/tmp/x && rm /tmp/x && echo >/var/tmp/x' 2>&1) && die 'the root can be written'
+[[ $said == *'/var/tmp/x: Read-only file system'* ]] || die "expected a root that is read-only, got: $said"
+unhealthy() {
+  local code=0
+  (in_root "${health[@]}") >"$work/said" 2>&1 || code=$?
+  if ((code != 1)) || ! grep -q 'expected an answer, got ConnectException' "$work/said"; then
+    cat "$work/said" >&2
+    die "expected exit code 1 without a server, got $code"
+  fi
+}
+unhealthy
 (in_root "$@") >"$work/log" 2>&1 &
 server=$!
 deadline=$((SECONDS + 120))
@@ -73,7 +87,7 @@ until grep -q '^Ready ' "$work/log"; do
   sleep 0.1
 done
 grep '^Ready ' "$work/log"
-status=$(<"/proc/$server/status")
+status=$(<"$root/proc/$server/status")
 [[ $status =~ Name:.java && $status =~ Uid:.10001.10001.10001.10001 && $status =~ Gid:.10001 ]] ||
   die "expected the process itself to be the server, as 10001: $status"
 [[ $status =~ CapEff:.0000000000000000 && $status =~ NoNewPrivs:.1 ]] ||
@@ -94,7 +108,7 @@ kill -TERM $server
 code=0
 wait $server || code=$?
 ((code == 0)) || die "expected exit code 0 after SIGTERM, got $code"
-if (in_root "${health[@]}") 2>>"$work/log"; then die 'healthy without a server'; fi
+unhealthy
 echo 'ready, healthy, answered, stopped with 0'
 INSIDE
 unshare --net --mount --pid --fork --kill-child bash "$work/inside" \
