@@ -24,8 +24,8 @@ artifacts_put() {
   for module in proto bindings/runtime server bindings/client; do
     artifact=nereid-${module##*/}
     name=$module/target/$artifact-$version
-    # The server's jars have no version in their names.
-    [[ -e $root/$name.jar ]] || name=$module/target/$artifact
+    # Beside nereid-server.jar, which the launcher starts.
+    if [[ $module == server ]]; then name=server/target/nereid; fi
     artifact_put "$module/pom.xml" "$artifact" .pom
     artifact_put "$name.jar" "$artifact" .jar
     artifact_put "$name-sources.jar" "$artifact" -sources.jar

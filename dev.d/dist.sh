@@ -48,9 +48,12 @@ dist_stage() {
     "$root/dist/licenses" "$to/licenses" || die 'what would be shipped has licences that are not allowed; see above'
   "$java" "${classes[@]}" io.nereid.cli.ManPages "$to/share/man/man1"
   "$java" "${classes[@]}" io.nereid.cli.Main completion bash >"$to/share/bash-completion/completions/nereid"
+  # zsh takes the same script as a function that it loads when it is first needed, and that has to
+  # complete something then; the function knows no aliases, by which the script adds what zsh lacks.
   {
-    printf '#compdef nereid\n'
+    printf '#compdef nereid\ncompopt() { :; }\n'
     cat "$to/share/bash-completion/completions/nereid"
+    printf '_bash_complete -o default -F _complete_nereid\n'
   } >"$to/share/zsh/site-functions/_nereid"
   dist_cxx_runtime "$to"
 }
@@ -62,7 +65,8 @@ dist_cxx_runtime() {
   for library in libstdc++.so.6 libgcc_s.so.1; do
     cp --dereference "$("${CXX:-c++}" -print-file-name=$library)" "$to/cxx"
   done
-  for text in /usr/share/doc/libstdc++6/copyright /usr/share/licenses/libstdc++/COPYING.RUNTIME; do
+  for text in /usr/share/doc/libstdc++6/copyright \
+    /usr/share/licenses/{libstdc++,libgcc}/COPYING.RUNTIME; do
     if [[ -r $text ]]; then
       cp "$text" "$to/licenses/gcc-runtime.txt"
       return
@@ -105,8 +109,26 @@ dist_assemble() {
   dist_runtime "$dist_dir/stage/$with_java"
   dist_tar "$with_java"
   rm -rf "$dist_dir/stage"
-  (cd "$dist_dir" && sha256sum ./*.tar.gz >SHA256SUMS)
+  dist_sums
 }
+
+# What makes the tarball with a Java start quickly, to be unpacked over it. It is of its own because no
+# two runs make the same one.
+dist_aot() {
+  local name
+  name=$(dist_name -jre)
+  rm -rf "$dist_dir/stage"
+  mkdir -p "$dist_dir/stage"
+  tar --extract --directory "$dist_dir/stage" --file "$dist_dir/$name.tar.gz"
+  "$dist_dir/stage/$name/bin/nereid-prepare" >&2
+  tar --create --gzip --directory "$dist_dir/stage" --owner=0 --group=0 --numeric-owner \
+    --file "$dist_dir/$name-aot.tar.gz" "$name/nereid.aot"
+  rm -rf "$dist_dir/stage"
+  say "$(du -h "$dist_dir/$name-aot.tar.gz" | cut -f1) ${dist_dir#"$PWD/"}/$name-aot.tar.gz"
+  dist_sums
+}
+
+dist_sums() { (cd "$dist_dir" && sha256sum ./*.tar.gz >SHA256SUMS); }
 
 dist_build() {
   require "${tools_build[@]}"
@@ -139,13 +161,21 @@ dist_reproduce() {
 
 cmd_dist() {
   case ${1:-} in
-    '') dist_build && dist_assemble ;;
+    '')
+      dist_build
+      dist_assemble
+      ;;
+    --aot)
+      dist_build
+      dist_assemble
+      dist_aot
+      ;;
     --check)
       dist_build
       dist_assemble
       dist_check
       ;;
     --reproduce) dist_reproduce ;;
-    *) die "expected './dev dist', with --check or --reproduce if need be, got: $1" ;;
+    *) die "expected './dev dist', with --aot, --check or --reproduce if need be, got: $1" ;;
   esac
 }

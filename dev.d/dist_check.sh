@@ -19,7 +19,9 @@ root_make() {
   cp "$(readlink -f /bin/sh)" "$to/bin/sh"
   # Parts of the C library that are loaded by name.
   for library in libpthread.so.0 libdl.so.2 librt.so.1 libm.so.6 libnss_files.so.2 libresolv.so.2; do
-    root_copy "$to" "$("${CC:-cc}" -print-file-name=$library)"
+    library=$("${CC:-cc}" -print-file-name=$library)
+    # A bare name is one that this C library does not have.
+    if [[ $library == /* ]]; then root_copy "$to" "$library"; fi
   done
   # What is not where the loader looks by itself: there is no cache of it here.
   mkdir -p "$to/lib"
@@ -28,7 +30,10 @@ root_make() {
   done
 }
 
-can_unshare() { unshare --net --mount --pid --fork --kill-child true 2>/dev/null; }
+can_unshare() {
+  unshare --net --mount --pid --fork --kill-child \
+    sh -c 'ip link set lo up || ifconfig lo up' >/dev/null 2>&1
+}
 
 # In a root of its own: serves the bundled models, asks one over HTTP with a shell alone, stops.
 dist_start_in_root() {
