@@ -12,7 +12,7 @@ import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
 
-/** What a session needs so that its executors can score; {@code spark-submit} takes the same. */
+/** What a driver sets so that its executors can score; {@code spark-submit} takes the same. */
 final class Cluster {
 
   /** What scoring makes of images. */
@@ -24,7 +24,7 @@ final class Cluster {
   private Cluster() {}
 
   /**
-   * A session on a cluster.
+   * Connects to a cluster.
    *
    * @param jars this example and Nereid with what it needs, but nothing of Spark
    * @param models an archive of a model repository
