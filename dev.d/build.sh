@@ -10,20 +10,29 @@ prefer_ninja() {
   if has ninja; then export CMAKE_GENERATOR=${CMAKE_GENERATOR:-Ninja}; fi
 }
 
-# Maven on the JDK that the code needs, wherever it is called from: the formatter runs inside
-# Maven's own JVM. The two options keep Maven's libraries from warning about themselves.
-run_maven() {
-  local jdk jobs
+# When the sources are from: the commit's time, or what SOURCE_TIME says where there is no repository.
+source_time() {
+  printf '%s\n' "${SOURCE_TIME:-$(TZ=UTC0 git -C "$root" log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ \
+    --format=%cd 2>/dev/null || printf '2026-01-01T00:00:00Z')}"
+}
+
+# Maven in a directory, on the JDK that the code needs, wherever it is called from: the formatter runs
+# inside Maven's own JVM. The two options keep Maven's libraries from warning about themselves.
+maven_in() {
+  local directory=$1 jdk jobs opts
+  shift
   jdk=$(find_jdk)
   jobs=$(nproc)
+  opts="--enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow ${MAVEN_OPTS:-}"
   prefer_ninja
   (
-    cd "$root"
-    export JAVA_HOME=$jdk
-    export MAVEN_OPTS="--enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow ${MAVEN_OPTS:-}"
-    exec mvn --batch-mode "-Dnative.jobs=$jobs" "$@"
+    cd "$directory"
+    exec env "JAVA_HOME=$jdk" "MAVEN_OPTS=$opts" mvn --batch-mode "-Dnative.jobs=$jobs" \
+      "-Dproject.build.outputTimestamp=$(source_time)" "$@"
   )
 }
+
+run_maven() { maven_in "$root" "$@"; }
 
 product_is_current() {
   [[ -e $stamp && -e $jar ]] || return 1

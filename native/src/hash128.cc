@@ -1,8 +1,11 @@
 #include "hash128.h"
 
+#include <sys/random.h>
+
 #include <bit>
+#include <cerrno>
 #include <cstring>
-#include <random>
+#include <system_error>
 
 // The state is a pair of words. A step takes 16 bytes: each word of the state is combined with both
 // words of the input by a 64 by 64 bit multiplication whose halves are XORed ("folded"), under keys
@@ -47,10 +50,14 @@ void Absorb(Hash128State* state, const HashKeys& keys, uint64_t first, uint64_t 
 }  // namespace
 
 HashKeys HashKeys::Random() {
-  std::random_device source;
+  // Not std::random_device: a newer C library would become necessary with it.
   HashKeys keys;
-  for (uint64_t& word : keys.words) {
-    word = uint64_t{source()} << 32 | source();
+  ssize_t byte_count = 0;
+  do {  // so few bytes come whole or not at all
+    byte_count = getrandom(keys.words.data(), sizeof(keys.words), 0);
+  } while (byte_count < 0 && errno == EINTR);
+  if (byte_count != ssize_t{sizeof(keys.words)}) {
+    throw std::system_error(errno, std::generic_category(), "getrandom");
   }
   return keys;
 }

@@ -48,7 +48,8 @@ final class GroupedHelp {
     return text.toString();
   }
 
-  private static Map<String, List<OptionSpec>> groups(CommandSpec command, List<OptionSpec> shown) {
+  /** The given options of a command by heading. */
+  static Map<String, List<OptionSpec>> groups(CommandSpec command, List<OptionSpec> shown) {
     Map<String, List<OptionSpec>> groups = new LinkedHashMap<>();
     List<OptionSpec> left = new ArrayList<>(shown);
     List<OptionSpec> general = take(left, EVERYWHERE);

@@ -24,6 +24,7 @@ import picocli.CommandLine.Spec;
       InferCommand.class,
       ConfigCommand.class,
       PerfCommand.class,
+      HealthCommand.class,
       CompletionCommand.class,
       HelpCommand.class
     },

@@ -1,0 +1,71 @@
+# shellcheck shell=bash
+# Puts the Maven artifacts into a directory, as a release would publish them, and uses them from there.
+# Sourced by ./dev after dist.sh.
+
+artifact_repository=$root/build/repository
+
+# One file as Maven's deploy goal would name it there.
+artifact_put() {
+  local file=$1 artifact=$2 ending=$3 to
+  to=$artifact_repository/io/nereid/$artifact/$(dist_version)
+  [[ -e $root/$file ]] || die "expected the artifact $file to be built, and it is not there"
+  mkdir -p "$to"
+  cp "$root/$file" "$to/$artifact-$(dist_version)$ending"
+}
+
+# Not by Maven's deploy goal: that leaves a second copy in the user's own repository, where any build
+# would find it instead of what it has built itself.
+artifacts_put() {
+  local module artifact name version
+  version=$(dist_version)
+  rm -rf "$artifact_repository"
+  artifact_put pom.xml nereid-parent .pom
+  artifact_put bom/pom.xml nereid-bom .pom
+  for module in proto bindings/runtime server bindings/client; do
+    artifact=nereid-${module##*/}
+    name=$module/target/$artifact-$version
+    # Beside nereid-server.jar, which the launcher starts.
+    if [[ $module == server ]]; then name=server/target/nereid; fi
+    artifact_put "$module/pom.xml" "$artifact" .pom
+    artifact_put "$name.jar" "$artifact" .jar
+    artifact_put "$name-sources.jar" "$artifact" -sources.jar
+    artifact_put "$name-javadoc.jar" "$artifact" -javadoc.jar
+    artifact_put "$module/target/$artifact.cdx.json" "$artifact" -cyclonedx.json
+  done
+}
+
+# A local repository of Maven that shares everything with the user's own but our artifacts, which
+# must come from the directory, and must not get into that one.
+embed_local_repository() {
+  local to=$1 users=$HOME/.m2/repository entry
+  rm -rf "$to"
+  mkdir -p "$to/io"
+  for entry in "$users"/* "$users"/io/*; do
+    case ${entry#"$users"/} in
+      io | io/nereid) ;;
+      *) if [[ -e $entry ]]; then ln -s "$entry" "$to/${entry#"$users"/}"; fi ;;
+    esac
+  done
+}
+
+# Runs the sample with the artifacts that are built, and looks at what it prints.
+embed_run() {
+  artifacts_put
+  local said want='[2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32]'
+  embed_local_repository "$root/build/embed-m2"
+  # In a copy, with nothing of the tree around it but the models.
+  rm -rf "$root/build/embed"
+  cp -r "$root/examples/embed" "$root/build/embed"
+  said=$(maven_in "$root/build/embed" --no-transfer-progress --quiet \
+    "-Dmaven.repo.local=$root/build/embed-m2" "-Dnereid.version=$(dist_version)" \
+    "-Dnereid.repository=$artifact_repository" "-Dembed.models=$root/examples/models" \
+    compile exec:exec) || die "examples/embed failed: $said"
+  [[ $said == *"in process: $want"*"served:     $want"* ]] ||
+    die "expected examples/embed to print $want twice, got: $said"
+  say "$said"
+}
+
+cmd_embed() {
+  dist_build
+  embed_run
+}

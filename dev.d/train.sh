@@ -1,0 +1,86 @@
+# shellcheck shell=bash
+# Trains a server for the AOT cache: starts it on the bundled models and sends it one request of each
+# kind. Sourced by aot.sh in a tree, and by nereid-prepare in a distribution.
+
+readonly aot_patience_s=300
+
+# Sends one request to the server in training and reads the reply to its end.
+aot_request() {
+  local port=$1 method=$2 path=$3 fields=$4 body=$5 reply
+  exec 8<>"/dev/tcp/127.0.0.1/$port"
+  printf '%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: %d\r\n%b\r\n%b' \
+    "$method" "$path" "${#body}" "$fields" "$body" >&8
+  IFS= read -r -t 20 reply <&8
+  cat <&8 >/dev/null
+  exec 8>&-
+  [[ $reply == 'HTTP/1.1 200 OK'* ]]
+}
+
+# Sends one inference over gRPC: the least HTTP/2 there is. Frames of settings, of headers (89 bytes,
+# none of them compressed) and of data (46: five of gRPC's own, and the message), each behind its
+# length, type, flags and stream. The connection stays open: the reply is taken for it when the
+# model's name is in it.
+aot_grpc_request() {
+  local port=$1 headers='' data=''
+  headers='\x83\x86\x04\x2a/inference.GRPCInferenceService/ModelInfer\x01\x09localhost'
+  headers+='\x0f\x10\x10application/grpc\x00\x02te\x08trailers'
+  data='\x00\x00\x00\x00\x29\x0a\x0didentity_fp32\x2a\x12\x0a\x06INPUT0\x12\x04FP32'
+  data+='\x1a\x02\x01\x01\x3a\x04AAAA'
+  exec 8<>"/dev/tcp/127.0.0.1/$port"
+  printf '%b' 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n' '\x00\x00\x00\x04\x00\x00\x00\x00\x00' \
+    '\x00\x00\x59\x01\x04\x00\x00\x00\x01' "$headers" \
+    '\x00\x00\x2e\x00\x01\x00\x00\x00\x01' "$data" >&8
+  timeout 20 grep -aqm1 identity_fp32 <&8
+  local found=$?
+  exec 8>&-
+  return $found
+}
+
+# One request of each kind.
+aot_requests() {
+  local port=$1 grpc_port=$2 json='' binary=''
+  json='{"inputs":[{"name":"INPUT0","datatype":"FP32","shape":[1,4],"data":[1,2,3,4]}]}'
+  binary='{"inputs":[{"name":"INPUT0","datatype":"FP32","shape":[1,1],"parameters":{"binary_data_size":4}}],"parameters":{"binary_data_output":true}}'
+  aot_request "$port" GET /v2/health/ready '' '' &&
+    aot_request "$port" GET /v2 '' '' &&
+    aot_request "$port" GET /v2/models/identity_fp32 '' '' &&
+    aot_request "$port" GET /v2/models/identity_fp32/config '' '' &&
+    aot_request "$port" POST /v2/repository/index '' '{}' &&
+    aot_request "$port" POST /v2/models/identity_fp32/infer '' "$json" &&
+    aot_request "$port" POST /v2/models/identity_fp32/infer \
+      "Inference-Header-Content-Length: ${#binary}\r\n" "${binary}AAAA" &&
+    aot_request "$port" GET /v2/models/stats '' '' &&
+    aot_grpc_request "$grpc_port"
+}
+
+# Runs the given nereid command as a server while the JVM takes notes; the cache is written to the
+# given file when it ends, and what is said to the given log.
+aot_train() {
+  local cache=$1 log=$2 server port='' grpc_port='' deadline=$((SECONDS + aot_patience_s)) trained=''
+  shift 2
+  rm -f "$log" # what it says of an earlier run must not be taken for this one
+  # Without variables that change the JVM or the server, and beside servers that have the usual ports.
+  env -i "PATH=$PATH" "TMPDIR=${TMPDIR:-/tmp}" "HOME=${HOME:-/}" "JAVA_HOME=${JAVA_HOME:-}" \
+    "nereid_aot_output=$cache" \
+    NEREID_METRICS_PORT=0 NEREID_GRPC_PORT=0 NEREID_GRPC_ADDRESS=127.0.0.1 \
+    "$@" serve --http-address 127.0.0.1 --http-port 0 >"$log" 2>&1 &
+  server=$!
+  # An interrupt reaches this shell alone: what runs in the background does not hear Ctrl-C.
+  trap 'kill -KILL $server 2>/dev/null; exit 130' INT TERM HUP
+  while ((SECONDS < deadline)) && kill -0 $server 2>/dev/null; do
+    if grep -qs '^Ready ' "$log"; then
+      port=$(sed -n 's|^Serving HTTP at http://127.0.0.1:\([0-9]*\)$|\1|p' "$log")
+      grpc_port=$(sed -n 's|^Serving gRPC at .*:\([0-9]*\)$|\1|p' "$log")
+      # In a shell of its own, which a connection that fails ends.
+      if (aot_requests "$port" "$grpc_port") 2>>"$log"; then trained=yes; fi
+      break
+    fi
+    sleep 0.1
+  done
+  kill -TERM $server 2>/dev/null
+  while ((SECONDS < deadline)) && kill -0 $server 2>/dev/null; do sleep 0.1; done
+  kill -KILL $server 2>/dev/null
+  wait $server 2>/dev/null
+  trap - INT TERM HUP
+  [[ $trained && -s $cache ]]
+}

@@ -1,0 +1,59 @@
+package com.example.spark;
+
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
+
+import io.nereid.DataType;
+import io.nereid.InferRequest;
+import io.nereid.InferResponse;
+import io.nereid.Model;
+import io.nereid.Tensor;
+import java.lang.foreign.MemorySegment;
+
+/** The bundled model: which digit an image of 8x8 pixels shows. */
+final class Digits {
+
+  static final String NAME = "digits";
+
+  static final int PIXELS = 64;
+
+  private static final int CLASSES = 10;
+
+  private Digits() {}
+
+  /** The most images that one request may have. */
+  static int maxBatch(Model model) {
+    return (int) model.spec().maxBatchSize();
+  }
+
+  /**
+   * Writes the digits of images into {@code digits}, from position {@code first} on.
+   *
+   * @param pixels native memory that stays until this returns: the model reads it where it is
+   */
+  static void infer(Model model, MemorySegment pixels, int[] digits, int first, int count) {
+    try (InferRequest request = model.newRequest()) {
+      request.input("image", Tensor.of(DataType.FP32, pixels, count, 8, 8));
+      infer(request, digits, first, count);
+    }
+  }
+
+  /** The same for a request that has its input. */
+  static void infer(InferRequest request, int[] digits, int first, int count) {
+    try (InferResponse response = request.infer()) {
+      MemorySegment scores = response.output("scores").segment();
+      for (int i = 0; i < count; i++) {
+        digits[first + i] = best(scores, (long) i * CLASSES);
+      }
+    }
+  }
+
+  private static int best(MemorySegment scores, long from) {
+    int best = 0;
+    for (int i = 1; i < CLASSES; i++) {
+      if (scores.getAtIndex(JAVA_FLOAT, from + i) > scores.getAtIndex(JAVA_FLOAT, from + best)) {
+        best = i;
+      }
+    }
+    return best;
+  }
+}

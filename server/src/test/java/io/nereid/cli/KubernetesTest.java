@@ -1,0 +1,240 @@
+package io.nereid.cli;
+
+import static io.nereid.cli.KubernetesShape.at;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.kubernetes.client.custom.Quantity;
+import io.kubernetes.client.openapi.models.V1Affinity;
+import io.kubernetes.client.openapi.models.V1Container;
+import io.kubernetes.client.openapi.models.V1Deployment;
+import io.kubernetes.client.openapi.models.V1LocalObjectReference;
+import io.kubernetes.client.openapi.models.V1NetworkPolicy;
+import io.kubernetes.client.openapi.models.V1ObjectMeta;
+import io.kubernetes.client.openapi.models.V1PersistentVolumeClaim;
+import io.kubernetes.client.openapi.models.V1PodDisruptionBudget;
+import io.kubernetes.client.openapi.models.V1Service;
+import io.kubernetes.client.openapi.models.V1Toleration;
+import io.kubernetes.client.openapi.models.V1Volume;
+import io.kubernetes.client.openapi.models.V2HorizontalPodAutoscaler;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import picocli.CommandLine.ParseResult;
+
+/** The manifests: of the published shape, of one piece, and understood by this server. */
+class KubernetesTest {
+
+  static final Path MANIFESTS = Path.of("..", "docker", "kubernetes");
+
+  /** Heap of a connection that has had a request and waits for the next, as measured. */
+  private static final long IDLE_CONNECTION_BYTES = 51_000;
+
+  private static final Map<String, Class<?>> SHAPES =
+      Map.of(
+          "apps/v1 Deployment", V1Deployment.class,
+          "v1 Service", V1Service.class,
+          "v1 PersistentVolumeClaim", V1PersistentVolumeClaim.class,
+          "policy/v1 PodDisruptionBudget", V1PodDisruptionBudget.class,
+          "autoscaling/v2 HorizontalPodAutoscaler", V2HorizontalPodAutoscaler.class,
+          "networking.k8s.io/v1 NetworkPolicy", V1NetworkPolicy.class,
+          "serving.kserve.io/v1alpha1 ClusterServingRuntime", ServingRuntime.class,
+          "serving.kserve.io/v1beta1 InferenceService", InferenceService.class);
+
+  // The published fields of KServe's resources, by their names.
+
+  record ServingRuntime(
+      String apiVersion, String kind, V1ObjectMeta metadata, ServingRuntimeSpec spec) {}
+
+  record ServingRuntimeSpec(
+      List<ModelFormat> supportedModelFormats,
+      Boolean multiModel,
+      Boolean disabled,
+      List<String> protocolVersions,
+      List<V1Container> containers,
+      List<V1Volume> volumes,
+      Map<String, String> nodeSelector,
+      V1Affinity affinity,
+      List<V1Toleration> tolerations,
+      Map<String, String> labels,
+      Map<String, String> annotations,
+      List<V1LocalObjectReference> imagePullSecrets,
+      Boolean hostIPC) {}
+
+  record ModelFormat(String name, String version, Boolean autoSelect, Integer priority) {}
+
+  record InferenceService(String apiVersion, String kind, V1ObjectMeta metadata, Predicting spec) {}
+
+  record Predicting(Predictor predictor) {}
+
+  record Predictor(
+      Integer minReplicas, Integer maxReplicas, Long canaryTrafficPercent, PredictorModel model) {}
+
+  record PredictorModel(
+      ModelFormat modelFormat, String protocolVersion, String runtime, String storageUri) {}
+
+  private static final Map<?, ?> DEPLOYMENT = only("deployment.yaml");
+  private static final Map<?, ?> RUNTIME = only("kserve/nereid-onnx.yaml");
+
+  private static Map<?, ?> only(String file) {
+    try {
+      return KubernetesShape.read(MANIFESTS.resolve(file)).getFirst();
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  @Test
+  void everyManifestHasThePublishedShape() throws IOException {
+    List<String> files = new ArrayList<>(List.of("kserve/example.yaml"));
+    files.add("kserve/waiting/nereid-tensorrt.yaml");
+    for (String kustomization : List.of("", "kserve/")) {
+      for (Object resource :
+          (List<?>) at(only(kustomization + "kustomization.yaml"), "resources")) {
+        files.add(kustomization + resource);
+      }
+    }
+    for (String file : files) {
+      for (Map<?, ?> document : KubernetesShape.read(MANIFESTS.resolve(file))) {
+        String kind = at(document, "apiVersion") + " " + at(document, "kind");
+        assertTrue(SHAPES.containsKey(kind), () -> file + ": unknown " + kind);
+        KubernetesShape.check(document, SHAPES.get(kind));
+      }
+    }
+    assertEquals(9, files.size(), files.toString());
+  }
+
+  @Test
+  void theChecksFindWhatIsWrong() {
+    Map<String, Object> port = new HashMap<>(Map.of("containerPort", 8000));
+    Map<String, Object> container = Map.of("name", "nereid", "ports", List.of(port));
+    KubernetesShape.check(container, V1Container.class);
+    port.put("containerPort", "8000");
+    assertThrows(AssertionError.class, () -> KubernetesShape.check(container, V1Container.class));
+    port.remove("containerPort");
+    assertThrows(AssertionError.class, () -> KubernetesShape.check(container, V1Container.class));
+    port.put("containerPort", 8000);
+    port.put("nam", "http");
+    assertThrows(AssertionError.class, () -> KubernetesShape.check(container, V1Container.class));
+  }
+
+  @Test
+  void whatKServeRequiresIsThere() {
+    for (Object format : (List<?>) at(RUNTIME, "spec", "supportedModelFormats")) {
+      at(format, "name");
+      assertTrue((Integer) at(format, "priority") >= 1);
+    }
+    assertEquals(List.of("v2", "grpc-v2"), at(RUNTIME, "spec", "protocolVersions"));
+    assertEquals("kserve-container", at(RUNTIME, "spec", "containers", 0, "name"));
+    Map<?, ?> service = only("kserve/example.yaml");
+    assertEquals(
+        at(RUNTIME, "metadata", "name"), at(service, "spec", "predictor", "model", "runtime"));
+    // Where KServe puts the models, and the ports that it sends requests to.
+    ParseResult parsed = parse(at(RUNTIME, "spec", "containers", 0, "args"));
+    assertEquals(List.of(Path.of("/mnt/models")), parsed.matchedOptionValue("--repository", null));
+    assertEquals(8080, parsed.<Integer>matchedOptionValue("--http-port", null));
+    assertEquals(9000, parsed.<Integer>matchedOptionValue("--grpc-port", null));
+  }
+
+  @Test
+  void theServerUnderstandsItsArguments() throws IOException {
+    parse(at(DEPLOYMENT, "spec", "template", "spec", "containers", 0, "args"));
+    Map<?, ?> compose = KubernetesShape.read(Path.of("..", "docker", "compose.yaml")).getFirst();
+    parse(at(compose, "services", "nereid", "command"));
+    // The runtime of a model format that is not served yet must stay out of the kustomization.
+    Map<?, ?> waiting = only("kserve/waiting/nereid-tensorrt.yaml");
+    parse(at(waiting, "spec", "containers", 0, "args"));
+    assertEquals(List.of("nereid-onnx.yaml"), at(only("kserve/kustomization.yaml"), "resources"));
+  }
+
+  private static ParseResult parse(Object arguments) {
+    String[] args = ((List<?>) arguments).toArray(String[]::new);
+    return Main.commandLine().parseArgs(args).subcommand();
+  }
+
+  @Test
+  void podsAreAsRestrictedAsTheProfileOfThatNameWants() {
+    Object pod = at(DEPLOYMENT, "spec", "template", "spec");
+    assertEquals(true, at(pod, "securityContext", "runAsNonRoot"));
+    assertEquals("RuntimeDefault", at(pod, "securityContext", "seccompProfile", "type"));
+    for (Object container :
+        List.of(at(pod, "containers", 0), at(RUNTIME, "spec", "containers", 0))) {
+      Object context = at(container, "securityContext");
+      assertEquals(false, at(context, "allowPrivilegeEscalation"));
+      assertEquals(true, at(context, "readOnlyRootFilesystem"));
+      assertEquals(List.of("ALL"), at(context, "capabilities", "drop"));
+    }
+    assertEquals(true, at(RUNTIME, "spec", "containers", 0, "securityContext", "runAsNonRoot"));
+  }
+
+  @Test
+  void theSameUserIsInTheImageAndInTheManifests() throws IOException {
+    String dockerfile = Files.readString(Path.of("..", "docker", "Dockerfile"));
+    int user = (Integer) at(DEPLOYMENT, "spec", "template", "spec", "securityContext", "runAsUser");
+    assertTrue(dockerfile.contains("\nUSER " + user + ":" + user + "\n"), dockerfile);
+    assertEquals(user, at(RUNTIME, "spec", "containers", 0, "securityContext", "runAsUser"));
+  }
+
+  @Test
+  void aPodIsLeftTheTimeThatItNeedsToStop() {
+    Object pod = at(DEPLOYMENT, "spec", "template", "spec");
+    Map<?, ?> settings = only("nereid.yaml");
+    int sleepSeconds =
+        (Integer) at(pod, "containers", 0, "lifecycle", "preStop", "sleep", "seconds");
+    int exitSeconds = (Integer) at(settings, "exit-timeout-secs");
+    int graceSeconds = (Integer) at(pod, "terminationGracePeriodSeconds");
+    assertTrue(graceSeconds >= sleepSeconds + exitSeconds + 5, "grace of " + graceSeconds + " s");
+  }
+
+  @Test
+  void theMemoryOfAPodIsEnoughForItsSettings() {
+    Map<?, ?> settings = only("nereid.yaml");
+    Object container = at(DEPLOYMENT, "spec", "template", "spec", "containers", 0);
+    long limit =
+        Quantity.fromString((String) at(container, "resources", "limits", "memory"))
+            .getNumber()
+            .longValueExact();
+    long pool = ((Number) at(settings, "pinned-memory-pool-byte-size")).longValue();
+    String cache = (String) at(settings, "cache-config");
+    long cacheBytes = Long.parseLong(cache.substring(cache.indexOf('=') + 1));
+    long heap = limit / 4; // the JVM's default
+    assertTrue(pool + cacheBytes + heap <= limit * 3 / 4, "nothing is left for models");
+    int connections = (Integer) at(settings, "http-max-connections");
+    assertTrue(connections * IDLE_CONNECTION_BYTES <= heap / 2, "connections fill the heap");
+  }
+
+  @Test
+  void labelsPortsAndNamesMeet() throws IOException {
+    Object labels = at(DEPLOYMENT, "spec", "template", "metadata", "labels");
+    assertEquals(labels, at(DEPLOYMENT, "spec", "selector", "matchLabels"));
+    assertEquals(labels, at(only("disruption.yaml"), "spec", "selector", "matchLabels"));
+    assertEquals(labels, at(only("network.yaml"), "spec", "podSelector", "matchLabels"));
+    assertEquals("nereid", at(only("autoscaler.yaml"), "spec", "scaleTargetRef", "name"));
+    List<Object> ports = new ArrayList<>();
+    Object pod = at(DEPLOYMENT, "spec", "template", "spec");
+    for (Object port : (List<?>) at(pod, "containers", 0, "ports")) {
+      ports.add(at(port, "name"));
+    }
+    for (Map<?, ?> service : KubernetesShape.read(MANIFESTS.resolve("service.yaml"))) {
+      assertEquals(labels, at(service, "spec", "selector"));
+      for (Object port : (List<?>) at(service, "spec", "ports")) {
+        assertTrue(ports.contains(at(port, "targetPort")), port.toString());
+      }
+    }
+    Object volumes = at(pod, "volumes");
+    assertEquals(
+        at(only("models.yaml"), "metadata", "name"),
+        at(volumes, 0, "persistentVolumeClaim", "claimName"));
+    assertEquals(
+        at(only("kustomization.yaml"), "configMapGenerator", 0, "name"),
+        at(volumes, 1, "configMap", "name"));
+    assertFalse((Boolean) at(pod, "enableServiceLinks"), "NEREID_PORT would look like an option");
+  }
+}
