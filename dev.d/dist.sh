@@ -139,14 +139,17 @@ dist_build() {
 
 # The commit in two directories, built twice; what differs is named.
 dist_reproduce() {
-  local copies=$root/build/reproduce copy differs=''
+  local copies=$root/build/reproduce copy differs='' commit time
+  # Fixed now: the branch may move while this takes its minutes.
+  commit=$(git -C "$root" rev-parse HEAD)
+  time=$(source_time)
   [[ -z $(git -C "$root" status --porcelain) ]] ||
     say 'dev: what is not committed is left out: the commit is built'
   rm -rf "$copies"
   for copy in one a/longer/way/to/two; do
     mkdir -p "$copies/$copy"
-    git -C "$root" archive HEAD | tar --extract --directory "$copies/$copy"
-    SOURCE_TIME=$(source_time) "$copies/$copy/dev" dist
+    git -C "$root" archive "$commit" | tar --extract --directory "$copies/$copy"
+    SOURCE_TIME=$time "$copies/$copy/dev" dist
   done
   cd "$copies"
   while IFS= read -r file; do
