@@ -1,5 +1,6 @@
 package io.nereid.perf;
 
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 
@@ -15,6 +16,7 @@ final class SvgChart {
   private static final double RIGHT = WIDTH - 96;
   private static final double TOP = 16;
   private static final double BOTTOM = HEIGHT - 44;
+  private static final double NAME_HEIGHT = 14;
 
   private final StringBuilder svg = new StringBuilder();
 
@@ -58,6 +60,7 @@ final class SvgChart {
     for (int i = 0; i < series.size(); i++) {
       chart.line(x, y, series.get(i), i);
     }
+    chart.names(x, y, series);
     return chart.end();
   }
 
@@ -123,10 +126,25 @@ final class SvgChart {
           "<circle class=\"dot c%d\" cx=\"%.1f\" cy=\"%.1f\" r=\"4\"><title>%s</title></circle>%n",
           colour, x.place(point.x()), y.place(point.y()), escaped(point.text()));
     }
-    Point last = series.points().getLast();
-    add(
-        "<text class=\"name\" x=\"%.1f\" y=\"%.1f\">%s</text>%n",
-        x.place(last.x()) + 9, y.place(last.y()) + 4, escaped(series.name()));
+  }
+
+  /** Beside the ends of the lines, moved apart where these are near to each other. */
+  private void names(SvgAxis x, SvgAxis y, List<Series> series) {
+    List<Series> fromTop =
+        series.stream()
+            .sorted(Comparator.comparingDouble(one -> -one.points().getLast().y()))
+            .toList();
+    double free = BOTTOM - NAME_HEIGHT * (fromTop.size() - 1);
+    double lowest = Double.NEGATIVE_INFINITY;
+    for (Series one : fromTop) {
+      Point last = one.points().getLast();
+      double place = Math.max(lowest, Math.min(y.place(last.y()), free));
+      add(
+          "<text class=\"name\" x=\"%.1f\" y=\"%.1f\">%s</text>%n",
+          x.place(last.x()) + 9, place + 4, escaped(one.name()));
+      lowest = place + NAME_HEIGHT;
+      free += NAME_HEIGHT;
+    }
   }
 
   private void bar(SvgAxis y, Bar bar, List<String> names, double middle, double width) {
