@@ -116,8 +116,8 @@ public final class CompareCommand implements Callable<Integer> {
     if (common.isEmpty()) {
       progress(
           Numbers.format(
-              "nothing to compare: of the suite %s, %s has %d benchmarks and %s has %d, none of them"
-                  + " in both",
+              "nothing to compare: of the suite %s, %s has %d benchmarks and %s has %d, none of"
+                  + " them in both",
               suite.name().toLowerCase(Locale.ROOT),
               baseName,
               ofBase.size(),

@@ -34,7 +34,8 @@ final class HtmlReport {
       .SLOWER { color: var(--slow); font-weight: 600; } .NOT_CONFIRMED { color: var(--slow); }
       .FASTER { color: var(--fast); }
       text { fill: var(--text); font-size: 12px; } text.tick { fill: var(--soft); font-size: 11px; }
-      line { stroke: var(--line); } line.one { stroke: var(--soft); } rect.band { fill: var(--band); }
+      line { stroke: var(--line); } line.one { stroke: var(--soft); }
+      rect.band { fill: var(--band); }
       line.time, line.cpu { stroke-width: 2; } line.time, line.whisker { stroke: var(--time); }
       line.cpu { stroke: var(--cpu); } circle.time, circle.candidate { fill: var(--time); }
       circle.cpu { fill: var(--cpu); } circle.base { fill: var(--base); }

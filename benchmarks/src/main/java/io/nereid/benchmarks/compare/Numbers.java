@@ -5,6 +5,9 @@ import java.util.Locale;
 /** Numbers as people read them. */
 final class Numbers {
 
+  /** An interval that leaves more open than this says nothing. */
+  private static final double UNCLEAR = 0.5;
+
   private Numbers() {}
 
   static String format(String format, Object... values) {
@@ -40,9 +43,11 @@ final class Numbers {
 
   /** A verdict; how large a change may hide behind "no change" belongs to it. */
   static String verdict(Verdict verdict, Estimate estimate) {
-    return verdict == Verdict.NO_CHANGE && estimate != null
-        ? verdict.label() + " within " + percent(estimate.largestChange())
-        : verdict.label();
+    if (verdict != Verdict.NO_CHANGE || estimate == null) {
+      return verdict.label();
+    }
+    double largest = estimate.largestChange();
+    return largest > UNCLEAR ? "unclear" : verdict.label() + " within " + percent(largest);
   }
 
   /** How the allocation of an operation changed; small differences are the measurement's own. */

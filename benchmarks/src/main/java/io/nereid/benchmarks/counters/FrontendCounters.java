@@ -25,7 +25,8 @@ final class FrontendCounters {
               protocol + ".allocated_bytes", Allocation.bytes(client::make, 12_000, 2_000));
           if (traced) {
             OptionalDouble calls =
-                new SystemCalls(workDirectory).during(client::makeSlowly, TRACED_REQUESTS);
+                new SystemCalls(workDirectory.resolve("strace-" + protocol + ".txt"))
+                    .during(client::makeSlowly, TRACED_REQUESTS);
             calls.ifPresent(value -> counters.put(protocol + ".system_calls", value));
             complete &= calls.isPresent();
           }

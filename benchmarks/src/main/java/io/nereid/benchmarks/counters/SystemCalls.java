@@ -26,8 +26,9 @@ final class SystemCalls {
 
   private final Path summary;
 
-  SystemCalls(Path workDirectory) {
-    summary = workDirectory.resolve("strace.txt");
+  /** Leaves strace's summary in a file, for who wants to know which calls they are. */
+  SystemCalls(Path summary) {
+    this.summary = summary;
   }
 
   /** Calls while {@code requests} runs; empty: this system does not let processes be traced. */

@@ -54,12 +54,13 @@ class JmhForksTest {
     JmhProcess jmh = new JmhProcess(directory);
     SortedSet<BenchmarkId> listed = BenchmarkLister.list(jmh, side);
     listed.removeIf(id -> !id.name().startsWith(TinyBenchmark.class.getName()));
-    assertEquals(new TreeSet<>(List.of(tiny("1000"), tiny("4000"))), listed);
+    assertEquals(new TreeSet<>(List.of(tiny("1000"), tiny("8000"))), listed);
 
     JmhForks forks = new JmhForks(jmh, SHORT);
     Fork small = forks.run(side, tiny("1000"));
-    Fork large = forks.run(side, tiny("4000"));
-    assertTrue(large.timeNs() > 2 * small.timeNs(), () -> small + " and " + large);
+    Fork large = forks.run(side, tiny("8000"));
+    assertTrue(small.timeNs() > 0 && Double.isFinite(small.timeNs()), small::toString);
+    // The clock would depend on what else runs on the machine.
     assertTrue(large.cpuNs() > 2 * small.cpuNs(), () -> small + " and " + large);
     assertEquals(1000, small.allocatedBytes(), 100);
   }

@@ -16,7 +16,7 @@ import org.openjdk.jmh.infra.Blackhole;
 @OutputTimeUnit(TimeUnit.MILLISECONDS)
 public class TinyBenchmark {
 
-  @Param({"1000", "4000"})
+  @Param({"1000", "8000"})
   public long tokens;
 
   /** Made by JMH. */
