@@ -1,0 +1,21 @@
+package io.nereid.benchmarks.peers;
+
+import java.util.Locale;
+
+/** Whose runtime answers the requests of a fork. */
+enum Side {
+  NEREID("Nereid"),
+  TRITON("Triton's core"),
+  ONNXRUNTIME("ONNX Runtime's Java API"),
+  DJL("DJL");
+
+  final String label;
+
+  Side(String label) {
+    this.label = label;
+  }
+
+  String id() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+}
