@@ -50,7 +50,7 @@ build_peers() {
   build_triton_backend
 }
 
-run_peers() {
+bench_peers() {
   build_peers
   [[ $* == *--peer* && $* != *triton* ]] || check_triton_libraries
   exec "$(find_jdk)/bin/java" -jar "$root/benchmarks/peers/target/nereid-peers.jar" \

@@ -1,7 +1,10 @@
 package io.nereid.benchmarks.peers;
 
+import io.nereid.benchmarks.compare.Bootstrap;
+import io.nereid.benchmarks.compare.Estimate;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.ToDoubleFunction;
 
 /**
@@ -16,6 +19,13 @@ record Comparison(Plan plan, Case of, Side peer, List<ForkCase> nereid, List<For
     return new Comparison(
         plan, each, peer, results.of(plan, Side.NEREID, each), results.of(plan, peer, each));
   }
+
+  /**
+   * Nereid's figure by the peer's.
+   *
+   * @param interval at 95 %; empty where there are too few pairs of forks for one
+   */
+  record Ratio(double value, Optional<Estimate> interval) {}
 
   /** Above 1: Nereid answers more. */
   Ratio throughput() {
@@ -33,7 +43,11 @@ record Comparison(Plan plan, Case of, Side peer, List<ForkCase> nereid, List<For
       logRatios[i] =
           Math.log(figure.applyAsDouble(nereid.get(i)) / figure.applyAsDouble(other.get(i)));
     }
-    return Ratio.of(logRatios);
+    if (logRatios.length < Bootstrap.LEAST_PAIRS) {
+      return new Ratio(median(nereid, figure) / median(other, figure), Optional.empty());
+    }
+    Estimate estimate = Bootstrap.estimate(logRatios, 1, of.id().hashCode());
+    return new Ratio(estimate.ratio(), Optional.of(estimate));
   }
 
   static double median(List<ForkCase> forks, ToDoubleFunction<ForkCase> figure) {

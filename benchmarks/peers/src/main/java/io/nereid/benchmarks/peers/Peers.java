@@ -1,5 +1,6 @@
 package io.nereid.benchmarks.peers;
 
+import io.nereid.benchmarks.compare.TimeOption;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

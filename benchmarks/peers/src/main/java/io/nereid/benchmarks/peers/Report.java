@@ -1,5 +1,7 @@
 package io.nereid.benchmarks.peers;
 
+import io.nereid.benchmarks.compare.Estimate;
+import io.nereid.benchmarks.compare.Machine;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.ArrayList;
@@ -57,7 +59,7 @@ final class Report {
             format(
                 "%n%s; versions %s. Each fork warmed up %d ms and measured %d ms a case.%n",
                 machine,
-                Machine.versions(),
+                Versions.describe(),
                 timing.warmUp().toMillis(),
                 timing.measured().toMillis()))
         .toString();
@@ -101,10 +103,12 @@ final class Report {
     return digits(Comparison.median(forks, ForkCase::cpuUsPerRequest));
   }
 
-  private static String ratio(Ratio ratio) {
-    return ratio.hasInterval()
-        ? format("%s (%s to %s)", digits(ratio.value()), digits(ratio.low()), digits(ratio.high()))
-        : digits(ratio.value());
+  private static String ratio(Comparison.Ratio ratio) {
+    String value = digits(ratio.value());
+    return ratio
+        .interval()
+        .map(known -> format("%s (%s to %s)", value, digits(known.low()), digits(known.high())))
+        .orElse(value);
   }
 
   /** Two or three digits that count. */
@@ -122,7 +126,7 @@ final class Report {
     Map<String, Object> root = new LinkedHashMap<>();
     root.put("at", results.at().toString());
     root.put("machine", machine);
-    root.put("versions", Machine.versions());
+    root.put("versions", Versions.describe());
     root.put("warm_up_ms", results.timing().warmUp().toMillis());
     root.put("measured_ms", results.timing().measured().toMillis());
     root.put("comparisons", comparisons.stream().map(Report::json).toList());
@@ -139,12 +143,12 @@ final class Report {
   }
 
   private static Map<String, Object> json(
-      Comparison each, Ratio ratio, ToDoubleFunction<ForkCase> figure) {
+      Comparison each, Comparison.Ratio ratio, ToDoubleFunction<ForkCase> figure) {
     Map<String, Object> entry = new LinkedHashMap<>();
     entry.put("ratio", ratio.value());
-    if (ratio.hasInterval()) {
-      entry.put("low", ratio.low());
-      entry.put("high", ratio.high());
+    for (Estimate known : ratio.interval().stream().toList()) {
+      entry.put("low", known.low());
+      entry.put("high", known.high());
     }
     entry.put("nereid", each.nereid().stream().mapToDouble(figure).boxed().toList());
     entry.put("other", each.other().stream().mapToDouble(figure).boxed().toList());

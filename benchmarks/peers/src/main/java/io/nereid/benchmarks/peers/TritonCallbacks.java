@@ -76,7 +76,7 @@ final class TritonCallbacks {
     }
   }
 
-  /** Outputs belong to their request and stay. */
+  /** Whoever deletes a response gives its output back; see {@link TritonRequest#finish}. */
   static final class Free extends TRITONSERVER_ResponseAllocatorReleaseFn_t {
     @Override
     public TRITONSERVER_Error call(

@@ -7,10 +7,12 @@ final class TritonIdentity implements Contender {
 
   private final TritonServer triton;
   private final Workload workload;
+  private final TritonOutputs outputs;
 
   TritonIdentity(Places places, Workload workload) {
     triton = new TritonServer(places);
     this.workload = workload;
+    outputs = new TritonOutputs(workload);
   }
 
   @Override
@@ -30,7 +32,7 @@ final class TritonIdentity implements Contender {
 
   private final class Waiting implements Caller {
 
-    private final TritonRequest request = new TritonRequest(triton, workload, this::wake);
+    private final TritonRequest request = new TritonRequest(triton, outputs, workload, this::wake);
     private Thread caller;
     private volatile boolean pending;
 
@@ -42,7 +44,7 @@ final class TritonIdentity implements Contender {
       while (pending) {
         LockSupport.park(this);
       }
-      request.check();
+      request.finish();
     }
 
     private void wake() {
@@ -59,7 +61,7 @@ final class TritonIdentity implements Contender {
 
   private final class Resending implements Sender {
 
-    private final TritonRequest request = new TritonRequest(triton, workload, this::answered);
+    private final TritonRequest request = new TritonRequest(triton, outputs, workload, this::answered);
     private final Answers answers;
 
     Resending(Answers answers) {
@@ -68,7 +70,7 @@ final class TritonIdentity implements Contender {
 
     private void answered() {
       try {
-        request.check();
+        request.finish();
       } catch (RuntimeException e) {
         answers.failed(e);
         return;

@@ -2,46 +2,40 @@ package io.nereid.benchmarks.peers;
 
 import static org.bytedeco.tritonserver.global.tritonserver.*;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.bytedeco.javacpp.Pointer;
 import org.bytedeco.tritonserver.tritonserver.TRITONSERVER_InferenceRequest;
 import org.bytedeco.tritonserver.tritonserver.TRITONSERVER_InferenceResponse;
 
-/**
- * A request of Triton's that is sent again and again, with memory of its own for input and output,
- * so that nothing is allocated for an answer.
- */
+/** A request of Triton's that is sent again and again, with an input of its own. */
 final class TritonRequest {
-
-  private static final long ALIGNMENT = 64;
 
   /** The answer, and the request itself: both must be back before it is sent again. */
   private static final int PARTS = 2;
 
   private final TritonServer triton;
+  private final TritonOutputs outputs;
   private final Stamped stamped;
-  private final MemorySegment output;
-  private final Pointer outputPointer;
   private final Pointer number;
   private final Runnable done;
   private final TRITONSERVER_InferenceRequest request = new TRITONSERVER_InferenceRequest(null);
   private final AtomicInteger missing = new AtomicInteger();
-  private volatile RuntimeException failure;
+
+  // Written by Triton's thread, read by whoever is told that all parts are there.
+  private TritonOutputs.Output output;
+  private TRITONSERVER_InferenceResponse response;
 
   /**
    * Makes a request.
    *
    * @param done called on a thread of Triton's when the answer is there and the request is back
    */
-  TritonRequest(TritonServer triton, Workload workload, Runnable done) {
+  TritonRequest(TritonServer triton, TritonOutputs outputs, Workload workload, Runnable done) {
     this.triton = triton;
+    this.outputs = outputs;
     this.done = done;
     stamped = new Stamped(workload);
-    MemorySegment input = stamped.input();
-    output = Arena.ofAuto().allocate(input.byteSize(), ALIGNMENT);
-    outputPointer = new TritonCallbacks.Address(output.address());
     number = TritonCallbacks.register(this);
     TritonServer.check(
         TRITONSERVER_InferenceRequestNew(request, triton.server(), IdentityModel.NAME, -1));
@@ -49,6 +43,7 @@ final class TritonRequest {
     TritonServer.check(
         TRITONSERVER_InferenceRequestAddInput(
             request, IdentityModel.INPUT, TRITONSERVER_TYPE_FP32, shape, shape.length));
+    MemorySegment input = stamped.input();
     TritonServer.check(
         TRITONSERVER_InferenceRequestAppendInputData(
             request,
@@ -71,30 +66,27 @@ final class TritonRequest {
     TritonServer.check(TRITONSERVER_ServerInferAsync(triton.server(), request, null));
   }
 
-  /** Looks at the answer; from {@code done} on. */
-  void check() {
-    if (failure != null) {
-      throw failure;
+  /** Looks at the answer and gives it back; once after each {@code done}. */
+  void finish() {
+    try {
+      TritonServer.check(TRITONSERVER_InferenceResponseError(response));
+      stamped.check(output.segment());
+    } finally {
+      TritonServer.check(TRITONSERVER_InferenceResponseDelete(response));
+      if (output != null) {
+        outputs.give(output);
+        output = null;
+      }
     }
-    stamped.check(output);
   }
 
   Pointer outputFor(long byteSize) {
-    if (byteSize != output.byteSize()) {
-      failure =
-          new IllegalStateException(
-              "expected an output of " + output.byteSize() + " bytes, Triton asks for " + byteSize);
-    }
-    return outputPointer;
+    output = outputs.take(byteSize);
+    return output.pointer();
   }
 
-  void completed(TRITONSERVER_InferenceResponse response) {
-    try {
-      TritonServer.check(TRITONSERVER_InferenceResponseError(response));
-      TritonServer.check(TRITONSERVER_InferenceResponseDelete(response));
-    } catch (RuntimeException e) {
-      failure = e;
-    }
+  void completed(TRITONSERVER_InferenceResponse completed) {
+    response = completed;
     part();
   }
 

@@ -1,0 +1,95 @@
+package io.nereid.benchmarks.compare;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import tools.jackson.core.JacksonException;
+import tools.jackson.jr.ob.JSON;
+
+/** Forks of JMH, by the process of a side's own JMH. */
+final class JmhForks implements ForkSource {
+
+  /** On top of the time that iterations take: two JVMs start, models load, machines stall. */
+  private static final long PATIENCE_MS = 120_000;
+
+  private final JmhProcess jmh;
+  private final ForkSettings settings;
+
+  JmhForks(JmhProcess jmh, ForkSettings settings) {
+    this.jmh = jmh;
+    this.settings = settings;
+  }
+
+  @Override
+  public Fork run(Side side, BenchmarkId id) throws MeasurementException {
+    Path result = jmh.file("result.json");
+    List<String> arguments = new ArrayList<>();
+    arguments.add("^" + id.name().replace(".", "\\.").replace("$", "\\$") + "$");
+    id.parameters()
+        .forEach(
+            (name, value) -> {
+              arguments.add("-p");
+              arguments.add(name + "=" + value);
+            });
+    arguments.addAll(
+        List.of(
+            "-f", "1", "-foe", "true",
+            "-wi", Integer.toString(settings.warmUps()),
+            "-w", settings.warmUpMs() + "ms",
+            "-i", Integer.toString(settings.iterations()),
+            "-r", settings.iterationMs() + "ms"));
+    // Without them the forks would inherit those of JMH's own JVM.
+    arguments.addAll(List.of("-jvmArgs", "-Xms512m -Xmx512m -XX:-UsePerfData"));
+    arguments.addAll(List.of("-prof", CpuTimeProfiler.class.getName(), "-prof", "gc"));
+    arguments.addAll(List.of("-rf", "json", "-rff", result.toString()));
+    try {
+      Files.deleteIfExists(result);
+      String printed = jmh.run(side, PATIENCE_MS + settings.totalMs(), arguments);
+      if (!Files.exists(result)) {
+        throw new MeasurementException(
+            id + " of " + side.label() + " left no result:\n" + printed.strip());
+      }
+      return parse(Files.readString(result));
+    } catch (IOException | JacksonException e) {
+      throw new MeasurementException("the result of " + id + " cannot be read: " + e, e);
+    }
+  }
+
+  /** One fork of JMH's JSON. */
+  static Fork parse(String json) throws MeasurementException {
+    List<?> results = JSON.std.listFrom(json);
+    if (results.size() != 1) {
+      throw new MeasurementException("expected one result of JMH, got " + results.size());
+    }
+    Map<?, ?> result = (Map<?, ?>) results.getFirst();
+    Map<?, ?> primary = (Map<?, ?>) result.get("primaryMetric");
+    TimeUnits units = TimeUnits.parse((String) primary.get("scoreUnit"));
+    double[] times = iterations(primary);
+    for (int i = 0; i < times.length; i++) {
+      times[i] = units.nsPerOperation(times[i]);
+    }
+    Map<?, ?> secondary = (Map<?, ?>) result.get("secondaryMetrics");
+    return new Fork(
+        Fork.lowerHalf(times),
+        secondary(secondary, CpuTimeProfiler.LABEL),
+        secondary(secondary, "gc.alloc.rate.norm"));
+  }
+
+  private static double secondary(Map<?, ?> metrics, String label) {
+    for (Map.Entry<?, ?> metric : metrics.entrySet()) {
+      if (((String) metric.getKey()).endsWith(label)) { // old versions put a dot in front
+        return Fork.lowerHalf(iterations((Map<?, ?>) metric.getValue()));
+      }
+    }
+    return Double.NaN;
+  }
+
+  private static double[] iterations(Map<?, ?> metric) {
+    List<?> forks = (List<?>) metric.get("rawData");
+    return ((List<?>) forks.getFirst())
+        .stream().mapToDouble(value -> ((Number) value).doubleValue()).toArray();
+  }
+}
