@@ -56,7 +56,9 @@ final class Fork {
       case IDENTITY_SMALL, IDENTITY_LARGE ->
           switch (side) {
             case NEREID -> new NereidIdentity(places.repository(), workload);
-            case TRITON -> new TritonIdentity(places, workload);
+            case TRITON -> new TritonIdentity(places, workload, TritonServer.Calls.FOREIGN);
+            case TRITON_JAVACPP ->
+                new TritonIdentity(places, workload, TritonServer.Calls.JAVACPP);
             case ONNXRUNTIME, DJL ->
                 throw new IllegalArgumentException(side.label + " has no identity model");
           };
@@ -66,7 +68,7 @@ final class Fork {
           case NEREID -> new NereidOnnx(onnx);
           case ONNXRUNTIME -> new OrtOnnx(onnx);
           case DJL -> new DjlOnnx(onnx);
-          case TRITON ->
+          case TRITON, TRITON_JAVACPP ->
               throw new IllegalArgumentException(side.label + " has no backend for ONNX here");
         };
       }

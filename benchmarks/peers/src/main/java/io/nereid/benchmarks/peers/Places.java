@@ -26,6 +26,10 @@ record Places(Path project, Path directory) {
     return existing(directory.resolve("lib")).toString();
   }
 
+  Path tritonLibrary() {
+    return existing(directory.resolve("lib/libtritonserver.so"));
+  }
+
   Path digits() {
     return existing(project.resolve("examples/models/digits/1/model.onnx"));
   }

@@ -6,6 +6,7 @@ import java.util.Locale;
 enum Side {
   NEREID("Nereid"),
   TRITON("Triton's core"),
+  TRITON_JAVACPP("Triton's core by JavaCPP"),
   ONNXRUNTIME("ONNX Runtime's Java API"),
   DJL("DJL");
 
@@ -16,6 +17,12 @@ enum Side {
   }
 
   String id() {
-    return name().toLowerCase(Locale.ROOT);
+    return name().toLowerCase(Locale.ROOT).replace('_', '-');
+  }
+
+  /** As on the command line. */
+  @Override
+  public String toString() {
+    return id();
   }
 }

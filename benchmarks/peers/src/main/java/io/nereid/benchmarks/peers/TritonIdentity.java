@@ -2,15 +2,15 @@ package io.nereid.benchmarks.peers;
 
 import java.util.concurrent.locks.LockSupport;
 
-/** Triton's core with the identity model, through JavaCPP. */
+/** Triton's core with the identity model. */
 final class TritonIdentity implements Contender {
 
   private final TritonServer triton;
   private final Workload workload;
   private final TritonOutputs outputs;
 
-  TritonIdentity(Places places, Workload workload) {
-    triton = new TritonServer(places);
+  TritonIdentity(Places places, Workload workload, TritonServer.Calls calls) {
+    triton = new TritonServer(places, calls);
     this.workload = workload;
     outputs = new TritonOutputs(workload);
   }
@@ -32,7 +32,7 @@ final class TritonIdentity implements Contender {
 
   private final class Waiting implements Caller {
 
-    private final TritonRequest request = new TritonRequest(triton, outputs, workload, this::wake);
+    private final TritonRequest request = triton.newRequest(outputs, workload, this::wake);
     private Thread caller;
     private volatile boolean pending;
 
@@ -61,7 +61,7 @@ final class TritonIdentity implements Contender {
 
   private final class Resending implements Sender {
 
-    private final TritonRequest request = new TritonRequest(triton, outputs, workload, this::answered);
+    private final TritonRequest request = triton.newRequest(outputs, workload, this::answered);
     private final Answers answers;
 
     Resending(Answers answers) {

@@ -34,7 +34,7 @@ final class TritonOutputs {
       }
     }
     MemorySegment segment = Arena.ofAuto().allocate(byteSize, ALIGNMENT);
-    return new Output(segment, new TritonCallbacks.Address(segment.address()));
+    return new Output(segment, new TritonRequest.Address(segment.address()));
   }
 
   void give(Output output) {
