@@ -14,6 +14,8 @@ import tools.jackson.jr.ob.JSON;
 /** The process that a side has for itself: runs the cases one after the other. */
 final class Fork {
 
+  private static final Duration STEP = Duration.ofMillis(20);
+
   private Fork() {}
 
   /**
@@ -36,7 +38,7 @@ final class Fork {
       try (Contender contender = open(side, workload, places)) {
         // What is compiled for one case serves the others: none is measured before all ran.
         for (Case each : cases) {
-          Load.run(contender, each, Duration.ZERO, timing.warmUp());
+          Load.run(contender, each, timing.warmUp(), STEP);
         }
         for (Case each : cases) {
           ForkCase seen = Load.run(contender, each, timing.warmUp(), timing.measured());

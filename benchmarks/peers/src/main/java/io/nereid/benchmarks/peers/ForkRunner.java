@@ -16,7 +16,7 @@ import tools.jackson.jr.ob.JSON;
 final class ForkRunner {
 
   /** Beyond what a fork needs by its timing, even on a machine that does much else. */
-  private static final Duration PATIENCE = Duration.ofMinutes(3);
+  private static final Duration PATIENCE = Duration.ofMinutes(10);
 
   private static final int TOLD_LINES = 20;
 

@@ -17,6 +17,7 @@ final class Load {
   private static final int STRIDE = 16;
 
   private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration STEP = Duration.ofMillis(20);
 
   private static final OperatingSystemMXBean SYSTEM =
       ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
@@ -35,7 +36,7 @@ final class Load {
     running = new CountDownLatch(load.inFlight());
   }
 
-  /** Loads for {@code warmUp}, and then measures. */
+  /** Loads until {@code warmUp} of processor time is spent, and then measures. */
   static ForkCase run(Contender contender, Case load, Duration warmUp, Duration measured) {
     return new Load(contender, load).run(warmUp, measured);
   }
@@ -46,13 +47,26 @@ final class Load {
       for (int i = 1; i <= load.inFlight(); i++) {
         used.add(load.mode() == Case.Mode.WAITING ? startCaller(i) : startSender(i));
       }
-      pause(warmUp);
+      spend(warmUp);
       ForkCase seen = measure(measured);
       stop();
       return seen;
     } finally {
       stopped = true;
       closeAll(used);
+    }
+  }
+
+  /**
+   * Waits until the process has had so much processor time: on a machine that does much else, a
+   * time by the clock would measure code that is not compiled yet.
+   */
+  private void spend(Duration cpuTime) {
+    long startCpuNs = SYSTEM.getProcessCpuTime();
+    long startNs = System.nanoTime();
+    while (SYSTEM.getProcessCpuTime() - startCpuNs < cpuTime.toNanos()
+        && System.nanoTime() - startNs < PATIENCE.toNanos()) {
+      pause(STEP);
     }
   }
 

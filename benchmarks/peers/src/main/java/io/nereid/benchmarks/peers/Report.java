@@ -57,11 +57,11 @@ final class Report {
     Timing timing = results.timing();
     return text.append(
             format(
-                "%n%s; versions %s. Each fork warmed up %d ms and measured %d ms a case.%n",
+                "%n%s; versions %s. Each case was measured for %d ms in each fork, after twice %d ms of processor time.%n",
                 machine,
                 Versions.describe(),
-                timing.warmUp().toMillis(),
-                timing.measured().toMillis()))
+                timing.measured().toMillis(),
+                timing.warmUp().toMillis()))
         .toString();
   }
 
@@ -127,7 +127,7 @@ final class Report {
     root.put("at", results.at().toString());
     root.put("machine", machine);
     root.put("versions", Versions.describe());
-    root.put("warm_up_ms", results.timing().warmUp().toMillis());
+    root.put("warm_up_cpu_ms", results.timing().warmUp().toMillis());
     root.put("measured_ms", results.timing().measured().toMillis());
     root.put("comparisons", comparisons.stream().map(Report::json).toList());
     return root;
