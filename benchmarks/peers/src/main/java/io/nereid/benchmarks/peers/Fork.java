@@ -59,8 +59,7 @@ final class Fork {
           switch (side) {
             case NEREID -> new NereidIdentity(places.repository(), workload);
             case TRITON -> new TritonIdentity(places, workload, TritonServer.Calls.FOREIGN);
-            case TRITON_JAVACPP ->
-                new TritonIdentity(places, workload, TritonServer.Calls.JAVACPP);
+            case TRITON_JAVACPP -> new TritonIdentity(places, workload, TritonServer.Calls.JAVACPP);
             case ONNXRUNTIME, DJL ->
                 throw new IllegalArgumentException(side.label + " has no identity model");
           };

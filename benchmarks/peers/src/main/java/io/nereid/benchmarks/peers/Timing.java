@@ -5,7 +5,8 @@ import java.time.Duration;
 /**
  * How long a case takes in a fork.
  *
- * @param warmUp processor time under load before anything is counted; twice, the first time for all cases
+ * @param warmUp processor time under load before anything is counted; twice, the first time for all
+ *     cases
  * @param measured what is counted
  */
 record Timing(Duration warmUp, Duration measured) {

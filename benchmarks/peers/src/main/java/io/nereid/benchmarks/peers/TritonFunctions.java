@@ -22,8 +22,7 @@ import java.util.Arrays;
 final class TritonFunctions {
 
   /** Told of a response or a request: which, flags, and the user pointer. */
-  static final FunctionDescriptor TOLD =
-      FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_INT, JAVA_LONG);
+  static final FunctionDescriptor TOLD = FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_INT, JAVA_LONG);
 
   /**
    * Wants memory for an output: allocator, name, bytes, preferred memory type and its id, user
