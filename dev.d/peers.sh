@@ -7,14 +7,15 @@ peers_native=$root/benchmarks/peers/native
 # What Triton's core is linked with and only a machine with a GPU has: without one, the CUDA runtime
 # has nothing to say but that, and DCGM is not called at all when metrics are off.
 build_gpu_libraries() {
-  local lib=$peers_directory/lib
-  if [[ $(ldconfig -p) != *libcudart.so.12* ]]; then
-    cc -std=c11 -O2 -fPIC -shared -Wall -Wextra -Werror -Wl,-soname,libcudart.so.12 \
+  local lib=$peers_directory/lib installed
+  installed=$(PATH=$PATH:/usr/sbin:/sbin ldconfig -p)
+  if [[ $installed != *libcudart.so.12* ]]; then
+    "${CC:-cc}" -std=c11 -O2 -fPIC -shared -Wall -Wextra -Werror -Wl,-soname,libcudart.so.12 \
       "-Wl,--version-script=$peers_native/no_gpu.map" -o "$lib/libcudart.so.12" \
       "$peers_native/no_gpu.c"
   fi
-  if [[ $(ldconfig -p) != *libdcgm.so.3* ]]; then
-    cc -shared -x c -Wl,-soname,libdcgm.so.3 -o "$lib/libdcgm.so.3" /dev/null
+  if [[ $installed != *libdcgm.so.3* ]]; then
+    "${CC:-cc}" -shared -x c -Wl,-soname,libdcgm.so.3 -o "$lib/libdcgm.so.3" /dev/null
   fi
 }
 
