@@ -60,14 +60,15 @@ final class Fork {
             case NEREID -> new NereidIdentity(places.repository(), workload);
             case TRITON -> new TritonIdentity(places, workload, TritonServer.Calls.FOREIGN);
             case TRITON_JAVACPP -> new TritonIdentity(places, workload, TritonServer.Calls.JAVACPP);
-            case ONNXRUNTIME, DJL ->
+            case ONNXRUNTIME, ONNXRUNTIME_ASLEEP, DJL ->
                 throw new IllegalArgumentException(side.label + " has no identity model");
           };
       case DIGITS, MINILM -> {
         OnnxModel onnx = OnnxModel.of(workload, places);
         yield switch (side) {
           case NEREID -> new NereidOnnx(onnx);
-          case ONNXRUNTIME -> new OrtOnnx(onnx);
+          case ONNXRUNTIME -> new OrtOnnx(onnx, true);
+          case ONNXRUNTIME_ASLEEP -> new OrtOnnx(onnx, false);
           case DJL -> new DjlOnnx(onnx);
           case TRITON, TRITON_JAVACPP ->
               throw new IllegalArgumentException(side.label + " has no backend for ONNX here");

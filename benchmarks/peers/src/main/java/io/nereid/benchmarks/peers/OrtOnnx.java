@@ -11,8 +11,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * An ONNX file through ONNX Runtime's own Java API, with a session's settings as they are by
- * themselves. Each caller keeps its tensors, those for outputs too, so a call makes none.
+ * An ONNX file through ONNX Runtime's own Java API, with a session's settings as they are but one.
+ * Each caller keeps its tensors, those for outputs too, so a call makes none.
  */
 final class OrtOnnx implements Contender {
 
@@ -21,9 +21,17 @@ final class OrtOnnx implements Contender {
   private final OrtSession session;
   private final float expected;
 
-  OrtOnnx(OnnxModel onnx) {
+  /**
+   * Opens a session.
+   *
+   * @param spinning whether its threads spin while they wait for work, as they do by themselves
+   */
+  OrtOnnx(OnnxModel onnx, boolean spinning) {
     this.onnx = onnx;
     try (var options = new OrtSession.SessionOptions()) {
+      if (!spinning) {
+        options.addConfigEntry("session.intra_op.allow_spinning", "0");
+      }
       session = environment.createSession(onnx.file().toString(), options);
     } catch (OrtException e) {
       throw new IllegalStateException("ONNX Runtime cannot open " + onnx.file(), e);

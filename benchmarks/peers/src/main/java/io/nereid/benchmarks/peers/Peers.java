@@ -37,8 +37,10 @@ final class Peers implements Callable<Integer> {
       names = "--peer",
       paramLabel = "PEER",
       split = ",",
-      description =
-          "triton, triton-javacpp, onnxruntime or djl; several with commas (default: all)")
+      description = {
+        "triton, triton-javacpp, onnxruntime, onnxruntime-asleep or djl;",
+        "several with commas (default: all)"
+      })
   private Set<Side> chosen = EnumSet.complementOf(EnumSet.of(Side.NEREID));
 
   @Option(

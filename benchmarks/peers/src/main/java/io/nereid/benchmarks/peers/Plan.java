@@ -6,7 +6,7 @@ import java.util.Locale;
 /** Cases that a fork runs together, and who runs them beside Nereid. */
 enum Plan {
   IDENTITY("The identity model", List.of(Side.TRITON, Side.TRITON_JAVACPP), Case.identity()),
-  ONNX("ONNX models", List.of(Side.ONNXRUNTIME, Side.DJL), Case.onnx());
+  ONNX("ONNX models", List.of(Side.ONNXRUNTIME, Side.ONNXRUNTIME_ASLEEP, Side.DJL), Case.onnx());
 
   final String title;
   private final List<Side> peers;

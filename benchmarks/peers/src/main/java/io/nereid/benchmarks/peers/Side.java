@@ -8,6 +8,7 @@ enum Side {
   TRITON("Triton's core"),
   TRITON_JAVACPP("Triton's core by JavaCPP"),
   ONNXRUNTIME("ONNX Runtime's Java API"),
+  ONNXRUNTIME_ASLEEP("ONNX Runtime's Java API, no spinning"),
   DJL("DJL");
 
   final String label;
