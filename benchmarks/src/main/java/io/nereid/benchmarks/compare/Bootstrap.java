@@ -13,10 +13,10 @@ import java.util.SplittableRandom;
  * the spread that it finds is widened by the factor by which Student's t exceeds the normal
  * distribution for as many pairs.
  */
-final class Bootstrap {
+public final class Bootstrap {
 
   /** Below this many pairs there is no interval worth the name. */
-  static final int LEAST_PAIRS = 4;
+  public static final int LEAST_PAIRS = 4;
 
   private static final int RESAMPLES = 2000;
   private static final double NORMAL_95 = 1.959964;
@@ -30,7 +30,7 @@ final class Bootstrap {
    * @param comparisonCount how many ratios are judged beside this one, itself included
    * @param seed of the resampling: the same data gives the same interval
    */
-  static Estimate estimate(double[] logRatios, int comparisonCount, long seed) {
+  public static Estimate estimate(double[] logRatios, int comparisonCount, long seed) {
     int count = logRatios.length;
     if (count < LEAST_PAIRS) {
       throw new IllegalArgumentException(

@@ -10,7 +10,7 @@ package io.nereid.benchmarks.compare;
  * @param strictHigh its upper end
  * @param pairCount how many pairs of forks it comes from
  */
-record Estimate(
+public record Estimate(
     double ratio, double low, double high, double strictLow, double strictHigh, int pairCount) {
 
   /** Half of the 95 % interval, as a share of the ratio. */

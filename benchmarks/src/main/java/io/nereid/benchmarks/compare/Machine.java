@@ -6,7 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /** What a comparison ran on. */
-final class Machine {
+public final class Machine {
 
   private Machine() {}
 
@@ -16,7 +16,8 @@ final class Machine {
         / Runtime.getRuntime().availableProcessors();
   }
 
-  static String describe() {
+  /** Processor, system and Java, and how busy it is now. */
+  public static String describe() {
     String processor = "";
     try {
       processor =

@@ -7,11 +7,12 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /** A time on the command line, such as 90s. */
-final class TimeOption implements ITypeConverter<Duration> {
+public final class TimeOption implements ITypeConverter<Duration> {
 
   private static final Pattern FORM = Pattern.compile("([1-9]\\d{0,5})([smh])");
 
-  TimeOption() {}
+  /** Made by picocli. */
+  public TimeOption() {}
 
   @Override
   public Duration convert(String value) {

@@ -1,0 +1,205 @@
+package io.nereid.benchmarks.peers;
+
+import com.sun.management.OperatingSystemMXBean;
+import java.lang.management.ManagementFactory;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.concurrent.atomic.AtomicReference;
+
+/** Keeps a number of requests in flight and counts the answers. */
+final class Load {
+
+  /** So far apart that two counters never share a cache line. */
+  private static final int STRIDE = 16;
+
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration STEP = Duration.ofMillis(20);
+
+  private static final OperatingSystemMXBean SYSTEM =
+      ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
+
+  private final Contender contender;
+  private final Case load;
+  private final AtomicLongArray counts;
+  private final CountDownLatch running;
+  private final AtomicReference<Throwable> failure = new AtomicReference<>();
+  private volatile boolean stopped;
+
+  private Load(Contender contender, Case load) {
+    this.contender = contender;
+    this.load = load;
+    counts = new AtomicLongArray((load.inFlight() + 1) * STRIDE);
+    running = new CountDownLatch(load.inFlight());
+  }
+
+  /** Loads until {@code warmUp} of processor time is spent, and then measures. */
+  static ForkCase run(Contender contender, Case load, Duration warmUp, Duration measured) {
+    return new Load(contender, load).run(warmUp, measured);
+  }
+
+  private ForkCase run(Duration warmUp, Duration measured) {
+    List<AutoCloseable> used = new ArrayList<>();
+    try {
+      for (int i = 1; i <= load.inFlight(); i++) {
+        used.add(load.mode() == Case.Mode.WAITING ? startCaller(i) : startSender(i));
+      }
+      spend(warmUp);
+      ForkCase seen = measure(measured);
+      stop();
+      return seen;
+    } finally {
+      stopped = true;
+      closeAll(used);
+    }
+  }
+
+  /**
+   * Waits until the process has had so much processor time: on a machine that does much else, a
+   * time by the clock would measure code that is not compiled yet.
+   */
+  private void spend(Duration cpuTime) {
+    long startCpuNs = SYSTEM.getProcessCpuTime();
+    long startNs = System.nanoTime();
+    while (SYSTEM.getProcessCpuTime() - startCpuNs < cpuTime.toNanos()
+        && System.nanoTime() - startNs < PATIENCE.toNanos()) {
+      pause(STEP);
+    }
+  }
+
+  /** At least as long as said, and until there was an answer. */
+  private ForkCase measure(Duration atLeast) {
+    long before = total();
+    long startCpuNs = SYSTEM.getProcessCpuTime();
+    long startNs = System.nanoTime();
+    do {
+      pause(atLeast);
+    } while (total() == before && System.nanoTime() - startNs < PATIENCE.toNanos());
+    long elapsedNs = System.nanoTime() - startNs;
+    long cpuNs = SYSTEM.getProcessCpuTime() - startCpuNs;
+    long requests = total() - before;
+    if (requests == 0) {
+      throw new IllegalStateException(
+          "%s: expected answers within %d s, got none".formatted(load.id(), PATIENCE.toSeconds()));
+    }
+    return new ForkCase(requests, elapsedNs, cpuNs, contender.answer());
+  }
+
+  private AutoCloseable startCaller(int index) {
+    Contender.Caller caller = contender.caller();
+    Thread.ofVirtual()
+        .name("caller-" + index)
+        .start(() -> {
+          try {
+            while (!stopped) {
+              caller.call();
+              count(index);
+            }
+          } catch (Throwable t) { // whatever it is, the run must end and say so
+            fail(t);
+          } finally {
+            running.countDown();
+          }
+        });
+    return caller;
+  }
+
+  private AutoCloseable startSender(int index) {
+    Sending sending = new Sending(index);
+    sending.sender.send();
+    return sending.sender;
+  }
+
+  /** Answers each answer with the next request. */
+  private final class Sending implements Contender.Answers {
+
+    private final int index;
+    private final Contender.Sender sender;
+
+    Sending(int index) {
+      this.index = index;
+      sender = contender.sender(this);
+    }
+
+    @Override
+    public void answered() {
+      count(index);
+      if (stopped) {
+        running.countDown();
+        return;
+      }
+      try {
+        sender.send();
+      } catch (Throwable t) { // whatever it is, the run must end and say so
+        failed(t);
+      }
+    }
+
+    @Override
+    public void failed(Throwable failure) {
+      fail(failure);
+      running.countDown();
+    }
+  }
+
+  /** One writer a counter. */
+  private void count(int index) {
+    int at = index * STRIDE;
+    counts.setOpaque(at, counts.getPlain(at) + 1);
+  }
+
+  private long total() {
+    long total = 0;
+    for (int i = 1; i <= load.inFlight(); i++) {
+      total += counts.getOpaque(i * STRIDE);
+    }
+    return total;
+  }
+
+  private void fail(Throwable t) {
+    failure.compareAndSet(null, t);
+    stopped = true;
+  }
+
+  private void pause(Duration time) {
+    try {
+      Thread.sleep(time);
+    } catch (InterruptedException e) {
+      throw new IllegalStateException("interrupted while measuring " + load.id(), e);
+    }
+    Throwable t = failure.get();
+    if (t != null) {
+      throw new IllegalStateException(load.id() + " failed", t);
+    }
+  }
+
+  private void stop() {
+    stopped = true;
+    try {
+      if (!running.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
+        throw new IllegalStateException(
+            "%s: %d requests were not answered within %s"
+                .formatted(load.id(), running.getCount(), PATIENCE));
+      }
+    } catch (InterruptedException e) {
+      throw new IllegalStateException("interrupted while stopping " + load.id(), e);
+    }
+  }
+
+  /** After a failure requests may be under way still: then the process ends with them. */
+  private void closeAll(List<AutoCloseable> used) {
+    if (running.getCount() > 0) {
+      return;
+    }
+    for (AutoCloseable each : used) {
+      try {
+        each.close();
+      } catch (Exception e) {
+        throw new IllegalStateException("closing " + each + " failed", e);
+      }
+    }
+  }
+}

@@ -1,0 +1,29 @@
+package io.nereid.benchmarks.peers;
+
+import java.util.Locale;
+
+/** Whose runtime answers the requests of a fork. */
+enum Side {
+  NEREID("Nereid"),
+  TRITON("Triton's core"),
+  TRITON_JAVACPP("Triton's core by JavaCPP"),
+  ONNXRUNTIME("ONNX Runtime's Java API"),
+  ONNXRUNTIME_ASLEEP("ONNX Runtime's Java API, no spinning"),
+  DJL("DJL");
+
+  final String label;
+
+  Side(String label) {
+    this.label = label;
+  }
+
+  String id() {
+    return name().toLowerCase(Locale.ROOT).replace('_', '-');
+  }
+
+  /** As on the command line. */
+  @Override
+  public String toString() {
+    return id();
+  }
+}
