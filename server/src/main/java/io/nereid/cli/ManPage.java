@@ -47,7 +47,9 @@ final class ManPage {
   private void head(String product) {
     UsageMessageSpec usage = command.usageMessage();
     // Without a date: the same sources make the same page.
-    line(".TH \"%s\" \"1\" \"\" \"%s\" \"Nereid\"".formatted(name.toUpperCase(Locale.ROOT), product));
+    line(
+        ".TH \"%s\" \"1\" \"\" \"%s\" \"Nereid\""
+            .formatted(name.toUpperCase(Locale.ROOT), product));
     // Paragraphs that are not filled to the right margin, and words that are not hyphenated.
     line(".nh");
     line(".ad l");
@@ -113,8 +115,7 @@ final class ManPage {
     command.subcommands().values().stream()
         .map(CommandLine::getCommandSpec)
         .filter(sub -> !sub.usageMessage().hidden())
-        .forEach(sub ->
-            item("\\fB" + escaped(sub.name()) + "\\fR", summary(sub)));
+        .forEach(sub -> item("\\fB" + escaped(sub.name()) + "\\fR", summary(sub)));
   }
 
   private void exitCodes() {
