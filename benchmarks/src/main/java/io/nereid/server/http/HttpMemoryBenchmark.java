@@ -53,7 +53,13 @@ public class HttpMemoryBenchmark {
     nereid = Nereid.create();
     nereid.load(BenchmarkModels.anyIdentity());
     ServerState state = ServerState.builder(nereid).build();
-    context = new HttpContext(state, HttpLimits.DEFAULT, new ConnectionWatch(), AccessControl.OPEN);
+    context =
+        new HttpContext(
+            state,
+            HttpLimits.DEFAULT,
+            new ConnectionWatch(),
+            AccessControl.OPEN,
+            HeapBudget.ofThisProcess());
     request = BenchmarkRequests.http(form.equals("json"), elements);
   }
 
