@@ -6,6 +6,24 @@
 #include "request_check.h"
 
 namespace nereid {
+namespace {
+
+// Waking a thread takes longer, and as much again to hear from it.
+constexpr int64_t kShortExecutionNs = 5'000;
+
+// About 3 us in all.
+constexpr int kMostLooks = 16;
+constexpr int kPausesBetweenLooks = 4;
+
+void Pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#else
+  std::this_thread::yield();
+#endif
+}
+
+}  // namespace
 
 Scheduler::Scheduler(const SchedulerContext& context)
     : context_(context),
@@ -47,6 +65,9 @@ Status Scheduler::WhyRefused(const Request& request) const {
 
 int32_t Scheduler::Submit(Request& request) {
   std::unique_lock lock(mutex_);
+  if (idle_.empty() && queue_.empty()) {
+    AwaitShortExecution(request, lock);
+  }
   const int64_t now_ns = request.submit_ns;
   Status status = MayEnter(request, now_ns);
   if (status.ok() && MayRunInline(request, now_ns)) {
@@ -85,14 +106,33 @@ int32_t Scheduler::Submit(Request& request) {
   return NRD_PENDING;
 }
 
-bool Scheduler::MayRunInline(const Request& request, int64_t now_ns) const {
-  if (!config_.allow_inline || (context_.backend.flags & NRD_BACKEND_OWN_THREAD) != 0 ||
-      (request.record.flags & NRD_REQUEST_NO_INLINE) != 0 || idle_.empty() || !queue_.empty() ||
-      warming_up_ || estimate_ns_ > config_.inline_budget_ns) {
-    return false;
+// An execution that takes less than waking a thread is waited for here, if it ends as soon as it
+// should: its thread may have lost the processor. The request is nobody else's yet, and keeps the
+// scheduler alive.
+void Scheduler::AwaitShortExecution(const Request& request, std::unique_lock<std::mutex>& lock) {
+  if (estimate_ns_ == 0 || estimate_ns_ > kShortExecutionNs || !TakesInline(request)) {
+    return;
   }
-  // That thread has others to answer, the timer's even those of other models.
-  if (Completion::InCallback()) {
+  for (int look = 0; look < kMostLooks && idle_.empty() && queue_.empty(); ++look) {
+    lock.unlock();
+    for (int i = 0; i < kPausesBetweenLooks; ++i) {
+      Pause();
+    }
+    lock.lock();
+  }
+}
+
+// Whether the submitting thread may execute anything.
+bool Scheduler::TakesInline(const Request& request) const {
+  return config_.allow_inline && (context_.backend.flags & NRD_BACKEND_OWN_THREAD) == 0 &&
+         (request.record.flags & NRD_REQUEST_NO_INLINE) == 0 && !warming_up_ &&
+         // That thread has others to answer, the timer's even those of other models.
+         !Completion::InCallback();
+}
+
+bool Scheduler::MayRunInline(const Request& request, int64_t now_ns) const {
+  if (idle_.empty() || !queue_.empty() || estimate_ns_ > config_.inline_budget_ns ||
+      !TakesInline(request)) {
     return false;
   }
   const WaitingRequest alone{.rows = request.rows, .enqueue_ns = now_ns, .joins = true};

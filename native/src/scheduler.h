@@ -87,6 +87,8 @@ class Scheduler final : public RequestRunner, public TimerTarget {
   // With the lock held.
   inline Status MayEnter(const Request& request, int64_t now_ns) const;
   Status WhyRefused(const Request& request) const;
+  void AwaitShortExecution(const Request& request, std::unique_lock<std::mutex>& lock);
+  bool TakesInline(const Request& request) const;
   bool MayRunInline(const Request& request, int64_t now_ns) const;
   bool TakeBatch(Instance& instance);
   void LookAtQueue();
