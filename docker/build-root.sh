@@ -47,4 +47,4 @@ chmod 644 "$home/nereid.aot"
 
 ln -s "$home/bin/nereid" /usr/local/bin/nereid
 rm -rf "$unpacked" "$home/docs" "$home/share/man" "$home/share/systemd"
-rm -rf /tmp/* /var/tmp/* /root/.cache /var/lib/apt/lists/* /var/cache/apt/* /var/log/*.log
+rm -rf /tmp/* /var/tmp/* ~root/.cache /var/lib/apt/lists/* /var/cache/apt/* /var/log/*.log

@@ -11,6 +11,9 @@ final class RequestHeadParser implements HeadSource {
 
   private static final int MAX_METHOD_LENGTH = 16;
 
+  /** What a client that wants to encrypt begins with; such a client waits for an answer. */
+  private static final int TLS_HANDSHAKE = 22;
+
   private final ConnectionInput input;
   private final int maxBytes;
   private final KeptFields kept; // null: none
@@ -48,6 +51,9 @@ final class RequestHeadParser implements HeadSource {
   public RequestHead parse() throws IOException {
     http10 = false;
     skipEmptyLines();
+    if (input.bytes()[input.position()] == TLS_HANDSHAKE) {
+      throw malformed("expected a request line, got a TLS handshake: this port is not encrypted");
+    }
     int length = awaitHead();
     byte[] bytes = input.bytes();
     int start = input.position();

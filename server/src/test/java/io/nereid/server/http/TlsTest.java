@@ -493,7 +493,11 @@ class TlsTest {
   void aPlainPortIsNotEncrypted() throws Exception {
     try (TestServer server = new TestServer();
         Socket socket = socket(trusting, server)) {
-      assertThrows(IOException.class, () -> ((SSLSocket) socket).startHandshake());
+      socket.setSoTimeout(10_000);
+      // At once, and not when the time for sending a request is up.
+      Exception refusal =
+          assertThrows(IOException.class, () -> ((SSLSocket) socket).startHandshake());
+      assertTrue(refusal.getMessage().contains("SSL message"), refusal.toString());
     }
   }
 }
