@@ -50,9 +50,8 @@ class CancellationTest {
       gate.awaitBatch();
       client.socket().setSoLinger(true, 0); // a reset, as of a client that crashed
       client.hangUp();
-      Thread.sleep(200); // several looks of the watch
-      gate.open(1);
       TestServer.await(() -> gate.sawCancel, "the backend was not told");
+      gate.open(1);
     }
   }
 

@@ -264,8 +264,8 @@ class StreamsTest {
       TestServer.await(() -> server.statistics("gate").pendingCount() == 1, "nothing waits");
       client.hangUp();
       TestServer.await(() -> server.statistics("gate").failCancelled() == 1, "it still waits");
-      gate.open(1);
       TestServer.await(() -> gate.sawCancel, "the backend was not told");
+      gate.open(1);
       TestServer.await(() -> server.http().connectionCount() == 0, "the connection is still open");
     }
   }
