@@ -2,6 +2,7 @@ package io.nereid.server.http;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 
 /**
  * The body as it is on the wire: of a length that is known before, in chunks, or, where the
@@ -112,12 +113,31 @@ final class BodyReader implements RequestBody {
     return length != UNKNOWN_LENGTH && count <= left && count <= input.available();
   }
 
+  /** Whether what {@link #isBuffered} is this text; then it is taken as read. */
+  boolean takeBuffered(byte[] text, int count) throws ClientGoneException {
+    int from = input.position();
+    if (!Arrays.equals(input.bytes(), from, from + count, text, 0, count)) {
+      return false;
+    }
+    takeBuffered(count);
+    return true;
+  }
+
   /** Has JSON that {@link #isBuffered} read where it lies; taken as read. */
   void bufferedJson(JsonReader json, int count) throws ClientGoneException {
     json.reset(input.bytes(), input.position(), count);
+    takeBuffered(count);
+  }
+
+  private void takeBuffered(int count) throws ClientGoneException {
     input.skip(count);
     taken(count);
     awaitsContinue = false; // the client did not
+  }
+
+  /** Copies what was taken last and has not been read over since. */
+  void copyTaken(byte[] to, int count) {
+    System.arraycopy(input.bytes(), input.position() - count, to, 0, count);
   }
 
   /** Reads over the rest, unless it is more than {@code most}; whether the end was reached. */

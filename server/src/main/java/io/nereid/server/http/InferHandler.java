@@ -18,6 +18,7 @@ final class InferHandler {
   private final ConnectionGuard guard;
   private final JsonReader json;
   private final RequestFacts facts;
+  private final LastInfer last = new LastInfer();
 
   private RequestedOutputs outputs;
   private RequestSlices slices;
@@ -47,17 +48,18 @@ final class InferHandler {
     }
     long jsonLength = jsonLength(head.fields().inferenceHeaderLength(), body.length());
     raw = jsonLength == 0;
-    outputs = new RequestedOutputs();
     slices = new RequestSlices(context.state().sharedMemory());
     boolean answered = false;
     try (InferRequest request = model.newRequest()) {
       if (raw) {
+        outputs = new RequestedOutputs();
         new RawInferRequest(model).read(body, request);
       } else {
         InferRequestParser parser =
-            new InferRequestParser(json, context.limits(), model, request, outputs, slices);
+            new InferRequestParser(json, context.limits(), model, request, slices, last);
         try {
           parser.parse(bodyReader, body, jsonLength);
+          outputs = parser.outputs();
         } finally {
           facts.id(parser.id());
         }

@@ -26,8 +26,10 @@ final class InferRequestParser {
   private final Model model;
   private final List<TensorSpec> specs;
   private final InferRequest request;
-  private final RequestedOutputs outputs;
   private final RequestSlices slices;
+  private final LastInfer last;
+
+  private RequestedOutputs outputs = new RequestedOutputs();
 
   /** Inputs whose elements follow the JSON part, in their order. */
   private final List<BinaryInput> binaryInputs = new ArrayList<>(2);
@@ -35,22 +37,30 @@ final class InferRequestParser {
   private boolean hasInputs;
   private String id = "";
 
-  private record BinaryInput(String name, Tensor tensor) {}
+  /** Whether the text says it all: nothing came from elements in it, or from shared memory. */
+  private boolean repeatable = true;
+
+  private record BinaryInput(InputDescription input, Tensor tensor) {}
 
   InferRequestParser(
       JsonReader json,
       HttpLimits limits,
       Model model,
       InferRequest request,
-      RequestedOutputs outputs,
-      RequestSlices slices) {
+      RequestSlices slices,
+      LastInfer last) {
     this.json = json;
     this.limits = limits;
     this.model = model;
     this.specs = model.spec().inputs();
     this.request = request;
-    this.outputs = outputs;
     this.slices = slices;
+    this.last = last;
+  }
+
+  /** What the request wants, after it was parsed. */
+  RequestedOutputs outputs() {
+    return outputs;
   }
 
   /** What the request calls itself; empty: nothing, or nothing so far. */
@@ -66,14 +76,10 @@ final class InferRequestParser {
   void parse(BodyReader buffered, RequestBody body, long jsonLength) throws IOException {
     long length = jsonLength == RequestHead.ABSENT ? body.length() : jsonLength;
     if (buffered == body && length != RequestBody.UNKNOWN_LENGTH && buffered.isBuffered(length)) {
-      buffered.bufferedJson(json, (int) length);
+      readBuffered(buffered, length);
     } else {
       json.reset(body, length == RequestBody.UNKNOWN_LENGTH ? Long.MAX_VALUE : length);
-    }
-    try {
-      readObject(json);
-    } catch (UncheckedIOException e) {
-      throw e.getCause();
+      readJson();
     }
     if (jsonLength == RequestHead.ABSENT && !binaryInputs.isEmpty()) {
       throw HttpFailure.badRequest(
@@ -83,13 +89,39 @@ final class InferRequestParser {
     readBinaryInputs(body);
   }
 
+  private void readBuffered(BodyReader body, long length) throws IOException {
+    if (last.isRepeated(body, length)) {
+      name(last.id());
+      for (InputDescription input : last.inputs()) {
+        allocateBinary(input);
+      }
+      outputs = last.outputs();
+      outputs.select(request);
+      return;
+    }
+    body.bufferedJson(json, (int) length);
+    readJson();
+    if (repeatable && outputs.isPlain()) {
+      List<InputDescription> inputs = binaryInputs.stream().map(BinaryInput::input).toList();
+      last.keep(body, length, id, inputs, outputs);
+    }
+  }
+
+  private void readJson() throws IOException {
+    try {
+      readObject(json);
+    } catch (UncheckedIOException e) {
+      throw e.getCause();
+    }
+  }
+
   private void readBinaryInputs(RequestBody body) throws IOException {
-    for (BinaryInput input : binaryInputs) {
-      MemorySegment segment = input.tensor().segment();
+    for (BinaryInput binary : binaryInputs) {
+      MemorySegment segment = binary.tensor().segment();
       if (segment.byteSize() > 0 && !body.readFully(segment)) {
         throw HttpFailure.badRequest(
             "unexpected size for input '"
-                + input.name()
+                + binary.input().name
                 + "', expecting "
                 + segment.byteSize()
                 + " additional bytes for model '"
@@ -109,12 +141,7 @@ final class InferRequestParser {
     for (String name = parser.nextName(); name != null; name = parser.nextName()) {
       parser.next();
       switch (name) {
-        case "id" -> {
-          id = parser.string("id");
-          if (!id.isEmpty()) {
-            request.id(id);
-          }
-        }
+        case "id" -> name(parser.string("id"));
         case "inputs" -> readInputs(parser);
         case "outputs" -> new OutputsParser(model, request, outputs, slices).read(parser);
         case "parameters" -> readParameters(parser);
@@ -124,6 +151,13 @@ final class InferRequestParser {
     parser.expectEnd();
     if (!hasInputs) {
       throw JsonParsing.missing("inputs");
+    }
+  }
+
+  private void name(String id) {
+    this.id = id;
+    if (!id.isEmpty()) {
+      request.id(id);
     }
   }
 
@@ -214,6 +248,7 @@ final class InferRequestParser {
   }
 
   private void readData(JsonReader parser, InputDescription input) {
+    repeatable = false;
     InputDescription.checkJsonType(input.name, input.type);
     input.checkType(spec(input.name), model.name());
     long count = input.elementCount();
@@ -236,6 +271,7 @@ final class InferRequestParser {
   }
 
   private void readRegion(InputDescription input) {
+    repeatable = false;
     input.region.checkComplete();
     input.checkType(spec(input.name), model.name());
     input.checkByteSize(input.region.byteSize(), model.name());
@@ -258,7 +294,7 @@ final class InferRequestParser {
               + limits.bodyBytes()
               + ". Use --http-max-input-size to increase the limit.");
     }
-    binaryInputs.add(new BinaryInput(input.name, allocate(input, byteSize)));
+    binaryInputs.add(new BinaryInput(input, allocate(input, byteSize)));
   }
 
   private Tensor allocate(InputDescription input, long byteSize) {
@@ -284,7 +320,10 @@ final class InferRequestParser {
       parser.next();
       switch (name) {
         case "binary_data_output" -> outputs.binaryByDefault(parser.bool("binary_data_output"));
-        default -> InferParameters.take(name, parser, request);
+        default -> {
+          repeatable = false;
+          InferParameters.take(name, parser, request);
+        }
       }
     }
   }

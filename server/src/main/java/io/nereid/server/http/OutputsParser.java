@@ -45,6 +45,7 @@ final class OutputsParser {
       throw JsonParsing.missing("name");
     }
     request.output(output);
+    outputs.add(output);
     if (form != null) {
       outputs.put(output, form.of(output));
     }

@@ -2,6 +2,7 @@ package io.nereid.server.http;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 
 /**
  * Reads request lines and header fields by RFC 9112, strictly: what could be read in two ways is
@@ -14,9 +15,18 @@ final class RequestHeadParser implements HeadSource {
   /** What a client that wants to encrypt begins with; such a client waits for an answer. */
   private static final int TLS_HANDSHAKE = 22;
 
+  /** Heads that are longer are not kept. */
+  private static final int MAX_KEPT_BYTES = 1024;
+
   private final ConnectionInput input;
   private final int maxBytes;
   private final KeptFields kept; // null: none
+
+  /** Clients send the same head again and again: the last one is not understood anew. */
+  private byte[] lastBytes = {};
+
+  private int lastLength; // of lastBytes, up to and with the empty line; 0: there is none
+  private RequestHead last;
 
   /** Clients send the same path again and again: the last one is not understood anew. */
   private String lastTarget = "";
@@ -49,6 +59,11 @@ final class RequestHeadParser implements HeadSource {
   /** The next head; there must be something in the buffer. */
   @Override
   public RequestHead parse() throws IOException {
+    if (isRepeated()) {
+      input.skip(lastLength);
+      return last;
+    }
+    lastLength = 0;
     http10 = false;
     skipEmptyLines();
     if (input.bytes()[input.position()] == TLS_HANDSHAKE) {
@@ -75,8 +90,31 @@ final class RequestHeadParser implements HeadSource {
       at = fieldEnd + 2;
     }
     fields.check(http10);
+    RequestHead head = new RequestHead(method, route, fields);
+    if (!http10) {
+      keep(head, bytes, start, length);
+    }
     input.skip(length);
-    return new RequestHead(method, route, fields);
+    return head;
+  }
+
+  /** Whether the last head follows once more, and all of it is in the buffer. */
+  private boolean isRepeated() {
+    int from = input.position();
+    return lastLength > 0
+        && input.available() >= lastLength
+        && Arrays.equals(input.bytes(), from, from + lastLength, lastBytes, 0, lastLength);
+  }
+
+  private void keep(RequestHead head, byte[] bytes, int from, int length) {
+    if (length <= MAX_KEPT_BYTES) {
+      if (lastBytes.length < length) {
+        lastBytes = new byte[length];
+      }
+      System.arraycopy(bytes, from, lastBytes, 0, length);
+      lastLength = length;
+      last = head;
+    }
   }
 
   /** Some clients send a line break behind a body: RFC 9112 asks to pass over it. */
