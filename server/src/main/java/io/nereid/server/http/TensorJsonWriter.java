@@ -43,6 +43,8 @@ final class TensorJsonWriter {
     MemorySegment data = tensor.segment();
     if (type == DataType.BYTES) {
       writeStrings(data, json);
+    } else if (type == DataType.FP32) {
+      writeFloats(data, json);
     } else {
       long count = data.byteSize() / type.byteSize();
       for (long i = 0; i < count; i++) {
@@ -51,6 +53,16 @@ final class TensorJsonWriter {
         }
         element(type, data, i, json);
       }
+    }
+  }
+
+  private static void writeFloats(MemorySegment data, JsonBuffer json) {
+    for (long at = 0; at < data.byteSize(); at += Float.BYTES) {
+      if (at > 0) {
+        json.write(',');
+      }
+      // The shortest text that reads back as the same value; NaN and Infinity as such.
+      json.number(data.get(FLOAT, at));
     }
   }
 
@@ -72,10 +84,9 @@ final class TensorJsonWriter {
           json.ascii(Long.toUnsignedString(value));
         }
       }
-      // The shortest text that reads back as the same value; NaN and Infinity as such.
-      case FP32 -> json.number(data.get(FLOAT, i * 4));
       case FP64 -> json.ascii(Double.toString(data.get(DOUBLE, i * 8)));
-      case FP16, BF16, BYTES -> throw new IllegalStateException(type + " is not written here");
+      case FP32, FP16, BF16, BYTES ->
+          throw new IllegalStateException(type + " is not written here");
     }
   }
 
