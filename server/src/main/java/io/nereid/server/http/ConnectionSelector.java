@@ -41,13 +41,11 @@ final class ConnectionSelector implements ServerConnectionSelector {
 
   @Override
   public ServerConnection connection(ConnectionContext connection) {
-    boolean full = context.watch().count() >= context.limits().connectionCount();
     SocketChannel socket = channels.take(connection.remotePeer().address());
     ClientChannel channel =
         tls == null
             ? new PlainChannel(socket)
             : new TlsChannel(socket, tls.newEngine(HTTP_2, HTTP_1));
-    HttpConnection taken = new HttpConnection(context, channel);
-    return full ? taken.refused() : taken;
+    return new HttpConnection(context, channel);
   }
 }

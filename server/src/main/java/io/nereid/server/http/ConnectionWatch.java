@@ -17,6 +17,7 @@ final class ConnectionWatch implements AutoCloseable {
 
   private final Set<ConnectionGuard> connections = ConcurrentHashMap.newKeySet();
   private final Set<ConnectionGuard> streams = ConcurrentHashMap.newKeySet();
+  private final AtomicInteger connectionCount = new AtomicInteger();
   private final AtomicInteger streamCount = new AtomicInteger();
   private final Thread thread;
   private volatile boolean closed;
@@ -26,16 +27,19 @@ final class ConnectionWatch implements AutoCloseable {
   }
 
   int count() {
-    return connections.size();
+    return connectionCount.get();
   }
 
-  void add(ConnectionGuard connection) {
+  /** Takes a connection; how many there are with it. */
+  int add(ConnectionGuard connection) {
     connections.add(connection);
     LockSupport.unpark(thread); // which has none to look after while there are no connections
+    return connectionCount.incrementAndGet();
   }
 
   void remove(ConnectionGuard connection) {
     connections.remove(connection);
+    connectionCount.decrementAndGet();
   }
 
   /** Takes a stream of a connection, unless there are {@code most}; whether it did. */

@@ -27,7 +27,7 @@ final class HttpConnection implements ServerConnection {
   private final ConnectionGuard guard;
   private final KeptFields kept; // null: none
   private final Exchange exchange;
-  private boolean refused;
+  private final boolean refused; // there are too many
 
   HttpConnection(HttpContext context, ClientChannel channel) {
     this.context = context;
@@ -40,13 +40,7 @@ final class HttpConnection implements ServerConnection {
     RequestHeadParser heads = new RequestHeadParser(input, limits.headBytes(), kept);
     BodyReader body = new BodyReader(input, limits, () -> output.write(ByteBuffer.wrap(CONTINUE)));
     exchange = new Exchange(context, channel, guard, heads, body, output);
-    context.watch().add(guard);
-  }
-
-  /** Answers the first request with that there are too many connections. */
-  HttpConnection refused() {
-    refused = true;
-    return this;
+    refused = context.watch().add(guard) > limits.connectionCount();
   }
 
   @Override

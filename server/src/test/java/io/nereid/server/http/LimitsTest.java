@@ -111,6 +111,26 @@ class LimitsTest {
     }
   }
 
+  @Test
+  void manyConnectionsAtOnceAreNoMoreThanTheLimit() throws IOException {
+    for (int round = 0; round < 20; round++) {
+      try (TestServer server = new TestServer(limits(LONG, LONG))) {
+        List<RawClient> clients = new ArrayList<>();
+        for (int i = 0; i < 12; i++) {
+          clients.add(server.connect());
+        }
+        int served = 0;
+        for (RawClient client : clients) {
+          served += client.get("/v2").status() == 200 ? 1 : 0;
+        }
+        assertEquals(3, served);
+        for (RawClient client : clients) {
+          client.close();
+        }
+      }
+    }
+  }
+
   private static boolean canConnect(TestServer server) {
     try (RawClient client = server.connect()) {
       return client.get("/v2").status() == 200;

@@ -294,10 +294,11 @@ class LoggingTest {
                     .log(log)
                     .accessLog(AccessLog.toFile(file, log))
                     .build());
-        RawClient first = new RawClient(full.httpPort());
-        RawClient second = new RawClient(full.httpPort())) {
+        RawClient first = new RawClient(full.httpPort())) {
       first.get("/v2/health/live").expect(200);
-      second.get("/v2/health/live").expect(503);
+      try (RawClient second = new RawClient(full.httpPort())) {
+        second.get("/v2/health/live").expect(503);
+      }
     }
     List<String> lines = Files.readAllLines(file);
     assertEquals(2, lines.size());
