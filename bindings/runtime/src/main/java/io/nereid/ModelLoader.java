@@ -135,6 +135,8 @@ final class ModelLoader {
     List<InstancePlacement> placements = InstancePlacement.of(spec.instanceGroups(), devices);
     if (devices.isEmpty()) {
       warnOfGpus(spec);
+    } else {
+      runtime.pageLocking().begin();
     }
     long number =
         javaBackend

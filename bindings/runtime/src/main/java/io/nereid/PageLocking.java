@@ -1,0 +1,108 @@
+package io.nereid;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.nereid.internal.ffi.ErrorRecord;
+import io.nereid.internal.ffi.NativeLibrary;
+import io.nereid.internal.ffi.RuntimeCalls;
+import java.lang.System.Logger.Level;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * Page-locks the pool of one runtime, from when it is first said that GPUs use it: what has to do
+ * with no GPU pays for none. Memory that cannot be locked is used as it is, with one warning.
+ */
+final class PageLocking {
+
+  private static final int LOCKED = 0;
+  private static final int NOT_LOCKED = 1;
+
+  /** Addresses of an {@code nrd_lock_pages_fn} and its counterpart, made when first needed. */
+  private static final class Upcalls {
+    static final long LOCK =
+        upcall("lock", int.class, FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG));
+    static final long UNLOCK =
+        upcall("unlock", void.class, FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG, JAVA_LONG));
+
+    private static long upcall(String name, Class<?> result, FunctionDescriptor type) {
+      try {
+        return NativeLibrary.upcall(
+            MethodHandles.lookup()
+                .findStatic(
+                    PageLocking.class,
+                    name,
+                    MethodType.methodType(result, long.class, long.class, long.class)),
+            type);
+      } catch (ReflectiveOperationException e) {
+        throw new ExceptionInInitializerError(e);
+      }
+    }
+  }
+
+  private final NativeRuntime runtime;
+  private final PageKeeper keeper;
+  private final AtomicBoolean warned = new AtomicBoolean();
+  private boolean begun;
+
+  PageLocking(NativeRuntime runtime, PageKeeper keeper) {
+    this.runtime = runtime;
+    this.keeper = keeper;
+  }
+
+  /** GPUs use the pool's memory from now on. Only the first call does anything. */
+  synchronized void begin() {
+    if (begun || !runtime.options().pageLockPool()) {
+      return;
+    }
+    begun = true;
+    runtime.use(handle -> {
+      try (Arena scratch = Arena.ofConfined()) {
+        long error = ErrorRecord.allocate(scratch);
+        ErrorRecord.check(
+            RuntimeCalls.lockPages(handle, runtime.number(), Upcalls.LOCK, Upcalls.UNLOCK, error),
+            error);
+        return null;
+      }
+    });
+  }
+
+  // ---- Called by the core ----------------------------------------------------------------------
+
+  static int lock(long number, long memory, long byteSize) {
+    PageLocking locking = null;
+    try {
+      locking = NativeRuntime.find(number).pageLocking();
+      locking.keeper.lock(memory, byteSize);
+      return LOCKED;
+    } catch (Throwable t) {
+      if (locking != null && locking.warned.compareAndSet(false, true)) {
+        warn(t);
+      }
+      return NOT_LOCKED;
+    }
+  }
+
+  static void unlock(long number, long memory, long byteSize) {
+    try {
+      NativeRuntime.find(number).pageLocking().keeper.unlock(memory, byteSize);
+    } catch (Throwable t) {
+      RuntimeUpcalls.logQuietly("memory of the pool could not be unlocked", t);
+    }
+  }
+
+  private static void warn(Throwable t) {
+    try {
+      RuntimeUpcalls.LOGGER.log(
+          Level.WARNING,
+          "memory of the pool is not page-locked, so that copies to and from GPUs take longer: "
+              + (t instanceof NereidException ? t.getMessage() : t.toString()));
+    } catch (Throwable second) {
+      // There is nowhere left to report it.
+    }
+  }
+}
