@@ -6,6 +6,7 @@ import java.lang.System.Logger.Level;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
@@ -203,6 +204,11 @@ public final class Nereid implements AutoCloseable {
    */
   public void pageLockPool() {
     runtime.pageLocking().begin();
+  }
+
+  /** Whether the memory pool is page-locked, or why not, in words; empty: no GPU uses it. */
+  public Optional<String> pageLocking() {
+    return runtime.pageLocking().text();
   }
 
   /** The state of the response cache. */

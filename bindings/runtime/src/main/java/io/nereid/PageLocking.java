@@ -11,7 +11,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * Page-locks the pool of one runtime, from when it is first said that GPUs use it: what has to do
@@ -46,7 +47,10 @@ final class PageLocking {
 
   private final NativeRuntime runtime;
   private final PageKeeper keeper;
-  private final AtomicBoolean warned = new AtomicBoolean();
+
+  /** Why a piece of memory was not locked, the first time; null: all were. */
+  private final AtomicReference<String> failure = new AtomicReference<>();
+
   private boolean begun;
 
   PageLocking(NativeRuntime runtime, PageKeeper keeper) {
@@ -56,10 +60,13 @@ final class PageLocking {
 
   /** GPUs use the pool's memory from now on. Only the first call does anything. */
   synchronized void begin() {
-    if (begun || !runtime.options().pageLockPool()) {
+    if (begun) {
       return;
     }
     begun = true;
+    if (!runtime.options().pageLockPool()) {
+      return;
+    }
     runtime.use(handle -> {
       try (Arena scratch = Arena.ofConfined()) {
         long error = ErrorRecord.allocate(scratch);
@@ -71,6 +78,19 @@ final class PageLocking {
     });
   }
 
+  /** What is the case, in words; empty: no GPU uses the pool. */
+  synchronized Optional<String> text() {
+    if (!begun) {
+      return Optional.empty();
+    }
+    if (!runtime.options().pageLockPool()) {
+      return Optional.of("plain memory, as its page locking is off");
+    }
+    String reason = failure.get();
+    return Optional.of(
+        reason == null ? "page-locked for GPUs" : "not all page-locked for GPUs: " + reason);
+  }
+
   // ---- Called by the core ----------------------------------------------------------------------
 
   static int lock(long number, long memory, long byteSize) {
@@ -80,8 +100,8 @@ final class PageLocking {
       locking.keeper.lock(memory, byteSize);
       return LOCKED;
     } catch (Throwable t) {
-      if (locking != null && locking.warned.compareAndSet(false, true)) {
-        warn(t);
+      if (locking != null) {
+        locking.failed(t);
       }
       return NOT_LOCKED;
     }
@@ -95,12 +115,15 @@ final class PageLocking {
     }
   }
 
-  private static void warn(Throwable t) {
+  private void failed(Throwable t) {
     try {
-      RuntimeUpcalls.LOGGER.log(
-          Level.WARNING,
-          "memory of the pool is not page-locked, so that copies to and from GPUs take longer: "
-              + (t instanceof NereidException ? t.getMessage() : t.toString()));
+      String reason = t instanceof NereidException ? t.getMessage() : t.toString();
+      if (failure.compareAndSet(null, reason)) {
+        RuntimeUpcalls.LOGGER.log(
+            Level.WARNING,
+            "memory of the pool is not page-locked, so that copies to and from GPUs take longer: "
+                + reason);
+      }
     } catch (Throwable second) {
       // There is nowhere left to report it.
     }

@@ -15,6 +15,7 @@ import io.nereid.server.shared.Listening;
 import io.nereid.server.shared.ServerState;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.LongSupplier;
 
 /** Serves metrics at a port of their own: it answers, however busy the other ports are. */
@@ -31,6 +32,7 @@ public final class MetricsServer {
   private final ServerState state;
   private final Map<String, LongSupplier> connections;
   private final MetricsOptions options;
+  private final Optional<GpuMetrics> gpus;
   private final WebServer server;
   private volatile ProcessMetrics process;
 
@@ -39,6 +41,10 @@ public final class MetricsServer {
     this.state = state;
     this.connections = connections;
     this.options = options;
+    gpus =
+        options.gpuMetrics()
+            ? Optional.of(new GpuMetrics(options.interval().toNanos()))
+            : Optional.empty();
     server =
         WebServer.builder()
             .address(options.address())
@@ -87,6 +93,7 @@ public final class MetricsServer {
     MetricsText text = new MetricsText();
     ModelMetrics.write(state.nereid(), text);
     ServerMetrics.write(state, connections, text);
+    gpus.ifPresent(metrics -> metrics.write(text));
     process().write(text);
     response.headers().set(HeaderNames.CONTENT_TYPE, CONTENT_TYPE);
     response.send(text.bytes());

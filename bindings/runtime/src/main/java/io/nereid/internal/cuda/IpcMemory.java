@@ -27,7 +27,7 @@ public final class IpcMemory implements AutoCloseable {
 
   /** Fills native memory with what begins at {@code position}; returns when it is there. */
   public void read(long position, MemorySegment to) {
-    Objects.checkFromIndexSize(position, to.byteSize(), byteSize);
+    check(position, to);
     if (to.byteSize() > 0) {
       device.copyToHost(to, pointer + position);
     }
@@ -35,9 +35,16 @@ public final class IpcMemory implements AutoCloseable {
 
   /** Copies native memory to {@code position}; returns when it is there. */
   public void write(long position, MemorySegment from) {
-    Objects.checkFromIndexSize(position, from.byteSize(), byteSize);
+    check(position, from);
     if (from.byteSize() > 0) {
       device.copyToDevice(pointer + position, from);
+    }
+  }
+
+  private void check(long position, MemorySegment host) {
+    Objects.checkFromIndexSize(position, host.byteSize(), byteSize);
+    if (!host.isNative()) {
+      throw new IllegalArgumentException("a GPU copies native memory only, got " + host);
     }
   }
 
