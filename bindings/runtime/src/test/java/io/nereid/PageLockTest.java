@@ -12,6 +12,7 @@ import io.nereid.internal.ffi.PoolAllocator;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.logging.Handler;
 import java.util.logging.LogRecord;
@@ -120,6 +121,7 @@ class PageLockTest {
       assertEquals(pool.reservedBytes(), pool.lockedBytes());
       assertEquals(pool.lockedBytes(), keeper.bytes());
       load(nereid, new SaysThatItUsesAGpu()); // again: the pool is locked once
+      assertEquals(Optional.of("page-locked for GPUs"), nereid.pageLocking());
     }
     assertEquals(0, keeper.bytes());
     assertEquals(List.of(), warnings);
@@ -131,6 +133,7 @@ class PageLockTest {
       infer(load(nereid, context -> batch -> batch.output("OUT", batch.input("IN"))));
       assertTrue(nereid.poolStatistics().reservedBytes() > 0);
       assertEquals(0, nereid.poolStatistics().lockedBytes());
+      assertEquals(Optional.empty(), nereid.pageLocking());
       nereid.pageLockPool();
       assertEquals(nereid.poolStatistics().reservedBytes(), keeper.bytes());
     }
@@ -144,6 +147,7 @@ class PageLockTest {
       nereid.pageLockPool();
       assertEquals(0, nereid.poolStatistics().lockedBytes());
       assertEquals(0, keeper.bytes());
+      assertEquals(Optional.of("plain memory, as its page locking is off"), nereid.pageLocking());
     }
   }
 
@@ -157,6 +161,9 @@ class PageLockTest {
         request.allocateInput("IN", 20 << 20); // takes another piece
         assertEquals(0, nereid.poolStatistics().lockedBytes());
       }
+      assertEquals(
+          Optional.of("not all page-locked for GPUs: this keeper keeps nothing"),
+          nereid.pageLocking());
     }
     assertEquals(1, warnings.size(), warnings.toString());
     assertTrue(warnings.getFirst().endsWith("this keeper keeps nothing"), warnings.toString());

@@ -13,7 +13,7 @@ import java.util.function.Function;
  */
 final class GpuMetrics {
 
-  /** One GPU at one time; energy is what it used since this began to look. */
+  /** One GPU at one time; energy is what it used since this was made. */
   record Reading(
       String uuid,
       OptionalDouble utilization,
@@ -112,7 +112,7 @@ final class GpuMetrics {
         text);
     if (has(readings, Reading::energyJoules)) {
       text.counter(
-          "nv_energy_consumption", "What the GPU used since the server started, in joules");
+          "nv_energy_consumption", "What the GPU used since this was first asked for, in joules");
       samples(readings, Reading::energyJoules, text);
     }
   }

@@ -32,19 +32,14 @@ public final class MetricsServer {
   private final ServerState state;
   private final Map<String, LongSupplier> connections;
   private final MetricsOptions options;
-  private final Optional<GpuMetrics> gpus;
   private final WebServer server;
-  private volatile ProcessMetrics process;
+  private volatile Machine machine;
 
   private MetricsServer(
       ServerState state, MetricsOptions options, Map<String, LongSupplier> connections) {
     this.state = state;
     this.connections = connections;
     this.options = options;
-    gpus =
-        options.gpuMetrics()
-            ? Optional.of(new GpuMetrics(options.interval().toNanos()))
-            : Optional.empty();
     server =
         WebServer.builder()
             .address(options.address())
@@ -93,21 +88,33 @@ public final class MetricsServer {
     MetricsText text = new MetricsText();
     ModelMetrics.write(state.nereid(), text);
     ServerMetrics.write(state, connections, text);
-    gpus.ifPresent(metrics -> metrics.write(text));
-    process().write(text);
+    Machine known = machine();
+    known.gpus().ifPresent(gpus -> gpus.write(text));
+    known.process().write(text);
     response.headers().set(HeaderNames.CONTENT_TYPE, CONTENT_TYPE);
     response.send(text.bytes());
   }
 
+  /** What is asked of others than this server. */
+  private record Machine(ProcessMetrics process, Optional<GpuMetrics> gpus) {
+
+    static Machine of(MetricsOptions options) {
+      long intervalNs = options.interval().toNanos();
+      return new Machine(
+          new ProcessMetrics(options.cpuMetrics(), intervalNs),
+          options.gpuMetrics() ? Optional.of(new GpuMetrics(intervalNs)) : Optional.empty());
+    }
+  }
+
   /** Made when it is first asked for: it takes a while, which a start should not. */
-  private ProcessMetrics process() {
-    ProcessMetrics known = process;
+  private Machine machine() {
+    Machine known = machine;
     if (known == null) {
       synchronized (this) {
-        known = process;
+        known = machine;
         if (known == null) {
-          known = new ProcessMetrics(options.cpuMetrics(), options.interval().toNanos());
-          process = known;
+          known = Machine.of(options);
+          machine = known;
         }
       }
     }
