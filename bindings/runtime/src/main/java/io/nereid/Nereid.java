@@ -197,13 +197,15 @@ public final class Nereid implements AutoCloseable {
   }
 
   /**
-   * Page-locks the memory pool for GPUs from now on, as happens by itself before the first model
-   * that runs on one is opened; {@link PoolStatistics#lockedBytes} tells what is locked. Does
+   * Page-locks the memory pool for all GPUs from now on, as happens by itself before the first
+   * model that runs on one is opened; {@link PoolStatistics#lockedBytes} tells what is locked. Does
    * nothing where {@link NereidOptions#pageLockPool} is false, and warns once where it is not
    * possible.
+   *
+   * @param device number of a GPU that is used anyway
    */
-  public void pageLockPool() {
-    runtime.pageLocking().begin();
+  public void pageLockPool(int device) {
+    runtime.pageLocking().begin(device);
   }
 
   /** Whether the memory pool is page-locked, or why not, in words; empty: no GPU uses it. */

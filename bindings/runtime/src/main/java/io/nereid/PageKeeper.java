@@ -9,19 +9,23 @@ interface PageKeeper {
   PageKeeper CUDA =
       new PageKeeper() {
         @Override
-        public void lock(long memory, long byteSize) {
-          CudaDriver.instance().lockPages(memory, byteSize);
+        public void lock(int device, long memory, long byteSize) {
+          CudaDriver.instance().device(device).lockPages(memory, byteSize);
         }
 
         @Override
-        public void unlock(long memory, long byteSize) {
-          CudaDriver.instance().unlockPages(memory);
+        public void unlock(int device, long memory, long byteSize) {
+          CudaDriver.instance().device(device).unlockPages(memory);
         }
       };
 
-  /** Throws where it cannot; the memory is used all the same. */
-  void lock(long memory, long byteSize);
+  /**
+   * Throws where it cannot; the memory is used all the same.
+   *
+   * @param device number of the GPU whose context does it; it is done for all GPUs
+   */
+  void lock(int device, long memory, long byteSize);
 
   /** Takes {@link #lock} back. */
-  void unlock(long memory, long byteSize);
+  void unlock(int device, long memory, long byteSize);
 }

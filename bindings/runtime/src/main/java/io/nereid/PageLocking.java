@@ -53,17 +53,25 @@ final class PageLocking {
 
   private boolean begun;
 
+  /** Known before the core calls for the first time, and fixed. */
+  private volatile int device;
+
   PageLocking(NativeRuntime runtime, PageKeeper keeper) {
     this.runtime = runtime;
     this.keeper = keeper;
   }
 
-  /** GPUs use the pool's memory from now on. Only the first call does anything. */
-  synchronized void begin() {
+  /**
+   * GPUs use the pool's memory from now on. Only the first call does anything.
+   *
+   * @param firstDevice number of the GPU that is used anyway: others get no context because of this
+   */
+  synchronized void begin(int firstDevice) {
     if (begun) {
       return;
     }
     begun = true;
+    device = firstDevice;
     if (!runtime.options().pageLockPool()) {
       return;
     }
@@ -97,7 +105,7 @@ final class PageLocking {
     PageLocking locking = null;
     try {
       locking = NativeRuntime.find(number).pageLocking();
-      locking.keeper.lock(memory, byteSize);
+      locking.keeper.lock(locking.device, memory, byteSize);
       return LOCKED;
     } catch (Throwable t) {
       if (locking != null) {
@@ -109,7 +117,8 @@ final class PageLocking {
 
   static void unlock(long number, long memory, long byteSize) {
     try {
-      NativeRuntime.find(number).pageLocking().keeper.unlock(memory, byteSize);
+      PageLocking locking = NativeRuntime.find(number).pageLocking();
+      locking.keeper.unlock(locking.device, memory, byteSize);
     } catch (Throwable t) {
       RuntimeUpcalls.logQuietly("memory of the pool could not be unlocked", t);
     }

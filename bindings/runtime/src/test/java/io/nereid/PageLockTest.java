@@ -30,7 +30,8 @@ class PageLockTest {
     volatile boolean refuses;
 
     @Override
-    public void lock(long memory, long byteSize) {
+    public void lock(int device, long memory, long byteSize) {
+      assertEquals(0, device);
       if (refuses) {
         throw new NereidException(StatusCode.INTERNAL, "this keeper keeps nothing");
       }
@@ -38,7 +39,8 @@ class PageLockTest {
     }
 
     @Override
-    public void unlock(long memory, long byteSize) {
+    public void unlock(int device, long memory, long byteSize) {
+      assertEquals(0, device);
       assertEquals(byteSize, locked.remove(memory));
     }
 
@@ -134,17 +136,32 @@ class PageLockTest {
       assertTrue(nereid.poolStatistics().reservedBytes() > 0);
       assertEquals(0, nereid.poolStatistics().lockedBytes());
       assertEquals(Optional.empty(), nereid.pageLocking());
-      nereid.pageLockPool();
+      nereid.pageLockPool(0);
       assertEquals(nereid.poolStatistics().reservedBytes(), keeper.bytes());
     }
     assertEquals(0, keeper.bytes());
   }
 
   @Test
+  void instancesOnTheProcessorLockNothing() {
+    try (Nereid nereid = open(true, keeper)) {
+      infer(
+          nereid.load(
+              ModelSpec.builder("model")
+                  .backend(new SaysThatItUsesAGpu())
+                  .instances(new InstanceGroup("", InstanceGroup.Kind.CPU, 1, List.of(), List.of()))
+                  .input("IN", DataType.UINT8, -1)
+                  .output("OUT", DataType.UINT8, -1)
+                  .build()));
+      assertEquals(Optional.empty(), nereid.pageLocking());
+    }
+  }
+
+  @Test
   void withTheOptionOffNothingIsLocked() {
     try (Nereid nereid = open(false, keeper)) {
       infer(load(nereid, new SaysThatItUsesAGpu()));
-      nereid.pageLockPool();
+      nereid.pageLockPool(0);
       assertEquals(0, nereid.poolStatistics().lockedBytes());
       assertEquals(0, keeper.bytes());
       assertEquals(Optional.of("plain memory, as its page locking is off"), nereid.pageLocking());

@@ -6,6 +6,7 @@ import io.nereid.internal.cuda.CudaDriver;
 import io.nereid.internal.cuda.IpcMemory;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.function.IntConsumer;
 
 /**
  * The regions of GPU memory that clients registered with one server. They are off and on as those
@@ -18,16 +19,16 @@ public final class CudaRegions {
   private static final String UNSUPPORTED = "CUDA shared memory is not supported: ";
 
   private final SharedMemoryRegions regions;
-  private final Runnable beforeFirst;
+  private final IntConsumer beforeUse;
 
   /**
    * Those among {@code regions} that are on GPUs.
    *
-   * @param beforeFirst what is done before a region is opened, every time
+   * @param beforeUse what is done before a region is opened, with the number of its GPU
    */
-  public CudaRegions(SharedMemoryRegions regions, Runnable beforeFirst) {
+  public CudaRegions(SharedMemoryRegions regions, IntConsumer beforeUse) {
     this.regions = regions;
-    this.beforeFirst = beforeFirst;
+    this.beforeUse = beforeUse;
   }
 
   /** Whether clients may register regions, and there is a GPU for them to be on. */
@@ -62,7 +63,7 @@ public final class CudaRegions {
               + byteSize);
     }
     var device = CudaDriver.instance().device(deviceId);
-    beforeFirst.run();
+    beforeUse.accept(device.number());
     DeviceMemory memory;
     try {
       memory = new DeviceMemory(device.openIpc(handle));

@@ -50,7 +50,7 @@ class CudaRegionsTest {
 
   @Test
   void whileItIsOffTheFlagIsNamed() {
-    CudaRegions cuda = new CudaRegions(new SharedMemoryRegions(false), () -> {});
+    CudaRegions cuda = new CudaRegions(new SharedMemoryRegions(false), device -> {});
     assertFalse(cuda.isEnabled());
     String message =
         "CUDA shared memory is not supported: shared memory of clients is not enabled,"
@@ -68,7 +68,7 @@ class CudaRegionsTest {
     CudaRegions cuda =
         new CudaRegions(
             new SharedMemoryRegions(true),
-            () -> {
+            device -> {
               throw new AssertionError("there is nothing to be done before nothing");
             });
     assertFalse(cuda.isEnabled());
@@ -85,7 +85,7 @@ class CudaRegionsTest {
     PlainMemory memory = new PlainMemory();
     try (Segment segment = new Segment(8);
         SharedMemoryRegions regions = new SharedMemoryRegions(true)) {
-      CudaRegions cuda = new CudaRegions(regions, () -> {});
+      CudaRegions cuda = new CudaRegions(regions, device -> {});
       CudaRegion region = new CudaRegion("gpu", 0, 16);
       regions.add(region, memory);
       regions.register("host", segment.key(), 0, 8);
@@ -148,7 +148,7 @@ class CudaRegionsTest {
         SharedMemoryRegions regions = new SharedMemoryRegions(true);
         Arena arena = Arena.ofConfined()) {
       int[] before = {0};
-      CudaRegions cuda = new CudaRegions(regions, () -> before[0]++);
+      CudaRegions cuda = new CudaRegions(regions, device -> before[device]++);
       cuda.register("gpu", client.handle(), 0, byteSize);
       assertEquals(1, before[0]);
       assertEquals(List.of(new CudaRegion("gpu", 0, byteSize)), cuda.status("gpu"));
@@ -178,7 +178,7 @@ class CudaRegionsTest {
     int byteSize = 2 << 20;
     try (CudaExporter client = new CudaExporter(byteSize);
         SharedMemoryRegions regions = new SharedMemoryRegions(true)) {
-      CudaRegions cuda = new CudaRegions(regions, () -> {});
+      CudaRegions cuda = new CudaRegions(regions, device -> {});
       StatusCode invalid = StatusCode.INVALID_ARGUMENT;
       byte[] handle = client.handle();
       expect(invalid, "1 to 1024 characters", () -> cuda.register("", handle, 0, 8));

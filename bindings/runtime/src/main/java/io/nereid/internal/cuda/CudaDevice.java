@@ -53,6 +53,31 @@ public final class CudaDevice {
     return context;
   }
 
+  // ---- Memory of the processor -----------------------------------------------------------------
+
+  /**
+   * Page-locks memory, for all GPUs. To be called from native code, as the pool does: a virtual
+   * thread must not change its carrier between the calls here.
+   */
+  public void lockPages(long memory, long byteSize) {
+    library.pushCurrent(context());
+    try {
+      library.registerHost(memory, byteSize);
+    } finally {
+      library.popCurrent();
+    }
+  }
+
+  /** Takes {@link #lockPages} back; to be called in the same way. */
+  public void unlockPages(long memory) {
+    library.pushCurrent(context());
+    try {
+      library.unregisterHost(memory);
+    } finally {
+      library.popCurrent();
+    }
+  }
+
   // ---- Memory of other processes ---------------------------------------------------------------
 
   /**

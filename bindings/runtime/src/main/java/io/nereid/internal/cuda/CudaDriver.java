@@ -93,29 +93,4 @@ public final class CudaDriver {
     }
     return devices.get((int) number);
   }
-
-  /**
-   * Page-locks memory for all GPUs. To be called from native code, as the pool does: a virtual
-   * thread must not change its carrier between the calls here.
-   */
-  public void lockPages(long memory, long byteSize) {
-    long context = devices.getFirst().context();
-    library.pushCurrent(context);
-    try {
-      library.registerHost(memory, byteSize);
-    } finally {
-      library.popCurrent();
-    }
-  }
-
-  /** Takes {@link #lockPages} back; to be called in the same way. */
-  public void unlockPages(long memory) {
-    long context = devices.getFirst().context();
-    library.pushCurrent(context);
-    try {
-      library.unregisterHost(memory);
-    } finally {
-      library.popCurrent();
-    }
-  }
 }

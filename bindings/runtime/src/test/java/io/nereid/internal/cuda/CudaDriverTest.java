@@ -75,19 +75,19 @@ class CudaDriverTest {
   @Tag("gpu")
   void memoryIsLockedAndUnlocked() {
     assumeTrue(CudaDriver.isPresent(), NO_GPU + CudaDriver.absence());
-    CudaDriver driver = CudaDriver.instance();
+    CudaDevice device = CudaDriver.instance().device(0);
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment memory = arena.allocate(1 << 20, 4096);
-      driver.lockPages(memory.address(), memory.byteSize());
+      device.lockPages(memory.address(), memory.byteSize());
       NereidException twice =
           assertThrows(
-              NereidException.class, () -> driver.lockPages(memory.address(), memory.byteSize()));
+              NereidException.class, () -> device.lockPages(memory.address(), memory.byteSize()));
       assertTrue(
           twice.getMessage().contains("CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED"),
           twice.getMessage());
-      driver.unlockPages(memory.address());
-      driver.lockPages(memory.address(), memory.byteSize());
-      driver.unlockPages(memory.address());
+      device.unlockPages(memory.address());
+      device.lockPages(memory.address(), memory.byteSize());
+      device.unlockPages(memory.address());
     }
   }
 
