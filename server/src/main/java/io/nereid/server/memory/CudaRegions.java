@@ -2,6 +2,7 @@ package io.nereid.server.memory;
 
 import io.nereid.NereidException;
 import io.nereid.StatusCode;
+import io.nereid.internal.cuda.CudaDevice;
 import io.nereid.internal.cuda.CudaDriver;
 import io.nereid.internal.cuda.IpcMemory;
 import java.lang.foreign.MemorySegment;
@@ -62,7 +63,8 @@ public final class CudaRegions {
               + "', got "
               + byteSize);
     }
-    var device = CudaDriver.instance().device(deviceId);
+    CudaDevice device = CudaDriver.instance().device(deviceId);
+    regions.checkFree(name); // opening takes long, and not every driver opens a handle twice
     beforeUse.accept(device.number());
     DeviceMemory memory;
     try {

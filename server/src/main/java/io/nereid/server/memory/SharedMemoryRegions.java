@@ -97,13 +97,18 @@ public final class SharedMemoryRegions implements AutoCloseable {
     }
   }
 
-  /** Takes the memory over, unless it throws. */
-  synchronized void add(Region region, RegionMemory memory) {
-    String name = region.name();
+  /** Whether the name can be given; another may come first. */
+  synchronized void checkFree(String name) {
     if (regions.containsKey(name)) {
       throw new NereidException(
           StatusCode.ALREADY_EXISTS, "shared memory region '" + name + "' already in manager");
     }
+  }
+
+  /** Takes the memory over, unless it throws. */
+  synchronized void add(Region region, RegionMemory memory) {
+    String name = region.name();
+    checkFree(name);
     if (regions.size() == MAX_REGIONS) {
       throw new NereidException(
           StatusCode.RESOURCE_EXHAUSTED,
