@@ -319,6 +319,12 @@ void BufferPool::ReadStats(nrd_pool_stats* stats_out) {
   stats_out->live_buffers = live_buffers();
   stats_out->allocations = allocations;
   stats_out->failures = ReadCounter(failures_);
+  stats_out->locked_bytes = pages_.locked_bytes();
+}
+
+bool BufferPool::LockPages(const PageAllocator::PageLock& page_lock) {
+  std::lock_guard lock(mutex_);
+  return pages_.LockPages(page_lock);
 }
 
 }  // namespace nereid

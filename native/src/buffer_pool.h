@@ -47,6 +47,9 @@ class BufferPool {
   [[nodiscard]] uint64_t live_buffers() const;
   PoolAccounts& accounts() { return accounts_; }
 
+  // As PageAllocator::LockPages.
+  bool LockPages(const PageAllocator::PageLock& page_lock);
+
  private:
   struct Shard;
 

@@ -137,6 +137,20 @@ int32_t nrd_runtime_release(nrd_runtime* runtime, nrd_error* error_out) {
   });
 }
 
+int32_t nrd_runtime_lock_pages(nrd_runtime* runtime, void* context, nrd_lock_pages_fn lock_pages,
+                               nrd_unlock_pages_fn unlock_pages, nrd_error* error_out) {
+  return Guarded(error_out, [&] {
+    if (lock_pages == nullptr || unlock_pages == nullptr) {
+      return Status::InvalidArgument("lock_pages and unlock_pages must both be set");
+    }
+    if (!runtime->pool().LockPages(
+            {.context = context, .lock = lock_pages, .unlock = unlock_pages})) {
+      return Status(NRD_FAILED_PRECONDITION, "the pool's memory is being page-locked already");
+    }
+    return Status();
+  });
+}
+
 void nrd_runtime_pool_stats(nrd_runtime* runtime, nrd_pool_stats* stats_out) {
   runtime->pool().ReadStats(stats_out);
 }

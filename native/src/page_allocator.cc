@@ -14,6 +14,7 @@ struct Chunk {
   uint8_t* memory = nullptr;
   uint64_t byte_size = 0;
   uint32_t page_count = 0;
+  bool is_locked = false;
   std::unique_ptr<PageRun[]> runs;
 };
 
@@ -73,7 +74,28 @@ PageAllocator::PageAllocator(const Options& options) : options_(WithDefaults(opt
 PageAllocator::~PageAllocator() {
   for (const std::unique_ptr<Chunk>& chunk : chunks_) {
     MarkUsable(chunk->memory, chunk->byte_size);
+    if (chunk->is_locked) {
+      page_lock_.unlock(page_lock_.context, chunk->memory, chunk->byte_size);
+    }
     options_.deallocate(options_.allocator_context, chunk->memory, chunk->byte_size);
+  }
+}
+
+bool PageAllocator::LockPages(const PageLock& page_lock) {
+  if (page_lock_.lock != nullptr) {
+    return false;
+  }
+  page_lock_ = page_lock;
+  for (const std::unique_ptr<Chunk>& chunk : chunks_) {
+    Lock(chunk.get());
+  }
+  return true;
+}
+
+void PageAllocator::Lock(Chunk* chunk) {
+  if (page_lock_.lock(page_lock_.context, chunk->memory, chunk->byte_size) == 0) {
+    chunk->is_locked = true;
+    locked_bytes_ += chunk->byte_size;
   }
 }
 
@@ -169,6 +191,9 @@ bool PageAllocator::Grow(uint64_t page_count) {
     return false;
   }
   reserved_bytes_ += byte_size;
+  if (page_lock_.lock != nullptr) {
+    Lock(chunk.get());
+  }
   for (uint32_t i = 0; i < chunk->page_count; ++i) {
     chunk->runs[i].chunk = chunk.get();
   }

@@ -45,6 +45,13 @@ class PageAllocator {
     nrd_deallocate_fn deallocate;
   };
 
+  // See nrd_runtime_lock_pages.
+  struct PageLock {
+    void* context;
+    nrd_lock_pages_fn lock;
+    nrd_unlock_pages_fn unlock;
+  };
+
   explicit PageAllocator(const Options& options);
   ~PageAllocator();
   PageAllocator(const PageAllocator&) = delete;
@@ -55,10 +62,14 @@ class PageAllocator {
   PageRun* Allocate(uint64_t page_count);
   void Free(PageRun* run);
 
+  // Locks the chunks that are there and all that come. False: there is a lock already.
+  bool LockPages(const PageLock& page_lock);
+
   static void* Address(const PageRun& run);
 
   [[nodiscard]] uint64_t byte_limit() const { return options_.byte_limit; }
   [[nodiscard]] uint64_t reserved_bytes() const { return reserved_bytes_; }
+  [[nodiscard]] uint64_t locked_bytes() const { return locked_bytes_; }
   // Whether the last Allocate that gave NULL was the allocator's doing and not the limit's.
   [[nodiscard]] bool allocator_failed() const { return allocator_failed_; }
 
@@ -69,12 +80,15 @@ class PageAllocator {
 
   PageRun* TakeBestFit(uint64_t page_count);
   bool Grow(uint64_t page_count);
+  void Lock(Chunk* chunk);
   void Insert(PageRun* run);
   void Remove(PageRun* run);
   static void Describe(PageRun* first, uint32_t page_count, bool is_free);
 
   Options options_;
+  PageLock page_lock_{};  // without functions: none
   uint64_t reserved_bytes_ = 0;
+  uint64_t locked_bytes_ = 0;
   bool allocator_failed_ = false;
   std::vector<std::unique_ptr<Chunk>> chunks_;
   std::array<PageRun*, kLastBin + 1> bins_{};

@@ -29,7 +29,7 @@ extern "C" {
 #endif
 
 /* Raised when a struct or a function's meaning changes. */
-#define NRD_ABI_VERSION 3
+#define NRD_ABI_VERSION 4
 
 #define NRD_MAX_RANK 8
 
@@ -219,10 +219,24 @@ typedef struct nrd_pool_stats {
   uint64_t high_water_bytes; /* largest live_bytes seen */
   uint64_t live_buffers;
   uint64_t allocations;
-  uint64_t failures; /* refused because of the cap or the allocator */
+  uint64_t failures;     /* refused because of the cap or the allocator */
+  uint64_t locked_bytes; /* of reserved_bytes, those that nrd_lock_pages_fn took */
 } nrd_pool_stats;
-NRD_ASSERT_SIZE(nrd_pool_stats, 64);
+NRD_ASSERT_SIZE(nrd_pool_stats, 72);
 NRD_API void nrd_runtime_pool_stats(nrd_runtime* runtime, nrd_pool_stats* stats_out);
+
+/* Keeps memory where it is, for a device that reads and writes it without the processor. 0: it
+ * does; anything else: it cannot, and the memory is used all the same. */
+typedef int32_t (*nrd_lock_pages_fn)(void* context, void* memory, uint64_t byte_size);
+typedef void (*nrd_unlock_pages_fn)(void* context, void* memory, uint64_t byte_size);
+
+/* From here on `lock_pages` is offered all memory of the pool: what there is during this call, and
+ * what the pool takes later on the thread that needs it. What it took is given to `unlock_pages`
+ * once, by nrd_runtime_release. Both are called while the pool is locked, so they must not call
+ * anything here. NRD_FAILED_PRECONDITION: the runtime has such functions already. */
+NRD_API int32_t nrd_runtime_lock_pages(nrd_runtime* runtime, void* context,
+                                       nrd_lock_pages_fn lock_pages,
+                                       nrd_unlock_pages_fn unlock_pages, nrd_error* error_out);
 
 typedef struct nrd_cache_stats {
   uint32_t struct_size;

@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 
 /**
  * Loads models: lets a model tell what its configuration leaves out, opens its backend, and warms
@@ -136,6 +137,7 @@ final class ModelLoader {
     if (devices.isEmpty()) {
       warnOfGpus(spec);
     }
+    firstGpu(placements, devices).ifPresent(runtime.pageLocking()::begin);
     long number =
         javaBackend
             .map(backend -> JavaBackends.add(backend, signature, runtime, placements))
@@ -162,6 +164,17 @@ final class ModelLoader {
         JavaBackends.remove(number);
       }
     }
+  }
+
+  /** A GPU that the instances use; the backend chooses for those that it places by itself. */
+  private static OptionalInt firstGpu(List<InstancePlacement> placements, List<Integer> devices) {
+    for (InstancePlacement placement : placements) {
+      boolean chosen = placement.group().kind() == InstanceGroup.Kind.MODEL && !devices.isEmpty();
+      if (chosen || placement.device().isPresent()) {
+        return OptionalInt.of(placement.device().orElseGet(devices::getFirst));
+      }
+    }
+    return OptionalInt.empty();
   }
 
   private static void warnOfGpus(ModelSpec spec) {

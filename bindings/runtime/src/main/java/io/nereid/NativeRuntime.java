@@ -50,14 +50,16 @@ final class NativeRuntime {
   /** Models with records, from load until the last record went back to the core. */
   private final Set<LoadedModel> models = ConcurrentHashMap.newKeySet();
 
+  private final PageLocking pageLocking;
   private final ReentrantReadWriteLock lock = new ReentrantReadWriteLock();
   private final long number;
   private final long poolByteLimit;
   private long handle;
   private ScheduledThreadPoolExecutor deadlines;
 
-  NativeRuntime(NereidOptions options, PoolAllocator allocator) {
+  NativeRuntime(NereidOptions options, PoolAllocator allocator, PageKeeper keeper) {
     this.options = options;
+    pageLocking = new PageLocking(this, keeper);
     if (!NativeLibrary.isLoaded() || options.nativePath().isPresent()) {
       NativeLibrary.load(LibraryFiles.nativeLibrary(options.nativePath()));
     }
@@ -94,6 +96,15 @@ final class NativeRuntime {
 
   static NativeRuntime find(long number) {
     return RUNTIMES.find(number);
+  }
+
+  /** What the core calls it. */
+  long number() {
+    return number;
+  }
+
+  PageLocking pageLocking() {
+    return pageLocking;
   }
 
   NereidOptions options() {

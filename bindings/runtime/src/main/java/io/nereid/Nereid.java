@@ -6,6 +6,7 @@ import java.lang.System.Logger.Level;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
@@ -44,9 +45,12 @@ public final class Nereid implements AutoCloseable {
   private final AtomicBoolean closed = new AtomicBoolean();
 
   private Nereid(
-      RepositoryOptions repositoryOptions, NereidOptions options, PoolAllocator allocator) {
+      RepositoryOptions repositoryOptions,
+      NereidOptions options,
+      PoolAllocator allocator,
+      PageKeeper keeper) {
     this.options = options;
-    runtime = new NativeRuntime(options, allocator);
+    runtime = new NativeRuntime(options, allocator, keeper);
     ensembles = new EnsembleGraph(models, new ModelLoader(runtime, models));
     repository = new Repository(this, models, repositoryOptions);
     listeners.add(new LoadLog());
@@ -60,7 +64,7 @@ public final class Nereid implements AutoCloseable {
 
   /** A runtime without models. */
   public static Nereid create(NereidOptions options) {
-    return create(options, PoolAllocator.DEFAULT);
+    return create(options, PoolAllocator.DEFAULT, PageKeeper.CUDA);
   }
 
   /**
@@ -68,17 +72,20 @@ public final class Nereid implements AutoCloseable {
    * does.
    */
   public static Nereid create(RepositoryOptions repository, NereidOptions options) {
-    return create(repository, options, PoolAllocator.DEFAULT);
+    return create(repository, options, PoolAllocator.DEFAULT, PageKeeper.CUDA);
   }
 
-  static Nereid create(NereidOptions options, PoolAllocator allocator) {
-    return create(RepositoryOptions.builder().explicit().build(), options, allocator);
+  static Nereid create(NereidOptions options, PoolAllocator allocator, PageKeeper keeper) {
+    return create(RepositoryOptions.builder().explicit().build(), options, allocator, keeper);
   }
 
   private static Nereid create(
-      RepositoryOptions repositoryOptions, NereidOptions options, PoolAllocator allocator) {
+      RepositoryOptions repositoryOptions,
+      NereidOptions options,
+      PoolAllocator allocator,
+      PageKeeper keeper) {
     NativeLibrary.checkAccess();
-    return new Nereid(repositoryOptions, options, allocator);
+    return new Nereid(repositoryOptions, options, allocator, keeper);
   }
 
   /** All models of a directory in Triton's layout. */
@@ -187,6 +194,23 @@ public final class Nereid implements AutoCloseable {
   /** The state of the memory pool. */
   public PoolStatistics poolStatistics() {
     return runtime.use(StatisticsReader::pool);
+  }
+
+  /**
+   * Page-locks the memory pool for all GPUs from now on, as happens by itself before the first
+   * model that runs on one is opened; {@link PoolStatistics#lockedBytes} tells what is locked. Does
+   * nothing where {@link NereidOptions#pageLockPool} is false, and warns once where it is not
+   * possible.
+   *
+   * @param device number of a GPU that is used anyway
+   */
+  public void pageLockPool(int device) {
+    runtime.pageLocking().begin(device);
+  }
+
+  /** Whether the memory pool is page-locked, or why not, in words; empty: no GPU uses it. */
+  public Optional<String> pageLocking() {
+    return runtime.pageLocking().text();
   }
 
   /** The state of the response cache. */

@@ -8,6 +8,7 @@ import java.util.Optional;
  * Settings of a {@link Nereid}. Build one with {@link #builder()}.
  *
  * @param poolByteLimit cap on the memory of inputs and outputs; 0: the core's default (4 GiB)
+ * @param pageLockPool whether that memory is page-locked for GPUs once a model runs on one
  * @param cacheByteLimit size of the response cache; 0: no cache
  * @param drainTimeout how long unloading, reloading and closing wait for requests to finish
  * @param nativePath the native library; empty: the one inside Nereid's jar
@@ -16,6 +17,7 @@ import java.util.Optional;
  */
 public record NereidOptions(
     long poolByteLimit,
+    boolean pageLockPool,
     long cacheByteLimit,
     Duration drainTimeout,
     Optional<Path> nativePath,
@@ -41,6 +43,7 @@ public record NereidOptions(
   /** Builds a {@link NereidOptions}. */
   public static final class Builder {
     private long poolByteLimit;
+    private boolean pageLockPool = true;
     private long cacheByteLimit;
     private Duration drainTimeout = Duration.ofSeconds(30);
     private Path nativePath;
@@ -51,6 +54,12 @@ public record NereidOptions(
     /** Cap on the memory of inputs and outputs. */
     public Builder poolByteLimit(long bytes) {
       poolByteLimit = bytes;
+      return this;
+    }
+
+    /** Whether it is page-locked for GPUs once a model runs on one; by default it is. */
+    public Builder pageLockPool(boolean locks) {
+      pageLockPool = locks;
       return this;
     }
 
@@ -82,6 +91,7 @@ public record NereidOptions(
     public NereidOptions build() {
       return new NereidOptions(
           poolByteLimit,
+          pageLockPool,
           cacheByteLimit,
           drainTimeout,
           Optional.ofNullable(nativePath),

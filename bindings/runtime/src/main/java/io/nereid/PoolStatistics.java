@@ -10,6 +10,7 @@ package io.nereid;
  * @param liveBuffers buffers handed out now
  * @param allocations buffers handed out so far
  * @param failures requests for memory that were refused
+ * @param lockedBytes of what was taken from the system, how much is page-locked for GPUs
  */
 public record PoolStatistics(
     long byteLimit,
@@ -18,4 +19,5 @@ public record PoolStatistics(
     long highWaterBytes,
     long liveBuffers,
     long allocations,
-    long failures) {}
+    long failures,
+    long lockedBytes) {}

@@ -48,6 +48,7 @@ import static io.nereid.internal.ffi.StatisticsLayout.POOL_FAILURES;
 import static io.nereid.internal.ffi.StatisticsLayout.POOL_HIGH_WATER_BYTES;
 import static io.nereid.internal.ffi.StatisticsLayout.POOL_LIVE_BUFFERS;
 import static io.nereid.internal.ffi.StatisticsLayout.POOL_LIVE_BYTES;
+import static io.nereid.internal.ffi.StatisticsLayout.POOL_LOCKED_BYTES;
 import static io.nereid.internal.ffi.StatisticsLayout.POOL_RESERVED_BYTES;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
@@ -79,7 +80,8 @@ final class StatisticsReader {
           stats.get(JAVA_LONG, POOL_HIGH_WATER_BYTES),
           stats.get(JAVA_LONG, POOL_LIVE_BUFFERS),
           stats.get(JAVA_LONG, POOL_ALLOCATIONS),
-          stats.get(JAVA_LONG, POOL_FAILURES));
+          stats.get(JAVA_LONG, POOL_FAILURES),
+          stats.get(JAVA_LONG, POOL_LOCKED_BYTES));
     }
   }
 

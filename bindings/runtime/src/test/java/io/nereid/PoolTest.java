@@ -97,7 +97,7 @@ class PoolTest extends RuntimeTest {
   @Test
   void anAllocatorOfOnesOwnIsAskedAndMayRefuse() {
     CountingAllocator allocator = new CountingAllocator();
-    try (Nereid own = Nereid.create(options().build(), allocator.address())) {
+    try (Nereid own = Nereid.create(options().build(), allocator.address(), PageKeeper.CUDA)) {
       Model model = own.load(identity("m").build());
       roundTrip(model, 1);
       assertTrue(allocator.allocated() > 0);

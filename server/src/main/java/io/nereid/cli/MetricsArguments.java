@@ -48,12 +48,21 @@ final class MetricsArguments {
   private boolean cpuMetrics;
 
   @Option(
+      names = "--allow-gpu-metrics",
+      arity = "0..1",
+      paramLabel = "BOOL",
+      defaultValue = "true",
+      fallbackValue = "true",
+      description = "Also those of NVIDIA's GPUs, if there are any; ${DEFAULT-VALUE} by default.")
+  private boolean gpuMetrics;
+
+  @Option(
       names = "--metrics-interval-ms",
       paramLabel = "MS",
       defaultValue = "2000",
       description =
-          "Least time over which the processors' utilization is measured;"
-              + " ${DEFAULT-VALUE} by default.")
+          "Least time over which the processors' utilization is measured, and how old what GPUs"
+              + " tell may be; ${DEFAULT-VALUE} by default.")
   private long intervalMs;
 
   /** What is served, if anything is. */
@@ -68,6 +77,7 @@ final class MetricsArguments {
             .address(address == null ? httpAddress : address)
             .port(port)
             .cpuMetrics(cpuMetrics)
+            .gpuMetrics(gpuMetrics)
             .interval(Duration.ofMillis(intervalMs))
             .build());
   }

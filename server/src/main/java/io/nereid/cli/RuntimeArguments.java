@@ -25,6 +25,16 @@ final class RuntimeArguments {
   private long poolBytes;
 
   @Option(
+      names = "--page-lock-pool",
+      arity = "0..1",
+      paramLabel = "BOOL",
+      defaultValue = "true",
+      fallbackValue = "true",
+      description =
+          "Page-lock that memory for GPUs once something uses one; ${DEFAULT-VALUE} by default.")
+  private boolean pageLockPool;
+
+  @Option(
       names = "--cache-config",
       paramLabel = "local,size=BYTES",
       description =
@@ -42,7 +52,11 @@ final class RuntimeArguments {
     if (poolBytes < 0) {
       throw wrong("--pinned-memory-pool-byte-size of 0 or more", Long.toString(poolBytes));
     }
-    return NereidOptions.builder().poolByteLimit(poolBytes).cacheByteLimit(cacheBytes()).build();
+    return NereidOptions.builder()
+        .poolByteLimit(poolBytes)
+        .pageLockPool(pageLockPool)
+        .cacheByteLimit(cacheBytes())
+        .build();
   }
 
   private long cacheBytes() {

@@ -157,9 +157,15 @@ final class ServeCommand implements Callable<Integer> {
     for (Frontend frontend : server.frontends()) {
       out.println("Serving " + frontend.protocol() + " at " + frontend.url());
     }
+    printPool(out, server);
     printOff(out, server.options());
     out.println(startTimes(server));
     out.flush();
+  }
+
+  /** Says of what kind the pool's memory is, where GPUs have to do with it. */
+  private static void printPool(PrintWriter out, NereidServer server) {
+    server.nereid().pageLocking().ifPresent(text -> out.println("Memory pool: " + text));
   }
 
   /** Says what was turned off, for whoever looks for it in vain. */

@@ -50,7 +50,6 @@ final class TritonFlags {
     REASONS.put("--vertex-ai-port", CLOUD);
     REASONS.put("--vertex-ai-thread-count", CLOUD);
     REASONS.put("--vertex-ai-default-model", CLOUD);
-    REASONS.put("--allow-gpu-metrics", "there are no metrics of GPUs");
     REASONS.put("--metrics-config", "there are histograms instead of summaries");
     REASONS.put("--trace-file", TRACE);
     REASONS.put("--trace-level", TRACE);

@@ -75,6 +75,17 @@ class MonitoringTest {
         }
       }
     }
+    // Told where there are GPUs only.
+    for (String name :
+        List.of(
+            "nv_gpu_utilization",
+            "nv_gpu_memory_total_bytes",
+            "nv_gpu_memory_used_bytes",
+            "nv_gpu_power_usage",
+            "nv_gpu_power_limit",
+            "nv_energy_consumption")) {
+      samples.putIfAbsent(name, Set.of("gpu_uuid"));
+    }
   }
 
   /** Those of the Deployment, with its settings, but for places and ports of this machine. */

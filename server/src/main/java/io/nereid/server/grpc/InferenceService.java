@@ -40,6 +40,7 @@ import io.nereid.proto.SystemSharedMemoryUnregisterRequest;
 import io.nereid.proto.SystemSharedMemoryUnregisterResponse;
 import io.nereid.proto.TraceSettingRequest;
 import io.nereid.proto.TraceSettingResponse;
+import io.nereid.server.memory.CudaRegions;
 import io.nereid.server.memory.SharedMemoryRegions;
 import io.nereid.server.shared.ServerState;
 
@@ -63,7 +64,7 @@ final class InferenceService {
     service.addModels(state.nereid());
     service.addRepository(state.nereid());
     service.addSystemMemory(state.sharedMemory());
-    service.addCudaMemory();
+    service.addCudaMemory(state.cudaMemory());
     service.addSettings(state);
     service.addInference(inference);
     return service.methods.definition();
@@ -168,8 +169,8 @@ final class InferenceService {
         new LogMethods(state.log())::settings);
   }
 
-  private void addCudaMemory() {
-    CudaMemoryMethods cuda = new CudaMemoryMethods();
+  private void addCudaMemory(CudaRegions regions) {
+    CudaMemoryMethods cuda = new CudaMemoryMethods(regions);
     methods.add(
         "CudaSharedMemoryStatus",
         CudaSharedMemoryStatusRequest.getDefaultInstance(),

@@ -73,8 +73,12 @@ final class Dispatcher {
         yield Status.OK;
       }
       case SYSTEM_MEMORY_UNREGISTER -> ok(() -> sharedMemory.unregister(route));
-      case CUDA_MEMORY_STATUS -> ok(() -> json.ascii("[]"));
-      case CUDA_MEMORY_REGISTER, CUDA_MEMORY_UNREGISTER -> throw SharedMemoryHandler.noCuda();
+      case CUDA_MEMORY_STATUS -> ok(() -> sharedMemory.cudaStatus(route, json));
+      case CUDA_MEMORY_REGISTER -> {
+        sharedMemory.registerCuda(route, body);
+        yield Status.OK;
+      }
+      case CUDA_MEMORY_UNREGISTER -> ok(() -> sharedMemory.unregisterCuda(route));
       case TRACE_SETTING -> {
         trace.handle(head, body, json);
         yield Status.OK;

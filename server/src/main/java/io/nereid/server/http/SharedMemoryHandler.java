@@ -1,11 +1,14 @@
 package io.nereid.server.http;
 
+import io.nereid.server.memory.CudaRegion;
+import io.nereid.server.memory.CudaRegions;
 import io.nereid.server.memory.SharedMemoryRegion;
 import io.nereid.server.memory.SharedMemoryRegions;
 import java.io.IOException;
+import java.util.Base64;
 import java.util.List;
 
-/** The shared memory extensions: of the system, and of CUDA, of which there is none so far. */
+/** The shared memory extensions: of the system, and of CUDA. */
 final class SharedMemoryHandler {
 
   private final HttpContext context;
@@ -66,9 +69,83 @@ final class SharedMemoryHandler {
     }
   }
 
-  static HttpFailure noCuda() {
-    return new HttpFailure(
-        Status.NOT_IMPLEMENTED,
-        "CUDA shared memory is not supported: expected system shared memory");
+  // ---- CUDA ------------------------------------------------------------------------------------
+
+  private CudaRegions cuda() {
+    return context.state().cudaMemory();
+  }
+
+  /** Writes an array, also for one region. */
+  void cudaStatus(Route route, JsonBuffer json) {
+    List<CudaRegion> found =
+        route.region().isEmpty() ? cuda().status() : cuda().status(route.region());
+    json.write('[');
+    boolean first = true;
+    for (CudaRegion region : found) {
+      json.ascii(first ? "{\"name\":" : ",{\"name\":").string(region.name());
+      first = false;
+      json.ascii(",\"device_id\":").number(region.deviceId());
+      json.ascii(",\"byte_size\":").number(region.byteSize()).write('}');
+    }
+    json.write(']');
+  }
+
+  void registerCuda(Route route, RequestBody body) throws IOException {
+    cuda().checkEnabled(); // what is wrong with a request comes second
+    byte[][] handle = new byte[1][];
+    long[] deviceId = {-1};
+    long[] byteSize = {-1};
+    JsonBody.read(
+        context,
+        body,
+        (name, parser) -> {
+          switch (name) {
+            case "raw_handle" -> handle[0] = rawHandle(parser);
+            case "device_id" -> deviceId[0] = parser.unsigned(name);
+            case "byte_size" -> byteSize[0] = parser.unsigned(name);
+            default -> parser.skip();
+          }
+        });
+    if (handle[0] == null) {
+      throw JsonParsing.missing("raw_handle");
+    }
+    if (deviceId[0] < 0) {
+      throw JsonParsing.missing("device_id");
+    }
+    if (byteSize[0] < 0) {
+      throw JsonParsing.missing("byte_size");
+    }
+    cuda().register(route.region(), handle[0], deviceId[0], byteSize[0]);
+  }
+
+  /** Reads {@code {"b64": "..."}}. */
+  private static byte[] rawHandle(JsonReader parser) {
+    parser.expectObject("raw_handle");
+    String[] text = new String[1];
+    JsonBody.readMembers(
+        parser,
+        (name, member) -> {
+          if (name.equals("b64")) {
+            text[0] = member.string(name);
+          } else {
+            member.skip();
+          }
+        });
+    if (text[0] == null) {
+      throw JsonParsing.missing("b64");
+    }
+    try {
+      return Base64.getDecoder().decode(text[0]);
+    } catch (IllegalArgumentException e) {
+      throw JsonParsing.malformed("b64", "expected Base64, got " + e.getMessage());
+    }
+  }
+
+  void unregisterCuda(Route route) {
+    if (route.region().isEmpty()) {
+      cuda().unregisterAll();
+    } else {
+      cuda().unregister(route.region());
+    }
   }
 }

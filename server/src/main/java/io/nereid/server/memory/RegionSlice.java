@@ -40,7 +40,7 @@ public final class RegionSlice implements AutoCloseable {
       throw new IllegalArgumentException(
           "expected memory of " + byteSize + " bytes, got " + to.byteSize());
     }
-    registered.file().read(position(), to);
+    registered.memory().read(position(), to);
   }
 
   /** Writes an output into the region, from the start of the slice on; it may be smaller. */
@@ -57,7 +57,7 @@ public final class RegionSlice implements AutoCloseable {
               + from.byteSize()
               + " bytes to hold the results");
     }
-    registered.file().write(position(), from);
+    registered.memory().write(position(), from);
   }
 
   private long position() {

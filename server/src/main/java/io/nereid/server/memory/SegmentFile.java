@@ -29,7 +29,7 @@ import java.util.concurrent.Future;
  * <p>The channel is an asynchronous one that works on the caller's thread: the ordinary one is
  * closed, for all who use it, when one of their threads is interrupted.
  */
-final class SegmentFile implements AutoCloseable {
+final class SegmentFile implements RegionMemory {
 
   /** Where the C library keeps shared memory segments. */
   static final Path DIRECTORY = Path.of("/dev/shm");
@@ -116,8 +116,8 @@ final class SegmentFile implements AutoCloseable {
     }
   }
 
-  /** Fills {@code to} with what begins at {@code position}. */
-  void read(long position, MemorySegment to) {
+  @Override
+  public void read(long position, MemorySegment to) {
     long done = 0;
     while (done < to.byteSize()) {
       long count = Math.min(PIECE_BYTES, to.byteSize() - done);
@@ -131,11 +131,13 @@ final class SegmentFile implements AutoCloseable {
   }
 
   /**
-   * Writes {@code from} at {@code position}, where the segment must have room: it is never made
-   * longer, but for an owner that shortens it between the two calls here, who gets it back as it
-   * was.
+   * {@inheritDoc}
+   *
+   * <p>The segment must have room: it is never made longer, but for an owner that shortens it
+   * between the two calls here, who gets it back as it was.
    */
-  void write(long position, MemorySegment from) {
+  @Override
+  public void write(long position, MemorySegment from) {
     long end = position + from.byteSize();
     long size = byteSize();
     if (size < end) {

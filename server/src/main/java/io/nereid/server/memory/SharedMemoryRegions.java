@@ -8,7 +8,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The regions of system shared memory that clients registered with one server. From any thread.
+ * The memory that clients registered with one server, by name: segments of system shared memory,
+ * and what {@link CudaRegions} adds. From any thread.
  *
  * <p>Off unless the operator turns it on: a client names any segment that the server's user may
  * open, also one of another program.
@@ -28,22 +29,22 @@ public final class SharedMemoryRegions implements AutoCloseable {
 
   /** A region, and who uses it. */
   static final class Registered {
-    private final SharedMemoryRegion region;
-    private final SegmentFile file;
+    private final Region region;
+    private final RegionMemory memory;
     private int users;
     private boolean leaving; // goes with the last of its users, and gets no more
 
-    private Registered(SharedMemoryRegion region, SegmentFile file) {
+    private Registered(Region region, RegionMemory memory) {
       this.region = region;
-      this.file = file;
+      this.memory = memory;
     }
 
-    SharedMemoryRegion region() {
+    Region region() {
       return region;
     }
 
-    SegmentFile file() {
-      return file;
+    RegionMemory memory() {
+      return memory;
     }
   }
 
@@ -63,13 +64,7 @@ public final class SharedMemoryRegions implements AutoCloseable {
    */
   public void register(String name, String key, long offset, long byteSize) {
     checkEnabled();
-    if (name.isEmpty() || name.length() > MAX_NAME_LENGTH) {
-      throw invalid(
-          "expected a name of 1 to "
-              + MAX_NAME_LENGTH
-              + " characters for a shared memory region, got "
-              + name.length());
-    }
+    checkName(name);
     if (offset < 0 || byteSize <= 0) {
       throw invalid(
           "expected an offset of 0 or more and a byte size of 1 or more for shared memory region '"
@@ -85,70 +80,113 @@ public final class SharedMemoryRegions implements AutoCloseable {
       if (offset > available || byteSize > available - offset) {
         throw invalidRange(name, offset, byteSize, available);
       }
-      add(new Registered(new SharedMemoryRegion(name, key, offset, byteSize), file));
+      add(new SharedMemoryRegion(name, key, offset, byteSize), file);
     } catch (RuntimeException e) {
       file.close();
       throw e;
     }
   }
 
-  private synchronized void add(Registered registered) {
-    String name = registered.region.name();
+  static void checkName(String name) {
+    if (name.isEmpty() || name.length() > MAX_NAME_LENGTH) {
+      throw invalid(
+          "expected a name of 1 to "
+              + MAX_NAME_LENGTH
+              + " characters for a shared memory region, got "
+              + name.length());
+    }
+  }
+
+  /** Whether the name can be given; another may come first. */
+  synchronized void checkFree(String name) {
     if (regions.containsKey(name)) {
       throw new NereidException(
           StatusCode.ALREADY_EXISTS, "shared memory region '" + name + "' already in manager");
     }
+  }
+
+  /** Takes the memory over, unless it throws. */
+  synchronized void add(Region region, RegionMemory memory) {
+    String name = region.name();
+    checkFree(name);
     if (regions.size() == MAX_REGIONS) {
       throw new NereidException(
           StatusCode.RESOURCE_EXHAUSTED,
           "expected at most " + MAX_REGIONS + " shared memory regions at a time");
     }
-    regions.put(name, registered);
+    regions.put(name, new Registered(region, memory));
   }
 
-  /** All regions, by name. */
-  public synchronized List<SharedMemoryRegion> status() {
-    return regions.values().stream().map(Registered::region).toList();
+  /** All segments' regions, by name. */
+  public List<SharedMemoryRegion> status() {
+    return status(SharedMemoryRegion.class);
   }
 
-  /** One region; nothing while this is not enabled. */
-  public synchronized List<SharedMemoryRegion> status(String name) {
-    if (!enabled) {
-      return List.of();
-    }
+  /** One segment's region; nothing while this is not enabled. */
+  public List<SharedMemoryRegion> status(String name) {
+    return enabled ? status(name, SharedMemoryRegion.class) : List.of();
+  }
+
+  synchronized <R extends Region> List<R> status(Class<R> kind) {
+    return regions.values().stream()
+        .map(Registered::region)
+        .filter(kind::isInstance)
+        .map(kind::cast)
+        .toList();
+  }
+
+  synchronized <R extends Region> List<R> status(String name, Class<R> kind) {
     Registered registered = regions.get(name);
-    if (registered == null) {
+    if (registered == null || !kind.isInstance(registered.region)) {
       throw notFound(name);
     }
-    return List.of(registered.region);
+    return List.of(kind.cast(registered.region));
   }
 
   /**
-   * Forgets a region; does nothing when there is none with this name. A region that requests use
-   * stays known until the last of them is done, and takes no new ones.
+   * Forgets a segment's region; does nothing when there is none with this name. A region that
+   * requests use stays known until the last of them is done, and takes no new ones.
    */
   public void unregister(String name) {
     checkEnabled();
+    unregister(name, SharedMemoryRegion.class);
+  }
+
+  /** As {@link #unregister}, for all of them. */
+  public void unregisterAll() {
+    checkEnabled();
+    unregisterAll(SharedMemoryRegion.class);
+  }
+
+  void unregister(String name, Class<? extends Region> kind) {
     Registered gone;
     synchronized (this) {
-      gone = leave(regions.get(name));
+      Registered registered = regions.get(name);
+      if (registered == null || !kind.isInstance(registered.region)) {
+        return;
+      }
+      gone = leave(registered);
     }
     if (gone != null) {
-      gone.file.close();
+      gone.memory.close();
     }
   }
 
-  /** As {@link #unregister}, for all regions. */
-  public void unregisterAll() {
-    checkEnabled();
-    close();
+  void unregisterAll(Class<? extends Region> kind) {
+    List<Registered> gone = new ArrayList<>();
+    synchronized (this) {
+      for (Registered registered : List.copyOf(regions.values())) {
+        Registered left = kind.isInstance(registered.region) ? leave(registered) : null;
+        if (left != null) {
+          gone.add(left);
+        }
+      }
+    }
+    gone.forEach(registered -> registered.memory.close());
   }
 
   /** Gives what the caller closes, having left the lock; null: nothing yet. */
   private Registered leave(Registered registered) {
-    if (registered == null) {
-      return null;
-    }
     registered.leaving = true;
     if (registered.users > 0) {
       return null;
@@ -183,23 +221,14 @@ public final class SharedMemoryRegions implements AutoCloseable {
       last = registered.leaving && leave(registered) != null;
     }
     if (last) {
-      registered.file.close();
+      registered.memory.close();
     }
   }
 
   /** Unregisters everything. */
   @Override
   public void close() {
-    List<Registered> gone = new ArrayList<>();
-    synchronized (this) {
-      for (Registered registered : List.copyOf(regions.values())) {
-        Registered left = leave(registered);
-        if (left != null) {
-          gone.add(left);
-        }
-      }
-    }
-    gone.forEach(registered -> registered.file.close());
+    unregisterAll(Region.class);
   }
 
   private void checkEnabled() {
@@ -219,8 +248,7 @@ public final class SharedMemoryRegions implements AutoCloseable {
     return new NereidException(StatusCode.INVALID_ARGUMENT, message);
   }
 
-  private static NereidException invalidRange(
-      String name, long offset, long byteSize, long available) {
+  static NereidException invalidRange(String name, long offset, long byteSize, long available) {
     return invalid(
         "Invalid offset + byte size for shared memory region: '"
             + name

@@ -11,9 +11,12 @@ import java.util.Objects;
  * @param address where they are served
  * @param port the port; 0 takes one that is free
  * @param cpuMetrics whether those of the machine's processors and memory are among them
- * @param interval how old the processors' utilization may be: over shorter times it says little
+ * @param gpuMetrics whether those of NVIDIA's GPUs are among them, where there are any
+ * @param interval how old the processors' utilization may be: over shorter times it says little;
+ *     what GPUs tell may be as old
  */
-public record MetricsOptions(InetAddress address, int port, boolean cpuMetrics, Duration interval) {
+public record MetricsOptions(
+    InetAddress address, int port, boolean cpuMetrics, boolean gpuMetrics, Duration interval) {
 
   /** Checks the values. */
   public MetricsOptions {
@@ -37,6 +40,7 @@ public record MetricsOptions(InetAddress address, int port, boolean cpuMetrics, 
     private InetAddress address = InetAddress.getLoopbackAddress();
     private int port;
     private boolean cpuMetrics = true;
+    private boolean gpuMetrics = true;
     private Duration interval = Duration.ofSeconds(2);
 
     private Builder() {}
@@ -59,7 +63,13 @@ public record MetricsOptions(InetAddress address, int port, boolean cpuMetrics, 
       return this;
     }
 
-    /** How old the processors' utilization may be; 2 s by default. */
+    /** Whether GPUs are among them; by default they are. */
+    public Builder gpuMetrics(boolean wanted) {
+      gpuMetrics = wanted;
+      return this;
+    }
+
+    /** How old what GPUs and processors tell may be; 2 s by default. */
     public Builder interval(Duration age) {
       interval = age;
       return this;
@@ -67,7 +77,7 @@ public record MetricsOptions(InetAddress address, int port, boolean cpuMetrics, 
 
     /** The finished value. */
     public MetricsOptions build() {
-      return new MetricsOptions(address, port, cpuMetrics, interval);
+      return new MetricsOptions(address, port, cpuMetrics, gpuMetrics, interval);
     }
   }
 }

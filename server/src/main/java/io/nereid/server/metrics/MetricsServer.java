@@ -15,6 +15,7 @@ import io.nereid.server.shared.Listening;
 import io.nereid.server.shared.ServerState;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.LongSupplier;
 
 /** Serves metrics at a port of their own: it answers, however busy the other ports are. */
@@ -32,7 +33,7 @@ public final class MetricsServer {
   private final Map<String, LongSupplier> connections;
   private final MetricsOptions options;
   private final WebServer server;
-  private volatile ProcessMetrics process;
+  private volatile Machine machine;
 
   private MetricsServer(
       ServerState state, MetricsOptions options, Map<String, LongSupplier> connections) {
@@ -87,20 +88,33 @@ public final class MetricsServer {
     MetricsText text = new MetricsText();
     ModelMetrics.write(state.nereid(), text);
     ServerMetrics.write(state, connections, text);
-    process().write(text);
+    Machine known = machine();
+    known.gpus().ifPresent(gpus -> gpus.write(text));
+    known.process().write(text);
     response.headers().set(HeaderNames.CONTENT_TYPE, CONTENT_TYPE);
     response.send(text.bytes());
   }
 
+  /** What is asked of others than this server. */
+  private record Machine(ProcessMetrics process, Optional<GpuMetrics> gpus) {
+
+    static Machine of(MetricsOptions options) {
+      long intervalNs = options.interval().toNanos();
+      return new Machine(
+          new ProcessMetrics(options.cpuMetrics(), intervalNs),
+          options.gpuMetrics() ? Optional.of(new GpuMetrics(intervalNs)) : Optional.empty());
+    }
+  }
+
   /** Made when it is first asked for: it takes a while, which a start should not. */
-  private ProcessMetrics process() {
-    ProcessMetrics known = process;
+  private Machine machine() {
+    Machine known = machine;
     if (known == null) {
       synchronized (this) {
-        known = process;
+        known = machine;
         if (known == null) {
-          known = new ProcessMetrics(options.cpuMetrics(), options.interval().toNanos());
-          process = known;
+          known = Machine.of(options);
+          machine = known;
         }
       }
     }

@@ -37,6 +37,8 @@ final class ServerMetrics {
         .sample("", pool.liveBytes());
     text.gauge("nereid_pool_reserved_bytes", "What the pool has taken from the system")
         .sample("", pool.reservedBytes());
+    text.gauge("nereid_pool_locked_bytes", "What of that is page-locked for GPUs")
+        .sample("", pool.lockedBytes());
     text.gauge("nereid_pool_high_water_bytes", "Most that inputs and outputs ever took")
         .sample("", pool.highWaterBytes());
     text.gauge("nereid_pool_buffers", "Inputs and outputs that are in use")

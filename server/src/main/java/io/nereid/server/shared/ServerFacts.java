@@ -30,6 +30,9 @@ public final class ServerFacts {
     if (state.sharedMemory().isEnabled()) {
       all.add("system_shared_memory");
     }
+    if (state.cudaMemory().isEnabled()) {
+      all.add("cuda_shared_memory");
+    }
     if (state.log().isPresent()) {
       all.add("logging");
     }

@@ -3,6 +3,7 @@ package io.nereid.server.shared;
 import io.nereid.Nereid;
 import io.nereid.server.log.AccessLog;
 import io.nereid.server.log.LogSettings;
+import io.nereid.server.memory.CudaRegions;
 import io.nereid.server.memory.SharedMemoryRegions;
 import io.nereid.server.trace.TraceOptions;
 import io.nereid.server.trace.Tracing;
@@ -14,6 +15,7 @@ public final class ServerState {
   private final Nereid nereid;
   private final ServerHealth health;
   private final SharedMemoryRegions sharedMemory;
+  private final CudaRegions cudaMemory;
   private final Tracing tracing;
   private final Optional<LogSettings> log;
   private final Optional<AccessLog> accessLog;
@@ -21,6 +23,7 @@ public final class ServerState {
   private ServerState(Builder builder) {
     nereid = builder.nereid;
     sharedMemory = new SharedMemoryRegions(builder.allowClientShm);
+    cudaMemory = new CudaRegions(sharedMemory, nereid::pageLockPool);
     tracing = builder.tracing;
     log = builder.log;
     accessLog = builder.accessLog;
@@ -45,6 +48,11 @@ public final class ServerState {
   /** What clients registered. */
   public SharedMemoryRegions sharedMemory() {
     return sharedMemory;
+  }
+
+  /** What of it is on GPUs. */
+  public CudaRegions cudaMemory() {
+    return cudaMemory;
   }
 
   /** Which requests are traced. */

@@ -4,9 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import io.nereid.DataType;
 import io.nereid.ModelSpec;
+import io.nereid.internal.cuda.CudaDriver;
 import io.nereid.server.memory.Segment;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -146,13 +148,17 @@ class SharedMemoryTest {
   }
 
   @Test
-  void thereIsNoneOfCuda() throws IOException {
+  void withoutAGpuThereIsNoneOfCuda() throws IOException {
+    assumeFalse(CudaDriver.isPresent(), "there is a GPU here");
     assertEquals("[]", client.get("/v2/cudasharedmemory/status").expect(200).text());
     assertEquals("[]", client.get("/v2/cudasharedmemory/region/r/status").expect(200).text());
     for (String path : new String[] {"region/r/register", "region/r/unregister", "unregister"}) {
       String text = client.post("/v2/cudasharedmemory/" + path, "{}").expect(501).text();
-      assertTrue(text.contains("CUDA shared memory is not supported"), text);
+      assertTrue(text.contains("CUDA shared memory is not supported: there is no"), text);
     }
+    String extensions = client.get("/v2").expect(200).text();
+    assertTrue(extensions.contains("\"system_shared_memory\""), extensions);
+    assertFalse(extensions.contains("cuda"), extensions);
   }
 
   @Test

@@ -27,6 +27,11 @@ final class Handles {
   static final MethodHandle RUNTIME_RELEASE =
       downcall("nrd_runtime_release", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG));
 
+  static final MethodHandle RUNTIME_LOCK_PAGES =
+      downcall(
+          "nrd_runtime_lock_pages",
+          FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
+
   static final MethodHandle RUNTIME_POOL_STATS =
       downcall("nrd_runtime_pool_stats", FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG));
 

@@ -29,6 +29,14 @@ public final class RuntimeCalls {
     }
   }
 
+  public static int lockPages(long runtime, long context, long lock, long unlock, long errorOut) {
+    try {
+      return (int) Handles.RUNTIME_LOCK_PAGES.invokeExact(runtime, context, lock, unlock, errorOut);
+    } catch (Throwable t) {
+      throw NativeLibrary.unexpected(t);
+    }
+  }
+
   public static void poolStats(long runtime, long statsOut) {
     try {
       Handles.RUNTIME_POOL_STATS.invokeExact(runtime, statsOut);

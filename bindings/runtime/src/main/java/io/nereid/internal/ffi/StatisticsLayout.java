@@ -38,7 +38,8 @@ public final class StatisticsLayout {
           JAVA_LONG.withName("high_water_bytes"),
           JAVA_LONG.withName("live_buffers"),
           JAVA_LONG.withName("allocations"),
-          JAVA_LONG.withName("failures"));
+          JAVA_LONG.withName("failures"),
+          JAVA_LONG.withName("locked_bytes"));
 
   public static final long POOL_BYTE_LIMIT = offset(POOL, "byte_limit");
   public static final long POOL_RESERVED_BYTES = offset(POOL, "reserved_bytes");
@@ -47,6 +48,7 @@ public final class StatisticsLayout {
   public static final long POOL_LIVE_BUFFERS = offset(POOL, "live_buffers");
   public static final long POOL_ALLOCATIONS = offset(POOL, "allocations");
   public static final long POOL_FAILURES = offset(POOL, "failures");
+  public static final long POOL_LOCKED_BYTES = offset(POOL, "locked_bytes");
 
   public static final StructLayout MEMORY =
       structLayout(

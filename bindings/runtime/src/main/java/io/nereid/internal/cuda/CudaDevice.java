@@ -1,0 +1,184 @@
+package io.nereid.internal.cuda;
+
+import io.nereid.NereidException;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A GPU, and the thread that talks to it. CUDA binds its context to a thread of the system, which a
+ * virtual thread may leave at any time, and waits in places where a virtual thread would hold up
+ * others; so what is done here is done on one thread of its own, which has the context and a
+ * stream. Both are kept until the process ends, as the CUDA runtime keeps them.
+ */
+public final class CudaDevice {
+
+  private final CudaLibrary library;
+  private final int number;
+  private final int device;
+  private final String name;
+
+  /** Made with the thread when first needed: a context takes memory of the GPU. */
+  private long context;
+
+  private ThreadPoolExecutor thread;
+  private long stream; // belongs to the thread
+
+  CudaDevice(CudaLibrary library, int number) {
+    this.library = library;
+    this.number = number;
+    device = library.device(number);
+    name = library.deviceName(device);
+  }
+
+  /** Its number, from 0. */
+  public int number() {
+    return number;
+  }
+
+  /** What its maker calls it. */
+  public String name() {
+    return name;
+  }
+
+  /** The context that the CUDA runtime uses, too. */
+  synchronized long context() {
+    if (context == 0) {
+      context = library.retainPrimaryContext(device);
+    }
+    return context;
+  }
+
+  // ---- Memory of the processor -----------------------------------------------------------------
+
+  /**
+   * Page-locks memory, for all GPUs. To be called from native code, as the pool does: a virtual
+   * thread must not change its carrier between the calls here.
+   */
+  public void lockPages(long memory, long byteSize) {
+    library.pushCurrent(context());
+    try {
+      library.registerHost(memory, byteSize);
+    } finally {
+      library.popCurrent();
+    }
+  }
+
+  /** Takes {@link #lockPages} back; to be called in the same way. */
+  public void unlockPages(long memory) {
+    library.pushCurrent(context());
+    try {
+      library.unregisterHost(memory);
+    } finally {
+      library.popCurrent();
+    }
+  }
+
+  // ---- Memory of other processes ---------------------------------------------------------------
+
+  /**
+   * Maps what another process allocated on this GPU.
+   *
+   * @param handle what {@code cuIpcGetMemHandle} or {@code cudaIpcGetMemHandle} gave there
+   */
+  public IpcMemory openIpc(byte[] handle) {
+    if (handle.length != IpcMemory.HANDLE_BYTES) {
+      throw new IllegalArgumentException("a handle has 64 bytes, got " + handle.length);
+    }
+    return call(() -> {
+      long pointer = library.openIpc(handle);
+      try {
+        return new IpcMemory(this, pointer, library.bytesFrom(pointer));
+      } catch (RuntimeException e) {
+        library.closeIpc(pointer);
+        throw e;
+      }
+    });
+  }
+
+  void closeIpc(long pointer) {
+    call(() -> {
+      library.closeIpc(pointer);
+      return null;
+    });
+  }
+
+  /** Returns when the bytes are there. */
+  void copyToHost(MemorySegment to, long from) {
+    call(() -> {
+      library.copyToHost(to.address(), from, to.byteSize(), stream);
+      library.synchronize(stream);
+      return null;
+    });
+  }
+
+  /** Returns when the bytes are there. */
+  void copyToDevice(long to, MemorySegment from) {
+    call(() -> {
+      library.copyToDevice(to, from.address(), from.byteSize(), stream);
+      library.synchronize(stream);
+      return null;
+    });
+  }
+
+  // ---- The thread ------------------------------------------------------------------------------
+
+  private <T> T call(Callable<T> work) {
+    return await(thread().submit(work));
+  }
+
+  /** Who waits for it is in its queue once, so callers bound it. */
+  private synchronized ThreadPoolExecutor thread() {
+    if (thread == null) {
+      long current = context();
+      ThreadPoolExecutor started =
+          new ThreadPoolExecutor(
+              1,
+              1,
+              0,
+              TimeUnit.SECONDS,
+              new LinkedBlockingQueue<>(),
+              task -> Thread.ofPlatform().daemon().name("nrd-cuda-" + number).unstarted(task));
+      try {
+        await(
+            started.submit(() -> {
+              library.setCurrent(current);
+              stream = library.createStream();
+              return null;
+            }));
+      } catch (RuntimeException | Error e) {
+        started.shutdown();
+        throw e;
+      }
+      thread = started;
+    }
+    return thread;
+  }
+
+  /** To the end, interrupted or not: until then the GPU may use the caller's memory. */
+  private static <T> T await(Future<T> result) {
+    boolean interrupted = false;
+    try {
+      while (true) {
+        try {
+          return result.get();
+        } catch (InterruptedException e) {
+          interrupted = true;
+        }
+      }
+    } catch (ExecutionException e) {
+      if (e.getCause() instanceof NereidException failure) {
+        throw new NereidException(failure.code(), failure.getMessage()); // with this thread's trace
+      }
+      throw DriverLibrary.unexpected(e.getCause());
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+}

@@ -1,0 +1,96 @@
+package io.nereid.internal.cuda;
+
+import io.nereid.NereidException;
+import io.nereid.StatusCode;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The CUDA driver of this machine and the GPUs that it shows to this process. */
+public final class CudaDriver {
+
+  private static final String LIBRARY = "libcuda.so.1";
+
+  private final CudaLibrary library;
+  private final List<CudaDevice> devices;
+
+  private CudaDriver(CudaLibrary library, List<CudaDevice> devices) {
+    this.library = library;
+    this.devices = List.copyOf(devices);
+  }
+
+  /** What was found when it was first asked for; a driver does not come while a process runs. */
+  private static final class Found {
+    static final CudaDriver DRIVER;
+    static final String ABSENCE;
+
+    static {
+      CudaDriver driver = null;
+      String absence = "";
+      try {
+        driver = open(LIBRARY);
+      } catch (NereidException e) {
+        absence = e.getMessage();
+      }
+      DRIVER = driver;
+      ABSENCE = absence;
+    }
+  }
+
+  /** Whether there is a GPU. Not asked before this, and costs a search for a file without one. */
+  public static boolean isPresent() {
+    return Found.DRIVER != null;
+  }
+
+  /** Why there is no GPU, in words; empty: there is one. */
+  public static String absence() {
+    return Found.ABSENCE;
+  }
+
+  /** The driver, with a GPU at least; {@link StatusCode#UNAVAILABLE}: there is none. */
+  public static CudaDriver instance() {
+    if (Found.DRIVER == null) {
+      throw new NereidException(StatusCode.UNAVAILABLE, Found.ABSENCE);
+    }
+    return Found.DRIVER;
+  }
+
+  /** Opens a library that has the driver's functions. */
+  static CudaDriver open(String name) {
+    CudaLibrary library = new CudaLibrary(DriverLibrary.open(name));
+    List<CudaDevice> devices = new ArrayList<>();
+    try {
+      library.init();
+      int count = library.deviceCount();
+      for (int number = 0; number < count; number++) {
+        devices.add(new CudaDevice(library, number));
+      }
+    } catch (NereidException e) {
+      throw new NereidException(StatusCode.UNAVAILABLE, "the CUDA driver cannot be used", e);
+    }
+    if (devices.isEmpty()) {
+      throw new NereidException(StatusCode.UNAVAILABLE, "the CUDA driver shows no GPU");
+    }
+    return new CudaDriver(library, devices);
+  }
+
+  /** The newest CUDA that it serves, such as 13.0. */
+  public String cudaVersion() {
+    int version = library.version();
+    return version / 1000 + "." + version % 1000 / 10;
+  }
+
+  /** The GPUs, by number from 0; environment variables of CUDA decide which there are. */
+  public List<CudaDevice> devices() {
+    return devices;
+  }
+
+  /** One of the GPUs, by what a client says. */
+  public CudaDevice device(long number) {
+    if (number < 0 || number >= devices.size()) {
+      throw new NereidException(
+          StatusCode.INVALID_ARGUMENT,
+          "expected the number of a GPU from 0 to " + (devices.size() - 1) + ", got " + number);
+    }
+    return devices.get((int) number);
+  }
+}

@@ -1,0 +1,301 @@
+package io.nereid.internal.cuda;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.nereid.NereidException;
+import io.nereid.StatusCode;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
+import java.lang.invoke.MethodHandle;
+
+/**
+ * The functions of the CUDA driver API that are used here, under the names that cuda.h gives them
+ * since CUDA 4 (those with _v2 are what its macros stand for). Pointers into host and device memory
+ * are numbers, as CUdeviceptr, CUcontext and CUstream are. Each throws unless the driver answers
+ * CUDA_SUCCESS.
+ */
+final class CudaLibrary {
+
+  /** {@code CU_IPC_HANDLE_SIZE}. */
+  static final int IPC_HANDLE_BYTES = 64;
+
+  /** {@code CUipcMemHandle}, which is passed by value. */
+  static final StructLayout IPC_HANDLE =
+      MemoryLayout.structLayout(
+          MemoryLayout.sequenceLayout(IPC_HANDLE_BYTES, JAVA_BYTE).withName("reserved"));
+
+  /** {@code CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS}, the only flags that there are. */
+  private static final int IPC_LAZY_PEER_ACCESS = 1;
+
+  /** {@code CU_MEMHOSTREGISTER_PORTABLE}: locked for every context, so for every GPU. */
+  private static final int HOST_REGISTER_PORTABLE = 1;
+
+  /** {@code CU_STREAM_NON_BLOCKING}: does not wait for what others do on the default stream. */
+  private static final int STREAM_NON_BLOCKING = 1;
+
+  private static final int SUCCESS = 0;
+  private static final int NAME_BYTES = 256;
+
+  private final MethodHandle init;
+  private final MethodHandle driverGetVersion;
+  private final MethodHandle deviceGetCount;
+  private final MethodHandle deviceGet;
+  private final MethodHandle deviceGetName;
+  private final MethodHandle primaryCtxRetain;
+  private final MethodHandle ctxSetCurrent;
+  private final MethodHandle ctxPushCurrent;
+  private final MethodHandle ctxPopCurrent;
+  private final MethodHandle streamCreate;
+  private final MethodHandle streamSynchronize;
+  private final MethodHandle memcpyDtoHAsync;
+  private final MethodHandle memcpyHtoDAsync;
+  private final MethodHandle memGetAddressRange;
+  private final MethodHandle ipcOpenMemHandle;
+  private final MethodHandle ipcCloseMemHandle;
+  private final MethodHandle memHostRegister;
+  private final MethodHandle memHostUnregister;
+  private final MethodHandle getErrorName;
+  private final MethodHandle getErrorString;
+
+  CudaLibrary(DriverLibrary library) {
+    init = library.function("cuInit", status(JAVA_INT));
+    driverGetVersion = library.function("cuDriverGetVersion", status(ADDRESS));
+    deviceGetCount = library.function("cuDeviceGetCount", status(ADDRESS));
+    deviceGet = library.function("cuDeviceGet", status(ADDRESS, JAVA_INT));
+    deviceGetName = library.function("cuDeviceGetName", status(ADDRESS, JAVA_INT, JAVA_INT));
+    primaryCtxRetain = library.function("cuDevicePrimaryCtxRetain", status(ADDRESS, JAVA_INT));
+    ctxSetCurrent = library.function("cuCtxSetCurrent", status(JAVA_LONG));
+    ctxPushCurrent = library.function("cuCtxPushCurrent_v2", status(JAVA_LONG));
+    ctxPopCurrent = library.function("cuCtxPopCurrent_v2", status(ADDRESS));
+    streamCreate = library.function("cuStreamCreate", status(ADDRESS, JAVA_INT));
+    streamSynchronize = library.function("cuStreamSynchronize", status(JAVA_LONG));
+    FunctionDescriptor copy = status(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+    memcpyDtoHAsync = library.function("cuMemcpyDtoHAsync_v2", copy);
+    memcpyHtoDAsync = library.function("cuMemcpyHtoDAsync_v2", copy);
+    memGetAddressRange =
+        library.function("cuMemGetAddressRange_v2", status(ADDRESS, ADDRESS, JAVA_LONG));
+    ipcOpenMemHandle =
+        library.function("cuIpcOpenMemHandle_v2", status(ADDRESS, IPC_HANDLE, JAVA_INT));
+    ipcCloseMemHandle = library.function("cuIpcCloseMemHandle", status(JAVA_LONG));
+    memHostRegister =
+        library.function("cuMemHostRegister_v2", status(JAVA_LONG, JAVA_LONG, JAVA_INT));
+    memHostUnregister = library.function("cuMemHostUnregister", status(JAVA_LONG));
+    getErrorName = library.function("cuGetErrorName", status(JAVA_INT, ADDRESS));
+    getErrorString = library.function("cuGetErrorString", status(JAVA_INT, ADDRESS));
+  }
+
+  /** A function that answers a CUresult. */
+  private static FunctionDescriptor status(MemoryLayout... parameters) {
+    return FunctionDescriptor.of(JAVA_INT, parameters);
+  }
+
+  // ---- The driver and its devices --------------------------------------------------------------
+
+  void init() {
+    try {
+      check("cuInit", (int) init.invokeExact(0));
+    } catch (Throwable t) {
+      throw DriverLibrary.unexpected(t);
+    }
+  }
+
+  /** The newest CUDA that the driver serves: 1000 times the major version, 10 times the minor. */
+  int version() {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment out = arena.allocate(JAVA_INT);
+      check("cuDriverGetVersion", (int) driverGetVersion.invokeExact(out));
+      return out.get(JAVA_INT, 0);
+    } catch (Throwable t) {
+      throw DriverLibrary.unexpected(t);
+    }
+  }
+
+  int deviceCount() {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment out = arena.allocate(JAVA_INT);
+      check("cuDeviceGetCount", (int) deviceGetCount.invokeExact(out));
+      return out.get(JAVA_INT, 0);
+    } catch (Throwable t) {
+      throw DriverLibrary.unexpected(t);
+    }
+  }
+
+  /** The {@code CUdevice} with this number, from 0. */
+  int device(int number) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment out = arena.allocate(JAVA_INT);
+      check("cuDeviceGet", (int) deviceGet.invokeExact(out, number));
+      return out.get(JAVA_INT, 0);
+    } catch (Throwable t) {
+      throw DriverLibrary.unexpected(t);
+    }
+  }
+
+  String deviceName(int device) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment out = arena.allocate(NAME_BYTES);
+      check("cuDeviceGetName", (int) deviceGetName.invokeExact(out, NAME_BYTES, device));
+      return out.getString(0);
+    } catch (Throwable t) {
+      throw DriverLibrary.unexpected(t);
+    }
+  }
+
+  // ---- Contexts and streams --------------------------------------------------------------------
+
+  /** The context that all users of the device share in this process, the CUDA runtime too. */
+  long retainPrimaryContext(int device) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment out = arena.allocate(ADDRESS);
+      check("cuDevicePrimaryCtxRetain", (int) primaryCtxRetain.invokeExact(out, device));
+      return out.get(JAVA_LONG, 0);
+    } catch (Throwable t) {
+      throw DriverLibrary.unexpected(t);
+    }
+  }
+
+  void setCurrent(long context) {
+    try {
+      check("cuCtxSetCurrent", (int) ctxSetCurrent.invokeExact(context));
+    } catch (Throwable t) {
+      throw DriverLibrary.unexpected(t);
+    }
+  }
+
+  void pushCurrent(long context) {
+    try {
+      check("cuCtxPushCurrent", (int) ctxPushCurrent.invokeExact(context));
+    } catch (Throwable t) {
+      throw DriverLibrary.unexpected(t);
+    }
+  }
+
+  void popCurrent() {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment out = arena.allocate(ADDRESS);
+      check("cuCtxPopCurrent", (int) ctxPopCurrent.invokeExact(out));
+    } catch (Throwable t) {
+      throw DriverLibrary.unexpected(t);
+    }
+  }
+
+  long createStream() {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment out = arena.allocate(ADDRESS);
+      check("cuStreamCreate", (int) streamCreate.invokeExact(out, STREAM_NON_BLOCKING));
+      return out.get(JAVA_LONG, 0);
+    } catch (Throwable t) {
+      throw DriverLibrary.unexpected(t);
+    }
+  }
+
+  void synchronize(long stream) {
+    try {
+      check("cuStreamSynchronize", (int) streamSynchronize.invokeExact(stream));
+    } catch (Throwable t) {
+      throw DriverLibrary.unexpected(t);
+    }
+  }
+
+  // ---- Memory ----------------------------------------------------------------------------------
+
+  void copyToHost(long host, long device, long byteSize, long stream) {
+    try {
+      check("cuMemcpyDtoHAsync", (int) memcpyDtoHAsync.invokeExact(host, device, byteSize, stream));
+    } catch (Throwable t) {
+      throw DriverLibrary.unexpected(t);
+    }
+  }
+
+  void copyToDevice(long device, long host, long byteSize, long stream) {
+    try {
+      check("cuMemcpyHtoDAsync", (int) memcpyHtoDAsync.invokeExact(device, host, byteSize, stream));
+    } catch (Throwable t) {
+      throw DriverLibrary.unexpected(t);
+    }
+  }
+
+  /** How many bytes of the allocation that {@code pointer} points into are from there on. */
+  long bytesFrom(long pointer) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment base = arena.allocate(JAVA_LONG);
+      MemorySegment size = arena.allocate(JAVA_LONG);
+      check("cuMemGetAddressRange", (int) memGetAddressRange.invokeExact(base, size, pointer));
+      return size.get(JAVA_LONG, 0) - (pointer - base.get(JAVA_LONG, 0));
+    } catch (Throwable t) {
+      throw DriverLibrary.unexpected(t);
+    }
+  }
+
+  /** Maps memory of another process; a handle that was opened before gives the same address. */
+  long openIpc(byte[] handle) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment out = arena.allocate(JAVA_LONG);
+      MemorySegment value = arena.allocate(IPC_HANDLE).copyFrom(MemorySegment.ofArray(handle));
+      check(
+          "cuIpcOpenMemHandle",
+          (int) ipcOpenMemHandle.invokeExact(out, value, IPC_LAZY_PEER_ACCESS));
+      return out.get(JAVA_LONG, 0);
+    } catch (Throwable t) {
+      throw DriverLibrary.unexpected(t);
+    }
+  }
+
+  void closeIpc(long pointer) {
+    try {
+      check("cuIpcCloseMemHandle", (int) ipcCloseMemHandle.invokeExact(pointer));
+    } catch (Throwable t) {
+      throw DriverLibrary.unexpected(t);
+    }
+  }
+
+  void registerHost(long memory, long byteSize) {
+    try {
+      check(
+          "cuMemHostRegister",
+          (int) memHostRegister.invokeExact(memory, byteSize, HOST_REGISTER_PORTABLE));
+    } catch (Throwable t) {
+      throw DriverLibrary.unexpected(t);
+    }
+  }
+
+  void unregisterHost(long memory) {
+    try {
+      check("cuMemHostUnregister", (int) memHostUnregister.invokeExact(memory));
+    } catch (Throwable t) {
+      throw DriverLibrary.unexpected(t);
+    }
+  }
+
+  // ---- Errors ----------------------------------------------------------------------------------
+
+  private void check(String function, int result) {
+    if (result != SUCCESS) {
+      throw new NereidException(
+          StatusCode.INTERNAL,
+          function
+              + " failed with "
+              + errorText(getErrorName, result)
+              + " ("
+              + result
+              + "): "
+              + errorText(getErrorString, result));
+    }
+  }
+
+  private static String errorText(MethodHandle function, int result) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment out = arena.allocate(ADDRESS);
+      int status = (int) function.invokeExact(result, out);
+      return status == SUCCESS ? DriverLibrary.text(out.get(ADDRESS, 0)) : "an unknown error";
+    } catch (Throwable t) {
+      throw DriverLibrary.unexpected(t);
+    }
+  }
+}

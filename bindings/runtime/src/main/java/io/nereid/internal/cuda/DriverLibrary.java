@@ -1,0 +1,63 @@
+package io.nereid.internal.cuda;
+
+import io.nereid.NereidException;
+import io.nereid.StatusCode;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.lang.invoke.MethodHandle;
+
+/** A shared library that comes with NVIDIA's driver; once opened it stays. */
+final class DriverLibrary {
+
+  private final String name;
+  private final SymbolLookup symbols;
+
+  private DriverLibrary(String name, SymbolLookup symbols) {
+    this.name = name;
+    this.symbols = symbols;
+  }
+
+  /** Opens what the system's loader finds by this name, or at this path. */
+  @SuppressWarnings("restricted")
+  static DriverLibrary open(String name) {
+    try {
+      return new DriverLibrary(name, SymbolLookup.libraryLookup(name, Arena.global()));
+    } catch (IllegalArgumentException e) {
+      throw new NereidException(
+          StatusCode.UNAVAILABLE,
+          "there is no NVIDIA driver here: the system's loader does not find " + name);
+    }
+  }
+
+  @SuppressWarnings("restricted")
+  MethodHandle function(String function, FunctionDescriptor type) {
+    MemorySegment address =
+        symbols
+            .find(function)
+            .orElseThrow(() ->
+                new NereidException(
+                    StatusCode.UNAVAILABLE,
+                    name + " lacks " + function + ": expected the library of an NVIDIA driver"));
+    return Linker.nativeLinker().downcallHandle(address, type);
+  }
+
+  /** For the catch around invokeExact: nothing checked can come out of a downcall. */
+  static RuntimeException unexpected(Throwable t) {
+    if (t instanceof RuntimeException e) {
+      return e;
+    }
+    if (t instanceof Error e) {
+      throw e;
+    }
+    return new IllegalStateException(t);
+  }
+
+  /** A C string that the library owns; empty: it gave none. */
+  @SuppressWarnings("restricted")
+  static String text(MemorySegment pointer) {
+    return pointer.address() == 0 ? "" : pointer.reinterpret(Long.MAX_VALUE).getString(0);
+  }
+}

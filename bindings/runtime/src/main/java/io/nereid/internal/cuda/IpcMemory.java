@@ -1,0 +1,62 @@
+package io.nereid.internal.cuda;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+
+/** Memory on a GPU that another process allocated, mapped until this is closed. */
+public final class IpcMemory implements AutoCloseable {
+
+  /** Size of what names such memory. */
+  public static final int HANDLE_BYTES = CudaLibrary.IPC_HANDLE_BYTES;
+
+  private final CudaDevice device;
+  private final long pointer;
+  private final long byteSize;
+  private boolean closed;
+
+  IpcMemory(CudaDevice device, long pointer, long byteSize) {
+    this.device = device;
+    this.pointer = pointer;
+    this.byteSize = byteSize;
+  }
+
+  /** How many bytes the driver says that there are. */
+  public long byteSize() {
+    return byteSize;
+  }
+
+  /** Fills native memory with what begins at {@code position}; returns when it is there. */
+  public void read(long position, MemorySegment to) {
+    check(position, to);
+    if (to.byteSize() > 0) {
+      device.copyToHost(to, pointer + position);
+    }
+  }
+
+  /** Copies native memory to {@code position}; returns when it is there. */
+  public void write(long position, MemorySegment from) {
+    check(position, from);
+    if (from.byteSize() > 0) {
+      device.copyToDevice(pointer + position, from);
+    }
+  }
+
+  private void check(long position, MemorySegment host) {
+    Objects.checkFromIndexSize(position, host.byteSize(), byteSize);
+    if (!host.isNative()) {
+      throw new IllegalArgumentException("a GPU copies native memory only, got " + host);
+    }
+  }
+
+  /** Lets go of it; nobody is reading or writing. Closing twice does nothing. */
+  @Override
+  public void close() {
+    synchronized (this) {
+      if (closed) {
+        return;
+      }
+      closed = true;
+    }
+    device.closeIpc(pointer);
+  }
+}

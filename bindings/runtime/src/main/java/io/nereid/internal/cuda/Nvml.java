@@ -1,0 +1,202 @@
+package io.nereid.internal.cuda;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.nereid.NereidException;
+import io.nereid.StatusCode;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
+import java.lang.invoke.MethodHandle;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/**
+ * NVIDIA's management library, which tells how GPUs are doing. It needs no CUDA and starts none,
+ * may be called from any thread, and stays open until the process ends.
+ */
+public final class Nvml {
+
+  private static final String LIBRARY = "libnvidia-ml.so.1";
+
+  private static final int SUCCESS = 0;
+
+  /** {@code NVML_DEVICE_UUID_V2_BUFFER_SIZE}. */
+  private static final int UUID_BYTES = 96;
+
+  /** {@code nvmlUtilization_t}, both in percent. */
+  static final StructLayout UTILIZATION =
+      MemoryLayout.structLayout(JAVA_INT.withName("gpu"), JAVA_INT.withName("memory"));
+
+  /** {@code nvmlMemory_t}, in bytes. */
+  static final StructLayout MEMORY =
+      MemoryLayout.structLayout(
+          JAVA_LONG.withName("total"), JAVA_LONG.withName("free"), JAVA_LONG.withName("used"));
+
+  private final MethodHandle utilization;
+
+  private final MethodHandle memory;
+  private final MethodHandle powerUsage;
+  private final MethodHandle powerLimit;
+  private final MethodHandle energy;
+  private final MethodHandle errorString;
+  private final List<Gpu> gpus;
+
+  /** What was found when it was first asked for. */
+  private static final class Found {
+    static final Optional<Nvml> NVML = find();
+
+    private static Optional<Nvml> find() {
+      try {
+        return Optional.of(open(LIBRARY));
+      } catch (NereidException e) {
+        return Optional.empty();
+      }
+    }
+  }
+
+  /** The library, where there is one and it finds a driver. */
+  public static Optional<Nvml> instance() {
+    return Found.NVML;
+  }
+
+  /** Opens a library that has NVML's functions. */
+  static Nvml open(String name) {
+    return new Nvml(DriverLibrary.open(name));
+  }
+
+  private Nvml(DriverLibrary library) {
+    FunctionDescriptor read = FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS);
+    utilization = library.function("nvmlDeviceGetUtilizationRates", read);
+    memory = library.function("nvmlDeviceGetMemoryInfo", read);
+    powerUsage = library.function("nvmlDeviceGetPowerUsage", read);
+    powerLimit = library.function("nvmlDeviceGetPowerManagementLimit", read);
+    energy = library.function("nvmlDeviceGetTotalEnergyConsumption", read);
+    errorString = library.function("nvmlErrorString", FunctionDescriptor.of(ADDRESS, JAVA_INT));
+    gpus = List.copyOf(start(library));
+  }
+
+  private List<Gpu> start(DriverLibrary library) {
+    MethodHandle init = library.function("nvmlInit_v2", FunctionDescriptor.of(JAVA_INT));
+    MethodHandle count =
+        library.function("nvmlDeviceGetCount_v2", FunctionDescriptor.of(JAVA_INT, ADDRESS));
+    MethodHandle byIndex =
+        library.function(
+            "nvmlDeviceGetHandleByIndex_v2", FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS));
+    MethodHandle uuid =
+        library.function(
+            "nvmlDeviceGetUUID", FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS, JAVA_INT));
+    try (Arena arena = Arena.ofConfined()) {
+      check("nvmlInit", (int) init.invokeExact());
+      MemorySegment number = arena.allocate(JAVA_INT);
+      check("nvmlDeviceGetCount", (int) count.invokeExact(number));
+      MemorySegment handle = arena.allocate(ADDRESS);
+      MemorySegment text = arena.allocate(UUID_BYTES);
+      List<Gpu> found = new ArrayList<>();
+      for (int i = 0; i < number.get(JAVA_INT, 0); i++) {
+        // One that this user may not see does not hide the others.
+        if ((int) byIndex.invokeExact(i, handle) == SUCCESS) {
+          MemorySegment device = handle.get(ADDRESS, 0);
+          check("nvmlDeviceGetUUID", (int) uuid.invokeExact(device, text, UUID_BYTES));
+          found.add(new Gpu(text.getString(0), device));
+        }
+      }
+      return found;
+    } catch (Throwable t) {
+      throw DriverLibrary.unexpected(t);
+    }
+  }
+
+  private void check(String function, int result) throws Throwable {
+    if (result != SUCCESS) {
+      throw new NereidException(
+          StatusCode.UNAVAILABLE,
+          function
+              + " failed with "
+              + result
+              + ": "
+              + DriverLibrary.text((MemorySegment) errorString.invokeExact(result)));
+    }
+  }
+
+  /** The GPUs of this machine or container, whatever CUDA's environment variables say. */
+  public List<Gpu> gpus() {
+    return gpus;
+  }
+
+  /** A GPU. What it does not tell is empty, which may be some of it, and may change. */
+  public final class Gpu {
+
+    private final String uuid;
+    private final MemorySegment handle;
+
+    private Gpu(String uuid, MemorySegment handle) {
+      this.uuid = uuid;
+      this.handle = handle;
+    }
+
+    /** What it is called everywhere, beginning with {@code GPU-}. */
+    public String uuid() {
+      return uuid;
+    }
+
+    /** Of the last second or less, in how much of it a kernel ran, in percent. */
+    public OptionalLong utilizationPercent() {
+      return readInt(utilization, UTILIZATION, 0);
+    }
+
+    /** All of its memory. */
+    public OptionalLong memoryTotalBytes() {
+      return readLong(memory, MEMORY, 0);
+    }
+
+    /** What of it is in use, by any process. */
+    public OptionalLong memoryUsedBytes() {
+      return readLong(
+          memory, MEMORY, MEMORY.byteOffset(MemoryLayout.PathElement.groupElement("used")));
+    }
+
+    /** What it draws, in milliwatts. */
+    public OptionalLong powerUsageMilliwatts() {
+      return readInt(powerUsage, JAVA_INT, 0);
+    }
+
+    /** What it may draw, in milliwatts. */
+    public OptionalLong powerLimitMilliwatts() {
+      return readInt(powerLimit, JAVA_INT, 0);
+    }
+
+    /** What it used since the driver was loaded, in millijoules. */
+    public OptionalLong energyMillijoules() {
+      return readLong(energy, JAVA_LONG, 0);
+    }
+
+    private OptionalLong readInt(MethodHandle function, MemoryLayout layout, long offset) {
+      try (Arena arena = Arena.ofConfined()) {
+        MemorySegment out = arena.allocate(layout);
+        return (int) function.invokeExact(handle, out) == SUCCESS
+            ? OptionalLong.of(Integer.toUnsignedLong(out.get(JAVA_INT, offset)))
+            : OptionalLong.empty();
+      } catch (Throwable t) {
+        throw DriverLibrary.unexpected(t);
+      }
+    }
+
+    private OptionalLong readLong(MethodHandle function, MemoryLayout layout, long offset) {
+      try (Arena arena = Arena.ofConfined()) {
+        MemorySegment out = arena.allocate(layout);
+        return (int) function.invokeExact(handle, out) == SUCCESS
+            ? OptionalLong.of(out.get(JAVA_LONG, offset))
+            : OptionalLong.empty();
+      } catch (Throwable t) {
+        throw DriverLibrary.unexpected(t);
+      }
+    }
+  }
+}

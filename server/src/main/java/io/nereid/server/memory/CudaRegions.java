@@ -1,0 +1,145 @@
+package io.nereid.server.memory;
+
+import io.nereid.NereidException;
+import io.nereid.StatusCode;
+import io.nereid.internal.cuda.CudaDevice;
+import io.nereid.internal.cuda.CudaDriver;
+import io.nereid.internal.cuda.IpcMemory;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.function.IntConsumer;
+
+/**
+ * The regions of GPU memory that clients registered with one server. They are off and on as those
+ * of system shared memory, whose names they share, and need a GPU besides. From any thread.
+ *
+ * <p>Tensors are copied between a region and the runtime's pool, once each way, by the GPU.
+ */
+public final class CudaRegions {
+
+  private static final String UNSUPPORTED = "CUDA shared memory is not supported: ";
+
+  private final SharedMemoryRegions regions;
+  private final IntConsumer beforeUse;
+
+  /**
+   * Those among {@code regions} that are on GPUs.
+   *
+   * @param beforeUse what is done before a region is opened, with the number of its GPU
+   */
+  public CudaRegions(SharedMemoryRegions regions, IntConsumer beforeUse) {
+    this.regions = regions;
+    this.beforeUse = beforeUse;
+  }
+
+  /** Whether clients may register regions, and there is a GPU for them to be on. */
+  public boolean isEnabled() {
+    return regions.isEnabled() && CudaDriver.isPresent();
+  }
+
+  /**
+   * Registers what a client has allocated on a GPU before. It stays mapped until the region is
+   * unregistered; that the client keeps it as long is for the client to see to.
+   *
+   * @param handle the 64 bytes that CUDA gave the client for the allocation
+   * @param deviceId the number that the GPU has here
+   */
+  public void register(String name, byte[] handle, long deviceId, long byteSize) {
+    checkEnabled();
+    SharedMemoryRegions.checkName(name);
+    if (handle.length != IpcMemory.HANDLE_BYTES) {
+      throw invalid(
+          "expected a raw handle of "
+              + IpcMemory.HANDLE_BYTES
+              + " bytes for CUDA shared memory region '"
+              + name
+              + "', got "
+              + handle.length);
+    }
+    if (byteSize <= 0) {
+      throw invalid(
+          "expected a byte size of 1 or more for CUDA shared memory region '"
+              + name
+              + "', got "
+              + byteSize);
+    }
+    CudaDevice device = CudaDriver.instance().device(deviceId);
+    regions.checkFree(name); // opening takes long, and not every driver opens a handle twice
+    beforeUse.accept(device.number());
+    DeviceMemory memory;
+    try {
+      memory = new DeviceMemory(device.openIpc(handle));
+    } catch (NereidException e) {
+      throw new NereidException(
+          StatusCode.INVALID_ARGUMENT,
+          "Unable to open CUDA shared memory region: '" + name + "'",
+          e);
+    }
+    try {
+      long available = memory.ipc().byteSize();
+      if (byteSize > available) {
+        throw SharedMemoryRegions.invalidRange(name, 0, byteSize, available);
+      }
+      regions.add(new CudaRegion(name, deviceId, byteSize), memory);
+    } catch (RuntimeException e) {
+      memory.close();
+      throw e;
+    }
+  }
+
+  /** All regions, by name. */
+  public List<CudaRegion> status() {
+    return regions.status(CudaRegion.class);
+  }
+
+  /** One region; nothing while this is not enabled. */
+  public List<CudaRegion> status(String name) {
+    return isEnabled() ? regions.status(name, CudaRegion.class) : List.of();
+  }
+
+  /** As {@link SharedMemoryRegions#unregister}; a region of another kind is left alone. */
+  public void unregister(String name) {
+    checkEnabled();
+    regions.unregister(name, CudaRegion.class);
+  }
+
+  /** As {@link #unregister}, for all regions on GPUs. */
+  public void unregisterAll() {
+    checkEnabled();
+    regions.unregisterAll(CudaRegion.class);
+  }
+
+  /** {@link StatusCode#UNIMPLEMENTED} says why clients can register nothing. */
+  public void checkEnabled() {
+    if (!regions.isEnabled()) {
+      throw new NereidException(
+          StatusCode.UNIMPLEMENTED,
+          UNSUPPORTED + "shared memory of clients is not enabled, --allow-client-shm enables it");
+    }
+    if (!CudaDriver.isPresent()) {
+      throw new NereidException(StatusCode.UNIMPLEMENTED, UNSUPPORTED + CudaDriver.absence());
+    }
+  }
+
+  private static NereidException invalid(String message) {
+    return new NereidException(StatusCode.INVALID_ARGUMENT, message);
+  }
+
+  private record DeviceMemory(IpcMemory ipc) implements RegionMemory {
+
+    @Override
+    public void read(long position, MemorySegment to) {
+      ipc.read(position, to);
+    }
+
+    @Override
+    public void write(long position, MemorySegment from) {
+      ipc.write(position, from);
+    }
+
+    @Override
+    public void close() {
+      ipc.close();
+    }
+  }
+}

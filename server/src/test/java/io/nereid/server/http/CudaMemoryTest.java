@@ -1,0 +1,98 @@
+package io.nereid.server.http;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.nereid.DataType;
+import io.nereid.internal.cuda.CudaDriver;
+import io.nereid.server.memory.CudaExporter;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.Base64;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Tensors in GPU memory that clients registered, over HTTP. Skipped where there is no GPU. */
+@Tag("gpu")
+class CudaMemoryTest {
+
+  private static final int BYTES = 2 << 20;
+  private static final String CUDA = "/v2/cudasharedmemory";
+
+  private static String registration(CudaExporter client) {
+    return "{\"raw_handle\":{\"b64\":\""
+        + Base64.getEncoder().encodeToString(client.handle())
+        + "\"},\"device_id\":0,\"byte_size\":"
+        + BYTES
+        + "}";
+  }
+
+  private static String region(int offset, int byteSize) {
+    return "\"parameters\":{\"shared_memory_region\":\"r\",\"shared_memory_offset\":"
+        + offset
+        + ",\"shared_memory_byte_size\":"
+        + byteSize
+        + "}";
+  }
+
+  @Test
+  void tensorsGoIntoAndOutOfARegion() throws IOException {
+    try (CudaExporter client = new CudaExporter(BYTES);
+        TestServer server = TestServer.withClientShm().identity(DataType.UINT8);
+        RawClient http = server.connect()) {
+      http.post(CUDA + "/region/r/register", registration(client)).expect(200);
+      assertEquals(
+          "[{\"name\":\"r\",\"device_id\":0,\"byte_size\":" + BYTES + "}]",
+          http.get(CUDA + "/status").expect(200).text());
+      assertEquals("[]", http.get("/v2/systemsharedmemory/status").expect(200).text());
+      String extensions = http.get("/v2").expect(200).text();
+      assertTrue(extensions.contains("\"cuda_shared_memory\""), extensions);
+
+      int half = BYTES / 2;
+      String json =
+          "{\"inputs\":[{\"name\":\"IN\",\"datatype\":\"UINT8\",\"shape\":[1,"
+              + half
+              + "],"
+              + region(0, half)
+              + "}],\"outputs\":[{\"name\":\"OUT\","
+              + region(half, half)
+              + "}]}";
+      String answer = http.post("/v2/models/UINT8/infer", json).expect(200).text();
+      assertTrue(answer.contains("\"shape\":[1," + half + "]}"), answer);
+      byte[] contents = client.contents();
+      assertArrayEquals(Arrays.copyOf(contents, half), Arrays.copyOfRange(contents, half, BYTES));
+      assertEquals(CudaExporter.firstContent(1000), contents[1000]);
+
+      http.post(CUDA + "/region/r/unregister", "").expect(200);
+      assertEquals("[]", http.get(CUDA + "/status").expect(200).text());
+      http.post("/v2/models/UINT8/infer", json).expect(404);
+      http.get(CUDA + "/region/r/status").expect(404);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      value = {
+        "{}                                                    | object member 'raw_handle'",
+        "{\"raw_handle\":\"x\"}                                | non-object as object",
+        "{\"raw_handle\":{}}                                   | object member 'b64'",
+        "{\"raw_handle\":{\"b64\":\"?\"}}                      | expected Base64",
+        "{\"raw_handle\":{\"b64\":\"AAAA\"}}                   | object member 'device_id'",
+        "{\"raw_handle\":{\"b64\":\"AAAA\"},\"device_id\":0}   | object member 'byte_size'",
+        "{\"raw_handle\":{\"b64\":\"AAAA\"},\"device_id\":0,\"byte_size\":8} | 64 bytes"
+      })
+  void wrongRegistrationsAreExplained(String body, String message) throws IOException {
+    assumeTrue(CudaDriver.isPresent(), () -> "there is no GPU here: " + CudaDriver.absence());
+    try (TestServer server = TestServer.withClientShm();
+        RawClient http = server.connect()) {
+      String text = http.post(CUDA + "/region/r/register", body).expect(400).text();
+      assertTrue(text.contains(message), text);
+    }
+  }
+}
