@@ -49,4 +49,13 @@ public interface Backend {
   default boolean ownThread() {
     return false;
   }
+
+  /**
+   * Whether the instances read inputs that lie on the GPU that they run on ({@link
+   * BatchRequest#deviceInput}). Such a backend gathers by itself: it reads the inputs of each
+   * request, and {@link Batch#input(String)} cannot be called.
+   */
+  default boolean takesDeviceInputs() {
+    return false;
+  }
 }
