@@ -87,7 +87,8 @@ TEST_CASE("device inputs: they are refused where nobody could read them") {
   PutOnDevice(&record->inputs[0], 3);
   CHECK(nrd_request_submit(record) == NRD_INVALID_ARGUMENT);
   CHECK(std::string_view(record->error->message, record->error->message_size) ==
-        "input 'INPUT0' for model 'm' is in the memory of a device, expected memory of the processor");
+        "input 'INPUT0' for model 'm' is in the memory of a device, expected memory of the "
+        "processor");
   CHECK(backend.executions == 0);
   nrd_request_release(record);
 }

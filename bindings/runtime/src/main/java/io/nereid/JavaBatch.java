@@ -267,6 +267,15 @@ final class JavaBatch extends TensorOwner implements Batch {
     }
 
     @Override
+    public long[] inputShape(String name) {
+      long address = address(name);
+      if (!isSelected(address)) {
+        throw Signature.invalid("input '" + name + "' is not in the request");
+      }
+      return RequestLayout.shape(address);
+    }
+
+    @Override
     public Optional<DeviceMemory> deviceInput(String name) {
       long address = address(name);
       return isSelected(address) && isOnDevice(address)

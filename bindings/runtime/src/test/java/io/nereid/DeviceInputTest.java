@@ -59,7 +59,7 @@ class DeviceInputTest extends RuntimeTest {
       assertThrows(IllegalStateException.class, () -> batch.input("IN"));
       for (int i = 0; i < batch.requestCount(); i++) {
         BatchRequest request = batch.request(i);
-        Tensor output = request.output("OUT", 2);
+        Tensor output = request.output("OUT", request.inputShape("IN"));
         if (request.deviceInput("IN").isEmpty()) {
           output.copyFrom(request.input("IN"));
           continue;

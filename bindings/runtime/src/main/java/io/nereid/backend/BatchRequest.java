@@ -29,6 +29,9 @@ public interface BatchRequest {
   /** Its own input, as it was sent. Read-only. */
   Tensor input(String name);
 
+  /** The shape of its own input, wherever that lies. */
+  long[] inputShape(String name);
+
   /**
    * Where its own input lies on a GPU; empty: {@link #input} reads it. Only for backends with
    * {@link Backend#takesDeviceInputs}. Not to be written to, nor to be read after execute.
