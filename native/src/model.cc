@@ -1,5 +1,6 @@
 #include "model.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <exception>
@@ -36,12 +37,24 @@ inline void SelectOutputs(nrd_request& record) {
   }
 }
 
+// There is no reading it, so no key either.
+bool HasDeviceInput(const nrd_request& record) {
+  return std::any_of(
+      record.inputs, record.inputs + record.input_count,
+      [](const nrd_tensor& input) { return (input.flags & NRD_TENSOR_DEVICE) != 0; });
+}
+
 // What a configuration asks of the backend and of the runtime.
 Status CheckMeans(const ModelConfig& config, const nrd_backend& backend, const Runtime& runtime) {
   if (config.reshapes_inputs && (backend.flags & NRD_BACKEND_GATHERS) != 0) {
     return Status::InvalidArgument(
         "inputs have a reshape, which is not possible with a backend that reads the inputs of the "
         "requests as they are");
+  }
+  if ((backend.flags & NRD_BACKEND_DEVICE_INPUTS) != 0 &&
+      (backend.flags & NRD_BACKEND_GATHERS) == 0) {
+    return Status::InvalidArgument(
+        "the backend takes inputs in the memory of devices, expected that it gathers them itself");
   }
   if (config.decoupled && runtime.responder().respond == nullptr) {
     return Status(NRD_FAILED_PRECONDITION,
@@ -73,6 +86,7 @@ Status Model::Load(Runtime& runtime, const nrd_model_options& options,
   }
   NRD_RETURN_IF_ERROR(source->Configure(options));
   NRD_RETURN_IF_ERROR(CheckMeans(config, source->backend(), runtime));
+  config.device_inputs = (source->backend().flags & NRD_BACKEND_DEVICE_INPUTS) != 0;
 
   struct Deleter {
     void operator()(Model* model) const { model->Release(); }
@@ -296,7 +310,7 @@ int32_t Model::Refuse(Request& request, FailReason reason, int32_t code, std::st
 bool Model::AnswerFromCache(Request& request) {
   nrd_request& record = request.record;
   ResponseCache* const cache = runtime_.cache();
-  if (cache == nullptr || (record.flags & NRD_REQUEST_NO_CACHE) != 0 ||
+  if (cache == nullptr || (record.flags & NRD_REQUEST_NO_CACHE) != 0 || HasDeviceInput(record) ||
       !runner_->MayAnswerAtOnce()) {
     return false;
   }

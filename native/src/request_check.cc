@@ -108,6 +108,12 @@ Status CheckInput(const ModelConfig& config, const TensorSpec& spec, const nrd_t
         "', but model '" + config.name + "' expects '" + std::string(DataTypeName(spec.datatype)) +
         "'");
   }
+  if ((tensor.flags & NRD_TENSOR_DEVICE) != 0 &&
+      (!config.device_inputs || tensor.slab != nullptr || spec.datatype == NRD_TYPE_BYTES)) {
+    return Status::InvalidArgument("input '" + spec.name + "' for model '" + config.name +
+                                   "' is in the memory of a device, expected memory of the "
+                                   "processor");
+  }
   if (tensor.rank > NRD_MAX_RANK) {
     return Status::InvalidArgument("input '" + spec.name + "' for model '" + config.name +
                                    "' has " + std::to_string(tensor.rank) +

@@ -141,8 +141,8 @@ typedef struct nrd_tensor {
   void* slab;
   int32_t datatype;
   uint32_t rank;
-  uint32_t flags; /* NRD_TENSOR_* */
-  uint32_t reserved;
+  uint32_t flags;  /* NRD_TENSOR_* */
+  uint32_t device; /* its number, with NRD_TENSOR_DEVICE */
   int64_t shape[NRD_MAX_RANK];
 } nrd_tensor;
 NRD_ASSERT_SIZE(nrd_tensor, 104);
@@ -151,7 +151,11 @@ enum {
   /* On a request's input: the caller gives it. On a request's output: the caller wants it. A
    * request whose outputs all lack it wants all of them. On a batch's output: some request wants
    * it. */
-  NRD_TENSOR_SELECTED = 1u
+  NRD_TENSOR_SELECTED = 1u,
+  /* On a request's input: `data` is an address in the memory of a device, which nobody but a
+   * backend with NRD_BACKEND_DEVICE_INPUTS can read. The caller's, so without a slab, and not for
+   * BYTES. Such a request neither looks into the response cache nor stores into it. */
+  NRD_TENSOR_DEVICE = 2u
 };
 
 /* ---- Runtime --------------------------------------------------------------------------------- */
@@ -404,7 +408,9 @@ enum {
   /* execute must run on the instance's own thread: never inline. */
   NRD_BACKEND_OWN_THREAD = 1u,
   /* The backend reads the requests' inputs itself; the core does not gather. */
-  NRD_BACKEND_GATHERS = 2u
+  NRD_BACKEND_GATHERS = 2u,
+  /* Inputs may have NRD_TENSOR_DEVICE. Only with NRD_BACKEND_GATHERS: the core cannot copy them. */
+  NRD_BACKEND_DEVICE_INPUTS = 4u
 };
 
 struct nrd_model_options;

@@ -83,6 +83,40 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
     return allocate(name, byteSize, shape);
   }
 
+  /**
+   * Whether {@link #deviceInput} is possible for memory of this GPU: all instances of the model run
+   * there, and their backend reads inputs where they lie.
+   */
+  public boolean takesDeviceInputs(int device) {
+    return model.inputDevice() == device;
+  }
+
+  /**
+   * Gives an input that lies on a GPU, for a model that {@link #takesDeviceInputs} from there. It
+   * is read while the model executes, which may be after this request was given up or answered with
+   * an error.
+   *
+   * @param release called once, from any thread, when nobody reads the memory any more; it must
+   *     throw nothing, nor wait. Not called when this throws
+   */
+  public InferRequest deviceInput(
+      String name, DeviceMemory memory, Runnable release, long... shape) {
+    slot.beginEdit(generation);
+    try {
+      int index = model.signature().inputIndex(name);
+      DataType type = model.signature().input(index).dataType();
+      long input = describe(index, name, type, shape, memory.byteSize());
+      Memory.writeLong(input + RequestLayout.TENSOR_DATA, memory.address());
+      Memory.writeInt(input + RequestLayout.TENSOR_DEVICE_NUMBER, memory.device());
+      Memory.writeInt(input + TENSOR_FLAGS, TENSOR_SELECTED | RequestLayout.TENSOR_DEVICE);
+      slot.afterwards(release);
+      countInput(index);
+    } finally {
+      slot.endEdit();
+    }
+    return this;
+  }
+
   private Tensor allocate(String name, long byteSize, long[] shape) {
     slot.beginEdit(generation);
     try {

@@ -88,13 +88,22 @@ final class JavaBatch extends TensorOwner implements Batch {
 
   private long inputAddress(int index) {
     checkOpen();
-    return Memory.readLong(batch + RequestLayout.BATCH_INPUTS) + index * TENSOR_SIZE;
+    long inputs = Memory.readLong(batch + RequestLayout.BATCH_INPUTS);
+    if (inputs == 0) {
+      throw new IllegalStateException(
+          "the backend gathers inputs itself: it has those of each request, not of the batch");
+    }
+    return inputs + index * TENSOR_SIZE;
   }
 
   private Tensor inputTensor(int index, long address, Slot sender) {
     if (!isSelected(address)) {
       throw Signature.invalid(
           "input '" + signature().input(index).name() + "' is not in the batch");
+    }
+    if (isOnDevice(address)) {
+      throw new IllegalStateException(
+          "input '" + signature().input(index).name() + "' is on a GPU: see deviceInput");
     }
     long data = Memory.readLong(address + TENSOR_DATA);
     DataType type = DataType.ofCode(Memory.readInt(address + RequestLayout.TENSOR_DATATYPE));
@@ -115,6 +124,11 @@ final class JavaBatch extends TensorOwner implements Batch {
     long outputs = Memory.readLong(batch + RequestLayout.BATCH_OUTPUTS);
     long address = outputs + signature().outputIndex(name) * TENSOR_SIZE;
     return isSelected(address);
+  }
+
+  private static boolean isOnDevice(long address) {
+    int flags = Memory.readInt(address + RequestLayout.TENSOR_FLAGS);
+    return (flags & RequestLayout.TENSOR_DEVICE) != 0;
   }
 
   /** Whether the input is given, or the output wanted, that lies at {@code address}. */
@@ -250,6 +264,27 @@ final class JavaBatch extends TensorOwner implements Batch {
     @Override
     public Tensor input(String name) {
       return inputTensor(signature().inputIndex(name), address(name), slot(index));
+    }
+
+    @Override
+    public long[] inputShape(String name) {
+      long address = address(name);
+      if (!isSelected(address)) {
+        throw Signature.invalid("input '" + name + "' is not in the request");
+      }
+      return RequestLayout.shape(address);
+    }
+
+    @Override
+    public Optional<DeviceMemory> deviceInput(String name) {
+      long address = address(name);
+      return isSelected(address) && isOnDevice(address)
+          ? Optional.of(
+              new DeviceMemory(
+                  Memory.readInt(address + RequestLayout.TENSOR_DEVICE_NUMBER),
+                  Memory.readLong(address + TENSOR_DATA),
+                  Memory.readLong(address + RequestLayout.TENSOR_BYTE_SIZE)))
+          : Optional.empty();
     }
 
     private long address(String name) {

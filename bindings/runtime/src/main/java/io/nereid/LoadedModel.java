@@ -22,6 +22,7 @@ final class LoadedModel {
   private final Signature signature;
   private final SlotPool slots;
   private final long javaBackend; // its number, 0: the backend is the core's
+  private final int inputDevice;
   private final List<LoadedModel> steps; // of an ensemble, which uses them; else none
 
   /** The handle is used under the read lock and released under the write lock. */
@@ -41,6 +42,7 @@ final class LoadedModel {
   /**
    * Takes over a model that the core has loaded.
    *
+   * @param inputDevice the GPU on which inputs may lie; -1: they may lie on none
    * @param steps what it uses as an ensemble; their uses go with it
    */
   LoadedModel(
@@ -48,11 +50,13 @@ final class LoadedModel {
       Signature signature,
       long handle,
       long javaBackend,
+      int inputDevice,
       List<LoadedModel> steps) {
     this.runtime = runtime;
     this.signature = signature;
     this.handle = handle;
     this.javaBackend = javaBackend;
+    this.inputDevice = inputDevice;
     this.steps = List.copyOf(steps);
     slots =
         new SlotPool(
@@ -61,6 +65,11 @@ final class LoadedModel {
             this::acquireRecord,
             () -> runtime.remove(this));
     runtime.add(this);
+  }
+
+  /** The GPU on which inputs may lie; -1: they may lie on none. */
+  int inputDevice() {
+    return inputDevice;
   }
 
   /** For the pool of slots, which does not call it after it was retired. */

@@ -27,6 +27,9 @@ final class ModelLoader {
   /** A model that can take requests. */
   record Result(LoadedModel model, ModelConfiguration configuration, LoadTimes times) {}
 
+  /** Instances run on the processor, or on several GPUs. */
+  private static final int NO_DEVICE = -1;
+
   private final NativeRuntime runtime;
   private final ModelTable models;
 
@@ -119,7 +122,7 @@ final class ModelLoader {
       MemorySegment options = ModelOptionsWriter.write(arena, spec, 1, 0, spec.parameters());
       EnsemblePlan.of(spec, steps).write(arena, options);
       LoadedModel loaded =
-          new LoadedModel(runtime, signature, load(arena, options, null), 0, steps);
+          new LoadedModel(runtime, signature, load(arena, options, null), 0, NO_DEVICE, steps);
       open = true;
       return loaded;
     } finally {
@@ -156,7 +159,13 @@ final class ModelLoader {
       MemorySegment options =
           ModelOptionsWriter.write(arena, spec, placements.size(), table.address(), parameters);
       long handle = load(arena, options, source);
-      LoadedModel loaded = new LoadedModel(runtime, signature, handle, number, List.of());
+      int inputDevice =
+          javaBackend
+              .filter(Backend::takesDeviceInputs)
+              .map(backend -> onlyGpu(placements))
+              .orElse(NO_DEVICE);
+      LoadedModel loaded =
+          new LoadedModel(runtime, signature, handle, number, inputDevice, List.of());
       open = true;
       return loaded;
     } finally {
@@ -175,6 +184,16 @@ final class ModelLoader {
       }
     }
     return OptionalInt.empty();
+  }
+
+  /** The GPU that all instances run on. */
+  private static int onlyGpu(List<InstancePlacement> placements) {
+    int[] gpus =
+        placements.stream()
+            .mapToInt(placement -> placement.device().orElse(NO_DEVICE))
+            .distinct()
+            .toArray();
+    return gpus.length == 1 ? gpus[0] : NO_DEVICE;
   }
 
   private static void warnOfGpus(ModelSpec spec) {

@@ -42,6 +42,15 @@ public interface Backend {
   }
 
   /**
+   * Whether the instances read inputs that lie on the GPU that they run on ({@link
+   * BatchRequest#deviceInput}). Such a backend gathers by itself: it reads the inputs of each
+   * request, and {@link Batch#input(String)} cannot be called.
+   */
+  default boolean takesDeviceInputs() {
+    return false;
+  }
+
+  /**
    * Whether {@code execute} must always run on the thread that opened the instance, as for APIs
    * that bind state to a thread. Otherwise a quick model may also run on threads that send
    * requests, though never on two at once.

@@ -1,5 +1,6 @@
 package io.nereid.backend;
 
+import io.nereid.DeviceMemory;
 import io.nereid.Tensor;
 import java.util.Map;
 import java.util.Optional;
@@ -27,6 +28,15 @@ public interface BatchRequest {
 
   /** Its own input, as it was sent. Read-only. */
   Tensor input(String name);
+
+  /** The shape of its own input, wherever that lies. */
+  long[] inputShape(String name);
+
+  /**
+   * Where its own input lies on a GPU; empty: {@link #input} reads it. Only for backends with
+   * {@link Backend#takesDeviceInputs}. Not to be written to, nor to be read after execute.
+   */
+  Optional<DeviceMemory> deviceInput(String name);
 
   /** Memory for its own output, when the batch has no common tensor for it. */
   Tensor output(String name, long... shape);

@@ -134,14 +134,16 @@ final class RequestBuilder {
     return type;
   }
 
-  /** Takes an input from where the client put it; what it does there later has no effect. */
+  /** Takes an input from where the client put it, or has it read there while the model executes. */
   private void readShared(IncomingInput input, DataType type) {
     RegionSlice slice = forms.slice(input.parameters());
     if (type.isFixedSize()) {
       checkSize(input, input.byteSize(type), slice.byteSize());
     }
-    Tensor tensor = ContentPlacement.allocate(request, input, type, slice.byteSize());
-    slice.read(tensor.segment());
+    if (!slice.lend(request, input.name(), input.shape())) {
+      Tensor tensor = ContentPlacement.allocate(request, input, type, slice.byteSize());
+      slice.read(tensor.segment());
+    }
   }
 
   /** Puts elements where they belong that had been set aside. */

@@ -276,7 +276,9 @@ final class InferRequestParser {
     input.checkType(spec(input.name), model.name());
     input.checkByteSize(input.region.byteSize(), model.name());
     RegionSlice slice = input.region.open(slices);
-    slice.read(allocate(input, slice.byteSize()).segment());
+    if (!slice.lend(request, input.name, input.shape)) {
+      slice.read(allocate(input, slice.byteSize()).segment());
+    }
   }
 
   private void allocateBinary(InputDescription input) {

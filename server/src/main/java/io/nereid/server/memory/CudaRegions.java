@@ -1,5 +1,6 @@
 package io.nereid.server.memory;
 
+import io.nereid.DeviceMemory;
 import io.nereid.NereidException;
 import io.nereid.StatusCode;
 import io.nereid.internal.cuda.CudaDevice;
@@ -7,13 +8,15 @@ import io.nereid.internal.cuda.CudaDriver;
 import io.nereid.internal.cuda.IpcMemory;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.IntConsumer;
 
 /**
  * The regions of GPU memory that clients registered with one server. They are off and on as those
  * of system shared memory, whose names they share, and need a GPU besides. From any thread.
  *
- * <p>Tensors are copied between a region and the runtime's pool, once each way, by the GPU.
+ * <p>Outputs are copied by the GPU from the runtime's pool into a region, and inputs into the pool,
+ * unless the model reads them where they lie.
  */
 public final class CudaRegions {
 
@@ -66,9 +69,9 @@ public final class CudaRegions {
     CudaDevice device = CudaDriver.instance().device(deviceId);
     regions.checkFree(name); // opening takes long, and not every driver opens a handle twice
     beforeUse.accept(device.number());
-    DeviceMemory memory;
+    IpcRegion memory;
     try {
-      memory = new DeviceMemory(device.openIpc(handle));
+      memory = new IpcRegion(device.openIpc(handle));
     } catch (NereidException e) {
       throw new NereidException(
           StatusCode.INVALID_ARGUMENT,
@@ -125,7 +128,7 @@ public final class CudaRegions {
     return new NereidException(StatusCode.INVALID_ARGUMENT, message);
   }
 
-  private record DeviceMemory(IpcMemory ipc) implements RegionMemory {
+  private record IpcRegion(IpcMemory ipc) implements RegionMemory {
 
     @Override
     public void read(long position, MemorySegment to) {
@@ -135,6 +138,11 @@ public final class CudaRegions {
     @Override
     public void write(long position, MemorySegment from) {
       ipc.write(position, from);
+    }
+
+    @Override
+    public Optional<DeviceMemory> onDevice(long position, long byteSize) {
+      return Optional.of(ipc.part(position, byteSize));
     }
 
     @Override

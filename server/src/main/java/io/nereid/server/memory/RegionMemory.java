@@ -1,6 +1,8 @@
 package io.nereid.server.memory;
 
+import io.nereid.DeviceMemory;
 import java.lang.foreign.MemorySegment;
+import java.util.Optional;
 
 /** The memory that a region is part of, open until it is closed. From any thread. */
 interface RegionMemory extends AutoCloseable {
@@ -10,6 +12,11 @@ interface RegionMemory extends AutoCloseable {
 
   /** Writes {@code from} at {@code position}. */
   void write(long position, MemorySegment from);
+
+  /** Where a part of it lies on a GPU; empty: it is memory of the processor. */
+  default Optional<DeviceMemory> onDevice(long position, long byteSize) {
+    return Optional.empty();
+  }
 
   @Override
   void close();

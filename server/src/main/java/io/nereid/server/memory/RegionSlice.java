@@ -1,8 +1,11 @@
 package io.nereid.server.memory;
 
+import io.nereid.DeviceMemory;
+import io.nereid.InferRequest;
 import io.nereid.NereidException;
 import io.nereid.StatusCode;
 import java.lang.foreign.MemorySegment;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
@@ -31,6 +34,31 @@ public final class RegionSlice implements AutoCloseable {
   /** Its size in bytes. */
   public long byteSize() {
     return byteSize;
+  }
+
+  /**
+   * Gives a request its input where it lies, when that is on a GPU and the request's model reads it
+   * there. The region is in use until nobody reads it any more, this being closed or not.
+   *
+   * @return whether it did; if not, the input is to be {@link #read}
+   */
+  public boolean lend(InferRequest request, String input, long[] shape) {
+    checkOpen();
+    Optional<DeviceMemory> memory = registered.memory().onDevice(position(), byteSize);
+    if (memory.isEmpty() || !request.takesDeviceInputs(memory.get().device())) {
+      return false;
+    }
+    regions.retain(registered);
+    boolean given = false;
+    try {
+      request.deviceInput(input, memory.get(), () -> regions.releaseAside(registered), shape);
+      given = true;
+    } finally {
+      if (!given) {
+        regions.release(registered);
+      }
+    }
+    return true;
   }
 
   /** Fills memory of the slice's size, such as a request's input, from the region. */

@@ -214,15 +214,28 @@ public final class SharedMemoryRegions implements AutoCloseable {
     return new RegionSlice(this, registered, offset, byteSize);
   }
 
+  /** One more user of what has one, which must not be gone before. */
+  synchronized void retain(Registered registered) {
+    registered.users++;
+  }
+
   void release(Registered registered) {
-    boolean last;
-    synchronized (this) {
-      registered.users--;
-      last = registered.leaving && leave(registered) != null;
-    }
-    if (last) {
+    if (endUse(registered)) {
       registered.memory.close();
     }
+  }
+
+  /** As {@link #release}, for threads that must not wait. */
+  void releaseAside(Registered registered) {
+    if (endUse(registered)) {
+      Thread.ofVirtual().name("nrd-shm-close").start(registered.memory::close);
+    }
+  }
+
+  /** Whether the memory is to be closed. */
+  private synchronized boolean endUse(Registered registered) {
+    registered.users--;
+    return registered.leaving && leave(registered) != null;
   }
 
   /** Unregisters everything. */

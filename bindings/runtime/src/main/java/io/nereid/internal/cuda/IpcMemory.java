@@ -1,5 +1,6 @@
 package io.nereid.internal.cuda;
 
+import io.nereid.DeviceMemory;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 
@@ -18,6 +19,12 @@ public final class IpcMemory implements AutoCloseable {
     this.device = device;
     this.pointer = pointer;
     this.byteSize = byteSize;
+  }
+
+  /** Where a part of it lies for the GPU; valid until this is closed. */
+  public DeviceMemory part(long position, long partBytes) {
+    Objects.checkFromIndexSize(position, partBytes, byteSize);
+    return new DeviceMemory(device.number(), pointer + position, partBytes);
   }
 
   /** How many bytes the driver says that there are. */

@@ -22,6 +22,9 @@ public final class RequestLayout {
   /** {@code NRD_TENSOR_SELECTED}. */
   public static final int TENSOR_SELECTED = 1;
 
+  /** {@code NRD_TENSOR_DEVICE}. */
+  public static final int TENSOR_DEVICE = 2;
+
   /** {@code NRD_REQUEST_NO_INLINE}. */
   public static final int REQUEST_NO_INLINE = 1;
 
@@ -49,7 +52,7 @@ public final class RequestLayout {
           JAVA_INT.withName("datatype"),
           JAVA_INT.withName("rank"),
           JAVA_INT.withName("flags"),
-          JAVA_INT.withName("reserved"),
+          JAVA_INT.withName("device"),
           sequenceLayout(MAX_RANK, JAVA_LONG).withName("shape"));
 
   public static final long TENSOR_SIZE = TENSOR.byteSize();
@@ -59,6 +62,7 @@ public final class RequestLayout {
   public static final long TENSOR_DATATYPE = offset(TENSOR, "datatype");
   public static final long TENSOR_RANK = offset(TENSOR, "rank");
   public static final long TENSOR_FLAGS = offset(TENSOR, "flags");
+  public static final long TENSOR_DEVICE_NUMBER = offset(TENSOR, "device");
   public static final long TENSOR_SHAPE = offset(TENSOR, "shape");
 
   public static final StructLayout REQUEST =

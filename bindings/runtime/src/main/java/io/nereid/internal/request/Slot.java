@@ -6,7 +6,9 @@ import io.nereid.internal.ffi.RequestLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 
@@ -69,6 +71,7 @@ public final class Slot {
   private String requestId;
   private Map<String, Object> parameters;
   private MemorySegment[] borrowed;
+  private List<Runnable> afterwards; // null: there is nothing to be done
   private long deadlineNs;
   private int requiredInputsGiven;
 
@@ -246,6 +249,9 @@ public final class Slot {
     if (borrowed != null) {
       Arrays.fill(borrowed, null);
     }
+    if (afterwards != null) {
+      runAfterwards();
+    }
     STATE.setVolatile(this, ((state >>> GENERATION_SHIFT) + 1) << GENERATION_SHIFT);
     pool.recycle(this);
   }
@@ -395,6 +401,19 @@ public final class Slot {
       borrowed = new MemorySegment[pool.inputCount()];
     }
     borrowed[input] = segment;
+  }
+
+  /** Has something done, which throws nothing, when nobody reads the record's inputs any more. */
+  public void afterwards(Runnable action) {
+    if (afterwards == null) {
+      afterwards = new ArrayList<>(2);
+    }
+    afterwards.add(action);
+  }
+
+  private void runAfterwards() {
+    afterwards.forEach(Runnable::run);
+    afterwards = null;
   }
 
   /** The user's memory that is input {@code input}, or null. */

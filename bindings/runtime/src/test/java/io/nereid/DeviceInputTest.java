@@ -1,0 +1,173 @@
+package io.nereid;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.nereid.backend.Backend;
+import io.nereid.backend.BackendInstance;
+import io.nereid.backend.Batch;
+import io.nereid.backend.BatchRequest;
+import io.nereid.backend.ModelContext;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Inputs that lie on a GPU, as the runtime sees them: an address that it hands on. Nothing is at
+ * the address here, and nobody looks.
+ */
+class DeviceInputTest extends RuntimeTest {
+
+  private static final DeviceMemory MEMORY = new DeviceMemory(1, 0x7f00_0000_1000L, 8);
+
+  private final AtomicInteger releases = new AtomicInteger();
+  private final CountDownLatch executing = new CountDownLatch(1);
+  private final CountDownLatch goOn = new CountDownLatch(1);
+
+  /** Answers where each request's input lies: its device and address, or its own numbers. */
+  private final class Places implements Backend {
+    private final List<Integer> devices;
+    private final boolean takesDeviceInputs;
+
+    Places(boolean takesDeviceInputs, Integer... devices) {
+      this.takesDeviceInputs = takesDeviceInputs;
+      this.devices = List.of(devices);
+    }
+
+    @Override
+    public List<Integer> devices() {
+      return devices;
+    }
+
+    @Override
+    public boolean takesDeviceInputs() {
+      return takesDeviceInputs;
+    }
+
+    @Override
+    public BackendInstance open(ModelContext context) {
+      return this::execute;
+    }
+
+    private void execute(Batch batch) throws InterruptedException {
+      executing.countDown();
+      goOn.await();
+      assertThrows(IllegalStateException.class, () -> batch.input("IN"));
+      for (int i = 0; i < batch.requestCount(); i++) {
+        BatchRequest request = batch.request(i);
+        Tensor output = request.output("OUT", request.inputShape("IN"));
+        if (request.deviceInput("IN").isEmpty()) {
+          output.copyFrom(request.input("IN"));
+          continue;
+        }
+        assertThrows(IllegalStateException.class, () -> request.input("IN"));
+        DeviceMemory memory = request.deviceInput("IN").orElseThrow();
+        output.copyFrom(
+            Tensor.ofInts(
+                new int[] {memory.device(), (int) (memory.address() + memory.byteSize())}, 2));
+      }
+    }
+  }
+
+  private Model load(Backend backend) {
+    return nereid.load(
+        ModelSpec.builder("places")
+            .backend(backend)
+            .input("IN", DataType.INT32, 2)
+            .output("OUT", DataType.INT32, 2)
+            .build());
+  }
+
+  private InferRequest onDevice(Model model) {
+    return model.newRequest().deviceInput("IN", MEMORY, releases::incrementAndGet, 2);
+  }
+
+  @Override
+  NereidOptions.Builder options() {
+    return super.options().pageLockPool(false); // there is no GPU that could do it
+  }
+
+  @Test
+  void theBackendGetsTheAddress() {
+    goOn.countDown();
+    Model model = load(new Places(true, 1));
+    try (var request = onDevice(model)) {
+      assertTrue(request.takesDeviceInputs(1));
+      assertFalse(request.takesDeviceInputs(0));
+      try (var response = request.infer()) {
+        assertEquals(1, response.output("OUT").intAt(0));
+        assertEquals(0x1008, response.output("OUT").intAt(1));
+      }
+    }
+    assertEquals(1, releases.get());
+    try (var request = model.newRequest().input("IN", Tensor.ofInts(new int[] {5, 6}, 2));
+        var response = request.infer()) {
+      assertEquals(6, response.output("OUT").intAt(1));
+    }
+    assertEquals(1, releases.get());
+  }
+
+  @Test
+  void onlyModelsOnThatGpuAloneTakeIt() {
+    goOn.countDown();
+    for (Backend backend : List.of(new Places(true, 0, 1), new Places(false, 1))) {
+      Model model = load(backend);
+      try (var request = model.newRequest()) {
+        assertFalse(request.takesDeviceInputs(1));
+      }
+      model.unload();
+    }
+    Model identity = nereid.load(identity("identity").build());
+    try (var request = identity.newRequest()) {
+      assertFalse(request.takesDeviceInputs(0));
+      assertFalse(request.takesDeviceInputs(1));
+    }
+  }
+
+  @Test
+  void aModelThatDoesNotTakeItRefusesIt() {
+    goOn.countDown();
+    Model model = load(new Places(false, 1));
+    try (var request = onDevice(model)) {
+      NereidException e = assertThrows(NereidException.class, request::infer);
+      assertEquals(StatusCode.INVALID_ARGUMENT, e.code());
+      assertTrue(e.getMessage().contains("memory of a device"), e.getMessage());
+      assertEquals(0, releases.get());
+    }
+    assertEquals(1, releases.get());
+  }
+
+  @Test
+  void whatIsNotTakenIsNotReleased() {
+    Model model = load(new Places(true, 1));
+    try (var request = onDevice(model)) {
+      assertThrows(
+          NereidException.class,
+          () -> request.deviceInput("IN", MEMORY, releases::incrementAndGet, 2));
+      assertThrows(
+          NereidException.class,
+          () -> request.deviceInput("none", MEMORY, releases::incrementAndGet, 2));
+    }
+    assertEquals(1, releases.get());
+  }
+
+  /** Memory that is unmapped under a GPU that reads it would end CUDA for the whole process. */
+  @Test
+  void itStaysUntilTheExecutionEndsAlthoughNobodyWaitsForIt() throws Exception {
+    Model model = load(new Places(true, 1));
+    CompletableFuture<InferResponse> future;
+    try (var request = onDevice(model)) {
+      future = request.inferAsync();
+    }
+    executing.await();
+    future.cancel(true);
+    assertTrue(future.isCancelled());
+    assertEquals(0, releases.get());
+    goOn.countDown();
+    await(() -> releases.get() == 1, "the memory to be released");
+  }
+}
