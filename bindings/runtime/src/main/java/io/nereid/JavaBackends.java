@@ -97,7 +97,8 @@ final class JavaBackends {
     table.set(
         JAVA_INT,
         ModelLayout.BACKEND_FLAGS,
-        backend.ownThread() ? ModelLayout.BACKEND_OWN_THREAD : 0);
+        (backend.ownThread() ? ModelLayout.BACKEND_OWN_THREAD : 0)
+            | (backend.gathers() ? ModelLayout.BACKEND_GATHERS : 0));
     table.set(JAVA_LONG, ModelLayout.BACKEND_CONTEXT, number);
     table.set(JAVA_LONG, ModelLayout.BACKEND_OPEN_MODEL, OPEN_MODEL);
     table.set(JAVA_LONG, ModelLayout.BACKEND_MEMORY_READ, MEMORY_READ);

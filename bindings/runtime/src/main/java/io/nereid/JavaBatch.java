@@ -88,7 +88,12 @@ final class JavaBatch extends TensorOwner implements Batch {
 
   private long inputAddress(int index) {
     checkOpen();
-    return Memory.readLong(batch + RequestLayout.BATCH_INPUTS) + index * TENSOR_SIZE;
+    long inputs = Memory.readLong(batch + RequestLayout.BATCH_INPUTS);
+    if (inputs == 0) {
+      throw new IllegalStateException(
+          "the backend gathers inputs itself: it has those of each request, not of the batch");
+    }
+    return inputs + index * TENSOR_SIZE;
   }
 
   private Tensor inputTensor(int index, long address, Slot sender) {

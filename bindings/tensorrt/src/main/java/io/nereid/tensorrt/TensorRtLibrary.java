@@ -43,6 +43,7 @@ public final class TensorRtLibrary {
   private final LibraryFinder finder;
   private final String location;
   private final TensorRtVersion version;
+  private boolean pluginsRegistered;
 
   private TensorRtLibrary(
       CudaLibrary cuda, LibraryFinder finder, String location, TensorRtVersion version) {
@@ -104,6 +105,19 @@ public final class TensorRtLibrary {
   public synchronized void loadPlugins() {
     finder.load(PLUGINS, RESOURCES + PLUGINS, PLACES);
     initialize(nvinfer_plugin.class, PLUGINS);
+  }
+
+  /** Makes TensorRT's own plugins known to all engines, once. */
+  synchronized void registerPlugins() {
+    if (pluginsRegistered) {
+      return;
+    }
+    loadPlugins();
+    if (!nvinfer_plugin.initLibNvInferPlugins(TensorRtLog.instance(), "")) {
+      throw new NereidException(
+          StatusCode.UNAVAILABLE, "TensorRT's own plugins cannot be registered");
+    }
+    pluginsRegistered = true;
   }
 
   /**

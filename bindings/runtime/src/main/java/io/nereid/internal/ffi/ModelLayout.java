@@ -32,6 +32,9 @@ public final class ModelLayout {
   /** {@code NRD_BACKEND_OWN_THREAD}. */
   public static final int BACKEND_OWN_THREAD = 1;
 
+  /** {@code NRD_BACKEND_GATHERS}. */
+  public static final int BACKEND_GATHERS = 2;
+
   public static final StructLayout STRING =
       structLayout(JAVA_LONG.withName("data"), JAVA_LONG.withName("size"));
 
