@@ -116,6 +116,22 @@ public final class CudaLibrary {
       throw new NereidException(
           StatusCode.UNAVAILABLE, "CUDA's runtime library from " + location + " is unusable", e);
     }
+    int[] count = new int[1];
+    int result = cudart.cudaGetDeviceCount(count);
+    if (result != cudart.cudaSuccess || count[0] != driver.devices().size()) {
+      throw new NereidException(
+          StatusCode.UNAVAILABLE,
+          "CUDA's runtime library from "
+              + location
+              + " sees "
+              + count[0]
+              + " of "
+              + driver.devices().size()
+              + " GPUs ("
+              + cudart.cudaGetErrorString(result).getString()
+              + "): expected one that works with a driver for CUDA "
+              + driver.versionName());
+    }
     return new CudaLibrary(driver, location);
   }
 }

@@ -69,15 +69,20 @@ final class CudaStream implements AutoCloseable {
   void finish() {
     CudaLibrary.check(cudart.cudaEventRecord(event, stream), "cudaEventRecord");
     long startNs = System.nanoTime();
-    do {
-      int result = cudart.cudaEventQuery(event);
-      if (result != cudart.cudaErrorNotReady) {
-        CudaLibrary.check(result, "executing on the device");
-        return;
-      }
+    int result = cudart.cudaEventQuery(event);
+    boolean waited = result == cudart.cudaErrorNotReady;
+    while (result == cudart.cudaErrorNotReady && System.nanoTime() - startNs < spinNs) {
       Thread.onSpinWait();
-    } while (System.nanoTime() - startNs < spinNs);
-    CudaLibrary.check(cudart.cudaEventSynchronize(event), "executing on the device");
+      result = cudart.cudaEventQuery(event);
+    }
+    if (result == cudart.cudaErrorNotReady) {
+      result = cudart.cudaEventSynchronize(event);
+    }
+    if (waited) {
+      // "Not ready" is no error, but may stand as the thread's last one, which TensorRT looks at.
+      cudart.cudaGetLastError();
+    }
+    CudaLibrary.check(result, "executing on the device");
   }
 
   /** Waits, whatever the outcome, so that nothing on the device uses memory any more. */

@@ -46,8 +46,7 @@ final class Engine implements AutoCloseable {
         throw failure.otherVersion(builtBy.get());
       }
       CudaLibrary.check(cudart.cudaSetDevice(device.number()), "cudaSetDevice");
-      loadPlugins(library);
-      return load(options, device, bytes, builtBy, failure);
+      return load(library, options, device, bytes, builtBy, failure);
     }
   }
 
@@ -55,13 +54,14 @@ final class Engine implements AutoCloseable {
   private static void loadPlugins(TensorRtLibrary library) {
     try {
       library.registerPlugins();
-    } catch (NereidException e) {
+    } catch (RuntimeException e) {
       TensorRtLog.LOGGER.log(
           Level.DEBUG, "TensorRT''s own plugins cannot be used: {0}", e.getMessage());
     }
   }
 
   private static Engine load(
+      TensorRtLibrary library,
       TensorRtOptions options,
       CudaDevice device,
       MemorySegment bytes,
@@ -70,9 +70,8 @@ final class Engine implements AutoCloseable {
     List<String> log = TensorRtLog.newList();
     IRuntime runtime =
         TensorRtLog.errorsOf(log, () -> nvinfer.createInferRuntime(TensorRtLog.instance()));
-    // Where CUDA does not work it returns something that is not null and ends the process when it
-    // is
-    // used; that it failed is only in the log.
+    // Where CUDA does not work, what it returns is not null and ends the process when it is used:
+    // that it failed stands in the log alone.
     if (runtime == null || runtime.isNull() || !log.isEmpty()) {
       throw new NereidException(
           StatusCode.UNAVAILABLE,
@@ -80,6 +79,8 @@ final class Engine implements AutoCloseable {
     }
     ICudaEngine engine = null;
     try {
+      // Not before: where CUDA does not work they end the process.
+      loadPlugins(library);
       Plugins.load(options.plugins());
       if (options.versionCompatible()) {
         runtime.setEngineHostCodeAllowed(true);

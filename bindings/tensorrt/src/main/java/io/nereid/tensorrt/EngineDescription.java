@@ -42,7 +42,8 @@ record EngineDescription(
     return profiles.stream().mapToLong(this::maxBatchSize).max().orElse(0);
   }
 
-  private long maxBatchSize(EngineProfile profile) {
+  /** The most rows that one profile allows; only where there is a batch dimension. */
+  long maxBatchSize(EngineProfile profile) {
     return inputs().stream()
         .mapToLong(input -> profile.shapes().get(input.name()).max().getFirst())
         .min()

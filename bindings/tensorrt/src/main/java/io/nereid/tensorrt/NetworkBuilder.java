@@ -28,8 +28,8 @@ import org.bytedeco.tensorrt.nvinfer.ITensor;
 import org.bytedeco.tensorrt.nvinfer.Weights;
 
 /**
- * Defines a network in Java and builds a plan of it, for the calling thread's device. The network is
- * strongly typed: every tensor has the type that it was given. What is not offered here is done
+ * Defines a network in Java and builds a plan of it, for the calling thread's device. The network
+ * is strongly typed: every tensor has the type that it was given. What is not offered here is done
  * with {@link #network()} and {@link #config()}.
  *
  * <pre>{@code

@@ -12,6 +12,8 @@ import java.util.List;
  */
 final class ProfileSelector {
 
+  private final String model;
+  private final EngineDescription engine;
   private final List<EngineTensor> inputs;
   private final List<EngineProfile> profiles;
 
@@ -21,6 +23,8 @@ final class ProfileSelector {
    * @param named numbers of profiles as the configuration writes them; empty: all
    */
   ProfileSelector(String model, EngineDescription engine, List<String> named) {
+    this.model = model;
+    this.engine = engine;
     inputs = engine.inputs();
     profiles = named.isEmpty() ? engine.profiles() : named(model, engine, named);
   }
@@ -50,6 +54,26 @@ final class ProfileSelector {
   /** Those that it chooses from. */
   List<EngineProfile> profiles() {
     return profiles;
+  }
+
+  /** Throws when batches could have more rows than any of the profiles allows. */
+  void checkBatchSize(long maxBatchSize) {
+    if (maxBatchSize == 0) {
+      return;
+    }
+    long most = profiles.stream().mapToLong(engine::maxBatchSize).max().orElse(0);
+    if (maxBatchSize > most) {
+      throw new NereidException(
+          StatusCode.INVALID_ARGUMENT,
+          "model '"
+              + model
+              + "': expected a max_batch_size of at most "
+              + most
+              + ", which is what the profiles "
+              + profiles.stream().map(EngineProfile::index).toList()
+              + " of the instance group allow, got "
+              + maxBatchSize);
+    }
   }
 
   /**

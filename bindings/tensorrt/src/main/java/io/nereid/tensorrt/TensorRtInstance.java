@@ -67,6 +67,7 @@ final class TensorRtInstance implements BackendInstance {
       undo.add(use);
       selector =
           new ProfileSelector(spec.name(), description, model.placement().group().profiles());
+      selector.checkBatchSize(spec.maxBatchSize());
       CudaLibrary.check(cudart.cudaSetDevice(engine.device().number()), "cudaSetDevice");
       stream = undo.add(new CudaStream(options.priority(), options.spinUs()));
       DeviceMemory memory = DeviceMemory.of(engine.device());
@@ -327,13 +328,16 @@ final class TensorRtInstance implements BackendInstance {
   @Override
   public void close() {
     closed.accept(this);
-    CudaLibrary.check(cudart.cudaSetDevice(use.engine().device().number()), "cudaSetDevice");
+    cudart.cudaSetDevice(use.engine().device().number());
     stream.settle();
-    graphs.close();
-    contexts.values().forEach(BoundContext::close);
-    activations.release();
-    bindings.close();
-    stream.close();
-    use.close();
+    // Whatever fails of this, the rest is closed.
+    try (Undo all = new Undo()) {
+      all.add(use);
+      all.add(stream);
+      all.add(bindings);
+      all.add(activations::release);
+      contexts.values().forEach(context -> all.add(context));
+      all.add(graphs);
+    }
   }
 }

@@ -3,7 +3,7 @@ package io.nereid.tensorrt;
 import java.util.ArrayDeque;
 import java.util.Deque;
 
-/** Closes what was made, the last first, unless all of it was made. */
+/** Closes what was made, the last first, unless that is forgotten; all of it, whatever fails. */
 final class Undo implements AutoCloseable {
 
   /** Something whose end throws nothing checked. */
@@ -34,7 +34,8 @@ final class Undo implements AutoCloseable {
       try {
         made.pop().close();
       } catch (Exception e) {
-        TensorRtLog.LOGGER.log(System.Logger.Level.WARNING, "cannot undo a failed load", e);
+        TensorRtLog.LOGGER.log(
+            System.Logger.Level.WARNING, "cannot close what belonged to an instance", e);
       }
     }
   }

@@ -68,6 +68,18 @@ class ProfileSelectorTest {
   }
 
   @Test
+  void noBatchMayBeLargerThanTheProfilesOfItsInstance() {
+    classifier().checkBatchSize(32);
+    classifier("0").checkBatchSize(4);
+    NereidException e =
+        assertThrows(NereidException.class, () -> classifier("0").checkBatchSize(5));
+    assertEquals(
+        "model 'm': expected a max_batch_size of at most 4, which is what the profiles [0] of the"
+            + " instance group allow, got 5",
+        e.getMessage());
+  }
+
+  @Test
   void aProfileThatIsNotThereIsNamed() {
     NereidException e = assertThrows(NereidException.class, () -> classifier("0", "fast"));
     assertEquals(
