@@ -23,6 +23,10 @@ public final class CudaLibrary {
           "/usr/local/cuda-12.6/lib64",
           "/usr/local/cuda/lib64");
 
+  /** Of JavaCPP, read when its first class is initialised; 0: none. */
+  private static final List<String> LIMITS =
+      List.of("org.bytedeco.javacpp.maxBytes", "org.bytedeco.javacpp.maxPhysicalBytes");
+
   /** What the one attempt of this process ended with; null: there was none. */
   private static Outcome outcome;
 
@@ -107,9 +111,22 @@ public final class CudaLibrary {
     throw new NereidException(full ? StatusCode.RESOURCE_EXHAUSTED : StatusCode.INTERNAL, message);
   }
 
+  /**
+   * JavaCPP allocates nothing any more once the process is larger than four times the heap. Here
+   * the weights of models and the pool make it so, whatever the heap is.
+   */
+  private static void liftLimits() {
+    for (String limit : LIMITS) {
+      if (System.getProperty(limit) == null) {
+        System.setProperty(limit, "0");
+      }
+    }
+  }
+
   private static CudaLibrary open() {
     CudaDriver driver = CudaDriver.ask();
     String location = LibraryFinder.ofSettings().load(RUNTIME, RUNTIME_RESOURCE, PLACES);
+    liftLimits();
     try {
       Class.forName(cudart.class.getName());
     } catch (ClassNotFoundException | LinkageError e) {

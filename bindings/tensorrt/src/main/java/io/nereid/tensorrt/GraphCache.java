@@ -1,6 +1,5 @@
 package io.nereid.tensorrt;
 
-import io.nereid.NereidException;
 import java.lang.System.Logger.Level;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -152,9 +151,9 @@ final class GraphCache implements AutoCloseable {
       graphs.put(key, Optional.of(capture(key)));
       count++;
       TensorRtLog.LOGGER.log(Level.DEBUG, "{0}: captured a CUDA graph for {1}", instance, key);
-    } catch (NereidException e) {
+    } catch (RuntimeException e) { // the batch itself is done
       stream.settle();
-      none(key, e.getMessage());
+      none(key, String.valueOf(e.getMessage()));
     }
     if (before != bindings.version()) {
       version = before; // so that the next look drops what was captured
