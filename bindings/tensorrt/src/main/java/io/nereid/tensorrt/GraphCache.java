@@ -111,8 +111,6 @@ final class GraphCache implements AutoCloseable {
     this.limit = limit;
     this.obstacle = obstacle;
     version = bindings.version();
-    obstacle.ifPresent(
-        reason -> TensorRtLog.LOGGER.log(Level.INFO, "{0}: no CUDA graphs: {1}", instance, reason));
   }
 
   /** How many there are. */

@@ -9,6 +9,7 @@ import io.nereid.TensorSpec;
 import io.nereid.backend.BackendInstance;
 import io.nereid.backend.Batch;
 import io.nereid.backend.ModelContext;
+import java.lang.System.Logger.Level;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -86,9 +87,12 @@ final class TensorRtInstance implements BackendInstance {
         reserve(context, profile, spec.maxBatchSize());
       }
       stream.finish();
+      Optional<String> obstacle = graphObstacle();
+      if (options.graphs() && obstacle.isPresent()) {
+        TensorRtLog.LOGGER.log(Level.INFO, "{0}: no CUDA graphs: {1}", title, obstacle.get());
+      }
       graphs =
-          new GraphCache(
-              title, stream, bindings, this::newContext, options.graphLimit(), graphObstacle());
+          new GraphCache(title, stream, bindings, this::newContext, options.graphLimit(), obstacle);
       deviceBytes = activations.byteSize() + bindings.deviceBytes();
       undo.forget();
     }
