@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.zip.ZipFile;
 import tools.jackson.jr.ob.JSON;
@@ -22,6 +23,7 @@ final class Licences {
   private static final Pattern TEXT =
       Pattern.compile(
           "(.*/)?(licen[cs]e|notice|copying|third-?party-?notices?)[^/]*", Pattern.CASE_INSENSITIVE);
+  private static final Pattern CLASSIFIER = Pattern.compile("[?&]classifier=([^&]+)");
   private static final String APACHE = "Apache-2.0";
 
   private final Path rules;
@@ -54,7 +56,7 @@ final class Licences {
     Map<String, Map<?, ?>> components = new HashMap<>();
     for (Object entry : (List<?>) JSON.std.mapFrom(sbom.toFile()).get("components")) {
       Map<?, ?> component = (Map<?, ?>) entry;
-      components.put(component.get("name") + "-" + component.get("version") + ".jar", component);
+      components.put(file(component), component);
     }
     List<Path> files;
     try (var listed = Files.list(jars)) {
@@ -71,6 +73,16 @@ final class Licences {
     }
     components.keySet().forEach(name -> problems.add(name + " is in the SBOM, and not shipped"));
     writeIndex();
+  }
+
+  /** The name of its jar; only the purl has the classifier of one that has several. */
+  private static String file(Map<?, ?> component) {
+    Matcher classifier = CLASSIFIER.matcher(String.valueOf(component.get("purl")));
+    return component.get("name")
+        + "-"
+        + component.get("version")
+        + (classifier.find() ? "-" + classifier.group(1) : "")
+        + ".jar";
   }
 
   private void one(Path jar, Map<?, ?> component) throws IOException {

@@ -64,7 +64,8 @@ final class BackendFinder {
             StatusCode.UNAVAILABLE,
             "model '"
                 + spec.name()
-                + "' needs the backend 'tensorrt', which this version of Nereid does not have");
+                + "' needs the backend 'tensorrt', which is not on the class path: add"
+                + " io.nereid:nereid-tensorrt");
       }
       throw new NereidException(
           StatusCode.NOT_FOUND,

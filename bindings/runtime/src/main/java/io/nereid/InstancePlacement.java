@@ -16,12 +16,14 @@ public record InstancePlacement(InstanceGroup group, OptionalInt device) {
    * One for each instance of the groups.
    *
    * @param devices numbers of the GPUs that the backend can use; empty: it runs on the processor
+   * @param batchesInFlight how often each instance is there, for as many batches at once
    */
-  static List<InstancePlacement> of(List<InstanceGroup> groups, List<Integer> devices) {
+  static List<InstancePlacement> of(
+      List<InstanceGroup> groups, List<Integer> devices, int batchesInFlight) {
     List<InstancePlacement> placements = new ArrayList<>();
     for (InstanceGroup group : groups) {
       for (OptionalInt device : devices(group, devices)) {
-        for (int i = 0; i < group.count(); i++) {
+        for (int i = 0; i < group.count() * batchesInFlight; i++) {
           placements.add(new InstancePlacement(group, device));
         }
       }

@@ -98,6 +98,7 @@ final class JavaBackends {
         JAVA_INT,
         ModelLayout.BACKEND_FLAGS,
         (backend.ownThread() ? ModelLayout.BACKEND_OWN_THREAD : 0)
+            | (backend.gathers() ? ModelLayout.BACKEND_GATHERS : 0)
             | (backend.takesDeviceInputs()
                 ? ModelLayout.BACKEND_GATHERS | ModelLayout.BACKEND_DEVICE_INPUTS
                 : 0));

@@ -58,8 +58,12 @@ final class ModelLoader {
     }
     Optional<Backend> javaBackend = BackendFinder.find(draft.opening());
     if (javaBackend.isPresent()) {
-      CompletedModel model = draft.complete(describe(javaBackend.get(), draft.opening()));
-      return load(model, null, directory.readNs(), directory.parseNs(), startNs);
+      try {
+        CompletedModel model = draft.complete(describe(javaBackend.get(), draft.opening()));
+        return load(model, null, directory.readNs(), directory.parseNs(), startNs);
+      } finally {
+        javaBackend.get().loadEnded(draft.opening());
+      }
     }
     try (NativeSource source = NativeSource.open(runtime, draft.opening())) {
       CompletedModel model = draft.complete(source.signature());
@@ -136,7 +140,9 @@ final class ModelLoader {
     ModelSpec spec = signature.spec();
     Optional<Backend> javaBackend = BackendFinder.find(spec);
     List<Integer> devices = javaBackend.map(Backend::devices).orElse(List.of());
-    List<InstancePlacement> placements = InstancePlacement.of(spec.instanceGroups(), devices);
+    int batchesInFlight = javaBackend.map(backend -> backend.batchesInFlight(spec)).orElse(1);
+    List<InstancePlacement> placements =
+        InstancePlacement.of(spec.instanceGroups(), devices, batchesInFlight);
     if (devices.isEmpty()) {
       warnOfGpus(spec);
     }

@@ -16,6 +16,7 @@ final class GroupedHelp {
       Map.of(
           "Control", "Models",
           "Runtime", "Memory and response cache",
+          "TensorRt", "GPUs",
           "Http", "HTTP",
           "Grpc", "gRPC",
           "Metrics", "Metrics",

@@ -55,6 +55,8 @@ final class ServeCommand implements Callable<Integer> {
 
   @Mixin private RuntimeArguments runtime;
 
+  @Mixin private TensorRtArguments tensorrt;
+
   @Mixin private HttpArguments http;
 
   @Mixin private GrpcArguments grpc;
@@ -122,6 +124,7 @@ final class ServeCommand implements Callable<Integer> {
   }
 
   private NereidServer start(LogSettings log) {
+    tensorrt.apply();
     try (LoadProgress progress = new LoadProgress()) {
       Duration exitTimeout = Duration.ofSeconds(exitTimeoutSeconds);
       ServerOptions.Builder options =

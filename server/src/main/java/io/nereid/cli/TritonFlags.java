@@ -15,7 +15,7 @@ import picocli.CommandLine.ParseResult;
 final class TritonFlags {
 
   private static final String THREADS = "requests are served on virtual threads";
-  private static final String NO_GPU = "no device memory is managed here";
+  private static final String NO_GPU = "memory of GPUs is taken as models need it";
   private static final String IN_JAR = "backends are part of the class path";
   private static final String RATE = "instances are not rate-limited";
   private static final String TRACE = "it is now --trace-config";

@@ -58,4 +58,29 @@ public interface Backend {
   default boolean ownThread() {
     return false;
   }
+
+  /**
+   * How many batches an instance executes at once, such as one that is copied to a device while
+   * another is computed there. So many instances are opened for each that is configured.
+   */
+  default int batchesInFlight(ModelSpec spec) {
+    return 1;
+  }
+
+  /**
+   * Whether the backend reads the inputs of each request by itself. Otherwise those of requests
+   * that share a batch are copied together before {@code execute}, which this spares; then only
+   * {@link BatchRequest#input} can be called, not {@link Batch#input(String)}.
+   */
+  default boolean gathers() {
+    return false;
+  }
+
+  /**
+   * A load that {@link #describe} was called for has ended, well or not: what it kept for the
+   * instances to find can go. Called on the same object.
+   *
+   * @param spec what {@link #describe} was called with
+   */
+  default void loadEnded(ModelSpec spec) {}
 }

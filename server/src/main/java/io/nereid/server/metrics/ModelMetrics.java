@@ -42,6 +42,7 @@ final class ModelMetrics {
     metrics.durations();
     metrics.cache();
     metrics.histograms();
+    GraphMetrics.write(nereid, text);
   }
 
   private static Figures figures(Nereid nereid, Model model) {

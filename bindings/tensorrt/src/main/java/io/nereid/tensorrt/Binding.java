@@ -1,0 +1,156 @@
+package io.nereid.tensorrt;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+
+import io.nereid.DataType;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import org.bytedeco.javacpp.BytePointer;
+
+/**
+ * An input or output of an engine with the memory that one instance has for it. The memory stays
+ * where it is, as captured graphs need, until something larger comes.
+ */
+final class Binding implements AutoCloseable {
+
+  private final EngineTensor tensor;
+  private final int specIndex;
+  private final BytePointer name;
+  private final DeviceMemory memory;
+  private final PinnedBuffer host = new PinnedBuffer();
+  private DeviceMemory.Block block;
+  private MemorySegment hostMemory = MemorySegment.NULL;
+  private OutputAllocator allocator;
+
+  /**
+   * Without memory yet.
+   *
+   * @param specIndex its position in the model's specification; -1: it is not served
+   */
+  Binding(EngineTensor tensor, int specIndex, DeviceMemory memory) {
+    this.tensor = tensor;
+    this.specIndex = specIndex;
+    this.memory = memory;
+    name = new BytePointer(tensor.name());
+  }
+
+  EngineTensor tensor() {
+    return tensor;
+  }
+
+  int specIndex() {
+    return specIndex;
+  }
+
+  boolean isServed() {
+    return specIndex >= 0;
+  }
+
+  BytePointer name() {
+    return name;
+  }
+
+  /** Where TensorRT reads or writes it. */
+  long address() {
+    if (tensor.onHost()) {
+      return hostMemory.address();
+    }
+    return block == null ? 0 : block.address();
+  }
+
+  /** What it occupies on the device. */
+  long deviceBytes() {
+    return block == null ? 0 : block.byteSize();
+  }
+
+  /**
+   * Sees that there is memory for so many bytes, more than none. Nothing on the device may be using
+   * it.
+   *
+   * @return whether it moved
+   */
+  boolean ensure(long byteSize) {
+    long before = address();
+    if (tensor.onHost()) {
+      hostMemory = host.ofSize(Math.max(1, byteSize));
+    } else if (block == null || block.byteSize() < byteSize) {
+      release();
+      block = memory.allocate(byteSize, tensor.title());
+    }
+    return address() != before;
+  }
+
+  private void release() {
+    if (block != null) {
+      DeviceMemory.Block old = block;
+      block = null;
+      old.release();
+    }
+  }
+
+  /** The processor's memory: that of the tensor itself where it is there, else for gathering. */
+  MemorySegment host(long byteSize) {
+    return tensor.onHost() ? hostMemory : host.ofSize(byteSize);
+  }
+
+  /** From now on TensorRT asks for memory while it runs: the output's size depends on the data. */
+  void allocateWhileRunning() {
+    if (allocator == null) {
+      allocator =
+          new OutputAllocator(byteSize -> {
+            ensure(byteSize);
+            return address();
+          });
+    }
+  }
+
+  /** Null: its size follows from the shapes of the inputs. */
+  OutputAllocator allocator() {
+    return allocator;
+  }
+
+  /** The bytes of a tensor of this shape. */
+  long byteSize(long[] shape) {
+    long bytes = tensor.type().byteSize();
+    for (long size : shape) {
+      bytes = Math.multiplyExact(bytes, size);
+    }
+    return bytes;
+  }
+
+  /** The integers of a tensor from which shapes are computed. */
+  static long[] values(DataType type, MemorySegment segment) {
+    int size = type.byteSize();
+    long[] values = new long[Math.toIntExact(segment.byteSize() / size)];
+    for (int i = 0; i < values.length; i++) {
+      values[i] =
+          type == DataType.INT64
+              ? segment.get(JAVA_LONG_UNALIGNED, (long) i * size)
+              : segment.get(JAVA_INT_UNALIGNED, (long) i * size);
+    }
+    return values;
+  }
+
+  /** Writes such integers. */
+  static void write(DataType type, MemorySegment segment, List<Long> values) {
+    for (int i = 0; i < values.size(); i++) {
+      if (type == DataType.INT64) {
+        segment.setAtIndex(JAVA_LONG_UNALIGNED, i, values.get(i));
+      } else {
+        segment.setAtIndex(JAVA_INT_UNALIGNED, i, values.get(i).intValue());
+      }
+    }
+  }
+
+  /** After the contexts that it was bound to are gone. */
+  @Override
+  public void close() {
+    release();
+    host.close();
+    if (allocator != null) {
+      allocator.close();
+    }
+    name.close();
+  }
+}

@@ -1,0 +1,92 @@
+package io.nereid.tensorrt;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** All inputs and outputs of an engine with the memory that one instance has for them. */
+final class Bindings implements AutoCloseable {
+
+  private final List<Binding> inputs = new ArrayList<>();
+  private final List<Binding> outputs = new ArrayList<>();
+  private final boolean hasShapeInputs;
+  private long version;
+  private boolean dataDependent;
+
+  /**
+   * Without memory yet.
+   *
+   * @param inputNames names in the order of the model's specification
+   * @param outputNames likewise
+   */
+  Bindings(
+      EngineDescription engine,
+      List<String> inputNames,
+      List<String> outputNames,
+      DeviceMemory memory) {
+    for (EngineTensor tensor : engine.inputs()) {
+      inputs.add(new Binding(tensor, inputNames.indexOf(tensor.name()), memory));
+    }
+    for (EngineTensor tensor : engine.outputs()) {
+      outputs.add(new Binding(tensor, outputNames.indexOf(tensor.name()), memory));
+    }
+    hasShapeInputs = engine.inputs().stream().anyMatch(EngineTensor::ofShapes);
+  }
+
+  /** In the engine's order. */
+  List<Binding> inputs() {
+    return inputs;
+  }
+
+  /** In the engine's order. */
+  List<Binding> outputs() {
+    return outputs;
+  }
+
+  /** Whether shapes are computed from the values of an input. */
+  boolean hasShapeInputs() {
+    return hasShapeInputs;
+  }
+
+  /** Whether the size of an output depends on the data; known once shapes were set. */
+  boolean isDataDependent() {
+    return dataDependent;
+  }
+
+  /** Changes whenever memory moves: contexts must be told, and graphs are worth nothing. */
+  long version() {
+    return version;
+  }
+
+  /** Sees that there is memory for so many bytes. */
+  void ensure(Binding binding, long byteSize) {
+    if (binding.ensure(byteSize)) {
+      version++;
+    }
+  }
+
+  void allocateWhileRunning(Binding output) {
+    if (output.allocator() == null) {
+      output.allocateWhileRunning();
+      dataDependent = true;
+      version++;
+    }
+  }
+
+  /** What they occupy on the device. */
+  long deviceBytes() {
+    long bytes = 0;
+    for (Binding binding : inputs) {
+      bytes += binding.deviceBytes();
+    }
+    for (Binding binding : outputs) {
+      bytes += binding.deviceBytes();
+    }
+    return bytes;
+  }
+
+  @Override
+  public void close() {
+    inputs.forEach(Binding::close);
+    outputs.forEach(Binding::close);
+  }
+}

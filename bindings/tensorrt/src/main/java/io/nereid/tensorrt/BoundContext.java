@@ -1,0 +1,176 @@
+package io.nereid.tensorrt;
+
+import io.nereid.NereidException;
+import io.nereid.StatusCode;
+import java.util.Arrays;
+import java.util.List;
+import org.bytedeco.tensorrt.nvinfer.Dims64;
+import org.bytedeco.tensorrt.nvinfer.IExecutionContext;
+
+/**
+ * An execution context for one profile, and what was last set in it. One thread at a time; contexts
+ * of one instance share the memory for activations, because they run one after another on one
+ * stream.
+ */
+final class BoundContext implements AutoCloseable {
+
+  private final IExecutionContext context;
+  private final Bindings bindings;
+  private final CudaStream stream;
+  private final long[][] inputShapes; // null: not set yet
+  private final long[][] outputShapes;
+  private long addressVersion = -1;
+
+  /** A context with everything set but shapes and addresses. */
+  BoundContext(
+      Engine engine,
+      int profile,
+      DeviceMemory.Block activations,
+      Bindings bindings,
+      CudaStream stream) {
+    this.bindings = bindings;
+    this.stream = stream;
+    inputShapes = new long[bindings.inputs().size()][];
+    outputShapes = new long[bindings.outputs().size()][];
+    context = engine.newContext();
+    boolean ready = false;
+    try {
+      context.setDeviceMemoryV2(new NativePointer(activations.address()), activations.byteSize());
+      require(
+          () -> context.setOptimizationProfileAsync(profile, stream.handle()),
+          "select profile " + profile);
+      ready = true;
+    } finally {
+      if (!ready) {
+        NativeObjects.delete(context);
+      }
+    }
+  }
+
+  /**
+   * Sets shapes, and sees that there is memory for the outputs. The values of inputs from which
+   * shapes are computed are in their memory already.
+   *
+   * @return the shapes of the outputs, of which those are null that are known only afterwards
+   */
+  long[][] prepare(long[][] shapes) {
+    boolean changed = bindings.hasShapeInputs();
+    try (Dims64 dims = new Dims64()) {
+      for (int i = 0; i < shapes.length; i++) {
+        if (!Arrays.equals(shapes[i], inputShapes[i])) {
+          set(dims, bindings.inputs().get(i), shapes[i]);
+          inputShapes[i] = shapes[i];
+          changed = true;
+        }
+      }
+    }
+    if (bindings.hasShapeInputs()) {
+      bind(bindings.inputs());
+    }
+    if (changed) {
+      readOutputShapes();
+    }
+    if (addressVersion != bindings.version()) {
+      bind(bindings.inputs());
+      bind(bindings.outputs());
+      addressVersion = bindings.version();
+    }
+    return outputShapes;
+  }
+
+  private void set(Dims64 dims, Binding input, long[] shape) {
+    dims.nbDims(shape.length);
+    for (int d = 0; d < shape.length; d++) {
+      dims.d(d, shape[d]);
+    }
+    require(
+        () -> context.setInputShape(input.name(), dims),
+        "take " + input.tensor().title() + " with the shape " + Arrays.toString(shape));
+  }
+
+  private void readOutputShapes() {
+    List<Binding> outputs = bindings.outputs();
+    for (int i = 0; i < outputs.size(); i++) {
+      Binding output = outputs.get(i);
+      outputShapes[i] = shape(output);
+      if (outputShapes[i] == null) {
+        bindings.allocateWhileRunning(output);
+      } else {
+        bindings.ensure(output, output.byteSize(outputShapes[i]));
+      }
+    }
+  }
+
+  /** Null: it depends on the data. */
+  private long[] shape(Binding output) {
+    try (Dims64 dims = context.getTensorShape(output.name())) {
+      if (dims.nbDims() < 0) {
+        throw new NereidException(
+            StatusCode.INTERNAL, "TensorRT cannot tell the shape of " + output.tensor().title());
+      }
+      long[] shape = new long[dims.nbDims()];
+      for (int d = 0; d < shape.length; d++) {
+        shape[d] = dims.d(d);
+        if (shape[d] < 0) {
+          return null;
+        }
+      }
+      return shape;
+    }
+  }
+
+  private void bind(List<Binding> some) {
+    for (Binding binding : some) {
+      OutputAllocator allocator = binding.allocator();
+      require(
+          () ->
+              allocator == null
+                  ? context.setTensorAddress(binding.name(), new NativePointer(binding.address()))
+                  : context.setOutputAllocator(binding.name(), allocator.object()),
+          "take the memory of " + binding.tensor().title());
+    }
+  }
+
+  /** Puts the execution into the stream. */
+  void enqueue() {
+    for (Binding output : bindings.outputs()) {
+      if (output.allocator() != null) {
+        output.allocator().reset();
+      }
+    }
+    List<String> log = TensorRtLog.newList();
+    boolean enqueued = TensorRtLog.errorsOf(log, () -> context.enqueueV3(stream.handle()));
+    for (Binding output : bindings.outputs()) {
+      if (output.allocator() != null && output.allocator().failure() != null) {
+        throw output.allocator().failure();
+      }
+    }
+    if (!enqueued) {
+      throw failure("execute", log);
+    }
+  }
+
+  private interface Call {
+    boolean run();
+  }
+
+  private static void require(Call call, String what) {
+    List<String> log = TensorRtLog.newList();
+    if (!TensorRtLog.errorsOf(log, call::run)) {
+      throw failure(what, log);
+    }
+  }
+
+  private static NereidException failure(String what, List<String> log) {
+    String all = log.isEmpty() ? "it did not say why" : String.join("; ", log);
+    return new NereidException(
+        PlanFailure.isOutOfMemory(all) ? StatusCode.RESOURCE_EXHAUSTED : StatusCode.INTERNAL,
+        "TensorRT failed to " + what + ": " + all);
+  }
+
+  /** Nothing may be executing in it. */
+  @Override
+  public void close() {
+    NativeObjects.delete(context);
+  }
+}

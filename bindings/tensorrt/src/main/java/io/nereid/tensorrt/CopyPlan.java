@@ -1,0 +1,31 @@
+package io.nereid.tensorrt;
+
+/** How the inputs of a batch get to the device. */
+enum CopyPlan {
+  /** There is nothing to copy. */
+  NONE,
+  /** One request: one copy from where its input lies. */
+  DIRECT,
+  /** The inputs are small: gathered in page-locked memory first, then one copy. */
+  GATHERED,
+  /** The inputs are large: one copy for each request, from where its input lies. */
+  EACH;
+
+  /**
+   * The plan for one input of a batch. A copy to the device costs some microseconds whatever its
+   * size, gathering costs time by the byte.
+   *
+   * @param requestCount requests in the batch
+   * @param byteSize of the input in all of them
+   * @param threshold bytes per request, from which on each request is copied by itself
+   */
+  static CopyPlan of(int requestCount, long byteSize, long threshold) {
+    if (byteSize == 0) {
+      return NONE;
+    }
+    if (requestCount == 1) {
+      return DIRECT;
+    }
+    return byteSize / requestCount < threshold ? GATHERED : EACH;
+  }
+}

@@ -1,0 +1,154 @@
+package io.nereid.tensorrt;
+
+import io.nereid.NereidException;
+import io.nereid.StatusCode;
+import java.util.List;
+import java.util.Optional;
+import org.bytedeco.cuda.global.cudart;
+
+/**
+ * CUDA on this machine: its driver, its devices and its runtime library. After {@link #load} has
+ * returned, JavaCPP's {@code org.bytedeco.cuda.global.cudart} can be used; before that it must not
+ * be touched, because its class cannot be loaded twice.
+ */
+public final class CudaLibrary {
+
+  private static final String RUNTIME = "libcudart.so.12";
+  private static final String RUNTIME_RESOURCE = "org/bytedeco/cuda/linux-x86_64/" + RUNTIME;
+  private static final List<String> PLACES =
+      List.of(
+          "/usr/local/cuda-12/lib64",
+          "/usr/local/cuda-12.9/lib64",
+          "/usr/local/cuda-12.8/lib64",
+          "/usr/local/cuda-12.6/lib64",
+          "/usr/local/cuda/lib64");
+
+  /** Of JavaCPP, read when its first class is initialised; 0: none. */
+  private static final List<String> LIMITS =
+      List.of("org.bytedeco.javacpp.maxBytes", "org.bytedeco.javacpp.maxPhysicalBytes");
+
+  /** What the one attempt of this process ended with; null: there was none. */
+  private static Outcome outcome;
+
+  /** One of the two is null. */
+  private record Outcome(CudaLibrary library, NereidException failure) {}
+
+  private final CudaDriver driver;
+  private final String location;
+
+  private CudaLibrary(CudaDriver driver, String location) {
+    this.driver = driver;
+    this.location = location;
+  }
+
+  /**
+   * Loads it, once per process.
+   *
+   * @throws NereidException {@link StatusCode#UNAVAILABLE}, whose message says in one line what is
+   *     missing: the driver, a device, or the runtime library
+   */
+  public static synchronized CudaLibrary load() {
+    if (outcome == null) {
+      try {
+        outcome = new Outcome(open(), null);
+      } catch (NereidException e) {
+        outcome = new Outcome(null, e);
+      }
+    }
+    if (outcome.failure() != null) {
+      throw new NereidException(outcome.failure().code(), outcome.failure().getMessage());
+    }
+    return outcome.library();
+  }
+
+  /** Why {@link #load} fails on this machine; empty: it does not. */
+  public static Optional<String> missing() {
+    try {
+      load();
+      return Optional.empty();
+    } catch (NereidException e) {
+      return Optional.of(e.getMessage());
+    }
+  }
+
+  /** The GPUs that this process may use, at least one, by number. */
+  public List<CudaDevice> devices() {
+    return driver.devices();
+  }
+
+  /** What CUDA the driver supports, such as {@code 13.0}. */
+  public String driverVersion() {
+    return driver.versionName();
+  }
+
+  /** Where the runtime library was found, for people. */
+  public String location() {
+    return location;
+  }
+
+  /**
+   * Throws unless a function of the runtime library succeeded: {@link
+   * StatusCode#RESOURCE_EXHAUSTED} when the device's memory is used up, else {@link
+   * StatusCode#INTERNAL}.
+   *
+   * @param result what it returned
+   * @param call the function, or what it was called for
+   */
+  public static void check(int result, String call) {
+    if (result == cudart.cudaSuccess) {
+      return;
+    }
+    String message =
+        call
+            + " failed: "
+            + cudart.cudaGetErrorString(result).getString()
+            + " ("
+            + cudart.cudaGetErrorName(result).getString()
+            + ")";
+    // An error that is not sticky stays in the thread until it is asked for.
+    cudart.cudaGetLastError();
+    boolean full = result == cudart.cudaErrorMemoryAllocation;
+    throw new NereidException(full ? StatusCode.RESOURCE_EXHAUSTED : StatusCode.INTERNAL, message);
+  }
+
+  /**
+   * JavaCPP allocates nothing any more once the process is larger than four times the heap. Here
+   * the weights of models and the pool make it so, whatever the heap is.
+   */
+  private static void liftLimits() {
+    for (String limit : LIMITS) {
+      if (System.getProperty(limit) == null) {
+        System.setProperty(limit, "0");
+      }
+    }
+  }
+
+  private static CudaLibrary open() {
+    CudaDriver driver = CudaDriver.ask();
+    String location = LibraryFinder.ofSettings().load(RUNTIME, RUNTIME_RESOURCE, PLACES);
+    liftLimits();
+    try {
+      Class.forName(cudart.class.getName());
+    } catch (ClassNotFoundException | LinkageError e) {
+      throw new NereidException(
+          StatusCode.UNAVAILABLE, "CUDA's runtime library from " + location + " is unusable", e);
+    }
+    int[] count = new int[1];
+    int result = cudart.cudaGetDeviceCount(count);
+    if (result != cudart.cudaSuccess || count[0] != driver.devices().size()) {
+      throw new NereidException(
+          StatusCode.UNAVAILABLE,
+          "CUDA's runtime library from "
+              + location
+              + " sees "
+              + count[0]
+              + " of "
+              + driver.devices().size()
+              + " GPUs ("
+              + cudart.cudaGetErrorString(result).getString()
+              + "): expected one that works with a driver for CUDA "
+              + driver.versionName());
+    }
+    return new CudaLibrary(driver, location);
+  }
+}

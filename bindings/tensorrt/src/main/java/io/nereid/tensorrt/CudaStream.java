@@ -1,0 +1,99 @@
+package io.nereid.tensorrt;
+
+import org.bytedeco.cuda.cudart.CUevent_st;
+import org.bytedeco.cuda.cudart.CUstream_st;
+import org.bytedeco.cuda.global.cudart;
+
+/** A stream of work for the device, and how its end is waited for. One thread at a time. */
+final class CudaStream implements AutoCloseable {
+
+  private final CUstream_st stream = new CUstream_st();
+  private final CUevent_st event = new CUevent_st();
+  private final NativePointer to = new NativePointer();
+  private final NativePointer from = new NativePointer();
+  private final long spinNs;
+
+  /**
+   * A stream on the calling thread's device.
+   *
+   * @param spinUs how long {@link #finish} looks again and again before it sleeps
+   */
+  CudaStream(TensorRtOptions.Priority priority, long spinUs) {
+    spinNs = spinUs * 1000;
+    CudaLibrary.check(
+        cudart.cudaStreamCreateWithPriority(stream, cudart.cudaStreamNonBlocking, number(priority)),
+        "cudaStreamCreateWithPriority");
+    int flags = cudart.cudaEventBlockingSync | cudart.cudaEventDisableTiming;
+    int result = cudart.cudaEventCreateWithFlags(event, flags);
+    if (result != cudart.cudaSuccess) {
+      cudart.cudaStreamDestroy(stream);
+      CudaLibrary.check(result, "cudaEventCreateWithFlags");
+    }
+  }
+
+  /** CUDA's numbers for priorities: the more urgent the smaller. */
+  private static int number(TensorRtOptions.Priority priority) {
+    int[] least = new int[1];
+    int[] greatest = new int[1];
+    CudaLibrary.check(
+        cudart.cudaDeviceGetStreamPriorityRange(least, greatest),
+        "cudaDeviceGetStreamPriorityRange");
+    return switch (priority) {
+      case HIGH -> greatest[0];
+      case LOW -> least[0];
+      case DEFAULT -> (least[0] + greatest[0]) / 2;
+    };
+  }
+
+  CUstream_st handle() {
+    return stream;
+  }
+
+  /** Copies to the device; the source must stay as it is until {@link #finish} has returned. */
+  void copyIn(long device, long host, long byteSize) {
+    copy(device, host, byteSize, cudart.cudaMemcpyHostToDevice);
+  }
+
+  /** Copies from the device; the bytes are there when {@link #finish} has returned. */
+  void copyOut(long host, long device, long byteSize) {
+    copy(host, device, byteSize, cudart.cudaMemcpyDeviceToHost);
+  }
+
+  private void copy(long target, long source, long byteSize, int kind) {
+    CudaLibrary.check(
+        cudart.cudaMemcpyAsync(to.at(target), from.at(source), byteSize, kind, stream),
+        "cudaMemcpyAsync");
+  }
+
+  /** Waits until all that was put into it is done. */
+  void finish() {
+    CudaLibrary.check(cudart.cudaEventRecord(event, stream), "cudaEventRecord");
+    long startNs = System.nanoTime();
+    int result = cudart.cudaEventQuery(event);
+    boolean waited = result == cudart.cudaErrorNotReady;
+    while (result == cudart.cudaErrorNotReady && System.nanoTime() - startNs < spinNs) {
+      Thread.onSpinWait();
+      result = cudart.cudaEventQuery(event);
+    }
+    if (result == cudart.cudaErrorNotReady) {
+      result = cudart.cudaEventSynchronize(event);
+    }
+    if (waited) {
+      // "Not ready" is no error, but may stand as the thread's last one, which TensorRT looks at.
+      cudart.cudaGetLastError();
+    }
+    CudaLibrary.check(result, "executing on the device");
+  }
+
+  /** Waits, whatever the outcome, so that nothing on the device uses memory any more. */
+  void settle() {
+    cudart.cudaStreamSynchronize(stream);
+    cudart.cudaGetLastError();
+  }
+
+  @Override
+  public void close() {
+    cudart.cudaEventDestroy(event);
+    cudart.cudaStreamDestroy(stream);
+  }
+}

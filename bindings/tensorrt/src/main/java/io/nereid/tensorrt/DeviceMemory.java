@@ -1,0 +1,195 @@
+package io.nereid.tensorrt;
+
+import io.nereid.NereidException;
+import io.nereid.StatusCode;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import org.bytedeco.cuda.global.cudart;
+import org.bytedeco.javacpp.Pointer;
+import org.bytedeco.javacpp.SizeTPointer;
+
+/**
+ * Memory of one GPU for inputs, outputs and activations. What is given back is kept for the next
+ * model, because freeing it makes the whole device wait; it goes back to the device when that is
+ * short of memory.
+ */
+final class DeviceMemory {
+
+  /** Where blocks begin is a multiple of this, as TensorRT asks for; cudaMalloc does the same. */
+  static final long ALIGNMENT = 256;
+
+  /** From here on sizes are rounded up to multiples of it, the unit in which CUDA maps memory. */
+  private static final long LARGE = 2L << 20;
+
+  private static final Map<Integer, DeviceMemory> OF_DEVICES = new ConcurrentHashMap<>();
+
+  /** How memory is taken from the device and given back; in tests something else does that. */
+  interface Source {
+    /** The address of so much memory; 0: there is none. */
+    long allocate(long byteSize);
+
+    void free(long address);
+
+    /** For the message when there is none left. */
+    String state();
+  }
+
+  /**
+   * Some of it.
+   *
+   * @param memory where it goes back to
+   * @param address on the device
+   * @param byteSize at least what was asked for
+   */
+  record Block(DeviceMemory memory, long address, long byteSize) {
+
+    /** Gives it back; once. Nothing on the device may use it any more. */
+    void release() {
+      memory.release(this);
+    }
+  }
+
+  private final Source source;
+  private final TreeMap<Long, Deque<Block>> idle = new TreeMap<>();
+  private long liveBytes;
+  private long idleBytes;
+  private long highWaterBytes;
+
+  DeviceMemory(Source source) {
+    this.source = source;
+  }
+
+  /** That of a device, which must be the calling thread's whenever memory is taken from it. */
+  static DeviceMemory of(CudaDevice device) {
+    return OF_DEVICES.computeIfAbsent(
+        device.number(), number -> new DeviceMemory(new CudaSource(device)));
+  }
+
+  /** Bytes that are in use. */
+  synchronized long liveBytes() {
+    return liveBytes;
+  }
+
+  /** Bytes that are kept for later. */
+  synchronized long idleBytes() {
+    return idleBytes;
+  }
+
+  /** The most that were in use at once. */
+  synchronized long highWaterBytes() {
+    return highWaterBytes;
+  }
+
+  /**
+   * At least so much memory.
+   *
+   * @param purpose for the message when there is none
+   * @throws NereidException {@link StatusCode#RESOURCE_EXHAUSTED}: there is none
+   */
+  synchronized Block allocate(long byteSize, String purpose) {
+    long rounded = rounded(byteSize);
+    Deque<Block> fitting = idle.get(rounded);
+    if (fitting != null) {
+      Block block = fitting.pop();
+      if (fitting.isEmpty()) {
+        idle.remove(rounded);
+      }
+      idleBytes -= rounded;
+      return lent(block);
+    }
+    long address = source.allocate(rounded);
+    if (address == 0 && idleBytes > 0) {
+      trim();
+      address = source.allocate(rounded);
+    }
+    if (address == 0) {
+      throw new NereidException(
+          StatusCode.RESOURCE_EXHAUSTED,
+          "expected "
+              + rounded
+              + " bytes of memory for "
+              + purpose
+              + ", "
+              + source.state()
+              + "; Nereid's inputs, outputs and activations take "
+              + liveBytes
+              + ": use fewer instances, batches_in_flight or a smaller profile");
+    }
+    return lent(new Block(this, address, rounded));
+  }
+
+  private Block lent(Block block) {
+    liveBytes += block.byteSize();
+    highWaterBytes = Math.max(highWaterBytes, liveBytes);
+    return block;
+  }
+
+  private synchronized void release(Block block) {
+    liveBytes -= block.byteSize();
+    idleBytes += block.byteSize();
+    idle.computeIfAbsent(block.byteSize(), size -> new ArrayDeque<>()).push(block);
+  }
+
+  /** Gives what is kept for later back to the device. */
+  synchronized void trim() {
+    List<Block> blocks = new ArrayList<>();
+    idle.values().forEach(blocks::addAll);
+    idle.clear();
+    idleBytes = 0;
+    blocks.forEach(block -> source.free(block.address()));
+  }
+
+  /** Powers of two for small sizes, so that blocks fit again; multiples of 2 MiB for large ones. */
+  static long rounded(long byteSize) {
+    if (byteSize <= ALIGNMENT) {
+      return ALIGNMENT;
+    }
+    if (byteSize >= LARGE) {
+      return Math.ceilDiv(byteSize, LARGE) * LARGE;
+    }
+    return Long.highestOneBit(byteSize - 1) << 1;
+  }
+
+  /** CUDA's own memory. */
+  private record CudaSource(CudaDevice device) implements Source {
+
+    @Override
+    public long allocate(long byteSize) {
+      Pointer memory = new Pointer();
+      int result = cudart.cudaMalloc(memory, byteSize);
+      if (result == cudart.cudaErrorMemoryAllocation) {
+        cudart.cudaGetLastError(); // else the next call on this thread would return it
+        return 0;
+      }
+      CudaLibrary.check(result, "cudaMalloc");
+      return memory.address();
+    }
+
+    @Override
+    public void free(long address) {
+      CudaLibrary.check(cudart.cudaFree(new NativePointer(address)), "cudaFree");
+    }
+
+    @Override
+    public String state() {
+      try (SizeTPointer free = new SizeTPointer(1);
+          SizeTPointer total = new SizeTPointer(1)) {
+        CudaLibrary.check(cudart.cudaMemGetInfo(free, total), "cudaMemGetInfo");
+        return "GPU "
+            + device.number()
+            + " ("
+            + device.name()
+            + ") has "
+            + free.get()
+            + " of "
+            + total.get()
+            + " left";
+      }
+    }
+  }
+}

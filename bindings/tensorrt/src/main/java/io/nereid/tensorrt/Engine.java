@@ -1,0 +1,180 @@
+package io.nereid.tensorrt;
+
+import io.nereid.NereidException;
+import io.nereid.StatusCode;
+import java.lang.System.Logger.Level;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.Optional;
+import org.bytedeco.cuda.global.cudart;
+import org.bytedeco.tensorrt.global.nvinfer;
+import org.bytedeco.tensorrt.global.nvinfer.ExecutionContextAllocationStrategy;
+import org.bytedeco.tensorrt.nvinfer.ICudaEngine;
+import org.bytedeco.tensorrt.nvinfer.IExecutionContext;
+import org.bytedeco.tensorrt.nvinfer.IRuntime;
+
+/** A plan that was loaded onto a device. Its contexts must be deleted before it is closed. */
+final class Engine implements AutoCloseable {
+
+  private final CudaDevice device;
+  private final IRuntime runtime;
+  private final ICudaEngine engine;
+  private final EngineDescription description;
+  private final long planBytes;
+
+  private Engine(CudaDevice device, IRuntime runtime, ICudaEngine engine, long planBytes) {
+    this.device = device;
+    this.runtime = runtime;
+    this.engine = engine;
+    this.planBytes = planBytes;
+    description = EngineReader.read(engine);
+  }
+
+  /** Loads a model's plan onto a device. */
+  static Engine load(String model, TensorRtOptions options, CudaDevice device) {
+    TensorRtLibrary library = TensorRtLibrary.load();
+    PlanFailure failure = new PlanFailure(model, options.plan(), library.version(), device);
+    try (PlanFile file = new PlanFile(options.plan())) {
+      MemorySegment bytes = file.bytes();
+      if (!PlanHeader.isPlan(bytes)) {
+        throw failure.notAPlan(bytes.byteSize());
+      }
+      Optional<TensorRtVersion> builtBy = PlanHeader.version(bytes);
+      if (!options.versionCompatible()
+          && builtBy.isPresent()
+          && !builtBy.get().equals(library.version())) {
+        throw failure.otherVersion(builtBy.get());
+      }
+      CudaLibrary.check(cudart.cudaSetDevice(device.number()), "cudaSetDevice");
+      return load(library, options, device, bytes, builtBy, failure);
+    }
+  }
+
+  /** TensorRT's own plugins, where they are installed: most plans do without. */
+  private static void loadPlugins(TensorRtLibrary library) {
+    try {
+      library.registerPlugins();
+    } catch (RuntimeException e) {
+      TensorRtLog.LOGGER.log(
+          Level.DEBUG, "TensorRT''s own plugins cannot be used: {0}", e.getMessage());
+    }
+  }
+
+  private static Engine load(
+      TensorRtLibrary library,
+      TensorRtOptions options,
+      CudaDevice device,
+      MemorySegment bytes,
+      Optional<TensorRtVersion> builtBy,
+      PlanFailure failure) {
+    List<String> log = TensorRtLog.newList();
+    IRuntime runtime =
+        TensorRtLog.errorsOf(log, () -> nvinfer.createInferRuntime(TensorRtLog.instance()));
+    // Where CUDA does not work, what it returns is not null and ends the process when it is used:
+    // that it failed stands in the log alone.
+    if (runtime == null || runtime.isNull() || !log.isEmpty()) {
+      throw new NereidException(
+          StatusCode.UNAVAILABLE,
+          "TensorRT cannot start on GPU " + device.number() + ": " + String.join("; ", log));
+    }
+    ICudaEngine engine = null;
+    try {
+      // Not before: where CUDA does not work they end the process.
+      loadPlugins(library);
+      Plugins.load(options.plugins());
+      if (options.versionCompatible()) {
+        runtime.setEngineHostCodeAllowed(true);
+      }
+      engine =
+          TensorRtLog.errorsOf(
+              log, () -> runtime.deserializeCudaEngine(NativePointer.of(bytes), bytes.byteSize()));
+      if (engine == null || engine.isNull()) {
+        throw failure.unreadable(builtBy, log);
+      }
+      stream(engine, options, log);
+      Engine loaded = new Engine(device, runtime, engine, bytes.byteSize());
+      engine = null;
+      return loaded;
+    } catch (RuntimeException | Error e) {
+      NativeObjects.delete(engine);
+      NativeObjects.delete(runtime);
+      throw e;
+    }
+  }
+
+  /** Only possible while the engine has no contexts. */
+  private static void stream(ICudaEngine engine, TensorRtOptions options, List<String> log) {
+    if (!options.weightStreaming()) {
+      return;
+    }
+    long streamable = engine.getStreamableWeightsSize();
+    if (streamable == 0) {
+      throw new NereidException(
+          StatusCode.INVALID_ARGUMENT,
+          "parameter 'weight_streaming_bytes' is set, but "
+              + options.plan()
+              + " was not built with weight streaming");
+    }
+    long budget =
+        options.weightBudgetBytes() < 0
+            ? engine.getWeightStreamingAutomaticBudget()
+            : Math.min(options.weightBudgetBytes(), streamable);
+    if (!TensorRtLog.errorsOf(log, () -> engine.setWeightStreamingBudgetV2(budget))) {
+      throw new NereidException(
+          StatusCode.RESOURCE_EXHAUSTED,
+          "TensorRT refused "
+              + budget
+              + " of "
+              + streamable
+              + " bytes as the memory for streamed weights: "
+              + String.join("; ", log));
+    }
+  }
+
+  CudaDevice device() {
+    return device;
+  }
+
+  EngineDescription description() {
+    return description;
+  }
+
+  /** The size of its file, as the measure of its weights: TensorRT does not tell theirs. */
+  long planBytes() {
+    return planBytes;
+  }
+
+  /** Memory that contexts of the profile need while they execute. */
+  long activationBytes(int profile) {
+    return engine.getDeviceMemorySizeForProfileV2(profile);
+  }
+
+  /** Whether weights come from the processor's memory while it executes. */
+  boolean streamsWeights() {
+    return description.streamableWeightBytes() > 0
+        && engine.getWeightStreamingBudgetV2() < description.streamableWeightBytes();
+  }
+
+  /** A context without memory for activations; who asked deletes it. */
+  synchronized IExecutionContext newContext() {
+    List<String> log = TensorRtLog.newList();
+    IExecutionContext context =
+        TensorRtLog.errorsOf(
+            log,
+            () -> engine.createExecutionContext(ExecutionContextAllocationStrategy.kUSER_MANAGED));
+    if (context == null || context.isNull()) {
+      String all = String.join("; ", log);
+      throw new NereidException(
+          PlanFailure.isOutOfMemory(all) ? StatusCode.RESOURCE_EXHAUSTED : StatusCode.INTERNAL,
+          "TensorRT cannot make an execution context: " + all);
+    }
+    return context;
+  }
+
+  @Override
+  public void close() {
+    CudaLibrary.check(cudart.cudaSetDevice(device.number()), "cudaSetDevice");
+    NativeObjects.delete(engine);
+    NativeObjects.delete(runtime);
+  }
+}

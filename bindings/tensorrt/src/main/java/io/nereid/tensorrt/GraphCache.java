@@ -1,0 +1,221 @@
+package io.nereid.tensorrt;
+
+import java.lang.System.Logger.Level;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.bytedeco.cuda.cudart.CUgraphExec_st;
+import org.bytedeco.cuda.cudart.CUgraph_st;
+import org.bytedeco.cuda.global.cudart;
+
+/**
+ * The CUDA graphs of one instance, one for each profile and shape, captured after the first batch
+ * of that shape. Each keeps a context to itself: a graph is valid only as long as nothing changes
+ * in the context that it was captured from. One thread at a time.
+ */
+final class GraphCache implements AutoCloseable {
+
+  /**
+   * What a graph is for.
+   *
+   * @param profile the profile's number
+   * @param shapes of the engine's inputs
+   */
+  record Key(int profile, long[][] shapes) {
+
+    @Override
+    public boolean equals(Object other) {
+      return other instanceof Key key
+          && key.profile == profile
+          && Arrays.deepEquals(key.shapes, shapes);
+    }
+
+    @Override
+    public int hashCode() {
+      return 31 * profile + Arrays.deepHashCode(shapes);
+    }
+
+    @Override
+    public String toString() {
+      return "profile " + profile + ", shapes " + Arrays.deepToString(shapes);
+    }
+  }
+
+  /** A graph that can be launched, with what is needed afterwards. */
+  static final class Graph implements AutoCloseable {
+
+    private final CUgraphExec_st executable;
+    private final BoundContext context;
+    private final long[][] outputShapes;
+
+    private Graph(CUgraphExec_st executable, BoundContext context, long[][] outputShapes) {
+      this.executable = executable;
+      this.context = context;
+      this.outputShapes = outputShapes;
+    }
+
+    long[][] outputShapes() {
+      return outputShapes;
+    }
+
+    void launch(CudaStream stream) {
+      CudaLibrary.check(cudart.cudaGraphLaunch(executable, stream.handle()), "cudaGraphLaunch");
+    }
+
+    @Override
+    public void close() {
+      cudart.cudaGraphExecDestroy(executable);
+      context.close();
+    }
+  }
+
+  /** Makes a context for a profile. */
+  interface Contexts {
+    BoundContext make(int profile);
+  }
+
+  private final String instance;
+  private final CudaStream stream;
+  private final Bindings bindings;
+  private final Contexts contexts;
+  private final int limit;
+
+  /** Why no shape has a graph; empty: nothing stands against them. */
+  private final Optional<String> obstacle;
+
+  /** Empty: the shape has none, which was logged. */
+  private final Map<Key, Optional<Graph>> graphs = new HashMap<>();
+
+  private int count;
+  private long version;
+
+  /**
+   * Without graphs yet.
+   *
+   * @param instance whose they are, for the log
+   * @param obstacle why there can be none
+   */
+  GraphCache(
+      String instance,
+      CudaStream stream,
+      Bindings bindings,
+      Contexts contexts,
+      int limit,
+      Optional<String> obstacle) {
+    this.instance = instance;
+    this.stream = stream;
+    this.bindings = bindings;
+    this.contexts = contexts;
+    this.limit = limit;
+    this.obstacle = obstacle;
+    version = bindings.version();
+  }
+
+  /** How many there are. */
+  int count() {
+    return count;
+  }
+
+  /** The graph for a key; null: there is none. */
+  Graph find(Key key) {
+    if (obstacle.isPresent()) {
+      return null;
+    }
+    if (version != bindings.version()) {
+      close(); // they would read and write where nothing is any more
+      version = bindings.version();
+    }
+    Optional<Graph> known = graphs.get(key);
+    return known == null ? null : known.orElse(null);
+  }
+
+  /**
+   * Captures a graph for a key that was just executed, unless it is known that there can be none.
+   * The inputs are in their memory still: the execution that has to come before a capture repeats
+   * the last one.
+   */
+  void captureIfNew(Key key) {
+    if (obstacle.isPresent() || graphs.containsKey(key)) {
+      return;
+    }
+    if (count >= limit) {
+      none(key, "the instance has " + limit + ", its graph_limit");
+      return;
+    }
+    long before = bindings.version();
+    try {
+      graphs.put(key, Optional.of(capture(key)));
+      count++;
+      TensorRtLog.LOGGER.log(Level.DEBUG, "{0}: captured a CUDA graph for {1}", instance, key);
+    } catch (RuntimeException e) { // the batch itself is done
+      stream.settle();
+      none(key, String.valueOf(e.getMessage()));
+    }
+    if (before != bindings.version()) {
+      version = before; // so that the next look drops what was captured
+    }
+  }
+
+  private void none(Key key, String reason) {
+    graphs.put(key, Optional.empty());
+    TensorRtLog.LOGGER.log(Level.INFO, "{0}: no CUDA graph for {1}: {2}", instance, key, reason);
+  }
+
+  private Graph capture(Key key) {
+    BoundContext context = contexts.make(key.profile());
+    boolean captured = false;
+    try {
+      long[][] outputShapes = context.prepare(key.shapes());
+      // What follows from new shapes is done by the first execution, and must not be captured.
+      context.enqueue();
+      stream.finish();
+      Graph graph = new Graph(capture(context), context, outputShapes);
+      captured = true;
+      return graph;
+    } finally {
+      if (!captured) {
+        context.close();
+      }
+    }
+  }
+
+  private CUgraphExec_st capture(BoundContext context) {
+    CudaLibrary.check(
+        cudart.cudaStreamBeginCapture(stream.handle(), cudart.cudaStreamCaptureModeThreadLocal),
+        "cudaStreamBeginCapture");
+    CUgraph_st graph = new CUgraph_st();
+    RuntimeException failure = null;
+    try {
+      context.enqueue();
+    } catch (RuntimeException e) {
+      failure = e;
+    }
+    // Also after a failure: it takes the stream out of its capture.
+    int ended = cudart.cudaStreamEndCapture(stream.handle(), graph);
+    try {
+      if (failure != null) {
+        throw failure;
+      }
+      CudaLibrary.check(ended, "cudaStreamEndCapture");
+      CUgraphExec_st executable = new CUgraphExec_st();
+      CudaLibrary.check(cudart.cudaGraphInstantiate(executable, graph, 0), "cudaGraphInstantiate");
+      return executable;
+    } finally {
+      if (!graph.isNull()) {
+        cudart.cudaGraphDestroy(graph);
+      }
+      cudart.cudaGetLastError();
+    }
+  }
+
+  /** Nothing may be executing. */
+  @Override
+  public void close() {
+    List<Optional<Graph>> all = List.copyOf(graphs.values());
+    graphs.clear();
+    count = 0;
+    all.forEach(graph -> graph.ifPresent(Graph::close));
+  }
+}

@@ -1,0 +1,125 @@
+package io.nereid.tensorrt;
+
+import io.nereid.NereidException;
+import io.nereid.StatusCode;
+import java.io.File;
+import java.lang.foreign.Arena;
+import java.lang.foreign.SymbolLookup;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Loads NVIDIA's libraries from where the user says they are, else from the system's places. What
+ * is loaded here satisfies the libraries that ask for it by its name later, whatever directory they
+ * are in: that is how JavaCPP's JNI libraries find theirs.
+ */
+final class LibraryFinder {
+
+  /** Directories, separated by colons. */
+  static final String PROPERTY = "nereid.tensorrt.dir";
+
+  /** As {@link #PROPERTY}, for who starts a server; the property wins. */
+  static final String VARIABLE = "NEREID_TENSORRT_DIR";
+
+  private final List<Path> directories;
+
+  LibraryFinder(List<Path> directories) {
+    this.directories = List.copyOf(directories);
+  }
+
+  /** Looks where the property, or else the variable, says. */
+  static LibraryFinder ofSettings() {
+    String property = System.getProperty(PROPERTY, "");
+    String variable = Optional.ofNullable(System.getenv(VARIABLE)).orElse("");
+    String written = property.isBlank() ? variable : property;
+    return new LibraryFinder(
+        Arrays.stream(written.split(File.pathSeparator))
+            .filter(directory -> !directory.isBlank())
+            .map(directory -> Path.of(directory.strip()).toAbsolutePath())
+            .toList());
+  }
+
+  /** The file in the first of the user's directories that has it. */
+  Optional<Path> named(String file) {
+    return directories.stream()
+        .map(directory -> directory.resolve(file))
+        .filter(Files::isRegularFile)
+        .findFirst();
+  }
+
+  /**
+   * Loads a library. One in the user's directories is taken first, then one in a jar on the class
+   * path, which is left to JavaCPP, and then what the system's loader finds.
+   *
+   * @param file its name with its major version
+   * @param resource what JavaCPP unpacks, on the class path
+   * @param otherPlaces directories in which installers put it, where the loader does not look
+   * @return where it came from, for people
+   */
+  String load(String file, String resource, List<String> otherPlaces) {
+    Optional<Path> named = named(file);
+    if (named.isPresent()) {
+      return open(named.get());
+    }
+    if (LibraryFinder.class.getClassLoader().getResource(resource) != null) {
+      return "the class path (" + resource + ")";
+    }
+    List<String> tried = new ArrayList<>(List.of(file));
+    otherPlaces.forEach(place -> tried.add(place + "/" + file));
+    for (String name : tried) {
+      if (isOpened(name)) {
+        return name;
+      }
+    }
+    throw new NereidException(StatusCode.UNAVAILABLE, missing(file, otherPlaces));
+  }
+
+  /** Loads a library if the user's directories have it. */
+  void loadNamed(String file) {
+    named(file).ifPresent(LibraryFinder::open);
+  }
+
+  private String missing(String file, List<String> otherPlaces) {
+    return file
+        + " was not found: expected it in "
+        + (directories.isEmpty() ? "a directory of " : directories + " (")
+        + VARIABLE
+        + " or -D"
+        + PROPERTY
+        + (directories.isEmpty() ? " (neither is set)" : ")")
+        + ", on the class path, where the system's loader looks, or in "
+        + String.join(", ", otherPlaces)
+        + ": set "
+        + VARIABLE
+        + " to the directories that have NVIDIA's libraries, separated by colons";
+  }
+
+  @SuppressWarnings("restricted")
+  private static String open(Path path) {
+    try {
+      SymbolLookup.libraryLookup(path, Arena.global());
+      return path.toString();
+    } catch (IllegalArgumentException e) {
+      throw new NereidException(
+          StatusCode.UNAVAILABLE,
+          path
+              + " is there but cannot be loaded: expected a library for Linux on x86-64 with all"
+              + " that it needs beside it or known to the system's loader",
+          e);
+    }
+  }
+
+  @SuppressWarnings("restricted")
+  private static boolean isOpened(String name) {
+    try {
+      SymbolLookup.libraryLookup(name, Arena.global());
+      return true;
+    } catch (IllegalArgumentException e) {
+      return false;
+    }
+  }
+}

@@ -1,0 +1,129 @@
+package io.nereid.tensorrt;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
+import java.lang.foreign.SymbolLookup;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.nio.file.Path;
+import org.bytedeco.javacpp.Loader;
+
+/**
+ * An object of one of TensorRT's interfaces, with its functions in Java. JavaCPP's classes for most
+ * of them cannot be extended, so this makes the C++ object by hand, as the Itanium C++ ABI has it:
+ * a pointer into a table that holds an offset (0), the class's type information, and from there on
+ * the functions in the order of their declaration.
+ *
+ * <p>All interfaces begin with the four of {@code IVersionedInterface}: two that tell the language
+ * and the version, and two destructors, which do nothing here because whoever made it closes it.
+ */
+final class NativeInterface implements AutoCloseable {
+
+  /** A C++ class that JavaCPP's library has compiled in, and its version. */
+  record Type(String name, String typeInformation, int major, int minor) {}
+
+  /** One of its functions: the method of a Java object, and what C++ passes to it. */
+  record Function(MethodHandle method, FunctionDescriptor type) {}
+
+  private static final String LIBRARY = "jninvinfer";
+  private static final StructLayout INFO = MemoryLayout.structLayout(ADDRESS, JAVA_INT, JAVA_INT);
+  private static final int API_LANGUAGE_CPP = 0;
+  private static final int TYPE_INFORMATION = 1;
+  private static final int FUNCTIONS = 2;
+  private static final int INHERITED = 4;
+
+  /** The object and its functions are valid until it is closed. */
+  private final Arena arena = Arena.ofShared();
+
+  private final MemorySegment info = arena.allocate(INFO);
+  private final MemorySegment self = arena.allocate(ADDRESS);
+
+  /** An object whose functions after the inherited ones are these, in C++'s order. */
+  NativeInterface(Type type, Function... functions) {
+    info.set(ADDRESS, 0, arena.allocateFrom(type.name()));
+    info.set(JAVA_INT, ADDRESS.byteSize(), type.major());
+    info.set(JAVA_INT, ADDRESS.byteSize() + Integer.BYTES, type.minor());
+    MemorySegment table = arena.allocate(ADDRESS, FUNCTIONS + INHERITED + functions.length);
+    table.setAtIndex(ADDRESS, TYPE_INFORMATION, typeInformation(type));
+    MethodHandles.Lookup lookup = MethodHandles.lookup();
+    Function[] inherited = {
+      function(lookup, this, "apiLanguage", FunctionDescriptor.of(JAVA_INT)),
+      function(lookup, this, "interfaceInfo", FunctionDescriptor.of(INFO)),
+      function(lookup, this, "destroy", FunctionDescriptor.ofVoid()),
+      function(lookup, this, "destroy", FunctionDescriptor.ofVoid()),
+    };
+    for (int i = 0; i < INHERITED; i++) {
+      table.setAtIndex(ADDRESS, FUNCTIONS + i, stub(inherited[i]));
+    }
+    for (int i = 0; i < functions.length; i++) {
+      table.setAtIndex(ADDRESS, FUNCTIONS + INHERITED + i, stub(functions[i]));
+    }
+    self.set(ADDRESS, 0, table.asSlice(FUNCTIONS * ADDRESS.byteSize()));
+  }
+
+  /**
+   * A function that calls a method of {@code target}.
+   *
+   * @param lookup of the class that has the method
+   * @param type without the object itself, which C++ passes first
+   */
+  static Function function(
+      MethodHandles.Lookup lookup, Object target, String method, FunctionDescriptor type) {
+    FunctionDescriptor all = type.insertArgumentLayouts(0, ADDRESS);
+    MethodType methodType = type.toMethodType();
+    try {
+      MethodHandle handle =
+          lookup.findVirtual(target.getClass(), method, methodType).bindTo(target);
+      return new Function(MethodHandles.dropArguments(handle, 0, MemorySegment.class), all);
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalArgumentException(e); // the caller names a method of its own
+    }
+  }
+
+  /** Where the object is; valid until it is closed. */
+  NativePointer address() {
+    return NativePointer.of(self);
+  }
+
+  @SuppressWarnings("restricted")
+  private MemorySegment stub(Function function) {
+    return Linker.nativeLinker().upcallStub(function.method(), function.type(), arena);
+  }
+
+  /** What C++ compares when it casts; JavaCPP's library does. */
+  @SuppressWarnings("restricted")
+  private static MemorySegment typeInformation(Type type) {
+    String library = Loader.getLoadedLibraries().get(LIBRARY);
+    if (library == null) {
+      throw new IllegalStateException("TensorRT is not loaded");
+    }
+    return SymbolLookup.libraryLookup(Path.of(library), Arena.global())
+        .findOrThrow(type.typeInformation());
+  }
+
+  // ---- Called by C++ ---------------------------------------------------------------------------
+
+  private int apiLanguage() {
+    return API_LANGUAGE_CPP;
+  }
+
+  private MemorySegment interfaceInfo() {
+    return info;
+  }
+
+  private void destroy() {}
+
+  /** After nothing in TensorRT refers to it any more. */
+  @Override
+  public void close() {
+    arena.close();
+  }
+}

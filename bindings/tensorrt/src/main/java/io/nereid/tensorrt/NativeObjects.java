@@ -1,0 +1,57 @@
+package io.nereid.tensorrt;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import org.bytedeco.tensorrt.nvinfer.INoCopy;
+
+/**
+ * Deletes TensorRT's objects. TensorRT 10 has no functions for that, C++ deletes them, and JavaCPP
+ * deletes only what its own constructors made.
+ */
+public final class NativeObjects {
+
+  /**
+   * Where the virtual table has the destructor that frees the object, too. All these classes have
+   * {@code INoCopy} as their first base, whose only virtual function is the destructor, and the
+   * Itanium C++ ABI, which Linux uses, puts the deleting one behind the plain one.
+   */
+  private static final long DELETING_DESTRUCTOR = JAVA_LONG.byteSize();
+
+  private static final MethodHandle DESTRUCTOR = destructor();
+
+  private NativeObjects() {}
+
+  /**
+   * Deletes an object that TensorRT's functions returned. It must not be used afterwards, nor what
+   * it is part of have been deleted before.
+   *
+   * @param object the object; null, or a null pointer: nothing happens
+   */
+  @SuppressWarnings("restricted")
+  public static void delete(INoCopy object) {
+    if (object == null || object.isNull()) {
+      return;
+    }
+    MemorySegment self = MemorySegment.ofAddress(object.address()).reinterpret(ADDRESS.byteSize());
+    MemorySegment table =
+        self.get(ADDRESS, 0).reinterpret(DELETING_DESTRUCTOR + ADDRESS.byteSize());
+    try {
+      DESTRUCTOR.invokeExact(table.get(ADDRESS, DELETING_DESTRUCTOR), self);
+    } catch (RuntimeException | Error e) {
+      throw e;
+    } catch (Throwable t) {
+      throw new IllegalStateException(t); // nothing checked can come out of a downcall
+    }
+    object.setNull();
+  }
+
+  @SuppressWarnings("restricted")
+  private static MethodHandle destructor() {
+    return Linker.nativeLinker().downcallHandle(FunctionDescriptor.ofVoid(ADDRESS));
+  }
+}

@@ -1,0 +1,24 @@
+package io.nereid.tensorrt;
+
+import java.lang.foreign.MemorySegment;
+import org.bytedeco.javacpp.Pointer;
+
+/** An address as JavaCPP takes it. It owns nothing and can be pointed elsewhere. */
+final class NativePointer extends Pointer {
+
+  NativePointer() {}
+
+  NativePointer(long address) {
+    this.address = address;
+  }
+
+  static NativePointer of(MemorySegment segment) {
+    return new NativePointer(segment.address());
+  }
+
+  /** Points to another address. */
+  NativePointer at(long newAddress) {
+    address = newAddress;
+    return this;
+  }
+}

@@ -1,0 +1,118 @@
+package io.nereid.tensorrt;
+
+import io.nereid.NereidException;
+import io.nereid.StatusCode;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Why a plan cannot be used, in words that say what to do. TensorRT returns nothing but null; its
+ * reasons are in what it logs.
+ */
+final class PlanFailure {
+
+  private static final Pattern OTHER_DEVICE =
+      Pattern.compile("incompatible device, expecting compute ([0-9.]+) got compute ([0-9.]+)");
+  private static final Pattern OTHER_VERSION =
+      Pattern.compile("expecting library version ([0-9.]+) got (?:version )?([0-9.]*[0-9])");
+
+  private final String model;
+  private final Path plan;
+  private final TensorRtVersion installed;
+  private final CudaDevice device;
+
+  /** For a plan that is to run with the installed version on the device. */
+  PlanFailure(String model, Path plan, TensorRtVersion installed, CudaDevice device) {
+    this.model = model;
+    this.plan = plan;
+    this.installed = installed;
+    this.device = device;
+  }
+
+  /** It begins in a way that no plan does. */
+  NereidException notAPlan(long byteSize) {
+    return failure(
+        "expected a plan of TensorRT 8.6 or later, got a file of "
+            + byteSize
+            + " bytes that does not begin like one (an ONNX file, a file that is cut off?): build a"
+            + " plan from the model's ONNX file");
+  }
+
+  /** Another version built it, and it brings no code of its own to run it. */
+  NereidException otherVersion(TensorRtVersion builtBy) {
+    return failure(
+        "the plan was built by TensorRT "
+            + builtBy
+            + ", and the one here is "
+            + installed
+            + ": rebuild it. A plan that was built to be version-compatible needs the parameter"
+            + " version_compatible: \"true\"; the command");
+  }
+
+  /** What TensorRT logged while it failed to read the plan. */
+  NereidException unreadable(Optional<TensorRtVersion> builtBy, List<String> log) {
+    String all = String.join("; ", log);
+    Matcher otherDevice = OTHER_DEVICE.matcher(all);
+    if (otherDevice.find()) {
+      return failure(
+          "the plan was built for GPUs of compute capability "
+              + other(otherDevice, device.computeCapability())
+              + ", and GPU "
+              + device.number()
+              + " ("
+              + device.name()
+              + ") has "
+              + device.computeCapability()
+              + ": rebuild it on such a GPU");
+    }
+    Matcher otherVersion = OTHER_VERSION.matcher(all);
+    if (otherVersion.find()) {
+      return failure(
+          "the plan was built by TensorRT "
+              + builtBy.map(TensorRtVersion::toString).orElse("of another version")
+              + ", and the one here is "
+              + installed
+              + " ("
+              + otherVersion.group()
+              + "): rebuild it");
+    }
+    if (isOutOfMemory(all)) {
+      return new NereidException(
+          StatusCode.RESOURCE_EXHAUSTED,
+          title() + "GPU " + device.number() + " (" + device.name() + ") is out of memory: " + all);
+    }
+    return failure(
+        "TensorRT "
+            + installed
+            + " cannot read the plan"
+            + builtBy.map(version -> " of TensorRT " + version).orElse("")
+            + ": "
+            + (all.isEmpty() ? "it did not say why" : all)
+            + "; if it is of another version or GPU, rebuild it");
+  }
+
+  /** Whether what TensorRT logged says that memory of the device ran out. */
+  static boolean isOutOfMemory(String log) {
+    return log.contains("OutOfMemory")
+        || log.contains("Requested amount of GPU memory")
+        || log.contains("out of memory");
+  }
+
+  /** The one of the two that is not this device's: which comes first depends on the version. */
+  private static String other(Matcher matcher, String own) {
+    return matcher.group(1).equals(own) ? matcher.group(2) : matcher.group(1);
+  }
+
+  private NereidException failure(String message) {
+    return new NereidException(
+        StatusCode.FAILED_PRECONDITION,
+        title() + message + ": ./nereid build model.onnx -o " + plan);
+  }
+
+  private String title() {
+    return "model '" + model + "' (" + plan + "): ";
+  }
+}

@@ -1,0 +1,53 @@
+package io.nereid.tensorrt;
+
+import io.nereid.NereidException;
+import io.nereid.StatusCode;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.bytedeco.javacpp.Pointer;
+import org.bytedeco.tensorrt.global.nvinfer;
+
+/** Libraries of plugins that the operator names. They are loaded once and stay. */
+final class Plugins {
+
+  private static final Set<Path> LOADED = new HashSet<>();
+
+  private Plugins() {}
+
+  /** Loads those that were not loaded before; TensorRT finds what they register. */
+  static synchronized void load(List<Path> libraries) {
+    for (Path library : libraries) {
+      if (LOADED.contains(library)) {
+        continue;
+      }
+      if (!Files.isRegularFile(library)) {
+        throw new NereidException(
+            StatusCode.NOT_FOUND,
+            "there is no library of plugins at "
+                + library
+                + ", which "
+                + TensorRtOptions.PLUGINS_VARIABLE
+                + " or -D"
+                + TensorRtOptions.PLUGINS_PROPERTY
+                + " names");
+      }
+      List<String> log = TensorRtLog.newList();
+      // In the process's registry, not a runtime's, which would go with the runtime.
+      Pointer handle =
+          TensorRtLog.errorsOf(
+              log, () -> nvinfer.getPluginRegistry().loadLibrary(library.toString()));
+      if (handle == null || handle.isNull()) {
+        throw new NereidException(
+            StatusCode.FAILED_PRECONDITION,
+            "TensorRT cannot load the plugins in "
+                + library
+                + ": "
+                + (log.isEmpty() ? "expected a library that it or its loader accepts" : log));
+      }
+      LOADED.add(library);
+    }
+  }
+}

@@ -1,0 +1,138 @@
+package io.nereid.tensorrt;
+
+import io.nereid.InstanceGroup;
+import io.nereid.InstancePlacement;
+import io.nereid.ModelSignature;
+import io.nereid.ModelSpec;
+import io.nereid.NereidException;
+import io.nereid.StatusCode;
+import io.nereid.backend.Backend;
+import io.nereid.backend.BackendInstance;
+import io.nereid.backend.ModelContext;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** The backend {@code tensorrt}: executes plans on GPUs. */
+public final class TensorRtBackend implements Backend {
+
+  /** What models call it. */
+  public static final String NAME = "tensorrt";
+
+  /** A version of a model. */
+  private record Served(String model, long version) {}
+
+  /** All instances that are open, for statistics. */
+  private static final Map<TensorRtInstance, Served> OPEN = new ConcurrentHashMap<>();
+
+  /** What was loaded to be described, until the load that asked has ended. */
+  private final Map<Served, Engines.Use> described = new ConcurrentHashMap<>();
+
+  /** For {@link java.util.ServiceLoader}; nothing is loaded here. */
+  public TensorRtBackend() {}
+
+  /** CUDA graphs of all instances of a version of a model that are open. */
+  public static GraphStatistics graphStatistics(String model, long version) {
+    Served served = new Served(model, version);
+    return OPEN.entrySet().stream()
+        .filter(entry -> entry.getValue().equals(served))
+        .map(entry -> entry.getKey().graphStatistics())
+        .reduce(new GraphStatistics(0, 0, 0), GraphStatistics::plus);
+  }
+
+  @Override
+  public String name() {
+    return NAME;
+  }
+
+  @Override
+  public List<Integer> devices() {
+    return TensorRtLibrary.load().cuda().devices().stream().map(CudaDevice::number).toList();
+  }
+
+  @Override
+  public int batchesInFlight(ModelSpec spec) {
+    return TensorRtOptions.of(spec).batchesInFlight();
+  }
+
+  @Override
+  public boolean gathers() {
+    return true;
+  }
+
+  @Override
+  public Optional<ModelSignature> describe(ModelSpec spec) {
+    TensorRtOptions options = TensorRtOptions.of(spec);
+    Engines.Use use = Engines.use(spec.name(), options, firstDevice(spec));
+    Engines.Use before = described.put(new Served(spec.name(), spec.version()), use);
+    if (before != null) {
+      before.close();
+    }
+    return Optional.of(new EngineSignature(spec.name(), use.engine().description()).signature());
+  }
+
+  @Override
+  public void loadEnded(ModelSpec spec) {
+    Engines.Use use = described.remove(new Served(spec.name(), spec.version()));
+    if (use != null) {
+      use.close();
+    }
+  }
+
+  private static CudaDevice firstDevice(ModelSpec spec) {
+    int number =
+        spec.instanceGroups().stream()
+            .map(InstanceGroup::devices)
+            .filter(devices -> !devices.isEmpty())
+            .findFirst()
+            .map(List::getFirst)
+            .orElse(0);
+    return device(number);
+  }
+
+  private static CudaDevice device(int number) {
+    List<CudaDevice> devices = TensorRtLibrary.load().cuda().devices();
+    return devices.stream()
+        .filter(device -> device.number() == number)
+        .findFirst()
+        .orElseThrow(() ->
+            new NereidException(
+                StatusCode.INVALID_ARGUMENT,
+                "expected the number of a GPU from 0 to "
+                    + (devices.size() - 1)
+                    + " in the instance group's gpus, got "
+                    + number));
+  }
+
+  @Override
+  public BackendInstance open(ModelContext context) {
+    ModelSpec spec = context.spec();
+    InstancePlacement placement = context.placement();
+    int device =
+        placement
+            .device()
+            .orElseThrow(() ->
+                new NereidException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "instance group '"
+                        + placement.group().name()
+                        + "' is of the kind "
+                        + placement.group().kind()
+                        + ", and plans run on GPUs alone: expected KIND_GPU or KIND_AUTO"));
+    TensorRtOptions options = TensorRtOptions.of(spec);
+    Engines.Use use = Engines.use(spec.name(), options, device(device));
+    boolean opened = false;
+    try {
+      new EngineSignature(spec.name(), use.engine().description()).check(spec);
+      opened = true;
+    } finally {
+      if (!opened) {
+        use.close();
+      }
+    }
+    TensorRtInstance instance = new TensorRtInstance(context, options, use, OPEN::remove);
+    OPEN.put(instance, new Served(spec.name(), spec.version()));
+    return instance;
+  }
+}

@@ -1,0 +1,347 @@
+package io.nereid.tensorrt;
+
+import io.nereid.MemoryUsage;
+import io.nereid.ModelSpec;
+import io.nereid.NereidException;
+import io.nereid.StatusCode;
+import io.nereid.Tensor;
+import io.nereid.TensorSpec;
+import io.nereid.backend.BackendInstance;
+import io.nereid.backend.Batch;
+import io.nereid.backend.ModelContext;
+import java.lang.System.Logger.Level;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import org.bytedeco.cuda.global.cudart;
+
+/**
+ * Executes batches of one model on one device, one at a time: a stream with its own contexts and
+ * memory behind an engine that instances share. While one waits for its batch, the device copies
+ * and computes for another.
+ */
+final class TensorRtInstance implements BackendInstance {
+
+  private final String title;
+  private final Engines.Use use;
+  private final TensorRtOptions options;
+  private final Consumer<TensorRtInstance> closed;
+  private final ProfileSelector selector;
+  private final List<BackendShape> shapes = new ArrayList<>(); // by engine input
+  private final Map<Integer, BoundContext> contexts = new HashMap<>(); // by profile
+  private final AtomicLong graphHits = new AtomicLong();
+  private final AtomicLong graphMisses = new AtomicLong();
+  private final CudaStream stream;
+  private final Bindings bindings;
+  private final DeviceMemory.Block activations;
+  private final GraphCache graphs;
+
+  /** Of {@link #graphs} and {@link #bindings}, for other threads. */
+  private volatile int graphCount;
+
+  private volatile long deviceBytes;
+
+  /**
+   * An instance with all the memory that its profiles can ask for.
+   *
+   * @param use belongs to it from here on, also when this throws
+   * @param closed is told when it is closed
+   */
+  TensorRtInstance(
+      ModelContext model,
+      TensorRtOptions options,
+      Engines.Use use,
+      Consumer<TensorRtInstance> closed) {
+    this.use = use;
+    this.options = options;
+    this.closed = closed;
+    ModelSpec spec = model.spec();
+    Engine engine = use.engine();
+    EngineDescription description = engine.description();
+    title = "model '" + spec.name() + "', instance " + model.instanceIndex();
+    try (Undo undo = new Undo()) {
+      undo.add(use);
+      selector =
+          new ProfileSelector(spec.name(), description, model.placement().group().profiles());
+      selector.checkBatchSize(spec.maxBatchSize());
+      CudaLibrary.check(cudart.cudaSetDevice(engine.device().number()), "cudaSetDevice");
+      stream = undo.add(new CudaStream(options.priority(), options.spinUs()));
+      DeviceMemory memory = DeviceMemory.of(engine.device());
+      bindings =
+          undo.add(new Bindings(description, names(spec.inputs()), names(spec.outputs()), memory));
+      boolean batched = spec.maxBatchSize() > 0;
+      bindings
+          .inputs()
+          .forEach(
+              input -> shapes.add(new BackendShape(spec.inputs().get(input.specIndex()), batched)));
+      activations = memory.allocate(activationBytes(engine), "activations");
+      undo.add(activations::release);
+      for (EngineProfile profile : selector.profiles()) {
+        BoundContext context = undo.add(newContext(profile.index()));
+        contexts.put(profile.index(), context);
+        reserve(context, profile, spec.maxBatchSize());
+      }
+      stream.finish();
+      Optional<String> obstacle = graphObstacle();
+      if (options.graphs() && obstacle.isPresent()) {
+        TensorRtLog.LOGGER.log(Level.INFO, "{0}: no CUDA graphs: {1}", title, obstacle.get());
+      }
+      graphs =
+          new GraphCache(title, stream, bindings, this::newContext, options.graphLimit(), obstacle);
+      deviceBytes = activations.byteSize() + bindings.deviceBytes();
+      undo.forget();
+    }
+  }
+
+  private static List<String> names(List<TensorSpec> specs) {
+    return specs.stream().map(TensorSpec::name).toList();
+  }
+
+  private long activationBytes(Engine engine) {
+    return selector.profiles().stream()
+        .mapToLong(profile -> engine.activationBytes(profile.index()))
+        .max()
+        .orElse(0);
+  }
+
+  private BoundContext newContext(int profile) {
+    return new BoundContext(use.engine(), profile, activations, bindings, stream);
+  }
+
+  /** Takes the memory that the largest shapes of a profile need, so that later nothing moves. */
+  private void reserve(BoundContext context, EngineProfile profile, long maxBatchSize) {
+    long[][] largest = new long[bindings.inputs().size()][];
+    for (int i = 0; i < largest.length; i++) {
+      Binding input = bindings.inputs().get(i);
+      List<Long> max = profile.shapes().get(input.tensor().name()).max();
+      largest[i] = max.stream().mapToLong(Long::longValue).toArray();
+      if (maxBatchSize > 0) {
+        long least = profile.shapes().get(input.tensor().name()).min().getFirst();
+        largest[i][0] = Math.max(least, Math.min(largest[i][0], maxBatchSize));
+      }
+      long byteSize = byteSize(input, largest[i]);
+      bindings.ensure(input, byteSize);
+      ShapeRange values = profile.values().get(input.tensor().name());
+      if (values != null) {
+        Binding.write(input.tensor().type().dataType(), input.host(byteSize), values.max());
+      }
+    }
+    context.prepare(largest);
+  }
+
+  private static long byteSize(Binding input, long[] shape) {
+    try {
+      return input.byteSize(shape);
+    } catch (ArithmeticException e) {
+      throw new NereidException(
+          StatusCode.RESOURCE_EXHAUSTED,
+          "the engine's profiles allow more bytes for "
+              + input.tensor().title()
+              + " than a number can hold: name a smaller profile in the instance group");
+    }
+  }
+
+  private Optional<String> graphObstacle() {
+    if (!options.graphs()) {
+      return Optional.of("the configuration does not ask for them");
+    }
+    if (bindings.isDataDependent()) {
+      return Optional.of("the size of an output depends on the data");
+    }
+    if (bindings.hasShapeInputs()) {
+      return Optional.of("shapes are computed from the values of an input");
+    }
+    if (bindings.outputs().stream().anyMatch(output -> output.tensor().onHost())) {
+      return Optional.of("an output is in the processor's memory");
+    }
+    if (use.engine().streamsWeights()) {
+      return Optional.of("weights are streamed");
+    }
+    return Optional.empty();
+  }
+
+  // ---- Execution -------------------------------------------------------------------------------
+
+  @Override
+  public void execute(Batch batch) {
+    CudaLibrary.check(cudart.cudaSetDevice(use.engine().device().number()), "cudaSetDevice");
+    boolean finished = false;
+    try {
+      long[][] sizes = inputShapes(batch);
+      int profile = selector.select(sizes, readShapeInputs(batch, sizes)).index();
+      copyInputs(batch, sizes);
+      GraphCache.Key key = new GraphCache.Key(profile, sizes);
+      long[][] outputShapes = run(key);
+      copyOutputs(batch, outputShapes);
+      stream.finish();
+      finished = true;
+      copyHostOutputs(batch, outputShapes);
+      graphs.captureIfNew(key);
+    } finally {
+      if (!finished) {
+        stream.settle(); // what it reads and writes goes back to the pool when this returns
+      }
+      graphCount = graphs.count();
+      deviceBytes = activations.byteSize() + bindings.deviceBytes();
+    }
+  }
+
+  private long[][] run(GraphCache.Key key) {
+    GraphCache.Graph graph = graphs.find(key);
+    if (graph != null) {
+      graph.launch(stream);
+      graphHits.incrementAndGet();
+      return graph.outputShapes();
+    }
+    BoundContext context = contexts.get(key.profile());
+    long[][] outputShapes = context.prepare(key.shapes());
+    context.enqueue();
+    graphMisses.incrementAndGet();
+    return outputShapes;
+  }
+
+  private Tensor input(Batch batch, int request, Binding input) {
+    return batch.request(request).input(input.tensor().name());
+  }
+
+  private long[][] inputShapes(Batch batch) {
+    long[][] sizes = new long[bindings.inputs().size()][];
+    for (int i = 0; i < sizes.length; i++) {
+      Tensor first = input(batch, 0, bindings.inputs().get(i));
+      sizes[i] = shapes.get(i).of(first.shape(), batch.size());
+    }
+    return sizes;
+  }
+
+  /** Inputs from which shapes are computed: models with them take one request at a time. */
+  private long[][] readShapeInputs(Batch batch, long[][] sizes) {
+    long[][] values = new long[sizes.length][];
+    if (!bindings.hasShapeInputs()) {
+      return values;
+    }
+    for (int i = 0; i < sizes.length; i++) {
+      Binding input = bindings.inputs().get(i);
+      if (input.tensor().onHost()) {
+        Tensor sent = input(batch, 0, input);
+        values[i] = Binding.values(sent.dataType(), sent.segment());
+      }
+    }
+    return values;
+  }
+
+  private void copyInputs(Batch batch, long[][] sizes) {
+    for (int i = 0; i < sizes.length; i++) {
+      Binding input = bindings.inputs().get(i);
+      long byteSize = input.byteSize(sizes[i]);
+      if (input.tensor().onHost()) {
+        bindings.ensure(input, byteSize);
+        input.host(byteSize).asSlice(0, byteSize).copyFrom(input(batch, 0, input).segment());
+      } else {
+        copyInput(batch, input, byteSize);
+      }
+    }
+  }
+
+  private void copyInput(Batch batch, Binding input, long byteSize) {
+    int count = batch.requestCount();
+    switch (CopyPlan.of(count, byteSize, options.copyThresholdBytes())) {
+      case NONE -> {}
+      case DIRECT ->
+          stream.copyIn(input.address(), input(batch, 0, input).segment().address(), byteSize);
+      case GATHERED -> {
+        MemorySegment gathered = input.host(byteSize);
+        long offset = 0;
+        for (int i = 0; i < count; i++) {
+          MemorySegment part = input(batch, i, input).segment();
+          MemorySegment.copy(part, 0, gathered, offset, part.byteSize());
+          offset += part.byteSize();
+        }
+        stream.copyIn(input.address(), gathered.address(), byteSize);
+      }
+      case EACH -> {
+        long offset = 0;
+        for (int i = 0; i < count; i++) {
+          MemorySegment part = input(batch, i, input).segment();
+          stream.copyIn(input.address() + offset, part.address(), part.byteSize());
+          offset += part.byteSize();
+        }
+      }
+    }
+  }
+
+  private void copyOutputs(Batch batch, long[][] outputShapes) {
+    List<Binding> outputs = bindings.outputs();
+    for (int i = 0; i < outputs.size(); i++) {
+      Binding output = outputs.get(i);
+      if (output.tensor().onHost() || !isWanted(batch, output)) {
+        continue;
+      }
+      Tensor answer = batch.output(output.specIndex(), shape(output, outputShapes[i]));
+      if (answer.byteSize() > 0) {
+        stream.copyOut(answer.segment().address(), output.address(), answer.byteSize());
+      }
+    }
+  }
+
+  /** Those that TensorRT writes into the processor's memory, after everything was executed. */
+  private void copyHostOutputs(Batch batch, long[][] outputShapes) {
+    List<Binding> outputs = bindings.outputs();
+    for (int i = 0; i < outputs.size(); i++) {
+      Binding output = outputs.get(i);
+      if (output.tensor().onHost() && isWanted(batch, output)) {
+        Tensor answer = batch.output(output.specIndex(), shape(output, outputShapes[i]));
+        answer.segment().copyFrom(output.host(answer.byteSize()).asSlice(0, answer.byteSize()));
+      }
+    }
+  }
+
+  private static boolean isWanted(Batch batch, Binding output) {
+    return output.isServed() && batch.wantsOutput(output.tensor().name());
+  }
+
+  private static long[] shape(Binding output, long[] known) {
+    if (known != null) {
+      return known;
+    }
+    long[] told = output.allocator().shape();
+    if (told == null) {
+      throw new NereidException(
+          StatusCode.INTERNAL, "TensorRT did not tell the shape of " + output.tensor().title());
+    }
+    return told;
+  }
+
+  // ---- What it tells, and its end --------------------------------------------------------------
+
+  @Override
+  public MemoryUsage memoryUsage() {
+    // Instances are added up, and the engine's weights are there once.
+    long weights = use.isTeller() ? use.engine().planBytes() : 0;
+    return new MemoryUsage(weights, deviceBytes, 0);
+  }
+
+  GraphStatistics graphStatistics() {
+    return new GraphStatistics(graphCount, graphHits.get(), graphMisses.get());
+  }
+
+  @Override
+  public void close() {
+    closed.accept(this);
+    cudart.cudaSetDevice(use.engine().device().number());
+    stream.settle();
+    // Whatever fails of this, the rest is closed.
+    try (Undo all = new Undo()) {
+      all.add(use);
+      all.add(stream);
+      all.add(bindings);
+      all.add(activations::release);
+      contexts.values().forEach(context -> all.add(context));
+      all.add(graphs);
+    }
+  }
+}

@@ -1,0 +1,184 @@
+package io.nereid.tensorrt;
+
+import io.nereid.NereidException;
+import io.nereid.StatusCode;
+import java.util.List;
+import java.util.Optional;
+import org.bytedeco.cuda.global.cublas;
+import org.bytedeco.cuda.global.cudnn;
+import org.bytedeco.cuda.global.nvrtc;
+import org.bytedeco.tensorrt.global.nvinfer;
+import org.bytedeco.tensorrt.global.nvinfer_plugin;
+import org.bytedeco.tensorrt.global.nvonnxparser;
+
+/**
+ * TensorRT on this machine, with CUDA under it. After {@link #load} has returned, JavaCPP's {@code
+ * org.bytedeco.tensorrt.global.nvinfer} and its classes can be used; before that they must not be
+ * touched.
+ */
+public final class TensorRtLibrary {
+
+  private static final String LIBRARY = "libnvinfer.so.10";
+  private static final String PLUGINS = "libnvinfer_plugin.so.10";
+  private static final String PARSER = "libnvonnxparser.so.10";
+  private static final String RESOURCES = "org/bytedeco/tensorrt/linux-x86_64/";
+  private static final List<String> PLACES =
+      List.of("/usr/local/tensorrt/lib", "/opt/tensorrt/lib", "/usr/lib/x86_64-linux-gnu");
+
+  /**
+   * TensorRT keeps its interface within a major version: what was compiled against is the oldest.
+   */
+  private static final TensorRtVersion COMPILED =
+      new TensorRtVersion(
+          nvinfer.NV_TENSORRT_MAJOR, nvinfer.NV_TENSORRT_MINOR, nvinfer.NV_TENSORRT_PATCH);
+
+  private static final String SWITCH = "org.bytedeco.javacpp.loadlibraries";
+
+  private static Outcome outcome;
+
+  /** One of the two is null. */
+  private record Outcome(TensorRtLibrary library, NereidException failure) {}
+
+  private final CudaLibrary cuda;
+  private final LibraryFinder finder;
+  private final String location;
+  private final TensorRtVersion version;
+  private boolean pluginsRegistered;
+
+  private TensorRtLibrary(
+      CudaLibrary cuda, LibraryFinder finder, String location, TensorRtVersion version) {
+    this.cuda = cuda;
+    this.finder = finder;
+    this.location = location;
+    this.version = version;
+  }
+
+  /**
+   * Loads it, once per process.
+   *
+   * @throws NereidException {@link StatusCode#UNAVAILABLE}, whose message says in one line what is
+   *     missing: what {@link CudaLibrary#load} needs, or TensorRT itself
+   */
+  public static synchronized TensorRtLibrary load() {
+    if (outcome == null) {
+      try {
+        outcome = new Outcome(open(CudaLibrary.load()), null);
+      } catch (NereidException e) {
+        outcome = new Outcome(null, e);
+      }
+    }
+    if (outcome.failure() != null) {
+      throw new NereidException(outcome.failure().code(), outcome.failure().getMessage());
+    }
+    return outcome.library();
+  }
+
+  /** Why {@link #load} fails on this machine; empty: it does not. */
+  public static Optional<String> missing() {
+    try {
+      load();
+      return Optional.empty();
+    } catch (NereidException e) {
+      return Optional.of(e.getMessage());
+    }
+  }
+
+  /** The CUDA that it runs on. */
+  public CudaLibrary cuda() {
+    return cuda;
+  }
+
+  /** What its library says of itself. */
+  public TensorRtVersion version() {
+    return version;
+  }
+
+  /** Where it was found, for people. */
+  public String location() {
+    return location;
+  }
+
+  /**
+   * Loads TensorRT's own plugins, once; {@code org.bytedeco.tensorrt.global.nvinfer_plugin} can be
+   * used afterwards.
+   */
+  public synchronized void loadPlugins() {
+    finder.load(PLUGINS, RESOURCES + PLUGINS, PLACES);
+    initialize(nvinfer_plugin.class, PLUGINS);
+  }
+
+  /** Makes TensorRT's own plugins known to all engines, once. */
+  synchronized void registerPlugins() {
+    if (pluginsRegistered) {
+      return;
+    }
+    loadPlugins();
+    if (!nvinfer_plugin.initLibNvInferPlugins(TensorRtLog.instance(), "")) {
+      throw new NereidException(
+          StatusCode.UNAVAILABLE, "TensorRT's own plugins cannot be registered");
+    }
+    pluginsRegistered = true;
+  }
+
+  /**
+   * Loads the parser of ONNX files, once; {@code org.bytedeco.tensorrt.global.nvonnxparser} can be
+   * used afterwards.
+   */
+  public synchronized void loadParser() {
+    loadPlugins();
+    finder.load(PARSER, RESOURCES + PARSER, PLACES);
+    initialize(nvonnxparser.class, PARSER);
+  }
+
+  private static TensorRtLibrary open(CudaLibrary cuda) {
+    LibraryFinder finder = LibraryFinder.ofSettings();
+    String location = finder.load(LIBRARY, RESOURCES + LIBRARY, PLACES);
+    skipUnneeded();
+    initialize(nvinfer.class, LIBRARY);
+    TensorRtVersion version = TensorRtVersion.ofNumber(nvinfer.getInferLibVersion());
+    if (version.major() != COMPILED.major() || version.compareTo(COMPILED) < 0) {
+      throw new NereidException(
+          StatusCode.UNAVAILABLE,
+          "TensorRT from "
+              + location
+              + " is "
+              + version
+              + ", expected "
+              + COMPILED
+              + " or a newer one of TensorRT "
+              + COMPILED.major());
+    }
+    return new TensorRtLibrary(cuda, finder, location, version);
+  }
+
+  /**
+   * JavaCPP's class for TensorRT initialises those for cuBLAS, cuDNN and NVRTC, each of which loads
+   * its library and fails where there is none. TensorRT 10 needs none of them, and neither does the
+   * JNI library. So they are initialised here while JavaCPP does not load: then it finds them done.
+   * An application that uses one of them for itself has initialised it before, which stays as it
+   * is.
+   */
+  private static void skipUnneeded() {
+    String before = System.getProperty(SWITCH);
+    System.setProperty(SWITCH, "false");
+    try {
+      for (Class<?> unneeded : List.of(cublas.class, cudnn.class, nvrtc.class)) {
+        initialize(unneeded, unneeded.getSimpleName());
+      }
+    } finally {
+      if (before == null) {
+        System.clearProperty(SWITCH);
+      } else {
+        System.setProperty(SWITCH, before);
+      }
+    }
+  }
+
+  private static void initialize(Class<?> type, String what) {
+    try {
+      Class.forName(type.getName(), true, type.getClassLoader());
+    } catch (ClassNotFoundException | LinkageError e) {
+      throw new NereidException(StatusCode.UNAVAILABLE, what + " is there but unusable", e);
+    }
+  }
+}

@@ -1,0 +1,151 @@
+package io.nereid.tensorrt;
+
+import io.nereid.ModelSpec;
+import io.nereid.NereidException;
+import io.nereid.StatusCode;
+import java.io.File;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A model's settings for this backend, from its parameters; docs/tensorrt.md lists them.
+ *
+ * @param plan the file
+ * @param graphs whether CUDA graphs are captured
+ * @param graphLimit the most graphs of an instance; more shapes run without
+ * @param batchesInFlight how many batches of an instance are on the device at once
+ * @param copyThresholdBytes from how many bytes on the inputs of a request are copied by themselves
+ * @param spinUs how long a thread looks again and again for the end of a batch before it sleeps
+ * @param priority of its streams
+ * @param versionCompatible whether the plan may be of another version and bring code to run it
+ * @param weightStreaming whether weights may stay in the processor's memory
+ * @param weightBudgetBytes device memory for weights that are streamed; -1: TensorRT's choice
+ * @param plugins libraries of plugins
+ */
+record TensorRtOptions(
+    Path plan,
+    boolean graphs,
+    int graphLimit,
+    int batchesInFlight,
+    long copyThresholdBytes,
+    long spinUs,
+    Priority priority,
+    boolean versionCompatible,
+    boolean weightStreaming,
+    long weightBudgetBytes,
+    List<Path> plugins) {
+
+  /** Of streams, as the device orders them. */
+  enum Priority {
+    LOW,
+    DEFAULT,
+    HIGH
+  }
+
+  static final String MODEL_PATH = "model_path";
+
+  /** Libraries for all models, separated by colons; the property wins over the variable. */
+  static final String PLUGINS_PROPERTY = "nereid.tensorrt.plugins";
+
+  static final String PLUGINS_VARIABLE = "NEREID_TENSORRT_PLUGINS";
+
+  static final int DEFAULT_GRAPH_LIMIT = 32;
+  static final int DEFAULT_BATCHES_IN_FLIGHT = 2;
+  static final long DEFAULT_COPY_THRESHOLD_BYTES = 64 << 10;
+  static final long DEFAULT_SPIN_US = 100;
+  private static final String AUTOMATIC = "auto";
+
+  TensorRtOptions {
+    plugins = List.copyOf(plugins);
+  }
+
+  static TensorRtOptions of(ModelSpec spec) {
+    Reader reader = new Reader(spec.name(), spec.parameters());
+    String weights = reader.text("weight_streaming_bytes", "");
+    boolean automatic = weights.equals(AUTOMATIC);
+    return new TensorRtOptions(
+        reader.plan(),
+        reader.bool("optimization.cuda.graphs", false),
+        (int) reader.number("graph_limit", DEFAULT_GRAPH_LIMIT, 0, 1024),
+        (int) reader.number("batches_in_flight", DEFAULT_BATCHES_IN_FLIGHT, 1, 8),
+        reader.number("copy_threshold_bytes", DEFAULT_COPY_THRESHOLD_BYTES, 0, 1L << 40),
+        reader.bool("optimization.cuda.busy_wait_events", false)
+            ? Long.MAX_VALUE / 1000
+            : reader.number("spin_us", DEFAULT_SPIN_US, 0, 1_000_000),
+        reader.priority(),
+        reader.bool("version_compatible", false),
+        !weights.isEmpty(),
+        automatic ? -1 : reader.number("weight_streaming_bytes", 0, 0, Long.MAX_VALUE),
+        reader.plugins());
+  }
+
+  private record Reader(String model, Map<String, String> parameters) {
+
+    String text(String key, String otherwise) {
+      return parameters.getOrDefault(key, otherwise).strip();
+    }
+
+    Path plan() {
+      String path = text(MODEL_PATH, "");
+      if (path.isEmpty()) {
+        throw invalid(MODEL_PATH, "the plan's file", "nothing");
+      }
+      return Path.of(path);
+    }
+
+    boolean bool(String key, boolean otherwise) {
+      String text = text(key, Boolean.toString(otherwise));
+      return switch (text) {
+        case "true", "1" -> true;
+        case "false", "0" -> false;
+        default -> throw invalid(key, "true or false", "'" + text + "'");
+      };
+    }
+
+    long number(String key, long otherwise, long least, long most) {
+      String text = text(key, Long.toString(otherwise));
+      long number;
+      try {
+        number = Long.parseLong(text);
+      } catch (NumberFormatException e) {
+        throw invalid(key, "a whole number", "'" + text + "'");
+      }
+      if (number < least || number > most) {
+        throw invalid(key, "a number from " + least + " to " + most, text);
+      }
+      return number;
+    }
+
+    /** In Triton's words. */
+    Priority priority() {
+      String text = text("optimization.priority", "PRIORITY_DEFAULT");
+      return switch (text) {
+        case "PRIORITY_MAX" -> Priority.HIGH;
+        case "PRIORITY_MIN" -> Priority.LOW;
+        case "PRIORITY_DEFAULT" -> Priority.DEFAULT;
+        default ->
+            throw invalid(
+                "optimization.priority",
+                "PRIORITY_MAX, PRIORITY_DEFAULT or PRIORITY_MIN",
+                "'" + text + "'");
+      };
+    }
+
+    List<Path> plugins() {
+      String variable = System.getenv(PLUGINS_VARIABLE);
+      String written = System.getProperty(PLUGINS_PROPERTY, variable == null ? "" : variable);
+      return Arrays.stream(written.split(File.pathSeparator))
+          .filter(path -> !path.isBlank())
+          .map(path -> Path.of(path.strip()).toAbsolutePath())
+          .toList();
+    }
+
+    private NereidException invalid(String key, String expected, String got) {
+      return new NereidException(
+          StatusCode.INVALID_ARGUMENT,
+          "model '" + model + "', parameter '" + key + "': expected " + expected + ", got " + got);
+    }
+  }
+}

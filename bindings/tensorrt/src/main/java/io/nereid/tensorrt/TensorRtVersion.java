@@ -1,0 +1,28 @@
+package io.nereid.tensorrt;
+
+import java.util.Comparator;
+
+/** A version of TensorRT, written {@code 10.6.0}. */
+public record TensorRtVersion(int major, int minor, int patch)
+    implements Comparable<TensorRtVersion> {
+
+  private static final Comparator<TensorRtVersion> ORDER =
+      Comparator.comparingInt(TensorRtVersion::major)
+          .thenComparingInt(TensorRtVersion::minor)
+          .thenComparingInt(TensorRtVersion::patch);
+
+  /** Of the number that TensorRT 10 and later use for it. */
+  static TensorRtVersion ofNumber(int number) {
+    return new TensorRtVersion(number / 10_000, number / 100 % 100, number % 100);
+  }
+
+  @Override
+  public int compareTo(TensorRtVersion other) {
+    return ORDER.compare(this, other);
+  }
+
+  @Override
+  public String toString() {
+    return major + "." + minor + "." + patch;
+  }
+}

@@ -1,0 +1,124 @@
+package io.nereid.tensorrt;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.nereid.NereidException;
+import io.nereid.StatusCode;
+import java.util.HashMap;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The accounts of the device's memory, over a device that is a table of addresses. */
+class DeviceMemoryTest {
+
+  private static final long MIB = 1 << 20;
+
+  /** Hands out addresses up to a limit. */
+  private static final class Table implements DeviceMemory.Source {
+    private final long limit;
+    private final Map<Long, Long> taken = new HashMap<>();
+    private long next = 4096;
+
+    Table(long limit) {
+      this.limit = limit;
+    }
+
+    long bytes() {
+      return taken.values().stream().mapToLong(Long::longValue).sum();
+    }
+
+    @Override
+    public long allocate(long byteSize) {
+      if (bytes() + byteSize > limit) {
+        return 0;
+      }
+      taken.put(next, byteSize);
+      next += byteSize;
+      return next - byteSize;
+    }
+
+    @Override
+    public void free(long address) {
+      assertTrue(taken.remove(address) != null, "freed what was not allocated");
+    }
+
+    @Override
+    public String state() {
+      return "the table has " + (limit - bytes()) + " left";
+    }
+  }
+
+  private final Table table = new Table(16 * MIB);
+  private final DeviceMemory memory = new DeviceMemory(table);
+
+  @ParameterizedTest
+  @CsvSource({
+    "0, 256",
+    "1, 256",
+    "256, 256",
+    "257, 512",
+    "512, 512",
+    "513, 1024",
+    "1048577, 2097152",
+    "2097152, 2097152",
+    "2097153, 4194304",
+    "5000000, 6291456"
+  })
+  void sizesAreRoundedUp(long byteSize, long rounded) {
+    assertEquals(rounded, DeviceMemory.rounded(byteSize));
+  }
+
+  @Test
+  void whatComesBackIsUsedAgain() {
+    DeviceMemory.Block first = memory.allocate(1000, "test");
+    long address = first.address();
+    assertEquals(1024, memory.liveBytes());
+    first.release();
+    assertEquals(0, memory.liveBytes());
+    assertEquals(1024, memory.idleBytes());
+    DeviceMemory.Block again = memory.allocate(900, "test");
+    assertEquals(address, again.address());
+    assertNotEquals(address, memory.allocate(900, "test").address());
+    assertEquals(2048, memory.highWaterBytes());
+  }
+
+  @Test
+  void whatIsIdleGoesBackToTheDeviceWhenThatIsFull() {
+    memory.allocate(10 * MIB, "test").release();
+    assertEquals(10 * MIB, table.bytes());
+    memory.allocate(12 * MIB, "test");
+    assertEquals(12 * MIB, table.bytes());
+    assertEquals(0, memory.idleBytes());
+  }
+
+  @Test
+  void aFullDeviceIsAnErrorAfterWhichTheRestWorks() {
+    DeviceMemory.Block most = memory.allocate(12 * MIB, "activations");
+    NereidException e =
+        assertThrows(NereidException.class, () -> memory.allocate(6 * MIB, "input 'x'"));
+    assertEquals(StatusCode.RESOURCE_EXHAUSTED, e.code());
+    assertEquals(
+        "expected 6291456 bytes of memory for input 'x', the table has 4194304 left; Nereid's"
+            + " inputs, outputs and activations take 12582912: use fewer instances,"
+            + " batches_in_flight or a smaller profile",
+        e.getMessage());
+    most.release();
+    assertEquals(6 * MIB, memory.allocate(6 * MIB, "input 'x'").byteSize());
+  }
+
+  @Test
+  void trimmingLeavesWhatIsInUse() {
+    DeviceMemory.Block kept = memory.allocate(300, "test");
+    memory.allocate(2 * MIB, "test").release();
+    memory.trim();
+    assertEquals(512, table.bytes());
+    kept.release();
+    memory.trim();
+    assertEquals(0, table.bytes());
+  }
+}

@@ -1,0 +1,159 @@
+package io.nereid.tensorrt;
+
+import static io.nereid.tensorrt.RecordedEngines.input;
+import static io.nereid.tensorrt.RecordedEngines.output;
+import static io.nereid.tensorrt.RecordedEngines.sizes;
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.nereid.DataType;
+import io.nereid.ModelSignature;
+import io.nereid.ModelSpec;
+import io.nereid.NereidException;
+import io.nereid.StatusCode;
+import io.nereid.TensorSpec;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What an engine means for configurations. */
+class EngineSignatureTest {
+
+  private static EngineSignature of(EngineDescription engine) {
+    return new EngineSignature("m", engine);
+  }
+
+  private static EngineDescription engine(EngineTensor... tensors) {
+    return new EngineDescription("", List.of(tensors), List.of(), 0);
+  }
+
+  private static ModelSpec.Builder classifier() {
+    return ModelSpec.builder("m")
+        .backend("tensorrt")
+        .maxBatchSize(32)
+        .input("image", DataType.FP32, 3, 8, 8)
+        .output("scores", DataType.FP16, 10);
+  }
+
+  private static void assertRefused(String message, EngineDescription engine, ModelSpec spec) {
+    NereidException e = assertThrows(NereidException.class, () -> of(engine).check(spec));
+    assertEquals(StatusCode.INVALID_ARGUMENT, e.code());
+    assertEquals("model 'm': " + message, e.getMessage());
+  }
+
+  @Test
+  void configurationsAreCompletedFromTheEngine() {
+    ModelSignature signature = of(RecordedEngines.classifier()).signature();
+    assertEquals(List.of(TensorSpec.of("image", DataType.FP32, -1, 3, 8, 8)), signature.inputs());
+    assertEquals(List.of(TensorSpec.of("scores", DataType.FP16, -1, 10)), signature.outputs());
+    assertEquals(32, signature.maxBatchSize());
+  }
+
+  @Test
+  void anInputOfShapesMeansThatThereIsNoBatch() {
+    ModelSignature signature = of(RecordedEngines.reshaping()).signature();
+    assertEquals(0, signature.maxBatchSize());
+    assertEquals(TensorSpec.of("shape", DataType.INT64, 2), signature.inputs().get(1));
+  }
+
+  @ParameterizedTest
+  @EnumSource(value = EngineType.class, mode = EnumSource.Mode.EXCLUDE, names = "INT4")
+  void allTypesOfAByteOrMoreAreServed(EngineType type) {
+    ModelSignature signature = of(engine(input("x", type))).signature();
+    DataType served = signature.inputs().getFirst().dataType();
+    DataType expected =
+        switch (type) {
+          case FLOAT -> DataType.FP32;
+          case HALF -> DataType.FP16;
+          case INT8 -> DataType.INT8;
+          case INT32 -> DataType.INT32;
+          case BOOL -> DataType.BOOL;
+          case UINT8, FP8 -> DataType.UINT8;
+          case BF16 -> DataType.BF16;
+          case INT64 -> DataType.INT64;
+          case INT4 -> throw new AssertionError("not served");
+        };
+    assertEquals(expected, served);
+  }
+
+  @Test
+  void whatNoRequestCanCarryIsRefused() {
+    for (EngineType type : new EngineType[] {EngineType.INT4, null}) {
+      NereidException e =
+          assertThrows(NereidException.class, () -> of(engine(input("x", type, 4))).signature());
+      assertTrue(e.getMessage().startsWith("model 'm': input 'x' has the type "), e.getMessage());
+    }
+    EngineTensor vectorized =
+        new EngineTensor("x", true, EngineType.INT8, sizes(4), false, false, false);
+    assertThrows(NereidException.class, () -> of(engine(vectorized)).signature());
+  }
+
+  @Test
+  void aConfigurationThatFitsIsAccepted() {
+    EngineSignature signature = of(RecordedEngines.classifier());
+    assertDoesNotThrow(() -> signature.check(classifier().build()));
+    ModelSpec reshaped =
+        ModelSpec.builder("m")
+            .backend("tensorrt")
+            .maxBatchSize(4)
+            .input(TensorSpec.of("image", DataType.FP32, 192).withReshape(3, 8, 8))
+            .build();
+    assertDoesNotThrow(() -> signature.check(reshaped));
+  }
+
+  @Test
+  void whatDoesNotFitIsNamed() {
+    EngineDescription engine = RecordedEngines.classifier();
+    assertRefused(
+        "expected a max_batch_size of at most 32, which is what the engine's profiles allow, got"
+            + " 33",
+        engine,
+        classifier().maxBatchSize(33).build());
+    assertRefused(
+        "the engine has no output 'labels', it has [scores]",
+        engine,
+        classifier().output("labels", DataType.INT32, 1).build());
+    ModelSpec.Builder other = ModelSpec.builder("m").backend("tensorrt").maxBatchSize(4);
+    assertRefused(
+        "expected input 'image' of the engine among the inputs []", engine, other.build());
+    assertRefused(
+        "expected data_type FP32 for input 'image', got FP16",
+        engine,
+        other.input("image", DataType.FP16, 3, 8, 8).build());
+    ModelSpec dims =
+        ModelSpec.builder("m")
+            .backend("tensorrt")
+            .maxBatchSize(4)
+            .input("image", DataType.FP32, 3, 8, 9)
+            .build();
+    assertRefused(
+        "expected dims for input 'image' that fit [-1, 3, 8, 8], the engine's, got [-1, 3, 8, 9]"
+            + " with the batch",
+        engine,
+        dims);
+  }
+
+  @Test
+  void aBatchNeedsADimensionForIt() {
+    EngineDescription engine =
+        new EngineDescription(
+            "",
+            List.of(input("x", EngineType.FLOAT, 4), output("y", EngineType.FLOAT, 4)),
+            List.of(),
+            0);
+    ModelSpec spec =
+        ModelSpec.builder("m")
+            .backend("tensorrt")
+            .maxBatchSize(1)
+            .input("x", DataType.FP32)
+            .build();
+    assertRefused(
+        "input 'x' has the dims [4] without a free first one, so there is no batch: expected"
+            + " max_batch_size: 0",
+        engine,
+        spec);
+  }
+}

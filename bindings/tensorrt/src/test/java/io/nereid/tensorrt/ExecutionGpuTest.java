@@ -1,0 +1,190 @@
+package io.nereid.tensorrt;
+
+import static io.nereid.tensorrt.NetworkBuilder.dims;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.nereid.DynamicBatching;
+import io.nereid.InferRequest;
+import io.nereid.InferResponse;
+import io.nereid.Model;
+import io.nereid.ModelSpec;
+import io.nereid.NereidException;
+import io.nereid.StatusCode;
+import io.nereid.Tensor;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import org.bytedeco.cuda.cudart.CUstream_st;
+import org.bytedeco.cuda.global.cudart;
+import org.bytedeco.javacpp.Pointer;
+import org.bytedeco.javacpp.SizeTPointer;
+import org.bytedeco.tensorrt.global.nvinfer.DataType;
+import org.bytedeco.tensorrt.global.nvinfer.ElementWiseOperation;
+import org.bytedeco.tensorrt.nvinfer.Dims64;
+import org.bytedeco.tensorrt.nvinfer.ITensor;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Batches, graphs, and the end of memory. */
+class ExecutionGpuTest extends GpuTest {
+
+  private static final int REQUESTS = 256;
+
+  private Path doublerPlan(long maxRows) {
+    return plan(builder -> {
+      doubler(builder);
+      rows(builder, 1, Math.min(8, maxRows), maxRows);
+    });
+  }
+
+  private static void assertManyDouble(Model model)
+      throws ExecutionException, InterruptedException {
+    List<InferRequest> requests = new ArrayList<>();
+    List<CompletableFuture<InferResponse>> answers = new ArrayList<>();
+    for (int i = 0; i < REQUESTS; i++) {
+      int rows = 1 + i % 3;
+      float[] values = new float[4 * rows];
+      values[4 * rows - 1] = i;
+      InferRequest request = model.newRequest().input("x", Tensor.ofFloats(values, rows, 4));
+      requests.add(request);
+      answers.add(request.inferAsync());
+    }
+    for (int i = 0; i < REQUESTS; i++) {
+      try (InferRequest request = requests.get(i);
+          InferResponse response = answers.get(i).get()) {
+        Tensor y = response.output("y");
+        assertEquals(2f * i, y.floatAt(y.elementCount() - 1), "request " + i + " of " + request);
+      }
+    }
+  }
+
+  /** 0 copies each request alone, the other gathers. */
+  @ParameterizedTest
+  @ValueSource(longs = {0, 1 << 20})
+  void requestsThatShareABatchGetTheirOwnAnswers(long threshold) throws Exception {
+    Model model =
+        nereid.load(
+            doublerSpec(doublerPlan(32), 32)
+                .inline(false)
+                .dynamicBatching(DynamicBatching.create())
+                .parameter("copy_threshold_bytes", Long.toString(threshold))
+                .build());
+    assertManyDouble(model);
+    assertTrue(
+        model.statistics().executionCount() < REQUESTS,
+        "expected batches, got " + model.statistics().executionCount() + " executions");
+  }
+
+  @Test
+  void graphsAreCapturedAndUsed() throws Exception {
+    Model model =
+        nereid.load(
+            doublerSpec(doublerPlan(8), 8)
+                .parameter("optimization.cuda.graphs", "true")
+                .parameter("batches_in_flight", "1")
+                .build());
+    assertDoubles(model, 1);
+    assertEquals(new GraphStatistics(1, 0, 1), TensorRtBackend.graphStatistics("m", 1));
+    for (int i = 0; i < 10; i++) {
+      assertDoubles(model, i);
+    }
+    assertEquals(new GraphStatistics(1, 10, 1), TensorRtBackend.graphStatistics("m", 1));
+    assertManyDouble(model);
+    assertDoubles(model, 3);
+  }
+
+  @Test
+  void aLimitOfGraphsLeavesTheOtherShapesWithout() throws Exception {
+    Model model =
+        nereid.load(
+            doublerSpec(doublerPlan(8), 8)
+                .parameter("optimization.cuda.graphs", "true")
+                .parameter("graph_limit", "1")
+                .parameter("batches_in_flight", "1")
+                .build());
+    assertManyDouble(model);
+    assertEquals(1, TensorRtBackend.graphStatistics("m", 1).graphs());
+  }
+
+  @Test
+  void loadingAgainAndAgainLeavesNothing() {
+    Path plan = doublerPlan(8);
+    for (int i = 0; i < 20; i++) {
+      Model model =
+          nereid.load(
+              doublerSpec(plan, 8)
+                  .parameter("optimization.cuda.graphs", Boolean.toString(i % 2 == 0))
+                  .build());
+      assertDoubles(model, i);
+      assertTrue(model.memoryUsage().working() > 0);
+      model.unload();
+    }
+    assertEquals(0, Engines.count());
+  }
+
+  @Test
+  void memoryThatIsNotThereFailsTheLoadAlone() {
+    Path plan =
+        plan(builder -> {
+          ITensor x = builder.input("x", DataType.kFLOAT, -1, 1 << 18);
+          builder.output("y", builder.network().addElementWise(x, x, ElementWiseOperation.kSUM));
+          builder.profile(profile ->
+              profile.shapes("x", dims(1, 1 << 18), dims(8, 1 << 18), dims(1024, 1 << 18)));
+        });
+    ModelSpec large =
+        spec(plan)
+            .maxBatchSize(1024)
+            .input("x", io.nereid.DataType.FP32, 1 << 18)
+            .output("y", io.nereid.DataType.FP32, 1 << 18)
+            .build();
+    Pointer rest = takeAllBut(512L << 20);
+    try {
+      NereidException e = assertThrows(NereidException.class, () -> nereid.load(large));
+      assertEquals(StatusCode.RESOURCE_EXHAUSTED, e.code(), e.getMessage());
+      assertTrue(e.getMessage().contains(" left"), e.getMessage());
+      assertEquals(0, Engines.count());
+    } finally {
+      CudaLibrary.check(cudart.cudaFree(rest), "cudaFree");
+    }
+    nereid.load(large).unload();
+    memory().trim();
+  }
+
+  private static Pointer takeAllBut(long byteSize) {
+    memory().trim();
+    Pointer taken = new Pointer();
+    try (SizeTPointer free = new SizeTPointer(1);
+        SizeTPointer total = new SizeTPointer(1)) {
+      CudaLibrary.check(cudart.cudaMemGetInfo(free, total), "cudaMemGetInfo");
+      CudaLibrary.check(cudart.cudaMalloc(taken, free.get() - byteSize), "cudaMalloc");
+    }
+    return taken;
+  }
+
+  @Test
+  void javaObjectsForTensorRtAreWhatItsLibraryCalls() {
+    long[] asked = {0};
+    try (OutputAllocator allocator =
+            new OutputAllocator(byteSize -> {
+              asked[0] = byteSize;
+              return 4096;
+            });
+        var dims = new Dims64()) {
+      var object = allocator.object();
+      assertEquals("IOutputAllocator", object.getInterfaceInfo().kind());
+      Pointer given =
+          object.reallocateOutputAsync("y", new NativePointer(), 777, 256, new CUstream_st());
+      assertEquals(4096, given.address());
+      assertEquals(777, asked[0]);
+      dims.nbDims(2).d(0, 3).d(1, 5);
+      object.notifyShape("y", dims);
+      assertEquals(List.of(3L, 5L), Arrays.stream(allocator.shape()).boxed().toList());
+    }
+  }
+}
