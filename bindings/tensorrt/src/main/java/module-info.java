@@ -10,6 +10,7 @@ module io.nereid.tensorrt {
   requires transitive org.bytedeco.tensorrt;
 
   exports io.nereid.tensorrt;
+  exports io.nereid.tensorrt.builder;
 
   provides io.nereid.backend.Backend with
       io.nereid.tensorrt.TensorRtBackend;

@@ -23,6 +23,7 @@ import picocli.CommandLine.Spec;
       ModelsCommand.class,
       InferCommand.class,
       ConfigCommand.class,
+      BuildCommand.class,
       PerfCommand.class,
       HealthCommand.class,
       CompletionCommand.class,

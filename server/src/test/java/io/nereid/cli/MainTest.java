@@ -48,7 +48,7 @@ class MainTest {
     String line = err.toString().lines().findFirst().orElseThrow();
     assertTrue(
         line.startsWith(
-            "nereid: no such command: halp; there is serve, models, infer, config, perf, health, completion, help"),
+            "nereid: no such command: halp; there is serve, models, infer, config, build, perf, health, completion, help"),
         line);
   }
 

@@ -15,6 +15,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.nio.file.Path;
 import org.bytedeco.javacpp.Loader;
+import org.bytedeco.javacpp.Pointer;
 
 /**
  * An object of one of TensorRT's interfaces, with its functions in Java. JavaCPP's classes for most
@@ -25,13 +26,13 @@ import org.bytedeco.javacpp.Loader;
  * <p>All interfaces begin with the four of {@code IVersionedInterface}: two that tell the language
  * and the version, and two destructors, which do nothing here because whoever made it closes it.
  */
-final class NativeInterface implements AutoCloseable {
+public final class NativeInterface implements AutoCloseable {
 
   /** A C++ class that JavaCPP's library has compiled in, and its version. */
-  record Type(String name, String typeInformation, int major, int minor) {}
+  public record Type(String name, String typeInformation, int major, int minor) {}
 
   /** One of its functions: the method of a Java object, and what C++ passes to it. */
-  record Function(MethodHandle method, FunctionDescriptor type) {}
+  public record Function(MethodHandle method, FunctionDescriptor type) {}
 
   private static final String LIBRARY = "jninvinfer";
   private static final StructLayout INFO = MemoryLayout.structLayout(ADDRESS, JAVA_INT, JAVA_INT);
@@ -47,7 +48,7 @@ final class NativeInterface implements AutoCloseable {
   private final MemorySegment self = arena.allocate(ADDRESS);
 
   /** An object whose functions after the inherited ones are these, in C++'s order. */
-  NativeInterface(Type type, Function... functions) {
+  public NativeInterface(Type type, Function... functions) {
     info.set(ADDRESS, 0, arena.allocateFrom(type.name()));
     info.set(JAVA_INT, ADDRESS.byteSize(), type.major());
     info.set(JAVA_INT, ADDRESS.byteSize() + Integer.BYTES, type.minor());
@@ -75,7 +76,7 @@ final class NativeInterface implements AutoCloseable {
    * @param lookup of the class that has the method
    * @param type without the object itself, which C++ passes first
    */
-  static Function function(
+  public static Function function(
       MethodHandles.Lookup lookup, Object target, String method, FunctionDescriptor type) {
     FunctionDescriptor all = type.insertArgumentLayouts(0, ADDRESS);
     MethodType methodType = type.toMethodType();
@@ -89,7 +90,7 @@ final class NativeInterface implements AutoCloseable {
   }
 
   /** Where the object is; valid until it is closed. */
-  NativePointer address() {
+  public Pointer address() {
     return NativePointer.of(self);
   }
 
@@ -98,12 +99,12 @@ final class NativeInterface implements AutoCloseable {
     return Linker.nativeLinker().upcallStub(function.method(), function.type(), arena);
   }
 
-  /** What C++ compares when it casts; JavaCPP's library does. */
+  /** What C++ compares when it casts, as JavaCPP's library does; without that there is nobody. */
   @SuppressWarnings("restricted")
   private static MemorySegment typeInformation(Type type) {
     String library = Loader.getLoadedLibraries().get(LIBRARY);
     if (library == null) {
-      throw new IllegalStateException("TensorRT is not loaded");
+      return MemorySegment.NULL;
     }
     return SymbolLookup.libraryLookup(Path.of(library), Arena.global())
         .findOrThrow(type.typeInformation());

@@ -1,0 +1,220 @@
+package io.nereid.tensorrt.builder;
+
+import java.nio.file.Path;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.Set;
+
+/**
+ * How an engine is built.
+ *
+ * @param precisions what it may compute with beside FP32
+ * @param best whether it may compute with all that the GPU and the network allow
+ * @param stronglyTyped whether the network's own types decide instead of {@code precisions}
+ * @param tf32 whether products of FP32 may be rounded to TF32, which is much faster
+ * @param profiles for each optimisation profile the shapes of its inputs; empty: no input has
+ *     dimensions of any size
+ * @param workspaceBytes the most device memory that a layer may use for itself; empty: all there is
+ * @param optimizationLevel from 0, which builds quickly, to 5; empty: TensorRT's default
+ * @param versionCompatible whether later versions of TensorRT 10 may load it
+ * @param hardwareCompatible whether other GPUs from compute capability 8.0 on may load it
+ * @param weightStreaming whether weights may stay in host memory
+ * @param sparse whether weights may be treated as sparse where they are
+ * @param refittable whether weights can be replaced later
+ * @param timingCache a file of measurements to read, and to add to; it is made if need be
+ * @param plugins libraries with plugins that the network needs; they are in the plan only if it is
+ *     version-compatible
+ * @param auxiliaryStreams the most streams that one execution may use beside its own
+ * @param device the GPU to build on
+ */
+public record BuildOptions(
+    Set<Precision> precisions,
+    boolean best,
+    boolean stronglyTyped,
+    boolean tf32,
+    List<List<ShapeRange>> profiles,
+    OptionalLong workspaceBytes,
+    OptionalInt optimizationLevel,
+    boolean versionCompatible,
+    boolean hardwareCompatible,
+    boolean weightStreaming,
+    boolean sparse,
+    boolean refittable,
+    Optional<Path> timingCache,
+    List<Path> plugins,
+    OptionalInt auxiliaryStreams,
+    int device) {
+
+  /** Copies the collections and checks what does not go together. */
+  public BuildOptions {
+    precisions = Set.copyOf(precisions);
+    profiles = profiles.stream().map(List::copyOf).toList();
+    plugins = List.copyOf(plugins);
+    Objects.requireNonNull(timingCache);
+    if (stronglyTyped && (best || !precisions.isEmpty())) {
+      throw new IllegalArgumentException(
+          "expected precisions or a strongly typed network, whose own types decide; got "
+              + (best ? "the best ones" : precisions)
+              + " with it");
+    }
+    if (weightStreaming && !stronglyTyped) {
+      throw new IllegalArgumentException(
+          "weight streaming needs a strongly typed network: TensorRT streams no weights whose types"
+              + " it chooses itself");
+    }
+    optimizationLevel.ifPresent(level -> {
+      if (level < 0 || level > 5) {
+        throw new IllegalArgumentException(
+            "expected an optimization level from 0 to 5, got " + level);
+      }
+    });
+  }
+
+  /** FP32 with TF32, and TensorRT's defaults. */
+  public static Builder builder() {
+    return new Builder();
+  }
+
+  /** Builds {@link BuildOptions}. */
+  public static final class Builder {
+    private final Set<Precision> precisions = EnumSet.noneOf(Precision.class);
+    private boolean best;
+    private boolean stronglyTyped;
+    private boolean tf32 = true;
+    private List<List<ShapeRange>> profiles = List.of();
+    private OptionalLong workspaceBytes = OptionalLong.empty();
+    private OptionalInt optimizationLevel = OptionalInt.empty();
+    private boolean versionCompatible;
+    private boolean hardwareCompatible;
+    private boolean weightStreaming;
+    private boolean sparse;
+    private boolean refittable;
+    private Optional<Path> timingCache = Optional.empty();
+    private List<Path> plugins = List.of();
+    private OptionalInt auxiliaryStreams = OptionalInt.empty();
+    private int device;
+
+    private Builder() {}
+
+    /** Adds something that it may compute with. */
+    public Builder precision(Precision precision) {
+      precisions.add(precision);
+      return this;
+    }
+
+    /** Whether it may compute with all that the GPU and the network allow; false by default. */
+    public Builder best(boolean all) {
+      best = all;
+      return this;
+    }
+
+    /** Whether the network's own types decide; false by default. */
+    public Builder stronglyTyped(boolean typed) {
+      stronglyTyped = typed;
+      return this;
+    }
+
+    /** Whether products of FP32 may be rounded to TF32; true by default. */
+    public Builder tf32(boolean allowed) {
+      tf32 = allowed;
+      return this;
+    }
+
+    /** The optimisation profiles. */
+    public Builder profiles(List<List<ShapeRange>> ranges) {
+      profiles = ranges;
+      return this;
+    }
+
+    /** The most device memory that a layer may use for itself. */
+    public Builder workspaceBytes(long bytes) {
+      workspaceBytes = OptionalLong.of(bytes);
+      return this;
+    }
+
+    /** From 0 to 5. */
+    public Builder optimizationLevel(int level) {
+      optimizationLevel = OptionalInt.of(level);
+      return this;
+    }
+
+    /** Whether later versions of TensorRT 10 may load it. */
+    public Builder versionCompatible(boolean compatible) {
+      versionCompatible = compatible;
+      return this;
+    }
+
+    /** Whether other GPUs may load it. */
+    public Builder hardwareCompatible(boolean compatible) {
+      hardwareCompatible = compatible;
+      return this;
+    }
+
+    /** Whether weights may stay in host memory. */
+    public Builder weightStreaming(boolean streaming) {
+      weightStreaming = streaming;
+      return this;
+    }
+
+    /** Whether weights may be treated as sparse where they are. */
+    public Builder sparse(boolean allowed) {
+      sparse = allowed;
+      return this;
+    }
+
+    /** Whether weights can be replaced later. */
+    public Builder refittable(boolean refit) {
+      refittable = refit;
+      return this;
+    }
+
+    /** A file of measurements to read, and to add to. */
+    public Builder timingCache(Path file) {
+      timingCache = Optional.of(file);
+      return this;
+    }
+
+    /** Libraries with plugins. */
+    public Builder plugins(List<Path> libraries) {
+      plugins = libraries;
+      return this;
+    }
+
+    /** The most streams that one execution may use beside its own. */
+    public Builder auxiliaryStreams(int most) {
+      auxiliaryStreams = OptionalInt.of(most);
+      return this;
+    }
+
+    /** The GPU to build on; 0 by default. */
+    public Builder device(int number) {
+      device = number;
+      return this;
+    }
+
+    /** The finished value. */
+    public BuildOptions build() {
+      return new BuildOptions(
+          precisions,
+          best,
+          stronglyTyped,
+          tf32,
+          profiles,
+          workspaceBytes,
+          optimizationLevel,
+          versionCompatible,
+          hardwareCompatible,
+          weightStreaming,
+          sparse,
+          refittable,
+          timingCache,
+          plugins,
+          auxiliaryStreams,
+          device);
+    }
+  }
+}

@@ -1,0 +1,132 @@
+package io.nereid.tensorrt.builder;
+
+import io.nereid.NereidException;
+import io.nereid.StatusCode;
+import io.nereid.tensorrt.CudaDevice;
+import java.nio.file.Path;
+import java.util.EnumSet;
+import java.util.Set;
+import org.bytedeco.javacpp.BytePointer;
+import org.bytedeco.javacpp.PointerPointer;
+import org.bytedeco.tensorrt.global.nvinfer.BuilderFlag;
+import org.bytedeco.tensorrt.global.nvinfer.DataType;
+import org.bytedeco.tensorrt.global.nvinfer.HardwareCompatibilityLevel;
+import org.bytedeco.tensorrt.global.nvinfer.LayerType;
+import org.bytedeco.tensorrt.global.nvinfer.MemoryPoolType;
+import org.bytedeco.tensorrt.nvinfer.IBuilderConfig;
+import org.bytedeco.tensorrt.nvinfer.ILayer;
+import org.bytedeco.tensorrt.nvinfer.INetworkDefinition;
+
+/** Hands {@link BuildOptions} to TensorRT. */
+final class BuilderSettings {
+
+  private BuilderSettings() {}
+
+  static void apply(
+      IBuilderConfig config, BuildOptions options, INetworkDefinition network, CudaDevice device) {
+    if (!options.stronglyTyped()) {
+      for (Precision precision : precisions(options, network, device)) {
+        config.setFlag(flag(precision));
+      }
+    }
+    if (!options.tf32()) {
+      config.clearFlag(BuilderFlag.kTF32);
+    }
+    set(config, BuilderFlag.kVERSION_COMPATIBLE, options.versionCompatible());
+    set(config, BuilderFlag.kWEIGHT_STREAMING, options.weightStreaming());
+    set(config, BuilderFlag.kSPARSE_WEIGHTS, options.sparse());
+    set(config, BuilderFlag.kREFIT, options.refittable());
+    if (options.hardwareCompatible()) {
+      config.setHardwareCompatibilityLevel(HardwareCompatibilityLevel.kAMPERE_PLUS);
+    }
+    options
+        .workspaceBytes()
+        .ifPresent(bytes -> config.setMemoryPoolLimit(MemoryPoolType.kWORKSPACE, bytes));
+    options.optimizationLevel().ifPresent(config::setBuilderOptimizationLevel);
+    options.auxiliaryStreams().ifPresent(config::setMaxAuxStreams);
+    if (options.versionCompatible() && !options.plugins().isEmpty()) {
+      plugins(config, options);
+    }
+  }
+
+  private static void set(IBuilderConfig config, BuilderFlag flag, boolean wanted) {
+    if (wanted) {
+      config.setFlag(flag);
+    }
+  }
+
+  /** They travel inside a plan that is for other versions: it brings its own runtime. */
+  private static void plugins(IBuilderConfig config, BuildOptions options) {
+    BytePointer[] paths =
+        options.plugins().stream()
+            .map(Path::toAbsolutePath)
+            .map(path -> new BytePointer(path.toString()))
+            .toArray(BytePointer[]::new);
+    config.setPluginsToSerialize(new PointerPointer<>(paths), paths.length);
+  }
+
+  private static Set<Precision> precisions(
+      BuildOptions options, INetworkDefinition network, CudaDevice device) {
+    Set<Precision> quantized = quantized(network);
+    Set<Precision> wanted = EnumSet.noneOf(Precision.class);
+    wanted.addAll(options.precisions());
+    for (Precision precision : wanted) {
+      boolean needsNodes = precision == Precision.INT8 || precision == Precision.FP8;
+      if (needsNodes && !quantized.contains(precision)) {
+        throw unquantized(precision);
+      }
+    }
+    if (options.best()) {
+      wanted.add(Precision.FP16);
+      wanted.addAll(quantized);
+      if (device.major() >= 8) {
+        wanted.add(Precision.BF16);
+      }
+    }
+    return wanted;
+  }
+
+  private static NereidException unquantized(Precision precision) {
+    return new NereidException(
+        StatusCode.INVALID_ARGUMENT,
+        precision
+            + " needs a network that says where and by how much to quantize: nodes QuantizeLinear and"
+            + " DequantizeLinear of "
+            + precision
+            + " (NVIDIA's TensorRT Model Optimizer or ONNX Runtime's quantize_static adds them), and"
+            + " this one has none; --best or --fp16 needs none");
+  }
+
+  /** What the network has nodes for that quantize. */
+  private static Set<Precision> quantized(INetworkDefinition network) {
+    Set<Precision> found = EnumSet.noneOf(Precision.class);
+    for (int i = 0; i < network.getNbLayers(); i++) {
+      ILayer layer = network.getLayer(i);
+      LayerType type = layer.getType().intern();
+      // Weights that were quantized before have no node that does it, only one that undoes it.
+      if (type == LayerType.kQUANTIZE) {
+        add(found, layer.getOutput(0).getType().intern());
+      } else if (type == LayerType.kDEQUANTIZE) {
+        add(found, layer.getInput(0).getType().intern());
+      }
+    }
+    return found;
+  }
+
+  private static void add(Set<Precision> found, DataType type) {
+    if (type == DataType.kINT8) {
+      found.add(Precision.INT8);
+    } else if (type == DataType.kFP8) {
+      found.add(Precision.FP8);
+    }
+  }
+
+  private static BuilderFlag flag(Precision precision) {
+    return switch (precision) {
+      case FP16 -> BuilderFlag.kFP16;
+      case BF16 -> BuilderFlag.kBF16;
+      case INT8 -> BuilderFlag.kINT8;
+      case FP8 -> BuilderFlag.kFP8;
+    };
+  }
+}

@@ -1,0 +1,157 @@
+package io.nereid.tensorrt.builder;
+
+import io.nereid.NereidException;
+import io.nereid.StatusCode;
+import io.nereid.tensorrt.CudaDevice;
+import io.nereid.tensorrt.CudaLibrary;
+import io.nereid.tensorrt.NativeObjects;
+import io.nereid.tensorrt.TensorRtLibrary;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.bytedeco.cuda.global.cudart;
+import org.bytedeco.javacpp.Pointer;
+import org.bytedeco.javacpp.PointerScope;
+import org.bytedeco.tensorrt.global.nvinfer;
+import org.bytedeco.tensorrt.global.nvinfer.NetworkDefinitionCreationFlag;
+import org.bytedeco.tensorrt.global.nvinfer_plugin;
+import org.bytedeco.tensorrt.nvinfer.IBuilder;
+import org.bytedeco.tensorrt.nvinfer.IBuilderConfig;
+import org.bytedeco.tensorrt.nvinfer.IHostMemory;
+import org.bytedeco.tensorrt.nvinfer.INetworkDefinition;
+
+/** Builds engines and writes them as plans. */
+public final class EngineBuilder {
+
+  private EngineBuilder() {}
+
+  /**
+   * Builds one; takes from seconds to an hour.
+   *
+   * @param plan the file that is written; what was there is replaced when the build has succeeded
+   * @throws NereidException when something that is needed is missing, the network cannot be taken,
+   *     or no engine can be built; the message says why
+   */
+  public static BuiltEngine build(
+      NetworkSource source, BuildOptions options, Path plan, BuildProgress progress)
+      throws IOException {
+    TensorRtLibrary library = TensorRtLibrary.load();
+    if (source instanceof OnnxFile) {
+      library.loadParser();
+    }
+    BuilderResource.require(library);
+    CudaDevice device = device(library, options.device());
+    CudaLibrary.check(cudart.cudaSetDevice(device.number()), "cudaSetDevice");
+    long startNs = System.nanoTime();
+    try (MonitorObject monitor = new MonitorObject(progress);
+        PointerScope _ = new PointerScope()) {
+      BuildLog log = new BuildLog();
+      if (source instanceof OnnxFile && !nvinfer_plugin.initLibNvInferPlugins(log, "")) {
+        throw failed("TensorRT's plugins could not be registered", log);
+      }
+      IBuilder builder = made(nvinfer.createInferBuilder(log), "a builder", log);
+      // Where CUDA does not work, what is returned is not null and ends the process when it is
+      // used.
+      if (!log.isClean()) {
+        throw failed("TensorRT could not make a builder", log);
+      }
+      try {
+        loadPlugins(options, log);
+        IHostMemory memory = serialized(builder, source, options, device, monitor, log);
+        try {
+          SerializedFile.write(plan, memory);
+          Duration time = Duration.ofNanos(System.nanoTime() - startNs);
+          return BuiltEngine.of(memory, options, library, device, time, log);
+        } finally {
+          NativeObjects.delete(memory);
+        }
+      } finally {
+        NativeObjects.delete(builder);
+      }
+    }
+  }
+
+  /** Into the process's registry, where the parser looks; they stay until it ends. */
+  private static void loadPlugins(BuildOptions options, BuildLog log) {
+    for (Path plugin : options.plugins()) {
+      String path = plugin.toAbsolutePath().toString();
+      made(
+          nvinfer.getPluginRegistry().loadLibrary(path), "anything of the plugins in " + path, log);
+    }
+  }
+
+  private static CudaDevice device(TensorRtLibrary library, int number) {
+    return library.cuda().devices().stream()
+        .filter(device -> device.number() == number)
+        .findFirst()
+        .orElseThrow(() ->
+            new NereidException(
+                StatusCode.INVALID_ARGUMENT,
+                "expected one of the GPUs "
+                    + library.cuda().devices().stream().map(CudaDevice::number).toList()
+                    + ", got "
+                    + number));
+  }
+
+  private static IHostMemory serialized(
+      IBuilder builder,
+      NetworkSource source,
+      BuildOptions options,
+      CudaDevice device,
+      MonitorObject monitor,
+      BuildLog log)
+      throws IOException {
+    int flags =
+        options.stronglyTyped() ? 1 << NetworkDefinitionCreationFlag.kSTRONGLY_TYPED.value : 0;
+    INetworkDefinition network = made(builder.createNetworkV2(flags), "a network", log);
+    try {
+      define(source, network, log);
+      IBuilderConfig config = made(builder.createBuilderConfig(), "a configuration", log);
+      try {
+        BuilderSettings.apply(config, options, network, device);
+        Profiles.add(builder, config, network, options.profiles());
+        config.setProgressMonitor(monitor.object());
+        try (TimingCache cache = TimingCache.open(config, options.timingCache())) {
+          IHostMemory memory = builder.buildSerializedNetwork(network, config);
+          if (memory == null || memory.isNull()) {
+            throw failed("TensorRT could not build an engine from " + source.description(), log);
+          }
+          cache.save();
+          return memory;
+        }
+      } finally {
+        NativeObjects.delete(config);
+      }
+    } finally {
+      NativeObjects.delete(network);
+    }
+  }
+
+  private static void define(NetworkSource source, INetworkDefinition network, BuildLog log)
+      throws IOException {
+    try {
+      source.define(network, log);
+    } catch (IOException | RuntimeException e) {
+      throw e;
+    } catch (Exception e) {
+      throw new NereidException(StatusCode.INTERNAL, "the network could not be defined", e);
+    }
+    if (network.getNbOutputs() == 0) {
+      throw new NereidException(
+          StatusCode.INVALID_ARGUMENT,
+          "expected a network with outputs, got " + source.description() + " with none");
+    }
+  }
+
+  /** What TensorRT was asked for; it hands out null when it cannot. */
+  static <T extends Pointer> T made(T object, String what, BuildLog log) {
+    if (object == null || object.isNull()) {
+      throw failed("TensorRT could not make " + what, log);
+    }
+    return object;
+  }
+
+  static NereidException failed(String what, BuildLog log) {
+    return new NereidException(StatusCode.INTERNAL, what + ": " + log.lastErrors());
+  }
+}

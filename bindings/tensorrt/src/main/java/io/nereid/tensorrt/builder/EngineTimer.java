@@ -1,0 +1,149 @@
+package io.nereid.tensorrt.builder;
+
+import io.nereid.tensorrt.CudaLibrary;
+import io.nereid.tensorrt.NativeObjects;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.bytedeco.cuda.cudart.CUstream_st;
+import org.bytedeco.cuda.global.cudart;
+import org.bytedeco.javacpp.IntPointer;
+import org.bytedeco.javacpp.LongPointer;
+import org.bytedeco.javacpp.Pointer;
+import org.bytedeco.tensorrt.global.nvinfer.DataType;
+import org.bytedeco.tensorrt.global.nvinfer.OptProfileSelector;
+import org.bytedeco.tensorrt.global.nvinfer.TensorIOMode;
+import org.bytedeco.tensorrt.global.nvinfer.TensorLocation;
+import org.bytedeco.tensorrt.nvinfer.Dims64;
+import org.bytedeco.tensorrt.nvinfer.ICudaEngine;
+import org.bytedeco.tensorrt.nvinfer.IExecutionContext;
+
+/** Measures how long one execution takes. */
+final class EngineTimer implements AutoCloseable {
+
+  private static final int WARM_UPS = 10;
+  private static final int RUNS = 51;
+
+  private final ICudaEngine engine;
+  private final BuildLog log;
+  private final IExecutionContext context;
+  private final CUstream_st stream = new CUstream_st();
+  private final List<Pointer> memory = new ArrayList<>();
+
+  private EngineTimer(ICudaEngine engine, BuildLog log) {
+    this.engine = engine;
+    this.log = log;
+    context = EngineBuilder.made(engine.createExecutionContext(), "an execution context", log);
+  }
+
+  /** Median time from enqueue to completion at the first profile's best shapes. */
+  static Duration latency(ICudaEngine engine, BuildLog log) {
+    try (EngineTimer timer = new EngineTimer(engine, log)) {
+      timer.prepare();
+      return timer.median();
+    }
+  }
+
+  private void prepare() {
+    check(
+        cudart.cudaStreamCreateWithFlags(stream, cudart.cudaStreamNonBlocking),
+        "cudaStreamCreateWithFlags");
+    List<String> names = new ArrayList<>();
+    for (int i = 0; i < engine.getNbIOTensors(); i++) {
+      names.add(engine.getIOTensorName(i));
+    }
+    for (String name : names) {
+      if (engine.getTensorIOMode(name).intern() == TensorIOMode.kINPUT) {
+        input(name);
+      }
+    }
+    for (String name : names) {
+      if (engine.getTensorIOMode(name).intern() == TensorIOMode.kOUTPUT) {
+        // The most that it can be, also where only the data decide.
+        address(name, context.getMaxOutputSize(name));
+      }
+    }
+  }
+
+  private void input(String name) {
+    boolean host = engine.getTensorLocation(name).intern() == TensorLocation.kHOST;
+    if (host) {
+      shapeValues(name);
+      return;
+    }
+    Dims64 dims = engine.getProfileShape(name, 0, OptProfileSelector.kOPT);
+    if (!context.setInputShape(name, dims)) {
+      throw EngineBuilder.failed("TensorRT does not take the shape of input '" + name + "'", log);
+    }
+    long bytes = engine.getTensorBytesPerComponent(name);
+    for (int i = 0; i < dims.nbDims(); i++) {
+      bytes *= dims.d(i);
+    }
+    address(name, bytes);
+  }
+
+  /** A shape tensor is in host memory, and has the values that the profile is made for. */
+  private void shapeValues(String name) {
+    IntPointer values = engine.getProfileTensorValues(name, 0, OptProfileSelector.kOPT);
+    Dims64 dims = engine.getTensorShape(name);
+    long count = dims.nbDims() == 0 ? 1 : dims.d(0);
+    Pointer held;
+    if (engine.getTensorDataType(name).intern() == DataType.kINT64) {
+      LongPointer longs = new LongPointer(count);
+      for (long i = 0; i < count; i++) {
+        longs.put(i, values.get(i));
+      }
+      held = longs;
+    } else {
+      held = values;
+    }
+    if (!context.setInputTensorAddress(name, held)) {
+      throw EngineBuilder.failed("TensorRT does not take the values of '" + name + "'", log);
+    }
+  }
+
+  private void address(String name, long bytes) {
+    Pointer pointer = new Pointer();
+    // An address of its own for an empty tensor, too.
+    long size = Math.max(bytes, 256);
+    check(cudart.cudaMalloc(pointer, size), "cudaMalloc of " + size + " bytes");
+    memory.add(pointer);
+    check(cudart.cudaMemsetAsync(pointer, 0, size, stream), "cudaMemsetAsync");
+    if (!context.setTensorAddress(name, pointer)) {
+      throw EngineBuilder.failed("TensorRT does not take memory for '" + name + "'", log);
+    }
+  }
+
+  private Duration median() {
+    long[] times = new long[RUNS];
+    for (int i = -WARM_UPS; i < RUNS; i++) {
+      long startNs = System.nanoTime();
+      if (!context.enqueueV3(stream)) {
+        throw EngineBuilder.failed("the engine that was built does not run", log);
+      }
+      check(cudart.cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+      if (i >= 0) {
+        times[i] = System.nanoTime() - startNs;
+      }
+    }
+    Arrays.sort(times);
+    return Duration.ofNanos(times[RUNS / 2]);
+  }
+
+  private static void check(int result, String call) {
+    CudaLibrary.check(result, call);
+  }
+
+  @Override
+  public void close() {
+    if (!stream.isNull()) {
+      cudart.cudaStreamSynchronize(stream);
+    }
+    NativeObjects.delete(context);
+    memory.forEach(cudart::cudaFree);
+    if (!stream.isNull()) {
+      cudart.cudaStreamDestroy(stream);
+    }
+  }
+}

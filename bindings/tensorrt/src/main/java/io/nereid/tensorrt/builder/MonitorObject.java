@@ -1,0 +1,95 @@
+package io.nereid.tensorrt.builder;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_BOOLEAN;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+import io.nereid.tensorrt.NativeInterface;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
+import java.util.Optional;
+import org.bytedeco.tensorrt.nvinfer.IProgressMonitor;
+
+/** Hands what TensorRT tells of a build to a {@link BuildProgress}. */
+final class MonitorObject implements AutoCloseable {
+
+  private static final System.Logger LOGGER = System.getLogger("io.nereid.tensorrt.builder");
+
+  private static final NativeInterface.Type TYPE =
+      new NativeInterface.Type("IProgressMonitor", "_ZTIN8nvinfer15v_1_016IProgressMonitorE", 1, 0);
+
+  private static final long LONGEST_NAME = 1 << 16;
+
+  private final BuildProgress progress;
+  private final NativeInterface object;
+
+  MonitorObject(BuildProgress progress) {
+    this.progress = progress;
+    MethodHandles.Lookup lookup = MethodHandles.lookup();
+    object =
+        new NativeInterface(
+            TYPE,
+            NativeInterface.function(
+                lookup, this, "started", FunctionDescriptor.ofVoid(ADDRESS, ADDRESS, JAVA_INT)),
+            NativeInterface.function(
+                lookup, this, "step", FunctionDescriptor.of(JAVA_BOOLEAN, ADDRESS, JAVA_INT)),
+            NativeInterface.function(lookup, this, "finished", FunctionDescriptor.ofVoid(ADDRESS)));
+  }
+
+  /** What TensorRT is given; valid until this is closed. */
+  IProgressMonitor object() {
+    return new IProgressMonitor(object.address());
+  }
+
+  /** Where it is. */
+  long address() {
+    return object.address().address();
+  }
+
+  /** After the build. */
+  @Override
+  public void close() {
+    object.close();
+  }
+
+  // ---- Called by TensorRT, from threads of its own: nothing may be thrown out of these
+  // -----------
+
+  private void started(MemorySegment phase, MemorySegment parent, int steps) {
+    try {
+      Optional<String> of =
+          parent.equals(MemorySegment.NULL) ? Optional.empty() : Optional.of(text(parent));
+      progress.started(text(phase), of, steps);
+    } catch (Throwable t) {
+      tell(t);
+    }
+  }
+
+  private boolean step(MemorySegment phase, int step) {
+    try {
+      return progress.step(text(phase), step);
+    } catch (Throwable t) {
+      tell(t);
+      return true;
+    }
+  }
+
+  private void finished(MemorySegment phase) {
+    try {
+      progress.finished(text(phase));
+    } catch (Throwable t) {
+      tell(t);
+    }
+  }
+
+  @SuppressWarnings("restricted")
+  private static String text(MemorySegment string) {
+    return string.reinterpret(LONGEST_NAME).getString(0);
+  }
+
+  /** A bar that fails must not fail the build. */
+  private static void tell(Throwable t) {
+    LOGGER.log(System.Logger.Level.WARNING, "showing a build's progress failed", t);
+  }
+}

@@ -1,0 +1,167 @@
+package io.nereid.tensorrt.builder;
+
+import io.nereid.NereidException;
+import io.nereid.StatusCode;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.bytedeco.tensorrt.global.nvinfer.OptProfileSelector;
+import org.bytedeco.tensorrt.nvinfer.Dims64;
+import org.bytedeco.tensorrt.nvinfer.IBuilder;
+import org.bytedeco.tensorrt.nvinfer.IBuilderConfig;
+import org.bytedeco.tensorrt.nvinfer.INetworkDefinition;
+import org.bytedeco.tensorrt.nvinfer.IOptimizationProfile;
+import org.bytedeco.tensorrt.nvinfer.ITensor;
+
+/** Gives TensorRT the optimisation profiles, after a look at whether they fit the network. */
+final class Profiles {
+
+  /**
+   * An input of a network.
+   *
+   * @param dims -1 where any size goes
+   * @param shape whether its values decide on shapes; then ranges are of values
+   */
+  record NetworkInput(String name, List<Long> dims, boolean shape) {
+
+    NetworkInput {
+      dims = List.copyOf(dims);
+    }
+
+    boolean needsRange() {
+      return shape || dims.contains(-1L);
+    }
+  }
+
+  private Profiles() {}
+
+  static void add(
+      IBuilder builder,
+      IBuilderConfig config,
+      INetworkDefinition network,
+      List<List<ShapeRange>> profiles) {
+    Map<String, NetworkInput> inputs = inputs(network);
+    check(inputs, profiles);
+    for (int i = 0; i < profiles.size(); i++) {
+      IOptimizationProfile profile = builder.createOptimizationProfile();
+      boolean taken = profile != null;
+      for (ShapeRange range : profiles.get(i)) {
+        taken = taken && set(profile, range, inputs.get(range.input()).shape());
+      }
+      if (!taken || config.addOptimizationProfile(profile) < 0) {
+        throw new NereidException(
+            StatusCode.INVALID_ARGUMENT,
+            "TensorRT does not take the shapes of optimisation profile "
+                + i
+                + ", "
+                + profiles.get(i));
+      }
+    }
+  }
+
+  /** Throws unless each profile has a range that fits for each input that needs one. */
+  static void check(Map<String, NetworkInput> inputs, List<List<ShapeRange>> profiles) {
+    List<List<ShapeRange>> all = profiles.isEmpty() ? List.of(List.of()) : profiles;
+    for (List<ShapeRange> ranges : all) {
+      for (ShapeRange range : ranges) {
+        NetworkInput input = inputs.get(range.input());
+        if (input == null) {
+          throw wrong(
+              "expected shapes of the inputs " + inputs.keySet() + ", got '" + range.input() + "'");
+        }
+        if (!input.shape()) {
+          checkFits(input, range);
+        }
+      }
+      List<String> named = ranges.stream().map(ShapeRange::input).toList();
+      for (NetworkInput input : inputs.values()) {
+        if (input.needsRange() && !named.contains(input.name())) {
+          throw wrong(
+              "input '"
+                  + input.name()
+                  + "' has the shape "
+                  + input.dims()
+                  + (input.shape() ? ", whose values decide on shapes" : "")
+                  + ": expected --shapes "
+                  + input.name()
+                  + "=MIN:OPT:MAX with it"
+                  + (profiles.size() > 1 ? " in each profile" : ""));
+        }
+      }
+    }
+  }
+
+  private static void checkFits(NetworkInput input, ShapeRange range) {
+    boolean fits = input.dims().size() == range.opt().size();
+    for (int i = 0; fits && i < input.dims().size(); i++) {
+      long dim = input.dims().get(i);
+      boolean fixed = range.min().get(i) == dim && range.max().get(i) == dim;
+      fits = dim < 0 ? range.min().get(i) >= 0 : fixed;
+    }
+    if (!fits) {
+      throw wrong(
+          "expected shapes of "
+              + input.dims()
+              + " for input '"
+              + input.name()
+              + "', got "
+              + range.min()
+              + ":"
+              + range.opt()
+              + ":"
+              + range.max());
+    }
+  }
+
+  private static Map<String, NetworkInput> inputs(INetworkDefinition network) {
+    Map<String, NetworkInput> inputs = new LinkedHashMap<>();
+    for (int i = 0; i < network.getNbInputs(); i++) {
+      ITensor input = network.getInput(i);
+      NetworkInput described =
+          new NetworkInput(input.getName(), list(input.getDimensions()), input.isShapeTensor());
+      inputs.put(described.name(), described);
+    }
+    return inputs;
+  }
+
+  private static boolean set(IOptimizationProfile profile, ShapeRange range, boolean shape) {
+    return set(profile, range.input(), OptProfileSelector.kMIN, range.min(), shape)
+        && set(profile, range.input(), OptProfileSelector.kOPT, range.opt(), shape)
+        && set(profile, range.input(), OptProfileSelector.kMAX, range.max(), shape);
+  }
+
+  private static boolean set(
+      IOptimizationProfile profile,
+      String input,
+      OptProfileSelector which,
+      List<Long> values,
+      boolean shape) {
+    if (shape) {
+      int[] ints = values.stream().mapToInt(Math::toIntExact).toArray();
+      return profile.setShapeValues(input, which, ints, ints.length);
+    }
+    return profile.setDimensions(input, which, dims(values));
+  }
+
+  static Dims64 dims(List<Long> values) {
+    Dims64 dims = new Dims64();
+    dims.nbDims(values.size());
+    for (int i = 0; i < values.size(); i++) {
+      dims.d(i, values.get(i));
+    }
+    return dims;
+  }
+
+  static List<Long> list(Dims64 dims) {
+    List<Long> values = new ArrayList<>();
+    for (int i = 0; i < dims.nbDims(); i++) {
+      values.add(dims.d(i));
+    }
+    return values;
+  }
+
+  private static NereidException wrong(String message) {
+    return new NereidException(StatusCode.INVALID_ARGUMENT, message);
+  }
+}
