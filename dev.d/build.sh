@@ -38,7 +38,7 @@ product_is_current() {
   [[ -e $stamp && -e $jar ]] || return 1
   local newer
   newer=$(cd "$root" && find pom.xml proto/pom.xml proto/src perf/pom.xml perf/src/main bindings/runtime/pom.xml \
-    bindings/runtime/src/main server/pom.xml server/src/main CMakeLists.txt CMakePresets.json \
+    bindings/runtime/src/main bindings/tensorrt/pom.xml bindings/tensorrt/src/main server/pom.xml server/src/main CMakeLists.txt CMakePresets.json \
     cmake native/CMakeLists.txt native/nereid.map native/include native/src \
     -newer "$stamp" -print -quit)
   [[ -z $newer ]]

@@ -1,0 +1,135 @@
+# shellcheck shell=bash
+# Makes the bundle that verifies Nereid on a machine with a GPU and nothing else: no network, no Java,
+# no TensorRT. Sourced by ./dev after dist.sh.
+
+gpu_bundle=$root/build/gpu-bundle
+# What does not change from build to build, 1.7 GB of it: packed once.
+gpu_cache=$root/build/gpu-cache
+readonly gpu_part=60m
+# 19 takes half an hour on two processors and saves a tenth against 12, which takes five minutes.
+gpu_level=${GPU_BUNDLE_LEVEL:-19}
+# Of TensorRT; the lean and dispatch runtimes and the parsers of other formats are left out.
+readonly gpu_tensorrt=(libnvinfer.so.10 libnvinfer_plugin.so.10 libnvinfer_vc_plugin.so.10
+  libnvonnxparser.so.10 'libnvinfer_builder_resource.so.*')
+
+gpu_version() { sed -n "s|^ *<$1>\(.*\)</$1>\$|\1|p" "$root/pom.xml" | head -n 1; }
+
+# Fetches one of JavaCPP's jars with NVIDIA's own libraries; nothing else asks for them. Prints its path.
+gpu_redist() {
+  local artifact=$1 version=$2 name repository=${GPU_MAVEN_REPOSITORY:-$HOME/.m2/repository}
+  name=$artifact-$version-$dist_platform-redist.jar
+  name=$repository/org/bytedeco/$artifact/$version/$name
+  if [[ ! -e $name ]]; then
+    say "Fetching $artifact $version with NVIDIA's libraries ..."
+    run_maven --no-transfer-progress --quiet --non-recursive "-Dmaven.repo.local=$repository" \
+      dependency:get -Dtransitive=false \
+      "-Dartifact=org.bytedeco:$artifact:$version:jar:$dist_platform-redist" >&2
+  fi
+  printf '%s\n' "$name"
+}
+
+# The C runtime of CUDA: the machine's own where there is one, else out of a jar of 2 GB.
+gpu_cudart() {
+  local to=$1 found jar
+  for found in "${CUDA_HOME:-/usr/local/cuda}"/lib64/libcudart.so.12 \
+    /usr/local/cuda-12*/lib64/libcudart.so.12; do
+    if [[ -e $found ]]; then
+      cp --dereference "$found" "$to"
+      return
+    fi
+  done
+  jar=$(gpu_redist cuda "$(gpu_version javacpp-cuda.version)")
+  unzip -q -o -j "$jar" '*/libcudart.so.12' -d "$to"
+}
+
+# TensorRT and CUDA's runtime, packed; the name has the version and the level.
+gpu_pack_tensorrt() {
+  local archive=$1 stage=$gpu_cache/stage jar
+  [[ ! -e $archive ]] || return 0
+  rm -rf "$stage"
+  mkdir -p "$stage/tensorrt"
+  jar=$(gpu_redist tensorrt "$(gpu_version javacpp-tensorrt.version)")
+  unzip -q -o -j "$jar" "${gpu_tensorrt[@]/#/*/}" -d "$stage/tensorrt"
+  gpu_cudart "$stage/tensorrt"
+  chmod u+rw,go+r "$stage/tensorrt"/*
+  find "$stage/tensorrt" -type f -printf '%11s %f\n' >&2
+  say "Packing them at level $gpu_level ..."
+  tar --create --directory "$stage" --owner=0 --group=0 --numeric-owner tensorrt |
+    zstd --quiet "-$gpu_level" --threads=0 --force -o "$archive.new"
+  mv "$archive.new" "$archive"
+  rm -rf "$stage"
+}
+
+# Java, the jars, the launchers and the script: what changes from build to build.
+gpu_pack_nereid() {
+  local archive=$1 stage=$gpu_bundle/stage home=$gpu_bundle/stage/nereid
+  rm -rf "$stage"
+  mkdir -p "$home/lib" "$home/gpu" "$home/examples" "$home/bin"
+  cp "$root"/gpu/target/lib/*.jar "$root/gpu/target/nereid-gpu.jar" "$home/lib"
+  cp "$root/gpu/verify" "$home/gpu"
+  cp -r "$root/examples/models" "$home/examples"
+  dist_runtime "$home"
+  dist_cxx_runtime_of "$home"
+  tar --create --directory "$stage/nereid" --owner=0 --group=0 --numeric-owner . |
+    zstd --quiet "-$gpu_level" --threads=0 --force -o "$archive"
+  rm -rf "$stage"
+}
+
+# For machines without the C++ runtime.
+dist_cxx_runtime_of() {
+  local to=$1 library
+  mkdir -p "$to/cxx"
+  for library in libstdc++.so.6 libgcc_s.so.1; do
+    cp --dereference "$("${CXX:-c++}" -print-file-name=$library)" "$to/cxx"
+  done
+}
+
+# The program that unpacks, with its libraries: a bare machine has none.
+gpu_unpacker() {
+  local to=$1
+  mkdir -p "$to/zstd"
+  cp --dereference "$(command -v zstd)" "$to/zstd/zstd"
+  ldd "$to/zstd/zstd" | awk '$3 ~ /lib(zstd|lz4|lzma|z)\.so/ { print $3 }' |
+    xargs -r cp --dereference -t "$to/zstd"
+}
+
+cmd_gpu_bundle() {
+  has zstd || die "needs zstd: install it"
+  has unzip || die "needs unzip: install it"
+  require "${tools_build[@]}"
+  local tensorrt
+  tensorrt=$gpu_cache/tensorrt-$(gpu_version javacpp-tensorrt.version)-$gpu_level.tar.zst
+  mkdir -p "$gpu_cache"
+  rm -rf "$gpu_bundle"
+  mkdir -p "$gpu_bundle"
+  rm -rf "$root/gpu/target/lib" # what an earlier build needed must not be packed
+  run_maven --no-transfer-progress --quiet -DskipTests -Dmaven.test.skip --projects gpu --also-make \
+    package >&2
+  gpu_pack_tensorrt "$tensorrt"
+  gpu_pack_nereid "$gpu_bundle/nereid.tar.zst"
+  (
+    cd "$gpu_bundle"
+    # Two archives: who has the first on the machine brings only the second anew.
+    split --bytes=$gpu_part --numeric-suffixes --suffix-length=2 "$tensorrt" tensorrt.part-
+    split --bytes=$gpu_part --numeric-suffixes --suffix-length=2 nereid.tar.zst nereid.part-
+    rm nereid.tar.zst
+  )
+  gpu_unpacker "$gpu_bundle"
+  cp "$root/gpu/unpack" "$gpu_bundle/unpack"
+  (
+    cd "$gpu_bundle"
+    find . -type f -printf '%P\n' | sort | xargs sha256sum >../gpu-bundle.sums
+    mv ../gpu-bundle.sums SHA256SUMS
+    du -b -- * | sort -k 2 | awk '{ printf "%11d %s\n", $1, $2 }' >&2
+  )
+  say "The bundle is ${gpu_bundle#"$PWD/"}: bring all of it, in any order, into one directory there;"
+  say "then './unpack DIRECTORY' and 'DIRECTORY/gpu/verify'."
+}
+
+# The suite, in the tree.
+cmd_gpu() {
+  require "${tools_build[@]}"
+  run_maven --no-transfer-progress --quiet -DskipTests -Dmaven.test.skip --projects gpu --also-make \
+    package >&2
+  JAVA_HOME=$(find_jdk) exec "$root/gpu/verify" "$@"
+}

@@ -1,0 +1,243 @@
+package io.nereid.gpu;
+
+import io.nereid.tensorrt.CudaLibrary;
+import io.nereid.tensorrt.NativeObjects;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import org.bytedeco.cuda.cudart.CUgraphExec_st;
+import org.bytedeco.cuda.cudart.CUgraph_st;
+import org.bytedeco.cuda.cudart.CUstream_st;
+import org.bytedeco.cuda.global.cudart;
+import org.bytedeco.javacpp.Pointer;
+import org.bytedeco.javacpp.PointerScope;
+import org.bytedeco.tensorrt.global.nvinfer;
+import org.bytedeco.tensorrt.global.nvinfer.OptProfileSelector;
+import org.bytedeco.tensorrt.nvinfer.Dims64;
+import org.bytedeco.tensorrt.nvinfer.ICudaEngine;
+import org.bytedeco.tensorrt.nvinfer.IExecutionContext;
+import org.bytedeco.tensorrt.nvinfer.ILogger;
+import org.bytedeco.tensorrt.nvinfer.IRuntime;
+
+/**
+ * What everything else is held against: a loop that enqueues one engine again and again and does
+ * nothing else. One thread; each context has a stream, page-locked memory and device memory of its
+ * own, and is given its next batch when the last one is done. It shares no code with the backend.
+ */
+final class BareLoop implements AutoCloseable {
+
+  /**
+   * How the loop runs.
+   *
+   * @param rows of a batch
+   * @param contexts batches under way
+   * @param copies whether inputs go to the device and outputs come back with each batch
+   * @param graph whether a batch is one launch of a CUDA graph
+   */
+  record Way(int rows, int contexts, boolean copies, boolean graph) {
+
+    @Override
+    public String toString() {
+      return "batches of "
+          + rows
+          + ", "
+          + contexts
+          + " contexts"
+          + (copies ? "" : ", no copies")
+          + (graph ? ", CUDA graphs" : "");
+    }
+  }
+
+  private static final int WARM_UPS = 20;
+
+  private final PointerScope scope = new PointerScope();
+  private final ILogger logger = new Silent();
+  private final IRuntime runtime;
+  private final ICudaEngine engine;
+
+  /** Errors of TensorRT come out as results; what else it says is of no interest here. */
+  private static final class Silent extends ILogger {
+    @Override
+    public void log(Severity severity, String message) {
+      if (severity.intern().value <= Severity.kERROR.value) {
+        System.err.println("TensorRT: " + message);
+      }
+    }
+  }
+
+  /** Loads a plan. */
+  BareLoop(Path plan) throws IOException {
+    runtime = made(nvinfer.createInferRuntime(logger), "a runtime");
+    try (FileChannel channel = FileChannel.open(plan, StandardOpenOption.READ);
+        Arena arena = Arena.ofConfined()) {
+      MemorySegment bytes = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena);
+      engine =
+          made(
+              runtime.deserializeCudaEngine(new Address(bytes.address()), bytes.byteSize()),
+              "an engine of " + plan);
+    }
+  }
+
+  /** JavaCPP's view of memory that is not its own. */
+  private static final class Address extends Pointer {
+    Address(long where) {
+      address = where;
+    }
+  }
+
+  private static <T extends Pointer> T made(T object, String what) {
+    if (object == null || object.isNull()) {
+      throw new IllegalStateException("TensorRT could not make " + what);
+    }
+    return object;
+  }
+
+  static void check(int result, String call) {
+    CudaLibrary.check(result, call);
+  }
+
+  /** Rows a second. */
+  double rowsPerSecond(Way way, double seconds) {
+    List<Slot> slots = new ArrayList<>();
+    try {
+      for (int i = 0; i < way.contexts(); i++) {
+        slots.add(new Slot(way));
+      }
+      for (int i = 0; i < WARM_UPS; i++) {
+        slots.get(i % slots.size()).next();
+      }
+      slots.forEach(Slot::await);
+      long startNs = System.nanoTime();
+      long endNs = startNs + (long) (seconds * 1e9);
+      long batches = 0;
+      while (System.nanoTime() < endNs) {
+        Slot slot = slots.get((int) (batches++ % slots.size()));
+        slot.await();
+        slot.next();
+      }
+      slots.forEach(Slot::await);
+      return batches * way.rows() / ((System.nanoTime() - startNs) / 1e9);
+    } finally {
+      slots.forEach(Slot::close);
+    }
+  }
+
+  /** One batch under way. */
+  private final class Slot implements AutoCloseable {
+    private final Way way;
+    private final IExecutionContext context;
+    private final CUstream_st stream = new CUstream_st();
+    private final List<Pointer> device = new ArrayList<>();
+    private final List<Pointer> host = new ArrayList<>();
+    private final List<Long> sizes = new ArrayList<>();
+    private CUgraphExec_st graph;
+
+    Slot(Way way) {
+      this.way = way;
+      context = made(engine.createExecutionContext(), "an execution context");
+      check(
+          cudart.cudaStreamCreateWithFlags(stream, cudart.cudaStreamNonBlocking),
+          "cudaStreamCreateWithFlags");
+      // These plans have one input and one output.
+      input(Graph.INPUT);
+      memory(Graph.OUTPUT, context.getTensorShape(Graph.OUTPUT));
+      if (way.graph()) {
+        capture();
+      }
+    }
+
+    private void input(String name) {
+      Dims64 dims = engine.getProfileShape(name, 0, OptProfileSelector.kOPT);
+      dims.d(0, way.rows());
+      if (!context.setInputShape(name, dims)) {
+        throw new IllegalStateException("TensorRT does not take batches of " + way.rows());
+      }
+      memory(name, dims);
+    }
+
+    private void memory(String name, Dims64 dims) {
+      long size = engine.getTensorBytesPerComponent(name);
+      for (int i = 0; i < dims.nbDims(); i++) {
+        size *= dims.d(i);
+      }
+      Pointer onDevice = new Pointer();
+      check(cudart.cudaMalloc(onDevice, size), "cudaMalloc");
+      device.add(onDevice);
+      check(cudart.cudaMemsetAsync(onDevice, 0, size, stream), "cudaMemsetAsync");
+      Pointer onHost = new Pointer();
+      check(cudart.cudaHostAlloc(onHost, size, cudart.cudaHostAllocDefault), "cudaHostAlloc");
+      host.add(onHost);
+      sizes.add(size);
+      if (!context.setTensorAddress(name, onDevice)) {
+        throw new IllegalStateException("TensorRT does not take memory for " + name);
+      }
+    }
+
+    /** TensorRT wants one execution of a shape before it is captured. */
+    private void capture() {
+      enqueue();
+      await();
+      check(
+          cudart.cudaStreamBeginCapture(stream, cudart.cudaStreamCaptureModeThreadLocal),
+          "cudaStreamBeginCapture");
+      enqueue();
+      CUgraph_st captured = new CUgraph_st();
+      check(cudart.cudaStreamEndCapture(stream, captured), "cudaStreamEndCapture");
+      graph = new CUgraphExec_st();
+      check(cudart.cudaGraphInstantiate(graph, captured, 0), "cudaGraphInstantiate");
+      check(cudart.cudaGraphDestroy(captured), "cudaGraphDestroy");
+    }
+
+    void next() {
+      if (graph == null) {
+        enqueue();
+      } else {
+        check(cudart.cudaGraphLaunch(graph, stream), "cudaGraphLaunch");
+      }
+    }
+
+    private void enqueue() {
+      if (way.copies()) {
+        copy(device.get(0), host.get(0), sizes.get(0), cudart.cudaMemcpyHostToDevice);
+      }
+      if (!context.enqueueV3(stream)) {
+        throw new IllegalStateException("enqueueV3 failed");
+      }
+      if (way.copies()) {
+        copy(host.get(1), device.get(1), sizes.get(1), cudart.cudaMemcpyDeviceToHost);
+      }
+    }
+
+    private void copy(Pointer to, Pointer from, long size, int kind) {
+      check(cudart.cudaMemcpyAsync(to, from, size, kind, stream), "cudaMemcpyAsync");
+    }
+
+    void await() {
+      check(cudart.cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+    }
+
+    @Override
+    public void close() {
+      cudart.cudaStreamSynchronize(stream);
+      if (graph != null) {
+        cudart.cudaGraphExecDestroy(graph);
+      }
+      NativeObjects.delete(context);
+      device.forEach(cudart::cudaFree);
+      host.forEach(cudart::cudaFreeHost);
+      cudart.cudaStreamDestroy(stream);
+    }
+  }
+
+  @Override
+  public void close() {
+    NativeObjects.delete(engine);
+    NativeObjects.delete(runtime);
+    scope.close();
+  }
+}

@@ -1,0 +1,182 @@
+package io.nereid.gpu;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import io.nereid.Nereid;
+import io.nereid.NereidException;
+import io.nereid.StatusCode;
+import io.nereid.tensorrt.CudaLibrary;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import org.bytedeco.cuda.global.cudart;
+import org.bytedeco.javacpp.Pointer;
+import org.bytedeco.javacpp.SizeTPointer;
+
+/** What goes wrong is said, and costs nothing else. */
+final class FailureChecks {
+
+  /** Left when the device's memory is taken away. */
+  private static final long SPARE_BYTES = 48L << 20;
+
+  private static final int CYCLES = 20;
+  private static final int REQUESTS_PER_CYCLE = 500;
+
+  /** CUDA keeps some memory for itself, which grows in steps of 2 MiB. */
+  private static final long DEVICE_BAR_BYTES = 8L << 20;
+
+  private static final double RESIDENT_BAR = 1.05;
+
+  private FailureChecks() {}
+
+  /** Plans that are none. */
+  static void refusals(Workbench bench, Report report) throws IOException {
+    bench.build(Plans.mlp(), "");
+    byte[] plan = Files.readAllBytes(bench.planFile(Plans.MLP));
+    refused(bench, report, "half of a plan", Arrays.copyOf(plan, plan.length / 2));
+    refused(bench, report, "no plan at all", "this is no plan".getBytes(US_ASCII));
+    refused(bench, report, "an empty file", new byte[0]);
+  }
+
+  private static void refused(Workbench bench, Report report, String what, byte[] bytes)
+      throws IOException {
+    Path file = bench.planFile("broken");
+    Files.createDirectories(file.getParent());
+    Files.write(file, bytes);
+    bench.configure("broken", bench.built().get(Plans.MLP).signature(), "");
+    try (Nereid nereid = bench.serve(Plans.MLP)) {
+      String message = failure(nereid, "broken");
+      // The process lives, and what was served before still is.
+      Graph graph = Plans.graph(Plans.MLP);
+      float[] answer = Rows.infer(nereid.model(Plans.MLP), graph, Rows.random(graph, 1));
+      report.verify(
+          what,
+          !message.isEmpty() && answer.length == graph.outputElements(),
+          message.isEmpty() ? "it was loaded" : message,
+          "refused with a reason, others served on");
+    }
+  }
+
+  /** Empty if it loads. */
+  private static String failure(Nereid nereid, String model) {
+    try {
+      nereid.repository().load(model);
+      return "";
+    } catch (NereidException e) {
+      return e.code() + ": " + e.getMessage();
+    }
+  }
+
+  /** The device's memory is used up by others: the load fails, and works later. */
+  static void outOfMemory(Workbench bench, Report report) throws IOException {
+    bench.build(Plans.resNet(), "");
+    bench.build(Plans.mlp(), "");
+    try (Nereid nereid = bench.serve(Plans.MLP)) {
+      List<Pointer> taken = take();
+      String message;
+      try {
+        message = failure(nereid, Plans.RESNET);
+      } finally {
+        taken.forEach(cudart::cudaFree);
+      }
+      report.verify(
+          "no memory for a model",
+          message.startsWith(StatusCode.RESOURCE_EXHAUSTED.name()),
+          message.isEmpty() ? "it was loaded" : message,
+          "RESOURCE_EXHAUSTED with a reason");
+      String later = failure(nereid, Plans.RESNET);
+      report.verify(
+          "when there is memory again",
+          later.isEmpty(),
+          later.isEmpty() ? "loaded" : later,
+          "loaded");
+      Graph graph = Plans.graph(Plans.MLP);
+      float[] answer = Rows.infer(nereid.model(Plans.MLP), graph, Rows.random(graph, 1));
+      report.verify(
+          "the model beside it",
+          answer.length == graph.outputElements(),
+          answer.length + " values",
+          "served all along");
+    }
+  }
+
+  /** Takes the device's memory in smaller and smaller pieces, down to a rest. */
+  private static List<Pointer> take() {
+    List<Pointer> taken = new ArrayList<>();
+    long piece = freeBytes() - SPARE_BYTES;
+    while (freeBytes() > SPARE_BYTES + (2 << 20) && piece > 1 << 20) {
+      Pointer pointer = new Pointer();
+      if (cudart.cudaMalloc(pointer, piece) == cudart.cudaSuccess) {
+        taken.add(pointer);
+        piece = Math.min(piece, freeBytes() - SPARE_BYTES);
+      } else {
+        cudart.cudaGetLastError(); // it stays in the thread otherwise
+        piece /= 2;
+      }
+    }
+    return taken;
+  }
+
+  private static long freeBytes() {
+    try (SizeTPointer free = new SizeTPointer(1);
+        SizeTPointer total = new SizeTPointer(1)) {
+      CudaLibrary.check(cudart.cudaMemGetInfo(free, total), "cudaMemGetInfo");
+      return free.get();
+    }
+  }
+
+  /** The model comes and goes, and takes what it took with it. */
+  static void leaks(Workbench bench, Report report) throws IOException {
+    bench.build(Plans.convolutions(bench), "");
+    bench.build(Plans.mlp(), "");
+    Graph graph = Plans.graph(Plans.CONVOLUTIONS);
+    double[] row = Rows.random(graph, 3);
+    long free = 0;
+    long resident = 0;
+    try (Nereid nereid = bench.serve(Plans.MLP)) {
+      for (int cycle = 0; cycle < CYCLES; cycle++) {
+        nereid.repository().load(Plans.CONVOLUTIONS);
+        for (int i = 0; i < REQUESTS_PER_CYCLE; i++) {
+          Rows.infer(nereid.model(Plans.CONVOLUTIONS), graph, row);
+        }
+        nereid.repository().unload(Plans.CONVOLUTIONS);
+        if (cycle == CYCLES / 4) { // what is made once is there by now
+          System.gc();
+          free = freeBytes();
+          resident = residentBytes();
+        }
+      }
+      System.gc();
+      long leaked = free - freeBytes();
+      report.verify(
+          CYCLES * REQUESTS_PER_CYCLE + " requests, " + CYCLES + " loads: device memory",
+          leaked <= DEVICE_BAR_BYTES,
+          mib(leaked) + " less is free than after a quarter",
+          "<= " + mib(DEVICE_BAR_BYTES));
+      double growth = residentBytes() / (double) resident;
+      report.verify(
+          "resident memory",
+          growth <= RESIDENT_BAR,
+          String.format(Locale.ROOT, "%.3f times that after a quarter, %s", growth, mib(resident)),
+          "<= " + RESIDENT_BAR + " times");
+      ServingChecks.empty(report, nereid);
+    }
+  }
+
+  private static long residentBytes() throws IOException {
+    for (String line : Files.readAllLines(Path.of("/proc/self/status"))) {
+      if (line.startsWith("VmRSS:")) {
+        return Long.parseLong(line.replaceAll("[^0-9]", "")) << 10;
+      }
+    }
+    throw new IOException("expected VmRSS in /proc/self/status, found none");
+  }
+
+  private static String mib(long bytes) {
+    return String.format(Locale.ROOT, "%.1f MiB", bytes / (double) (1 << 20));
+  }
+}

@@ -1,0 +1,81 @@
+package io.nereid.gpu;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
+
+import io.nereid.InferRequest;
+import io.nereid.InferResponse;
+import io.nereid.Model;
+import io.nereid.Tensor;
+import java.lang.foreign.MemorySegment;
+import java.util.random.RandomGenerator;
+import java.util.random.RandomGeneratorFactory;
+
+/** Rows of input for a graph, and how far answers are from what they should be. */
+final class Rows {
+
+  private Rows() {}
+
+  /** One row of random numbers, of bytes as numbers from 0 to 255; the same for the same seed. */
+  static double[] random(Graph graph, long seed) {
+    RandomGenerator random = RandomGeneratorFactory.of("L64X128MixRandom").create(seed);
+    double[] row = new double[graph.inputElements()];
+    for (int i = 0; i < row.length; i++) {
+      // Through float: what is sent is what the reference takes.
+      row[i] = graph.bytes() ? random.nextInt(256) : (float) random.nextGaussian();
+    }
+    return row;
+  }
+
+  static long[] shape(Graph graph, int rows) {
+    long[] shape = new long[graph.input().size() + 1];
+    shape[0] = rows;
+    for (int i = 1; i < shape.length; i++) {
+      shape[i] = graph.input().get(i - 1);
+    }
+    return shape;
+  }
+
+  /** A request with these rows in page-locked memory. */
+  static InferRequest request(Model model, Graph graph, double[]... rows) {
+    InferRequest request = model.newRequest();
+    Tensor input = request.allocateInput(Graph.INPUT, shape(graph, rows.length));
+    MemorySegment to = input.segment();
+    long at = 0;
+    for (double[] row : rows) {
+      for (double value : row) {
+        if (graph.bytes()) {
+          to.set(JAVA_BYTE, at++, (byte) (int) value);
+        } else {
+          to.setAtIndex(JAVA_FLOAT, at++, (float) value);
+        }
+      }
+    }
+    return request;
+  }
+
+  /** The answer to one request, all rows one after another. */
+  static float[] infer(Model model, Graph graph, double[]... rows) {
+    try (InferRequest request = request(model, graph, rows);
+        InferResponse response = request.infer()) {
+      return response.output(Graph.OUTPUT).toFloatArray();
+    }
+  }
+
+  /**
+   * The largest difference between an answer and its reference, as part of the largest value in the
+   * reference.
+   */
+  static double error(float[] answer, int row, double[] reference) {
+    double largest = 0;
+    double difference = 0;
+    for (int i = 0; i < reference.length; i++) {
+      double seen = answer[row * reference.length + i];
+      largest = Math.max(largest, Math.abs(reference[i]));
+      // What is no number differs by all there is.
+      double one = Double.isNaN(seen) ? Double.POSITIVE_INFINITY : Math.abs(seen - reference[i]);
+      difference = Math.max(difference, one);
+    }
+    return difference / largest;
+  }
+}
