@@ -355,14 +355,18 @@ void CheckSharedThreads(Slots& slots) {
   const std::array<const char*, 2> input_names{"INPUT0", "INPUT1"};
   const std::array<const OrtValue*, 2> inputs{input, input};
   const char* output_name = "OUTPUT0";
+  // Where the processors are busy the calling thread may be done before another one is woken, so
+  // this is repeated until they had their chance.
+  constexpr uint64_t kEnoughNs = 100'000;
+  constexpr int kMostRuns = 500;
   const uint64_t before_ns = worked_ns();
-  for (int i = 0; i < 5; ++i) {
+  for (int i = 0; i < kMostRuns && worked_ns() - before_ns <= kEnoughNs; ++i) {
     OrtValue* output = nullptr;
     slots.Ok(NRD_SLOT(slots, Run)(session, nullptr, input_names.data(), inputs.data(), 2,
                                   &output_name, 1, &output));
     NRD_SLOT(slots, ReleaseValue)(output);
   }
-  CHECK(worked_ns() - before_ns > 100'000);
+  CHECK(worked_ns() - before_ns > kEnoughNs);
   NRD_SLOT(slots, ReleaseSession)(session);
   NRD_SLOT(slots, ReleaseValue)(input);
 }

@@ -54,6 +54,11 @@ final class CudaStream implements AutoCloseable {
     copy(device, host, byteSize, cudart.cudaMemcpyHostToDevice);
   }
 
+  /** Copies on the device; the source must stay as it is until {@link #finish} has returned. */
+  void copyWithin(long target, long source, long byteSize) {
+    copy(target, source, byteSize, cudart.cudaMemcpyDeviceToDevice);
+  }
+
   /** Copies from the device; the bytes are there when {@link #finish} has returned. */
   void copyOut(long host, long device, long byteSize) {
     copy(host, device, byteSize, cudart.cudaMemcpyDeviceToHost);

@@ -62,6 +62,11 @@ public final class TensorRtBackend implements Backend {
   }
 
   @Override
+  public boolean takesDeviceInputs() {
+    return true;
+  }
+
+  @Override
   public Optional<ModelSignature> describe(ModelSpec spec) {
     TensorRtOptions options = TensorRtOptions.of(spec);
     Engines.Use use = Engines.use(spec.name(), options, firstDevice(spec));

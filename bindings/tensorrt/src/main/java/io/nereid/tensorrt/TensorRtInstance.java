@@ -8,6 +8,7 @@ import io.nereid.Tensor;
 import io.nereid.TensorSpec;
 import io.nereid.backend.BackendInstance;
 import io.nereid.backend.Batch;
+import io.nereid.backend.BatchRequest;
 import io.nereid.backend.ModelContext;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.MemorySegment;
@@ -212,8 +213,8 @@ final class TensorRtInstance implements BackendInstance {
   private long[][] inputShapes(Batch batch) {
     long[][] sizes = new long[bindings.inputs().size()][];
     for (int i = 0; i < sizes.length; i++) {
-      Tensor first = input(batch, 0, bindings.inputs().get(i));
-      sizes[i] = shapes.get(i).of(first.shape(), batch.size());
+      String name = bindings.inputs().get(i).tensor().name();
+      sizes[i] = shapes.get(i).of(batch.request(0).inputShape(name), batch.size());
     }
     return sizes;
   }
@@ -221,57 +222,83 @@ final class TensorRtInstance implements BackendInstance {
   /** Inputs from which shapes are computed: models with them take one request at a time. */
   private long[][] readShapeInputs(Batch batch, long[][] sizes) {
     long[][] values = new long[sizes.length][];
-    if (!bindings.hasShapeInputs()) {
-      return values;
-    }
     for (int i = 0; i < sizes.length; i++) {
       Binding input = bindings.inputs().get(i);
       if (input.tensor().onHost()) {
-        Tensor sent = input(batch, 0, input);
-        values[i] = Binding.values(sent.dataType(), sent.segment());
+        long byteSize = input.byteSize(sizes[i]);
+        bindings.ensure(input, byteSize);
+        MemorySegment host = input.host(byteSize).asSlice(0, byteSize);
+        fetch(batch.request(0), input, host);
+        values[i] = Binding.values(input.tensor().type().dataType(), host);
       }
     }
     return values;
   }
 
+  /** Brings a request's input to where TensorRT and this read it. */
+  private void fetch(BatchRequest request, Binding input, MemorySegment host) {
+    String name = input.tensor().name();
+    Optional<io.nereid.DeviceMemory> onDevice = request.deviceInput(name);
+    if (onDevice.isPresent()) {
+      stream.copyOut(host.address(), onDevice.get().address(), host.byteSize());
+      stream.finish();
+    } else {
+      host.copyFrom(request.input(name).segment());
+    }
+  }
+
   private void copyInputs(Batch batch, long[][] sizes) {
     for (int i = 0; i < sizes.length; i++) {
       Binding input = bindings.inputs().get(i);
-      long byteSize = input.byteSize(sizes[i]);
-      if (input.tensor().onHost()) {
-        bindings.ensure(input, byteSize);
-        input.host(byteSize).asSlice(0, byteSize).copyFrom(input(batch, 0, input).segment());
-      } else {
-        copyInput(batch, input, byteSize);
+      if (!input.tensor().onHost()) { // those are read already
+        copyInput(batch, input, input.byteSize(sizes[i]));
       }
     }
   }
 
   private void copyInput(Batch batch, Binding input, long byteSize) {
-    int count = batch.requestCount();
-    switch (CopyPlan.of(count, byteSize, options.copyThresholdBytes())) {
-      case NONE -> {}
-      case DIRECT ->
-          stream.copyIn(input.address(), input(batch, 0, input).segment().address(), byteSize);
-      case GATHERED -> {
-        MemorySegment gathered = input.host(byteSize);
-        long offset = 0;
-        for (int i = 0; i < count; i++) {
-          MemorySegment part = input(batch, i, input).segment();
-          MemorySegment.copy(part, 0, gathered, offset, part.byteSize());
-          offset += part.byteSize();
-        }
-        stream.copyIn(input.address(), gathered.address(), byteSize);
+    CopyPlan plan = CopyPlan.of(batch.requestCount(), byteSize, options.copyThresholdBytes());
+    if (plan == CopyPlan.NONE) {
+      return;
+    }
+    if (plan == CopyPlan.GATHERED && !hasDeviceInput(batch, input)) {
+      MemorySegment gathered = input.host(byteSize);
+      long offset = 0;
+      for (int i = 0; i < batch.requestCount(); i++) {
+        MemorySegment part = input(batch, i, input).segment();
+        MemorySegment.copy(part, 0, gathered, offset, part.byteSize());
+        offset += part.byteSize();
       }
-      case EACH -> {
-        long offset = 0;
-        for (int i = 0; i < count; i++) {
-          MemorySegment part = input(batch, i, input).segment();
-          stream.copyIn(input.address() + offset, part.address(), part.byteSize());
-          offset += part.byteSize();
-        }
+      stream.copyIn(input.address(), gathered.address(), byteSize);
+      return;
+    }
+    long offset = 0;
+    for (int i = 0; i < batch.requestCount(); i++) {
+      offset += copyPart(batch.request(i), input, offset);
+    }
+  }
+
+  private static boolean hasDeviceInput(Batch batch, Binding input) {
+    for (int i = 0; i < batch.requestCount(); i++) {
+      if (batch.request(i).deviceInput(input.tensor().name()).isPresent()) {
+        return true;
       }
     }
+    return false;
+  }
+
+  /** One request's input, from where it lies; returns its size in bytes. */
+  private long copyPart(BatchRequest request, Binding input, long offset) {
+    String name = input.tensor().name();
+    Optional<io.nereid.DeviceMemory> onDevice = request.deviceInput(name);
+    if (onDevice.isPresent()) {
+      long partBytes = onDevice.get().byteSize();
+      stream.copyWithin(input.address() + offset, onDevice.get().address(), partBytes);
+      return partBytes;
+    }
+    MemorySegment part = request.input(name).segment();
+    stream.copyIn(input.address() + offset, part.address(), part.byteSize());
+    return part.byteSize();
   }
 
   private void copyOutputs(Batch batch, long[][] outputShapes) {

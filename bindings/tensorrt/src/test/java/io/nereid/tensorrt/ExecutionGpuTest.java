@@ -19,8 +19,10 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.bytedeco.cuda.cudart.CUstream_st;
 import org.bytedeco.cuda.global.cudart;
+import org.bytedeco.javacpp.FloatPointer;
 import org.bytedeco.javacpp.Pointer;
 import org.bytedeco.javacpp.SizeTPointer;
 import org.bytedeco.tensorrt.global.nvinfer.DataType;
@@ -61,6 +63,36 @@ class ExecutionGpuTest extends GpuTest {
         Tensor y = response.output("y");
         assertEquals(2f * i, y.floatAt(y.elementCount() - 1), "request " + i + " of " + request);
       }
+    }
+  }
+
+  @Test
+  void anInputOnTheGpuIsReadThere() {
+    Model model = nereid.load(doublerSpec(doublerPlan(8), 8).build());
+    float[] values = {1, 2, 3, 4};
+    DeviceMemory.Block block = memory().allocate(16, "a test's input");
+    AtomicInteger released = new AtomicInteger();
+    try (FloatPointer sent = new FloatPointer(values);
+        InferRequest request = model.newRequest()) {
+      CudaLibrary.check(
+          cudart.cudaMemcpy(
+              new NativePointer(block.address()), sent, 16, cudart.cudaMemcpyHostToDevice),
+          "cudaMemcpy");
+      assertTrue(request.takesDeviceInputs(device().number()));
+      request.deviceInput(
+          "x",
+          new io.nereid.DeviceMemory(device().number(), block.address(), 16),
+          released::incrementAndGet,
+          1,
+          4);
+      try (InferResponse response = request.infer()) {
+        for (int i = 0; i < values.length; i++) {
+          assertEquals(2 * values[i], response.output("y").floatAt(i), "element " + i);
+        }
+      }
+      assertEquals(1, released.get());
+    } finally {
+      block.release();
     }
   }
 
