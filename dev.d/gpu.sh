@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Makes the bundle that verifies Nereid on a machine with a GPU and nothing else: no network, no Java,
-# no TensorRT. Sourced by ./dev after dist.sh.
+# NVIDIA's libraries for an image, and the bundle that verifies Nereid on a machine with a GPU and nothing
+# else: no network, no Java, no TensorRT. Sourced by ./dev after dist.sh.
 
 gpu_bundle=$root/build/gpu-bundle
 # What does not change from build to build, 1.7 GB of it: packed once.
@@ -8,9 +8,13 @@ gpu_cache=$root/build/gpu-cache
 readonly gpu_part=60m
 # 19 takes half an hour on two processors and saves a tenth against 12, which takes five minutes.
 gpu_level=${GPU_BUNDLE_LEVEL:-19}
-# Of TensorRT; the lean and dispatch runtimes and the parsers of other formats are left out.
-readonly gpu_tensorrt=(libnvinfer.so.10 libnvinfer_plugin.so.10 libnvinfer_vc_plugin.so.10
-  libnvonnxparser.so.10 'libnvinfer_builder_resource.so.*')
+# Of TensorRT, what serves plans; the lean and dispatch runtimes are left out.
+readonly gpu_serving=(libnvinfer.so.10 libnvinfer_plugin.so.10 libnvinfer_vc_plugin.so.10)
+# What builds them, most of it kernels for every architecture.
+readonly gpu_building=(libnvonnxparser.so.10 'libnvinfer_builder_resource.so.*')
+# Of JavaCPP: what calls those.
+readonly gpu_jni=(libjnijavacpp.so libjnicudart.so libjninvinfer.so libjninvinfer_plugin.so
+  libjninvonnxparser.so)
 
 gpu_version() { sed -n "s|^ *<$1>\(.*\)</$1>\$|\1|p" "$root/pom.xml" | head -n 1; }
 
@@ -42,16 +46,23 @@ gpu_cudart() {
   unzip -q -o -j "$jar" '*/libcudart.so.12' -d "$to"
 }
 
+# Puts CUDA's runtime and libraries of TensorRT into a directory.
+gpu_unpack() {
+  local to=$1 jar
+  shift
+  mkdir -p "$to"
+  jar=$(gpu_redist tensorrt "$(gpu_version javacpp-tensorrt.version)")
+  unzip -q -o -j "$jar" "${@/#/*/}" -d "$to"
+  gpu_cudart "$to"
+  chmod u+rw,go+r "$to"/*
+}
+
 # TensorRT and CUDA's runtime, packed; the name has the version and the level.
 gpu_pack_tensorrt() {
-  local archive=$1 stage=$gpu_cache/stage jar
+  local archive=$1 stage=$gpu_cache/stage
   [[ ! -e $archive ]] || return 0
   rm -rf "$stage"
-  mkdir -p "$stage/tensorrt"
-  jar=$(gpu_redist tensorrt "$(gpu_version javacpp-tensorrt.version)")
-  unzip -q -o -j "$jar" "${gpu_tensorrt[@]/#/*/}" -d "$stage/tensorrt"
-  gpu_cudart "$stage/tensorrt"
-  chmod u+rw,go+r "$stage/tensorrt"/*
+  gpu_unpack "$stage/tensorrt" "${gpu_serving[@]}" "${gpu_building[@]}"
   find "$stage/tensorrt" -type f -printf '%11s %f\n' >&2
   say "Packing them at level $gpu_level ..."
   tar --create --directory "$stage" --owner=0 --group=0 --numeric-owner tensorrt |
@@ -124,6 +135,27 @@ cmd_gpu_bundle() {
   )
   say "The bundle is ${gpu_bundle#"$PWD/"}: bring all of it, in any order, into one directory there;"
   say "then './unpack DIRECTORY' and 'DIRECTORY/gpu/verify'."
+}
+
+# What an image for GPUs has beyond the distribution that was built, in a directory: NVIDIA's libraries
+# that serve plans, and JavaCPP's unpacked, so that no start does it.
+cmd_gpu_libraries() {
+  has unzip || die "needs unzip: install it"
+  [[ $# == 1 ]] || die "gpu-libraries: expected a directory, got $# arguments"
+  local to=$1 jar jars=()
+  for jar in javacpp cuda tensorrt; do
+    jar=$(compgen -G "$root/server/target/lib/$jar-*-$dist_platform.jar") ||
+      die "gpu-libraries: the server is not built: './dev dist' builds it"
+    jars+=("$jar")
+  done
+  gpu_unpack "$to/tensorrt" "${gpu_serving[@]}"
+  mkdir -p "$to/native"
+  for jar in "${jars[@]}"; do
+    unzip -q -o -j "$jar" '*.so' -d "$to/jni"
+  done
+  mv "${gpu_jni[@]/#/$to/jni/}" "$to/native/"
+  rm -rf "$to/jni"
+  find "$to" -type f -printf '%11s %P\n' >&2
 }
 
 # The suite, in the tree.

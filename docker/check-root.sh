@@ -2,11 +2,13 @@
 # Checks the image without an engine: makes the same root with debootstrap and build-root.sh, and starts
 # in it what the Dockerfile starts, as its user, on a root that cannot be written, without capabilities
 # and with no network but a loopback.
-# Needs root, debootstrap, unshare and setpriv: docker/check-root.sh TARBALL [DEBIAN-ROOT]
+# Needs root, debootstrap, unshare and setpriv: docker/check-root.sh TARBALL [LIBRARIES]
+# With LIBRARIES, what './dev gpu-libraries' made, it is the image for GPUs.
 set -euo pipefail
 
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 tarball=${1:?expected the distribution, nereid-VERSION-linux-x86_64-jre.tar.gz}
+libraries=${2:-}
 work=$(mktemp -d)
 root=$work/root
 trap 'rm -rf "$work"' EXIT
@@ -19,11 +21,7 @@ read -ra arguments <<<"$(words "$(instruction CMD)")"
 read -ra health <<<"$(words "$(sed -n 's/^HEALTHCHECK .*CMD //p' "$here/Dockerfile")")"
 user=$(instruction USER)
 
-if [[ ${2:-} ]]; then
-  cp -a "$2" "$root"
-else
-  debootstrap --variant=minbase trixie "$root"
-fi
+debootstrap --variant=minbase trixie "$root"
 cp "$here/build-root.sh" "$tarball" "$root/"
 mkdir -p "$root/proc"
 echo "== build-root.sh"
@@ -36,6 +34,9 @@ BUILD
 unshare --net --mount --pid --fork --kill-child bash -euo pipefail "$work/build" \
   "$root" "$(basename "$tarball")"
 rm "$root/build-root.sh" "$root/$(basename "$tarball")"
+if [[ $libraries ]]; then
+  cp -r "$libraries/." "$root/opt/nereid/"
+fi
 du -sm "$root" | sed 's/\t.*/ MB in all/'
 du -sm "$root"/opt/nereid/* | sort -rn | head -n 6
 

@@ -94,7 +94,7 @@ class KubernetesTest {
   @Test
   void everyManifestHasThePublishedShape() throws IOException {
     List<String> files = new ArrayList<>(List.of("kserve/example.yaml"));
-    files.add("kserve/waiting/nereid-tensorrt.yaml");
+    files.add("kserve/nereid-tensorrt.yaml");
     for (String kustomization : List.of("", "kserve/")) {
       for (Object resource :
           (List<?>) at(only(kustomization + "kustomization.yaml"), "resources")) {
@@ -148,9 +148,9 @@ class KubernetesTest {
     parse(at(DEPLOYMENT, "spec", "template", "spec", "containers", 0, "args"));
     Map<?, ?> compose = KubernetesShape.read(Path.of("..", "docker", "compose.yaml")).getFirst();
     parse(at(compose, "services", "nereid", "command"));
-    // The runtime of a model format that is not served yet must stay out of the kustomization.
-    Map<?, ?> waiting = only("kserve/waiting/nereid-tensorrt.yaml");
-    parse(at(waiting, "spec", "containers", 0, "args"));
+    Map<?, ?> tensorrt = only("kserve/nereid-tensorrt.yaml");
+    parse(at(tensorrt, "spec", "containers", 0, "args"));
+    // What never ran must stay out of the kustomization.
     assertEquals(List.of("nereid-onnx.yaml"), at(only("kserve/kustomization.yaml"), "resources"));
   }
 
