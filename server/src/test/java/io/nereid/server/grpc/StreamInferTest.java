@@ -148,7 +148,6 @@ class StreamInferTest {
     client.send(floats("x", 1).setId("a"));
     client.send(floats("m", 1, 2).setInputs(0, input("IN", "FP32", 1, 1)).setId("b"));
     client.send(floats("m", 3).setId("c"));
-    client.send(repeat(2, 0).setInputs(0, input("IN", "INT32", 0)).setId("d"));
     ModelStreamInferResponse a = client.next();
     assertEquals("Request for unknown model: 'x' is not found", a.getErrorMessage());
     assertEquals("a", a.getInferResponse().getId());
@@ -157,6 +156,8 @@ class StreamInferTest {
     assertTrue(b.getErrorMessage().contains("Expected 4, got 8"), b.getErrorMessage());
     assertEquals("b", b.getInferResponse().getId());
     assertEquals("c", client.nextGood().getId());
+    // Only now: a decoupled model's answers wait for no other's.
+    client.send(repeat(2, 0).setInputs(0, input("IN", "INT32", 0)).setId("d"));
     ModelStreamInferResponse d = client.next();
     assertTrue(d.getErrorMessage().contains("as many elements in DELAY"), d.getErrorMessage());
     assertEquals("d", d.getInferResponse().getId());
