@@ -41,11 +41,14 @@ final class BuildChecks {
   private static String text(BuiltEngine engine) {
     return String.format(
         Locale.ROOT,
-        "%.1f s, %d layers, %.1f MiB, %.3f ms",
+        "%.1f s, %d layers, %.1f MiB, %s",
         engine.buildTime().toMillis() / 1e3,
         engine.layerCount(),
         engine.planBytes() / (double) (1 << 20),
-        engine.latency().toNanos() / 1e6);
+        engine
+            .latency()
+            .map(latency -> String.format(Locale.ROOT, "%.3f ms", latency.toNanos() / 1e6))
+            .orElse("time not measured"));
   }
 
   /** The command as a user gives it, in a process of its own. */

@@ -1,5 +1,6 @@
 package io.nereid.gpu;
 
+import io.nereid.tensorrt.builder.BuildScope;
 import io.nereid.tensorrt.builder.NetworkSource;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,7 +14,6 @@ import org.bytedeco.tensorrt.global.nvinfer.ReduceOperation;
 import org.bytedeco.tensorrt.global.nvinfer.ScaleMode;
 import org.bytedeco.tensorrt.nvinfer.Dims64;
 import org.bytedeco.tensorrt.nvinfer.IConvolutionLayer;
-import org.bytedeco.tensorrt.nvinfer.ILogger;
 import org.bytedeco.tensorrt.nvinfer.INetworkDefinition;
 import org.bytedeco.tensorrt.nvinfer.IPoolingLayer;
 import org.bytedeco.tensorrt.nvinfer.ISoftMaxLayer;
@@ -33,7 +33,7 @@ record GraphNetwork(Graph graph) implements NetworkSource {
   }
 
   @Override
-  public void define(INetworkDefinition network, ILogger logger) {
+  public void define(INetworkDefinition network, BuildScope scope) {
     List<Integer> shape = new ArrayList<>(List.of(-1));
     shape.addAll(graph.input());
     DataType type = graph.bytes() ? DataType.kUINT8 : DataType.kFLOAT;

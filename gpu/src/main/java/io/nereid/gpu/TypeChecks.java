@@ -61,7 +61,7 @@ final class TypeChecks {
   }
 
   private static NetworkSource identity(nvinfer.DataType type) {
-    return (network, logger) -> {
+    return (network, scope) -> {
       Dims64 dims = new Dims64().nbDims(2).d(0, -1).d(1, WIDTH);
       ITensor input = network.addInput("data", type, dims);
       // TensorRT takes and gives bytes only by way of floating-point numbers.
@@ -102,7 +102,7 @@ final class TypeChecks {
     Plan plan =
         new Plan(
             "non_zero",
-            (network, logger) -> {
+            (network, scope) -> {
               Dims64 dims = new Dims64().nbDims(1).d(0, 8);
               ITensor input = network.addInput("data", nvinfer.DataType.kFLOAT, dims);
               ITensor output = network.addNonZero(input).getOutput(0);

@@ -100,18 +100,31 @@ final class BuildCommand implements Callable<Integer> {
     engine.signature().inputs().forEach(input -> add(tensors, "input", input));
     engine.signature().outputs().forEach(output -> add(tensors, "output", output));
     tensors.print(out);
-    out.printf(
+    out.println(execution(engine));
+    out.flush();
+  }
+
+  /** What it takes to run it. */
+  static String execution(BuiltEngine engine) {
+    String time =
+        engine
+            .latency()
+            .map(latency ->
+                String.format(
+                    Locale.ROOT,
+                    "%.3f ms (median, the first profile's best shapes, without copies)",
+                    latency.toNanos() / 1e6))
+            .orElse("a time that was not measured");
+    return String.format(
         Locale.ROOT,
-        "%d profile%s, %s; an execution takes %.3f ms (median, the first profile's best shapes,"
-            + " without copies) and %s of memory%n",
+        "%d profile%s, %s; an execution takes %s and %s of memory",
         engine.profileCount(),
         engine.profileCount() == 1 ? "" : "s",
         engine.signature().maxBatchSize() == 0
             ? "no batch dimension"
             : "batches up to " + engine.signature().maxBatchSize(),
-        engine.latency().toNanos() / 1e6,
+        time,
         ByteSize.text(engine.contextBytes()));
-    out.flush();
   }
 
   private static void add(Table table, String kind, TensorSpec spec) {

@@ -5,11 +5,16 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.nereid.ModelSignature;
+import io.nereid.tensorrt.CudaDevice;
 import io.nereid.tensorrt.TensorRtLibrary;
+import io.nereid.tensorrt.TensorRtVersion;
+import io.nereid.tensorrt.builder.BuiltEngine;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -64,6 +69,12 @@ final class BuildCommandTest {
   }
 
   @Test
+  void fp8IsNotForOtherGpus() {
+    assertEquals(2, build("--fp8", "--hardware-compatible"));
+    assertTrue(err.toString().contains("an engine for other GPUs"), err.toString());
+  }
+
+  @Test
   void aMissingFileIsOneLine() {
     model = directory.resolve("no.onnx");
     assertEquals(1, build("--fp16"));
@@ -79,6 +90,31 @@ final class BuildCommandTest {
     assertEquals("nereid: " + missing.get(), err.toString().strip());
     assertFalse(Files.exists(plan.getParent()));
     assertEquals("", out.toString());
+  }
+
+  @Test
+  void whatAnExecutionTakesIsToldWithAndWithoutItsTime() {
+    assertEquals(
+        "1 profile, batches up to 8; an execution takes 0.250 ms (median, the first profile's best"
+            + " shapes, without copies) and 2.0 MiB of memory",
+        BuildCommand.execution(engine(8, Optional.of(Duration.ofNanos(250_000)))));
+    assertEquals(
+        "1 profile, no batch dimension; an execution takes a time that was not measured and 2.0 MiB"
+            + " of memory",
+        BuildCommand.execution(engine(0, Optional.empty())));
+  }
+
+  private static BuiltEngine engine(long maxBatchSize, Optional<Duration> latency) {
+    return new BuiltEngine(
+        new ModelSignature(List.of(), List.of(), maxBatchSize),
+        1,
+        1,
+        1,
+        2 << 20,
+        Duration.ZERO,
+        latency,
+        new CudaDevice(0, "a GPU", 9, 0, 1),
+        new TensorRtVersion(10, 6, 0));
   }
 
   @Test

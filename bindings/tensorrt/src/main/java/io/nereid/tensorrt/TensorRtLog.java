@@ -11,7 +11,7 @@ import org.bytedeco.tensorrt.nvinfer.ILogger;
  * Hands TensorRT's messages to Java's log {@code io.nereid.tensorrt}. TensorRT says why something
  * failed only here, on the thread that called it: {@link #errorsOf} collects that.
  *
- * <p>One object for the whole process: TensorRT keeps the first that it is given.
+ * <p>One object for the whole process, never freed: TensorRT keeps the first that it is given.
  */
 final class TensorRtLog extends ILogger {
 
@@ -22,7 +22,9 @@ final class TensorRtLog extends ILogger {
 
   private static final ThreadLocal<List<String>> ERRORS = new ThreadLocal<>();
 
-  private TensorRtLog() {}
+  private TensorRtLog() {
+    retainReference(); // else a PointerScope of the calling thread would free it
+  }
 
   private static final class Holder {
     private static final TensorRtLog LOG = new TensorRtLog();

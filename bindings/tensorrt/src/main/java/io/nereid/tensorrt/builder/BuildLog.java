@@ -3,19 +3,38 @@ package io.nereid.tensorrt.builder;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import org.bytedeco.tensorrt.nvinfer.ILogger;
 
 /**
  * TensorRT's messages during a build: warnings and errors go to the log of the program, and the
  * last errors are kept, because its functions say no more than that they failed. Called from
  * threads of TensorRT.
+ *
+ * <p>TensorRT makes the first logger that it is given the one of the whole process, and may use it
+ * as long as anything lives that was made with any. So none is ever freed: they are small, and
+ * builds are rare.
  */
 final class BuildLog extends ILogger {
 
   static final System.Logger LOGGER = System.getLogger("io.nereid.tensorrt.builder");
   private static final int KEPT = 3;
 
+  private static final Queue<BuildLog> ALL = new ConcurrentLinkedQueue<>();
+
   private final Deque<String> errors = new ArrayDeque<>();
+
+  private BuildLog() {
+    retainReference(); // else a PointerScope of the calling thread would free it
+  }
+
+  /** One for a build; only after TensorRT was loaded. */
+  static BuildLog create() {
+    BuildLog log = new BuildLog();
+    ALL.add(log);
+    return log;
+  }
 
   @Override
   public void log(Severity severity, String message) {

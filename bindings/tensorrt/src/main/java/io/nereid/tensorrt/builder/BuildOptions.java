@@ -21,7 +21,8 @@ import java.util.Set;
  * @param workspaceBytes the most device memory that a layer may use for itself; empty: all there is
  * @param optimizationLevel from 0, which builds quickly, to 5; empty: TensorRT's default
  * @param versionCompatible whether later versions of TensorRT 10 may load it
- * @param hardwareCompatible whether other GPUs from compute capability 8.0 on may load it
+ * @param hardwareCompatible whether other GPUs from compute capability 8.0 on may load it; not with
+ *     FP8
  * @param weightStreaming whether weights may stay in host memory
  * @param sparse whether weights may be treated as sparse where they are
  * @param refittable whether weights can be replaced later
@@ -65,6 +66,11 @@ public record BuildOptions(
       throw new IllegalArgumentException(
           "weight streaming needs a strongly typed network: TensorRT streams no weights whose types"
               + " it chooses itself");
+    }
+    if (hardwareCompatible && precisions.contains(Precision.FP8)) {
+      throw new IllegalArgumentException(
+          "expected FP8 or an engine for other GPUs, got both: TensorRT builds no"
+              + " hardware-compatible engine with FP8");
     }
     optimizationLevel.ifPresent(level -> {
       if (level < 0 || level > 5) {

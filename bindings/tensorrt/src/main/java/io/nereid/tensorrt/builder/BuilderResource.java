@@ -9,31 +9,58 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * The library with the kernels that the builder chooses from. TensorRT opens it by its bare name
- * when it builds, and it has no such name that one loaded before could be found by: so it must be
- * where the system's loader looks, which is decided when the process starts.
+ * The libraries that TensorRT opens by their bare names when it builds: the one with the kernels
+ * that it chooses from, and its lean runtime, which a version-compatible plan carries. They have no
+ * such names that ones loaded before could be found by: so they must be where the system's loader
+ * looks, which is decided when the process starts.
  */
 final class BuilderResource {
+
+  static final String LEAN_RUNTIME = "libnvinfer_lean.so.10";
 
   private BuilderResource() {}
 
   /** Fails early, and with what to do, where TensorRT would fail late. */
-  static void require(TensorRtLibrary library) {
-    String file = "libnvinfer_builder_resource.so." + library.version();
+  static void require(TensorRtLibrary library, BuildOptions options) {
     Path directory = Path.of(library.location()).getParent();
+    String kernels = "libnvinfer_builder_resource.so." + library.version();
     // In another place, or split by architecture as later versions are: TensorRT knows better.
-    if (directory == null || !Files.exists(directory.resolve(file)) || isFound(file)) {
-      return;
+    if (directory != null && Files.exists(directory.resolve(kernels))) {
+      requireFound(kernels, directory);
     }
-    throw new NereidException(
-        StatusCode.FAILED_PRECONDITION,
-        "TensorRT's builder opens "
-            + file
-            + " by its name, and the system's loader does not look in "
-            + directory
-            + ": start again with LD_LIBRARY_PATH="
-            + directory
-            + " (the command nereid does so itself when NEREID_TENSORRT_DIR names it)");
+    if (options.versionCompatible()) {
+      requireLeanRuntime(directory);
+    }
+  }
+
+  /** {@code directory}: where TensorRT was found; null: that is not known. */
+  static void requireLeanRuntime(Path directory) {
+    if (directory != null && Files.exists(directory.resolve(LEAN_RUNTIME))) {
+      requireFound(LEAN_RUNTIME, directory);
+    } else if (!isFound(LEAN_RUNTIME)) {
+      throw new NereidException(
+          StatusCode.FAILED_PRECONDITION,
+          "a version-compatible plan carries TensorRT's lean runtime, and "
+              + LEAN_RUNTIME
+              + " is neither beside TensorRT"
+              + (directory == null ? "" : " in " + directory)
+              + " nor where the system's loader looks: take it from NVIDIA's TensorRT of the same"
+              + " version (JavaCPP's jars do not have it), or build without --version-compatible");
+    }
+  }
+
+  private static void requireFound(String file, Path directory) {
+    if (!isFound(file)) {
+      throw new NereidException(
+          StatusCode.FAILED_PRECONDITION,
+          "TensorRT's builder opens "
+              + file
+              + " by its name, and the system's loader does not find it although it is in "
+              + directory
+              + ": start again with LD_LIBRARY_PATH="
+              + directory
+              + " (the command nereid does so itself when NEREID_TENSORRT_DIR names it)");
+    }
   }
 
   @SuppressWarnings("restricted")

@@ -25,7 +25,7 @@ final class BuilderSettings {
   static void apply(
       IBuilderConfig config, BuildOptions options, INetworkDefinition network, CudaDevice device) {
     if (!options.stronglyTyped()) {
-      for (Precision precision : precisions(options, network, device)) {
+      for (Precision precision : precisions(options, quantized(network), device)) {
         config.setFlag(flag(precision));
       }
     }
@@ -65,9 +65,9 @@ final class BuilderSettings {
     config.setPluginsToSerialize(new PointerPointer<>(paths), paths.length);
   }
 
-  private static Set<Precision> precisions(
-      BuildOptions options, INetworkDefinition network, CudaDevice device) {
-    Set<Precision> quantized = quantized(network);
+  /** What the engine may compute with; {@code quantized}: what the network has nodes for. */
+  static Set<Precision> precisions(
+      BuildOptions options, Set<Precision> quantized, CudaDevice device) {
     Set<Precision> wanted = EnumSet.noneOf(Precision.class);
     wanted.addAll(options.precisions());
     for (Precision precision : wanted) {
@@ -81,6 +81,9 @@ final class BuilderSettings {
       wanted.addAll(quantized);
       if (device.major() >= 8) {
         wanted.add(Precision.BF16);
+      }
+      if (options.hardwareCompatible()) {
+        wanted.remove(Precision.FP8);
       }
     }
     return wanted;

@@ -12,6 +12,7 @@ import io.nereid.tensorrt.TensorRtVersion;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.bytedeco.tensorrt.global.nvinfer;
 import org.bytedeco.tensorrt.global.nvinfer.OptProfileSelector;
 import org.bytedeco.tensorrt.global.nvinfer.TensorIOMode;
@@ -29,7 +30,8 @@ import org.bytedeco.tensorrt.nvinfer.IRuntime;
  * @param contextBytes device memory that one execution needs beside weights, inputs and outputs
  * @param buildTime from the network's definition to the written plan
  * @param latency of an execution at the shapes that the first profile is made for, with all inputs
- *     zero and without copies; the median
+ *     zero and without copies; the median. Empty where it could not be measured, as with outputs in
+ *     the processor's memory
  * @param device where it was built, and runs
  * @param version the TensorRT that built it, and loads it
  */
@@ -40,7 +42,7 @@ public record BuiltEngine(
     long planBytes,
     long contextBytes,
     Duration buildTime,
-    Duration latency,
+    Optional<Duration> latency,
     CudaDevice device,
     TensorRtVersion version) {
 

@@ -39,13 +39,13 @@ public final class EngineBuilder {
     if (source instanceof OnnxFile) {
       library.loadParser();
     }
-    BuilderResource.require(library);
+    BuilderResource.require(library, options);
     CudaDevice device = device(library, options.device());
     CudaLibrary.check(cudart.cudaSetDevice(device.number()), "cudaSetDevice");
     long startNs = System.nanoTime();
+    BuildLog log = BuildLog.create();
     try (MonitorObject monitor = new MonitorObject(progress);
         PointerScope _ = new PointerScope()) {
-      BuildLog log = new BuildLog();
       if (source instanceof OnnxFile && !nvinfer_plugin.initLibNvInferPlugins(log, "")) {
         throw failed("TensorRT's plugins could not be registered", log);
       }
@@ -104,8 +104,8 @@ public final class EngineBuilder {
     int flags =
         options.stronglyTyped() ? 1 << NetworkDefinitionCreationFlag.kSTRONGLY_TYPED.value : 0;
     INetworkDefinition network = made(builder.createNetworkV2(flags), "a network", log);
-    try {
-      define(source, network, log);
+    try (BuildScope scope = new BuildScope(log)) {
+      define(source, network, scope);
       IBuilderConfig config = made(builder.createBuilderConfig(), "a configuration", log);
       try {
         BuilderSettings.apply(config, options, network, device);
@@ -127,10 +127,10 @@ public final class EngineBuilder {
     }
   }
 
-  private static void define(NetworkSource source, INetworkDefinition network, BuildLog log)
+  private static void define(NetworkSource source, INetworkDefinition network, BuildScope scope)
       throws IOException {
     try {
-      source.define(network, log);
+      source.define(network, scope);
     } catch (IOException | RuntimeException e) {
       throw e;
     } catch (Exception e) {

@@ -1,11 +1,14 @@
 package io.nereid.tensorrt.builder;
 
+import io.nereid.NereidException;
+import io.nereid.StatusCode;
 import io.nereid.tensorrt.CudaLibrary;
 import io.nereid.tensorrt.NativeObjects;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import org.bytedeco.cuda.cudart.CUstream_st;
 import org.bytedeco.cuda.global.cudart;
 import org.bytedeco.javacpp.IntPointer;
@@ -37,11 +40,20 @@ final class EngineTimer implements AutoCloseable {
     context = EngineBuilder.made(engine.createExecutionContext(), "an execution context", log);
   }
 
-  /** Median time from enqueue to completion at the first profile's best shapes. */
-  static Duration latency(ICudaEngine engine, BuildLog log) {
+  /**
+   * Median time from enqueue to completion at the first profile's best shapes; empty, with a
+   * warning that says why, where it cannot be measured: the engine is good all the same.
+   */
+  static Optional<Duration> latency(ICudaEngine engine, BuildLog log) {
     try (EngineTimer timer = new EngineTimer(engine, log)) {
       timer.prepare();
-      return timer.median();
+      return Optional.of(timer.median());
+    } catch (RuntimeException e) {
+      cudart.cudaGetLastError(); // nobody else must take it for its own
+      BuildLog.LOGGER.log(
+          System.Logger.Level.WARNING,
+          "the engine is built, but the time of an execution is not measured: " + e.getMessage());
+      return Optional.empty();
     }
   }
 
@@ -60,15 +72,13 @@ final class EngineTimer implements AutoCloseable {
     }
     for (String name : names) {
       if (engine.getTensorIOMode(name).intern() == TensorIOMode.kOUTPUT) {
-        // The most that it can be, also where only the data decide.
-        address(name, context.getMaxOutputSize(name));
+        output(name);
       }
     }
   }
 
   private void input(String name) {
-    boolean host = engine.getTensorLocation(name).intern() == TensorLocation.kHOST;
-    if (host) {
+    if (isOnHost(name)) {
       shapeValues(name);
       return;
     }
@@ -83,9 +93,37 @@ final class EngineTimer implements AutoCloseable {
     address(name, bytes);
   }
 
+  /** With the memory that it takes at most, also where only the data decide. */
+  private void output(String name) {
+    if (isOnHost(name)) {
+      throw unmeasured("output '" + name + "' is in the processor's memory");
+    }
+    long bytes = context.getMaxOutputSize(name);
+    if (bytes <= 0) {
+      throw unmeasured(
+          "TensorRT tells no size for output '"
+              + name
+              + "', which the data decide ("
+              + bytes
+              + ")");
+    }
+    address(name, bytes);
+  }
+
+  private boolean isOnHost(String name) {
+    return engine.getTensorLocation(name).intern() == TensorLocation.kHOST;
+  }
+
+  private static NereidException unmeasured(String why) {
+    return new NereidException(StatusCode.UNIMPLEMENTED, why);
+  }
+
   /** A shape tensor is in host memory, and has the values that the profile is made for. */
   private void shapeValues(String name) {
     IntPointer values = engine.getProfileTensorValues(name, 0, OptProfileSelector.kOPT);
+    if (values == null || values.isNull()) {
+      throw unmeasured("TensorRT tells no values for input '" + name + "'");
+    }
     Dims64 dims = engine.getTensorShape(name);
     long count = dims.nbDims() == 0 ? 1 : dims.d(0);
     Pointer held;

@@ -1,6 +1,5 @@
 package io.nereid.tensorrt.builder;
 
-import org.bytedeco.tensorrt.nvinfer.ILogger;
 import org.bytedeco.tensorrt.nvinfer.INetworkDefinition;
 
 /**
@@ -15,9 +14,9 @@ public interface NetworkSource {
    * of weights, are released when the engine is built.
    *
    * @param network empty
-   * @param logger for what else of TensorRT is made
+   * @param scope keeps what the network refers to until the engine is built
    */
-  void define(INetworkDefinition network, ILogger logger) throws Exception;
+  void define(INetworkDefinition network, BuildScope scope) throws Exception;
 
   /** What it is called in messages. */
   default String description() {

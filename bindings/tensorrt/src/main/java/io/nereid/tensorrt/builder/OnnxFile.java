@@ -5,7 +5,6 @@ import io.nereid.StatusCode;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import org.bytedeco.tensorrt.nvinfer.ILogger;
 import org.bytedeco.tensorrt.nvinfer.INetworkDefinition;
 
 /**
@@ -31,9 +30,8 @@ public record OnnxFile(Path file) implements NetworkSource {
   }
 
   @Override
-  public void define(INetworkDefinition network, ILogger logger) {
-    try (OnnxParser parser = new OnnxParser(network, logger)) {
-      parser.parse(file);
-    }
+  public void define(INetworkDefinition network, BuildScope scope) {
+    // The network's weights are the parser's memory.
+    scope.keep(new OnnxParser(network, scope.logger())).parse(file);
   }
 }

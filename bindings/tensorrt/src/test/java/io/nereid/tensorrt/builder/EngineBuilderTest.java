@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 final class EngineBuilderTest {
 
   private static final NetworkSource IDENTITY =
-      (network, logger) -> {
+      (network, scope) -> {
         ITensor input =
             network.addInput(
                 "in", nvinfer.DataType.kFLOAT, new Dims64().nbDims(2).d(0, -1).d(1, 4));
