@@ -53,15 +53,25 @@ final class BareLoop implements AutoCloseable {
     }
   }
 
-  private static final int WARM_UPS = 20;
+  /** Until the device's clocks are up. */
+  private static final double WARM_UP_SECONDS = 1;
 
   private final PointerScope scope = new PointerScope();
-  private final ILogger logger = new Silent();
-  private final IRuntime runtime;
-  private final ICudaEngine engine;
+  private final Graph graph;
+  private IRuntime runtime;
+  private ICudaEngine engine;
 
-  /** Errors of TensorRT come out as results; what else it says is of no interest here. */
+  /**
+   * Errors of TensorRT come out as results; what else it says is of no interest here. One object,
+   * never freed: TensorRT may keep it for the whole process.
+   */
   private static final class Silent extends ILogger {
+    private static final Silent LOGGER = new Silent();
+
+    private Silent() {
+      retainReference(); // else the scope of who makes it would free it
+    }
+
     @Override
     public void log(Severity severity, String message) {
       if (severity.intern().value <= Severity.kERROR.value) {
@@ -70,9 +80,22 @@ final class BareLoop implements AutoCloseable {
     }
   }
 
-  /** Loads a plan. */
-  BareLoop(Path plan) throws IOException {
-    runtime = made(nvinfer.createInferRuntime(logger), "a runtime");
+  /** Loads a plan of the graph. */
+  BareLoop(Path plan, Graph graph) throws IOException {
+    this.graph = graph;
+    boolean loaded = false;
+    try {
+      load(plan);
+      loaded = true;
+    } finally {
+      if (!loaded) {
+        close();
+      }
+    }
+  }
+
+  private void load(Path plan) throws IOException {
+    runtime = made(nvinfer.createInferRuntime(Silent.LOGGER), "a runtime");
     try (FileChannel channel = FileChannel.open(plan, StandardOpenOption.READ);
         Arena arena = Arena.ofConfined()) {
       MemorySegment bytes = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena);
@@ -108,23 +131,24 @@ final class BareLoop implements AutoCloseable {
       for (int i = 0; i < way.contexts(); i++) {
         slots.add(new Slot(way));
       }
-      for (int i = 0; i < WARM_UPS; i++) {
-        slots.get(i % slots.size()).next();
-      }
-      slots.forEach(Slot::await);
-      long startNs = System.nanoTime();
-      long endNs = startNs + (long) (seconds * 1e9);
-      long batches = 0;
-      while (System.nanoTime() < endNs) {
-        Slot slot = slots.get((int) (batches++ % slots.size()));
-        slot.await();
-        slot.next();
-      }
-      slots.forEach(Slot::await);
-      return batches * way.rows() / ((System.nanoTime() - startNs) / 1e9);
+      batchesPerSecond(slots, WARM_UP_SECONDS);
+      return way.rows() * batchesPerSecond(slots, seconds);
     } finally {
       slots.forEach(Slot::close);
     }
+  }
+
+  private static double batchesPerSecond(List<Slot> slots, double seconds) {
+    long startNs = System.nanoTime();
+    long endNs = startNs + (long) (seconds * 1e9);
+    long batches = 0;
+    while (System.nanoTime() < endNs) {
+      Slot slot = slots.get((int) (batches++ % slots.size()));
+      slot.await();
+      slot.next();
+    }
+    slots.forEach(Slot::await);
+    return batches / ((System.nanoTime() - startNs) / 1e9);
   }
 
   /** One batch under way. */
@@ -135,11 +159,23 @@ final class BareLoop implements AutoCloseable {
     private final List<Pointer> device = new ArrayList<>();
     private final List<Pointer> host = new ArrayList<>();
     private final List<Long> sizes = new ArrayList<>();
-    private CUgraphExec_st graph;
+    private CUgraphExec_st replay;
 
     Slot(Way way) {
       this.way = way;
       context = made(engine.createExecutionContext(), "an execution context");
+      boolean ready = false;
+      try {
+        prepare();
+        ready = true;
+      } finally {
+        if (!ready) {
+          close();
+        }
+      }
+    }
+
+    private void prepare() {
       check(
           cudart.cudaStreamCreateWithFlags(stream, cudart.cudaStreamNonBlocking),
           "cudaStreamCreateWithFlags");
@@ -158,6 +194,17 @@ final class BareLoop implements AutoCloseable {
         throw new IllegalStateException("TensorRT does not take batches of " + way.rows());
       }
       memory(name, dims);
+      // Zeros would cost the device less than what is sent over the wire.
+      fill(host.getFirst(), sizes.getFirst());
+      copy(device.getFirst(), host.getFirst(), sizes.getFirst(), cudart.cudaMemcpyHostToDevice);
+    }
+
+    @SuppressWarnings("restricted")
+    private void fill(Pointer rows, long byteSize) {
+      MemorySegment to = MemorySegment.ofAddress(rows.address()).reinterpret(byteSize);
+      for (int row = 0; row < way.rows(); row++) {
+        Rows.write(graph, Rows.random(graph, row), to, row);
+      }
     }
 
     private void memory(String name, Dims64 dims) {
@@ -185,19 +232,24 @@ final class BareLoop implements AutoCloseable {
       check(
           cudart.cudaStreamBeginCapture(stream, cudart.cudaStreamCaptureModeThreadLocal),
           "cudaStreamBeginCapture");
-      enqueue();
       CUgraph_st captured = new CUgraph_st();
-      check(cudart.cudaStreamEndCapture(stream, captured), "cudaStreamEndCapture");
-      graph = new CUgraphExec_st();
-      check(cudart.cudaGraphInstantiate(graph, captured, 0), "cudaGraphInstantiate");
+      int ended;
+      try {
+        enqueue();
+      } finally { // a stream that captures can be neither awaited nor given back
+        ended = cudart.cudaStreamEndCapture(stream, captured);
+      }
+      check(ended, "cudaStreamEndCapture");
+      replay = new CUgraphExec_st();
+      check(cudart.cudaGraphInstantiate(replay, captured, 0), "cudaGraphInstantiate");
       check(cudart.cudaGraphDestroy(captured), "cudaGraphDestroy");
     }
 
     void next() {
-      if (graph == null) {
+      if (replay == null) {
         enqueue();
       } else {
-        check(cudart.cudaGraphLaunch(graph, stream), "cudaGraphLaunch");
+        check(cudart.cudaGraphLaunch(replay, stream), "cudaGraphLaunch");
       }
     }
 
@@ -223,14 +275,18 @@ final class BareLoop implements AutoCloseable {
 
     @Override
     public void close() {
-      cudart.cudaStreamSynchronize(stream);
-      if (graph != null) {
-        cudart.cudaGraphExecDestroy(graph);
+      if (!stream.isNull()) {
+        cudart.cudaStreamSynchronize(stream);
+      }
+      if (replay != null) {
+        cudart.cudaGraphExecDestroy(replay);
       }
       NativeObjects.delete(context);
       device.forEach(cudart::cudaFree);
       host.forEach(cudart::cudaFreeHost);
-      cudart.cudaStreamDestroy(stream);
+      if (!stream.isNull()) {
+        cudart.cudaStreamDestroy(stream);
+      }
     }
   }
 

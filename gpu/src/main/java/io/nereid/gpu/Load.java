@@ -50,6 +50,7 @@ final class Load {
     double measured;
     try (Arena arena = Arena.ofShared()) {
       MemorySegment row = arena.allocate(rowBytes(graph));
+      Rows.write(graph, Rows.random(graph, 0), row, 0);
       for (int i = 0; i < inFlight; i++) {
         int index = i;
         threads.add(

@@ -2,6 +2,7 @@ package io.nereid.gpu;
 
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -102,8 +103,8 @@ final class Nrd implements AutoCloseable {
   private void read() {
     try (BufferedReader reader = process.inputReader()) {
       reader.lines().forEach(lines::add);
-    } catch (IOException e) {
-      lines.add(e.toString());
+    } catch (IOException | UncheckedIOException e) {
+      lines.add(e.toString()); // as when it is stopped
     }
     lines.add(""); // nothing comes any more
   }

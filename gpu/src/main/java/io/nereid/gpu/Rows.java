@@ -41,17 +41,22 @@ final class Rows {
     InferRequest request = model.newRequest();
     Tensor input = request.allocateInput(Graph.INPUT, shape(graph, rows.length));
     MemorySegment to = input.segment();
-    long at = 0;
-    for (double[] row : rows) {
-      for (double value : row) {
-        if (graph.bytes()) {
-          to.set(JAVA_BYTE, at++, (byte) (int) value);
-        } else {
-          to.setAtIndex(JAVA_FLOAT, at++, (float) value);
-        }
-      }
+    for (int i = 0; i < rows.length; i++) {
+      write(graph, rows[i], to, i);
     }
     return request;
+  }
+
+  /** Writes a row as the graph takes it, behind as many as {@code index} says. */
+  static void write(Graph graph, double[] row, MemorySegment to, long index) {
+    long at = index * row.length;
+    for (double value : row) {
+      if (graph.bytes()) {
+        to.set(JAVA_BYTE, at++, (byte) (int) value);
+      } else {
+        to.setAtIndex(JAVA_FLOAT, at++, (float) value);
+      }
+    }
   }
 
   /** The answer to one request, all rows one after another. */

@@ -7,13 +7,16 @@ import java.util.List;
 /** All checks, those first that others build on and that tell the most. */
 final class Suite {
 
+  /** Those that build an engine of many layers first, or measure for long. */
+  private static final int LONG = 2;
+
   private static final List<Check> ALL =
       List.of(
-          check("build", BuildChecks::engines),
+          check("build", LONG, BuildChecks::engines),
           check("command", BuildChecks::command),
           check("numerics", NumericChecks::numerics),
           check("resnet", NumericChecks::resNet),
-          check("speed", SpeedChecks::resNet),
+          check("speed", LONG, SpeedChecks::resNet),
           check("graphs", SpeedChecks::graphs),
           check("batching", ServingChecks::batching),
           check("types", TypeChecks::identities),
@@ -39,10 +42,19 @@ final class Suite {
   private Suite() {}
 
   private static Check check(String name, Body body) {
+    return check(name, 1, body);
+  }
+
+  private static Check check(String name, int patience, Body body) {
     return new Check() {
       @Override
       public String name() {
         return name;
+      }
+
+      @Override
+      public int patience() {
+        return patience;
       }
 
       @Override

@@ -6,14 +6,11 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.FutureTask;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -80,14 +77,18 @@ public final class Verify implements Callable<Integer> {
       names = "--patience",
       paramLabel = "S",
       defaultValue = "240",
-      description = "How long a check may take before it has failed; ${DEFAULT-VALUE} by default.")
+      description =
+          "How long a check may take, build and speed twice that, before it has failed and the"
+              + " suite ends; ${DEFAULT-VALUE} by default.")
   private long patienceSeconds;
 
   /** Runs it and ends the process with its exit code. */
   public static void main(String[] args) {
     PrintWriter out = new PrintWriter(System.out, true);
-    // Threads of a check that hangs must not keep the process.
-    Runtime.getRuntime().halt(run(args, out, new PrintWriter(System.err, true)));
+    int exitCode = run(args, out, new PrintWriter(System.err, true));
+    // Neither a check that hangs nor its servers may stay.
+    ProcessHandle.current().children().forEach(ProcessHandle::destroyForcibly);
+    Runtime.getRuntime().halt(exitCode);
   }
 
   static int run(String[] args, PrintWriter out, PrintWriter err) {
@@ -112,33 +113,9 @@ public final class Verify implements Callable<Integer> {
     Workbench bench = new Workbench(where.toAbsolutePath(), seconds, inFlight);
     Report report = new Report(command.commandLine().getOut(), Optional.of(json));
     Machine.describe(report);
-    for (Check check : checks) {
-      report.begin(check.name());
-      run(check, bench, report);
-    }
+    Duration patience = Duration.ofSeconds(patienceSeconds);
+    new Runner(bench, report, patience, command.commandLine().getErr()).run(checks);
     report.close();
     return report.count(Outcome.FAIL) == 0 ? 0 : 1;
-  }
-
-  /** On a thread of its own: a check that hangs must not cost the rest of them. */
-  private void run(Check check, Workbench bench, Report report) {
-    FutureTask<Void> task =
-        new FutureTask<>(() -> {
-          check.run(bench, report);
-          return null;
-        });
-    Thread.ofPlatform().name("nrd-verify").daemon().start(task);
-    try {
-      task.get(patienceSeconds, TimeUnit.SECONDS);
-    } catch (ExecutionException e) {
-      Throwable cause = e.getCause();
-      report.fail("the check itself", String.valueOf(cause), "no exception");
-      cause.printStackTrace(command.commandLine().getErr());
-    } catch (TimeoutException e) {
-      report.fail("the check itself", "no end after " + patienceSeconds + " s", "an end");
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      report.fail("the check itself", "interrupted", "an end");
-    }
   }
 }

@@ -89,9 +89,8 @@ record Workbench(Path directory, double seconds, int inFlight, Map<String, Built
   void alias(String name, String of, String moreConfig) throws IOException {
     Path plan = planFile(name);
     Files.createDirectories(plan.getParent());
-    if (!Files.exists(plan)) {
-      Files.createLink(plan, planFile(of));
-    }
+    Files.deleteIfExists(plan); // of an earlier run: that of the other was written anew since
+    Files.createLink(plan, planFile(of));
     configure(name, built.get(of).signature(), moreConfig);
   }
 
