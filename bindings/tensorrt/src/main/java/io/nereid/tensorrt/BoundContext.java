@@ -35,15 +35,31 @@ final class BoundContext implements AutoCloseable {
     context = engine.newContext();
     boolean ready = false;
     try {
-      context.setDeviceMemoryV2(new NativePointer(activations.address()), activations.byteSize());
       require(
           () -> context.setOptimizationProfileAsync(profile, stream.handle()),
           "select profile " + profile);
+      // After the profile, for which TensorRT checks the size.
+      giveActivations(activations);
       ready = true;
     } finally {
       if (!ready) {
-        NativeObjects.delete(context);
+        close();
       }
+    }
+  }
+
+  /** What TensorRT refuses here it only logs. */
+  private void giveActivations(DeviceMemory.Block activations) {
+    List<String> log = TensorRtLog.newList();
+    TensorRtLog.errorsOf(
+        log,
+        () -> {
+          context.setDeviceMemoryV2(
+              new NativePointer(activations.address()), activations.byteSize());
+          return true;
+        });
+    if (!log.isEmpty()) {
+      throw failure("take " + activations.byteSize() + " bytes for activations", log);
     }
   }
 
@@ -168,9 +184,10 @@ final class BoundContext implements AutoCloseable {
         "TensorRT failed to " + what + ": " + all);
   }
 
-  /** Nothing may be executing in it. */
+  /** Waits for what may be under way in its stream, of a part of an execution that failed, too. */
   @Override
   public void close() {
+    stream.settle();
     NativeObjects.delete(context);
   }
 }

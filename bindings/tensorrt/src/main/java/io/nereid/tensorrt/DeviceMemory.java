@@ -20,8 +20,8 @@ import org.bytedeco.javacpp.SizeTPointer;
  */
 final class DeviceMemory {
 
-  /** Where blocks begin is a multiple of this, as TensorRT asks for; cudaMalloc does the same. */
-  static final long ALIGNMENT = 256;
+  /** The smallest block: cudaMalloc gives no less, and its blocks begin at multiples of it. */
+  static final long SMALLEST = 512;
 
   /** From here on sizes are rounded up to multiples of it, the unit in which CUDA maps memory. */
   private static final long LARGE = 2L << 20;
@@ -146,8 +146,8 @@ final class DeviceMemory {
 
   /** Powers of two for small sizes, so that blocks fit again; multiples of 2 MiB for large ones. */
   static long rounded(long byteSize) {
-    if (byteSize <= ALIGNMENT) {
-      return ALIGNMENT;
+    if (byteSize <= SMALLEST) {
+      return SMALLEST;
     }
     if (byteSize >= LARGE) {
       return Math.ceilDiv(byteSize, LARGE) * LARGE;

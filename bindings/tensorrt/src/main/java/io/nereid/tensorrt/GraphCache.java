@@ -150,7 +150,6 @@ final class GraphCache implements AutoCloseable {
       count++;
       TensorRtLog.LOGGER.log(Level.DEBUG, "{0}: captured a CUDA graph for {1}", instance, key);
     } catch (RuntimeException e) { // the batch itself is done
-      stream.settle();
       none(key, String.valueOf(e.getMessage()));
     }
     if (before != bindings.version()) {

@@ -157,6 +157,9 @@ final class TensorRtInstance implements BackendInstance {
     if (bindings.hasShapeInputs()) {
       return Optional.of("shapes are computed from the values of an input");
     }
+    if (bindings.inputs().stream().anyMatch(input -> input.tensor().onHost())) {
+      return Optional.of("an input is in the processor's memory");
+    }
     if (bindings.outputs().stream().anyMatch(output -> output.tensor().onHost())) {
       return Optional.of("an output is in the processor's memory");
     }

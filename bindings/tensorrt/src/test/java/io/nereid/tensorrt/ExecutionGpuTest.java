@@ -90,10 +90,10 @@ class ExecutionGpuTest extends GpuTest {
           assertEquals(2 * values[i], response.output("y").floatAt(i), "element " + i);
         }
       }
-      assertEquals(1, released.get());
     } finally {
       block.release();
     }
+    assertEquals(1, released.get());
   }
 
   /** 0 copies each request alone, the other gathers. */
@@ -211,7 +211,7 @@ class ExecutionGpuTest extends GpuTest {
       var object = allocator.object();
       assertEquals("IOutputAllocator", object.getInterfaceInfo().kind());
       Pointer given =
-          object.reallocateOutputAsync("y", new NativePointer(), 777, 256, new CUstream_st());
+          object.reallocateOutputAsync("y", new NativePointer(), 777, 512, new CUstream_st());
       assertEquals(4096, given.address());
       assertEquals(777, asked[0]);
       dims.nbDims(2).d(0, 3).d(1, 5);
