@@ -21,6 +21,9 @@ final class BoundContext implements AutoCloseable {
   private final long[][] outputShapes;
   private long addressVersion = -1;
 
+  /** Whether all of it was set the last time; else what is kept here may be wrong. */
+  private boolean complete;
+
   /** A context with everything set but shapes and addresses. */
   BoundContext(
       Engine engine,
@@ -70,7 +73,9 @@ final class BoundContext implements AutoCloseable {
    * @return the shapes of the outputs, of which those are null that are known only afterwards
    */
   long[][] prepare(long[][] shapes) {
-    boolean changed = bindings.hasShapeInputs();
+    boolean changed =
+        !complete || bindings.hasShapeInputs() || addressVersion != bindings.version();
+    complete = false;
     try (Dims64 dims = new Dims64()) {
       for (int i = 0; i < shapes.length; i++) {
         if (!Arrays.equals(shapes[i], inputShapes[i])) {
@@ -91,6 +96,7 @@ final class BoundContext implements AutoCloseable {
       bind(bindings.outputs());
       addressVersion = bindings.version();
     }
+    complete = true;
     return outputShapes;
   }
 

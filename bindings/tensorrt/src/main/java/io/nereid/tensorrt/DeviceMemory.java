@@ -2,6 +2,7 @@ package io.nereid.tensorrt;
 
 import io.nereid.NereidException;
 import io.nereid.StatusCode;
+import java.lang.System.Logger.Level;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -172,7 +173,15 @@ final class DeviceMemory {
 
     @Override
     public void free(long address) {
-      CudaLibrary.check(cudart.cudaFree(new NativePointer(address)), "cudaFree");
+      try {
+        CudaLibrary.check(cudart.cudaFree(new NativePointer(address)), "cudaFree");
+      } catch (NereidException e) { // CUDA is at its end: who frees has nothing to do about it
+        TensorRtLog.LOGGER.log(
+            Level.WARNING,
+            "cannot give memory back to GPU {0}: {1}",
+            device.number(),
+            e.getMessage());
+      }
     }
 
     @Override

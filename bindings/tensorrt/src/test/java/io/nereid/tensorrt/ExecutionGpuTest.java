@@ -188,6 +188,39 @@ class ExecutionGpuTest extends GpuTest {
     memory().trim();
   }
 
+  @Test
+  void memoryThatIsNotThereFailsTheBatchAlone() {
+    int most = 1 << 24;
+    Path plan =
+        plan(builder -> {
+          ITensor x = builder.input("x", DataType.kFLOAT, -1);
+          builder.output("positions", builder.network().addNonZero(x));
+          builder.profile(profile -> profile.shapes("x", dims(1), dims(1024), dims(most)));
+        });
+    Model model = loadAsTold(plan, settings -> settings.parameter("batches_in_flight", "1"));
+    float[] ones = new float[most];
+    Arrays.fill(ones, 1);
+    assertEquals(4, positions(model, new float[] {1, 1, 1, 1}));
+    Pointer rest = takeAllBut(16L << 20);
+    try {
+      NereidException e = assertThrows(NereidException.class, () -> positions(model, ones));
+      assertEquals(StatusCode.RESOURCE_EXHAUSTED, e.code(), e.getMessage());
+      assertEquals(2, positions(model, new float[] {1, 0, 1}));
+    } finally {
+      CudaLibrary.check(cudart.cudaFree(rest), "cudaFree");
+    }
+    assertEquals(most, positions(model, ones));
+    assertEquals(1, positions(model, new float[] {0, 1, 0}));
+  }
+
+  private static long positions(Model model, float[] values) {
+    try (InferRequest request =
+            model.newRequest().input("x", Tensor.ofFloats(values, values.length));
+        InferResponse response = request.infer()) {
+      return response.output("positions").dim(1);
+    }
+  }
+
   private static Pointer takeAllBut(long byteSize) {
     memory().trim();
     Pointer taken = new Pointer();
