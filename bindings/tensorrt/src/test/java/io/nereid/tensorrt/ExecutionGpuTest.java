@@ -4,10 +4,12 @@ import static io.nereid.tensorrt.NetworkBuilder.dims;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.nereid.DynamicBatching;
 import io.nereid.InferRequest;
 import io.nereid.InferResponse;
+import io.nereid.InstanceGroup;
 import io.nereid.Model;
 import io.nereid.ModelSpec;
 import io.nereid.NereidException;
@@ -111,6 +113,22 @@ class ExecutionGpuTest extends GpuTest {
     assertTrue(
         model.statistics().executionCount() < REQUESTS,
         "expected batches, got " + model.statistics().executionCount() + " executions");
+  }
+
+  @Test
+  void instancesOnEveryGpuShareTheRequests() throws Exception {
+    int devices = TensorRtLibrary.load().cuda().devices().size();
+    assumeTrue(devices > 1, "needs two GPUs");
+    InstanceGroup everywhere =
+        new InstanceGroup("g", InstanceGroup.Kind.GPU, 1, List.of(), List.of());
+    Model model =
+        nereid.load(
+            doublerSpec(doublerPlan(8), 8)
+                .instances(everywhere)
+                .parameter("optimization.cuda.graphs", "true")
+                .build());
+    assertEquals(devices, Engines.count());
+    assertManyDouble(model);
   }
 
   @Test
