@@ -1,6 +1,7 @@
 package io.nereid.tensorrt;
 
 import static io.nereid.tensorrt.NetworkBuilder.dims;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -16,6 +17,7 @@ import io.nereid.NereidException;
 import io.nereid.StatusCode;
 import io.nereid.Tensor;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -96,6 +98,71 @@ class ExecutionGpuTest extends GpuTest {
       block.release();
     }
     assertEquals(1, released.get());
+  }
+
+  /**
+   * Requests of one batch that want their rows on the GPU, in the pool, and where there is no room.
+   */
+  @Test
+  void anOutputIsWrittenOnTheGpuWhereItIsWanted() throws Exception {
+    Model model =
+        nereid.load(
+            doublerSpec(doublerPlan(8), 8)
+                .inline(false)
+                .dynamicBatching(
+                    DynamicBatching.builder()
+                        .preferredBatchSizes(6)
+                        .maxQueueDelay(Duration.ofSeconds(5))
+                        .build())
+                .build());
+    DeviceMemory.Block block = memory().allocate(64, "a test's output");
+    AtomicInteger released = new AtomicInteger();
+    try (InferRequest onDevice = rows(model, 2, 1);
+        InferRequest inPool = rows(model, 1, 100);
+        InferRequest crowded = rows(model, 1, 200);
+        InferRequest last = rows(model, 2, 300)) {
+      var target = new io.nereid.DeviceMemory(device().number(), block.address(), 32);
+      var small = new io.nereid.DeviceMemory(device().number(), block.address() + 32, 15);
+      assertTrue(onDevice.takesDeviceOutput("y", device().number()));
+      onDevice.deviceOutput("y", target, released::incrementAndGet);
+      crowded.deviceOutput("y", small, released::incrementAndGet);
+      var answers =
+          List.of(
+              onDevice.inferAsync(), inPool.inferAsync(), crowded.inferAsync(), last.inferAsync());
+      try (InferResponse response = answers.get(0).get()) {
+        assertEquals(6, response.executedBatchSize());
+        assertArrayEquals(new long[] {2, 4}, response.output("y").shape());
+      }
+      try (InferResponse response = answers.get(1).get()) {
+        assertArrayEquals(new float[] {200, 202, 204, 206}, response.output("y").toFloatArray());
+      }
+      try (InferResponse response = answers.get(3).get()) {
+        assertEquals(614, response.output("y").floatAt(7));
+      }
+      ExecutionException e = assertThrows(ExecutionException.class, () -> answers.get(2).get());
+      assertTrue(e.getCause().getMessage().contains("at least 16 bytes"), e.toString());
+      float[] written = new float[8];
+      try (FloatPointer copy = new FloatPointer(8)) {
+        CudaLibrary.check(
+            cudart.cudaMemcpy(
+                copy, new NativePointer(block.address()), 32, cudart.cudaMemcpyDeviceToHost),
+            "cudaMemcpy");
+        copy.get(written);
+      }
+      assertArrayEquals(new float[] {2, 4, 6, 8, 10, 12, 14, 16}, written);
+    } finally {
+      block.release();
+    }
+    assertEquals(2, released.get());
+  }
+
+  /** A request with so many rows of numbers that go up by one. */
+  private static InferRequest rows(Model model, int rows, float first) {
+    float[] values = new float[4 * rows];
+    for (int i = 0; i < values.length; i++) {
+      values[i] = first + i;
+    }
+    return model.newRequest().input("x", Tensor.ofFloats(values, rows, 4));
   }
 
   /** 0 copies each request alone, the other gathers. */
