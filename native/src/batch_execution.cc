@@ -9,16 +9,6 @@
 #include "tensor.h"
 
 namespace nereid {
-namespace {
-
-bool Selected(const nrd_tensor& tensor) { return (tensor.flags & NRD_TENSOR_SELECTED) != 0; }
-
-std::string OutputName(const ModelConfig& config, uint32_t index) {
-  return "output '" + config.outputs[index].name + "' of model '" + config.name + "'";
-}
-
-}  // namespace
-
 BatchExecution::BatchExecution(const ModelConfig& config, BufferPool& pool, PoolAccount* account)
     : batch_{},
       config_(config),
@@ -127,7 +117,7 @@ const nrd_tensor* BatchExecution::Reshaped(const nrd_tensor* own) {
   for (uint32_t i = 0; i < batch_.input_count; ++i) {
     inputs_[i] = own[i];
     inputs_[i].slab = nullptr;
-    if (Selected(own[i])) {
+    if (IsSelected(own[i])) {
       ToBackendShape(config_.inputs[i], config_.batched(), &inputs_[i]);
     }
   }
@@ -136,7 +126,7 @@ const nrd_tensor* BatchExecution::Reshaped(const nrd_tensor* own) {
 
 Status BatchExecution::GatherInput(uint32_t index) {
   const nrd_tensor& first = requests_.front()->record.inputs[index];
-  if (!Selected(first)) {
+  if (!IsSelected(first)) {
     return Status();
   }
   uint64_t byte_size = 0;
@@ -176,103 +166,6 @@ Status BatchExecution::Execute(const nrd_backend& backend, void* instance) {
   }
 }
 
-// Makes an output what the backend says it is, still without memory.
-Status BatchExecution::DescribeOutput(uint32_t index, int64_t rows, const nrd_tensor& wanted,
-                                      nrd_tensor* output) {
-  const TensorSpec& spec = config_.outputs[index];
-  if (wanted.datatype != spec.datatype) {
-    return Status::Internal(
-        "backend produced datatype " +
-        std::string(IsDataType(wanted.datatype) ? DataTypeName(wanted.datatype) : "INVALID") +
-        " for " + OutputName(config_, index) + ", expected " +
-        std::string(DataTypeName(spec.datatype)));
-  }
-  if (wanted.rank > NRD_MAX_RANK ||
-      !ShapeFits(spec.BackendDims(), config_.batched(), rows, wanted.rank, wanted.shape)) {
-    return Status::Internal(
-        "backend produced shape " +
-        ShapeToString(std::min<uint32_t>(wanted.rank, NRD_MAX_RANK), wanted.shape) + " for " +
-        OutputName(config_, index) + ", expected " +
-        ExpectedShape(spec.BackendDims(), config_.batched()) +
-        (config_.batched() ? " with batch size " + std::to_string(rows) : ""));
-  }
-  uint64_t byte_size = wanted.byte_size;
-  if (spec.datatype != NRD_TYPE_BYTES) {
-    NRD_RETURN_IF_ERROR(TensorByteSize(spec.datatype, wanted.rank, wanted.shape, &byte_size));
-    if (wanted.byte_size != byte_size) {
-      return Status::Internal("backend gave " + std::to_string(wanted.byte_size) + " bytes for " +
-                              OutputName(config_, index) + ", its shape needs " +
-                              std::to_string(byte_size));
-    }
-  }
-  if (output->slab != nullptr) {
-    BufferPool::Release(output->slab);
-  }
-  const uint32_t flags = output->flags;
-  *output = wanted;
-  ToClientShape(spec, config_.batched(), output);
-  output->flags = flags;
-  output->data = nullptr;
-  output->slab = nullptr;
-  return Status();
-}
-
-Status BatchExecution::AllocateOutput(uint32_t index, int64_t rows, const nrd_tensor& wanted,
-                                      nrd_tensor* output, void** data_out) {
-  NRD_RETURN_IF_ERROR(DescribeOutput(index, rows, wanted, output));
-  NRD_RETURN_IF_ERROR(pool_.Allocate(output->byte_size, &output->slab, account_));
-  output->data = output->slab;
-  *data_out = output->data;
-  return Status();
-}
-
-Status BatchExecution::Output(uint32_t index, const nrd_tensor& wanted, void** data_out) {
-  if (index >= outputs_.size()) {
-    return Status::Internal("backend named output " + std::to_string(index) + ", model '" +
-                            config_.name + "' has " + std::to_string(outputs_.size()));
-  }
-  return AllocateOutput(index, rows_, wanted, &outputs_[index], data_out);
-}
-
-Status BatchExecution::ForwardInput(uint32_t index, uint32_t input_index) {
-  if (index >= outputs_.size() || input_index >= inputs_.size() || batch_.inputs == nullptr ||
-      !Selected(batch_.inputs[input_index])) {
-    return Status::Internal("backend forwarded input " + std::to_string(input_index) +
-                            " to output " + std::to_string(index) + " of model '" + config_.name +
-                            "', expected an input that was given and an output that there is");
-  }
-  const nrd_tensor& input = batch_.inputs[input_index];
-  nrd_tensor* const output = &outputs_[index];
-  // Copies for the sake of their shape do not hold the reference; the request does.
-  void* const slab =
-      requests_.size() == 1 ? requests_.front()->record.inputs[input_index].slab : input.slab;
-  if (slab == nullptr) {  // the caller's own memory, which the answer may outlive
-    void* data = nullptr;
-    NRD_RETURN_IF_ERROR(AllocateOutput(index, rows_, input, output, &data));
-    if (input.byte_size > 0) {
-      std::memcpy(data, input.data, input.byte_size);
-    }
-    return Status();
-  }
-  NRD_RETURN_IF_ERROR(DescribeOutput(index, rows_, input, output));
-  BufferPool::Retain(slab);
-  output->slab = slab;
-  output->data = input.data;
-  return Status();
-}
-
-Status BatchExecution::RequestOutput(uint32_t request_index, uint32_t index,
-                                     const nrd_tensor& wanted, void** data_out) {
-  if (request_index >= requests_.size() || index >= outputs_.size()) {
-    return Status::Internal("backend named output " + std::to_string(index) + " of request " +
-                            std::to_string(request_index) + ", the batch has " +
-                            std::to_string(outputs_.size()) + " outputs and " +
-                            std::to_string(requests_.size()) + " requests");
-  }
-  Request& request = *requests_[request_index];
-  return AllocateOutput(index, request.rows, wanted, &request.record.outputs[index], data_out);
-}
-
 void BatchExecution::FailRequest(uint32_t request_index, int32_t code, std::string_view message) {
   if (request_index < requests_.size()) {
     const bool known = code > NRD_OK && code <= NRD_UNAVAILABLE;
@@ -281,7 +174,7 @@ void BatchExecution::FailRequest(uint32_t request_index, int32_t code, std::stri
 }
 
 Status BatchExecution::MissingOutput(uint32_t index) const {
-  return Status::Internal("backend did not produce " + OutputName(config_, index));
+  return Status::Internal("backend did not produce " + OutputName(index));
 }
 
 // What a backend writes as BYTES is as untrusted as what a client sends.
@@ -294,8 +187,7 @@ Status BatchExecution::CheckBytesOutput(uint32_t index, const nrd_tensor& tensor
   if (ValidateBytes(tensor.data, tensor.byte_size, count, "").ok()) [[likely]] {
     return Status();
   }
-  const Status status =
-      ValidateBytes(tensor.data, tensor.byte_size, count, OutputName(config_, index));
+  const Status status = ValidateBytes(tensor.data, tensor.byte_size, count, OutputName(index));
   return Status::Internal(std::string(status.message()));
 }
 
@@ -312,7 +204,7 @@ Status BatchExecution::Slice(Request& request, uint32_t index, uint64_t* byte_of
       count = count / static_cast<uint64_t>(rows_) * static_cast<uint64_t>(request.rows);
       if (!SkipBytesElements(static_cast<const char*>(whole.data) + *byte_offset, rest, count,
                              &byte_size)) {
-        return Status::Internal(OutputName(config_, index) + " holds malformed elements");
+        return Status::Internal(OutputName(index) + " holds malformed elements");
       }
     } else {
       byte_size =
@@ -320,7 +212,7 @@ Status BatchExecution::Slice(Request& request, uint32_t index, uint64_t* byte_of
     }
   }
   const uint32_t flags = part.flags;
-  if (Selected(part) && part.data == nullptr) {
+  if (IsSelected(part) && part.data == nullptr && !IsOnDevice(part)) {
     part = whole;
     part.flags = flags;
     part.data = static_cast<char*>(whole.data) + *byte_offset;
@@ -336,7 +228,7 @@ Status BatchExecution::Slice(Request& request, uint32_t index, uint64_t* byte_of
 
 void BatchExecution::Scatter() {
   for (uint32_t i = 0; i < batch_.output_count; ++i) {
-    if (!Selected(outputs_[i])) {
+    if (!IsSelected(outputs_[i])) {
       continue;
     }
     Status status = CheckBytesOutput(i, outputs_[i]);
@@ -345,7 +237,7 @@ void BatchExecution::Scatter() {
       if (status.ok() && outputs_[i].data != nullptr) {
         status = Slice(*request, i, &byte_offset);
       }
-      if (request->record.status != NRD_OK || !Selected(request->record.outputs[i])) {
+      if (request->record.status != NRD_OK || !IsSelected(request->record.outputs[i])) {
         continue;
       }
       const nrd_tensor& part = request->record.outputs[i];
@@ -374,7 +266,7 @@ void BatchExecution::FinishOutputs() {
   for (Request* request : requests_) {
     nrd_request& record = request->record;
     for (uint32_t i = 0; i < record.output_count; ++i) {
-      if (record.status != NRD_OK || !Selected(record.outputs[i])) {
+      if (record.status != NRD_OK || !IsSelected(record.outputs[i])) {
         DropTensors(&record.outputs[i], 1);
       }
     }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -61,11 +62,14 @@ class BatchExecution {
   Status Execute(const nrd_backend& backend, void* instance);
   void Scatter();
   Status Slice(Request& request, uint32_t index, uint64_t* byte_offset);
+  [[nodiscard]] std::string OutputName(uint32_t index) const;
   [[nodiscard]] Status MissingOutput(uint32_t index) const;
   Status CheckBytesOutput(uint32_t index, const nrd_tensor& tensor) const;
   Status DescribeOutput(uint32_t index, int64_t rows, const nrd_tensor& wanted, nrd_tensor* output);
   Status AllocateOutput(uint32_t index, int64_t rows, const nrd_tensor& wanted, nrd_tensor* output,
                         void** data_out);
+  Status DeviceOutput(uint32_t index, int64_t rows, const nrd_tensor& wanted, nrd_tensor* output,
+                      void** data_out);
   Status CheckSender(uint32_t request_index);
   void CheckLastResponses();
   void FinishOutputs();

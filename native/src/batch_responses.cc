@@ -1,10 +1,9 @@
 // The part of an execution that only decoupled models have: many responses to one request.
 #include "batch_execution.h"
+#include "tensor.h"
 
 namespace nereid {
 namespace {
-
-bool Selected(const nrd_tensor& tensor) { return (tensor.flags & NRD_TENSOR_SELECTED) != 0; }
 
 // Empties the outputs whichever way a response goes, for the next one.
 class OutputsDropper {
@@ -38,7 +37,7 @@ Status BatchExecution::Respond(uint32_t request_index) {
   const OutputsDropper dropper(record);
   NRD_RETURN_IF_ERROR(CheckSender(request_index));
   for (uint32_t i = 0; i < record.output_count; ++i) {
-    if (!Selected(record.outputs[i])) {
+    if (!IsSelected(record.outputs[i])) {
       DropTensors(&record.outputs[i], 1);
       continue;
     }
@@ -81,7 +80,7 @@ void BatchExecution::CheckLastResponses() {
     bool some = false;
     uint32_t missing = record.output_count;
     for (uint32_t i = record.output_count; i-- > 0;) {
-      if (Selected(record.outputs[i])) {
+      if (IsSelected(record.outputs[i])) {
         some |= record.outputs[i].data != nullptr;
         missing = record.outputs[i].data == nullptr ? i : missing;
       }

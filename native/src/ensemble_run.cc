@@ -10,8 +10,6 @@
 namespace nereid {
 namespace {
 
-bool Selected(const nrd_tensor& tensor) { return (tensor.flags & NRD_TENSOR_SELECTED) != 0; }
-
 Status MissingInput(const EnsembleStep& step, const EnsembleStep::Input& input,
                     const Request& request) {
   const std::string& name = step.model->config().inputs[input.position].name;
@@ -59,7 +57,7 @@ Status EnsembleRun::Prepare() {
                          std::memory_order_relaxed);
   };
   for (size_t i = 0; i < graph_.outputs.size(); ++i) {
-    if (Selected(request_.record.outputs[i])) {
+    if (IsSelected(request_.record.outputs[i])) {
       add_taker(graph_.outputs[i]);
     }
   }
@@ -79,7 +77,7 @@ Status EnsembleRun::Prepare() {
       if (!IsInput(input.value)) {
         add_taker(input.value);
         ++waiting_for;
-      } else if (input.required && !Selected(request_.record.inputs[input.value])) {
+      } else if (input.required && !IsSelected(request_.record.inputs[input.value])) {
         return MissingInput(step, input, request_);
       }
     }
@@ -123,7 +121,7 @@ void EnsembleRun::FindReady(ReadyList* ready) {
 void EnsembleRun::FillStep(const Step& step, nrd_request* record) {
   const EnsembleStep& config = graph_.steps[step.index];
   for (const EnsembleStep::Input& input : config.inputs) {
-    if (IsInput(input.value) && !Selected(request_.record.inputs[input.value])) {
+    if (IsInput(input.value) && !IsSelected(request_.record.inputs[input.value])) {
       continue;  // optional on both sides
     }
     nrd_tensor& target = record->inputs[input.position];
@@ -181,7 +179,7 @@ void EnsembleRun::Produced(const Step& step, ReadyList* ready) {
 void EnsembleRun::TakeOutputs() {
   for (size_t i = 0; i < graph_.outputs.size(); ++i) {
     nrd_tensor& output = request_.record.outputs[i];
-    if (Selected(output)) {
+    if (IsSelected(output)) {
       Take(graph_.outputs[i], &output);
     }
   }
@@ -192,7 +190,7 @@ Status EnsembleRun::CheckOutputs() const {
   for (const uint32_t i : graph_.outputs_to_check) {
     const nrd_tensor& output = request_.record.outputs[i];
     const TensorSpec& spec = config.outputs[i];
-    if (!Selected(output) ||
+    if (!IsSelected(output) ||
         ShapeFits(spec.dims, config.batched(), request_.rows, output.rank, output.shape)) {
       continue;
     }

@@ -12,6 +12,7 @@
 #include "request_check.h"
 #include "runtime.h"
 #include "scheduler.h"
+#include "tensor.h"
 
 namespace nereid {
 namespace {
@@ -37,11 +38,10 @@ inline void SelectOutputs(nrd_request& record) {
   }
 }
 
-// There is no reading it, so no key either.
-bool HasDeviceInput(const nrd_request& record) {
-  return std::any_of(
-      record.inputs, record.inputs + record.input_count,
-      [](const nrd_tensor& input) { return (input.flags & NRD_TENSOR_DEVICE) != 0; });
+// There is no reading it, so neither a key nor an answer to keep.
+bool HasDeviceTensor(const nrd_request& record) {
+  return std::any_of(record.inputs, record.inputs + record.input_count, IsOnDevice) ||
+         std::any_of(record.outputs, record.outputs + record.output_count, IsOnDevice);
 }
 
 // What a configuration asks of the backend and of the runtime.
@@ -51,10 +51,11 @@ Status CheckMeans(const ModelConfig& config, const nrd_backend& backend, const R
         "inputs have a reshape, which is not possible with a backend that reads the inputs of the "
         "requests as they are");
   }
-  if ((backend.flags & NRD_BACKEND_DEVICE_INPUTS) != 0 &&
+  if ((backend.flags & NRD_BACKEND_DEVICE_TENSORS) != 0 &&
       (backend.flags & NRD_BACKEND_GATHERS) == 0) {
     return Status::InvalidArgument(
-        "the backend takes inputs in the memory of devices, expected that it gathers them itself");
+        "the backend takes tensors in the memory of devices, expected that it gathers inputs "
+        "itself");
   }
   if (config.decoupled && runtime.responder().respond == nullptr) {
     return Status(NRD_FAILED_PRECONDITION,
@@ -86,7 +87,7 @@ Status Model::Load(Runtime& runtime, const nrd_model_options& options,
   }
   NRD_RETURN_IF_ERROR(source->Configure(options));
   NRD_RETURN_IF_ERROR(CheckMeans(config, source->backend(), runtime));
-  config.device_inputs = (source->backend().flags & NRD_BACKEND_DEVICE_INPUTS) != 0;
+  config.device_tensors = (source->backend().flags & NRD_BACKEND_DEVICE_TENSORS) != 0;
 
   struct Deleter {
     void operator()(Model* model) const { model->Release(); }
@@ -310,7 +311,7 @@ int32_t Model::Refuse(Request& request, FailReason reason, int32_t code, std::st
 bool Model::AnswerFromCache(Request& request) {
   nrd_request& record = request.record;
   ResponseCache* const cache = runtime_.cache();
-  if (cache == nullptr || (record.flags & NRD_REQUEST_NO_CACHE) != 0 || HasDeviceInput(record) ||
+  if (cache == nullptr || (record.flags & NRD_REQUEST_NO_CACHE) != 0 || HasDeviceTensor(record) ||
       !runner_->MayAnswerAtOnce()) {
     return false;
   }

@@ -39,7 +39,7 @@ struct ModelConfig {
   bool preserve_ordering = false;
   bool use_cache = false;
   bool decoupled = false;       // a request has any number of responses
-  bool device_inputs = false;   // the backend takes inputs in the memory of devices
+  bool device_tensors = false;  // the backend takes inputs and outputs in the memory of devices
   uint32_t ensemble_depth = 0;  // ensembles within each other; 0: it is none
   // Any two requests can run in one batch: no input is optional or of variable size.
   bool uniform = false;

@@ -9,8 +9,6 @@
 namespace nereid {
 namespace {
 
-bool Selected(const nrd_tensor& tensor) { return (tensor.flags & NRD_TENSOR_SELECTED) != 0; }
-
 // Strings are objects in ONNX Runtime: it cannot write them into a buffer.
 bool ShapeIsKnown(const TensorSpec& spec) {
   return spec.datatype != NRD_TYPE_BYTES &&
@@ -59,7 +57,7 @@ Status OnnxInstance::Run(nrd_batch* batch) {
 Status OnnxInstance::BindInputs(const nrd_batch& batch) {
   for (uint32_t i = 0; i < batch.input_count; ++i) {
     const nrd_tensor& tensor = batch.inputs[i];
-    if (!Selected(tensor)) {
+    if (!IsSelected(tensor)) {
       continue;
     }
     const OrtValue* value = nullptr;
@@ -79,7 +77,7 @@ Status OnnxInstance::BindInputs(const nrd_batch& batch) {
 
 Status OnnxInstance::BindOutputs(nrd_batch* batch) {
   for (uint32_t i = 0; i < batch->output_count; ++i) {
-    if (!Selected(batch->outputs[i])) {
+    if (!IsSelected(batch->outputs[i])) {
       continue;
     }
     const OrtValue* value = nullptr;

@@ -7,8 +7,6 @@
 namespace nereid {
 namespace {
 
-bool Given(const nrd_tensor& tensor) { return (tensor.flags & NRD_TENSOR_SELECTED) != 0; }
-
 std::string Quoted(const std::vector<std::string>& names) {
   std::string list;
   for (const std::string& name : names) {
@@ -24,7 +22,7 @@ Status MissingInputs(const ModelConfig& config, const nrd_request& record) {
   for (uint32_t i = 0; i < record.input_count; ++i) {
     const TensorSpec& spec = config.inputs[i];
     required += spec.optional ? 0U : 1U;
-    if (Given(record.inputs[i])) {
+    if (IsSelected(record.inputs[i])) {
       given.push_back(spec.name);
     } else if (!spec.optional) {
       missing.push_back(spec.name);
@@ -108,8 +106,8 @@ Status CheckInput(const ModelConfig& config, const TensorSpec& spec, const nrd_t
         "', but model '" + config.name + "' expects '" + std::string(DataTypeName(spec.datatype)) +
         "'");
   }
-  if ((tensor.flags & NRD_TENSOR_DEVICE) != 0 &&
-      (!config.device_inputs || tensor.slab != nullptr || spec.datatype == NRD_TYPE_BYTES)) {
+  if (IsOnDevice(tensor) &&
+      (!config.device_tensors || tensor.slab != nullptr || spec.datatype == NRD_TYPE_BYTES)) {
     return Status::InvalidArgument("input '" + spec.name + "' for model '" + config.name +
                                    "' is in the memory of a device, expected memory of the "
                                    "processor");
@@ -129,6 +127,19 @@ Status CheckInput(const ModelConfig& config, const TensorSpec& spec, const nrd_t
                                    "' has no data");
   }
   return CheckBytes(config, spec, tensor);
+}
+
+// Where the caller wants an output.
+Status CheckTarget(const ModelConfig& config, const TensorSpec& spec, const nrd_tensor& output) {
+  if (!IsOnDevice(output)) [[likely]] {
+    return Status();
+  }
+  if (!config.device_tensors || config.decoupled || spec.datatype == NRD_TYPE_BYTES) {
+    return Status::InvalidArgument("output '" + spec.name + "' of model '" + config.name +
+                                   "' is wanted in the memory of a device, expected memory of the "
+                                   "processor");
+  }
+  return Status();
 }
 
 }  // namespace
@@ -162,14 +173,14 @@ Status CheckRequest(const ModelConfig& config, Request& request) {
   bool first = true;
   bool missing = false;
   for (uint32_t i = 0; i < record.input_count; ++i) {
-    missing |= !Given(record.inputs[i]) && !config.inputs[i].optional;
+    missing |= !IsSelected(record.inputs[i]) && !config.inputs[i].optional;
   }
   if (missing) {
     return MissingInputs(config, record);
   }
   for (uint32_t i = 0; i < record.input_count; ++i) {
     const nrd_tensor& tensor = record.inputs[i];
-    if (!Given(tensor)) {
+    if (!IsSelected(tensor)) {
       continue;
     }
     NRD_RETURN_IF_ERROR(CheckInput(config, config.inputs[i], tensor));
@@ -180,6 +191,9 @@ Status CheckRequest(const ModelConfig& config, Request& request) {
       first = false;
     }
   }
+  for (uint32_t i = 0; i < record.output_count; ++i) {
+    NRD_RETURN_IF_ERROR(CheckTarget(config, config.outputs[i], record.outputs[i]));
+  }
   return Status();
 }
 
@@ -187,12 +201,13 @@ bool SameShapes(const Request& a, const Request& b) {
   for (uint32_t i = 0; i < a.record.input_count; ++i) {
     const nrd_tensor& left = a.record.inputs[i];
     const nrd_tensor& right = b.record.inputs[i];
-    if (Given(left) != Given(right)) {
+    if (IsSelected(left) != IsSelected(right)) {
       return false;
     }
     // Every model that batches has a batch dimension, which may differ.
-    if (Given(left) && (left.rank != right.rank ||
-                        !std::equal(left.shape + 1, left.shape + left.rank, right.shape + 1))) {
+    if (IsSelected(left) &&
+        (left.rank != right.rank ||
+         !std::equal(left.shape + 1, left.shape + left.rank, right.shape + 1))) {
       return false;
     }
   }

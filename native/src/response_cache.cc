@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "counter.h"
+#include "tensor.h"
 
 namespace nereid {
 namespace {
@@ -29,8 +30,6 @@ uint32_t ShardCount(uint64_t byte_limit) {
   const uint64_t wanted = std::clamp<uint64_t>(byte_limit / kMinShardBytes, 1, kMaxShards);
   return static_cast<uint32_t>(std::bit_floor(wanted));
 }
-
-bool IsSelected(const nrd_tensor& tensor) { return (tensor.flags & NRD_TENSOR_SELECTED) != 0; }
 
 // A bit per output. No output selected means all, and so hashes like all.
 void HashWantedOutputs(const nrd_request& request, Hash128* hash) {

@@ -12,6 +12,14 @@
 
 namespace nereid {
 
+// Whether a request gives this input, or wants this output.
+inline bool IsSelected(const nrd_tensor& tensor) {
+  return (tensor.flags & NRD_TENSOR_SELECTED) != 0;
+}
+
+// Whether it lies, or is wanted, in the memory of a device.
+inline bool IsOnDevice(const nrd_tensor& tensor) { return (tensor.flags & NRD_TENSOR_DEVICE) != 0; }
+
 // Bytes of one element; 0 for BYTES, whose elements differ in size, and for what is no datatype.
 uint64_t DataTypeByteSize(int32_t datatype);
 

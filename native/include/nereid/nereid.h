@@ -29,7 +29,7 @@ extern "C" {
 #endif
 
 /* Raised when a struct or a function's meaning changes. */
-#define NRD_ABI_VERSION 4
+#define NRD_ABI_VERSION 5
 
 #define NRD_MAX_RANK 8
 
@@ -153,10 +153,17 @@ enum {
    * it. */
   NRD_TENSOR_SELECTED = 1u,
   /* On a request's input: `data` is an address in the memory of a device, which nobody but a
-   * backend with NRD_BACKEND_DEVICE_INPUTS can read. The caller's, so without a slab, and not for
-   * BYTES. Such a request neither looks into the response cache nor stores into it. */
+   * backend with NRD_BACKEND_DEVICE_TENSORS can read. The caller's, so without a slab, and not for
+   * BYTES. On a request's output, with NRD_TENSOR_SELECTED: the caller wants it in the memory of
+   * `device`. Until the backend makes it, `shape` has what nobody knows the shape of yet: the
+   * address, and how many bytes may be written there; from then on `data` is that address. To be
+   * set anew for each submit; not for BYTES, nor for decoupled models. Such a request neither looks
+   * into the response cache nor stores into it. */
   NRD_TENSOR_DEVICE = 2u
 };
+
+/* Places in the `shape` of an output that is wanted in the memory of a device. */
+enum { NRD_TARGET_ADDRESS = 0, NRD_TARGET_BYTES = 1 };
 
 /* ---- Runtime --------------------------------------------------------------------------------- */
 
@@ -386,7 +393,9 @@ NRD_API int32_t nrd_batch_output(nrd_batch* batch, uint32_t index, int32_t datat
 NRD_API int32_t nrd_batch_output_forward(nrd_batch* batch, uint32_t index, uint32_t input_index,
                                          nrd_error* error_out);
 
-/* The same for one request of the batch, when a backend does not produce one tensor for all. */
+/* The same for one request of the batch, when a backend does not produce one tensor for all. For an
+ * output with NRD_TENSOR_DEVICE `data_out` is where the caller wants it; NRD_INVALID_ARGUMENT:
+ * there is too little room, for which the backend fails that request. */
 NRD_API int32_t nrd_batch_request_output(nrd_batch* batch, uint32_t request_index, uint32_t index,
                                          int32_t datatype, uint32_t rank, const int64_t* shape,
                                          uint64_t byte_size, void** data_out, nrd_error* error_out);
@@ -409,8 +418,9 @@ enum {
   NRD_BACKEND_OWN_THREAD = 1u,
   /* The backend reads the requests' inputs itself; the core does not gather. */
   NRD_BACKEND_GATHERS = 2u,
-  /* Inputs may have NRD_TENSOR_DEVICE. Only with NRD_BACKEND_GATHERS: the core cannot copy them. */
-  NRD_BACKEND_DEVICE_INPUTS = 4u
+  /* Inputs and outputs of requests may have NRD_TENSOR_DEVICE. Only with NRD_BACKEND_GATHERS: the
+   * core cannot copy them. Outputs that have it must be made with nrd_batch_request_output. */
+  NRD_BACKEND_DEVICE_TENSORS = 4u
 };
 
 struct nrd_model_options;

@@ -88,7 +88,7 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
    * there, and their backend reads inputs where they lie.
    */
   public boolean takesDeviceInputs(int device) {
-    return model.inputDevice() == device;
+    return model.tensorDevice() == device;
   }
 
   /**
@@ -111,6 +111,44 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
       Memory.writeInt(input + TENSOR_FLAGS, TENSOR_SELECTED | RequestLayout.TENSOR_DEVICE);
       slot.afterwards(release);
       countInput(index);
+    } finally {
+      slot.endEdit();
+    }
+    return this;
+  }
+
+  /**
+   * Whether {@link #deviceOutput} is possible for this output and memory of this GPU: all instances
+   * of the model run there, and their backend writes outputs where they are wanted.
+   */
+  public boolean takesDeviceOutput(String name, int device) {
+    DataType type = model.signature().output(model.signature().outputIndex(name)).dataType();
+    return model.tensorDevice() == device && type.isFixedSize() && !model.spec().decoupled();
+  }
+
+  /**
+   * Asks for an output, as {@link #output} does, or has done, to be written into the memory of a
+   * GPU, for a model that {@link #takesDeviceOutput} there. The response tells its datatype and
+   * shape, and has no memory for it. It may be written to while the model executes, also after this
+   * request was given up.
+   *
+   * @param memory may be larger than the output; less fails the request with {@link
+   *     StatusCode#INVALID_ARGUMENT}
+   * @param release as of {@link #deviceInput}: called when nobody writes to the memory any more
+   */
+  public InferRequest deviceOutput(String name, DeviceMemory memory, Runnable release) {
+    slot.beginEdit(generation);
+    try {
+      int index = model.signature().outputIndex(name);
+      long output = RequestLayout.output(slot.record(), index);
+      if ((Memory.readInt(output + TENSOR_FLAGS) & RequestLayout.TENSOR_DEVICE) != 0) {
+        throw Signature.invalid("output '" + name + "' already exists in request");
+      }
+      Memory.writeInt(output + RequestLayout.TENSOR_DEVICE_NUMBER, memory.device());
+      Memory.writeLong(output + RequestLayout.TARGET_ADDRESS, memory.address());
+      Memory.writeLong(output + RequestLayout.TARGET_BYTES, memory.byteSize());
+      Memory.writeInt(output + TENSOR_FLAGS, TENSOR_SELECTED | RequestLayout.TENSOR_DEVICE);
+      slot.afterwards(release);
     } finally {
       slot.endEdit();
     }

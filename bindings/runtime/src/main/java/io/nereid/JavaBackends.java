@@ -99,8 +99,8 @@ final class JavaBackends {
         ModelLayout.BACKEND_FLAGS,
         (backend.ownThread() ? ModelLayout.BACKEND_OWN_THREAD : 0)
             | (backend.gathers() ? ModelLayout.BACKEND_GATHERS : 0)
-            | (backend.takesDeviceInputs()
-                ? ModelLayout.BACKEND_GATHERS | ModelLayout.BACKEND_DEVICE_INPUTS
+            | (backend.takesDeviceTensors()
+                ? ModelLayout.BACKEND_GATHERS | ModelLayout.BACKEND_DEVICE_TENSORS
                 : 0));
     table.set(JAVA_LONG, ModelLayout.BACKEND_CONTEXT, number);
     table.set(JAVA_LONG, ModelLayout.BACKEND_OPEN_MODEL, OPEN_MODEL);

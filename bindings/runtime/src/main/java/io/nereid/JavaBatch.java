@@ -287,12 +287,42 @@ final class JavaBatch extends TensorOwner implements Batch {
           : Optional.empty();
     }
 
+    @Override
+    public boolean wantsOutput(String name) {
+      return isSelected(outputAddress(name));
+    }
+
+    @Override
+    public boolean wantsOnDevice(String name) {
+      long address = outputAddress(name);
+      return isSelected(address) && isOnDevice(address);
+    }
+
+    @Override
+    public DeviceMemory deviceOutput(String name, long... shape) {
+      if (!wantsOnDevice(name)) {
+        throw new IllegalStateException("output '" + name + "' is not wanted on a GPU: see output");
+      }
+      int index = signature().outputIndex(name);
+      Tensor described = allocate(owner(), this.index, index, fixedByteSize(index, shape), shape);
+      int device = Memory.readInt(outputAddress(name) + RequestLayout.TENSOR_DEVICE_NUMBER);
+      return new DeviceMemory(device, described.address(), described.byteSize());
+    }
+
+    private long outputAddress(String name) {
+      return RequestLayout.output(record(index), signature().outputIndex(name));
+    }
+
     private long address(String name) {
       return RequestLayout.input(record(index), signature().inputIndex(name));
     }
 
     @Override
     public Tensor output(String name, long... shape) {
+      if (wantsOnDevice(name)) {
+        throw new IllegalStateException(
+            "output '" + name + "' is wanted on a GPU: see deviceOutput");
+      }
       int output = signature().outputIndex(name);
       return allocate(owner(), index, output, fixedByteSize(output, shape), shape);
     }

@@ -22,7 +22,7 @@ final class LoadedModel {
   private final Signature signature;
   private final SlotPool slots;
   private final long javaBackend; // its number, 0: the backend is the core's
-  private final int inputDevice;
+  private final int tensorDevice;
   private final List<LoadedModel> steps; // of an ensemble, which uses them; else none
 
   /** The handle is used under the read lock and released under the write lock. */
@@ -42,7 +42,7 @@ final class LoadedModel {
   /**
    * Takes over a model that the core has loaded.
    *
-   * @param inputDevice the GPU on which inputs may lie; -1: they may lie on none
+   * @param tensorDevice the GPU on which inputs and outputs may lie; -1: they may lie on none
    * @param steps what it uses as an ensemble; their uses go with it
    */
   LoadedModel(
@@ -50,13 +50,13 @@ final class LoadedModel {
       Signature signature,
       long handle,
       long javaBackend,
-      int inputDevice,
+      int tensorDevice,
       List<LoadedModel> steps) {
     this.runtime = runtime;
     this.signature = signature;
     this.handle = handle;
     this.javaBackend = javaBackend;
-    this.inputDevice = inputDevice;
+    this.tensorDevice = tensorDevice;
     this.steps = List.copyOf(steps);
     slots =
         new SlotPool(
@@ -68,8 +68,8 @@ final class LoadedModel {
   }
 
   /** The GPU on which inputs may lie; -1: they may lie on none. */
-  int inputDevice() {
-    return inputDevice;
+  int tensorDevice() {
+    return tensorDevice;
   }
 
   /** For the pool of slots, which does not call it after it was retired. */

@@ -165,13 +165,13 @@ final class ModelLoader {
       MemorySegment options =
           ModelOptionsWriter.write(arena, spec, placements.size(), table.address(), parameters);
       long handle = load(arena, options, source);
-      int inputDevice =
+      int tensorDevice =
           javaBackend
-              .filter(Backend::takesDeviceInputs)
+              .filter(Backend::takesDeviceTensors)
               .map(backend -> onlyGpu(placements))
               .orElse(NO_DEVICE);
       LoadedModel loaded =
-          new LoadedModel(runtime, signature, handle, number, inputDevice, List.of());
+          new LoadedModel(runtime, signature, handle, number, tensorDevice, List.of());
       open = true;
       return loaded;
     } finally {

@@ -107,8 +107,10 @@ final class RecordResponse extends InferResponse {
 
   /** A tensor that is described by an {@code nrd_tensor}. */
   static Tensor tensor(TensorOwner owner, long description) {
+    int flags = Memory.readInt(description + RequestLayout.TENSOR_FLAGS);
+    boolean onDevice = (flags & RequestLayout.TENSOR_DEVICE) != 0;
     return new Tensor(
-        owner,
+        onDevice ? DeviceOwner.INSTANCE : owner,
         DataType.ofCode(Memory.readInt(description + RequestLayout.TENSOR_DATATYPE)),
         RequestLayout.shape(description),
         Memory.readLong(description + TENSOR_DATA),

@@ -3,7 +3,8 @@ package io.nereid;
 import java.lang.foreign.MemorySegment;
 
 /** Whose memory a tensor lies in; the tensor can be read as long as its owner is open. */
-abstract sealed class TensorOwner permits InferRequest, InferResponse, JavaBatch, ResponseDraft {
+abstract sealed class TensorOwner
+    permits DeviceOwner, InferRequest, InferResponse, JavaBatch, ResponseDraft {
 
   TensorOwner() {}
 

@@ -205,8 +205,11 @@ public final class NereidServer implements AutoCloseable {
       boolean finished = http.map(server -> server.stop(left(startNs))).orElse(true);
       finished &= calls.map(server -> server.stop(left(startNs))).orElse(true);
       metrics.ifPresent(MetricsServer::stop);
-      state.sharedMemory().close();
-      nereid.close();
+      try {
+        state.sharedMemory().close();
+      } finally {
+        nereid.close();
+      }
       return finished;
     } finally {
       calls.ifPresent(GrpcServer::close);

@@ -43,10 +43,11 @@ public interface Backend {
 
   /**
    * Whether the instances read inputs that lie on the GPU that they run on ({@link
-   * BatchRequest#deviceInput}). Such a backend gathers by itself: it reads the inputs of each
+   * BatchRequest#deviceInput}), and write outputs that are wanted there ({@link
+   * BatchRequest#deviceOutput}). Such a backend gathers by itself: it reads the inputs of each
    * request, and {@link Batch#input(String)} cannot be called.
    */
-  default boolean takesDeviceInputs() {
+  default boolean takesDeviceTensors() {
     return false;
   }
 

@@ -34,9 +34,28 @@ public interface BatchRequest {
 
   /**
    * Where its own input lies on a GPU; empty: {@link #input} reads it. Only for backends with
-   * {@link Backend#takesDeviceInputs}. Not to be written to, nor to be read after execute.
+   * {@link Backend#takesDeviceTensors}. Not to be written to, nor to be read after execute.
    */
   Optional<DeviceMemory> deviceInput(String name);
+
+  /** Whether it wants this output; memory for one that it does not want is thrown away. */
+  boolean wantsOutput(String name);
+
+  /**
+   * Whether it wants this output in the memory of a GPU: then {@link #deviceOutput} tells where,
+   * and neither a common tensor of the batch nor {@link #output} will do. Only for backends with
+   * {@link Backend#takesDeviceTensors}.
+   */
+  boolean wantsOnDevice(String name);
+
+  /**
+   * Where it wants its own output, which has this shape; to be written before execute returns. Once
+   * per output.
+   *
+   * @throws io.nereid.NereidException with {@link io.nereid.StatusCode#INVALID_ARGUMENT} when there
+   *     is less room: see {@link Batch#fail}
+   */
+  DeviceMemory deviceOutput(String name, long... shape);
 
   /** Memory for its own output, when the batch has no common tensor for it. */
   Tensor output(String name, long... shape);

@@ -65,20 +65,17 @@ final class Binding implements AutoCloseable {
   }
 
   /**
-   * Sees that there is memory for so many bytes, more than none. Nothing on the device may be using
-   * it.
-   *
-   * @return whether it moved
+   * Sees that there is memory for so many bytes, more than none; without enough there is none
+   * afterwards. Nothing on the device may be using it.
    */
-  boolean ensure(long byteSize) {
-    long before = address();
+  void ensure(long byteSize) {
     if (tensor.onHost()) {
+      hostMemory = MemorySegment.NULL;
       hostMemory = host.ofSize(Math.max(1, byteSize));
     } else if (block == null || block.byteSize() < byteSize) {
       release();
       block = memory.allocate(byteSize, tensor.title());
     }
-    return address() != before;
   }
 
   private void release() {

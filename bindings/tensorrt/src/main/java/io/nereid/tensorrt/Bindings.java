@@ -59,8 +59,13 @@ final class Bindings implements AutoCloseable {
 
   /** Sees that there is memory for so many bytes. */
   void ensure(Binding binding, long byteSize) {
-    if (binding.ensure(byteSize)) {
-      version++;
+    long before = binding.address();
+    try {
+      binding.ensure(byteSize);
+    } finally {
+      if (binding.address() != before) {
+        version++;
+      }
     }
   }
 

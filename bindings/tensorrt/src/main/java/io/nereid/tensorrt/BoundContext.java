@@ -21,6 +21,9 @@ final class BoundContext implements AutoCloseable {
   private final long[][] outputShapes;
   private long addressVersion = -1;
 
+  /** Whether all of it was set the last time; else what is kept here may be wrong. */
+  private boolean complete;
+
   /** A context with everything set but shapes and addresses. */
   BoundContext(
       Engine engine,
@@ -35,15 +38,31 @@ final class BoundContext implements AutoCloseable {
     context = engine.newContext();
     boolean ready = false;
     try {
-      context.setDeviceMemoryV2(new NativePointer(activations.address()), activations.byteSize());
       require(
           () -> context.setOptimizationProfileAsync(profile, stream.handle()),
           "select profile " + profile);
+      // After the profile, for which TensorRT checks the size.
+      giveActivations(activations);
       ready = true;
     } finally {
       if (!ready) {
-        NativeObjects.delete(context);
+        close();
       }
+    }
+  }
+
+  /** What TensorRT refuses here it only logs. */
+  private void giveActivations(DeviceMemory.Block activations) {
+    List<String> log = TensorRtLog.newList();
+    TensorRtLog.errorsOf(
+        log,
+        () -> {
+          context.setDeviceMemoryV2(
+              new NativePointer(activations.address()), activations.byteSize());
+          return true;
+        });
+    if (!log.isEmpty()) {
+      throw failure("take " + activations.byteSize() + " bytes for activations", log);
     }
   }
 
@@ -54,7 +73,9 @@ final class BoundContext implements AutoCloseable {
    * @return the shapes of the outputs, of which those are null that are known only afterwards
    */
   long[][] prepare(long[][] shapes) {
-    boolean changed = bindings.hasShapeInputs();
+    boolean changed =
+        !complete || bindings.hasShapeInputs() || addressVersion != bindings.version();
+    complete = false;
     try (Dims64 dims = new Dims64()) {
       for (int i = 0; i < shapes.length; i++) {
         if (!Arrays.equals(shapes[i], inputShapes[i])) {
@@ -75,6 +96,7 @@ final class BoundContext implements AutoCloseable {
       bind(bindings.outputs());
       addressVersion = bindings.version();
     }
+    complete = true;
     return outputShapes;
   }
 
@@ -168,9 +190,10 @@ final class BoundContext implements AutoCloseable {
         "TensorRT failed to " + what + ": " + all);
   }
 
-  /** Nothing may be executing in it. */
+  /** Waits for what may be under way in its stream, of a part of an execution that failed, too. */
   @Override
   public void close() {
+    stream.settle();
     NativeObjects.delete(context);
   }
 }

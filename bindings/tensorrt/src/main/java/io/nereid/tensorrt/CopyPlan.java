@@ -4,11 +4,9 @@ package io.nereid.tensorrt;
 enum CopyPlan {
   /** There is nothing to copy. */
   NONE,
-  /** One request: one copy from where its input lies. */
-  DIRECT,
-  /** The inputs are small: gathered in page-locked memory first, then one copy. */
+  /** Several requests with little: gathered in page-locked memory first, then one copy. */
   GATHERED,
-  /** The inputs are large: one copy for each request, from where its input lies. */
+  /** One request, or several with much: a copy for each, from where its input lies. */
   EACH;
 
   /**
@@ -23,9 +21,6 @@ enum CopyPlan {
     if (byteSize == 0) {
       return NONE;
     }
-    if (requestCount == 1) {
-      return DIRECT;
-    }
-    return byteSize / requestCount < threshold ? GATHERED : EACH;
+    return requestCount > 1 && byteSize / requestCount < threshold ? GATHERED : EACH;
   }
 }

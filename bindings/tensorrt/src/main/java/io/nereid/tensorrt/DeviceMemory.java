@@ -2,6 +2,7 @@ package io.nereid.tensorrt;
 
 import io.nereid.NereidException;
 import io.nereid.StatusCode;
+import java.lang.System.Logger.Level;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -20,8 +21,8 @@ import org.bytedeco.javacpp.SizeTPointer;
  */
 final class DeviceMemory {
 
-  /** Where blocks begin is a multiple of this, as TensorRT asks for; cudaMalloc does the same. */
-  static final long ALIGNMENT = 256;
+  /** The smallest block: cudaMalloc gives no less, and its blocks begin at multiples of it. */
+  static final long SMALLEST = 512;
 
   /** From here on sizes are rounded up to multiples of it, the unit in which CUDA maps memory. */
   private static final long LARGE = 2L << 20;
@@ -146,8 +147,8 @@ final class DeviceMemory {
 
   /** Powers of two for small sizes, so that blocks fit again; multiples of 2 MiB for large ones. */
   static long rounded(long byteSize) {
-    if (byteSize <= ALIGNMENT) {
-      return ALIGNMENT;
+    if (byteSize <= SMALLEST) {
+      return SMALLEST;
     }
     if (byteSize >= LARGE) {
       return Math.ceilDiv(byteSize, LARGE) * LARGE;
@@ -172,7 +173,15 @@ final class DeviceMemory {
 
     @Override
     public void free(long address) {
-      CudaLibrary.check(cudart.cudaFree(new NativePointer(address)), "cudaFree");
+      try {
+        CudaLibrary.check(cudart.cudaFree(new NativePointer(address)), "cudaFree");
+      } catch (NereidException e) { // CUDA is at its end: who frees has nothing to do about it
+        TensorRtLog.LOGGER.log(
+            Level.WARNING,
+            "cannot give memory back to GPU {0}: {1}",
+            device.number(),
+            e.getMessage());
+      }
     }
 
     @Override

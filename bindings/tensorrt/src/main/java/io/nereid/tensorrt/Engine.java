@@ -6,7 +6,9 @@ import java.lang.System.Logger.Level;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.bytedeco.cuda.global.cudart;
+import org.bytedeco.javacpp.Pointer;
 import org.bytedeco.tensorrt.global.nvinfer;
 import org.bytedeco.tensorrt.global.nvinfer.ExecutionContextAllocationStrategy;
 import org.bytedeco.tensorrt.nvinfer.ICudaEngine;
@@ -27,7 +29,19 @@ final class Engine implements AutoCloseable {
     this.runtime = runtime;
     this.engine = engine;
     this.planBytes = planBytes;
-    description = EngineReader.read(engine);
+    description = withOwnRows(EngineReader.read(engine));
+  }
+
+  private EngineDescription withOwnRows(EngineDescription described) {
+    if (!described.hasBatchDimension()) {
+      return described;
+    }
+    IExecutionContext context = newContext();
+    try {
+      return described.withOwnRows(RowProbe.ownRows(context, described));
+    } finally {
+      NativeObjects.delete(context);
+    }
   }
 
   /** Loads a model's plan onto a device. */
@@ -86,12 +100,14 @@ final class Engine implements AutoCloseable {
         runtime.setEngineHostCodeAllowed(true);
       }
       engine =
-          TensorRtLog.errorsOf(
-              log, () -> runtime.deserializeCudaEngine(NativePointer.of(bytes), bytes.byteSize()));
+          made(
+              device,
+              log,
+              () -> runtime.deserializeCudaEngine(NativePointer.of(bytes), bytes.byteSize()));
       if (engine == null || engine.isNull()) {
         throw failure.unreadable(builtBy, log);
       }
-      stream(engine, options, log);
+      stream(engine, options, device, log);
       Engine loaded = new Engine(device, runtime, engine, bytes.byteSize());
       engine = null;
       return loaded;
@@ -102,8 +118,26 @@ final class Engine implements AutoCloseable {
     }
   }
 
+  /**
+   * What TensorRT makes, with memory of the device that it takes by itself: once more, after what
+   * is kept for later models was given back, if that is what was missing.
+   */
+  private static <T extends Pointer> T made(
+      CudaDevice device, List<String> log, Supplier<T> making) {
+    T made = TensorRtLog.errorsOf(log, making);
+    DeviceMemory memory = DeviceMemory.of(device);
+    boolean failed = made == null || made.isNull();
+    if (failed && PlanFailure.isOutOfMemory(String.join("; ", log)) && memory.idleBytes() > 0) {
+      memory.trim();
+      log.clear();
+      return TensorRtLog.errorsOf(log, making);
+    }
+    return made;
+  }
+
   /** Only possible while the engine has no contexts. */
-  private static void stream(ICudaEngine engine, TensorRtOptions options, List<String> log) {
+  private static void stream(
+      ICudaEngine engine, TensorRtOptions options, CudaDevice device, List<String> log) {
     if (!options.weightStreaming()) {
       return;
     }
@@ -115,6 +149,7 @@ final class Engine implements AutoCloseable {
               + options.plan()
               + " was not built with weight streaming");
     }
+    DeviceMemory.of(device).trim(); // TensorRT decides by what is free
     long budget =
         options.weightBudgetBytes() < 0
             ? engine.getWeightStreamingAutomaticBudget()
@@ -159,7 +194,8 @@ final class Engine implements AutoCloseable {
   synchronized IExecutionContext newContext() {
     List<String> log = TensorRtLog.newList();
     IExecutionContext context =
-        TensorRtLog.errorsOf(
+        made(
+            device,
             log,
             () -> engine.createExecutionContext(ExecutionContextAllocationStrategy.kUSER_MANAGED));
     if (context == null || context.isNull()) {

@@ -1,6 +1,7 @@
 package io.nereid.tensorrt;
 
 import java.util.List;
+import java.util.Set;
 
 /**
  * What an engine says of itself. All decisions about serving it are made from this record.
@@ -9,16 +10,23 @@ import java.util.List;
  * @param tensors inputs and outputs in the engine's order
  * @param profiles at least one, by number
  * @param streamableWeightBytes weights that can be streamed from the processor's memory; 0: none
+ * @param ownRows outputs whose first dimension is free without being the batch's
  */
 record EngineDescription(
     String name,
     List<EngineTensor> tensors,
     List<EngineProfile> profiles,
-    long streamableWeightBytes) {
+    long streamableWeightBytes,
+    Set<String> ownRows) {
 
   EngineDescription {
     tensors = List.copyOf(tensors);
     profiles = List.copyOf(profiles);
+    ownRows = Set.copyOf(ownRows);
+  }
+
+  EngineDescription withOwnRows(Set<String> outputs) {
+    return new EngineDescription(name, tensors, profiles, streamableWeightBytes, outputs);
   }
 
   List<EngineTensor> inputs() {
@@ -29,9 +37,14 @@ record EngineDescription(
     return tensors.stream().filter(tensor -> !tensor.input()).toList();
   }
 
-  /** Whether all tensors have a first dimension of any size, as those of a batch do. */
+  /** Whether the first dimension of all tensors is that of a batch. */
   boolean hasBatchDimension() {
-    return tensors.stream().allMatch(EngineTensor::hasFreeFirst);
+    return tensors.stream().allMatch(this::isBatched);
+  }
+
+  /** Whether a tensor's first dimension is that of a batch. */
+  boolean isBatched(EngineTensor tensor) {
+    return tensor.hasFreeFirst() && !ownRows.contains(tensor.name());
   }
 
   /** The most rows that a profile allows; 0: there is no batch dimension. */

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.bytedeco.javacpp.BytePointer;
 import org.bytedeco.javacpp.IntPointer;
 import org.bytedeco.tensorrt.global.nvinfer.OptProfileSelector;
@@ -31,7 +32,8 @@ final class EngineReader {
         engine.getName() == null ? "" : engine.getName(),
         tensors,
         reader.profiles(tensors),
-        engine.getStreamableWeightsSize());
+        engine.getStreamableWeightsSize(),
+        Set.of());
   }
 
   private List<EngineTensor> tensors() {

@@ -86,12 +86,15 @@ final class EngineSignature {
               + ", got "
               + configured.dataType());
     }
-    if (batched && !tensor.hasFreeFirst()) {
+    if (batched && !engine.isBatched(tensor)) {
       throw invalid(
           tensor.title()
               + " has the dims "
               + tensor.dims()
-              + " without a free first one, so there is no batch: expected max_batch_size: 0");
+              + (tensor.hasFreeFirst()
+                  ? ", whose first one is not that of the inputs"
+                  : " without a free first one")
+              + ", so there is no batch: expected max_batch_size: 0");
     }
     List<Long> dims = new ArrayList<>(configured.reshape().orElse(configured.dims()));
     if (batched) {

@@ -89,6 +89,7 @@ final class GraphCache implements AutoCloseable {
   private final Map<Key, Optional<Graph>> graphs = new HashMap<>();
 
   private int count;
+  private boolean full;
   private long version;
 
   /**
@@ -140,8 +141,8 @@ final class GraphCache implements AutoCloseable {
     if (obstacle.isPresent() || graphs.containsKey(key)) {
       return;
     }
-    if (count >= limit) {
-      none(key, "the instance has " + limit + ", its graph_limit");
+    if (graphs.size() >= limit) {
+      tellFull(key);
       return;
     }
     long before = bindings.version();
@@ -150,11 +151,24 @@ final class GraphCache implements AutoCloseable {
       count++;
       TensorRtLog.LOGGER.log(Level.DEBUG, "{0}: captured a CUDA graph for {1}", instance, key);
     } catch (RuntimeException e) { // the batch itself is done
-      stream.settle();
       none(key, String.valueOf(e.getMessage()));
     }
     if (before != bindings.version()) {
       version = before; // so that the next look drops what was captured
+    }
+  }
+
+  /** Once: shapes can be without number, and nothing is kept of those that come after. */
+  private void tellFull(Key key) {
+    if (!full) {
+      full = true;
+      TensorRtLog.LOGGER.log(
+          Level.INFO,
+          "{0}: no CUDA graph for {1}, nor for other shapes that are new: the instance has had {2},"
+              + " its graph_limit",
+          instance,
+          key,
+          limit);
     }
   }
 
@@ -216,6 +230,7 @@ final class GraphCache implements AutoCloseable {
     List<Optional<Graph>> all = List.copyOf(graphs.values());
     graphs.clear();
     count = 0;
+    full = false;
     all.forEach(graph -> graph.ifPresent(Graph::close));
   }
 }

@@ -16,8 +16,12 @@ final class PlanFailure {
 
   private static final Pattern OTHER_DEVICE =
       Pattern.compile("incompatible device, expecting compute ([0-9.]+) got compute ([0-9.]+)");
+  private static final Pattern OLD_DEVICE =
+      Pattern.compile("Expected compute capability >= *([0-9.]*[0-9])");
   private static final Pattern OTHER_VERSION =
-      Pattern.compile("expecting library version ([0-9.]+) got (?:version )?([0-9.]*[0-9])");
+      Pattern.compile(
+          "expecting library version ([0-9.]+) got (?:version )?([0-9.]*[0-9])"
+              + "|Version tag does not match[^;]*");
 
   private final String model;
   private final Path plan;
@@ -60,13 +64,28 @@ final class PlanFailure {
       return failure(
           "the plan was built for GPUs of compute capability "
               + other(otherDevice, device.computeCapability())
-              + ", and GPU "
-              + device.number()
-              + " ("
-              + device.name()
-              + ") has "
-              + device.computeCapability()
+              + ", and "
+              + hasCapability()
               + ": rebuild it on such a GPU");
+    }
+    Matcher oldDevice = OLD_DEVICE.matcher(all);
+    if (oldDevice.find()) {
+      return failure(
+          "the plan was built for GPUs of compute capability "
+              + oldDevice.group(1)
+              + " or newer, and "
+              + hasCapability()
+              + ": rebuild it on such a GPU");
+    }
+    if (all.contains("getEngineHostCodeAllowed")) {
+      return failure(
+          "the plan brings code of its own to run it, for which it needs the parameter"
+              + " version_compatible: \"true\" (only if you trust it); the command that builds one"
+              + " without");
+    }
+    if (all.contains("Platform specific tag mismatch")) {
+      return failure(
+          "the plan was built on another operating system or processor: rebuild it here");
     }
     Matcher otherVersion = OTHER_VERSION.matcher(all);
     if (otherVersion.find()) {
@@ -92,6 +111,10 @@ final class PlanFailure {
             + ": "
             + (all.isEmpty() ? "it did not say why" : all)
             + "; if it is of another version or GPU, rebuild it");
+  }
+
+  private String hasCapability() {
+    return "GPU " + device.number() + " (" + device.name() + ") has " + device.computeCapability();
   }
 
   /** Whether what TensorRT logged says that memory of the device ran out. */

@@ -2,6 +2,8 @@ package io.nereid.tensorrt;
 
 import io.nereid.NereidException;
 import io.nereid.StatusCode;
+import java.lang.foreign.Arena;
+import java.lang.foreign.SymbolLookup;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashSet;
@@ -39,7 +41,7 @@ final class Plugins {
       Pointer handle =
           TensorRtLog.errorsOf(
               log, () -> nvinfer.getPluginRegistry().loadLibrary(library.toString()));
-      if (handle == null || handle.isNull()) {
+      if ((handle == null || handle.isNull()) && !registersItself(library)) {
         throw new NereidException(
             StatusCode.FAILED_PRECONDITION,
             "TensorRT cannot load the plugins in "
@@ -48,6 +50,20 @@ final class Plugins {
                 + (log.isEmpty() ? "expected a library that it or its loader accepts" : log));
       }
       LOADED.add(library);
+    }
+  }
+
+  /**
+   * Opens a library that lacks the functions by which TensorRT asks for plugins: those of the older
+   * kind register theirs when they are opened.
+   */
+  @SuppressWarnings("restricted")
+  private static boolean registersItself(Path library) {
+    try {
+      SymbolLookup.libraryLookup(library, Arena.global());
+      return true;
+    } catch (IllegalArgumentException e) {
+      return false;
     }
   }
 }

@@ -62,7 +62,7 @@ public final class TensorRtBackend implements Backend {
   }
 
   @Override
-  public boolean takesDeviceInputs() {
+  public boolean takesDeviceTensors() {
     return true;
   }
 

@@ -41,6 +41,7 @@ final class TensorRtInstance implements BackendInstance {
   private final Bindings bindings;
   private final DeviceMemory.Block activations;
   private final GraphCache graphs;
+  private final OutputCopier outputs;
 
   /** Of {@link #graphs} and {@link #bindings}, for other threads. */
   private volatile int graphCount;
@@ -75,6 +76,7 @@ final class TensorRtInstance implements BackendInstance {
       DeviceMemory memory = DeviceMemory.of(engine.device());
       bindings =
           undo.add(new Bindings(description, names(spec.inputs()), names(spec.outputs()), memory));
+      outputs = new OutputCopier(bindings, stream);
       boolean batched = spec.maxBatchSize() > 0;
       bindings
           .inputs()
@@ -157,6 +159,9 @@ final class TensorRtInstance implements BackendInstance {
     if (bindings.hasShapeInputs()) {
       return Optional.of("shapes are computed from the values of an input");
     }
+    if (bindings.inputs().stream().anyMatch(input -> input.tensor().onHost())) {
+      return Optional.of("an input is in the processor's memory");
+    }
     if (bindings.outputs().stream().anyMatch(output -> output.tensor().onHost())) {
       return Optional.of("an output is in the processor's memory");
     }
@@ -178,10 +183,10 @@ final class TensorRtInstance implements BackendInstance {
       copyInputs(batch, sizes);
       GraphCache.Key key = new GraphCache.Key(profile, sizes);
       long[][] outputShapes = run(key);
-      copyOutputs(batch, outputShapes);
+      outputs.copy(batch, outputShapes);
       stream.finish();
       finished = true;
-      copyHostOutputs(batch, outputShapes);
+      outputs.copyFromHost(batch, outputShapes);
       graphs.captureIfNew(key);
     } finally {
       if (!finished) {
@@ -299,48 +304,6 @@ final class TensorRtInstance implements BackendInstance {
     MemorySegment part = request.input(name).segment();
     stream.copyIn(input.address() + offset, part.address(), part.byteSize());
     return part.byteSize();
-  }
-
-  private void copyOutputs(Batch batch, long[][] outputShapes) {
-    List<Binding> outputs = bindings.outputs();
-    for (int i = 0; i < outputs.size(); i++) {
-      Binding output = outputs.get(i);
-      if (output.tensor().onHost() || !isWanted(batch, output)) {
-        continue;
-      }
-      Tensor answer = batch.output(output.specIndex(), shape(output, outputShapes[i]));
-      if (answer.byteSize() > 0) {
-        stream.copyOut(answer.segment().address(), output.address(), answer.byteSize());
-      }
-    }
-  }
-
-  /** Those that TensorRT writes into the processor's memory, after everything was executed. */
-  private void copyHostOutputs(Batch batch, long[][] outputShapes) {
-    List<Binding> outputs = bindings.outputs();
-    for (int i = 0; i < outputs.size(); i++) {
-      Binding output = outputs.get(i);
-      if (output.tensor().onHost() && isWanted(batch, output)) {
-        Tensor answer = batch.output(output.specIndex(), shape(output, outputShapes[i]));
-        answer.segment().copyFrom(output.host(answer.byteSize()).asSlice(0, answer.byteSize()));
-      }
-    }
-  }
-
-  private static boolean isWanted(Batch batch, Binding output) {
-    return output.isServed() && batch.wantsOutput(output.tensor().name());
-  }
-
-  private static long[] shape(Binding output, long[] known) {
-    if (known != null) {
-      return known;
-    }
-    long[] told = output.allocator().shape();
-    if (told == null) {
-      throw new NereidException(
-          StatusCode.INTERNAL, "TensorRT did not tell the shape of " + output.tensor().title());
-    }
-    return told;
   }
 
   // ---- What it tells, and its end --------------------------------------------------------------

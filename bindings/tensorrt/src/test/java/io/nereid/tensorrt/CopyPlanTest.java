@@ -16,7 +16,8 @@ class CopyPlanTest {
   @CsvSource({
     "1, 0, 100, NONE",
     "3, 0, 100, NONE",
-    "1, 1000000, 100, DIRECT",
+    "1, 1, 100, EACH",
+    "1, 1000000, 100, EACH",
     "2, 198, 100, GATHERED",
     "2, 200, 100, EACH",
     "2, 2, 0, EACH",

@@ -15,6 +15,7 @@ import io.nereid.NereidException;
 import io.nereid.StatusCode;
 import io.nereid.TensorSpec;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -27,7 +28,7 @@ class EngineSignatureTest {
   }
 
   private static EngineDescription engine(EngineTensor... tensors) {
-    return new EngineDescription("", List.of(tensors), List.of(), 0);
+    return new EngineDescription("", List.of(tensors), List.of(), 0, Set.of());
   }
 
   private static ModelSpec.Builder classifier() {
@@ -57,6 +58,17 @@ class EngineSignatureTest {
     ModelSignature signature = of(RecordedEngines.reshaping()).signature();
     assertEquals(0, signature.maxBatchSize());
     assertEquals(TensorSpec.of("shape", DataType.INT64, 2), signature.inputs().get(1));
+  }
+
+  @Test
+  void anOutputWithRowsOfItsOwnMeansThatThereIsNoBatch() {
+    EngineDescription engine = RecordedEngines.classifier().withOwnRows(Set.of("scores"));
+    assertEquals(0, of(engine).signature().maxBatchSize());
+    assertRefused(
+        "output 'scores' has the dims [-1, 10], whose first one is not that of the inputs, so there"
+            + " is no batch: expected max_batch_size: 0",
+        engine,
+        classifier().build());
   }
 
   @ParameterizedTest
@@ -143,7 +155,8 @@ class EngineSignatureTest {
             "",
             List.of(input("x", EngineType.FLOAT, 4), output("y", EngineType.FLOAT, 4)),
             List.of(),
-            0);
+            0,
+            Set.of());
     ModelSpec spec =
         ModelSpec.builder("m")
             .backend("tensorrt")

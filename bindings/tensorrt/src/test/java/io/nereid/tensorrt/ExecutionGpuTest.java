@@ -1,19 +1,23 @@
 package io.nereid.tensorrt;
 
 import static io.nereid.tensorrt.NetworkBuilder.dims;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.nereid.DynamicBatching;
 import io.nereid.InferRequest;
 import io.nereid.InferResponse;
+import io.nereid.InstanceGroup;
 import io.nereid.Model;
 import io.nereid.ModelSpec;
 import io.nereid.NereidException;
 import io.nereid.StatusCode;
 import io.nereid.Tensor;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -90,10 +94,75 @@ class ExecutionGpuTest extends GpuTest {
           assertEquals(2 * values[i], response.output("y").floatAt(i), "element " + i);
         }
       }
-      assertEquals(1, released.get());
     } finally {
       block.release();
     }
+    assertEquals(1, released.get());
+  }
+
+  /**
+   * Requests of one batch that want their rows on the GPU, in the pool, and where there is no room.
+   */
+  @Test
+  void anOutputIsWrittenOnTheGpuWhereItIsWanted() throws Exception {
+    Model model =
+        nereid.load(
+            doublerSpec(doublerPlan(8), 8)
+                .inline(false)
+                .dynamicBatching(
+                    DynamicBatching.builder()
+                        .preferredBatchSizes(6)
+                        .maxQueueDelay(Duration.ofSeconds(5))
+                        .build())
+                .build());
+    DeviceMemory.Block block = memory().allocate(64, "a test's output");
+    AtomicInteger released = new AtomicInteger();
+    try (InferRequest onDevice = rows(model, 2, 1);
+        InferRequest inPool = rows(model, 1, 100);
+        InferRequest crowded = rows(model, 1, 200);
+        InferRequest last = rows(model, 2, 300)) {
+      var target = new io.nereid.DeviceMemory(device().number(), block.address(), 32);
+      var small = new io.nereid.DeviceMemory(device().number(), block.address() + 32, 15);
+      assertTrue(onDevice.takesDeviceOutput("y", device().number()));
+      onDevice.deviceOutput("y", target, released::incrementAndGet);
+      crowded.deviceOutput("y", small, released::incrementAndGet);
+      var answers =
+          List.of(
+              onDevice.inferAsync(), inPool.inferAsync(), crowded.inferAsync(), last.inferAsync());
+      try (InferResponse response = answers.get(0).get()) {
+        assertEquals(6, response.executedBatchSize());
+        assertArrayEquals(new long[] {2, 4}, response.output("y").shape());
+      }
+      try (InferResponse response = answers.get(1).get()) {
+        assertArrayEquals(new float[] {200, 202, 204, 206}, response.output("y").toFloatArray());
+      }
+      try (InferResponse response = answers.get(3).get()) {
+        assertEquals(614, response.output("y").floatAt(7));
+      }
+      ExecutionException e = assertThrows(ExecutionException.class, () -> answers.get(2).get());
+      assertTrue(e.getCause().getMessage().contains("at least 16 bytes"), e.toString());
+      float[] written = new float[8];
+      try (FloatPointer copy = new FloatPointer(8)) {
+        CudaLibrary.check(
+            cudart.cudaMemcpy(
+                copy, new NativePointer(block.address()), 32, cudart.cudaMemcpyDeviceToHost),
+            "cudaMemcpy");
+        copy.get(written);
+      }
+      assertArrayEquals(new float[] {2, 4, 6, 8, 10, 12, 14, 16}, written);
+    } finally {
+      block.release();
+    }
+    assertEquals(2, released.get());
+  }
+
+  /** A request with so many rows of numbers that go up by one. */
+  private static InferRequest rows(Model model, int rows, float first) {
+    float[] values = new float[4 * rows];
+    for (int i = 0; i < values.length; i++) {
+      values[i] = first + i;
+    }
+    return model.newRequest().input("x", Tensor.ofFloats(values, rows, 4));
   }
 
   /** 0 copies each request alone, the other gathers. */
@@ -111,6 +180,22 @@ class ExecutionGpuTest extends GpuTest {
     assertTrue(
         model.statistics().executionCount() < REQUESTS,
         "expected batches, got " + model.statistics().executionCount() + " executions");
+  }
+
+  @Test
+  void instancesOnEveryGpuShareTheRequests() throws Exception {
+    int devices = TensorRtLibrary.load().cuda().devices().size();
+    assumeTrue(devices > 1, "needs two GPUs");
+    InstanceGroup everywhere =
+        new InstanceGroup("g", InstanceGroup.Kind.GPU, 1, List.of(), List.of());
+    Model model =
+        nereid.load(
+            doublerSpec(doublerPlan(8), 8)
+                .instances(everywhere)
+                .parameter("optimization.cuda.graphs", "true")
+                .build());
+    assertEquals(devices, Engines.count());
+    assertManyDouble(model);
   }
 
   @Test
@@ -188,6 +273,39 @@ class ExecutionGpuTest extends GpuTest {
     memory().trim();
   }
 
+  @Test
+  void memoryThatIsNotThereFailsTheBatchAlone() {
+    int most = 1 << 24;
+    Path plan =
+        plan(builder -> {
+          ITensor x = builder.input("x", DataType.kFLOAT, -1);
+          builder.output("positions", builder.network().addNonZero(x));
+          builder.profile(profile -> profile.shapes("x", dims(1), dims(1024), dims(most)));
+        });
+    Model model = loadAsTold(plan, settings -> settings.parameter("batches_in_flight", "1"));
+    float[] ones = new float[most];
+    Arrays.fill(ones, 1);
+    assertEquals(4, positions(model, new float[] {1, 1, 1, 1}));
+    Pointer rest = takeAllBut(16L << 20);
+    try {
+      NereidException e = assertThrows(NereidException.class, () -> positions(model, ones));
+      assertEquals(StatusCode.RESOURCE_EXHAUSTED, e.code(), e.getMessage());
+      assertEquals(2, positions(model, new float[] {1, 0, 1}));
+    } finally {
+      CudaLibrary.check(cudart.cudaFree(rest), "cudaFree");
+    }
+    assertEquals(most, positions(model, ones));
+    assertEquals(1, positions(model, new float[] {0, 1, 0}));
+  }
+
+  private static long positions(Model model, float[] values) {
+    try (InferRequest request =
+            model.newRequest().input("x", Tensor.ofFloats(values, values.length));
+        InferResponse response = request.infer()) {
+      return response.output("positions").dim(1);
+    }
+  }
+
   private static Pointer takeAllBut(long byteSize) {
     memory().trim();
     Pointer taken = new Pointer();
@@ -211,7 +329,7 @@ class ExecutionGpuTest extends GpuTest {
       var object = allocator.object();
       assertEquals("IOutputAllocator", object.getInterfaceInfo().kind());
       Pointer given =
-          object.reallocateOutputAsync("y", new NativePointer(), 777, 256, new CUstream_st());
+          object.reallocateOutputAsync("y", new NativePointer(), 777, 512, new CUstream_st());
       assertEquals(4096, given.address());
       assertEquals(777, asked[0]);
       dims.nbDims(2).d(0, 3).d(1, 5);

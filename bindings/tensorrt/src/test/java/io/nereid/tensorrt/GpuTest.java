@@ -99,11 +99,12 @@ abstract class GpuTest {
             NetworkBuilder.dims(max, 4)));
   }
 
+  /** On the first GPU, also where there are more. */
   static ModelSpec.Builder spec(Path plan) {
     return ModelSpec.builder("m")
         .backend("tensorrt")
         .parameter("model_path", plan.toString())
-        .instances(new InstanceGroup("g", InstanceGroup.Kind.GPU, 1, List.of(), List.of()));
+        .instances(new InstanceGroup("g", InstanceGroup.Kind.GPU, 1, List.of(0), List.of()));
   }
 
   static ModelSpec.Builder doublerSpec(Path plan, long maxBatchSize) {

@@ -66,6 +66,47 @@ class PlanFailureTest {
   }
 
   @Test
+  void aHardwareCompatiblePlanIsNotForOlderGpus() {
+    String logged =
+        "The current device is not compatible with this hardware-compatible engine. Expected"
+            + " compute capability >= 12.0 but got compute capability = 9.0";
+    assertMessage(
+        StatusCode.FAILED_PRECONDITION,
+        "the plan was built for GPUs of compute capability 12.0 or newer, and GPU 0 (NVIDIA H200)"
+            + " has 9.0: rebuild it on such a GPU: ./nereid build model.onnx -o"
+            + " /models/m/1/model.plan",
+        failure.unreadable(Optional.of(HERE), List.of(logged)));
+  }
+
+  @Test
+  void aPlanWithCodeOfItsOwnNeedsTheParameter() {
+    String logged =
+        "Cannot deserialize engine with lean runtime since IRuntime::getEngineHostCodeAllowed() is"
+            + " false.";
+    String message = failure.unreadable(Optional.of(HERE), List.of(logged)).getMessage();
+    assertTrue(message.contains("needs the parameter version_compatible: \"true\""), message);
+  }
+
+  @Test
+  void otherWordsForAnotherVersionAreKnownToo() {
+    String logged =
+        "Version tag does not match. Note: Current Version: 239, Serialized Engine Version: 238";
+    String message = failure.unreadable(Optional.of(OTHER), List.of(logged)).getMessage();
+    assertTrue(
+        message.contains("built by TensorRT 10.3.0, and the one here is 10.6.0 (" + logged + ")"),
+        message);
+  }
+
+  @Test
+  void anotherPlatformIsSaidToBeOne() {
+    String logged =
+        "Platform specific tag mismatch detected. TensorRT plan files are only supported"
+            + " on the target runtime platform they were created on.";
+    String message = failure.unreadable(Optional.of(HERE), List.of(logged)).getMessage();
+    assertTrue(message.contains("another operating system or processor"), message);
+  }
+
+  @Test
   void aFullDeviceIsAnotherKindOfFailure() {
     NereidException e =
         failure.unreadable(

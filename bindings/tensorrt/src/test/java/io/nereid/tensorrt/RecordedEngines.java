@@ -3,6 +3,7 @@ package io.nereid.tensorrt;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** Descriptions as engines give them, recorded by hand: what is decided from them needs no GPU. */
 final class RecordedEngines {
@@ -17,7 +18,8 @@ final class RecordedEngines {
             input("image", EngineType.FLOAT, -1, 3, 8, 8),
             output("scores", EngineType.HALF, -1, 10)),
         List.of(profile(0, "image", rows(1, 1, 4)), profile(1, "image", rows(2, 16, 32))),
-        0);
+        0,
+        Set.of());
   }
 
   /** Text of any length, and a shape that is an input. */
@@ -35,7 +37,8 @@ final class RecordedEngines {
                     "data", range(sizes(1), sizes(8), sizes(64)),
                     "shape", range(sizes(2), sizes(2), sizes(2))),
                 Map.of("shape", range(sizes(1, 1), sizes(2, 4), sizes(8, 8))))),
-        0);
+        0,
+        Set.of());
   }
 
   static EngineTensor input(String name, EngineType type, long... dims) {

@@ -19,6 +19,7 @@ import java.nio.file.Path;
 import java.util.List;
 import org.bytedeco.tensorrt.global.nvinfer.DataType;
 import org.bytedeco.tensorrt.global.nvinfer.ElementWiseOperation;
+import org.bytedeco.tensorrt.nvinfer.Dims64;
 import org.bytedeco.tensorrt.nvinfer.IShuffleLayer;
 import org.bytedeco.tensorrt.nvinfer.ITensor;
 import org.junit.jupiter.api.Test;
@@ -85,6 +86,42 @@ class ShapesGpuTest extends GpuTest {
     assertEquals(StatusCode.INVALID_ARGUMENT, e.code());
     assertTrue(e.getMessage().contains("no optimization profile allows"), e.getMessage());
     assertDoubles(model, 5);
+  }
+
+  @Test
+  void rowsThatAreNotTheInputsMakeNoBatch() {
+    Path plan =
+        plan(builder -> {
+          ITensor x = builder.input("x", DataType.kFLOAT, -1, 4);
+          IShuffleLayer column = builder.network().addShuffle(x);
+          column.setReshapeDimensions(new Dims64().nbDims(2).d(0, -1).d(1, 1));
+          builder.output("y", column);
+          rows(builder, 1, 1, 8);
+        });
+    Model model = loadAsTold(plan);
+    assertEquals(8, answer(model, "y", Tensor.ofFloats(new float[8], 2, 4)).length);
+    model.unload();
+    ModelSpec batched =
+        spec(plan)
+            .maxBatchSize(8)
+            .input("x", io.nereid.DataType.FP32, 4)
+            .output("y", io.nereid.DataType.FP32, 1)
+            .build();
+    NereidException e = assertThrows(NereidException.class, () -> nereid.load(batched));
+    assertTrue(e.getMessage().contains("not that of the inputs"), e.getMessage());
+  }
+
+  @Test
+  void theProfileThatIsNamedMayBeTheSmallerOne() {
+    Path plan =
+        plan(builder -> {
+          doubler(builder);
+          rows(builder, 1, 1024, 4096);
+          rows(builder, 1, 2, 2);
+        });
+    InstanceGroup group =
+        new InstanceGroup("g", InstanceGroup.Kind.GPU, 1, List.of(0), List.of("1"));
+    assertDoubles(nereid.load(doublerSpec(plan, 2).instances(group).build()), 1);
   }
 
   @Test

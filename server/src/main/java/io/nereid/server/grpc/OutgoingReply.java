@@ -121,7 +121,7 @@ final class OutgoingReply extends InputStream implements Drainable, KnownLength 
       if (form.slice() == null) {
         contents.add(tensor.segment());
       } else {
-        form.slice().write(name, tensor.segment());
+        form.slice().write(name, tensor);
         contents.add(MemorySegment.NULL); // contents and outputs have the same positions
       }
     }

@@ -1,5 +1,6 @@
 package io.nereid.server.grpc;
 
+import io.nereid.InferRequest;
 import io.nereid.ModelSpec;
 import io.nereid.server.memory.RegionSlice;
 import io.nereid.server.memory.RequestSlices;
@@ -52,7 +53,7 @@ final class OutputForms implements AutoCloseable {
   }
 
   /** Notes what is said of an output that the model has. */
-  void add(ModelSpec model, InferMessage.RequestedOutput output) {
+  void add(ModelSpec model, InferRequest request, InferMessage.RequestedOutput output) {
     InferParameters said = output.parameters();
     if (said == null) {
       return;
@@ -64,7 +65,9 @@ final class OutputForms implements AutoCloseable {
           "Output can't set both 'shared_memory_region' and 'classification'");
     }
     if (shared) {
-      put(output.name(), new Form(null, slice(said)));
+      RegionSlice slice = slice(said);
+      slice.lend(request, output.name());
+      put(output.name(), new Form(null, slice));
     } else if (classCount != 0) {
       put(output.name(), new Form(Classification.of(model, output.name(), classCount), null));
     }

@@ -36,7 +36,7 @@ final class RequestBuilder {
     }
     for (InferMessage.RequestedOutput output : message.outputs()) {
       request.output(output.name());
-      forms.add(model.spec(), output);
+      forms.add(model.spec(), request, output);
     }
     if (!message.id().isEmpty()) {
       request.id(message.id());

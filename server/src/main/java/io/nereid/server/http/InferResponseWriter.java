@@ -33,7 +33,7 @@ final class InferResponseWriter {
       }
       describe(name, tensor, json);
       if (wanted.slice() != null) {
-        wanted.slice().write(name, tensor.segment());
+        wanted.slice().write(name, tensor);
         // No parameters: stock clients take any as a sign of binary data.
         json.write('}');
       } else if (allBinary || requested.isBinary(wanted)) {

@@ -3,6 +3,7 @@ package io.nereid.server.http;
 import io.nereid.InferRequest;
 import io.nereid.Model;
 import io.nereid.server.http.JsonReader.Token;
+import io.nereid.server.memory.RegionSlice;
 import io.nereid.server.memory.RequestSlices;
 import io.nereid.server.shared.Classification;
 
@@ -90,7 +91,9 @@ final class OutputsParser {
       if (binary != null && binary) { // stock clients say false here
         throw both("binary_data");
       }
-      return new RequestedOutput(binary, null, region.open(slices));
+      RegionSlice slice = region.open(slices);
+      slice.lend(request, output);
+      return new RequestedOutput(binary, null, slice);
     }
   }
 

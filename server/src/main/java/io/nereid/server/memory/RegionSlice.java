@@ -4,6 +4,7 @@ import io.nereid.DeviceMemory;
 import io.nereid.InferRequest;
 import io.nereid.NereidException;
 import io.nereid.StatusCode;
+import io.nereid.Tensor;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -19,6 +20,7 @@ public final class RegionSlice implements AutoCloseable {
   private final long offset;
   private final long byteSize;
   private final AtomicBoolean closed = new AtomicBoolean();
+  private boolean lent; // an output is written here by the model itself
 
   RegionSlice(
       SharedMemoryRegions regions,
@@ -61,6 +63,28 @@ public final class RegionSlice implements AutoCloseable {
     return true;
   }
 
+  /**
+   * Has a request's output written here by its model, when this is on a GPU and the model writes
+   * there; else it is to be written with {@link #write}. As of {@link #lend(InferRequest, String,
+   * long[])}, the region stays in use.
+   */
+  public void lend(InferRequest request, String output) {
+    checkOpen();
+    Optional<DeviceMemory> memory = registered.memory().onDevice(position(), byteSize);
+    if (memory.isEmpty() || !request.takesDeviceOutput(output, memory.get().device())) {
+      return;
+    }
+    regions.retain(registered);
+    try {
+      request.deviceOutput(output, memory.get(), () -> regions.releaseAside(registered));
+      lent = true;
+    } finally {
+      if (!lent) {
+        regions.release(registered);
+      }
+    }
+  }
+
   /** Fills memory of the slice's size, such as a request's input, from the region. */
   public void read(MemorySegment to) {
     checkOpen();
@@ -71,8 +95,15 @@ public final class RegionSlice implements AutoCloseable {
     registered.memory().read(position(), to);
   }
 
+  /** As {@link #write(String, MemorySegment)}, unless the model wrote it here. */
+  public void write(String output, Tensor tensor) {
+    if (!lent) {
+      write(output, tensor.segment());
+    }
+  }
+
   /** Writes an output into the region, from the start of the slice on; it may be smaller. */
-  public void write(String output, MemorySegment from) {
+  void write(String output, MemorySegment from) {
     checkOpen();
     if (from.byteSize() > byteSize) {
       throw new NereidException(

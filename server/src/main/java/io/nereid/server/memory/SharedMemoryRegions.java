@@ -182,7 +182,26 @@ public final class SharedMemoryRegions implements AutoCloseable {
         }
       }
     }
-    gone.forEach(registered -> registered.memory.close());
+    closeAll(gone);
+  }
+
+  /** All of them, also when one fails, which is thrown afterwards. */
+  private static void closeAll(List<Registered> gone) {
+    RuntimeException failure = null;
+    for (Registered registered : gone) {
+      try {
+        registered.memory.close();
+      } catch (RuntimeException e) {
+        if (failure == null) {
+          failure = e;
+        } else {
+          failure.addSuppressed(e);
+        }
+      }
+    }
+    if (failure != null) {
+      throw failure;
+    }
   }
 
   /** Gives what the caller closes, having left the lock; null: nothing yet. */

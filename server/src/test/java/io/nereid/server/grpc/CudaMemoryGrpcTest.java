@@ -23,12 +23,15 @@ import io.nereid.proto.InferParameter;
 import io.nereid.proto.ModelInferRequest;
 import io.nereid.proto.ModelInferResponse;
 import io.nereid.server.memory.CudaExporter;
+import io.nereid.server.memory.DoublerPlan;
 import io.nereid.server.shared.ServerState;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Tensors in GPU memory that clients registered, over gRPC. */
 class CudaMemoryGrpcTest {
@@ -137,5 +140,46 @@ class CudaMemoryGrpcTest {
       unregister(server);
       assertEquals(0, status(server).getRegionsCount());
     }
+  }
+
+  @Test
+  @Tag("gpu")
+  void aModelOnTheGpuReadsAndWritesTheRegionItself(@TempDir Path directory) throws IOException {
+    int half = BYTES / 2;
+    ModelSpec.Builder doubler = DoublerPlan.build(directory, half / Integer.BYTES);
+    try (CudaExporter client = new CudaExporter(BYTES);
+        GrpcFixture server = server()) {
+      server.nereid().load(doubler.build());
+      register(server, client.handle());
+      ModelInferResponse answer = doubled(server, half);
+      assertEquals("INT32", answer.getOutputs(0).getDatatype());
+      assertEquals(half / Integer.BYTES, answer.getOutputs(0).getShape(0));
+      assertTrue(answer.getRawOutputContents(0).isEmpty());
+      DoublerPlan.assertDoubled(client.contents(), 0, half, half);
+      StatusRuntimeException failure =
+          assertThrows(StatusRuntimeException.class, () -> doubled(server, half - 1));
+      assertEquals(Status.Code.INVALID_ARGUMENT, failure.getStatus().getCode());
+      unregister(server);
+    }
+  }
+
+  private static ModelInferResponse doubled(GrpcFixture server, int outBytes) {
+    int half = BYTES / 2;
+    return server.call(
+        "ModelInfer",
+        ModelInferRequest.newBuilder()
+            .setModelName("doubler")
+            .addInputs(
+                ModelInferRequest.InferInputTensor.newBuilder()
+                    .setName("IN")
+                    .setDatatype("INT32")
+                    .addShape(half / Integer.BYTES)
+                    .putAllParameters(region(0, half)))
+            .addOutputs(
+                ModelInferRequest.InferRequestedOutputTensor.newBuilder()
+                    .setName("OUT")
+                    .putAllParameters(region(half, outBytes)))
+            .build(),
+        ModelInferResponse.getDefaultInstance());
   }
 }

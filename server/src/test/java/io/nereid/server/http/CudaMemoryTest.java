@@ -6,13 +6,17 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.nereid.DataType;
+import io.nereid.ModelSpec;
 import io.nereid.internal.cuda.CudaDriver;
 import io.nereid.server.memory.CudaExporter;
+import io.nereid.server.memory.DoublerPlan;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Base64;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -72,6 +76,37 @@ class CudaMemoryTest {
       http.post("/v2/models/UINT8/infer", json).expect(404);
       http.get(CUDA + "/region/r/status").expect(404);
     }
+  }
+
+  /** Nothing of the tensors comes into the processor's memory. */
+  @Test
+  void aModelOnTheGpuReadsAndWritesTheRegionItself(@TempDir Path directory) throws IOException {
+    int half = BYTES / 2;
+    ModelSpec.Builder doubler = DoublerPlan.build(directory, half / Integer.BYTES);
+    try (CudaExporter client = new CudaExporter(BYTES);
+        TestServer server = TestServer.withClientShm().load(doubler);
+        RawClient http = server.connect()) {
+      http.post(CUDA + "/region/r/register", registration(client)).expect(200);
+      String path = "/v2/models/doubler/infer";
+      String answer = http.post(path, doubling(half, half)).expect(200).text();
+      assertTrue(answer.contains("\"shape\":[" + half / 4 + "]}"), answer);
+      DoublerPlan.assertDoubled(client.contents(), 0, half, half);
+      String refusal = http.post(path, doubling(half, half - 4)).expect(400).text();
+      assertTrue(refusal.contains("should be at least " + half + " bytes"), refusal);
+      http.post(path, doubling(half, half)).expect(200);
+      http.post(CUDA + "/region/r/unregister", "").expect(200);
+      assertEquals("[]", http.get(CUDA + "/status").expect(200).text());
+    }
+  }
+
+  private static String doubling(int inBytes, int outBytes) {
+    return "{\"inputs\":[{\"name\":\"IN\",\"datatype\":\"INT32\",\"shape\":["
+        + inBytes / Integer.BYTES
+        + "],"
+        + region(0, inBytes)
+        + "}],\"outputs\":[{\"name\":\"OUT\","
+        + region(BYTES / 2, outBytes)
+        + "}]}";
   }
 
   @ParameterizedTest

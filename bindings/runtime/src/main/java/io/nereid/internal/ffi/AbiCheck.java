@@ -14,7 +14,7 @@ import java.util.List;
 public final class AbiCheck {
 
   /** {@code NRD_ABI_VERSION} that this binding speaks. */
-  static final int ABI_VERSION = 4;
+  static final int ABI_VERSION = 5;
 
   /** A struct as this binding declares it; {@code id} is its {@code NRD_STRUCT_*}. */
   public record Struct(int id, String name, StructLayout layout) {}

@@ -29,8 +29,8 @@ public final class ModelLayout {
   public static final int MODEL_RESPONSE_CACHE = 8;
   public static final int MODEL_DECOUPLED = 16;
 
-  /** {@code NRD_BACKEND_DEVICE_INPUTS}. */
-  public static final int BACKEND_DEVICE_INPUTS = 4;
+  /** {@code NRD_BACKEND_DEVICE_TENSORS}. */
+  public static final int BACKEND_DEVICE_TENSORS = 4;
 
   /** {@code NRD_BACKEND_OWN_THREAD}. */
   public static final int BACKEND_OWN_THREAD = 1;

@@ -65,6 +65,10 @@ public final class RequestLayout {
   public static final long TENSOR_DEVICE_NUMBER = offset(TENSOR, "device");
   public static final long TENSOR_SHAPE = offset(TENSOR, "shape");
 
+  // Of an output that is wanted on a device: NRD_TARGET_ADDRESS and NRD_TARGET_BYTES.
+  public static final long TARGET_ADDRESS = TENSOR_SHAPE;
+  public static final long TARGET_BYTES = TENSOR_SHAPE + Long.BYTES;
+
   public static final StructLayout REQUEST =
       structLayout(
           JAVA_INT.withName("struct_size"),

@@ -1,5 +1,6 @@
 package io.nereid;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -12,18 +13,20 @@ import io.nereid.backend.BatchRequest;
 import io.nereid.backend.ModelContext;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /**
- * Inputs that lie on a GPU, as the runtime sees them: an address that it hands on. Nothing is at
- * the address here, and nobody looks.
+ * Inputs that lie on a GPU and outputs that are wanted there, as the runtime sees them: an address
+ * that it hands on. Nothing is at the address here, and nobody looks.
  */
-class DeviceInputTest extends RuntimeTest {
+class DeviceTensorTest extends RuntimeTest {
 
   private static final DeviceMemory MEMORY = new DeviceMemory(1, 0x7f00_0000_1000L, 8);
 
+  private final List<DeviceMemory> targets = new CopyOnWriteArrayList<>();
   private final AtomicInteger releases = new AtomicInteger();
   private final CountDownLatch executing = new CountDownLatch(1);
   private final CountDownLatch goOn = new CountDownLatch(1);
@@ -31,10 +34,10 @@ class DeviceInputTest extends RuntimeTest {
   /** Answers where each request's input lies: its device and address, or its own numbers. */
   private final class Places implements Backend {
     private final List<Integer> devices;
-    private final boolean takesDeviceInputs;
+    private final boolean takesDeviceTensors;
 
-    Places(boolean takesDeviceInputs, Integer... devices) {
-      this.takesDeviceInputs = takesDeviceInputs;
+    Places(boolean takesDeviceTensors, Integer... devices) {
+      this.takesDeviceTensors = takesDeviceTensors;
       this.devices = List.of(devices);
     }
 
@@ -44,8 +47,8 @@ class DeviceInputTest extends RuntimeTest {
     }
 
     @Override
-    public boolean takesDeviceInputs() {
-      return takesDeviceInputs;
+    public boolean takesDeviceTensors() {
+      return takesDeviceTensors;
     }
 
     @Override
@@ -59,6 +62,10 @@ class DeviceInputTest extends RuntimeTest {
       assertThrows(IllegalStateException.class, () -> batch.input("IN"));
       for (int i = 0; i < batch.requestCount(); i++) {
         BatchRequest request = batch.request(i);
+        if (request.wantsOnDevice("OUT")) {
+          answerOnDevice(batch, i);
+          continue;
+        }
         Tensor output = request.output("OUT", request.inputShape("IN"));
         if (request.deviceInput("IN").isEmpty()) {
           output.copyFrom(request.input("IN"));
@@ -70,6 +77,18 @@ class DeviceInputTest extends RuntimeTest {
             Tensor.ofInts(
                 new int[] {memory.device(), (int) (memory.address() + memory.byteSize())}, 2));
       }
+    }
+  }
+
+  /** Notes where an output is wanted; one for which there is no room fails its request alone. */
+  private void answerOnDevice(Batch batch, int index) {
+    BatchRequest request = batch.request(index);
+    assertTrue(request.wantsOutput("OUT"));
+    assertThrows(IllegalStateException.class, () -> request.output("OUT", 2));
+    try {
+      targets.add(request.deviceOutput("OUT", 2));
+    } catch (NereidException e) {
+      batch.fail(index, e.code(), e.getMessage());
     }
   }
 
@@ -107,6 +126,84 @@ class DeviceInputTest extends RuntimeTest {
     try (var request = model.newRequest().input("IN", Tensor.ofInts(new int[] {5, 6}, 2));
         var response = request.infer()) {
       assertEquals(6, response.output("OUT").intAt(1));
+    }
+    assertEquals(1, releases.get());
+  }
+
+  private InferRequest wanting(Model model, long room) {
+    DeviceMemory target = new DeviceMemory(1, 0x7f00_0000_2000L, room);
+    return model
+        .newRequest()
+        .input("IN", Tensor.ofInts(new int[] {1, 2}, 2))
+        .deviceOutput("OUT", target, releases::incrementAndGet);
+  }
+
+  @Test
+  void theBackendWritesAnOutputWhereItIsWanted() {
+    goOn.countDown();
+    Model model = load(new Places(true, 1));
+    try (var request = wanting(model, 100)) {
+      assertTrue(request.takesDeviceOutput("OUT", 1));
+      assertFalse(request.takesDeviceOutput("OUT", 0));
+      try (var response = request.infer()) {
+        Tensor output = response.output("OUT");
+        assertEquals(DataType.INT32, output.dataType());
+        assertArrayEquals(new long[] {2}, output.shape());
+        assertEquals(8, output.byteSize());
+        assertThrows(IllegalStateException.class, output::segment);
+        assertThrows(IllegalStateException.class, () -> output.intAt(0));
+        try (var next = model.newRequest()) {
+          assertThrows(IllegalStateException.class, () -> next.input("IN", output));
+        }
+      }
+    }
+    assertEquals(List.of(new DeviceMemory(1, 0x7f00_0000_2000L, 8)), targets);
+    assertEquals(1, releases.get());
+  }
+
+  @Test
+  void tooLittleRoomFailsTheRequest() {
+    goOn.countDown();
+    Model model = load(new Places(true, 1));
+    try (var request = wanting(model, 7)) {
+      NereidException e = assertThrows(NereidException.class, request::infer);
+      assertEquals(StatusCode.INVALID_ARGUMENT, e.code());
+      assertTrue(e.getMessage().contains("'OUT' (7 bytes) should be at least 8"), e.getMessage());
+    }
+    assertEquals(1, releases.get());
+    try (var request = wanting(model, 8).id("again");
+        var response = request.infer()) {
+      assertEquals("again", response.id().orElseThrow());
+    }
+  }
+
+  @Test
+  void anOutputIsWantedInOnePlace() {
+    goOn.countDown();
+    Model model = load(new Places(true, 1));
+    try (var request = wanting(model, 8)) {
+      DeviceMemory other = new DeviceMemory(1, 0x7f00_0000_3000L, 8);
+      assertThrows(
+          NereidException.class,
+          () -> request.deviceOutput("OUT", other, releases::incrementAndGet));
+      assertThrows(NereidException.class, () -> request.output("OUT"));
+    }
+    assertEquals(1, releases.get());
+    try (var request = model.newRequest().input("IN", Tensor.ofInts(new int[] {1, 2}, 2))) {
+      request.output("OUT").deviceOutput("OUT", MEMORY, releases::incrementAndGet);
+      request.infer().close();
+    }
+    assertEquals(2, releases.get());
+  }
+
+  @Test
+  void aModelThatDoesNotWriteThereRefusesIt() {
+    goOn.countDown();
+    Model model = load(new Places(false, 1));
+    try (var request = wanting(model, 8)) {
+      NereidException e = assertThrows(NereidException.class, request::infer);
+      assertEquals(StatusCode.INVALID_ARGUMENT, e.code());
+      assertTrue(e.getMessage().contains("is wanted in the memory of a device"), e.getMessage());
     }
     assertEquals(1, releases.get());
   }

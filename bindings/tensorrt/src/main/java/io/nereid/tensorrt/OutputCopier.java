@@ -1,0 +1,135 @@
+package io.nereid.tensorrt;
+
+import io.nereid.NereidException;
+import io.nereid.StatusCode;
+import io.nereid.Tensor;
+import io.nereid.backend.Batch;
+import io.nereid.backend.BatchRequest;
+import java.util.List;
+
+/**
+ * Brings what an execution made to where the requests want it: into one tensor of the batch in the
+ * runtime's pool, or, where some request wants an output on the GPU, to each request by itself.
+ */
+final class OutputCopier {
+
+  private final Bindings bindings;
+  private final CudaStream stream;
+
+  /** For the outputs of one instance, which are made in this stream. */
+  OutputCopier(Bindings bindings, CudaStream stream) {
+    this.bindings = bindings;
+    this.stream = stream;
+  }
+
+  /** Puts the copies into the stream; all but those that {@link #copyFromHost} does. */
+  void copy(Batch batch, long[][] outputShapes) {
+    List<Binding> outputs = bindings.outputs();
+    for (int i = 0; i < outputs.size(); i++) {
+      Binding output = outputs.get(i);
+      if (output.tensor().onHost() || !isWanted(batch, output)) {
+        continue;
+      }
+      long[] shape = shape(output, outputShapes[i]);
+      if (isWantedOnDevice(batch, output)) {
+        copyParts(batch, output, shape);
+        continue;
+      }
+      Tensor answer = batch.output(output.specIndex(), shape);
+      if (answer.byteSize() > 0) {
+        stream.copyOut(answer.segment().address(), output.address(), answer.byteSize());
+      }
+    }
+  }
+
+  /** Each request's rows of an output to where it wants them; all of it where there are no rows. */
+  private void copyParts(Batch batch, Binding output, long[] shape) {
+    long address = output.address();
+    for (int i = 0; i < batch.requestCount(); i++) {
+      BatchRequest request = batch.request(i);
+      long[] part = shape.clone();
+      if (batch.size() > 0) {
+        part[0] = request.rows();
+      }
+      if (request.wantsOutput(output.tensor().name())) {
+        copyPart(batch, i, output, part, address);
+      }
+      address += output.byteSize(part);
+    }
+  }
+
+  private void copyPart(Batch batch, int index, Binding output, long[] shape, long address) {
+    BatchRequest request = batch.request(index);
+    String name = output.tensor().name();
+    if (!request.wantsOnDevice(name)) {
+      Tensor answer = request.output(name, shape);
+      if (answer.byteSize() > 0) {
+        stream.copyOut(answer.segment().address(), address, answer.byteSize());
+      }
+      return;
+    }
+    try {
+      io.nereid.DeviceMemory target = request.deviceOutput(name, shape);
+      if (target.byteSize() > 0) {
+        stream.copyWithin(target.address(), address, target.byteSize());
+      }
+    } catch (NereidException e) {
+      if (e.code() != StatusCode.INVALID_ARGUMENT) {
+        throw e;
+      }
+      batch.fail(index, e.code(), e.getMessage()); // there is too little room
+    }
+  }
+
+  /** Those that TensorRT writes into the processor's memory, after everything was executed. */
+  void copyFromHost(Batch batch, long[][] outputShapes) {
+    List<Binding> outputs = bindings.outputs();
+    for (int i = 0; i < outputs.size(); i++) {
+      Binding output = outputs.get(i);
+      if (!output.tensor().onHost() || !isWanted(batch, output)) {
+        continue;
+      }
+      long[] shape = shape(output, outputShapes[i]);
+      if (isWantedOnDevice(batch, output)) {
+        bringToDevice(batch, output, shape);
+        continue;
+      }
+      Tensor answer = batch.output(output.specIndex(), shape);
+      answer.segment().copyFrom(output.host(answer.byteSize()).asSlice(0, answer.byteSize()));
+    }
+  }
+
+  /** Models with such outputs take one request at a time. */
+  private void bringToDevice(Batch batch, Binding output, long[] shape) {
+    io.nereid.DeviceMemory target = batch.request(0).deviceOutput(output.tensor().name(), shape);
+    if (target.byteSize() > 0) {
+      stream.copyIn(target.address(), output.host(target.byteSize()).address(), target.byteSize());
+      stream.finish();
+    }
+  }
+
+  private static boolean isWantedOnDevice(Batch batch, Binding output) {
+    for (int i = 0; i < batch.requestCount(); i++) {
+      if (batch.request(i).wantsOnDevice(output.tensor().name())) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private static boolean isWanted(Batch batch, Binding output) {
+    return output.isServed() && batch.wantsOutput(output.tensor().name());
+  }
+
+  private static long[] shape(Binding output, long[] known) {
+    if (known != null) {
+      return known;
+    }
+    long[] told = output.allocator().shape();
+    if (told == null) {
+      throw new NereidException(
+          StatusCode.INTERNAL, "TensorRT did not tell the shape of " + output.tensor().title());
+    }
+    return told;
+  }
+}
