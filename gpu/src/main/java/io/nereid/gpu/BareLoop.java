@@ -179,6 +179,9 @@ final class BareLoop implements AutoCloseable {
       check(
           cudart.cudaStreamCreateWithFlags(stream, cudart.cudaStreamNonBlocking),
           "cudaStreamCreateWithFlags");
+      if (!context.setOptimizationProfileAsync(0, stream)) {
+        throw new IllegalStateException("TensorRT does not take the first profile");
+      }
       // These plans have one input and one output.
       input(Graph.INPUT);
       memory(Graph.OUTPUT, context.getTensorShape(Graph.OUTPUT));

@@ -110,6 +110,7 @@ public final class Verify implements Callable<Integer> {
     }
     Path where = directory == null ? Files.createTempDirectory("nereid-gpu") : directory;
     Files.createDirectories(where.resolve("models"));
+    Files.createDirectories(json.toAbsolutePath().getParent());
     Workbench bench = new Workbench(where.toAbsolutePath(), seconds, inFlight);
     Report report = new Report(command.commandLine().getOut(), Optional.of(json));
     Machine.describe(report);

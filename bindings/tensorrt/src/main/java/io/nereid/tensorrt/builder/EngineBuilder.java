@@ -7,6 +7,8 @@ import io.nereid.tensorrt.CudaLibrary;
 import io.nereid.tensorrt.NativeObjects;
 import io.nereid.tensorrt.TensorRtLibrary;
 import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.SymbolLookup;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.bytedeco.cuda.global.cudart;
@@ -74,9 +76,22 @@ public final class EngineBuilder {
   /** Into the process's registry, where the parser looks; they stay until it ends. */
   private static void loadPlugins(BuildOptions options, BuildLog log) {
     for (Path plugin : options.plugins()) {
-      String path = plugin.toAbsolutePath().toString();
-      made(
-          nvinfer.getPluginRegistry().loadLibrary(path), "anything of the plugins in " + path, log);
+      Path path = plugin.toAbsolutePath();
+      Pointer handle = nvinfer.getPluginRegistry().loadLibrary(path.toString());
+      if ((handle == null || handle.isNull()) && !registersItself(path)) {
+        throw failed("TensorRT cannot load the plugins in " + path, log);
+      }
+    }
+  }
+
+  /** Libraries of the older kind register their plugins when they are opened, and stay open. */
+  @SuppressWarnings("restricted")
+  private static boolean registersItself(Path library) {
+    try {
+      SymbolLookup.libraryLookup(library, Arena.global());
+      return true;
+    } catch (IllegalArgumentException e) {
+      return false;
     }
   }
 
