@@ -35,7 +35,7 @@ final class Load {
     }
   }
 
-  private static final double WARM_UP_SECONDS = 2;
+  private static final double WARM_UP_SECONDS = 5;
 
   private Load() {}
 

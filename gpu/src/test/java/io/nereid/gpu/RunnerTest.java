@@ -62,8 +62,8 @@ final class RunnerTest {
     assertEquals(
         List.of("hangs FAIL", "next SKIP", "after SKIP"),
         run(Duration.ofMillis(20), hangs, next, new Named("after", 1, () -> {})));
-    never.countDown();
     assertEquals(1, report.count(Outcome.FAIL));
     assertEquals("'hangs' still runs beside it", report.rows().getLast().measured());
+    never.countDown();
   }
 }

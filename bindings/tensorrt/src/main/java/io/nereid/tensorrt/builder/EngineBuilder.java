@@ -9,6 +9,7 @@ import io.nereid.tensorrt.TensorRtLibrary;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.SymbolLookup;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.bytedeco.cuda.global.cudart;
@@ -77,6 +78,10 @@ public final class EngineBuilder {
   private static void loadPlugins(BuildOptions options, BuildLog log) {
     for (Path plugin : options.plugins()) {
       Path path = plugin.toAbsolutePath();
+      if (!Files.isRegularFile(path)) {
+        throw new NereidException(
+            StatusCode.NOT_FOUND, "expected a library of plugins at " + path + ", found none");
+      }
       Pointer handle = nvinfer.getPluginRegistry().loadLibrary(path.toString());
       if ((handle == null || handle.isNull()) && !registersItself(path)) {
         throw failed("TensorRT cannot load the plugins in " + path, log);
