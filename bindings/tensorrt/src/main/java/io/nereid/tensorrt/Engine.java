@@ -29,19 +29,7 @@ final class Engine implements AutoCloseable {
     this.runtime = runtime;
     this.engine = engine;
     this.planBytes = planBytes;
-    description = withOwnRows(EngineReader.read(engine));
-  }
-
-  private EngineDescription withOwnRows(EngineDescription described) {
-    if (!described.hasBatchDimension()) {
-      return described;
-    }
-    IExecutionContext context = newContext();
-    try {
-      return described.withOwnRows(RowProbe.ownRows(context, described));
-    } finally {
-      NativeObjects.delete(context);
-    }
+    description = EngineReader.read(engine, this::newContext);
   }
 
   /** Loads a model's plan onto a device. */

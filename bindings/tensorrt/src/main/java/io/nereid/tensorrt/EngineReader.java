@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.bytedeco.javacpp.BytePointer;
 import org.bytedeco.javacpp.IntPointer;
 import org.bytedeco.tensorrt.global.nvinfer.OptProfileSelector;
@@ -13,6 +14,7 @@ import org.bytedeco.tensorrt.global.nvinfer.TensorIOMode;
 import org.bytedeco.tensorrt.global.nvinfer.TensorLocation;
 import org.bytedeco.tensorrt.nvinfer.Dims64;
 import org.bytedeco.tensorrt.nvinfer.ICudaEngine;
+import org.bytedeco.tensorrt.nvinfer.IExecutionContext;
 
 /** Asks an engine what it says of itself. */
 final class EngineReader {
@@ -25,13 +27,30 @@ final class EngineReader {
     profileCount = engine.getNbOptimizationProfiles();
   }
 
-  static EngineDescription read(ICudaEngine engine) {
-    EngineReader reader = new EngineReader(engine);
-    List<EngineTensor> tensors = reader.tensors();
+  /**
+   * All that it says.
+   *
+   * @param contexts makes a context for the engine, which needs no memory for activations
+   */
+  static EngineDescription read(ICudaEngine engine, Supplier<IExecutionContext> contexts) {
+    EngineDescription description = new EngineReader(engine).description();
+    if (!description.hasBatchDimension()) {
+      return description;
+    }
+    IExecutionContext context = contexts.get();
+    try {
+      return description.withOwnRows(RowProbe.ownRows(context, description));
+    } finally {
+      NativeObjects.delete(context);
+    }
+  }
+
+  private EngineDescription description() {
+    List<EngineTensor> tensors = tensors();
     return new EngineDescription(
         engine.getName() == null ? "" : engine.getName(),
         tensors,
-        reader.profiles(tensors),
+        profiles(tensors),
         engine.getStreamableWeightsSize(),
         Set.of());
   }

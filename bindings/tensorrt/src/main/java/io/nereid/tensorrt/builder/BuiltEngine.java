@@ -1,21 +1,14 @@
 package io.nereid.tensorrt.builder;
 
-import io.nereid.DataType;
 import io.nereid.ModelSignature;
-import io.nereid.NereidException;
-import io.nereid.StatusCode;
-import io.nereid.TensorSpec;
 import io.nereid.tensorrt.CudaDevice;
 import io.nereid.tensorrt.NativeObjects;
+import io.nereid.tensorrt.PlanSignature;
 import io.nereid.tensorrt.TensorRtLibrary;
 import io.nereid.tensorrt.TensorRtVersion;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Optional;
 import org.bytedeco.tensorrt.global.nvinfer;
-import org.bytedeco.tensorrt.global.nvinfer.OptProfileSelector;
-import org.bytedeco.tensorrt.global.nvinfer.TensorIOMode;
 import org.bytedeco.tensorrt.nvinfer.ICudaEngine;
 import org.bytedeco.tensorrt.nvinfer.IHostMemory;
 import org.bytedeco.tensorrt.nvinfer.IRuntime;
@@ -64,7 +57,7 @@ public record BuiltEngine(
               log);
       try {
         return new BuiltEngine(
-            signature(engine),
+            PlanSignature.of(name(engine), engine),
             engine.getNbOptimizationProfiles(),
             engine.getNbLayers(),
             plan.size(),
@@ -81,49 +74,8 @@ public record BuiltEngine(
     }
   }
 
-  private static ModelSignature signature(ICudaEngine engine) {
-    List<TensorSpec> inputs = new ArrayList<>();
-    List<TensorSpec> outputs = new ArrayList<>();
-    long batch = Long.MAX_VALUE;
-    for (int i = 0; i < engine.getNbIOTensors(); i++) {
-      String name = engine.getIOTensorName(i);
-      List<Long> dims = Profiles.list(engine.getTensorShape(name));
-      boolean input = engine.getTensorIOMode(name).intern() == TensorIOMode.kINPUT;
-      (input ? inputs : outputs).add(new TensorSpec(name, dataType(engine, name), dims, false));
-      if (dims.isEmpty() || dims.getFirst() >= 0 || engine.isShapeInferenceIO(name)) {
-        batch = 0;
-      } else if (input) {
-        batch = Math.min(batch, largestFirst(engine, name));
-      }
-    }
-    return new ModelSignature(inputs, outputs, batch == Long.MAX_VALUE ? 0 : batch);
-  }
-
-  /** The largest first dimension over all profiles. */
-  private static long largestFirst(ICudaEngine engine, String name) {
-    long largest = 0;
-    for (int profile = 0; profile < engine.getNbOptimizationProfiles(); profile++) {
-      largest =
-          Math.max(largest, engine.getProfileShape(name, profile, OptProfileSelector.kMAX).d(0));
-    }
-    return largest;
-  }
-
-  private static DataType dataType(ICudaEngine engine, String name) {
-    nvinfer.DataType type = engine.getTensorDataType(name).intern();
-    return switch (type) {
-      case kFLOAT -> DataType.FP32;
-      case kHALF -> DataType.FP16;
-      case kBF16 -> DataType.BF16;
-      case kINT8 -> DataType.INT8;
-      case kINT32 -> DataType.INT32;
-      case kINT64 -> DataType.INT64;
-      case kUINT8, kFP8 -> DataType.UINT8; // FP8 travels as bytes
-      case kBOOL -> DataType.BOOL;
-      case kINT4 ->
-          throw new NereidException(
-              StatusCode.UNIMPLEMENTED,
-              "tensor '" + name + "' has elements of 4 bits, which cannot be an input or output");
-    };
+  private static String name(ICudaEngine engine) {
+    String name = engine.getName();
+    return name == null ? "" : name;
   }
 }
