@@ -83,7 +83,7 @@ final class Engine implements AutoCloseable {
     try {
       // Not before: where CUDA does not work they end the process.
       loadPlugins(library);
-      Plugins.load(options.plugins());
+      Plugins.load(options.plugins(), TensorRtOptions.PLUGINS_NAMED_BY);
       if (options.versionCompatible()) {
         runtime.setEngineHostCodeAllowed(true);
       }

@@ -12,15 +12,20 @@ import java.util.Set;
 import org.bytedeco.javacpp.Pointer;
 import org.bytedeco.tensorrt.global.nvinfer;
 
-/** Libraries of plugins that the operator names. They are loaded once and stay. */
-final class Plugins {
+/** Libraries of plugins that an operator names. They are loaded once and stay. */
+public final class Plugins {
 
   private static final Set<Path> LOADED = new HashSet<>();
 
   private Plugins() {}
 
-  /** Loads those that were not loaded before; TensorRT finds what they register. */
-  static synchronized void load(List<Path> libraries) {
+  /**
+   * Loads those that were not loaded before; TensorRT finds what they register. Only after it was
+   * given a logger.
+   *
+   * @param namedBy what names them, for messages
+   */
+  public static synchronized void load(List<Path> libraries, String namedBy) {
     for (Path library : libraries) {
       if (LOADED.contains(library)) {
         continue;
@@ -28,13 +33,7 @@ final class Plugins {
       if (!Files.isRegularFile(library)) {
         throw new NereidException(
             StatusCode.NOT_FOUND,
-            "there is no library of plugins at "
-                + library
-                + ", which "
-                + TensorRtOptions.PLUGINS_VARIABLE
-                + " or -D"
-                + TensorRtOptions.PLUGINS_PROPERTY
-                + " names");
+            "there is no library of plugins at " + library + ", which " + namedBy + " names");
       }
       List<String> log = TensorRtLog.newList();
       // In the process's registry, not a runtime's, which would go with the runtime.

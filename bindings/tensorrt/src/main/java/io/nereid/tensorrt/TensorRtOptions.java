@@ -50,6 +50,7 @@ record TensorRtOptions(
   static final String PLUGINS_PROPERTY = "nereid.tensorrt.plugins";
 
   static final String PLUGINS_VARIABLE = "NEREID_TENSORRT_PLUGINS";
+  static final String PLUGINS_NAMED_BY = PLUGINS_VARIABLE + " or -D" + PLUGINS_PROPERTY;
 
   static final int DEFAULT_GRAPH_LIMIT = 32;
   static final int DEFAULT_BATCHES_IN_FLIGHT = 2;

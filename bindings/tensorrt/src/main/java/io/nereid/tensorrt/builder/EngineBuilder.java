@@ -5,11 +5,9 @@ import io.nereid.StatusCode;
 import io.nereid.tensorrt.CudaDevice;
 import io.nereid.tensorrt.CudaLibrary;
 import io.nereid.tensorrt.NativeObjects;
+import io.nereid.tensorrt.Plugins;
 import io.nereid.tensorrt.TensorRtLibrary;
 import java.io.IOException;
-import java.lang.foreign.Arena;
-import java.lang.foreign.SymbolLookup;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.bytedeco.cuda.global.cudart;
@@ -59,7 +57,8 @@ public final class EngineBuilder {
         throw failed("TensorRT could not make a builder", log);
       }
       try {
-        loadPlugins(options, log);
+        // The parser looks for them, too.
+        Plugins.load(options.plugins().stream().map(Path::toAbsolutePath).toList(), "--plugin");
         IHostMemory memory = serialized(builder, source, options, device, monitor, log);
         try {
           SerializedFile.write(plan, memory);
@@ -71,32 +70,6 @@ public final class EngineBuilder {
       } finally {
         NativeObjects.delete(builder);
       }
-    }
-  }
-
-  /** Into the process's registry, where the parser looks; they stay until it ends. */
-  private static void loadPlugins(BuildOptions options, BuildLog log) {
-    for (Path plugin : options.plugins()) {
-      Path path = plugin.toAbsolutePath();
-      if (!Files.isRegularFile(path)) {
-        throw new NereidException(
-            StatusCode.NOT_FOUND, "expected a library of plugins at " + path + ", found none");
-      }
-      Pointer handle = nvinfer.getPluginRegistry().loadLibrary(path.toString());
-      if ((handle == null || handle.isNull()) && !registersItself(path)) {
-        throw failed("TensorRT cannot load the plugins in " + path, log);
-      }
-    }
-  }
-
-  /** Libraries of the older kind register their plugins when they are opened, and stay open. */
-  @SuppressWarnings("restricted")
-  private static boolean registersItself(Path library) {
-    try {
-      SymbolLookup.libraryLookup(library, Arena.global());
-      return true;
-    } catch (IllegalArgumentException e) {
-      return false;
     }
   }
 
