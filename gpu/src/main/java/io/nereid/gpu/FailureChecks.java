@@ -25,6 +25,9 @@ final class FailureChecks {
 
   private static final int ROUNDS = 3;
 
+  /** Then what is made once is there, and all that runs is compiled. */
+  private static final int WARM_UP_CYCLES = 15;
+
   private static final int CYCLES = 20;
   private static final int REQUESTS_PER_CYCLE = 500;
 
@@ -149,39 +152,41 @@ final class FailureChecks {
     long free = 0;
     long resident = 0;
     try (Nereid nereid = bench.serve(Plans.MLP)) {
-      for (int cycle = 0; cycle < CYCLES; cycle++) {
+      for (int cycle = -WARM_UP_CYCLES; cycle < CYCLES; cycle++) {
+        if (cycle == 0) {
+          System.gc();
+          free = freeBytes();
+          resident = residentBytes();
+        }
         nereid.repository().load(Plans.CONVOLUTIONS);
         for (int i = 0; i < REQUESTS_PER_CYCLE; i++) {
           Rows.infer(nereid.model(Plans.CONVOLUTIONS), graph, row);
         }
         nereid.repository().unload(Plans.CONVOLUTIONS);
-        if (cycle == CYCLES / 4) { // what is made once is there by now
-          System.gc();
-          free = freeBytes();
-          resident = residentBytes();
-        }
       }
       System.gc();
       long leaked = free - freeBytes();
       report.verify(
           CYCLES * REQUESTS_PER_CYCLE + " requests, " + CYCLES + " loads: device memory",
           leaked <= DEVICE_BAR_BYTES,
-          mib(leaked) + " less is free than after a quarter",
+          mib(leaked) + " less is free than before",
           "<= " + mib(DEVICE_BAR_BYTES));
       double growth = residentBytes() / (double) resident;
       report.verify(
           "resident memory",
           growth <= RESIDENT_BAR,
-          String.format(Locale.ROOT, "%.3f times that after a quarter, %s", growth, mib(resident)),
+          String.format(Locale.ROOT, "%.3f times that before, %s", growth, mib(resident)),
           "<= " + RESIDENT_BAR + " times");
       ServingChecks.empty(report, nereid);
     }
   }
 
+  /** Of the process, without the free part of the heap, which gpu/verify has touched at once. */
   private static long residentBytes() throws IOException {
     for (String line : Files.readAllLines(Path.of("/proc/self/status"))) {
       if (line.startsWith("VmRSS:")) {
-        return Long.parseLong(line.replaceAll("[^0-9]", "")) << 10;
+        long all = Long.parseLong(line.replaceAll("[^0-9]", "")) << 10;
+        return all - Runtime.getRuntime().freeMemory();
       }
     }
     throw new IOException("expected VmRSS in /proc/self/status, found none");
