@@ -319,11 +319,11 @@ final class JavaBatch extends TensorOwner implements Batch {
 
     @Override
     public Tensor output(String name, long... shape) {
-      if (wantsOnDevice(name)) {
+      int output = signature().outputIndex(name);
+      if (isOnDevice(RequestLayout.output(record(index), output))) {
         throw new IllegalStateException(
             "output '" + name + "' is wanted on a GPU: see deviceOutput");
       }
-      int output = signature().outputIndex(name);
       return allocate(owner(), index, output, fixedByteSize(output, shape), shape);
     }
 
