@@ -190,8 +190,7 @@ class ExecutionGpuTest extends GpuTest {
         new InstanceGroup("g", InstanceGroup.Kind.GPU, 1, List.of(), List.of());
     Model model =
         nereid.load(
-            doublerSpec(doublerPlan(8), 8)
-                .instances(everywhere)
+            doublerSpec(doublerPlan(8), 8, everywhere)
                 .parameter("optimization.cuda.graphs", "true")
                 .build());
     assertEquals(devices, Engines.count());

@@ -99,16 +99,28 @@ abstract class GpuTest {
             NetworkBuilder.dims(max, 4)));
   }
 
-  /** On the first GPU, also where there are more. */
+  /** An instance on the first GPU, also where there are more, with some of its profiles or all. */
+  static InstanceGroup onFirstGpu(String... profiles) {
+    return new InstanceGroup("g", InstanceGroup.Kind.GPU, 1, List.of(0), List.of(profiles));
+  }
+
   static ModelSpec.Builder spec(Path plan) {
+    return spec(plan, onFirstGpu());
+  }
+
+  private static ModelSpec.Builder spec(Path plan, InstanceGroup group) {
     return ModelSpec.builder("m")
         .backend("tensorrt")
         .parameter("model_path", plan.toString())
-        .instances(new InstanceGroup("g", InstanceGroup.Kind.GPU, 1, List.of(0), List.of()));
+        .instances(group);
   }
 
   static ModelSpec.Builder doublerSpec(Path plan, long maxBatchSize) {
-    return spec(plan)
+    return doublerSpec(plan, maxBatchSize, onFirstGpu());
+  }
+
+  static ModelSpec.Builder doublerSpec(Path plan, long maxBatchSize, InstanceGroup group) {
+    return spec(plan, group)
         .maxBatchSize(maxBatchSize)
         .input("x", io.nereid.DataType.FP32, 4)
         .output("y", io.nereid.DataType.FP32, 4);

@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.nereid.InferRequest;
 import io.nereid.InferResponse;
-import io.nereid.InstanceGroup;
 import io.nereid.Model;
 import io.nereid.ModelSpec;
 import io.nereid.NereidException;
@@ -16,7 +15,6 @@ import io.nereid.StatusCode;
 import io.nereid.Tensor;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import org.bytedeco.tensorrt.global.nvinfer.DataType;
 import org.bytedeco.tensorrt.global.nvinfer.ElementWiseOperation;
 import org.bytedeco.tensorrt.nvinfer.Dims64;
@@ -119,9 +117,7 @@ class ShapesGpuTest extends GpuTest {
           rows(builder, 1, 1024, 4096);
           rows(builder, 1, 2, 2);
         });
-    InstanceGroup group =
-        new InstanceGroup("g", InstanceGroup.Kind.GPU, 1, List.of(0), List.of("1"));
-    assertDoubles(nereid.load(doublerSpec(plan, 2).instances(group).build()), 1);
+    assertDoubles(nereid.load(doublerSpec(plan, 2, onFirstGpu("1")).build()), 1);
   }
 
   @Test
@@ -132,17 +128,9 @@ class ShapesGpuTest extends GpuTest {
           rows(builder, 1, 1, 2);
           rows(builder, 4, 8, 8);
         });
-    InstanceGroup group =
-        new InstanceGroup("g", InstanceGroup.Kind.GPU, 1, List.of(0), List.of("0"));
-    ModelSpec.Builder named =
-        ModelSpec.builder("m")
-            .backend("tensorrt")
-            .parameter("model_path", plan.toString())
-            .input("x", io.nereid.DataType.FP32, 4)
-            .output("y", io.nereid.DataType.FP32, 4)
-            .instances(group);
-    assertThrows(NereidException.class, () -> nereid.load(named.maxBatchSize(8).build()));
-    assertDoubles(nereid.load(named.maxBatchSize(2).build()), 1);
+    assertThrows(
+        NereidException.class, () -> nereid.load(doublerSpec(plan, 8, onFirstGpu("0")).build()));
+    assertDoubles(nereid.load(doublerSpec(plan, 2, onFirstGpu("0")).build()), 1);
   }
 
   @Test
