@@ -27,11 +27,8 @@ public final class CudaLibrary {
   private static final List<String> LIMITS =
       List.of("org.bytedeco.javacpp.maxBytes", "org.bytedeco.javacpp.maxPhysicalBytes");
 
-  /** What the one attempt of this process ended with; null: there was none. */
-  private static Outcome outcome;
-
-  /** One of the two is null. */
-  private record Outcome(CudaLibrary library, NereidException failure) {}
+  /** The one of this process. */
+  private static final OneAttempt<CudaLibrary> LOADED = new OneAttempt<>(CudaLibrary::open);
 
   private final CudaDriver driver;
   private final String location;
@@ -47,28 +44,13 @@ public final class CudaLibrary {
    * @throws NereidException {@link StatusCode#UNAVAILABLE}, whose message says in one line what is
    *     missing: the driver, a device, or the runtime library
    */
-  public static synchronized CudaLibrary load() {
-    if (outcome == null) {
-      try {
-        outcome = new Outcome(open(), null);
-      } catch (NereidException e) {
-        outcome = new Outcome(null, e);
-      }
-    }
-    if (outcome.failure() != null) {
-      throw new NereidException(outcome.failure().code(), outcome.failure().getMessage());
-    }
-    return outcome.library();
+  public static CudaLibrary load() {
+    return LOADED.get();
   }
 
   /** Why {@link #load} fails on this machine; empty: it does not. */
   public static Optional<String> missing() {
-    try {
-      load();
-      return Optional.empty();
-    } catch (NereidException e) {
-      return Optional.of(e.getMessage());
-    }
+    return LOADED.failure();
   }
 
   /** The GPUs that this process may use, at least one, by number. */

@@ -21,7 +21,7 @@ import org.bytedeco.javacpp.SizeTPointer;
  */
 final class DeviceMemory {
 
-  /** The smallest block: cudaMalloc gives no less, and its blocks begin at multiples of it. */
+  /** The smallest block: smaller sizes are rounded up to it. */
   static final long SMALLEST = 512;
 
   /** From here on sizes are rounded up to multiples of it, the unit in which CUDA maps memory. */

@@ -34,10 +34,9 @@ public final class TensorRtLibrary {
 
   private static final String SWITCH = "org.bytedeco.javacpp.loadlibraries";
 
-  private static Outcome outcome;
-
-  /** One of the two is null. */
-  private record Outcome(TensorRtLibrary library, NereidException failure) {}
+  /** The one of this process. */
+  private static final OneAttempt<TensorRtLibrary> LOADED =
+      new OneAttempt<>(() -> open(CudaLibrary.load()));
 
   private final CudaLibrary cuda;
   private final LibraryFinder finder;
@@ -59,28 +58,13 @@ public final class TensorRtLibrary {
    * @throws NereidException {@link StatusCode#UNAVAILABLE}, whose message says in one line what is
    *     missing: what {@link CudaLibrary#load} needs, or TensorRT itself
    */
-  public static synchronized TensorRtLibrary load() {
-    if (outcome == null) {
-      try {
-        outcome = new Outcome(open(CudaLibrary.load()), null);
-      } catch (NereidException e) {
-        outcome = new Outcome(null, e);
-      }
-    }
-    if (outcome.failure() != null) {
-      throw new NereidException(outcome.failure().code(), outcome.failure().getMessage());
-    }
-    return outcome.library();
+  public static TensorRtLibrary load() {
+    return LOADED.get();
   }
 
   /** Why {@link #load} fails on this machine; empty: it does not. */
   public static Optional<String> missing() {
-    try {
-      load();
-      return Optional.empty();
-    } catch (NereidException e) {
-      return Optional.of(e.getMessage());
-    }
+    return LOADED.failure();
   }
 
   /** The CUDA that it runs on. */

@@ -1,0 +1,46 @@
+package io.nereid.tensorrt;
+
+import io.nereid.NereidException;
+import java.util.Optional;
+import java.util.function.Supplier;
+
+/**
+ * Something that a process tries once, such as loading a library whose classes cannot be loaded
+ * again: whoever asks later gets the same, or the same failure.
+ */
+final class OneAttempt<T> {
+
+  private final Supplier<T> attempt;
+  private T made;
+  private NereidException failure;
+
+  /** Nothing is tried yet. */
+  OneAttempt(Supplier<T> attempt) {
+    this.attempt = attempt;
+  }
+
+  /** What was made, tried now if it was not before. */
+  synchronized T get() {
+    if (made == null && failure == null) {
+      try {
+        made = attempt.get();
+      } catch (NereidException e) {
+        failure = e;
+      }
+    }
+    if (failure != null) {
+      throw new NereidException(failure.code(), failure.getMessage());
+    }
+    return made;
+  }
+
+  /** Why {@link #get} fails; empty: it does not. */
+  Optional<String> failure() {
+    try {
+      get();
+      return Optional.empty();
+    } catch (NereidException e) {
+      return Optional.of(e.getMessage());
+    }
+  }
+}
