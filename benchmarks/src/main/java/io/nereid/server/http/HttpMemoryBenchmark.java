@@ -4,7 +4,6 @@ import io.helidon.common.concurrency.limits.FixedLimit;
 import io.nereid.Nereid;
 import io.nereid.benchmarks.BenchmarkModels;
 import io.nereid.benchmarks.BenchmarkRequests;
-import io.nereid.server.access.AccessControl;
 import io.nereid.server.shared.ServerState;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -54,11 +53,10 @@ public class HttpMemoryBenchmark {
     nereid.load(BenchmarkModels.anyIdentity());
     ServerState state = ServerState.builder(nereid).build();
     context =
-        new HttpContext(
+        HttpContext.of(
             state,
-            HttpLimits.DEFAULT,
+            HttpOptions.builder().build(),
             new ConnectionWatch(),
-            AccessControl.OPEN,
             HeapBudget.ofThisProcess());
     request = BenchmarkRequests.http(form.equals("json"), elements);
   }
