@@ -43,6 +43,7 @@ public class HttpMemoryBenchmark {
   private Nereid nereid;
   private HttpContext context;
   private byte[] request;
+  private byte[] requestWithId;
 
   /** Made by JMH. */
   public HttpMemoryBenchmark() {}
@@ -59,6 +60,7 @@ public class HttpMemoryBenchmark {
             new ConnectionWatch(),
             HeapBudget.ofThisProcess());
     request = BenchmarkRequests.http(form.equals("json"), elements);
+    requestWithId = BenchmarkRequests.httpWithId(form.equals("json"), elements);
   }
 
   @TearDown
@@ -67,10 +69,21 @@ public class HttpMemoryBenchmark {
     nereid.close();
   }
 
-  /** A connection that lives for many requests. */
+  /** A connection that lives for many requests, all of them the same. */
   @Benchmark
   @OperationsPerInvocation(REQUESTS)
   public long connection() {
+    return serve(request);
+  }
+
+  /** The same where each request has an id of its own. */
+  @Benchmark
+  @OperationsPerInvocation(REQUESTS)
+  public long connectionNewIds() {
+    return serve(requestWithId);
+  }
+
+  private long serve(byte[] request) {
     RepeatedChannel channel = new RepeatedChannel(request, REQUESTS);
     new HttpConnection(context, channel).handle(FixedLimit.create());
     if (channel.replyBytes() < (long) REQUESTS * elements) {
