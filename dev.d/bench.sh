@@ -18,6 +18,41 @@ bench_die() {
   exit "$code"
 }
 
+# Prints the benchmarks in whose name there is a pattern, as classes are called or as documents and reports call
+# them: without 'Benchmark'.
+benchmarks_named() {
+  local pattern=$1 name
+  cut -d' ' -f1 "$root/benchmarks/benchmarks.txt" | uniq | while IFS= read -r name; do
+    if [[ $name =~ $pattern || ${name/Benchmark./.} =~ $pattern ]]; then printf '%s\n' "$name"; fi
+  done
+}
+
+# Sets `core_arguments` to JMH's: each pattern among them stands for the benchmarks that it names, which is known
+# before anything is built.
+bench_core_arguments() {
+  local names
+  core_arguments=()
+  while (($#)); do
+    case $1 in
+      -h | -l | -lp | -lprof | -lrf) core_arguments+=("$1") ;;
+      -*) # an option of JMH's, and its value
+        core_arguments+=("$1")
+        if (($# > 1)); then
+          core_arguments+=("$2")
+          shift
+        fi
+        ;;
+      *)
+        names=$(benchmarks_named "$1")
+        [[ $names ]] || bench_die $bench_usage "no benchmark has '$1' in its name; benchmarks/benchmarks.txt lists them"
+        names=${names//./\\.}
+        core_arguments+=("^(${names//$'\n'/|})\$")
+        ;;
+    esac
+    shift
+  done
+}
+
 # Builds the benchmarks of a tree and puts them, with their class path, into a directory of their own,
 # where they stay as they are when the tree changes. Further arguments are Maven's.
 build_side() {

@@ -9,11 +9,16 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /** What clients send, for the models of {@link BenchmarkModels}. */
 public final class BenchmarkRequests {
+
+  private static final String ID = "\"id\":\"";
+  private static final int ID_DIGITS = 16;
 
   private BenchmarkRequests() {}
 
@@ -83,6 +88,42 @@ public final class BenchmarkRequests {
     all.writeBytes(head.getBytes(StandardCharsets.US_ASCII));
     all.writeBytes(body.toByteArray());
     return all.toByteArray();
+  }
+
+  /** The same with an id, which {@link #nextId} makes another one. */
+  public static byte[] httpWithId(boolean json, int elements) {
+    String plain = new String(http(json, elements), StandardCharsets.ISO_8859_1);
+    String id = ID + "0".repeat(ID_DIGITS) + "\",";
+    return plain
+        .replaceFirst("\\{\"inputs", "{" + id + "\"inputs")
+        .replaceFirst("(?m)^Content-Length: .*$", longer(plain, "Content-Length", id.length()))
+        .replaceFirst(
+            "(?m)^Inference-Header-Content-Length: .*$",
+            longer(plain, "Inference-Header-Content-Length", id.length()))
+        .getBytes(StandardCharsets.ISO_8859_1);
+  }
+
+  private static String longer(String request, String field, int bytes) {
+    Matcher line = Pattern.compile("(?m)^" + field + ": ([0-9]+)").matcher(request);
+    return line.find() ? field + ": " + (Integer.parseInt(line.group(1)) + bytes) : "";
+  }
+
+  /** Where the digits of a request's id begin; -1 where it has none. */
+  public static int idPosition(byte[] request) {
+    int length = Math.min(request.length, 1024);
+    int at = new String(request, 0, length, StandardCharsets.ISO_8859_1).indexOf(ID);
+    return at < 0 ? -1 : at + ID.length();
+  }
+
+  /** Counts an id up; its digits begin at {@code position}. */
+  public static void nextId(ByteBuffer request, int position) {
+    for (int i = position + ID_DIGITS - 1; i >= position; i--) {
+      byte digit = request.get(i);
+      request.put(i, digit == '9' ? (byte) '0' : (byte) (digit + 1));
+      if (digit != '9') {
+        return;
+      }
+    }
   }
 
   /** The message of a request over gRPC for a row of FP32, raw. */

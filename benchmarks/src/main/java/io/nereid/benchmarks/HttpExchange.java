@@ -9,19 +9,24 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 
-/** One connection that sends one request again and again. It allocates nothing meanwhile. */
+/**
+ * One connection that sends one request again and again, each time with another id if it has one.
+ * It allocates nothing meanwhile.
+ */
 public final class HttpExchange implements AutoCloseable {
 
   private static final int MOST_HEAD_BYTES = 4096;
 
   private final SocketChannel channel;
   private final ByteBuffer out;
+  private final int id; // where it is in the request; -1: there is none
   private final ByteBuffer in = ByteBuffer.allocateDirect(4 << 20);
   private int length; // of a reply with its head, once it is known: all are alike
 
   /** Connects. */
   public HttpExchange(int port, byte[] request) throws IOException {
     out = ByteBuffer.allocateDirect(request.length).put(request).flip();
+    id = BenchmarkRequests.idPosition(request);
     channel = SocketChannel.open(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
     channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
   }
@@ -29,6 +34,9 @@ public final class HttpExchange implements AutoCloseable {
   /** Sends the request and reads the reply; gives its length. */
   public int run() throws IOException {
     out.rewind();
+    if (id >= 0) {
+      BenchmarkRequests.nextId(out, id);
+    }
     while (out.hasRemaining()) {
       channel.write(out);
     }

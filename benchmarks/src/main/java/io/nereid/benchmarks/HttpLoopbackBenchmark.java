@@ -36,6 +36,7 @@ public class HttpLoopbackBenchmark {
 
   private BenchmarkServer server;
   private byte[] request;
+  private byte[] requestWithId;
 
   /** Made by JMH. */
   public HttpLoopbackBenchmark() {}
@@ -44,6 +45,7 @@ public class HttpLoopbackBenchmark {
   public void open() {
     server = new BenchmarkServer();
     request = BenchmarkRequests.http(form.equals("json"), elements);
+    requestWithId = BenchmarkRequests.httpWithId(form.equals("json"), elements);
   }
 
   @TearDown
@@ -71,6 +73,26 @@ public class HttpLoopbackBenchmark {
     }
   }
 
+  /** The connection of one thread, whose requests have an id each. */
+  @State(Scope.Thread)
+  public static class NewIds {
+
+    private HttpExchange exchange;
+
+    /** Made by JMH. */
+    public NewIds() {}
+
+    @Setup
+    public void open(HttpLoopbackBenchmark benchmark) throws IOException {
+      exchange = new HttpExchange(benchmark.server.httpPort(), benchmark.requestWithId);
+    }
+
+    @TearDown
+    public void close() throws IOException {
+      exchange.close();
+    }
+  }
+
   @Benchmark
   @Threads(1)
   public long threads01(Connection connection) throws IOException {
@@ -80,6 +102,13 @@ public class HttpLoopbackBenchmark {
   @Benchmark
   @Threads(8)
   public long threads08(Connection connection) throws IOException {
+    return connection.exchange.run();
+  }
+
+  /** The server understands each request anew. */
+  @Benchmark
+  @Threads(8)
+  public long newIds08(NewIds connection) throws IOException {
     return connection.exchange.run();
   }
 }

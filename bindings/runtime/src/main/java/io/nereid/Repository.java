@@ -3,6 +3,7 @@ package io.nereid;
 import io.nereid.RepositoryOptions.ControlMode;
 import io.nereid.internal.repository.Fingerprint;
 import io.nereid.internal.repository.ModelRepository;
+import io.nereid.internal.repository.OverrideFiles;
 import java.lang.System.Logger.Level;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -62,6 +63,7 @@ public final class Repository {
     if (started.getAndSet(true)) {
       throw new IllegalStateException("the repositories are started already");
     }
+    OverrideFiles.removeLeft();
     SortedMap<String, List<Path>> found = ModelRepository.find(options.repositories());
     boolean all =
         options.controlMode() != ControlMode.EXPLICIT
@@ -169,8 +171,7 @@ public final class Repository {
           StatusCode.NOT_FOUND,
           "failed to load '"
               + name
-              + "', failed to poll from model repository: there is no such directory in "
-              + options.repositories());
+              + "', failed to poll from model repository: there is no such directory in any repository");
     }
     SortedMap<String, List<Path>> wanted = new TreeMap<>(Map.of(name, directories));
     Map<String, ModelOverride> overrides =

@@ -5,6 +5,7 @@ import io.nereid.internal.repository.ModelDraft;
 import io.nereid.internal.repository.ModelReading;
 import io.nereid.internal.repository.OverrideFiles;
 import io.nereid.internal.repository.RepositoryModel;
+import io.nereid.internal.repository.ServerPaths;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -137,26 +138,34 @@ final class RepositoryEntry {
         nereid.load(model, new ModelOrigin.Directory(draft, reading.readNs(), reading.parseNs()));
         return Optional.empty();
       }
-      failure = explain(plan, ((RepositoryModel.Broken) version).cause());
-      model.fail(failure);
+      RuntimeException cause = ((RepositoryModel.Broken) version).cause();
+      failure = explain(plan, cause);
+      model.fail(cause); // which tells the log of it
     } catch (RuntimeException e) {
       nereid.checkOpen();
       failure = explain(plan, e);
-      model.explain(failure);
     }
+    model.explain(failure);
     String which =
         version.version() == 0 ? "" : "version " + version.version() + " is at UNAVAILABLE state: ";
     return Optional.of(which + Model.reason(failure) + ";");
   }
 
-  /** What fails while files are being written will work when they are there. */
+  /**
+   * A failure as clients are told it: without the paths of this machine. What fails while files are
+   * being written will work when they are there.
+   */
   private static RuntimeException explain(RepositoryPlan plan, RuntimeException cause) {
-    if (!plan.isOutdated()) {
+    String outdated =
+        plan.isOutdated() ? "the model's directory changed while it was being read: " : "";
+    String message = outdated + ServerPaths.hide(Model.reason(cause), plan.places());
+    if (message.equals(cause.getMessage())) {
       return cause;
     }
     StatusCode code = cause instanceof NereidException e ? e.code() : StatusCode.UNAVAILABLE;
-    return new NereidException(
-        code, "the model's directory changed while it was being read", cause);
+    NereidException told = new NereidException(code, message);
+    told.initCause(cause);
+    return told;
   }
 
   private void leaveOthers(Set<Long> versions) {

@@ -50,6 +50,11 @@ record RepositoryPlan(
         .collect(Collectors.toCollection(TreeSet::new));
   }
 
+  /** All directories that it was made of. */
+  List<Path> places() {
+    return files.map(given -> List.of(given.directory())).orElse(directories);
+  }
+
   /** Whether the directories are no longer what was read. */
   boolean isOutdated() {
     return !fingerprints.equals(directories.stream().map(Fingerprint::of).toList());

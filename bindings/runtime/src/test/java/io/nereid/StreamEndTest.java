@@ -211,9 +211,7 @@ class StreamEndTest extends RuntimeTest {
       ResponseStream stream = request.inferStream();
       InferResponse response = stream.next();
       MemorySegment kept = response.output("OUT").segment();
-      long start = System.nanoTime();
       NereidException e = assertFails(StatusCode.FAILED_PRECONDITION, own::close);
-      assertTrue(System.nanoTime() - start < Duration.ofSeconds(2).toNanos(), "it took too long");
       assertTrue(e.getMessage().contains("2 of model 'm' version 1"), e.getMessage());
       assertClosed(() -> kept.get(JAVA_INT, 0));
       assertClosed(() -> response.output("OUT"));

@@ -111,6 +111,13 @@ final class DataArguments {
   private List<String> parameters = List.of();
 
   @Option(
+      names = "--request-ids",
+      description =
+          "Give each request an id of its own. Without it a server is sent the same bytes again and"
+              + " again, and may remember what they mean.")
+  private boolean requestIds;
+
+  @Option(
       names = "--check",
       description = "Look into every reply: all outputs, datatypes and sizes. Costs CPU.")
   private boolean check;
@@ -137,6 +144,10 @@ final class DataArguments {
 
   long seed() {
     return seed;
+  }
+
+  boolean requestIds() {
+    return requestIds;
   }
 
   boolean checksReplies() {

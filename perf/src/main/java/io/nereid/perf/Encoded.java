@@ -3,13 +3,14 @@ package io.nereid.perf;
 import java.nio.charset.StandardCharsets;
 
 /**
- * A request as it goes over the wire, made once and sent many times. The head is what differs
- * between the requests of a sequence: its number and two flags, which have places of fixed width.
+ * A request as it goes over the wire, made once and sent many times. The head is what may differ
+ * from request to request: its id, a sequence's number and two flags, which have places of fixed
+ * width.
  *
  * @param head over HTTP the head and the JSON, over gRPC the message up to the tensors
  * @param tail the tensors; small ones over HTTP are part of the head
  * @param rows of the batch
- * @param marks where a sequence's values are; null: it is no part of one
+ * @param marks where what differs is; null: nothing does
  */
 record Encoded(byte[] head, byte[] tail, int rows, Marks marks) {
 
@@ -18,6 +19,9 @@ record Encoded(byte[] head, byte[] tail, int rows, Marks marks) {
 
   static final long LAST_SEQUENCE_ID = 4_294_967_295L;
 
+  /** A request's id is a number of so many digits. */
+  static final int ID_DIGITS = 16;
+
   private static final byte[] TRUE = "true ".getBytes(StandardCharsets.US_ASCII);
   private static final byte[] FALSE = "false".getBytes(StandardCharsets.US_ASCII);
 
@@ -25,16 +29,26 @@ record Encoded(byte[] head, byte[] tail, int rows, Marks marks) {
    * Positions in the head.
    *
    * @param text whether values are JSON, else protobuf
+   * @param requestId of the request's id; -1: it has none
+   * @param id of the sequence's number; -1, as the two behind it: it is no part of one
    */
-  record Marks(boolean text, int id, int start, int end) {
+  record Marks(boolean text, int requestId, int id, int start, int end) {
 
-    void write(byte[] head, long sequenceId, boolean isFirst, boolean isLast) {
+    void writeRequestId(byte[] head, long number) {
+      digits(head, requestId, ID_DIGITS, number);
+    }
+
+    private static void digits(byte[] head, int at, int count, long number) {
+      long rest = number;
+      for (int i = count - 1; i >= 0; i--) {
+        head[at + i] = (byte) ('0' + rest % 10);
+        rest /= 10;
+      }
+    }
+
+    void writeSequence(byte[] head, long sequenceId, boolean isFirst, boolean isLast) {
       if (text) {
-        long digits = sequenceId;
-        for (int i = 9; i >= 0; i--) {
-          head[id + i] = (byte) ('0' + digits % 10);
-          digits /= 10;
-        }
+        digits(head, id, 10, sequenceId);
         System.arraycopy(isFirst ? TRUE : FALSE, 0, head, start, TRUE.length);
         System.arraycopy(isLast ? TRUE : FALSE, 0, head, end, TRUE.length);
         return;

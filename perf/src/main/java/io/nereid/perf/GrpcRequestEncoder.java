@@ -33,6 +33,11 @@ final class GrpcRequestEncoder {
         ModelInferRequest.newBuilder()
             .setModelName(plan.target().model())
             .setModelVersion(plan.target().version());
+    // Behind these two, its number and length: fields are written in the order of their numbers.
+    int requestId = plan.requestIds() ? request.build().getSerializedSize() + 2 : -1;
+    if (plan.requestIds()) {
+      request.setId("0".repeat(Encoded.ID_DIGITS));
+    }
     for (int i = 0; i < step.inputs().size(); i++) {
       Tensor input = step.inputs().get(i);
       InferInputTensor.Builder tensor =
@@ -58,21 +63,23 @@ final class GrpcRequestEncoder {
       request.putParameters("triton_enable_empty_final_response", parameter(true));
     }
     try {
-      return encoded(plan, step, request.build().toByteArray());
+      return encoded(plan, step, request.build().toByteArray(), requestId);
     } catch (IOException e) {
       throw new UncheckedIOException("memory does not fail", e);
     }
   }
 
-  private static Encoded encoded(RequestPlan plan, Step step, byte[] described) throws IOException {
+  private static Encoded encoded(RequestPlan plan, Step step, byte[] described, int requestId)
+      throws IOException {
     ByteArrayOutputStream head = new ByteArrayOutputStream();
     head.writeBytes(described);
-    Encoded.Marks marks = null;
+    Encoded.Marks marks =
+        plan.requestIds() ? new Encoded.Marks(false, requestId, -1, -1, -1) : null;
     if (plan.sequences()) {
       int id = sequenceParameter(head, "sequence_id", INT64_TAG, 5);
       int start = sequenceParameter(head, "sequence_start", BOOL_TAG, 1);
-      marks =
-          new Encoded.Marks(false, id, start, sequenceParameter(head, "sequence_end", BOOL_TAG, 1));
+      int end = sequenceParameter(head, "sequence_end", BOOL_TAG, 1);
+      marks = new Encoded.Marks(false, requestId, id, start, end);
     }
     ByteArrayOutputStream tail = new ByteArrayOutputStream();
     if (plan.inputForm() == TensorForm.BINARY) {

@@ -16,6 +16,7 @@ final class HttpRequestEncoder {
   /** Up to here one write of one buffer costs less than a second buffer. */
   private static final int MOST_MERGED_BYTES = 16 << 10;
 
+  private static final String REQUEST_ID = "{\"id\":\"";
   private static final String ID = "\"sequence_id\":";
   private static final String START = "\"sequence_start\":";
   private static final String END = "\"sequence_end\":";
@@ -32,15 +33,16 @@ final class HttpRequestEncoder {
   }
 
   private Encoded encode(Step step, List<MemoryPlace> inputs, Map<String, MemoryPlace> outputs) {
+    String begin = plan.requestIds() ? REQUEST_ID + "0".repeat(Encoded.ID_DIGITS) + "\"," : "{";
     String json =
-        "{\"inputs\":[" + inputs(step, inputs) + "]" + outputs(outputs) + parameters() + "}";
+        begin + "\"inputs\":[" + inputs(step, inputs) + "]" + outputs(outputs) + parameters() + "}";
     ByteArrayOutputStream tensors = new ByteArrayOutputStream();
     if (plan.inputForm() == TensorForm.BINARY) {
       step.inputs().forEach(input -> tensors.writeBytes(input.bytes()));
     }
     byte[] body = json.getBytes(StandardCharsets.UTF_8);
     byte[] lines = lines(body.length, tensors.size()).getBytes(StandardCharsets.ISO_8859_1);
-    Encoded.Marks marks = plan.sequences() ? marks(json, lines.length) : null;
+    Encoded.Marks marks = marks(json, lines.length);
     byte[] head = concat(lines, body);
     byte[] tail = tensors.toByteArray();
     if (tail.length <= MOST_MERGED_BYTES) {
@@ -135,9 +137,19 @@ final class HttpRequestEncoder {
     return all.isEmpty() ? "" : ",\"parameters\":{" + String.join(",", all) + "}";
   }
 
-  private static Encoded.Marks marks(String json, int before) {
-    return new Encoded.Marks(
-        true, before + mark(json, ID), before + mark(json, START), before + mark(json, END));
+  private Encoded.Marks marks(String json, int before) {
+    if (!plan.requestIds() && !plan.sequences()) {
+      return null;
+    }
+    int requestId = plan.requestIds() ? before + REQUEST_ID.length() : -1;
+    return plan.sequences()
+        ? new Encoded.Marks(
+            true,
+            requestId,
+            before + mark(json, ID),
+            before + mark(json, START),
+            before + mark(json, END))
+        : new Encoded.Marks(true, requestId, -1, -1, -1);
   }
 
   /** In bytes. */

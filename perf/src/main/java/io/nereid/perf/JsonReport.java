@@ -25,6 +25,7 @@ final class JsonReport {
     json.put("rows", report.rows());
     json.put("input_form", report.plan().inputForm().name());
     json.put("output_form", report.plan().outputForm().name());
+    json.put("request_ids", report.plan().requestIds());
     json.put("sequences", report.plan().sequences());
     json.put("streaming", report.plan().streaming());
     json.put("client_threads", report.clientThreads());

@@ -59,6 +59,7 @@ record PerfReport(
         + ", outputs "
         + form(plan.outputForm())
         + (rows > 1 ? ", batches of " + rows : "")
+        + (plan.requestIds() ? ", each with its own id" : "")
         + (plan.sequences() ? ", sequences" : "")
         + (plan.streaming() ? ", streams" : "");
   }

@@ -67,6 +67,7 @@ final class PerfRun {
                 dataArguments.inputForm(),
                 outputForm,
                 parameters,
+                dataArguments.requestIds(),
                 sequences != null,
                 load.streaming());
         Requests requests = Requests.of(plan, inputs, area.shared(), sequences);

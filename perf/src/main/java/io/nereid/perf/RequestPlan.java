@@ -11,6 +11,7 @@ import java.util.Map;
  * @param inputForm how inputs travel
  * @param outputForm how outputs travel
  * @param parameters of each request: booleans, longs, doubles, strings
+ * @param requestIds whether each request has an id of its own
  * @param sequences whether requests belong to sequences
  * @param streaming whether they go over a stream of gRPC
  */
@@ -20,6 +21,7 @@ record RequestPlan(
     TensorForm inputForm,
     TensorForm outputForm,
     Map<String, Object> parameters,
+    boolean requestIds,
     boolean sequences,
     boolean streaming) {
 

@@ -8,6 +8,9 @@ import java.util.concurrent.atomic.AtomicLong;
 /** Which request a slot sends next. */
 final class Requests {
 
+  /** Ids are numbers of 16 digits; what is in front of these ten is the slot. */
+  private static final long REQUESTS_OF_A_SLOT = 10_000_000_000L;
+
   private final Encoded[][] steps; // by step, and by the place of its outputs
   private final int[] sequenceStarts;
   private final int[] sequenceLengths;
@@ -57,10 +60,11 @@ final class Requests {
     return steps.length;
   }
 
-  /** What a slot knows of the sequence that it is in. */
+  /** What a slot knows of its requests, and of the sequence that it is in. */
   static final class Position {
     private final Random random;
     private long turn;
+    private long requestId;
     private long sequenceId;
     private int data;
     private int step;
@@ -70,6 +74,7 @@ final class Requests {
     Position(int slot, SequenceOptions sequences) {
       random = new Random(sequences == null ? slot : sequences.seed() * 31 + slot);
       turn = slot;
+      requestId = slot * REQUESTS_OF_A_SLOT;
     }
   }
 
@@ -88,7 +93,7 @@ final class Requests {
     int place = slot.index() % steps[0].length;
     if (sequences == null) {
       Encoded message = steps[(int) (at.turn++ % steps.length)][place];
-      slot.prepare(message, message.head());
+      slot.prepare(message, message.marks() == null ? message.head() : ownHead(at, message));
       return;
     }
     boolean isFirst = at.remaining == 0;
@@ -98,12 +103,21 @@ final class Requests {
     at.remaining = last ? 0 : at.remaining - 1;
     int step = sequenceStarts[at.data] + at.step++ % sequenceLengths[at.data];
     Encoded message = steps[step][place];
+    byte[] head = ownHead(at, message);
+    message.marks().writeSequence(head, at.sequenceId, isFirst, at.remaining == 0);
+    slot.prepare(message, head);
+  }
+
+  /** The slot's copy of a request's head, with an id if requests have one. */
+  private static byte[] ownHead(Position at, Encoded message) {
     if (at.head.length != message.head().length) {
       at.head = new byte[message.head().length];
     }
     System.arraycopy(message.head(), 0, at.head, 0, at.head.length);
-    message.marks().write(at.head, at.sequenceId, isFirst, at.remaining == 0);
-    slot.prepare(message, at.head);
+    if (message.marks().requestId() >= 0) {
+      message.marks().writeRequestId(at.head, at.requestId++);
+    }
+    return at.head;
   }
 
   private void begin(Position at) {

@@ -6,7 +6,9 @@ import io.nereid.server.http.HttpOptions;
 import io.nereid.server.tls.TlsOptions;
 import java.net.InetAddress;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -94,6 +96,14 @@ final class HttpArguments {
           "How long a connection may wait for its next request; ${DEFAULT-VALUE} by default.")
   private long idleTimeoutSeconds;
 
+  @Option(
+      names = "--http-allowed-origin",
+      paramLabel = "ORIGIN",
+      description =
+          "A web page's origin, such as https://app.example, whose scripts may use this server and"
+              + " read its answers; repeatable, * for all. Others may change nothing.")
+  private List<String> allowedOrigins = List.of();
+
   InetAddress address() {
     return address;
   }
@@ -108,9 +118,23 @@ final class HttpArguments {
             .port(port)
             .limits(limits())
             .exitTimeout(exitTimeout)
-            .access(access);
+            .access(access)
+            .allowedOrigins(allowedOrigins());
     tls.ifPresent(options::tls);
     return allowed ? Optional.of(options.build()) : Optional.empty();
+  }
+
+  private Set<String> allowedOrigins() {
+    for (String origin : allowedOrigins) {
+      if (!HttpOptions.isOrigin(origin)) {
+        throw new ParameterException(
+            command.commandLine(),
+            "expected --http-allowed-origin as SCHEME://HOST[:PORT] in lower case, or *, got '"
+                + origin
+                + "'");
+      }
+    }
+    return Set.copyOf(allowedOrigins);
   }
 
   private HttpLimits limits() {

@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
@@ -321,5 +322,39 @@ class PerfCommandTest {
     int code = fixture.run("m", "-u", fixture.http(), "--slo", "avg<=1ms");
     assertEquals(1, code, fixture::printed);
     assertTrue(fixture.printed().contains("not even by the lowest"), fixture::printed);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "-u HTTP",
+        "-u HTTP --input-form json --sequences",
+        "-i grpc -u GRPC --concurrency 3",
+        "-i grpc -u GRPC --streaming --sequences -x 1"
+      })
+  void eachRequestMayHaveAnIdOfItsOwn(String arguments) throws Exception {
+    Set<String> ids = ConcurrentHashMap.newKeySet();
+    AtomicInteger count = new AtomicInteger();
+    fixture
+        .server
+        .nereid()
+        .load(
+            ModelSpec.builder("m")
+                .input("IN", DataType.FP32, 1)
+                .output("OUT", DataType.FP32, 1)
+                .backend(context ->
+                    batch -> {
+                      count.incrementAndGet();
+                      ids.add(batch.request(0).id().orElse(""));
+                      batch.output("OUT", batch.input("IN"));
+                    })
+                .build());
+    String all = "m --request-ids " + arguments;
+    String[] parts = all.replace("HTTP", fixture.http()).replace("GRPC", fixture.grpc()).split(" ");
+    Map<String, Object> report = fixture.report(parts);
+    assertEquals(true, report.get("request_ids"));
+    assertTrue(fixture.printed().contains("each with its own id"), fixture::printed);
+    assertEquals(count.get(), ids.size());
+    assertTrue(ids.stream().allMatch(id -> id.matches("[0-9]{16}")), ids::toString);
   }
 }

@@ -299,6 +299,7 @@ class ServeCommandTest {
     "--tls-cert, a.pem, expected --tls-cert and --tls-key together",
     "--tls-client-ca, a.pem, expected --tls-client-ca with --tls-cert",
     "--tls-client-auth, optional, expected --tls-client-auth with --tls-client-ca",
+    "--http-allowed-origin, https://a.b/, expected --http-allowed-origin as SCHEME://HOST[:PORT]",
     "--http-restricted-api, none:a=b, --http-restricted-api: expected groups of endpoints out of",
     "--trace-config, level, 'expected SETTING=VALUE or MODE,SETTING=VALUE for --trace-config'",
     "--trace-config, level=TENSORS, 'expected level OFF or TIMESTAMPS, as tensors are not traced'",

@@ -4,7 +4,6 @@ import io.helidon.common.concurrency.limits.FixedLimit;
 import io.nereid.Nereid;
 import io.nereid.benchmarks.BenchmarkModels;
 import io.nereid.benchmarks.BenchmarkRequests;
-import io.nereid.server.access.AccessControl;
 import io.nereid.server.shared.ServerState;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -44,6 +43,7 @@ public class HttpMemoryBenchmark {
   private Nereid nereid;
   private HttpContext context;
   private byte[] request;
+  private byte[] requestWithId;
 
   /** Made by JMH. */
   public HttpMemoryBenchmark() {}
@@ -54,13 +54,13 @@ public class HttpMemoryBenchmark {
     nereid.load(BenchmarkModels.anyIdentity());
     ServerState state = ServerState.builder(nereid).build();
     context =
-        new HttpContext(
+        HttpContext.of(
             state,
-            HttpLimits.DEFAULT,
+            HttpOptions.builder().build(),
             new ConnectionWatch(),
-            AccessControl.OPEN,
             HeapBudget.ofThisProcess());
     request = BenchmarkRequests.http(form.equals("json"), elements);
+    requestWithId = BenchmarkRequests.httpWithId(form.equals("json"), elements);
   }
 
   @TearDown
@@ -69,10 +69,21 @@ public class HttpMemoryBenchmark {
     nereid.close();
   }
 
-  /** A connection that lives for many requests. */
+  /** A connection that lives for many requests, all of them the same. */
   @Benchmark
   @OperationsPerInvocation(REQUESTS)
   public long connection() {
+    return serve(request);
+  }
+
+  /** The same where each request has an id of its own. */
+  @Benchmark
+  @OperationsPerInvocation(REQUESTS)
+  public long connectionNewIds() {
+    return serve(requestWithId);
+  }
+
+  private long serve(byte[] request) {
     RepeatedChannel channel = new RepeatedChannel(request, REQUESTS);
     new HttpConnection(context, channel).handle(FixedLimit.create());
     if (channel.replyBytes() < (long) REQUESTS * elements) {

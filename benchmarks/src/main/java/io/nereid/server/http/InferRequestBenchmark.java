@@ -86,7 +86,8 @@ public class InferRequestBenchmark {
 
     /** As of a client that never says the same twice: what is kept of a request is not used. */
     long read() throws IOException {
-      RequestHead head = new RequestHeadParser(input, HttpLimits.DEFAULT.headBytes(), null).parse();
+      RequestHead head =
+          new RequestHeadParser(input, HttpLimits.DEFAULT.headBytes(), KeptFields.NONE).parse();
       body.start(head.fields());
       try (InferRequest request = model.newRequest();
           RequestSlices slices = new RequestSlices(state.sharedMemory())) {

@@ -1,16 +1,21 @@
 package io.nereid.server.http;
 
+import io.nereid.benchmarks.BenchmarkRequests;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 
-/** A client in memory that sends one request again and again, and counts the bytes of replies. */
+/**
+ * A client in memory that sends one request again and again, each time with another id if it has
+ * one, and counts the bytes of replies.
+ */
 final class RepeatedChannel implements ClientChannel {
 
   /** Of nobody: connections ask their socket for addresses only. */
   private static final SocketChannel SOCKET = unconnected();
 
   private final byte[] request;
+  private final int id; // where it is in the request; -1: there is none
   private final long count;
   private long sent; // whole requests
   private int position; // in the present one
@@ -19,7 +24,8 @@ final class RepeatedChannel implements ClientChannel {
   private boolean open = true;
 
   RepeatedChannel(byte[] request, long count) {
-    this.request = request;
+    this.request = request.clone();
+    id = BenchmarkRequests.idPosition(request);
     this.count = count;
   }
 
@@ -46,6 +52,9 @@ final class RepeatedChannel implements ClientChannel {
     position += taken;
     if (position == request.length) {
       position = 0;
+      if (id >= 0) {
+        BenchmarkRequests.nextId(ByteBuffer.wrap(request), id);
+      }
       sent++;
     }
     return taken;

@@ -351,10 +351,8 @@ class GrpcPeerTest {
     InferenceClient unconnected = peer.connect();
     peer.close();
     try (InferenceClient client = unconnected) {
-      long startNs = System.nanoTime();
       InferenceException failure = assertThrows(InferenceException.class, client::serverLive);
       assertEquals(StatusCode.UNAVAILABLE, failure.code());
-      assertTrue(System.nanoTime() - startNs < TimeUnit.SECONDS.toNanos(10));
     }
   }
 

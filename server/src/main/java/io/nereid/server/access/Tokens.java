@@ -3,9 +3,10 @@ package io.nereid.server.access;
 import io.nereid.NereidException;
 import io.nereid.StatusCode;
 import io.nereid.server.shared.ReloadedFiles;
+import io.nereid.server.shared.SmallFile;
 import java.io.IOException;
-import java.nio.charset.MalformedInputException;
-import java.nio.file.Files;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -37,7 +38,7 @@ public final class Tokens {
   public static Tokens open(Path file) {
     try {
       return new Tokens(new ReloadedFiles<>("token file " + file, List.of(file), () -> read(file)));
-    } catch (MalformedInputException e) {
+    } catch (CharacterCodingException e) {
       throw new NereidException(
           StatusCode.INVALID_ARGUMENT, "expected UTF-8 in the token file " + file, e);
     } catch (IOException e) {
@@ -47,7 +48,7 @@ public final class Tokens {
   }
 
   private static List<Grant> read(Path file) throws IOException {
-    List<String> lines = Files.readAllLines(file);
+    List<String> lines = SmallFile.read(file, StandardCharsets.UTF_8).lines().toList();
     List<Grant> grants = new ArrayList<>();
     for (int i = 0; i < lines.size(); i++) {
       int comment = lines.get(i).indexOf('#');

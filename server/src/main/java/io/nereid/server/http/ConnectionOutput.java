@@ -33,11 +33,17 @@ class ConnectionOutput {
   void begin() {
     begun = false;
     head.requestId(null);
+    head.moreFields("");
   }
 
   /** The reply tells the client's name for the request; null: there is none. */
   void requestId(String id) {
     head.requestId(id);
+  }
+
+  /** The reply has these fields, too, each with its line end. */
+  void moreFields(String fields) {
+    head.moreFields(fields);
   }
 
   /** The status of the reply that has begun. */

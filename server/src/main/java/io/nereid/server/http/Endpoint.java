@@ -59,6 +59,22 @@ enum Endpoint {
     };
   }
 
+  /** Whether a POST changes what the server does for everybody. */
+  boolean isChange() {
+    return switch (this) {
+      case MODEL_LOAD,
+          MODEL_UNLOAD,
+          SYSTEM_MEMORY_REGISTER,
+          SYSTEM_MEMORY_UNREGISTER,
+          CUDA_MEMORY_REGISTER,
+          CUDA_MEMORY_UNREGISTER,
+          TRACE_SETTING,
+          LOGGING ->
+          true;
+      default -> false;
+    };
+  }
+
   /** Whether a POST runs a model. */
   boolean isInference() {
     return group() == EndpointGroup.INFERENCE;

@@ -111,6 +111,13 @@ final class Exchange {
       output.requestId(head.fields().requestId());
       close = head.fields().wantsClose(heads.isHttp10());
       body.start(head.fields());
+      output.moreFields(context.origins().replyFields(head));
+      if (context.origins().isPreflight(head)) {
+        close = close || isEnding();
+        output.sendWith(Status.OK, json, OriginCheck.PREFLIGHT_FIELDS, close, false);
+        return !close && skipBody();
+      }
+      context.origins().admit(head);
       if (gate != null) {
         gate.admit(head);
       }

@@ -25,7 +25,6 @@ final class HttpConnection implements ServerConnection {
   private final ConnectionInput input;
   private final ConnectionOutput output;
   private final ConnectionGuard guard;
-  private final KeptFields kept; // null: none
   private final Exchange exchange;
   private final boolean refused; // there are too many
 
@@ -36,8 +35,7 @@ final class HttpConnection implements ServerConnection {
     input = new ConnectionInput(channel, Math.max(INPUT_BYTES, limits.headBytes()));
     guard = new ConnectionGuard(channel, input, limits);
     output = new ConnectionOutput(channel, guard);
-    kept = KeptFields.of(context.access().fieldNames());
-    RequestHeadParser heads = new RequestHeadParser(input, limits.headBytes(), kept);
+    RequestHeadParser heads = new RequestHeadParser(input, limits.headBytes(), context.kept());
     BodyReader body = new BodyReader(input, limits, () -> output.write(ByteBuffer.wrap(CONTINUE)));
     exchange = new Exchange(context, channel, guard, heads, body, output);
     refused = context.watch().add(guard) > limits.connectionCount();
@@ -68,7 +66,7 @@ final class HttpConnection implements ServerConnection {
   private void serve() throws IOException {
     guard.idle();
     if (channel.applicationProtocol().equals(ConnectionSelector.HTTP_2) || Preface.leads(input)) {
-      new StreamsConnection(context, channel, guard, kept).serve(input);
+      new StreamsConnection(context, channel, guard).serve(input);
       return;
     }
     while (awaitRequest()) {

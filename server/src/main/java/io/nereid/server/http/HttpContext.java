@@ -5,6 +5,8 @@ import io.nereid.server.access.AccessControl;
 import io.nereid.server.shared.ServerHealth;
 import io.nereid.server.shared.ServerState;
 import io.nereid.server.trace.Tracing;
+import java.util.HashSet;
+import java.util.Set;
 
 /**
  * What all connections share.
@@ -13,6 +15,8 @@ import io.nereid.server.trace.Tracing;
  * @param limits what clients may ask of the server
  * @param watch all connections
  * @param access which requests may be made
+ * @param origins which web pages may make them
+ * @param kept the fields of requests that the two look at
  * @param heap what requests may hold of it
  */
 record HttpContext(
@@ -20,7 +24,25 @@ record HttpContext(
     HttpLimits limits,
     ConnectionWatch watch,
     AccessControl access,
+    OriginCheck origins,
+    KeptFields kept,
     HeapBudget heap) {
+
+  /** With what the options say. */
+  static HttpContext of(
+      ServerState state, HttpOptions options, ConnectionWatch watch, HeapBudget heap) {
+    OriginCheck origins = new OriginCheck(options.allowedOrigins());
+    Set<String> kept = new HashSet<>(options.access().fieldNames());
+    kept.addAll(origins.fieldNames());
+    return new HttpContext(
+        state,
+        options.limits(),
+        watch,
+        options.access(),
+        origins,
+        KeptFields.of(kept, OriginCheck.FIELDS_OF_CHANGES),
+        heap);
+  }
 
   Nereid nereid() {
     return state.nereid();

@@ -7,6 +7,8 @@ import java.net.InetAddress;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Pattern;
 
 /**
  * Where HTTP is served, and how. Build one with {@link #builder()}.
@@ -16,6 +18,8 @@ import java.util.Optional;
  * @param limits what clients may ask of it
  * @param exitTimeout how long requests that have begun may take when the server stops
  * @param access which requests may be made
+ * @param allowedOrigins web pages that may ask for everything, by their origins such as {@code
+ *     https://app.example}; {@code *} means all
  * @param tls how connections are encrypted; empty: they are not
  */
 public record HttpOptions(
@@ -24,13 +28,27 @@ public record HttpOptions(
     HttpLimits limits,
     Duration exitTimeout,
     AccessControl access,
+    Set<String> allowedOrigins,
     Optional<TlsOptions> tls) {
+
+  /** Origins go into the heads of replies, whose room is bounded; a host has 253 characters. */
+  private static final int MAX_ORIGIN_LENGTH = 280;
+
+  private static final Pattern ORIGIN =
+      Pattern.compile("\\*|[a-z][a-z0-9+.-]*://([a-z0-9._-]+|\\[[0-9a-f:.]+])(:[1-9][0-9]{0,4})?");
 
   /** Checks the values. */
   public HttpOptions {
     Objects.requireNonNull(address);
     Objects.requireNonNull(limits);
     Objects.requireNonNull(access);
+    allowedOrigins = Set.copyOf(allowedOrigins);
+    for (String origin : allowedOrigins) {
+      if (!isOrigin(origin)) {
+        throw new IllegalArgumentException(
+            "expected an origin as SCHEME://HOST[:PORT] in lower case, or *, got '" + origin + "'");
+      }
+    }
     Objects.requireNonNull(tls);
     if (port < 0 || port > 65_535) {
       throw new IllegalArgumentException("port must be 0 to 65535, got " + port);
@@ -39,6 +57,11 @@ public record HttpOptions(
       throw new IllegalArgumentException("exitTimeout must not be negative, got " + exitTimeout);
     }
     exitTimeout = Durations.limited(exitTimeout);
+  }
+
+  /** Whether a text is an origin as browsers send it, or {@code *}. */
+  public static boolean isOrigin(String text) {
+    return text.length() <= MAX_ORIGIN_LENGTH && ORIGIN.matcher(text).matches();
   }
 
   /** A builder with the defaults: a free port of the loopback address. */
@@ -53,6 +76,7 @@ public record HttpOptions(
     private HttpLimits limits = HttpLimits.DEFAULT;
     private Duration exitTimeout = Duration.ofSeconds(30);
     private AccessControl access = AccessControl.OPEN;
+    private Set<String> allowedOrigins = Set.of();
     private Optional<TlsOptions> tls = Optional.empty();
 
     private Builder() {}
@@ -87,6 +111,12 @@ public record HttpOptions(
       return this;
     }
 
+    /** Web pages that may ask for everything; by default none may change anything. */
+    public Builder allowedOrigins(Set<String> origins) {
+      allowedOrigins = origins;
+      return this;
+    }
+
     /** How connections are encrypted; they are not by default. */
     public Builder tls(TlsOptions options) {
       tls = Optional.of(options);
@@ -95,7 +125,7 @@ public record HttpOptions(
 
     /** The finished value. */
     public HttpOptions build() {
-      return new HttpOptions(address, port, limits, exitTimeout, access, tls);
+      return new HttpOptions(address, port, limits, exitTimeout, access, allowedOrigins, tls);
     }
   }
 }

@@ -33,9 +33,7 @@ public final class HttpServer {
     HELIDON_LOG.setLevel(Level.OFF); // a port that is taken is its stack trace; ours is a line
     TlsSettings tls = options.tls().map(TlsSettings::open).orElse(null);
     ConnectionWatch watch = new ConnectionWatch();
-    HttpContext context =
-        new HttpContext(
-            state, options.limits(), watch, options.access(), HeapBudget.ofThisProcess());
+    HttpContext context = HttpContext.of(state, options, watch, HeapBudget.ofThisProcess());
     AcceptedChannels channels = new AcceptedChannels();
     WebServer server =
         WebServer.builder()

@@ -17,7 +17,7 @@ import java.util.List;
 final class JsonBuffer extends OutputStream {
 
   /** Enough for the heads of this server. */
-  static final int HEAD_ROOM = 640;
+  static final int HEAD_ROOM = 1024;
 
   private static final int FIRST_BYTES = 8 << 10;
   private static final int PIECE_BYTES = 64 << 10;

@@ -1,6 +1,7 @@
 package io.nereid.server.http;
 
 import java.nio.charset.StandardCharsets;
+import java.util.HashSet;
 import java.util.Set;
 
 /**
@@ -8,25 +9,41 @@ import java.util.Set;
  */
 final class KeptFields {
 
-  private final byte[][] names; // in lower case
+  /** None. */
+  static final KeptFields NONE = of(Set.of(), Set.of());
 
-  private KeptFields(byte[][] names) {
-    this.names = names;
+  private final byte[][] always; // in lower case
+  private final byte[][] ofChanges; // these among them
+
+  private KeptFields(byte[][] always, byte[][] ofChanges) {
+    this.always = always;
+    this.ofChanges = ofChanges;
   }
 
-  /** Null for no names: then nothing has to be compared. */
-  static KeptFields of(Set<String> lowerCaseNames) {
-    return lowerCaseNames.isEmpty()
-        ? null
-        : new KeptFields(
-            lowerCaseNames.stream()
-                .map(name -> name.getBytes(StandardCharsets.ISO_8859_1))
-                .toArray(byte[][]::new));
+  /**
+   * With names in lower case.
+   *
+   * @param always kept of every request
+   * @param ofChanges kept beside those, of requests for an {@link Endpoint#isChange}
+   */
+  static KeptFields of(Set<String> always, Set<String> ofChanges) {
+    Set<String> all = new HashSet<>(always);
+    all.addAll(ofChanges);
+    return new KeptFields(bytes(always), bytes(all));
   }
 
-  /** The field of that name, in whatever case, in lower case; null when it is not kept. */
-  String find(byte[] bytes, int offset, int length) {
-    for (byte[] name : names) {
+  private static byte[][] bytes(Set<String> names) {
+    return names.stream()
+        .map(name -> name.getBytes(StandardCharsets.ISO_8859_1))
+        .toArray(byte[][]::new);
+  }
+
+  /**
+   * The field of that name, in whatever case, in lower case; null when it is not kept of a request
+   * for that.
+   */
+  String find(Endpoint endpoint, byte[] bytes, int offset, int length) {
+    for (byte[] name : endpoint.isChange() ? ofChanges : always) {
       if (name.length == length && HeaderFields.is(bytes, offset, name)) {
         return new String(name, StandardCharsets.ISO_8859_1);
       }

@@ -20,7 +20,7 @@ final class RequestHeadParser implements HeadSource {
 
   private final ConnectionInput input;
   private final int maxBytes;
-  private final KeptFields kept; // null: none
+  private final KeptFields kept;
 
   /** Clients send the same head again and again: the last one is not understood anew. */
   private byte[] lastBytes = {};
@@ -86,7 +86,7 @@ final class RequestHeadParser implements HeadSource {
     int at = lineEnd + 2;
     while (at < end - 2) {
       int fieldEnd = lineEnd(bytes, at, end);
-      field(fields, bytes, at, fieldEnd);
+      field(route.endpoint(), fields, bytes, at, fieldEnd);
       at = fieldEnd + 2;
     }
     fields.check(http10);
@@ -259,7 +259,7 @@ final class RequestHeadParser implements HeadSource {
     return true;
   }
 
-  private void field(HeaderFields fields, byte[] bytes, int from, int to) {
+  private void field(Endpoint endpoint, HeaderFields fields, byte[] bytes, int from, int to) {
     int colon = from;
     while (colon < to && isToken(bytes[colon])) {
       colon++;
@@ -280,7 +280,7 @@ final class RequestHeadParser implements HeadSource {
     if (HeaderFields.isKnown(bytes, from, colon - from)) {
       fields.add(bytes, from, colon - from, ascii(bytes, valueFrom, valueTo));
     }
-    String name = kept == null ? null : kept.find(bytes, from, colon - from);
+    String name = kept.find(endpoint, bytes, from, colon - from);
     if (name != null) {
       fields.keep(name, ascii(bytes, valueFrom, valueTo));
     }

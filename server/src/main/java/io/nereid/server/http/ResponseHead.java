@@ -30,6 +30,7 @@ final class ResponseHead {
   private Status status = Status.OK;
   private long contentLength;
   private String requestId; // null: the client has none
+  private String moreFields = ""; // each with its line end
 
   byte[] bytes() {
     return bytes;
@@ -52,6 +53,11 @@ final class ResponseHead {
   /** What the client calls the request that is answered next; null: nothing. */
   void requestId(String id) {
     requestId = id;
+  }
+
+  /** Fields of the next replies, each with its line end. */
+  void moreFields(String fields) {
+    moreFields = fields;
   }
 
   /**
@@ -79,7 +85,7 @@ final class ResponseHead {
     if (status == Status.UNAVAILABLE) {
       put(ascii(RETRY_AFTER));
     }
-    putRequestId();
+    putRequestFields();
     if (!more.isEmpty()) {
       put(ascii(more));
     }
@@ -89,7 +95,11 @@ final class ResponseHead {
     put(LINE_END);
   }
 
-  private void putRequestId() {
+  /** What depends on the request. */
+  private void putRequestFields() {
+    if (!moreFields.isEmpty()) {
+      put(ascii(moreFields));
+    }
     if (requestId != null) {
       put(REQUEST_ID);
       put(ascii(requestId));
@@ -108,7 +118,7 @@ final class ResponseHead {
     if (chunked) {
       put(CHUNKED);
     }
-    putRequestId();
+    putRequestFields();
     if (close) {
       put(CLOSE);
     }

@@ -7,12 +7,17 @@ import java.util.Map;
 /** The head of the only request of a stream of HTTP/2. */
 final class StreamHead implements HeadSource {
 
+  /** What HTTP/1.1 calls the pseudo-field of that purpose. */
+  private static final String AUTHORITY = ":authority";
+
+  private static final String HOST = "host";
+
   private static final byte[] CONTENT_LENGTH =
       "content-length".getBytes(StandardCharsets.ISO_8859_1);
 
   private final Http2Headers headers;
   private final boolean bodiless;
-  private final KeptFields kept; // null: none
+  private final KeptFields kept;
   private final String target;
 
   /**
@@ -33,9 +38,10 @@ final class StreamHead implements HeadSource {
       throw RequestHeadParser.malformed("expected the fields :method and :path");
     }
     RequestHeadParser.checkTarget(target);
+    Route route = Router.route(target);
     HeaderFields fields = new HeaderFields();
     for (Map.Entry<CharSequence, CharSequence> field : headers) {
-      add(fields, field.getKey().toString(), field.getValue().toString());
+      add(route, fields, field.getKey().toString(), field.getValue().toString());
     }
     if (fields.chunked()) {
       throw RequestHeadParser.malformed("Transfer-Encoding means nothing in HTTP/2");
@@ -43,10 +49,11 @@ final class StreamHead implements HeadSource {
     if (bodiless && fields.contentLength() == RequestHead.ABSENT) {
       fields.add(CONTENT_LENGTH, 0, CONTENT_LENGTH.length, "0");
     }
-    return new RequestHead(headers.method().toString(), Router.route(target), fields);
+    return new RequestHead(headers.method().toString(), route, fields);
   }
 
-  private void add(HeaderFields fields, String name, String value) {
+  private void add(Route route, HeaderFields fields, String field, String value) {
+    String name = field.equals(AUTHORITY) ? HOST : field;
     if (name.startsWith(":")) {
       return;
     }
@@ -57,7 +64,7 @@ final class StreamHead implements HeadSource {
     if (HeaderFields.isKnown(nameBytes, 0, nameBytes.length)) {
       fields.add(nameBytes, 0, nameBytes.length, stripped);
     }
-    String keptName = kept == null ? null : kept.find(nameBytes, 0, nameBytes.length);
+    String keptName = kept.find(route.endpoint(), nameBytes, 0, nameBytes.length);
     if (keptName != null) {
       fields.keep(keptName, stripped);
     }

@@ -34,7 +34,6 @@ final class StreamsConnection implements StreamCodec.Listener {
   private final HttpContext context;
   private final ClientChannel channel;
   private final ConnectionGuard guard;
-  private final KeptFields kept; // null: none
 
   /** Guards everything below, and the codec. */
   private final ReentrantLock lock = new ReentrantLock();
@@ -51,13 +50,11 @@ final class StreamsConnection implements StreamCodec.Listener {
   private boolean ending; // nothing more is read
   private boolean writerEnded;
 
-  StreamsConnection(
-      HttpContext context, ClientChannel channel, ConnectionGuard guard, KeptFields kept)
+  StreamsConnection(HttpContext context, ClientChannel channel, ConnectionGuard guard)
       throws IOException {
     this.context = context;
     this.channel = channel;
     this.guard = guard;
-    this.kept = kept;
     codec = new StreamCodec(context.limits(), this);
   }
 
@@ -163,7 +160,7 @@ final class StreamsConnection implements StreamCodec.Listener {
     }
     streams.put(id, stream);
     guard.serving();
-    HeadSource head = new StreamHead(headers, last, kept);
+    HeadSource head = new StreamHead(headers, last, context.kept());
     try {
       Thread.ofVirtual()
           .name("nrd-http-stream")

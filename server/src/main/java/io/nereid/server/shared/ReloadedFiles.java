@@ -10,13 +10,17 @@ import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * A value that is made of files, and made anew when one of them changed. There is no thread for
- * that: whoever asks for the value looks at the files, when nobody did for a while. Files that can
- * no longer be read, or make no sense, leave the value as it was, and the log says so.
+ * A value that is made of files, and made anew when one of them changed. Whoever asks for the value
+ * has the files looked at, when nobody did for a while, and waits for that a moment. A thread of
+ * the platform looks, which lives no longer than that: a file may be on a network that hangs, and
+ * those who ask are virtual threads or event loops, which many requests share. Files that can no
+ * longer be read, or not in time, or make no sense, leave the value as it was, and the log says so
+ * once.
  *
  * @param <T> what is made of them
  */
@@ -40,11 +44,14 @@ public final class ReloadedFiles<T> {
   /** How often the files are looked at, at most. */
   private static final long CHECK_NS = TimeUnit.SECONDS.toNanos(1);
 
+  /** How long who asks waits for the files; they are read on all the same. */
+  private static final long PATIENCE_MS = 500;
+
   private final String what;
   private final List<Path> files;
   private final Loader<T> loader;
-  private final ReentrantLock checking = new ReentrantLock();
-  private List<Stamp> stamps; // guarded by checking
+  private final AtomicBoolean checking = new AtomicBoolean();
+  private List<Stamp> stamps; // of whoever is checking
   private volatile long checkedNs;
   private volatile T value;
 
@@ -62,17 +69,46 @@ public final class ReloadedFiles<T> {
     checkedNs = System.nanoTime();
   }
 
-  /** The value as of a second ago, or newer. */
+  /** The value as of a second ago, or newer; an older one only while the files cannot be read. */
   public T current() {
-    if (System.nanoTime() - checkedNs > CHECK_NS && checking.tryLock()) {
+    if (System.nanoTime() - checkedNs > CHECK_NS && checking.compareAndSet(false, true)) {
+      CountDownLatch checked = new CountDownLatch(1);
+      Runnable looking =
+          () -> {
+            try {
+              check();
+            } finally {
+              endCheck();
+              checked.countDown();
+            }
+          };
       try {
-        check();
-      } finally {
-        checkedNs = System.nanoTime();
-        checking.unlock();
+        Thread.ofPlatform().name("nrd-files").daemon().start(looking);
+        awaitCheck(checked);
+      } catch (OutOfMemoryError e) { // no thread can be had now
+        endCheck();
       }
     }
     return value;
+  }
+
+  private void endCheck() {
+    checkedNs = System.nanoTime();
+    checking.set(false);
+  }
+
+  private void awaitCheck(CountDownLatch checked) {
+    try {
+      if (!checked.await(PATIENCE_MS, TimeUnit.MILLISECONDS)) {
+        LOGGER.log(
+            Level.WARNING,
+            "{0} could not be read within {1} ms, goes on as before until it can",
+            what,
+            PATIENCE_MS);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   private void check() {

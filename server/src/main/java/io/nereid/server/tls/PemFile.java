@@ -1,8 +1,8 @@
 package io.nereid.server.tls;
 
+import io.nereid.server.shared.SmallFile;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Base64;
@@ -29,7 +29,7 @@ final class PemFile {
     List<Block> blocks = new ArrayList<>();
     String label = null;
     StringBuilder base64 = new StringBuilder();
-    for (String line : Files.readString(file, StandardCharsets.ISO_8859_1).lines().toList()) {
+    for (String line : SmallFile.read(file, StandardCharsets.ISO_8859_1).lines().toList()) {
       String text = line.strip();
       if (label == null) {
         if (text.startsWith(BEGIN) && text.endsWith(DASHES)) {

@@ -8,6 +8,8 @@ import io.nereid.DataType;
 import io.nereid.server.access.AccessControl;
 import io.nereid.server.access.Restrictions;
 import io.nereid.server.access.Tokens;
+import io.nereid.server.shared.ForwardedLog;
+import io.nereid.server.shared.ReloadedFiles;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -144,6 +146,28 @@ class AccessTest {
           () -> status(client, "Authorization: Bearer new-token\r\n") == 200,
           "the new token does not count");
       get(client, "/v2", old).expect(401);
+    }
+  }
+
+  @Test
+  void aPipeInPlaceOfTheFileHoldsUpNobody(@TempDir Path directory) throws Exception {
+    Path file = directory.resolve("tokens");
+    Files.writeString(file, "old-token\n");
+    try (TestServer server = withTokens(file);
+        RawClient client = server.connect();
+        ForwardedLog log = new ForwardedLog(ReloadedFiles.class)) {
+      String old = "Authorization: Bearer old-token\r\n";
+      Path pipe = directory.resolve("pipe");
+      assertEquals(0, new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor());
+      Files.move(pipe, file, StandardCopyOption.REPLACE_EXISTING);
+      TestServer.await(
+          () -> status(client, old) != 200 || !log.lines().isEmpty(), "nobody looked at the file");
+      replace(file, "new-token\n");
+      TestServer.await(
+          () -> status(client, "Authorization: Bearer new-token\r\n") == 200,
+          "the file that took the pipe's place does not count");
+      assertEquals(2, log.lines().size(), log.lines().toString());
+      assertTrue(log.lines().getFirst().contains("expected a regular file"));
     }
   }
 

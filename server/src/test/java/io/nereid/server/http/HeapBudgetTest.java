@@ -8,7 +8,6 @@ import io.helidon.common.concurrency.limits.FixedLimit;
 import io.nereid.DataType;
 import io.nereid.Nereid;
 import io.nereid.RepositoryOptions;
-import io.nereid.server.access.AccessControl;
 import io.nereid.server.shared.ServerState;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
@@ -59,8 +58,7 @@ class HeapBudgetTest {
       nereid.load(TestServer.identity("BYTES", DataType.BYTES).build());
       nereid.load(TestServer.zeros(4 * MIB).build());
       ServerState state = ServerState.builder(nereid).build();
-      HttpContext context =
-          new HttpContext(state, HttpLimits.DEFAULT, watch, AccessControl.OPEN, budget);
+      HttpContext context = HttpContext.of(state, HttpOptions.builder().build(), watch, budget);
       byte[] large = infer(2 * MIB);
       assertTrue(answer(context, large).startsWith("HTTP/1.1 200"));
       assertEquals(0, budget.taken());

@@ -12,7 +12,6 @@ import io.nereid.RepositoryOptions;
 import io.nereid.Tensor;
 import io.nereid.backend.Backend;
 import io.nereid.backend.Batch;
-import io.nereid.server.access.AccessControl;
 import io.nereid.server.log.LogSettings;
 import io.nereid.server.log.LogValues;
 import io.nereid.server.shared.ServerState;
@@ -56,8 +55,11 @@ public final class HttpFuzz {
     ServerState state =
         ServerState.builder(nereid).allowClientShm(true).log(Optional.of(log)).build();
     context =
-        new HttpContext(
-            state, LIMITS, new ConnectionWatch(), AccessControl.OPEN, HeapBudget.ofThisProcess());
+        HttpContext.of(
+            state,
+            HttpOptions.builder().limits(LIMITS).build(),
+            new ConnectionWatch(),
+            HeapBudget.ofThisProcess());
     logger.addHandler(new FailureHandler(failure));
     loadModels();
   }

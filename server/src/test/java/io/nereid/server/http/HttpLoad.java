@@ -23,9 +23,13 @@ import tools.jackson.jr.ob.JSON;
 /**
  * Throughput and CPU per request of the server beside those of {@link BareEcho}, in turns on one
  * machine. To be started by hand, with the class path of the tests: {@code HttpLoad [ELEMENTS
- * [CONNECTIONS [ROUNDS [SECONDS [json]]]]]}.
+ * [CONNECTIONS [ROUNDS [SECONDS [json|ids]]]]]}; with {@code ids} each request has an id of its
+ * own.
  */
 final class HttpLoad {
+
+  private static final String ID = "{\"id\":\"";
+  private static final int ID_DIGITS = 16;
 
   private HttpLoad() {}
 
@@ -39,7 +43,8 @@ final class HttpLoad {
     int connections = number(args, 1, 8);
     int rounds = number(args, 2, 5);
     int seconds = number(args, 3, 3);
-    byte[] request = args.length > 4 ? jsonRequest(elements) : request(elements);
+    String kind = args.length > 4 ? args[4] : "";
+    byte[] request = kind.equals("json") ? jsonRequest(elements) : request(elements, kind);
     List<Peer> peers =
         List.of(
             start("nereid", "io.nereid.cli.Main", ServeProcess.arguments()),
@@ -69,9 +74,10 @@ final class HttpLoad {
     return index < args.length ? Integer.parseInt(args[index]) : otherwise;
   }
 
-  private static byte[] request(int elements) {
+  private static byte[] request(int elements, String kind) {
     String json =
-        "{\"inputs\":[{\"name\":\"INPUT0\",\"shape\":[1,"
+        (kind.equals("ids") ? ID + "0".repeat(ID_DIGITS) + "\"," : "{")
+            + "\"inputs\":[{\"name\":\"INPUT0\",\"shape\":[1,"
             + elements
             + "],\"datatype\":\"FP32\",\"parameters\":{\"binary_data_size\":"
             + elements * Float.BYTES
@@ -138,12 +144,16 @@ final class HttpLoad {
   private static void send(int port, byte[] request, long deadlineNs, LongAdder done) {
     ByteBuffer out = ByteBuffer.allocateDirect(request.length).put(request).flip();
     ByteBuffer in = ByteBuffer.allocateDirect(1 << 20);
+    int id = new String(request, StandardCharsets.ISO_8859_1).indexOf(ID);
     try (SocketChannel channel =
         SocketChannel.open(new InetSocketAddress(InetAddress.getLoopbackAddress(), port))) {
       channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
       int length = 0; // of a response, heads included: all are alike
       while (System.nanoTime() < deadlineNs) {
         out.rewind();
+        if (id >= 0) {
+          nextId(out, id + ID.length());
+        }
         while (out.hasRemaining()) {
           channel.write(out);
         }
@@ -160,6 +170,16 @@ final class HttpLoad {
       }
     } catch (IOException e) {
       throw new IllegalStateException(e);
+    }
+  }
+
+  private static void nextId(ByteBuffer request, int position) {
+    for (int i = position + ID_DIGITS - 1; i >= position; i--) {
+      byte digit = request.get(i);
+      request.put(i, digit == '9' ? (byte) '0' : (byte) (digit + 1));
+      if (digit != '9') {
+        return;
+      }
     }
   }
 

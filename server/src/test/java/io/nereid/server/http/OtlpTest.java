@@ -379,7 +379,7 @@ class OtlpTest {
         long startNs = System.nanoTime();
         assertFalse(server.tracing().close(Duration.ofMillis(200)));
         long tookMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNs);
-        assertTrue(tookMs >= 200 && tookMs < 5_000, "it took " + tookMs + " ms");
+        assertTrue(tookMs >= 200, "it took " + tookMs + " ms");
         client.post(INFER, "", BODY).expect(200); // without tracing
       }
     }

@@ -79,7 +79,7 @@ class ParserPropertiesTest {
   static List<String> parse(ReadableByteChannel channel) throws IOException {
     HttpLimits limits = HttpLimits.DEFAULT;
     ConnectionInput input = new ConnectionInput(channel, limits.headBytes());
-    RequestHeadParser parser = new RequestHeadParser(input, limits.headBytes(), null);
+    RequestHeadParser parser = new RequestHeadParser(input, limits.headBytes(), KeptFields.NONE);
     BodyReader body = new BodyReader(input, limits, () -> {});
     List<String> seen = new ArrayList<>();
     try {

@@ -19,7 +19,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assertions;
 import org.junit.jupiter.api.Assumptions;
@@ -125,13 +124,9 @@ class AccessLogTest {
         CompletableFuture.supplyAsync(() -> open(accessFile)); // each end waits for the other
     AccessLog access = AccessLog.toFile(accessFile, log);
     int count = 0;
-    long longestNs = 0;
-    while (access.droppedCount() < 1000) {
-      long startNs = System.nanoTime();
+    while (access.droppedCount() < 1000) { // for ever, if one had to wait
       access.add(entry("/" + count++, "", 0));
-      longestNs = Math.max(longestNs, System.nanoTime() - startNs);
     }
-    assertTrue(longestNs < TimeUnit.SECONDS.toNanos(2), "a request waited " + longestNs + " ns");
     assertTrue(count < 100_000, count + " entries wait"); // 16384 in the queue, others in the pipe
     CompletableFuture<Long> lines = CompletableFuture.supplyAsync(() -> countLines(reader.join()));
     access.close();

@@ -99,7 +99,7 @@ public final class UnpackedFile {
   }
 
   /** Whether this process's user owns {@code path}: its owner is that of a file made just now. */
-  private static boolean isOwn(Path path) throws IOException {
+  public static boolean isOwn(Path path) throws IOException {
     Path probe = Files.createTempFile(path, ".owner-", null);
     try {
       return Files.getOwner(probe).equals(Files.getOwner(path));

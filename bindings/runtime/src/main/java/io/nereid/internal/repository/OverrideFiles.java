@@ -3,19 +3,25 @@ package io.nereid.internal.repository;
 import io.nereid.NereidException;
 import io.nereid.StatusCode;
 import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Comparator;
 import java.util.Map;
-import java.util.stream.Stream;
 
-/** A model's directory that is made of files given with a load. It is deleted by {@link #close}. */
+/**
+ * A model's directory that is made of files given with a load. It is deleted by {@link #close}, or,
+ * where the process ended without that, by {@link #removeLeft} of a later one.
+ */
 public final class OverrideFiles implements AutoCloseable {
 
-  private final Path root;
+  private static final Logger LOGGER = System.getLogger("io.nereid");
+
+  private final OwnedDirectory root;
   private final Path directory;
 
-  private OverrideFiles(Path root, Path directory) {
+  private OverrideFiles(OwnedDirectory root, Path directory) {
     this.root = root;
     this.directory = directory;
   }
@@ -28,8 +34,8 @@ public final class OverrideFiles implements AutoCloseable {
   public static OverrideFiles write(String model, Map<String, byte[]> files) {
     ModelRepository.checkName(model);
     try {
-      Path root = Files.createTempDirectory("nereid-load-");
-      OverrideFiles written = new OverrideFiles(root, root.resolve(model));
+      OwnedDirectory root = OwnedDirectory.create();
+      OverrideFiles written = new OverrideFiles(root, root.content().resolve(model));
       try {
         written.writeAll(files);
         return written;
@@ -38,8 +44,11 @@ public final class OverrideFiles implements AutoCloseable {
         throw e;
       }
     } catch (IOException e) {
+      String message = "the files given for model '" + model + "' cannot be stored";
+      LOGGER.log(Level.WARNING, message, e); // which names the path
+      String reason = e instanceof FileSystemException of ? of.getReason() : e.getMessage();
       throw new NereidException(
-          StatusCode.UNAVAILABLE, "the files given for model '" + model + "' cannot be stored", e);
+          StatusCode.UNAVAILABLE, reason == null ? message : message + ": " + reason);
     }
   }
 
@@ -57,16 +66,14 @@ public final class OverrideFiles implements AutoCloseable {
     return directory;
   }
 
+  /** Deletes what processes left that ended without doing so. */
+  public static void removeLeft() {
+    OwnedDirectory.removeLeft();
+  }
+
   /** Deletes the files; a model that has them open keeps them until it lets go. */
   @Override
   public void close() {
-    try (Stream<Path> paths = Files.walk(root)) {
-      for (Path path : paths.sorted(Comparator.reverseOrder()).toList()) {
-        Files.deleteIfExists(path);
-      }
-    } catch (IOException e) {
-      System.getLogger("io.nereid")
-          .log(System.Logger.Level.WARNING, "temporary files are left behind at " + root, e);
-    }
+    root.close();
   }
 }

@@ -2,16 +2,19 @@ package io.nereid.internal.repository;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTimeout;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.nereid.NereidException;
 import io.nereid.StatusCode;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.function.IntConsumer;
+import java.util.function.IntFunction;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -19,23 +22,49 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Configurations that are as large as they may be, and made to take long. */
-@Timeout(60)
+@Timeout(600) // in place of waiting for ever
 class ConfigLimitsTest {
 
-  /** Many times what it takes, far less than anything quadratic. */
-  private static final Duration QUICK = Duration.ofSeconds(5);
+  private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+
+  /** Whatever grows with the square needs this much more for four times as much, and then some. */
+  private static final int SQUARE = 16;
+
+  /** So little says nothing: a page that was not there, a method that was just compiled. */
+  private static final long NOISE_NS = 20_000_000;
 
   @TempDir Path directory;
 
-  /** As often as it fits in a file of the largest size. */
-  private static String fill(String before, String repeated, String after) {
-    int room = ConfigFile.MAX_BYTES - before.length() - after.length();
+  /** As often as it fits in a file of the largest size, or of a part of that. */
+  private static String fill(int part, String before, String repeated, String after) {
+    int room = ConfigFile.MAX_BYTES / part - before.length() - after.length();
     return before + repeated.repeat(room / repeated.length()) + after;
   }
 
+  /**
+   * Runs work of whole size, 1, and of a quarter, 4: it has to take time in proportion. Counted is
+   * processor time of this thread, of which other work on the machine takes nothing.
+   */
+  private static void assertInProportion(IntConsumer work) {
+    for (int attempt = 1; ; attempt++) {
+      work.accept(4); // what runs first is compiled meanwhile
+      long quarterNs = cpuNs(work, 4);
+      long wholeNs = cpuNs(work, 1);
+      if (wholeNs < SQUARE / 2 * quarterNs + NOISE_NS) {
+        return;
+      }
+      assertTrue(attempt < 3, () -> "a quarter takes " + quarterNs + " ns, the whole " + wholeNs);
+    }
+  }
+
+  private static long cpuNs(IntConsumer work, int part) {
+    long startNs = THREADS.getCurrentThreadCpuTime();
+    work.accept(part);
+    return THREADS.getCurrentThreadCpuTime() - startNs;
+  }
+
   private static NereidException failure(String text) {
-    return assertTimeout(
-        QUICK, () -> assertThrows(NereidException.class, () -> ConfigFile.parse(text, "f")));
+    return assertThrows(NereidException.class, () -> ConfigFile.parse(text, "f"));
   }
 
   @ParameterizedTest
@@ -53,11 +82,13 @@ class ConfigLimitsTest {
       })
   void tooManyElementsAreRefusedAtOnce(
       String before, String repeated, String after, String expected) {
-    String text =
-        fill(before == null ? "" : before, repeated + " ", after == null ? "" : " " + after);
-    NereidException failure = failure(text);
-    assertEquals(StatusCode.INVALID_ARGUMENT, failure.code());
-    assertTrue(failure.getMessage().contains(expected), failure.getMessage());
+    String head = before == null ? "" : before;
+    String tail = after == null ? "" : " " + after;
+    assertInProportion(part -> {
+      NereidException failure = failure(fill(part, head, repeated + " ", tail));
+      assertEquals(StatusCode.INVALID_ARGUMENT, failure.code());
+      assertTrue(failure.getMessage().contains(expected), failure.getMessage());
+    });
   }
 
   @Test
@@ -83,53 +114,56 @@ class ConfigLimitsTest {
       entries.append("{ key: '").append(i).append("' value: 'a' }, ");
     }
     String one = step.replace("E", entries);
-    String text = fill("ensemble_scheduling { step [ " + one, ", " + one, " ] }");
-    int values =
-        assertTimeout(
-            QUICK,
-            () -> {
-              ConfigNode root = ConfigFile.parse(text, "f");
-              FieldRules.check(root, true, line -> {});
-              return ConfigValues.of(root, Map.of()).size();
-            });
-    assertTrue(values > 10_000, () -> "" + values);
+    assertInProportion(part -> {
+      String text = fill(part, "ensemble_scheduling { step [ " + one, ", " + one, " ] }");
+      ConfigNode root = ConfigFile.parse(text, "f");
+      FieldRules.check(root, true, line -> {});
+      int values = ConfigValues.of(root, Map.of()).size();
+      assertTrue(values > 10_000 / part, () -> "" + values);
+    });
   }
 
   @Test
   void theMostInputsAreReadQuickly() throws IOException {
-    StringBuilder config = new StringBuilder("backend: 'identity' input [ ");
-    for (int i = 0; i < ConfigLimits.MAX_ELEMENTS; i++) {
-      config.append(i == 0 ? "" : ", ");
-      config.append("{ name: 'input_").append(i).append("' data_type: TYPE_FP32 dims: [ 1, 2 ] }");
+    TestRepository[] repositories = new TestRepository[5];
+    for (int part : new int[] {1, 4}) {
+      StringBuilder config = new StringBuilder("backend: 'identity' input [ ");
+      for (int i = 0; i < ConfigLimits.MAX_ELEMENTS / part; i++) {
+        config.append(i == 0 ? "" : ", ").append("{ name: 'input_").append(i);
+        config.append("' data_type: TYPE_FP32 dims: [ 1, 2 ] }");
+      }
+      config.append(" ] output { name: 'OUT' data_type: TYPE_FP32 dims: 1 }");
+      repositories[part] =
+          new TestRepository(Files.createDirectory(directory.resolve("part" + part)));
+      repositories[part].model("m", config.toString(), 1);
     }
-    config.append(" ] output { name: 'OUT' data_type: TYPE_FP32 dims: 1 }");
-    TestRepository repository = new TestRepository(directory);
-    repository.model("m", config.toString(), 1);
-    assertEquals(
-        ConfigLimits.MAX_ELEMENTS,
-        assertTimeout(QUICK, () -> repository.spec().inputs().size()).intValue());
+    assertInProportion(part -> {
+      int inputs = repositories[part].spec().inputs().size();
+      assertEquals(ConfigLimits.MAX_ELEMENTS / part, inputs);
+    });
   }
 
   @Test
   void oneValueMayBeLong() {
-    List<String> texts =
+    List<IntFunction<String>> texts =
         List.of(
-            fill("name: '", "x", "'"),
-            fill("name: '", "' '", "'"),
-            fill("", "\n", ""),
-            fill("# ", "x", ""));
-    for (String text : texts) {
-      assertTimeout(QUICK, () -> ConfigValues.of(ConfigFile.parse(text, "f"), Map.of()));
+            part -> fill(part, "name: '", "x", "'"),
+            part -> fill(part, "name: '", "' '", "'"),
+            part -> fill(part, "", "\n", ""),
+            part -> fill(part, "# ", "x", ""));
+    for (IntFunction<String> text : texts) {
+      assertInProportion(
+          part -> ConfigValues.of(ConfigFile.parse(text.apply(part), "f"), Map.of()));
     }
   }
 
   @Test
   void manyListsInJsonAreReadQuickly() {
     String list = "{\"dims\": [" + "1,".repeat(ConfigLimits.MAX_ELEMENTS - 1) + "1]}";
-    String json = fill("{\"input\": [" + list, "," + list, "]}");
-    int values =
-        assertTimeout(
-            QUICK, () -> ConfigValues.of(JsonConfigReader.read(json, "j"), Map.of()).size());
-    assertTrue(values > 100, () -> "" + values);
+    assertInProportion(part -> {
+      String json = fill(part, "{\"input\": [" + list, "," + list, "]}");
+      int values = ConfigValues.of(JsonConfigReader.read(json, "j"), Map.of()).size();
+      assertTrue(values > 100 / part, () -> "" + values);
+    });
   }
 }

@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Directories as they are, and as they should not be. */
-@Timeout(30)
+@Timeout(600) // in place of waiting for ever
 class ModelRepositoryTest {
 
   private static final String CONFIG = "backend: \"identity\"\n" + TestRepository.TENSORS;

@@ -1,0 +1,130 @@
+package io.nereid.server.http;
+
+import java.util.Locale;
+import java.util.Set;
+import java.util.regex.Pattern;
+
+/**
+ * Keeps web pages from changing this server behind the back of who looks at them. A browser sends
+ * what a page asks for with all that it reaches, from whatever page; it says so in fields that
+ * pages cannot set. Requests of other programs have none of them. What changes nothing is answered:
+ * the browser keeps the answer from a page of another origin, unless the fields here let it
+ * through.
+ */
+final class OriginCheck {
+
+  /** What {@link #admit} looks at. */
+  static final Set<String> FIELDS_OF_CHANGES =
+      Set.of("origin", "sec-fetch-site", "content-type", "host");
+
+  /** What a page that is let in may do, as its browser asks first. */
+  static final String PREFLIGHT_FIELDS =
+      "Access-Control-Allow-Methods: GET, HEAD, POST\r\n"
+          + "Access-Control-Allow-Headers: *, Authorization\r\n"
+          + "Access-Control-Max-Age: 600\r\n";
+
+  private static final Set<String> FIELDS_OF_ALL =
+      Set.of("origin", "access-control-request-method");
+
+  private static final String ANY = "*";
+
+  /** Hosts that no name server can turn into others. */
+  private static final Pattern FIXED_HOST =
+      Pattern.compile("(localhost|[0-9]+(\\.[0-9]+){3}|\\[[0-9a-f:.]+])(:[0-9]+)?");
+
+  private final Set<String> allowed;
+
+  /** With the origins that are let in. */
+  OriginCheck(Set<String> allowed) {
+    this.allowed = allowed;
+  }
+
+  /** What {@link #isPreflight} and {@link #replyFields} look at, of every request. */
+  Set<String> fieldNames() {
+    return allowed.isEmpty() ? Set.of() : FIELDS_OF_ALL;
+  }
+
+  private boolean isAllowed(String origin) {
+    return origin != null && (allowed.contains(origin) || allowed.contains(ANY));
+  }
+
+  /** Whether a browser asks what a page that is let in may do. */
+  boolean isPreflight(RequestHead head) {
+    return !allowed.isEmpty()
+        && head.method().equals("OPTIONS")
+        && head.fields().kept("access-control-request-method") != null
+        && isAllowed(head.fields().kept("origin"));
+  }
+
+  /** Fields of a reply that a page may read, each with its line end; empty where there is none. */
+  String replyFields(RequestHead head) {
+    if (allowed.isEmpty()) {
+      return "";
+    }
+    String origin = head.fields().kept("origin");
+    if (!isAllowed(origin)) {
+      return "Vary: Origin\r\n";
+    }
+    String shown = allowed.contains(ANY) ? ANY : origin;
+    return "Access-Control-Allow-Origin: "
+        + shown
+        + "\r\nAccess-Control-Expose-Headers: *\r\nVary: Origin\r\n";
+  }
+
+  /** Fails when a page of somewhere else asks to change something. */
+  void admit(RequestHead head) {
+    if (!head.route().endpoint().isChange() || !head.method().equals("POST")) {
+      return;
+    }
+    HeaderFields fields = head.fields();
+    String origin = fields.kept("origin");
+    if (isAllowed(origin)) {
+      return;
+    }
+    String site = fields.kept("sec-fetch-site");
+    if (site != null && !site.equals("same-origin") && !site.equals("none")) {
+      throw refused("a web page of another site", origin);
+    }
+    if (site == null && origin != null && !isOwn(origin, fields.kept("host"))) {
+      throw refused("a web page of another origin", origin);
+    }
+    if (origin == null && isForm(fields.kept("content-type"))) {
+      throw new HttpFailure(
+          Status.FORBIDDEN,
+          "expected Content-Type: application/json, got that of a form, which pages of any site can"
+              + " send");
+    }
+  }
+
+  private static HttpFailure refused(String who, String origin) {
+    String shown = origin == null ? "ORIGIN" : origin;
+    return new HttpFailure(
+        Status.FORBIDDEN,
+        "this was asked for by "
+            + who
+            + ", which may change nothing here; --http-allowed-origin "
+            + shown
+            + " lets it");
+  }
+
+  /**
+   * Whether a page came from here. One that is called by a name may have come from anywhere: its
+   * owner can let the name mean this machine afterwards.
+   */
+  private static boolean isOwn(String origin, String host) {
+    int scheme = origin.indexOf("://");
+    return host != null
+        && scheme > 0
+        && origin.substring(scheme + 3).equalsIgnoreCase(host)
+        && FIXED_HOST.matcher(host.toLowerCase(Locale.ROOT)).matches();
+  }
+
+  /** As browsers send a form, or a text, without asking first. curl's default is let in. */
+  private static boolean isForm(String contentType) {
+    if (contentType == null) {
+      return false;
+    }
+    String type = contentType.toLowerCase(Locale.ROOT);
+    return type.startsWith("text/plain") || type.startsWith("multipart/form-data");
+  }
+}
