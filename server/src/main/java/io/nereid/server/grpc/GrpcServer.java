@@ -7,9 +7,11 @@ import io.grpc.ServerInterceptors;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.TlsServerCredentials;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
+import io.grpc.netty.shaded.io.netty.channel.ServerChannel;
 import io.grpc.protobuf.services.ProtoReflectionServiceV1;
 import io.nereid.NereidException;
 import io.nereid.StatusCode;
+import io.nereid.server.shared.FrameLimit;
 import io.nereid.server.shared.ServerState;
 import io.nereid.server.tls.TlsSettings;
 import java.io.IOException;
@@ -26,11 +28,11 @@ import java.util.stream.Stream;
 public final class GrpcServer implements AutoCloseable {
 
   /**
-   * Both tell, with stack traces, what clients did wrong, who are told themselves. Held here:
+   * They tell, with stack traces, what clients did wrong, who are told themselves. Held here:
    * loggers are kept weakly.
    */
   private static final List<Logger> CLIENT_FAULT_LOGS =
-      Stream.of("NettyServerStream", "NettyServerTransport")
+      Stream.of("NettyServerHandler", "NettyServerStream", "NettyServerTransport")
           .map(name -> Logger.getLogger("io.grpc.netty.shaded.io.grpc.netty." + name))
           .toList();
 
@@ -138,7 +140,7 @@ public final class GrpcServer implements AutoCloseable {
                 new InetSocketAddress(options.address(), options.port()), credentials(options))
             .bossEventLoopGroup(loops.acceptor())
             .workerEventLoopGroup(loops.workers())
-            .channelType(loops.channelType())
+            .channelFactory(() -> newServerChannel(loops))
             .directExecutor()
             .compressorRegistry(options.compression().registry())
             .maxInboundMessageSize(limits.messageBytes())
@@ -147,7 +149,8 @@ public final class GrpcServer implements AutoCloseable {
             .keepAliveTime(keepAlive.pingAfter().toNanos(), TimeUnit.NANOSECONDS)
             .keepAliveTimeout(keepAlive.pingTimeout().toNanos(), TimeUnit.NANOSECONDS)
             .permitKeepAliveTime(keepAlive.leastPingInterval().toNanos(), TimeUnit.NANOSECONDS)
-            .permitKeepAliveWithoutCalls(keepAlive.pingsWithoutCalls());
+            .permitKeepAliveWithoutCalls(keepAlive.pingsWithoutCalls())
+            .maxRstFramesPerWindow(FrameLimit.MAX_FRAMES, FrameLimit.WINDOW_SECONDS);
     keepAlive
         .maxAge()
         .ifPresent(age -> builder.maxConnectionAge(age.toNanos(), TimeUnit.NANOSECONDS));
@@ -155,6 +158,15 @@ public final class GrpcServer implements AutoCloseable {
         .maxAgeGrace()
         .ifPresent(grace -> builder.maxConnectionAgeGrace(grace.toNanos(), TimeUnit.NANOSECONDS));
     return builder;
+  }
+
+  private static ServerChannel newServerChannel(EventLoops loops) {
+    ServerChannel channel = loops.newServerChannel();
+    channel
+        .pipeline()
+        .addLast(
+            new FrameListeners(frames -> new FrameLimit(frames.decoder().frameListener(), false)));
+    return channel;
   }
 
   /** They look at the files anew for each connection. */
