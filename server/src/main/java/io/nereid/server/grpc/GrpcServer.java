@@ -126,8 +126,8 @@ public final class GrpcServer implements AutoCloseable {
     return Stream.of(
             InferenceService.of(state, inference),
             health.definition(),
-            ProtoReflectionServiceV1.newInstance().bindService(),
-            OldReflection.service())
+            MessageReading.of(ProtoReflectionServiceV1.newInstance().bindService()),
+            MessageReading.of(OldReflection.service()))
         .map(service -> ServerInterceptors.intercept(service, gate))
         .toList();
   }
@@ -142,7 +142,8 @@ public final class GrpcServer implements AutoCloseable {
             .workerEventLoopGroup(loops.workers())
             .channelFactory(() -> newServerChannel(loops))
             .directExecutor()
-            .compressorRegistry(options.compression().registry())
+            .compressorRegistry(options.compression().replyEncodings())
+            .decompressorRegistry(GrpcCompression.requestEncodings())
             .maxInboundMessageSize(limits.messageBytes())
             .maxInboundMetadataSize(limits.metadataBytes())
             .maxConcurrentCallsPerConnection(limits.callCount())

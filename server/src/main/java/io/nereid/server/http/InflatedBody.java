@@ -1,12 +1,12 @@
 package io.nereid.server.http;
 
+import io.nereid.server.shared.GzipInput;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PushbackInputStream;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.zip.GZIPInputStream;
 import java.util.zip.InflaterInputStream;
 import java.util.zip.ZipException;
 
@@ -81,7 +81,7 @@ final class InflatedBody implements RequestBody, AutoCloseable {
     }
     start.unread(first);
     return first == GZIP_MAGIC
-        ? new GZIPInputStream(start, PIECE_BYTES)
+        ? new GzipInput(start)
         : new InflaterInputStream(start);
   }
 
