@@ -135,12 +135,16 @@ public final class GrpcServer implements AutoCloseable {
   private static NettyServerBuilder builder(GrpcOptions options, EventLoops loops) {
     GrpcLimits limits = options.limits();
     GrpcKeepAlive keepAlive = options.keepAlive();
+    MessageBudget budget =
+        limits.unfinishedBytes() == 0
+            ? MessageBudget.ofThisProcess()
+            : new MessageBudget(limits.unfinishedBytes());
     NettyServerBuilder builder =
         NettyServerBuilder.forAddress(
                 new InetSocketAddress(options.address(), options.port()), credentials(options))
             .bossEventLoopGroup(loops.acceptor())
             .workerEventLoopGroup(loops.workers())
-            .channelFactory(() -> newServerChannel(loops))
+            .channelFactory(() -> newServerChannel(loops, limits, budget))
             .directExecutor()
             .compressorRegistry(options.compression().replyEncodings())
             .decompressorRegistry(GrpcCompression.requestEncodings())
@@ -161,12 +165,15 @@ public final class GrpcServer implements AutoCloseable {
     return builder;
   }
 
-  private static ServerChannel newServerChannel(EventLoops loops) {
+  private static ServerChannel newServerChannel(
+      EventLoops loops, GrpcLimits limits, MessageBudget budget) {
     ServerChannel channel = loops.newServerChannel();
     channel
         .pipeline()
         .addLast(
-            new FrameListeners(frames -> new FrameLimit(frames.decoder().frameListener(), false)));
+            new FrameListeners(connection ->
+                new FrameLimit(
+                    new ArrivingMessages(connection, budget, limits.requestTime()), false)));
     return channel;
   }
 

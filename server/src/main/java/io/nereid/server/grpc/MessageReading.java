@@ -15,9 +15,9 @@ import io.nereid.StatusCode;
 import java.io.InputStream;
 
 /**
- * Ends calls whose message cannot be read, with a status that says why. gRPC's own marshallers throw
- * then, which the transport takes for a failure of the server: it answers UNKNOWN, and logs a stack
- * trace for each such message.
+ * Ends calls whose message cannot be read, with a status that says why. gRPC's own marshallers
+ * throw then, which the transport takes for a failure of the server: it answers UNKNOWN, and logs a
+ * stack trace for each such message.
  */
 final class MessageReading implements ServerInterceptor {
 
@@ -91,8 +91,7 @@ final class MessageReading implements ServerInterceptor {
     if (failure instanceof StatusRuntimeException known) {
       return known.getCause() instanceof InvalidProtocolBufferException malformed
           ? GrpcStatus.of(
-              StatusCode.INVALID_ARGUMENT,
-              "failed to parse the request: " + malformed.getMessage())
+              StatusCode.INVALID_ARGUMENT, "failed to parse the request: " + malformed.getMessage())
           : known.getStatus();
     }
     return GrpcStatus.of(failure);

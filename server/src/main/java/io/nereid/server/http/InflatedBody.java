@@ -80,9 +80,7 @@ final class InflatedBody implements RequestBody, AutoCloseable {
       throw new EOFException();
     }
     start.unread(first);
-    return first == GZIP_MAGIC
-        ? new GzipInput(start)
-        : new InflaterInputStream(start);
+    return first == GZIP_MAGIC ? new GzipInput(start) : new InflaterInputStream(start);
   }
 
   private static HttpFailure undecodable(String why) {

@@ -197,8 +197,7 @@ class GrpcAccessTest {
       String field = "triton-grpc-protocol-key";
       index(withAll(server.channel(), field, "secret"));
       Channel several = withAll(server.channel(), field, "other", "secret");
-      assertEquals(
-          Status.Code.UNAVAILABLE, failure(GrpcAccessTest::index, several).getCode());
+      assertEquals(Status.Code.UNAVAILABLE, failure(GrpcAccessTest::index, several).getCode());
     }
   }
 

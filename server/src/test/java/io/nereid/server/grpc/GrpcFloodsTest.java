@@ -54,7 +54,8 @@ class GrpcFloodsTest {
                 RepositoryOptions.builder().explicit().build(),
                 GrpcOptions.builder().tls(tls).build());
         SSLSocket socket =
-            (SSLSocket) trusting.getSocketFactory().createSocket("localhost", server.server().port())) {
+            (SSLSocket)
+                trusting.getSocketFactory().createSocket("localhost", server.server().port())) {
       SSLParameters parameters = socket.getSSLParameters();
       parameters.setApplicationProtocols(new String[] {"h2"});
       socket.setSSLParameters(parameters);

@@ -181,7 +181,7 @@ class MalformedMessagesTest {
       gzip.write(new byte[] {10, (byte) 0x80, (byte) 0x80, (byte) 0x80, 32}); // a string of 64 MiB
       gzip.write(new byte[64 << 20]);
     }
-    GrpcLimits limits = new GrpcLimits(1 << 20, 8192, 100, 100);
+    GrpcLimits limits = GrpcFixture.limits(1 << 20, 8192, 100);
     try (GrpcFixture server = server(GrpcOptions.builder().limits(limits));
         FrameClient client = new FrameClient(server.server().port()).begin()) {
       int stream = 1;
