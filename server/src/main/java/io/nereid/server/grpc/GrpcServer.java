@@ -36,6 +36,12 @@ public final class GrpcServer implements AutoCloseable {
           .map(name -> Logger.getLogger("io.grpc.netty.shaded.io.grpc.netty." + name))
           .toList();
 
+  /**
+   * Resets that a client forces by its mistakes. More than those it may send: each frame that was
+   * under way when its call ended, dozens where tensors are large, is such a mistake to Netty.
+   */
+  static final int MAX_FORCED_RESETS = 10 * FrameLimit.MAX_FRAMES;
+
   /** How long calls that are given up may take to notice. */
   private static final Duration LEAVE_TIME = Duration.ofSeconds(2);
 
@@ -155,7 +161,7 @@ public final class GrpcServer implements AutoCloseable {
             .keepAliveTimeout(keepAlive.pingTimeout().toNanos(), TimeUnit.NANOSECONDS)
             .permitKeepAliveTime(keepAlive.leastPingInterval().toNanos(), TimeUnit.NANOSECONDS)
             .permitKeepAliveWithoutCalls(keepAlive.pingsWithoutCalls())
-            .maxRstFramesPerWindow(FrameLimit.MAX_FRAMES, FrameLimit.WINDOW_SECONDS);
+            .maxRstFramesPerWindow(MAX_FORCED_RESETS, FrameLimit.WINDOW_SECONDS);
     keepAlive
         .maxAge()
         .ifPresent(age -> builder.maxConnectionAge(age.toNanos(), TimeUnit.NANOSECONDS));

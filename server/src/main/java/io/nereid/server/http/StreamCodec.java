@@ -225,8 +225,8 @@ final class StreamCodec {
       validateHeaders(true);
       decoupleCloseAndGoAway(true);
       decoderEnforceMaxConsecutiveEmptyDataFrames(0); // FrameLimit does
+      decoderEnforceMaxRstFramesPerWindow(0, 0); // as well
       decoderEnforceMaxSmallContinuationFrames(MAX_SMALL_CONTINUATIONS);
-      decoderEnforceMaxRstFramesPerWindow(FrameLimit.MAX_FRAMES, FrameLimit.WINDOW_SECONDS);
       encoderEnforceMaxRstFramesPerWindow(FrameLimit.MAX_FRAMES, FrameLimit.WINDOW_SECONDS);
       encoderEnforceMaxQueuedControlFrames(MAX_CONTROL_FRAMES);
     }

@@ -10,19 +10,29 @@ import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2FrameListenerDecor
 import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2Headers;
 import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2Settings;
 import java.util.concurrent.TimeUnit;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 
 /**
- * Ends a connection of HTTP/2 whose client floods the server with frames that carry nothing: empty
- * DATA, settings, pings, priorities, frames of unknown types. Each frame that carries something
- * makes up for one of them. Resets are counted by Netty and by gRPC, which know of more of them;
- * their limit stands here. For one connection, whose thread calls it.
+ * Ends a connection of HTTP/2 whose client floods the server with resets, or with frames that carry
+ * nothing: empty DATA, settings, pings, priorities, frames of unknown types. Each frame that
+ * carries something makes up for one of the latter. Resets that the server sends, for mistakes of
+ * the client, are counted where they are written. For one connection, whose thread calls it.
  */
 public final class FrameLimit extends Http2FrameListenerDecorator {
+
+  /** It has a line for every frame that comes too late. Held here: loggers are kept weakly. */
+  private static final Logger CODEC_LOG =
+      Logger.getLogger("io.grpc.netty.shaded.io.netty.handler.codec.http2");
+
+  static {
+    CODEC_LOG.setLevel(Level.WARNING);
+  }
 
   /** DATA frames in a row that are empty and do not end their stream. */
   private static final int MAX_EMPTY_DATA = 10;
 
-  /** Other frames that carry nothing, and resets, within the seconds below. */
+  /** Resets, and other frames that carry nothing, within the seconds below. */
   public static final int MAX_FRAMES = 400;
 
   /** How long frames are counted before the count begins anew. */
@@ -31,6 +41,7 @@ public final class FrameLimit extends Http2FrameListenerDecorator {
   private final boolean countsPings;
   private int emptyDataCount;
   private int idleCount;
+  private int resetCount;
   private long windowStartNs = System.nanoTime();
 
   /**
@@ -77,6 +88,16 @@ public final class FrameLimit extends Http2FrameListenerDecorator {
       throws Http2Exception {
     carried();
     super.onHeadersRead(context, stream, headers, dependency, weight, exclusive, padding, last);
+  }
+
+  @Override
+  public void onRstStreamRead(ChannelHandlerContext context, int stream, long code)
+      throws Http2Exception {
+    beginWindow();
+    if (++resetCount > MAX_FRAMES) {
+      throw flood(MAX_FRAMES + " resets within " + WINDOW_SECONDS + " s");
+    }
+    super.onRstStreamRead(context, stream, code);
   }
 
   @Override
@@ -136,13 +157,18 @@ public final class FrameLimit extends Http2FrameListenerDecorator {
   }
 
   private void idle() throws Http2Exception {
+    beginWindow();
+    if (++idleCount > MAX_FRAMES) {
+      throw flood(MAX_FRAMES + " frames without content within " + WINDOW_SECONDS + " s");
+    }
+  }
+
+  private void beginWindow() {
     long nowNs = System.nanoTime();
     if (nowNs - windowStartNs > TimeUnit.SECONDS.toNanos(WINDOW_SECONDS)) {
       windowStartNs = nowNs;
       idleCount = 0;
-    }
-    if (++idleCount > MAX_FRAMES) {
-      throw flood(MAX_FRAMES + " frames without content within " + WINDOW_SECONDS + " s");
+      resetCount = 0;
     }
   }
 

@@ -16,13 +16,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.logging.Handler;
-import java.util.logging.Level;
-import java.util.logging.LogRecord;
-import java.util.logging.Logger;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -40,34 +35,11 @@ class MalformedMessagesTest {
           "grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
           "grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo");
 
-  private final List<String> logged = new ArrayList<>();
-
-  private final Handler log =
-      new Handler() {
-        @Override
-        public void publish(LogRecord record) {
-          synchronized (logged) {
-            logged.add(record.getLoggerName() + ": " + record.getMessage());
-          }
-        }
-
-        @Override
-        public void flush() {}
-
-        @Override
-        public void close() {}
-      };
-
-  @BeforeEach
-  void listen() {
-    log.setLevel(Level.INFO);
-    Logger.getLogger("").addHandler(log);
-  }
+  private final LoggedLines log = new LoggedLines();
 
   @AfterEach
   void nothingWasLogged() {
-    Logger.getLogger("").removeHandler(log);
-    assertEquals(List.of(), logged);
+    log.close();
   }
 
   private static GrpcFixture server(GrpcOptions.Builder options) {

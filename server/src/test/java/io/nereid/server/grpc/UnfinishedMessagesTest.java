@@ -18,6 +18,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Arrays;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** Messages that begin to arrive, and do not go on. */
@@ -25,6 +26,13 @@ class UnfinishedMessagesTest {
 
   private static final Duration PATIENT = Duration.ofMinutes(10);
   private static final int MIB = 1 << 20;
+
+  private final LoggedLines log = new LoggedLines();
+
+  @AfterEach
+  void nothingWasLogged() {
+    log.close();
+  }
 
   private static GrpcFixture server(long unfinishedBytes, Duration requestTime) {
     GrpcLimits limits =
@@ -103,6 +111,19 @@ class UnfinishedMessagesTest {
         client.data(1, new byte[1], false);
       }
       expect(client, 1, "8", "--grpc-max-total-input-size");
+    }
+  }
+
+  /** What was under way by then is no mistake that ends the connection. */
+  @Test
+  void manyMayBeRefused() throws Exception {
+    try (GrpcFixture server = server(MIB, PATIENT);
+        FrameClient client = connect(server)) {
+      for (int stream = 1; stream < 40; stream += 2) {
+        begin(client, stream, "ModelInfer", 2 * MIB, 900_000);
+        expect(client, stream, "8", "--grpc-max-total-input-size");
+      }
+      expectServed(client, 41, 900_000);
     }
   }
 

@@ -114,13 +114,17 @@ public final class FrameClient implements AutoCloseable {
   }
 
   public FrameClient sendText(String text) throws IOException {
-    socket.getOutputStream().write(text.getBytes(StandardCharsets.ISO_8859_1));
+    return send(text.getBytes(StandardCharsets.ISO_8859_1));
+  }
+
+  /** Frames, or what is none, in one piece. */
+  public FrameClient send(byte[] bytes) throws IOException {
+    socket.getOutputStream().write(bytes);
     return this;
   }
 
   public FrameClient frame(int type, int flags, int stream, byte[] payload) throws IOException {
-    socket.getOutputStream().write(bytes(type, flags, stream, payload));
-    return this;
+    return send(bytes(type, flags, stream, payload));
   }
 
   public static byte[] bytes(int type, int flags, int stream, byte[] payload) {
