@@ -53,6 +53,25 @@ final class GrpcArguments {
   private int maxInputSize;
 
   @Option(
+      names = "--grpc-max-total-input-size",
+      paramLabel = "BYTES",
+      defaultValue = "0",
+      description =
+          "Most bytes of messages that are not complete, of all connections together; 0, the"
+              + " default: half of the direct memory, which is as large as the heap if nothing"
+              + " else is said.")
+  private long maxTotalInputSize;
+
+  @Option(
+      names = "--grpc-request-timeout-secs",
+      paramLabel = "SECONDS",
+      defaultValue = "120",
+      description =
+          "How long a client may take to send a message, or the next MiB of it;"
+              + " ${DEFAULT-VALUE} by default.")
+  private long requestTimeoutSeconds;
+
+  @Option(
       names = "--grpc-max-metadata-size",
       paramLabel = "BYTES",
       defaultValue = "16384",
@@ -215,7 +234,18 @@ final class GrpcArguments {
     check(maxMetadataSize > 0, "--grpc-max-metadata-size of 1 or more", maxMetadataSize);
     check(maxCalls > 0, "--grpc-max-concurrent-calls of 1 or more", maxCalls);
     check(maxConnections > 0, "--grpc-max-connections of 1 or more", maxConnections);
-    return new GrpcLimits(maxInputSize, maxMetadataSize, maxCalls, maxConnections);
+    check(maxTotalInputSize >= 0, "--grpc-max-total-input-size of 0 or more", maxTotalInputSize);
+    check(
+        requestTimeoutSeconds > 0,
+        "--grpc-request-timeout-secs of 1 or more",
+        requestTimeoutSeconds);
+    return new GrpcLimits(
+        maxInputSize,
+        maxTotalInputSize,
+        Duration.ofSeconds(requestTimeoutSeconds),
+        maxMetadataSize,
+        maxCalls,
+        maxConnections);
   }
 
   private GrpcKeepAlive keepAlive() {

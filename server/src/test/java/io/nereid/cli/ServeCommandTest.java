@@ -320,6 +320,8 @@ class ServeCommandTest {
     "--grpc-port, 70000, expected --grpc-port from 0 to 65535",
     "--grpc-max-input-size, 0, expected --grpc-max-input-size of 1 or more",
     "--grpc-max-metadata-size, 0, expected --grpc-max-metadata-size of 1 or more",
+    "--grpc-max-total-input-size, -1, expected --grpc-max-total-input-size of 0 or more",
+    "--grpc-request-timeout-secs, 0, expected --grpc-request-timeout-secs of 1 or more",
     "--grpc-max-connections, 0, expected --grpc-max-connections of 1 or more",
     "--grpc-max-concurrent-calls, 0, expected --grpc-max-concurrent-calls of 1 or more",
     "--grpc-keepalive-time, 0, expected --grpc-keepalive-time of 1 or more",

@@ -56,7 +56,7 @@ final class CallGate implements ServerInterceptor {
     }
     EndpointGroup group = MethodGroups.of(call.getMethodDescriptor());
     if (!open) {
-      Refusal refusal = access.check(group, name -> headers.get(keys.get(name))).orElse(null);
+      Refusal refusal = access.check(group, name -> value(headers, keys.get(name))).orElse(null);
       if (refusal != null) {
         return status(refusal);
       }
@@ -66,6 +66,12 @@ final class CallGate implements ServerInterceptor {
       return null;
     }
     return health.isStopping() ? GrpcStatus.STOPPING : GrpcStatus.STARTING;
+  }
+
+  /** Null when there is none. As over HTTP several are one value, which nobody is let in with. */
+  private static String value(Metadata headers, Metadata.Key<String> key) {
+    Iterable<String> values = headers.getAll(key);
+    return values == null ? null : String.join(",", values);
   }
 
   private static Status status(Refusal refusal) {

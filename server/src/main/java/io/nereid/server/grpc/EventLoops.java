@@ -38,8 +38,9 @@ final class EventLoops implements AutoCloseable {
     return workers;
   }
 
-  Class<? extends ServerChannel> channelType() {
-    return epoll ? EpollServerSocketChannel.class : NioServerSocketChannel.class;
+  /** A socket that will listen. */
+  ServerChannel newServerChannel() {
+    return epoll ? new EpollServerSocketChannel() : new NioServerSocketChannel();
   }
 
   /** The loop whose thread this is: what is given to it runs after what runs now. */

@@ -1,28 +1,46 @@
 package io.nereid.server.grpc;
 
+import io.nereid.server.shared.Durations;
+import java.time.Duration;
+
 /**
  * What a client may ask of the gRPC frontend.
  *
  * @param messageBytes the largest message that is received, after decompression
+ * @param unfinishedBytes most bytes of messages that are not complete, of all connections together;
+ *     0: half of the direct memory of this process
+ * @param requestTime how long a client may take to send a message, or the next MiB of it
  * @param metadataBytes the largest metadata of a call
  * @param callCount most calls at a time on one connection; more wait at the client
  * @param connectionCount most connections at once
  */
-public record GrpcLimits(int messageBytes, int metadataBytes, int callCount, int connectionCount) {
+public record GrpcLimits(
+    int messageBytes,
+    long unfinishedBytes,
+    Duration requestTime,
+    int metadataBytes,
+    int callCount,
+    int connectionCount) {
 
   /** What applies when nothing is said. Messages are then as large as gRPC can have them. */
   public static final GrpcLimits DEFAULT =
-      new GrpcLimits(Integer.MAX_VALUE, 16 << 10, 10_000, 10_000);
+      new GrpcLimits(Integer.MAX_VALUE, 0, Duration.ofSeconds(120), 16 << 10, 10_000, 10_000);
 
   /** Checks the values. */
   public GrpcLimits {
     positive(messageBytes, "messageBytes");
+    if (unfinishedBytes < 0) {
+      throw new IllegalArgumentException(
+          "unfinishedBytes must not be negative, got " + unfinishedBytes);
+    }
+    requestTime = Durations.limited(requestTime);
+    positive(requestTime.toMillis(), "requestTime");
     positive(metadataBytes, "metadataBytes");
     positive(callCount, "callCount");
     positive(connectionCount, "connectionCount");
   }
 
-  private static void positive(int value, String name) {
+  private static void positive(long value, String name) {
     if (value <= 0) {
       throw new IllegalArgumentException(name + " must be positive, got " + value);
     }

@@ -7,9 +7,11 @@ import io.grpc.ServerInterceptors;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.TlsServerCredentials;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
+import io.grpc.netty.shaded.io.netty.channel.ServerChannel;
 import io.grpc.protobuf.services.ProtoReflectionServiceV1;
 import io.nereid.NereidException;
 import io.nereid.StatusCode;
+import io.nereid.server.shared.FrameLimit;
 import io.nereid.server.shared.ServerState;
 import io.nereid.server.tls.TlsSettings;
 import java.io.IOException;
@@ -26,13 +28,19 @@ import java.util.stream.Stream;
 public final class GrpcServer implements AutoCloseable {
 
   /**
-   * Both tell, with stack traces, what clients did wrong, who are told themselves. Held here:
+   * They tell, with stack traces, what clients did wrong, who are told themselves. Held here:
    * loggers are kept weakly.
    */
   private static final List<Logger> CLIENT_FAULT_LOGS =
-      Stream.of("NettyServerStream", "NettyServerTransport")
+      Stream.of("NettyServerHandler", "NettyServerStream", "NettyServerTransport")
           .map(name -> Logger.getLogger("io.grpc.netty.shaded.io.grpc.netty." + name))
           .toList();
+
+  /**
+   * Resets that a client forces by its mistakes. More than those it may send: each frame that was
+   * under way when its call ended, dozens where tensors are large, is such a mistake to Netty.
+   */
+  static final int MAX_FORCED_RESETS = 10 * FrameLimit.MAX_FRAMES;
 
   /** How long calls that are given up may take to notice. */
   private static final Duration LEAVE_TIME = Duration.ofSeconds(2);
@@ -124,8 +132,8 @@ public final class GrpcServer implements AutoCloseable {
     return Stream.of(
             InferenceService.of(state, inference),
             health.definition(),
-            ProtoReflectionServiceV1.newInstance().bindService(),
-            OldReflection.service())
+            MessageReading.of(ProtoReflectionServiceV1.newInstance().bindService()),
+            MessageReading.of(OldReflection.service()))
         .map(service -> ServerInterceptors.intercept(service, gate))
         .toList();
   }
@@ -133,21 +141,27 @@ public final class GrpcServer implements AutoCloseable {
   private static NettyServerBuilder builder(GrpcOptions options, EventLoops loops) {
     GrpcLimits limits = options.limits();
     GrpcKeepAlive keepAlive = options.keepAlive();
+    MessageBudget budget =
+        limits.unfinishedBytes() == 0
+            ? MessageBudget.ofThisProcess()
+            : new MessageBudget(limits.unfinishedBytes());
     NettyServerBuilder builder =
         NettyServerBuilder.forAddress(
                 new InetSocketAddress(options.address(), options.port()), credentials(options))
             .bossEventLoopGroup(loops.acceptor())
             .workerEventLoopGroup(loops.workers())
-            .channelType(loops.channelType())
+            .channelFactory(() -> newServerChannel(loops, limits, budget))
             .directExecutor()
-            .compressorRegistry(options.compression().registry())
+            .compressorRegistry(options.compression().replyEncodings())
+            .decompressorRegistry(GrpcCompression.requestEncodings())
             .maxInboundMessageSize(limits.messageBytes())
             .maxInboundMetadataSize(limits.metadataBytes())
             .maxConcurrentCallsPerConnection(limits.callCount())
             .keepAliveTime(keepAlive.pingAfter().toNanos(), TimeUnit.NANOSECONDS)
             .keepAliveTimeout(keepAlive.pingTimeout().toNanos(), TimeUnit.NANOSECONDS)
             .permitKeepAliveTime(keepAlive.leastPingInterval().toNanos(), TimeUnit.NANOSECONDS)
-            .permitKeepAliveWithoutCalls(keepAlive.pingsWithoutCalls());
+            .permitKeepAliveWithoutCalls(keepAlive.pingsWithoutCalls())
+            .maxRstFramesPerWindow(MAX_FORCED_RESETS, FrameLimit.WINDOW_SECONDS);
     keepAlive
         .maxAge()
         .ifPresent(age -> builder.maxConnectionAge(age.toNanos(), TimeUnit.NANOSECONDS));
@@ -155,6 +169,18 @@ public final class GrpcServer implements AutoCloseable {
         .maxAgeGrace()
         .ifPresent(grace -> builder.maxConnectionAgeGrace(grace.toNanos(), TimeUnit.NANOSECONDS));
     return builder;
+  }
+
+  private static ServerChannel newServerChannel(
+      EventLoops loops, GrpcLimits limits, MessageBudget budget) {
+    ServerChannel channel = loops.newServerChannel();
+    channel
+        .pipeline()
+        .addLast(
+            new FrameListeners(connection ->
+                new FrameLimit(
+                    new ArrivingMessages(connection, budget, limits.requestTime()), false)));
+    return channel;
   }
 
   /** They look at the files anew for each connection. */

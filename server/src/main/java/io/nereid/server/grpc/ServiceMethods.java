@@ -17,7 +17,8 @@ import java.util.List;
 final class ServiceMethods {
 
   private final com.google.protobuf.Descriptors.ServiceDescriptor service;
-  private final List<ServerMethodDefinition<?, ?>> methods = new ArrayList<>();
+  private final List<ServerMethodDefinition<?, ?>> described = new ArrayList<>();
+  private final List<ServerMethodDefinition<?, ?>> own = new ArrayList<>();
 
   ServiceMethods(com.google.protobuf.Descriptors.ServiceDescriptor service) {
     this.service = service;
@@ -26,23 +27,25 @@ final class ServiceMethods {
   /** A method that is answered on a virtual thread. */
   <Q extends Message, R extends Message> ServiceMethods add(
       String name, Q request, R reply, UnaryCalls.Answer<Q, R> answer) {
-    return add(
+    described.add(
         ServerMethodDefinition.create(
             method(name, MethodType.UNARY, request, reply), UnaryCalls.of(answer)));
+    return this;
   }
 
   /** A method with any number of replies, which is served on the event loop. */
   <Q extends Message, R extends Message> ServiceMethods addStreaming(
       String name, Q request, R reply, ServerCalls.ServerStreamingMethod<Q, R> serving) {
-    return add(
+    described.add(
         ServerMethodDefinition.create(
             method(name, MethodType.SERVER_STREAMING, request, reply),
             ServerCalls.asyncServerStreamingCall(serving)));
+    return this;
   }
 
-  /** A method that serves itself. */
+  /** A method that serves itself, and reads its messages itself. */
   ServiceMethods add(ServerMethodDefinition<?, ?> method) {
-    methods.add(method);
+    own.add(method);
     return this;
   }
 
@@ -57,6 +60,12 @@ final class ServiceMethods {
   }
 
   ServerServiceDefinition definition() {
+    List<ServerMethodDefinition<?, ?>> all = new ArrayList<>(own);
+    all.addAll(MessageReading.of(definition(described)).getMethods());
+    return definition(all);
+  }
+
+  private ServerServiceDefinition definition(List<ServerMethodDefinition<?, ?>> methods) {
     ServiceDescriptor.Builder descriptor =
         ServiceDescriptor.newBuilder(service.getFullName())
             .setSchemaDescriptor(new Schema(service));

@@ -1,12 +1,12 @@
 package io.nereid.server.http;
 
+import io.nereid.server.shared.GzipInput;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PushbackInputStream;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.zip.GZIPInputStream;
 import java.util.zip.InflaterInputStream;
 import java.util.zip.ZipException;
 
@@ -80,9 +80,7 @@ final class InflatedBody implements RequestBody, AutoCloseable {
       throw new EOFException();
     }
     start.unread(first);
-    return first == GZIP_MAGIC
-        ? new GZIPInputStream(start, PIECE_BYTES)
-        : new InflaterInputStream(start);
+    return first == GZIP_MAGIC ? new GzipInput(start) : new InflaterInputStream(start);
   }
 
   private static HttpFailure undecodable(String why) {

@@ -16,6 +16,7 @@ import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2FrameAdapter;
 import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2Headers;
 import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2Settings;
 import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2Stream;
+import io.nereid.server.shared.FrameLimit;
 import java.io.IOException;
 
 /**
@@ -37,15 +38,8 @@ final class StreamCodec {
   /** What every connection begins with, by RFC 9113. */
   private static final int FIRST_WINDOW_BYTES = 65_535;
 
-  /** DATA frames in a row that carry nothing, and pieces of a head that carry next to nothing. */
-  private static final int MAX_EMPTY_FRAMES = 10;
-
+  /** Pieces of a head that carry next to nothing. */
   private static final int MAX_SMALL_CONTINUATIONS = 16;
-
-  /** Resets, by the client or forced by its mistakes, within the seconds below. */
-  private static final int MAX_RESETS = 400;
-
-  private static final int RESET_SECONDS = 30;
 
   /** Answers to pings and settings that the client does not take. */
   private static final int MAX_CONTROL_FRAMES = 1000;
@@ -222,7 +216,7 @@ final class StreamCodec {
 
     Builder(HttpLimits limits, Frames frames) {
       server(true);
-      frameListener(frames);
+      frameListener(new FrameLimit(frames, true));
       initialSettings(
           new Http2Settings()
               .maxConcurrentStreams(MAX_STREAMS)
@@ -230,10 +224,10 @@ final class StreamCodec {
               .maxHeaderListSize(limits.headBytes()));
       validateHeaders(true);
       decoupleCloseAndGoAway(true);
-      decoderEnforceMaxConsecutiveEmptyDataFrames(MAX_EMPTY_FRAMES);
+      decoderEnforceMaxConsecutiveEmptyDataFrames(0); // FrameLimit does
+      decoderEnforceMaxRstFramesPerWindow(0, 0); // as well
       decoderEnforceMaxSmallContinuationFrames(MAX_SMALL_CONTINUATIONS);
-      decoderEnforceMaxRstFramesPerWindow(MAX_RESETS, RESET_SECONDS);
-      encoderEnforceMaxRstFramesPerWindow(MAX_RESETS, RESET_SECONDS);
+      encoderEnforceMaxRstFramesPerWindow(FrameLimit.MAX_FRAMES, FrameLimit.WINDOW_SECONDS);
       encoderEnforceMaxQueuedControlFrames(MAX_CONTROL_FRAMES);
     }
 

@@ -37,7 +37,7 @@ final class BareGrpcEcho {
         NettyServerBuilder.forAddress(new InetSocketAddress("127.0.0.1", 0))
             .bossEventLoopGroup(loops.acceptor())
             .workerEventLoopGroup(loops.workers())
-            .channelType(loops.channelType())
+            .channelFactory(loops::newServerChannel)
             .directExecutor()
             .maxInboundMessageSize(Integer.MAX_VALUE)
             .addService(

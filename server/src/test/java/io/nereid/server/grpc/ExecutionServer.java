@@ -63,7 +63,7 @@ final class ExecutionServer {
         NettyServerBuilder.forAddress(new InetSocketAddress("127.0.0.1", 0))
             .bossEventLoopGroup(execution.loops.acceptor())
             .workerEventLoopGroup(execution.loops.workers())
-            .channelType(execution.loops.channelType())
+            .channelFactory(execution.loops::newServerChannel)
             .directExecutor()
             .maxInboundMessageSize(Integer.MAX_VALUE)
             .addService(execution.service())

@@ -63,6 +63,15 @@ class GrpcAccessTest {
         channel, MetadataUtils.newAttachHeadersInterceptor(headers));
   }
 
+  private static Channel withAll(ManagedChannel channel, String name, String... values) {
+    Metadata headers = new Metadata();
+    for (String value : values) {
+      headers.put(Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER), value);
+    }
+    return ClientInterceptors.intercept(
+        channel, MetadataUtils.newAttachHeadersInterceptor(headers));
+  }
+
   private static void live(Channel channel) {
     ClientCalls.blockingUnaryCall(
         channel,
@@ -163,6 +172,32 @@ class GrpcAccessTest {
       Channel all = with(server.channel(), Map.of("authorization", "Bearer all-of-it"));
       metadata(all);
       index(all);
+    }
+  }
+
+  @Test
+  void severalValuesOfOneFieldAreRefused() throws Exception {
+    Path file = Files.writeString(directory.resolve("tokens"), "known\n");
+    AccessControl access = AccessControl.of(Restrictions.NONE, Optional.of(Tokens.open(file)));
+    try (GrpcFixture server = server(GrpcOptions.builder().access(access))) {
+      ManagedChannel channel = server.channel();
+      String known = "Bearer known";
+      metadata(withAll(channel, "authorization", known));
+      for (String[] values :
+          new String[][] {{known, "Bearer x"}, {"Bearer x", known}, {known, known}}) {
+        Channel several = withAll(channel, "authorization", values);
+        assertEquals(
+            Status.Code.UNAUTHENTICATED, failure(GrpcAccessTest::metadata, several).getCode());
+      }
+    }
+    AccessControl restricted =
+        AccessControl.of(
+            Restrictions.forGrpc(List.of("model-repository:key=secret")), Optional.empty());
+    try (GrpcFixture server = server(GrpcOptions.builder().access(restricted))) {
+      String field = "triton-grpc-protocol-key";
+      index(withAll(server.channel(), field, "secret"));
+      Channel several = withAll(server.channel(), field, "other", "secret");
+      assertEquals(Status.Code.UNAVAILABLE, failure(GrpcAccessTest::index, several).getCode());
     }
   }
 

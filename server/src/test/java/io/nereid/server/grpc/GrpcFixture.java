@@ -48,6 +48,17 @@ final class GrpcFixture implements AutoCloseable {
     channel = channel(server.port());
   }
 
+  static GrpcLimits limits(int messageBytes, int metadataBytes, int connectionCount) {
+    GrpcLimits usual = GrpcLimits.DEFAULT;
+    return new GrpcLimits(
+        messageBytes,
+        usual.unfinishedBytes(),
+        usual.requestTime(),
+        metadataBytes,
+        100,
+        connectionCount);
+  }
+
   static ManagedChannel channel(int port) {
     return NettyChannelBuilder.forAddress("127.0.0.1", port).usePlaintext().build();
   }

@@ -83,7 +83,7 @@ class GrpcLimitsTest {
   @Test
   void aMessageThatIsTooLarge() {
     try (GrpcFixture server =
-        server(GrpcOptions.builder().limits(new GrpcLimits(10_000, 8192, 100, 100)))) {
+        server(GrpcOptions.builder().limits(GrpcFixture.limits(10_000, 8192, 100)))) {
       assertEquals(Status.Code.RESOURCE_EXHAUSTED, load(server, 10_000).getCode());
       assertEquals(Status.Code.INVALID_ARGUMENT, load(server, 9_000).getCode());
       assertEquals("nereid", name(server.channel(), CallOptions.DEFAULT));
@@ -100,7 +100,7 @@ class GrpcLimitsTest {
   @Test
   void metadataThatIsTooLarge() {
     try (GrpcFixture server =
-        server(GrpcOptions.builder().limits(new GrpcLimits(1 << 20, 2048, 100, 100)))) {
+        server(GrpcOptions.builder().limits(GrpcFixture.limits(1 << 20, 2048, 100)))) {
       Metadata headers = new Metadata();
       headers.put(Metadata.Key.of("long", Metadata.ASCII_STRING_MARSHALLER), "x".repeat(4096));
       ClientInterceptor adding = MetadataUtils.newAttachHeadersInterceptor(headers);
@@ -165,7 +165,7 @@ class GrpcLimitsTest {
   @Test
   void oneConnectionTooMany() throws Exception {
     try (GrpcFixture server =
-        server(GrpcOptions.builder().limits(new GrpcLimits(10_000, 8192, 100, 2)))) {
+        server(GrpcOptions.builder().limits(GrpcFixture.limits(10_000, 8192, 2)))) {
       ManagedChannel second = GrpcFixture.channel(server.server().port());
       ManagedChannel third = GrpcFixture.channel(server.server().port());
       try {

@@ -182,6 +182,22 @@ class CompressionTest {
   }
 
   @Test
+  void emptyGzipMembersAreReadOver() throws IOException {
+    byte[] empty = compress("gzip", new byte[0]);
+    ByteArrayOutputStream many = new ByteArrayOutputStream();
+    for (int i = 0; i < 100_000; i++) {
+      many.writeBytes(empty);
+    }
+    String body =
+        "{\"inputs\":[{\"name\":\"IN\",\"datatype\":\"FP32\",\"shape\":[1,1],\"data\":[1]}]}";
+    try (RawClient client = server.connect()) {
+      client.post(PATH, "Content-Encoding: gzip\r\n", many.toByteArray()).expect(400);
+      many.writeBytes(compress("gzip", body.getBytes(StandardCharsets.US_ASCII)));
+      client.post(PATH, "Content-Encoding: gzip\r\n", many.toByteArray()).expect(200);
+    }
+  }
+
+  @Test
   void anUnknownCodingIsNotSupported() throws IOException {
     try (RawClient client = server.connect()) {
       RawClient.Response response =

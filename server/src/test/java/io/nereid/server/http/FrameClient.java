@@ -19,23 +19,26 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** A client of HTTP/2 that sends exactly the frames it is told, right or wrong. */
-final class FrameClient implements AutoCloseable {
+/** A client of HTTP/2, and of gRPC, that sends exactly the frames it is told, right or wrong. */
+public final class FrameClient implements AutoCloseable {
 
-  static final int DATA = 0;
-  static final int HEADERS = 1;
-  static final int RESET = 3;
-  static final int SETTINGS = 4;
-  static final int PING = 6;
-  static final int GO_AWAY = 7;
-  static final int WINDOW_UPDATE = 8;
-  static final int CONTINUATION = 9;
+  public static final int DATA = 0;
+  public static final int HEADERS = 1;
+  public static final int PRIORITY = 2;
+  public static final int RESET = 3;
+  public static final int SETTINGS = 4;
+  public static final int PING = 6;
+  public static final int GO_AWAY = 7;
+  public static final int WINDOW_UPDATE = 8;
+  public static final int CONTINUATION = 9;
 
-  static final int END_STREAM = 1;
-  static final int END_HEADERS = 4;
+  public static final int ACK = 1;
+  public static final int END_STREAM = 1;
+  public static final int END_HEADERS = 4;
+  public static final int PADDED = 8;
 
-  static final int REFUSED_STREAM = 7;
-  static final int ENHANCE_YOUR_CALM = 11;
+  public static final int REFUSED_STREAM = 7;
+  public static final int ENHANCE_YOUR_CALM = 11;
 
   private static final String PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
   private static final int LARGE_WINDOW = 1 << 30;
@@ -46,55 +49,62 @@ final class FrameClient implements AutoCloseable {
   private final DefaultHttp2HeadersDecoder decoder = new DefaultHttp2HeadersDecoder(false);
   private final Map<Integer, Reply> replies = new HashMap<>();
 
-  record Frame(int type, int flags, int stream, byte[] payload) {
+  /** A frame that came. */
+  public record Frame(int type, int flags, int stream, byte[] payload) {
 
-    int number() {
+    /** The number that its payload begins with. */
+    public int number() {
       return ByteBuffer.wrap(payload).getInt();
     }
   }
 
   /** What came of one stream so far. */
-  static final class Reply {
-    final Map<String, String> fields = new TreeMap<>();
-    final ByteArrayOutputStream body = new ByteArrayOutputStream();
-    boolean complete;
-    int reset = -1;
+  public static final class Reply {
+    public final Map<String, String> fields = new TreeMap<>();
+    public final ByteArrayOutputStream body = new ByteArrayOutputStream();
+    public boolean complete;
+    public int reset = -1;
 
-    int status() {
+    public int status() {
       return Integer.parseInt(fields.get(":status"));
     }
 
-    String text() {
+    public String text() {
       return body.toString(StandardCharsets.UTF_8);
     }
 
-    byte[] binary() {
+    public byte[] binary() {
       int from = Integer.parseInt(fields.get("inference-header-content-length"));
       byte[] all = body.toByteArray();
       return Arrays.copyOfRange(all, from, all.length);
     }
 
-    Reply expect(int wanted) {
+    public Reply expect(int wanted) {
       assertEquals(wanted, status(), this::text);
       return this;
     }
   }
 
   /** A connection on which nothing was said. */
-  FrameClient(int port) throws IOException {
-    socket = new Socket(InetAddress.getLoopbackAddress(), port);
+  public FrameClient(int port) throws IOException {
+    this(new Socket(InetAddress.getLoopbackAddress(), port));
+  }
+
+  /** Takes over a socket, which may be one that encrypts. */
+  public FrameClient(Socket socket) throws IOException {
+    this.socket = socket;
     socket.setTcpNoDelay(true);
     socket.setSoTimeout((int) TestServer.PATIENCE.toMillis());
     in = new DataInputStream(socket.getInputStream());
   }
 
   /** Begins, with room for all that may come. */
-  FrameClient begin() throws IOException {
+  public FrameClient begin() throws IOException {
     return begin(LARGE_WINDOW);
   }
 
   /** Begins, with that much room on each stream. */
-  FrameClient begin(int window) throws IOException {
+  public FrameClient begin(int window) throws IOException {
     sendText(PREFACE);
     ByteBuffer setting = ByteBuffer.allocate(6).putShort((short) 4).putInt(window);
     frame(SETTINGS, 0, 0, setting.array());
@@ -103,33 +113,37 @@ final class FrameClient implements AutoCloseable {
     return this;
   }
 
-  FrameClient sendText(String text) throws IOException {
-    socket.getOutputStream().write(text.getBytes(StandardCharsets.ISO_8859_1));
+  public FrameClient sendText(String text) throws IOException {
+    return send(text.getBytes(StandardCharsets.ISO_8859_1));
+  }
+
+  /** Frames, or what is none, in one piece. */
+  public FrameClient send(byte[] bytes) throws IOException {
+    socket.getOutputStream().write(bytes);
     return this;
   }
 
-  FrameClient frame(int type, int flags, int stream, byte[] payload) throws IOException {
-    socket.getOutputStream().write(bytes(type, flags, stream, payload));
-    return this;
+  public FrameClient frame(int type, int flags, int stream, byte[] payload) throws IOException {
+    return send(bytes(type, flags, stream, payload));
   }
 
-  static byte[] bytes(int type, int flags, int stream, byte[] payload) {
+  public static byte[] bytes(int type, int flags, int stream, byte[] payload) {
     ByteBuffer frame = ByteBuffer.allocate(9 + payload.length);
     frame.put((byte) (payload.length >> 16)).putShort((short) payload.length);
     frame.put((byte) type).put((byte) flags).putInt(stream).put(payload);
     return frame.array();
   }
 
-  FrameClient grant(int stream, int bytes) throws IOException {
+  public FrameClient grant(int stream, int bytes) throws IOException {
     return frame(WINDOW_UPDATE, 0, stream, ByteBuffer.allocate(4).putInt(bytes).array());
   }
 
-  FrameClient reset(int stream) throws IOException {
+  public FrameClient reset(int stream) throws IOException {
     return frame(RESET, 0, stream, ByteBuffer.allocate(4).putInt(8).array());
   }
 
   /** Begins a stream; fields are names and values in turns. */
-  FrameClient head(int stream, boolean last, String method, String path, String... fields)
+  public FrameClient head(int stream, boolean last, String method, String path, String... fields)
       throws IOException {
     byte[] block = block(method, path, fields);
     int first = Math.min(FRAME_BYTES, block.length);
@@ -142,7 +156,7 @@ final class FrameClient implements AutoCloseable {
     return this;
   }
 
-  static byte[] block(String method, String path, String... fields) {
+  public static byte[] block(String method, String path, String... fields) {
     ByteArrayOutputStream block = new ByteArrayOutputStream();
     literal(block, ":method", method);
     literal(block, ":scheme", "http");
@@ -171,7 +185,7 @@ final class FrameClient implements AutoCloseable {
     }
   }
 
-  FrameClient data(int stream, byte[] bytes, boolean last) throws IOException {
+  public FrameClient data(int stream, byte[] bytes, boolean last) throws IOException {
     int from = 0;
     do {
       int count = Math.min(FRAME_BYTES, bytes.length - from);
@@ -182,17 +196,18 @@ final class FrameClient implements AutoCloseable {
     return this;
   }
 
-  FrameClient post(int stream, String path, String body, String... fields) throws IOException {
+  public FrameClient post(int stream, String path, String body, String... fields)
+      throws IOException {
     head(stream, false, "POST", path, fields);
     return data(stream, body.getBytes(StandardCharsets.UTF_8), true);
   }
 
-  Reply get(int stream, String path, String... fields) throws IOException {
+  public Reply get(int stream, String path, String... fields) throws IOException {
     return head(stream, true, "GET", path, fields).await(stream);
   }
 
   /** The next frame, after having learned from it what belongs to a reply. */
-  Frame next() throws IOException {
+  public Frame next() throws IOException {
     int length = in.readUnsignedByte() << 16 | in.readUnsignedShort();
     int type = in.readUnsignedByte();
     int flags = in.readUnsignedByte();
@@ -226,12 +241,12 @@ final class FrameClient implements AutoCloseable {
     }
   }
 
-  Reply reply(int stream) {
+  public Reply reply(int stream) {
     return replies.computeIfAbsent(stream, unused -> new Reply());
   }
 
   /** The whole reply of a stream. */
-  Reply await(int stream) throws IOException {
+  public Reply await(int stream) throws IOException {
     Reply reply = reply(stream);
     while (!reply.complete) {
       next();
@@ -243,7 +258,7 @@ final class FrameClient implements AutoCloseable {
   }
 
   /** How the server ended a stream. */
-  int awaitReset(int stream) throws IOException {
+  public int awaitReset(int stream) throws IOException {
     while (reply(stream).reset < 0) {
       next();
     }
@@ -251,7 +266,7 @@ final class FrameClient implements AutoCloseable {
   }
 
   /** Reads over everything else. */
-  Frame await(int type, int flags) throws IOException {
+  public Frame await(int type, int flags) throws IOException {
     Frame frame = next();
     while (frame.type() != type || (frame.flags() & flags) != flags) {
       frame = next();
@@ -260,11 +275,11 @@ final class FrameClient implements AutoCloseable {
   }
 
   /** Why the server ends the connection. */
-  int awaitGoAway() throws IOException {
+  public int awaitGoAway() throws IOException {
     return ByteBuffer.wrap(await(GO_AWAY, 0).payload()).getInt(4);
   }
 
-  boolean isClosedByServer() throws IOException {
+  public boolean isClosedByServer() throws IOException {
     try {
       while (true) {
         next();
@@ -274,7 +289,7 @@ final class FrameClient implements AutoCloseable {
     }
   }
 
-  void hangUp() throws IOException {
+  public void hangUp() throws IOException {
     socket.close();
   }
 

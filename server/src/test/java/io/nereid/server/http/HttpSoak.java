@@ -1,21 +1,28 @@
 package io.nereid.server.http;
 
 import io.nereid.cli.ServeProcess;
+import io.nereid.server.grpc.GrpcFrames;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.Collectors;
 
 /**
- * Loads a server process fully for a while: {@code HttpSoak SECONDS CONNECTIONS}, with the class
- * path of the tests. In the end nothing may be left: no buffer, no connection, no memory that grew.
+ * Loads a server process fully for a while, and attacks it meanwhile: {@code HttpSoak SECONDS
+ * CONNECTIONS}, with the class path of the tests. In the end nothing may be left: no buffer, no
+ * connection, no memory that grew.
  */
 final class HttpSoak implements AutoCloseable {
 
@@ -30,22 +37,39 @@ final class HttpSoak implements AutoCloseable {
 
   private static final int MOST_TOLD = 10;
 
+  /** Attackers are to disturb the load, not to be it. */
+  private static final int ATTACK_PAUSE_MS = 20;
+
   private final Process process;
   private final int port;
   private final int metricsPort;
   private final LongAdder answered = new LongAdder();
   private final LongAdder brokenOff = new LongAdder();
   private final LongAdder reloads = new LongAdder();
+  private final Map<SoakAttacker, LongAdder> attacks = new LinkedHashMap<>();
+  private final long socketsBefore;
   private final List<String> unexpected = new ArrayList<>();
   private final List<Long> rssKib = new ArrayList<>(); // one each second
 
   /** How it ended: the figures, and what is wrong with them. */
   record Verdict(String figures, List<String> faults) {}
 
-  private HttpSoak(Process process, int port, int metricsPort) {
+  private HttpSoak(Process process, int port, int grpcPort, int metricsPort) throws IOException {
     this.process = process;
     this.port = port;
     this.metricsPort = metricsPort;
+    socketsBefore = sockets();
+    for (SoakAttacker attacker : attackers(port, grpcPort)) {
+      attacks.put(attacker, new LongAdder());
+    }
+  }
+
+  private static List<SoakAttacker> attackers(int port, int grpcPort) {
+    return List.of(
+        new FloodAttacker("HTTP/2", port, "/v2/models/identity_fp32/infer"),
+        new FloodAttacker("gRPC", grpcPort, GrpcFrames.path("ModelInfer"), GrpcFrames.FIELDS),
+        new HalfMessageAttacker(grpcPort),
+        new MalformedMessageAttacker(grpcPort));
   }
 
   public static void main(String[] args) throws Exception {
@@ -67,20 +91,31 @@ final class HttpSoak implements AutoCloseable {
     Process process =
         ServeProcess.start(
             "io.nereid.cli.Main",
-            ServeProcess.arguments("--model-control-mode", "explicit", "--load-model", "*"),
+            ServeProcess.arguments(
+                "--model-control-mode",
+                "explicit",
+                "--load-model",
+                "*",
+                "--grpc-request-timeout-secs",
+                "1",
+                "--grpc-max-total-input-size",
+                "1000000"),
             // A heap that is used up soon shows what grows.
             Map.of("JAVA_TOOL_OPTIONS", "-Xmx256m"));
     BufferedReader printed = process.inputReader();
     int port = 0;
+    int grpcPort = 0;
     int metricsPort = 0;
     for (String line = printed.readLine(); line != null; line = printed.readLine()) {
       if (line.startsWith("Serving HTTP at ")) {
         port = port(line);
+      } else if (line.startsWith("Serving gRPC at ")) {
+        grpcPort = port(line);
       } else if (line.startsWith("Serving metrics at ")) {
         metricsPort = port(line);
       } else if (line.startsWith("Ready")) {
         Thread.ofPlatform().daemon().start(() -> passOn(printed));
-        return new HttpSoak(process, port, metricsPort);
+        return new HttpSoak(process, port, grpcPort, metricsPort);
       }
     }
     throw new IOException("the server did not start");
@@ -115,6 +150,8 @@ final class HttpSoak implements AutoCloseable {
               }));
     }
     threads.add(Thread.ofPlatform().start(() -> reload(deadlineNs)));
+    attacks.forEach((attacker, count) ->
+        threads.add(Thread.ofPlatform().start(() -> attack(attacker, count, deadlineNs))));
     for (int second = 1; second <= seconds; second++) {
       TimeUnit.NANOSECONDS.sleep(startNs + TimeUnit.SECONDS.toNanos(second) - System.nanoTime());
       rssKib.add(rssKib());
@@ -149,6 +186,27 @@ final class HttpSoak implements AutoCloseable {
     }
   }
 
+  private void attack(SoakAttacker attacker, LongAdder count, long deadlineNs) {
+    Random random = new Random(attacker.name().hashCode());
+    while (System.nanoTime() < deadlineNs) {
+      try {
+        attacker.attack(random);
+        count.increment();
+        Thread.sleep(ATTACK_PAUSE_MS);
+      } catch (IOException | RuntimeException | AssertionError e) {
+        unexpected(attacker.name() + ": " + e);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        return;
+      }
+    }
+  }
+
+  /** How often each kind of harm was done. */
+  List<Long> attacks() {
+    return attacks.values().stream().map(LongAdder::sum).toList();
+  }
+
   /** Requests that got their answer. */
   long answered() {
     return answered.sum();
@@ -174,9 +232,13 @@ final class HttpSoak implements AutoCloseable {
     long buffers = settled("nereid_pool_buffers");
     long bytes = settled("nv_pinned_memory_pool_used_bytes");
     long open = settled("nereid_connections{protocol=\"http\"}");
+    long openGrpc = settled("nereid_connections{protocol=\"grpc\"}");
+    long sockets = settledSockets();
     expectNone(buffers, "live buffers", faults);
     expectNone(bytes, "bytes of live buffers", faults);
-    expectNone(open, "open connections", faults);
+    expectNone(open, "open connections of HTTP", faults);
+    expectNone(openGrpc, "open connections of gRPC", faults);
+    expectNone(sockets, "sockets", faults);
     int quarter = (int) (rssKib.size() * WARM_UP);
     double early = mean(rssKib.subList(quarter, 2 * quarter));
     double late = mean(rssKib.subList(rssKib.size() - quarter, rssKib.size()));
@@ -189,7 +251,7 @@ final class HttpSoak implements AutoCloseable {
             Locale.ROOT,
             "%d s: %,d requests answered (%.0f/s), %,d broken off, %d reloads, RSS %.0f MiB in the"
                 + " second quarter and %.0f MiB in the last (%+.1f %%), %d live buffers, %d"
-                + " connections",
+                + " connections, %d sockets; %s",
             seconds,
             answered.sum(),
             answered.sum() / (double) seconds,
@@ -199,8 +261,17 @@ final class HttpSoak implements AutoCloseable {
             late / 1024,
             growth * 100,
             buffers,
-            open);
+            open + openGrpc,
+            sockets,
+            attacksText());
     return new Verdict(figures, faults);
+  }
+
+  private String attacksText() {
+    return attacks.entrySet().stream()
+        .map(entry ->
+            String.format(Locale.ROOT, "%,d %s", entry.getValue().sum(), entry.getKey().name()))
+        .collect(Collectors.joining(", "));
   }
 
   private static void expectNone(long count, String what, List<String> faults) {
@@ -222,6 +293,32 @@ final class HttpSoak implements AutoCloseable {
         return value;
       }
     }
+  }
+
+  /** Sockets of the server that were not there at first, when they have had their time to go. */
+  private long settledSockets() throws IOException {
+    long deadlineNs = System.nanoTime() + TestServer.PATIENCE.toNanos();
+    while (true) {
+      long more = sockets() - socketsBefore;
+      if (more <= 0 || System.nanoTime() - deadlineNs > 0) {
+        return more;
+      }
+    }
+  }
+
+  private long sockets() throws IOException {
+    long count = 0;
+    try (DirectoryStream<Path> all =
+        Files.newDirectoryStream(Path.of("/proc/" + process.pid() + "/fd"))) {
+      for (Path descriptor : all) {
+        try {
+          count += Files.readSymbolicLink(descriptor).toString().startsWith("socket:") ? 1 : 0;
+        } catch (NoSuchFileException e) {
+          // It was closed meanwhile.
+        }
+      }
+    }
+    return count;
   }
 
   private long gauge(String name) throws IOException {

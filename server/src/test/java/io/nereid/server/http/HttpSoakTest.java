@@ -20,6 +20,7 @@ class HttpSoakTest {
       HttpSoak.Verdict verdict = soak.run(SECONDS, CONNECTIONS);
       assertEquals(List.of(), verdict.faults(), verdict.figures());
       assertTrue(soak.answered() > 1000, verdict.figures());
+      assertTrue(soak.attacks().stream().allMatch(count -> count > 0), verdict.figures());
     }
   }
 }

@@ -1,0 +1,158 @@
+package io.nereid.server.grpc;
+
+import io.grpc.Status;
+import io.grpc.netty.shaded.io.netty.buffer.ByteBuf;
+import io.grpc.netty.shaded.io.netty.channel.ChannelHandlerContext;
+import io.grpc.netty.shaded.io.netty.handler.codec.http2.DefaultHttp2Headers;
+import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2ConnectionAdapter;
+import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2ConnectionHandler;
+import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2Error;
+import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2Exception;
+import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2FrameListenerDecorator;
+import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2Headers;
+import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2Stream;
+import io.grpc.netty.shaded.io.netty.util.collection.IntObjectHashMap;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Ends calls of one connection whose messages stay unfinished: gRPC holds what has arrived of a
+ * message until the rest comes. All connections share a budget of bytes for that, and each message
+ * has a time to get on. A message that comes in one frame, as most do, leaves no trace here. Lives
+ * on the connection's event loop.
+ */
+final class ArrivingMessages extends Http2FrameListenerDecorator {
+
+  /** How much of a message has to arrive within its time, where that is not all. */
+  static final long PROGRESS_BYTES = 1 << 20;
+
+  private final Http2ConnectionHandler connection;
+  private final MessageBudget budget;
+  private final Duration time;
+  private final IntObjectHashMap<UnfinishedMessage> unfinished = new IntObjectHashMap<>(2);
+  private boolean watching;
+
+  /** In front of gRPC's own listener of a connection. */
+  ArrivingMessages(Http2ConnectionHandler connection, MessageBudget budget, Duration time) {
+    super(connection.decoder().frameListener());
+    this.connection = connection;
+    this.budget = budget;
+    this.time = time;
+    connection
+        .connection()
+        .addListener(
+            new Http2ConnectionAdapter() {
+              @Override
+              public void onStreamClosed(Http2Stream stream) {
+                forget(stream.id());
+              }
+            });
+  }
+
+  @Override
+  public int onDataRead(
+      ChannelHandlerContext context, int id, ByteBuf data, int padding, boolean last)
+      throws Http2Exception {
+    UnfinishedMessage message = unfinished.get(id);
+    if (last) {
+      forget(id); // it is whole, or gRPC ends the call
+    } else if (message != null || !UnfinishedMessage.areWhole(data)) {
+      arrived(context, id, message, data);
+    }
+    return super.onDataRead(context, id, data, padding, last);
+  }
+
+  private void arrived(ChannelHandlerContext context, int id, UnfinishedMessage known, ByteBuf data)
+      throws Http2Exception {
+    Http2Stream stream = connection.connection().stream(id);
+    if (stream == null || !stream.state().localSideOpen()) {
+      forget(id); // the call was answered: gRPC holds no more of it
+      return;
+    }
+    UnfinishedMessage message = known == null ? new UnfinishedMessage() : known;
+    unfinished.put(id, message);
+    long before = message.heldBytes();
+    message.take(data);
+    if (!budget.take(message.heldBytes() - before, message.length())) {
+      message.keep(before);
+      throw refused(
+          context,
+          stream,
+          Status.RESOURCE_EXHAUSTED.withDescription(budget.refusal(message.length())));
+    }
+    if (message.isWhole()) {
+      forget(id);
+    } else {
+      watch(context);
+    }
+  }
+
+  private void forget(int id) {
+    UnfinishedMessage message = unfinished.remove(id);
+    if (message != null) {
+      budget.giveBack(message.heldBytes());
+    }
+  }
+
+  // ---- Time ------------------------------------------------------------------------------------
+
+  private void watch(ChannelHandlerContext context) {
+    if (!watching) {
+      watching = true;
+      context
+          .executor()
+          .schedule(() -> lookForStuck(context), time.toMillis() / 4 + 1, TimeUnit.MILLISECONDS);
+    }
+  }
+
+  private void lookForStuck(ChannelHandlerContext context) {
+    watching = false;
+    for (int id : List.copyOf(unfinished.keySet())) {
+      Http2Stream stream = connection.connection().stream(id);
+      if (stream != null && isStuck(stream, unfinished.get(id))) {
+        String description =
+            "expected the rest of a message, or "
+                + PROGRESS_BYTES
+                + " bytes more of it, within "
+                + time.toMillis()
+                + " ms, got less; --grpc-request-timeout-secs sets the time";
+        Status status = Status.DEADLINE_EXCEEDED.withDescription(description);
+        connection.onError(context, false, refused(context, stream, status));
+      }
+    }
+    context.flush();
+    if (!unfinished.isEmpty()) {
+      watch(context);
+    }
+  }
+
+  private boolean isStuck(Http2Stream stream, UnfinishedMessage message) {
+    // What gRPC has not taken shows that the server is it who lets the client wait.
+    boolean waitsForServer = connection.decoder().flowController().unconsumedBytes(stream) > 0;
+    return !message.gotOn(waitsForServer ? 0 : PROGRESS_BYTES, time.toNanos());
+  }
+
+  // ---- The end of a call -----------------------------------------------------------------------
+
+  /**
+   * Tells the client, while it still sends, and gives what ends the stream then. gRPC takes the
+   * status for the call's from it, and gives back what it held.
+   */
+  private Http2Exception refused(ChannelHandlerContext context, Http2Stream stream, Status status) {
+    Http2Headers trailers = new DefaultHttp2Headers(false);
+    if (!stream.isHeadersSent()) {
+      trailers.status("200").set("content-type", "application/grpc");
+    }
+    trailers
+        .set("grpc-status", Integer.toString(status.getCode().value()))
+        .set("grpc-message", status.getDescription());
+    if (stream.state().localSideOpen()) {
+      connection
+          .encoder()
+          .writeHeaders(context, stream.id(), trailers, 0, true, context.newPromise());
+    }
+    return Http2Exception.streamError(
+        stream.id(), Http2Error.CANCEL, status.asRuntimeException(), "%s", status.getDescription());
+  }
+}

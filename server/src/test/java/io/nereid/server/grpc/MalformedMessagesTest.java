@@ -1,0 +1,173 @@
+package io.nereid.server.grpc;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.protobuf.Descriptors.MethodDescriptor;
+import io.nereid.RepositoryOptions;
+import io.nereid.proto.GrpcService;
+import io.nereid.server.access.AccessControl;
+import io.nereid.server.access.Restrictions;
+import io.nereid.server.access.Tokens;
+import io.nereid.server.http.FrameClient;
+import java.io.ByteArrayOutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.zip.GZIPOutputStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Messages that are no protobuf, or do not decompress. */
+class MalformedMessagesTest {
+
+  /** A field whose end is missing. */
+  private static final byte[] MALFORMED = {10, 100, 1};
+
+  private static final List<String> OTHER_METHODS =
+      List.of(
+          "grpc.health.v1.Health/Check",
+          "grpc.health.v1.Health/List",
+          "grpc.health.v1.Health/Watch",
+          "grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
+          "grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo");
+
+  private final LoggedLines log = new LoggedLines();
+
+  @AfterEach
+  void nothingWasLogged() {
+    log.close();
+  }
+
+  private static GrpcFixture server(GrpcOptions.Builder options) {
+    return new GrpcFixture(RepositoryOptions.builder().explicit().build(), options.build());
+  }
+
+  /** All that the server serves. */
+  private static List<String> methods() {
+    List<String> methods = new ArrayList<>(OTHER_METHODS);
+    for (MethodDescriptor method :
+        GrpcService.getDescriptor().findServiceByName("GRPCInferenceService").getMethods()) {
+      methods.add(InferenceService.NAME + "/" + method.getName());
+    }
+    return methods;
+  }
+
+  private static String status(
+      FrameClient client, int stream, String method, byte[] message, String... fields)
+      throws Exception {
+    client.head(stream, false, "POST", "/" + method, fields);
+    client.data(stream, message, true);
+    FrameClient.Reply reply = client.await(stream).expect(200);
+    return reply.fields.get("grpc-status") + " " + reply.fields.get("grpc-message");
+  }
+
+  @Test
+  void areTheClientsFault() throws Exception {
+    try (GrpcFixture server = server(GrpcOptions.builder());
+        FrameClient client = new FrameClient(server.server().port()).begin()) {
+      int stream = 1;
+      for (String method : methods()) {
+        if (!method.endsWith("ModelStreamInfer")) { // which tells it in a message
+          String status =
+              status(client, stream, method, GrpcFrames.message(MALFORMED), GrpcFrames.FIELDS);
+          assertTrue(status.startsWith("3 "), method + ": " + status);
+          stream += 2;
+        }
+      }
+      GrpcFrames.call(client, stream, "ServerLive", new byte[0]).expect(200);
+    }
+  }
+
+  @Test
+  void whoMayNotCallIsToldThat(@TempDir Path directory) throws Exception {
+    Path file = Files.writeString(directory.resolve("tokens"), "all-of-it\n");
+    AccessControl access = AccessControl.of(Restrictions.NONE, Optional.of(Tokens.open(file)));
+    try (GrpcFixture server = server(GrpcOptions.builder().access(access));
+        FrameClient client = new FrameClient(server.server().port()).begin()) {
+      int stream = 1;
+      for (String method : methods()) {
+        boolean open =
+            method.startsWith("grpc.health") || method.matches(".*/(Server|Model)(Live|Ready)");
+        String status =
+            status(client, stream, method, GrpcFrames.message(MALFORMED), GrpcFrames.FIELDS);
+        assertTrue(status.startsWith(open ? "3 " : "16 "), method + ": " + status);
+        stream += 2;
+      }
+    }
+  }
+
+  private static byte[] compressed(byte[] bytes) {
+    byte[] message = GrpcFrames.message(bytes);
+    message[0] = 1;
+    return message;
+  }
+
+  private static byte[] emptyMembers(int count) throws Exception {
+    ByteArrayOutputStream one = new ByteArrayOutputStream();
+    new GZIPOutputStream(one).close();
+    ByteArrayOutputStream all = new ByteArrayOutputStream();
+    for (int i = 0; i < count; i++) {
+      one.writeTo(all);
+    }
+    return all.toByteArray();
+  }
+
+  @Test
+  void whatDoesNotDecompressIsTheClientsFault() throws Exception {
+    String[] fields = {
+      "content-type", "application/grpc", "te", "trailers", "grpc-encoding", "gzip"
+    };
+    try (GrpcFixture server = server(GrpcOptions.builder());
+        FrameClient client = new FrameClient(server.server().port()).begin()) {
+      int stream = 1;
+      for (String method : List.of("ServerMetadata", "ModelInfer", "RepositoryModelLoad")) {
+        String path = InferenceService.NAME + "/" + method;
+        for (byte[] wrong : new byte[][] {{}, {1, 2, 3}, {0x1f, (byte) 0x8b, 8, 0, 0}}) {
+          String status = status(client, stream, path, compressed(wrong), fields);
+          assertTrue(status.startsWith("3 "), method + ": " + status);
+          stream += 2;
+        }
+      }
+      String status =
+          status(
+              client,
+              stream,
+              InferenceService.NAME + "/ServerMetadata",
+              compressed(emptyMembers(100_000)),
+              fields);
+      assertEquals("0 null", status);
+    }
+  }
+
+  @Test
+  void aBombIsRefused() throws Exception {
+    String[] fields = {
+      "content-type", "application/grpc", "te", "trailers", "grpc-encoding", "gzip"
+    };
+    ByteArrayOutputStream bomb = new ByteArrayOutputStream();
+    try (GZIPOutputStream gzip = new GZIPOutputStream(bomb)) {
+      gzip.write(new byte[] {10, (byte) 0x80, (byte) 0x80, (byte) 0x80, 32}); // a string of 64 MiB
+      gzip.write(new byte[64 << 20]);
+    }
+    GrpcLimits limits = GrpcFixture.limits(1 << 20, 8192, 100);
+    try (GrpcFixture server = server(GrpcOptions.builder().limits(limits));
+        FrameClient client = new FrameClient(server.server().port()).begin()) {
+      int stream = 1;
+      for (String method : List.of("ServerMetadata", "ModelMetadata", "ModelInfer")) {
+        String status =
+            status(
+                client,
+                stream,
+                InferenceService.NAME + "/" + method,
+                compressed(bomb.toByteArray()),
+                fields);
+        assertTrue(status.startsWith("8 "), method + ": " + status);
+        stream += 2;
+      }
+    }
+  }
+}
