@@ -8,6 +8,7 @@ import io.nereid.server.NereidServer;
 import io.nereid.server.ServerOptions;
 import io.nereid.server.StartTimes;
 import io.nereid.server.log.LogSettings;
+import io.nereid.server.shared.ServerFacts;
 import java.io.PrintWriter;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
@@ -71,6 +72,13 @@ final class ServeCommand implements Callable<Integer> {
 
   @Mixin private LogArguments logging;
 
+  @Option(
+      names = "--id",
+      paramLabel = "NAME",
+      defaultValue = ServerFacts.DEFAULT_NAME,
+      description = "What the server calls itself in its metadata; ${DEFAULT-VALUE} by default.")
+  private String id;
+
   /** Read by {@link Settings} before this command runs. */
   @Option(
       names = "--config",
@@ -112,6 +120,9 @@ final class ServeCommand implements Callable<Integer> {
           command.commandLine(),
           "expected --exit-timeout-secs of 0 or more, got " + exitTimeoutSeconds);
     }
+    if (id.isEmpty()) {
+      throw new ParameterException(command.commandLine(), "expected a name for --id, got none");
+    }
     CommandLine line = command.commandLine();
     try (LogSettings log = logging.install();
         StopSignal signal = new StopSignal(line.getOut(), line.getErr());
@@ -129,6 +140,7 @@ final class ServeCommand implements Callable<Integer> {
       Duration exitTimeout = Duration.ofSeconds(exitTimeoutSeconds);
       ServerOptions.Builder options =
           ServerOptions.builder()
+              .name(id)
               .repository(control.options(repository).listener(progress).build())
               .runtime(runtime.options())
               .http(http.options(exitTimeout, tls.options(), access.http()))

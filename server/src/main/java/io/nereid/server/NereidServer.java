@@ -41,6 +41,7 @@ public final class NereidServer implements AutoCloseable {
     this.clock = clock;
     state =
         ServerState.builder(nereid)
+            .name(options.name())
             .strictReadiness(options.strictReadiness())
             .loading()
             .allowClientShm(options.allowClientShm())

@@ -4,9 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.nereid.server.trace.TraceLevel;
+import io.nereid.server.trace.TraceOptions;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -77,21 +80,48 @@ class TritonFlagsTest {
   }
 
   @Test
-  void flagsThatTracedBeforeTraceConfigAreUnderstood() {
+  void flagsThatTracedBeforeTraceConfigStillDo() {
     SettingsRun run =
         new SettingsRun(
             Map.of(),
             "--trace-file=/tmp/t.json",
             "--trace-level=TIMESTAMPS",
+            "--trace-level=TENSORS",
             "--trace-rate=10",
             "--trace-count=5",
             "--trace-log-frequency=1",
-            "--metrics-config",
-            "summary_latencies=true",
-            "--model-config-name=small");
-    assertEquals(0, run.exitCode(), run.err());
-    assertEquals(7, run.err().lines().count(), run.err());
-    assertTrue(run.err().contains("--trace-file has no effect: it is now --trace-config"));
+            "--trace-config=count=7");
+    assertEquals("", run.err());
+    TraceOptions expected =
+        TraceOptions.builder()
+            .file("/tmp/t.json")
+            .levels(TraceLevel.TIMESTAMPS, TraceLevel.TENSORS)
+            .rate(10)
+            .count(7)
+            .logFrequency(1)
+            .build();
+    assertEquals(expected, run.mixin(TraceArguments.class).options());
+  }
+
+  @Test
+  void oneLevelOffIsEnough() {
+    SettingsRun run =
+        new SettingsRun(
+            Map.of(), "--trace-config", "level=OFF", "--trace-config", "level=TIMESTAMPS");
+    assertEquals(Set.of(), run.mixin(TraceArguments.class).options().levels());
+  }
+
+  @Test
+  void tensorsThatACollectorDoesNotGetAreWarnedAbout() {
+    SettingsRun run =
+        new SettingsRun(
+            Map.of(),
+            "--trace-config=level=TENSORS",
+            "--trace-config=level=TIMESTAMPS",
+            "--trace-config=mode=opentelemetry");
+    TraceOptions options = run.mixin(TraceArguments.class).options();
+    assertEquals(Set.of(TraceLevel.TIMESTAMPS), options.levels());
+    assertTrue(run.err().contains("warning: --trace-config level=TENSORS has no"), run.err());
   }
 
   @Test

@@ -102,7 +102,7 @@ final class InferCall extends ServerCall.Listener<IncomingRequest> implements Re
     }
     limit(incoming.request(), deadline);
     if (trace != null) {
-      trace.submitted(incoming.model());
+      trace.submitted(incoming.model(), incoming.request());
     }
     incoming.request().submit(this, paces.of(incoming.model()).isShort());
   }

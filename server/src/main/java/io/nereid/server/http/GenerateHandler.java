@@ -132,7 +132,7 @@ final class GenerateHandler {
     try {
       new GenerateParser(context, model, request, facts).parse(body);
       if (trace != null) {
-        trace.submitted(model);
+        trace.submitted(model, request);
       }
       return request;
     } catch (Throwable t) {

@@ -80,7 +80,7 @@ final class InferHandler {
   }
 
   private static InferResponse traced(Model model, InferRequest request, Trace trace) {
-    trace.submitted(model);
+    trace.submitted(model, request);
     InferResponse response = request.infer();
     trace.answered(response);
     return response;

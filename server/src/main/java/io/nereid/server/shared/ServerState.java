@@ -12,6 +12,7 @@ import java.util.Optional;
 /** One running server, as all its frontends see it. Make one with {@link #builder}. */
 public final class ServerState {
 
+  private final String name;
   private final Nereid nereid;
   private final ServerHealth health;
   private final SharedMemoryRegions sharedMemory;
@@ -21,6 +22,7 @@ public final class ServerState {
   private final Optional<AccessLog> accessLog;
 
   private ServerState(Builder builder) {
+    name = builder.name;
     nereid = builder.nereid;
     sharedMemory = new SharedMemoryRegions(builder.allowClientShm);
     cudaMemory = new CudaRegions(sharedMemory, nereid::pageLockPool);
@@ -33,6 +35,11 @@ public final class ServerState {
   /** For a runtime; it stays the caller's to close. */
   public static Builder builder(Nereid nereid) {
     return new Builder(nereid);
+  }
+
+  /** What the server calls itself to clients. */
+  public String name() {
+    return name;
   }
 
   /** The models. */
@@ -73,6 +80,7 @@ public final class ServerState {
   /** Builds a {@link ServerState}. */
   public static final class Builder {
     private final Nereid nereid;
+    private String name = ServerFacts.DEFAULT_NAME;
     private boolean strictReadiness = true;
     private boolean allowClientShm;
     private Tracing tracing = new Tracing(TraceOptions.builder().build());
@@ -82,6 +90,12 @@ public final class ServerState {
 
     private Builder(Nereid nereid) {
       this.nereid = nereid;
+    }
+
+    /** What the server calls itself to clients. */
+    public Builder name(String told) {
+      name = told;
+      return this;
     }
 
     /** Whether a model that is broken or still loading makes the server not ready. */
