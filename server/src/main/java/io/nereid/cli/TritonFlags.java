@@ -24,10 +24,7 @@ final class TritonFlags {
   private static final Map<String, String> REASONS = new LinkedHashMap<>();
 
   static {
-    REASONS.put("--strict-model-config", "it is now --disable-auto-complete-config");
-    REASONS.put("--model-load-retry-count", "a model that fails is not tried again by itself");
     REASONS.put("--model-load-gpu-limit", NO_GPU);
-    REASONS.put("--model-namespacing", "models have one name space");
     REASONS.put("--enable-peer-access", NO_GPU);
     REASONS.put("--http-thread-count", THREADS);
     REASONS.put("--http-header-forward-pattern", "headers do not become request parameters");
@@ -49,7 +46,6 @@ final class TritonFlags {
     REASONS.put("--vertex-ai-thread-count", CLOUD);
     REASONS.put("--vertex-ai-default-model", CLOUD);
     REASONS.put("--metrics-config", "there are histograms instead of summaries");
-    REASONS.put("--model-config-name", "a model has one configuration, config.pbtxt");
     REASONS.put("--backend-directory", IN_JAR);
     REASONS.put("--backend-config", "a model's own configuration has its backend's settings");
     REASONS.put("--repoagent-directory", "there are no repository agents");

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.nereid.RepositoryOptions;
 import io.nereid.server.trace.TraceLevel;
 import io.nereid.server.trace.TraceOptions;
 import java.nio.file.Files;
@@ -73,7 +74,8 @@ class TritonFlagsTest {
             "--min-supported-compute-capability=6.0",
             "--backend-config=onnxruntime,default-max-batch-size=8");
     assertEquals(0, run.exitCode(), run.err());
-    assertEquals(4, run.err().lines().count(), run.err());
+    assertEquals(3, run.err().lines().count(), run.err());
+    assertTrue(run.mixin(ControlArguments.class).options(null).build().autoComplete());
     assertEquals("[/models]", run.value("--model-repository"));
     assertEquals(1 << 20, run.mixin(RuntimeArguments.class).options().cacheByteLimit());
     assertEquals(268_435_456, run.mixin(RuntimeArguments.class).options().poolByteLimit());
@@ -122,6 +124,23 @@ class TritonFlagsTest {
     TraceOptions options = run.mixin(TraceArguments.class).options();
     assertEquals(Set.of(TraceLevel.TIMESTAMPS), options.levels());
     assertTrue(run.err().contains("warning: --trace-config level=TENSORS has no"), run.err());
+  }
+
+  @Test
+  void modelsAreFoundAndLoadedAsTheFlagsSay() {
+    SettingsRun run =
+        new SettingsRun(
+            Map.of(),
+            "--strict-model-config=true",
+            "--model-config-name=h100",
+            "--model-namespacing=true",
+            "--model-load-retry-count=3");
+    assertEquals("", run.err());
+    RepositoryOptions options = run.mixin(ControlArguments.class).options(null).build();
+    assertFalse(options.autoComplete());
+    assertEquals("h100", options.configName());
+    assertTrue(options.namespacing());
+    assertEquals(3, options.loadRetryCount());
   }
 
   @Test
