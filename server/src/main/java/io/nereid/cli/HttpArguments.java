@@ -94,6 +94,13 @@ final class HttpArguments {
           "How long a connection may wait for its next request; ${DEFAULT-VALUE} by default.")
   private long idleTimeoutSeconds;
 
+  @Option(
+      names = "--http-header-forward-pattern",
+      paramLabel = "REGEX",
+      description =
+          "Header fields in whose names this is found become parameters of inference requests.")
+  private String forwardPattern;
+
   InetAddress address() {
     return address;
   }
@@ -110,6 +117,8 @@ final class HttpArguments {
             .exitTimeout(exitTimeout)
             .access(access);
     tls.ifPresent(options::tls);
+    ForwardArgument.parse(command, "--http-header-forward-pattern", forwardPattern)
+        .ifPresent(options::forwarding);
     return allowed ? Optional.of(options.build()) : Optional.empty();
   }
 

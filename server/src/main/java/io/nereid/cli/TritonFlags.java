@@ -27,7 +27,6 @@ final class TritonFlags {
     REASONS.put("--model-load-gpu-limit", NO_GPU);
     REASONS.put("--enable-peer-access", NO_GPU);
     REASONS.put("--http-thread-count", THREADS);
-    REASONS.put("--http-header-forward-pattern", "headers do not become request parameters");
     REASONS.put("--reuse-http-port", "a port has one server");
     REASONS.put("--reuse-grpc-port", "a port has one server");
     REASONS.put("--grpc-infer-thread-count", "calls are served on as many threads as processors");
@@ -36,7 +35,6 @@ final class TritonFlags {
     REASONS.put("--grpc-http2-max-ping-strikes", "it is 2, and cannot be changed");
     REASONS.put("--grpc-infer-allocation-pool-size", "messages are not pooled by number");
     REASONS.put("--grpc-max-response-pool-size", "messages are not pooled by number");
-    REASONS.put("--grpc-header-forward-pattern", "headers do not become request parameters");
     REASONS.put("--allow-sagemaker", CLOUD);
     REASONS.put("--sagemaker-port", CLOUD);
     REASONS.put("--sagemaker-safe-port-range", CLOUD);

@@ -5,11 +5,17 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.nereid.RepositoryOptions;
+import io.nereid.server.access.AccessControl;
+import io.nereid.server.grpc.GrpcOptions;
+import io.nereid.server.http.HttpOptions;
+import io.nereid.server.shared.HeaderForwarding;
 import io.nereid.server.trace.TraceLevel;
 import io.nereid.server.trace.TraceOptions;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -144,6 +150,26 @@ class TritonFlagsTest {
   }
 
   @Test
+  void headerFieldsAreForwardedAsTheFlagsSay() {
+    SettingsRun run =
+        new SettingsRun(
+            Map.of(), "--http-header-forward-pattern=X_.*", "--grpc-header-forward-pattern", "^y$");
+    assertEquals("", run.err());
+    HeaderForwarding http =
+        run.mixin(HttpArguments.class)
+            .options(Duration.ZERO, Optional.empty(), AccessControl.OPEN)
+            .flatMap(HttpOptions::forwarding)
+            .orElseThrow();
+    assertTrue(http.matches("x_a") && !http.matches("y"));
+    HeaderForwarding grpc =
+        run.mixin(GrpcArguments.class)
+            .options(Optional.empty(), AccessControl.OPEN)
+            .flatMap(GrpcOptions::forwarding)
+            .orElseThrow();
+    assertTrue(grpc.matches("Y") && !grpc.matches("yy"));
+  }
+
+  @Test
   void theOlderFlagOfTheCacheIsTheSame() {
     SettingsRun run = new SettingsRun(Map.of(), "--response-cache-byte-size=5000");
     assertEquals(5000, run.mixin(RuntimeArguments.class).options().cacheByteLimit());
@@ -162,6 +188,8 @@ class TritonFlagsTest {
         "--cache-config=local,bytes=1 | expected --cache-config local,size=BYTES, got",
         "--pinned-memory-pool-byte-size=-1 | of 0 or more, got -1",
         "--response-cache-byte-size=-1 | of 0 or more, got -1",
+        "--http-header-forward-pattern=( | expression for --http-header-forward-pattern, got '('",
+        "--grpc-header-forward-pattern=[ | expression for --grpc-header-forward-pattern, got '['",
         "--no-such-flag=1 | Unknown option: '--no-such-flag=1'",
         "--cuda-memory-pool-bite-size=1 | Unknown option: '--cuda-memory-pool-bite-size=1'"
       })

@@ -1,6 +1,9 @@
 package io.nereid.server.http;
 
+import io.nereid.server.shared.HeaderForwarding;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
@@ -22,6 +25,7 @@ final class HeaderFields {
   private String tracestate;
   private String requestId;
   private Map<String, String> kept = Map.of();
+  private List<HeaderForwarding.Field> forwarded = List.of();
 
   /** Bytes of the body; {@link RequestHead#ABSENT} when it says nothing or is chunked. */
   long contentLength() {
@@ -79,6 +83,19 @@ final class HeaderFields {
       kept = new HashMap<>();
     }
     kept.merge(name, value, (one, other) -> one + "," + other);
+  }
+
+  /** Those that become parameters, in their order. */
+  List<HeaderForwarding.Field> forwarded() {
+    return forwarded;
+  }
+
+  /** Takes one that becomes a parameter. */
+  void forward(String name, String value) {
+    if (forwarded.isEmpty()) {
+      forwarded = new ArrayList<>();
+    }
+    forwarded.add(new HeaderForwarding.Field(name, value));
   }
 
   /** Takes one field; its name in whatever case. */

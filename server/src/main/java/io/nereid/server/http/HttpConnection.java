@@ -36,7 +36,7 @@ final class HttpConnection implements ServerConnection {
     input = new ConnectionInput(channel, Math.max(INPUT_BYTES, limits.headBytes()));
     guard = new ConnectionGuard(channel, input, limits);
     output = new ConnectionOutput(channel, guard);
-    kept = KeptFields.of(context.access().fieldNames());
+    kept = KeptFields.of(context.access().fieldNames(), context.forwarding());
     RequestHeadParser heads = new RequestHeadParser(input, limits.headBytes(), kept);
     BodyReader body = new BodyReader(input, limits, () -> output.write(ByteBuffer.wrap(CONTINUE)));
     exchange = new Exchange(context, channel, guard, heads, body, output);

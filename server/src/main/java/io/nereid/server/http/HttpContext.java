@@ -2,9 +2,11 @@ package io.nereid.server.http;
 
 import io.nereid.Nereid;
 import io.nereid.server.access.AccessControl;
+import io.nereid.server.shared.HeaderForwarding;
 import io.nereid.server.shared.ServerHealth;
 import io.nereid.server.shared.ServerState;
 import io.nereid.server.trace.Tracing;
+import java.util.Optional;
 
 /**
  * What all connections share.
@@ -14,13 +16,25 @@ import io.nereid.server.trace.Tracing;
  * @param watch all connections
  * @param access which requests may be made
  * @param heap what requests may hold of it
+ * @param forwarding which header fields become parameters; empty: none
  */
 record HttpContext(
     ServerState state,
     HttpLimits limits,
     ConnectionWatch watch,
     AccessControl access,
-    HeapBudget heap) {
+    HeapBudget heap,
+    Optional<HeaderForwarding> forwarding) {
+
+  /** Without header fields that become parameters. */
+  HttpContext(
+      ServerState state,
+      HttpLimits limits,
+      ConnectionWatch watch,
+      AccessControl access,
+      HeapBudget heap) {
+    this(state, limits, watch, access, heap, Optional.empty());
+  }
 
   Nereid nereid() {
     return state.nereid();

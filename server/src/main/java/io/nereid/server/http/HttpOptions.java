@@ -2,6 +2,7 @@ package io.nereid.server.http;
 
 import io.nereid.server.access.AccessControl;
 import io.nereid.server.shared.Durations;
+import io.nereid.server.shared.HeaderForwarding;
 import io.nereid.server.tls.TlsOptions;
 import java.net.InetAddress;
 import java.time.Duration;
@@ -16,6 +17,7 @@ import java.util.Optional;
  * @param limits what clients may ask of it
  * @param exitTimeout how long requests that have begun may take when the server stops
  * @param access which requests may be made
+ * @param forwarding which header fields become parameters; empty: none
  * @param tls how connections are encrypted; empty: they are not
  */
 public record HttpOptions(
@@ -24,6 +26,7 @@ public record HttpOptions(
     HttpLimits limits,
     Duration exitTimeout,
     AccessControl access,
+    Optional<HeaderForwarding> forwarding,
     Optional<TlsOptions> tls) {
 
   /** Checks the values. */
@@ -31,6 +34,7 @@ public record HttpOptions(
     Objects.requireNonNull(address);
     Objects.requireNonNull(limits);
     Objects.requireNonNull(access);
+    Objects.requireNonNull(forwarding);
     Objects.requireNonNull(tls);
     if (port < 0 || port > 65_535) {
       throw new IllegalArgumentException("port must be 0 to 65535, got " + port);
@@ -53,6 +57,7 @@ public record HttpOptions(
     private HttpLimits limits = HttpLimits.DEFAULT;
     private Duration exitTimeout = Duration.ofSeconds(30);
     private AccessControl access = AccessControl.OPEN;
+    private Optional<HeaderForwarding> forwarding = Optional.empty();
     private Optional<TlsOptions> tls = Optional.empty();
 
     private Builder() {}
@@ -87,6 +92,12 @@ public record HttpOptions(
       return this;
     }
 
+    /** Which header fields become parameters; none by default. */
+    public Builder forwarding(HeaderForwarding fields) {
+      forwarding = Optional.of(fields);
+      return this;
+    }
+
     /** How connections are encrypted; they are not by default. */
     public Builder tls(TlsOptions options) {
       tls = Optional.of(options);
@@ -95,7 +106,7 @@ public record HttpOptions(
 
     /** The finished value. */
     public HttpOptions build() {
-      return new HttpOptions(address, port, limits, exitTimeout, access, tls);
+      return new HttpOptions(address, port, limits, exitTimeout, access, forwarding, tls);
     }
   }
 }

@@ -35,7 +35,12 @@ public final class HttpServer {
     ConnectionWatch watch = new ConnectionWatch();
     HttpContext context =
         new HttpContext(
-            state, options.limits(), watch, options.access(), HeapBudget.ofThisProcess());
+            state,
+            options.limits(),
+            watch,
+            options.access(),
+            HeapBudget.ofThisProcess(),
+            options.forwarding());
     AcceptedChannels channels = new AcceptedChannels();
     WebServer server =
         WebServer.builder()

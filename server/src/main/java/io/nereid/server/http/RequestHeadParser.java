@@ -280,9 +280,16 @@ final class RequestHeadParser implements HeadSource {
     if (HeaderFields.isKnown(bytes, from, colon - from)) {
       fields.add(bytes, from, colon - from, ascii(bytes, valueFrom, valueTo));
     }
-    String name = kept == null ? null : kept.find(bytes, from, colon - from);
+    if (kept == null) {
+      return;
+    }
+    String name = kept.find(bytes, from, colon - from);
     if (name != null) {
       fields.keep(name, ascii(bytes, valueFrom, valueTo));
+    }
+    String parameter = kept.findForwarded(bytes, from, colon - from);
+    if (parameter != null) {
+      fields.forward(parameter, ascii(bytes, valueFrom, valueTo));
     }
   }
 

@@ -57,9 +57,16 @@ final class StreamHead implements HeadSource {
     if (HeaderFields.isKnown(nameBytes, 0, nameBytes.length)) {
       fields.add(nameBytes, 0, nameBytes.length, stripped);
     }
-    String keptName = kept == null ? null : kept.find(nameBytes, 0, nameBytes.length);
+    if (kept == null) {
+      return;
+    }
+    String keptName = kept.find(nameBytes, 0, nameBytes.length);
     if (keptName != null) {
       fields.keep(keptName, stripped);
+    }
+    String parameter = kept.findForwarded(nameBytes, 0, nameBytes.length);
+    if (parameter != null) {
+      fields.forward(parameter, stripped);
     }
   }
 
