@@ -8,12 +8,15 @@ import io.nereid.server.NereidServer;
 import io.nereid.server.ServerOptions;
 import io.nereid.server.StartTimes;
 import io.nereid.server.log.LogSettings;
+import io.nereid.server.metrics.MetricsConfig;
+import io.nereid.server.metrics.MetricsOptions;
 import io.nereid.server.shared.ServerFacts;
 import java.io.PrintWriter;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -137,12 +140,15 @@ final class ServeCommand implements Callable<Integer> {
   private NereidServer start(LogSettings log) {
     tensorrt.apply();
     try (LoadProgress progress = new LoadProgress()) {
+      Optional<MetricsOptions> told = metrics.options(http.address());
+      boolean quantiles =
+          told.map(MetricsOptions::config).filter(MetricsConfig::summaries).isPresent();
       Duration exitTimeout = Duration.ofSeconds(exitTimeoutSeconds);
       ServerOptions.Builder options =
           ServerOptions.builder()
               .name(id)
               .repository(control.options(repository).listener(progress).build())
-              .runtime(runtime.options())
+              .runtime(runtime.options(quantiles))
               .http(http.options(exitTimeout, tls.options(), access.http()))
               .grpc(grpc.options(tls.options(), access.grpc()))
               .exitTimeout(exitTimeout)
@@ -151,7 +157,7 @@ final class ServeCommand implements Callable<Integer> {
               .strictReadiness(strictReadiness)
               .allowClientShm(access.allowClientShm())
               .log(log);
-      metrics.options(http.address()).ifPresent(options::metrics);
+      told.ifPresent(options::metrics);
       logging.accessLog(log).ifPresent(options::accessLog);
       return NereidServer.start(options.build());
     }

@@ -43,7 +43,6 @@ final class TritonFlags {
     REASONS.put("--vertex-ai-port", CLOUD);
     REASONS.put("--vertex-ai-thread-count", CLOUD);
     REASONS.put("--vertex-ai-default-model", CLOUD);
-    REASONS.put("--metrics-config", "there are histograms instead of summaries");
     REASONS.put("--backend-directory", IN_JAR);
     REASONS.put("--backend-config", "a model's own configuration has its backend's settings");
     REASONS.put("--repoagent-directory", "there are no repository agents");

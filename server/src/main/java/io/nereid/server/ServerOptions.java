@@ -59,6 +59,9 @@ public record ServerOptions(
     Objects.requireNonNull(metrics);
     Objects.requireNonNull(log);
     Objects.requireNonNull(accessLog);
+    if (metrics.isPresent() && metrics.get().config().summaries() && !runtime.stageHistograms()) {
+      throw new IllegalArgumentException("summaries of latencies need a runtime's stageHistograms");
+    }
     if (exitTimeout.isNegative()) {
       throw new IllegalArgumentException("exitTimeout must not be negative, got " + exitTimeout);
     }

@@ -1,6 +1,7 @@
 package io.nereid.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.grpc.CallOptions;
@@ -60,11 +61,18 @@ class TritonServeTest {
   }
 
   @Test
-  void theServerIsNamedByTheLastId() throws Exception {
+  void namesAndSummariesAreThoseOfTheFlags() throws Exception {
     Process process =
         ServeProcess.start(
             Main.class.getName(),
-            ServeProcess.arguments("--id", "first", "--model-control-mode=explicit", "--id=lab 7"));
+            ServeProcess.arguments(
+                "--id=first",
+                "--model-control-mode=explicit",
+                "--load-model=identity_fp32",
+                "--metrics-config=summary_latencies=true",
+                "--metrics-config",
+                "summary_quantiles=0.75:0.05",
+                "--id=lab 7"));
     try (BufferedReader printed = process.inputReader();
         HttpClient client = HttpClient.newHttpClient()) {
       String screen = awaitReady(printed);
@@ -85,7 +93,13 @@ class TritonServeTest {
       } finally {
         channel.shutdownNow();
       }
-      assertTrue(!screen.contains("--id"), screen);
+      String metrics = get(client, address(screen, "metrics").split("/")[0], "/metrics");
+      assertTrue(
+          metrics.contains(
+              "nv_inference_compute_infer_summary_us{model=\"identity_fp32\","
+                  + "version=\"1\",quantile=\"0.75\"} NaN"),
+          metrics);
+      assertFalse(screen.contains("warning"), screen);
     } finally {
       process.destroyForcibly();
     }
