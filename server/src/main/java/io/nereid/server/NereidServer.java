@@ -9,6 +9,7 @@ import io.nereid.server.grpc.GrpcServer;
 import io.nereid.server.http.HttpServer;
 import io.nereid.server.log.AccessLog;
 import io.nereid.server.metrics.MetricsServer;
+import io.nereid.server.shared.LoadReport;
 import io.nereid.server.shared.ServerState;
 import io.nereid.server.trace.Tracing;
 import java.time.Duration;
@@ -46,6 +47,7 @@ public final class NereidServer implements AutoCloseable {
             .loading()
             .allowClientShm(options.allowClientShm())
             .tracing(new Tracing(options.trace()))
+            .load(options.metrics().map(told -> new LoadReport(nereid, told.interval())))
             .log(options.log())
             .accessLog(options.accessLog())
             .build();

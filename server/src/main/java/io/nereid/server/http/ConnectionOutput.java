@@ -33,6 +33,7 @@ class ConnectionOutput {
   void begin() {
     begun = false;
     head.requestId(null);
+    head.load(null, null);
   }
 
   /** The reply tells the client's name for the request; null: there is none. */

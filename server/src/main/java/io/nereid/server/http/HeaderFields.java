@@ -24,6 +24,7 @@ final class HeaderFields {
   private String traceparent;
   private String tracestate;
   private String requestId;
+  private String loadFormat;
   private Map<String, String> kept = Map.of();
   private List<HeaderForwarding.Field> forwarded = List.of();
 
@@ -65,6 +66,11 @@ final class HeaderFields {
   /** The value of X-Request-Id; null when it is absent, or not fit to be sent back. */
   String requestId() {
     return requestId;
+  }
+
+  /** In which format the reply is to tell the server's load; null when it is not to. */
+  String loadFormat() {
+    return loadFormat;
   }
 
   /** Whether the connection ends with this request, as the client sees it. */
@@ -149,6 +155,11 @@ final class HeaderFields {
           transferEncoding(value);
         }
       }
+      case 28 -> {
+        if (is(bytes, name, "endpoint-load-metrics-format")) {
+          loadFormat = value;
+        }
+      }
       case 31 -> {
         if (is(bytes, name, "inference-header-content-length")) {
           inferenceHeader(value);
@@ -168,7 +179,7 @@ final class HeaderFields {
   static boolean isKnown(byte[] bytes, int name, int nameLength) {
     return switch (nameLength) {
       case 12 -> (bytes[name] | 0x20) == 'x'; // content-type is as long, and frequent
-      case 4, 6, 10, 11, 14, 15, 16, 17, 31 -> true;
+      case 4, 6, 10, 11, 14, 15, 16, 17, 28, 31 -> true;
       default -> false;
     };
   }

@@ -1,5 +1,6 @@
 package io.nereid.server.http;
 
+import io.nereid.server.shared.LoadReport;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.time.ZoneOffset;
@@ -18,6 +19,7 @@ final class ResponseHead {
   private static final byte[] CHUNKED = ascii("Transfer-Encoding: chunked\r\n");
   private static final byte[] LENGTH = ascii("Content-Length: ");
   private static final byte[] REQUEST_ID = ascii("X-Request-Id: ");
+  private static final byte[] LOAD = ascii("endpoint-load-metrics: ");
   private static final byte[] CLOSE = ascii("Connection: close\r\n");
   private static final byte[] LINE_END = ascii("\r\n");
 
@@ -30,6 +32,8 @@ final class ResponseHead {
   private Status status = Status.OK;
   private long contentLength;
   private String requestId; // null: the client has none
+  private LoadReport load; // null: nobody asked for it
+  private String loadFormat;
 
   byte[] bytes() {
     return bytes;
@@ -52,6 +56,12 @@ final class ResponseHead {
   /** What the client calls the request that is answered next; null: nothing. */
   void requestId(String id) {
     requestId = id;
+  }
+
+  /** Tells the load in a format; {@code report} is null where nobody asked for it. */
+  void load(LoadReport report, String format) {
+    load = report;
+    loadFormat = format;
   }
 
   /**
@@ -80,6 +90,7 @@ final class ResponseHead {
       put(ascii(RETRY_AFTER));
     }
     putRequestId();
+    putLoad();
     if (!more.isEmpty()) {
       put(ascii(more));
     }
@@ -97,6 +108,15 @@ final class ResponseHead {
     }
   }
 
+  private void putLoad() {
+    String report = load == null ? null : load.in(loadFormat);
+    if (report != null) {
+      put(LOAD);
+      put(ascii(report));
+      put(LINE_END);
+    }
+  }
+
   /** Writes the head of a reply of events, whose length is not known: it is added to. */
   void writeEventStream(boolean chunked, boolean close) {
     status = Status.OK;
@@ -109,6 +129,7 @@ final class ResponseHead {
       put(CHUNKED);
     }
     putRequestId();
+    putLoad();
     if (close) {
       put(CLOSE);
     }

@@ -18,6 +18,7 @@ public final class ServerState {
   private final SharedMemoryRegions sharedMemory;
   private final CudaRegions cudaMemory;
   private final Tracing tracing;
+  private final Optional<LoadReport> load;
   private final Optional<LogSettings> log;
   private final Optional<AccessLog> accessLog;
 
@@ -27,6 +28,7 @@ public final class ServerState {
     sharedMemory = new SharedMemoryRegions(builder.allowClientShm);
     cudaMemory = new CudaRegions(sharedMemory, nereid::pageLockPool);
     tracing = builder.tracing;
+    load = builder.load;
     log = builder.log;
     accessLog = builder.accessLog;
     health = new ServerHealth(nereid, builder.strictReadiness, builder.loading);
@@ -67,6 +69,11 @@ public final class ServerState {
     return tracing;
   }
 
+  /** How loaded it is, where clients are told. */
+  public Optional<LoadReport> load() {
+    return load;
+  }
+
   /** The log, as far as it is the server's. */
   public Optional<LogSettings> log() {
     return log;
@@ -84,6 +91,7 @@ public final class ServerState {
     private boolean strictReadiness = true;
     private boolean allowClientShm;
     private Tracing tracing = new Tracing(TraceOptions.builder().build());
+    private Optional<LoadReport> load = Optional.empty();
     private Optional<LogSettings> log = Optional.empty();
     private Optional<AccessLog> accessLog = Optional.empty();
     private boolean loading;
@@ -113,6 +121,12 @@ public final class ServerState {
     /** Which requests are traced: none by default; it stays the caller's to close. */
     public Builder tracing(Tracing traces) {
       tracing = traces;
+      return this;
+    }
+
+    /** How loaded the server is; by default clients are not told. */
+    public Builder load(Optional<LoadReport> report) {
+      load = report;
       return this;
     }
 
