@@ -72,7 +72,7 @@ Model::Model(Runtime& runtime, ModelConfig config, std::unique_ptr<ModelSource> 
       cache_version_(CacheVersion(config_.version)),
       source_(std::move(source)),
       backend_(source_ == nullptr ? nrd_backend{} : source_->backend()),
-      stats_(config_.instance_count, config_.max_batch_size),
+      stats_(config_.instance_count, config_.max_batch_size, runtime.stage_histograms()),
       pool_account_(runtime.pool().accounts().Open()) {}
 
 Status Model::Load(Runtime& runtime, const nrd_model_options& options,

@@ -23,6 +23,7 @@ Runtime::Runtime(const nrd_runtime_options& options)
                  : std::make_unique<ResponseCache>(options.cache_byte_limit)),
       completion_(options.complete, options.complete_context),
       responder_{.respond = options.respond, .context = options.respond_context},
+      stage_histograms_((options.flags & NRD_RUNTIME_STAGE_HISTOGRAMS) != 0),
       log_(options.log),
       log_context_(options.log_context) {
   live_runtimes.fetch_add(1, std::memory_order_relaxed);

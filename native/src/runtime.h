@@ -30,6 +30,8 @@ class Runtime {
   Completion& completion() { return completion_; }
   [[nodiscard]] const Responder& responder() const { return responder_; }
   Timer& timer() { return timer_; }
+  // Whether models keep histograms of the stages of their requests.
+  [[nodiscard]] bool stage_histograms() const { return stage_histograms_; }
 
   void CountModel(int64_t change);
   // Those that no model has taken over.
@@ -45,6 +47,7 @@ class Runtime {
   Completion completion_;
   const Responder responder_;
   Timer timer_;
+  const bool stage_histograms_;
   const nrd_log_fn log_;
   void* const log_context_;
   std::atomic<int64_t> models_{0};

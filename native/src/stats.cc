@@ -42,6 +42,19 @@ struct ModelStats::BatchDurations {
   std::atomic<uint64_t> compute_output_ns{0};
 };
 
+// Of the requests that an instance answered.
+struct ModelStats::ComputeStages {
+  Histogram input;
+  Histogram infer;
+  Histogram output;
+};
+
+// Of lookups in the response cache.
+struct ModelStats::CacheStages {
+  Histogram hit;
+  Histogram miss;
+};
+
 // What the holder of one instance writes, and nobody else.
 struct alignas(64) ModelStats::InstanceShard {
   std::atomic<uint64_t> last_inference_ms{0};
@@ -55,6 +68,7 @@ struct alignas(64) ModelStats::InstanceShard {
   std::atomic<uint64_t> compute_infer_ns{0};
   std::atomic<uint64_t> compute_output_ns{0};
   std::unique_ptr<BatchDurations[]> batches;  // by batch size
+  std::unique_ptr<ComputeStages> stages;      // nullptr: not kept
   Histogram queue;
   Histogram compute;
   Histogram total;
@@ -82,17 +96,25 @@ struct alignas(64) ModelStats::SharedShard {
   Duration cache_miss;
   std::atomic<uint64_t> hit_total_ns{0};
   std::atomic<uint64_t> hit_queue_ns{0};
+  std::unique_ptr<CacheStages> stages;  // nullptr: not kept
   Histogram queue;
   Histogram total;
 };
 
-ModelStats::ModelStats(uint32_t instance_count, int64_t max_batch_size)
+ModelStats::ModelStats(uint32_t instance_count, int64_t max_batch_size, bool stages)
     : instance_count_(instance_count),
       dense_batch_count_(DenseBatchCount(max_batch_size)),
+      stages_(stages),
       instances_(new InstanceShard[instance_count]),
       shared_(new SharedShard) {
   for (uint32_t i = 0; i < instance_count_; ++i) {
     instances_[i].batches.reset(new BatchDurations[dense_batch_count_]);
+    if (stages) {
+      instances_[i].stages = std::make_unique<ComputeStages>();
+    }
+  }
+  if (stages) {
+    shared_->stages = std::make_unique<CacheStages>();
   }
 }
 
@@ -134,6 +156,11 @@ void ModelStats::RecordSuccess(uint32_t instance, const RequestTimes& times) {
   shard.compute.RecordSingleWriter(times.compute_input_ns + times.compute_infer_ns +
                                    times.compute_output_ns);
   shard.total.RecordSingleWriter(times.total_ns);
+  if (shard.stages != nullptr) [[unlikely]] {
+    shard.stages->input.RecordSingleWriter(times.compute_input_ns);
+    shard.stages->infer.RecordSingleWriter(times.compute_infer_ns);
+    shard.stages->output.RecordSingleWriter(times.compute_output_ns);
+  }
 }
 
 void ModelStats::RecordFail(FailReason reason, uint64_t total_ns) {
@@ -148,9 +175,17 @@ void ModelStats::RecordCacheHit(const RequestTimes& times, uint64_t cache_hit_ns
   AddShared(&shared_->hit_queue_ns, times.queue_ns);
   shared_->queue.RecordShared(times.queue_ns);
   shared_->total.RecordShared(times.total_ns);
+  if (shared_->stages != nullptr) [[unlikely]] {
+    shared_->stages->hit.RecordShared(cache_hit_ns);
+  }
 }
 
-void ModelStats::RecordCacheMiss(uint64_t cache_miss_ns) { shared_->cache_miss.Add(cache_miss_ns); }
+void ModelStats::RecordCacheMiss(uint64_t cache_miss_ns) {
+  shared_->cache_miss.Add(cache_miss_ns);
+  if (shared_->stages != nullptr) [[unlikely]] {
+    shared_->stages->miss.RecordShared(cache_miss_ns);
+  }
+}
 
 void ModelStats::Read(nrd_model_stats* stats_out) const {
   nrd_model_stats stats{};
@@ -223,6 +258,15 @@ Status ModelStats::ReadHistogram(uint32_t which, uint64_t* counts_out, uint32_t 
       (instances_[i].*histogram).AddTo(counts.data());
     }
   };
+  const auto add_stages = [&](Histogram ComputeStages::*histogram) {
+    for (uint32_t i = 0; i < instance_count_; ++i) {
+      (instances_[i].stages.get()->*histogram).AddTo(counts.data());
+    }
+  };
+  if (!stages_ && which >= NRD_HISTOGRAM_COMPUTE_INPUT && which <= NRD_HISTOGRAM_CACHE_MISS) {
+    return Status(NRD_FAILED_PRECONDITION,
+                  "the runtime was created without NRD_RUNTIME_STAGE_HISTOGRAMS");
+  }
   switch (which) {
     case NRD_HISTOGRAM_QUEUE:
       add_instances(&InstanceShard::queue);
@@ -234,6 +278,21 @@ Status ModelStats::ReadHistogram(uint32_t which, uint64_t* counts_out, uint32_t 
     case NRD_HISTOGRAM_TOTAL:
       add_instances(&InstanceShard::total);
       shared_->total.AddTo(counts.data());
+      break;
+    case NRD_HISTOGRAM_COMPUTE_INPUT:
+      add_stages(&ComputeStages::input);
+      break;
+    case NRD_HISTOGRAM_COMPUTE_INFER:
+      add_stages(&ComputeStages::infer);
+      break;
+    case NRD_HISTOGRAM_COMPUTE_OUTPUT:
+      add_stages(&ComputeStages::output);
+      break;
+    case NRD_HISTOGRAM_CACHE_HIT:
+      shared_->stages->hit.AddTo(counts.data());
+      break;
+    case NRD_HISTOGRAM_CACHE_MISS:
+      shared_->stages->miss.AddTo(counts.data());
       break;
     default:
       return Status::InvalidArgument("there is no histogram " + std::to_string(which));

@@ -31,7 +31,8 @@ class ModelStats {
   // Larger batch sizes share a map under a mutex.
   static constexpr uint64_t kMaxDenseBatchSize = 1024;
 
-  ModelStats(uint32_t instance_count, int64_t max_batch_size);
+  // `stages`: whether the histograms from NRD_HISTOGRAM_COMPUTE_INPUT on are kept.
+  ModelStats(uint32_t instance_count, int64_t max_batch_size, bool stages);
   ~ModelStats();
   ModelStats(const ModelStats&) = delete;
   ModelStats& operator=(const ModelStats&) = delete;
@@ -68,17 +69,20 @@ class ModelStats {
 
   // `which` is an NRD_HISTOGRAM_*. Writes min(capacity, Histogram::bucket_count()) counts. Queue
   // and compute hold what RecordSuccess saw (compute: input, infer and output together); queue and
-  // total hold cache hits too.
+  // total hold cache hits too. NRD_FAILED_PRECONDITION: those of stages are not kept.
   Status ReadHistogram(uint32_t which, uint64_t* counts_out, uint32_t capacity) const;
 
  private:
   struct Duration;
   struct BatchDurations;
+  struct ComputeStages;
+  struct CacheStages;
   struct InstanceShard;
   struct SharedShard;
 
   const uint32_t instance_count_;
   const uint32_t dense_batch_count_;
+  const bool stages_;
   std::unique_ptr<InstanceShard[]> instances_;
   std::unique_ptr<SharedShard> shared_;
 

@@ -42,7 +42,7 @@ uint64_t NowMs() {
 }  // namespace
 
 TEST_CASE("statistics: nothing happened yet") {
-  const ModelStats stats(3, 8);
+  const ModelStats stats(3, 8, false);
   nrd_model_stats read{};
   read.pending_count = 5;
   read.executing_count = 6;
@@ -57,7 +57,7 @@ TEST_CASE("statistics: nothing happened yet") {
 }
 
 TEST_CASE("statistics: executions count batches and rows, successes count requests") {
-  ModelStats stats(2, 8);
+  ModelStats stats(2, 8, false);
   const uint64_t before_ms = NowMs();
   // A batch of 1 + 3 rows, and one of 2 rows on the other instance, inline.
   stats.RecordExecution(0, 4, 4, 10, 100, 20, false);
@@ -82,7 +82,7 @@ TEST_CASE("statistics: executions count batches and rows, successes count reques
 }
 
 TEST_CASE("statistics: cache hits are successes without compute") {
-  ModelStats stats(1, 8);
+  ModelStats stats(1, 8, false);
   stats.RecordExecution(0, 1, 1, 1, 2, 3, false);
   stats.RecordSuccess(0, {4, 1, 2, 3, 10});
   stats.RecordCacheMiss(30);
@@ -99,13 +99,13 @@ TEST_CASE("statistics: cache hits are successes without compute") {
   CHECK(read.inference_count == 1);
   CHECK(read.execution_count == 1);
 
-  ModelStats only_hits(1, 8);
+  ModelStats only_hits(1, 8, false);
   only_hits.RecordCacheHit({}, 1);
   CHECK(StatsOf(only_hits).last_inference_ms > 0);
 }
 
 TEST_CASE("statistics: failures by reason") {
-  ModelStats stats(1, 0);
+  ModelStats stats(1, 0, false);
   stats.RecordFail(FailReason::kRejected, 1);
   stats.RecordFail(FailReason::kCancelled, 2);
   stats.RecordFail(FailReason::kCancelled, 3);
@@ -122,7 +122,7 @@ TEST_CASE("statistics: failures by reason") {
 }
 
 TEST_CASE("statistics: batch sizes ascend, dense and sparse ones, over all instances") {
-  ModelStats stats(2, 5000);
+  ModelStats stats(2, 5000, false);
   stats.RecordExecution(0, 4000, 4000, 1, 2, 3, false);
   stats.RecordExecution(1, 1025, 1025, 1, 2, 3, false);
   stats.RecordExecution(1, 4000, 4000, 10, 20, 30, false);
@@ -148,7 +148,7 @@ TEST_CASE("statistics: batch sizes ascend, dense and sparse ones, over all insta
 }
 
 TEST_CASE("statistics: histograms of queue, compute and total") {
-  ModelStats stats(2, 1);
+  ModelStats stats(2, 1, false);
   stats.RecordSuccess(0, {5, 1, 2, 3, 11});
   stats.RecordSuccess(1, {5, 2, 2, 2, 12});
   stats.RecordCacheHit({5, 0, 0, 0, 13}, 1);
@@ -165,12 +165,12 @@ TEST_CASE("statistics: histograms of queue, compute and total") {
   CHECK(stats.ReadHistogram(NRD_HISTOGRAM_QUEUE, few, 2).ok());
   CHECK(few[1] == 0);
   CHECK(few[2] == 9);
-  CHECK(stats.ReadHistogram(3, few, 3).code() == NRD_INVALID_ARGUMENT);
+  CHECK(stats.ReadHistogram(99, few, 3).code() == NRD_INVALID_ARGUMENT);
 }
 
 TEST_CASE("statistics: writers per instance, others on the side, a reader all the while") {
   constexpr uint64_t kRounds = 5000;
-  ModelStats stats(2, 4);
+  ModelStats stats(2, 4, false);
   std::atomic<bool> is_done{false};
   std::vector<std::thread> writers;
   for (uint32_t instance = 0; instance < 2; ++instance) {
@@ -219,6 +219,35 @@ TEST_CASE("statistics: writers per instance, others on the side, a reader all th
     executions += batch.compute_infer.count;
   }
   CHECK(executions == 2 * kRounds);
+}
+
+TEST_CASE("statistics: the stages of requests have histograms where they are wanted") {
+  ModelStats stats(2, 8, true);
+  const RequestTimes times{.queue_ns = 1,
+                           .compute_input_ns = 2,
+                           .compute_infer_ns = 3,
+                           .compute_output_ns = 4,
+                           .total_ns = 10};
+  stats.RecordSuccess(0, times);
+  stats.RecordSuccess(1, times);
+  stats.RecordCacheHit({.total_ns = 9}, 5);
+  stats.RecordCacheMiss(6);
+  CHECK(HistogramOf(stats, NRD_HISTOGRAM_COMPUTE_INPUT)[2] == 2);
+  CHECK(HistogramOf(stats, NRD_HISTOGRAM_COMPUTE_INFER)[3] == 2);
+  CHECK(HistogramOf(stats, NRD_HISTOGRAM_COMPUTE_OUTPUT)[4] == 2);
+  CHECK(HistogramOf(stats, NRD_HISTOGRAM_CACHE_HIT)[5] == 1);
+  CHECK(HistogramOf(stats, NRD_HISTOGRAM_CACHE_MISS)[6] == 1);
+}
+
+TEST_CASE("statistics: else they have none") {
+  ModelStats stats(1, 8, false);
+  stats.RecordSuccess(0, {.total_ns = 1});
+  stats.RecordCacheHit({.total_ns = 1}, 1);
+  stats.RecordCacheMiss(1);
+  uint64_t count = 0;
+  for (uint32_t which = NRD_HISTOGRAM_COMPUTE_INPUT; which <= NRD_HISTOGRAM_CACHE_MISS; ++which) {
+    CHECK(stats.ReadHistogram(which, &count, 1).code() == NRD_FAILED_PRECONDITION);
+  }
 }
 
 }  // namespace nereid

@@ -121,7 +121,7 @@ TEST_CASE("bench: hash and cache" * doctest::skip()) {
 
 TEST_CASE("bench: statistics" * doctest::skip()) {
   constexpr uint64_t kCalls = 4'000'000;
-  ModelStats stats(2, 8);
+  ModelStats stats(2, 8, false);
   const double execution_ns = NsPerCall(2, kCalls, [&](uint32_t thread, uint64_t i) {
     stats.RecordExecution(thread, 1, i % 8 + 1, i % 100, i % 1000, i % 100, true);
   });

@@ -195,9 +195,13 @@ typedef void (*nrd_respond_fn)(void* context, uint64_t tag, nrd_tensor* outputs,
 /* level: 0 error, 1 warning, 2 info, 3 verbose. */
 typedef void (*nrd_log_fn)(void* context, int32_t level, const char* message, uint64_t size);
 
+/* flags of nrd_runtime_options. STAGE_HISTOGRAMS: keeps those of NRD_HISTOGRAM_COMPUTE_INPUT to
+ * _CACHE_MISS, which costs each request a few counters more. */
+enum { NRD_RUNTIME_STAGE_HISTOGRAMS = 1 };
+
 typedef struct nrd_runtime_options {
   uint32_t struct_size;
-  uint32_t flags;            /* none defined: 0 */
+  uint32_t flags;            /* NRD_RUNTIME_* */
   uint64_t pool_byte_limit;  /* cap on pool memory; 0: 4 GiB */
   uint64_t pool_chunk_bytes; /* smallest unit asked from the allocator; 0: 8 MiB */
   uint64_t cache_byte_limit; /* response cache; 0: no cache */
@@ -668,7 +672,18 @@ typedef struct nrd_memory_stats {
 NRD_ASSERT_SIZE(nrd_memory_stats, 32);
 NRD_API void nrd_model_memory_read(nrd_model* model, nrd_memory_stats* stats_out);
 
-enum { NRD_HISTOGRAM_QUEUE = 0, NRD_HISTOGRAM_COMPUTE = 1, NRD_HISTOGRAM_TOTAL = 2 };
+/* From COMPUTE_INPUT on only with NRD_RUNTIME_STAGE_HISTOGRAMS. COMPUTE is the sum of its stages.
+ */
+enum {
+  NRD_HISTOGRAM_QUEUE = 0,
+  NRD_HISTOGRAM_COMPUTE = 1,
+  NRD_HISTOGRAM_TOTAL = 2,
+  NRD_HISTOGRAM_COMPUTE_INPUT = 3,
+  NRD_HISTOGRAM_COMPUTE_INFER = 4,
+  NRD_HISTOGRAM_COMPUTE_OUTPUT = 5,
+  NRD_HISTOGRAM_CACHE_HIT = 6,
+  NRD_HISTOGRAM_CACHE_MISS = 7
+};
 
 /* Counts per bucket; the same buckets for every histogram of every model, so they can be added.
  * Bucket i holds durations up to and including nrd_histogram_bucket_ns(i). */

@@ -2,7 +2,7 @@ package io.nereid;
 
 import java.lang.foreign.MemorySegment;
 
-/** Of outputs that were written into the memory of a GPU: they have a type and a shape alone. */
+/** Of inputs and outputs in the memory of a GPU: they have a type and a shape alone. */
 final class DeviceOwner extends TensorOwner {
 
   static final DeviceOwner INSTANCE = new DeviceOwner();
@@ -14,6 +14,7 @@ final class DeviceOwner extends TensorOwner {
 
   @Override
   MemorySegment memory() {
-    throw new IllegalStateException("the output is on a GPU, where its request wanted it");
+    throw new IllegalStateException(
+        "the tensor is on a GPU, where its request has it or wanted it");
   }
 }

@@ -23,7 +23,7 @@ public record Ensemble(List<Step> steps) {
   /**
    * A model in the graph.
    *
-   * @param model its name
+   * @param model its name, or its directory where {@link RepositoryOptions#namespacing} says so
    * @param version its version; empty: the highest that takes requests
    * @param inputs for each of the model's inputs, the ensemble's tensor that it is given
    * @param outputs for each of the model's outputs that is used, the tensor that it becomes

@@ -39,25 +39,28 @@ final class EnsembleGraph {
     }
     loading.lock();
     try {
-      checkAcyclic(model.name(), origin.ensemble().get());
+      checkAcyclic(model, origin.ensemble().get());
       model.publish(origin, loader.load(origin));
     } finally {
       loading.unlock();
     }
   }
 
-  private void checkAcyclic(String name, Ensemble ensemble) {
+  private void checkAcyclic(Model model, Ensemble ensemble) {
     for (Ensemble.Step step : ensemble.steps()) {
       LoadedModel used = models.current(step);
-      if (step.model().equals(name) || (used != null && uses(used, name, new HashSet<>()))) {
-        throw Signature.invalid("ensemble '" + name + "' is a step of itself");
+      boolean itself = step.model().equals(model.key());
+      if (itself || (used != null && uses(used, model.key(), new HashSet<>()))) {
+        throw Signature.invalid("ensemble '" + model.name() + "' is a step of itself");
       }
     }
   }
 
-  private static boolean uses(LoadedModel loaded, String name, Set<LoadedModel> seen) {
-    return loaded.spec().name().equals(name)
-        || (seen.add(loaded) && loaded.steps().stream().anyMatch(step -> uses(step, name, seen)));
+  private static boolean uses(LoadedModel loaded, String key, Set<LoadedModel> seen) {
+    List<Ensemble.Step> steps = loaded.spec().ensemble().map(Ensemble::steps).orElse(List.of());
+    return seen.add(loaded)
+        && (steps.stream().anyMatch(step -> step.model().equals(key))
+            || loaded.steps().stream().anyMatch(step -> uses(step, key, seen)));
   }
 
   /** Lets the ensembles that name a model take notice of what became of it. */
@@ -66,15 +69,15 @@ final class EnsembleGraph {
       return; // they leave by themselves, and keep what they use until then
     }
     for (Model model : models.all()) {
-      if (names(model, changed.name())) {
+      if (names(model, changed.key())) {
         model.followSteps(deadlineNs);
       }
     }
   }
 
-  private static boolean names(Model model, String step) {
+  private static boolean names(Model model, String key) {
     return model.ensemble().map(Ensemble::steps).orElse(List.of()).stream()
-        .anyMatch(one -> one.model().equals(step));
+        .anyMatch(one -> one.model().equals(key));
   }
 
   /** Whether an ensemble is loaded for what takes requests of its models now. */
@@ -103,7 +106,7 @@ final class EnsembleGraph {
                 "ensemble '"
                     + ensemble.name()
                     + "' needs model '"
-                    + step.model()
+                    + ModelId.shown(step.model())
                     + "', which is not loaded"));
   }
 }

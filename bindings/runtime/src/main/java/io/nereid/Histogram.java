@@ -81,6 +81,23 @@ public final class Histogram {
     return new Histogram(boundsNs, sums);
   }
 
+  /**
+   * What was added since it was as {@code earlier}; all of it when it was begun anew since then.
+   */
+  public Histogram since(Histogram earlier) {
+    if (!Arrays.equals(boundsNs, earlier.boundsNs)) {
+      throw new IllegalArgumentException("the histograms have different buckets");
+    }
+    long[] added = new long[counts.length];
+    for (int i = 0; i < added.length; i++) {
+      added[i] = counts[i] - earlier.counts[i];
+      if (added[i] < 0) {
+        return this;
+      }
+    }
+    return new Histogram(boundsNs, added);
+  }
+
   /** A short summary for logs. */
   @Override
   public String toString() {

@@ -210,6 +210,26 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
     return this;
   }
 
+  /**
+   * What inputs were given so far, by name in the model's order: to be read, before the request is
+   * sent, by the thread that fills it in.
+   */
+  public Map<String, Tensor> inputs() {
+    slot.beginEdit(generation);
+    try {
+      Map<String, Tensor> inputs = new LinkedHashMap<>();
+      for (int i = 0; i < model.spec().inputs().size(); i++) {
+        long input = RequestLayout.input(slot.record(), i);
+        if ((Memory.readInt(input + TENSOR_FLAGS) & TENSOR_SELECTED) != 0) {
+          inputs.put(model.signature().input(i).name(), RecordResponse.tensor(this, input));
+        }
+      }
+      return inputs;
+    } finally {
+      slot.endEdit();
+    }
+  }
+
   // ---- Settings --------------------------------------------------------------------------------
 
   /** Names the request; the response repeats it. */

@@ -112,7 +112,9 @@ final class LoadedModel {
   ModelStatistics statistics() {
     lock.readLock().lock();
     try {
-      return handle == 0 ? lastStatistics : StatisticsReader.model(handle);
+      return handle == 0
+          ? lastStatistics
+          : StatisticsReader.model(handle, runtime.options().stageHistograms());
     } finally {
       lock.readLock().unlock();
     }
@@ -182,7 +184,7 @@ final class LoadedModel {
     ModelCalls.drain(handle, deadlineNs, 0);
     lock.writeLock().lock();
     try {
-      lastStatistics = StatisticsReader.model(handle);
+      lastStatistics = StatisticsReader.model(handle, runtime.options().stageHistograms());
       ModelCalls.release(handle);
       handle = 0;
     } finally {

@@ -12,6 +12,7 @@ import java.util.concurrent.locks.ReentrantLock;
 public final class Model implements AutoCloseable {
 
   private final Nereid nereid;
+  private final ModelId id;
   private final String name;
   private final long version;
 
@@ -25,15 +26,29 @@ public final class Model implements AutoCloseable {
   private volatile ModelOrigin served; // what the last load that worked was made of
   private volatile ModelLoader.Result latest; // the last load that worked
 
-  Model(Nereid nereid, String name, long version) {
+  Model(Nereid nereid, ModelId id, long version) {
     this.nereid = nereid;
-    this.name = name;
+    this.id = id;
+    name = id.name();
     this.version = version;
   }
 
   /** The model's name. */
   public String name() {
     return name;
+  }
+
+  /**
+   * The repository that it is in, where each has names of its own ({@link
+   * RepositoryOptions#namespacing}); else empty.
+   */
+  public String namespace() {
+    return id.namespace();
+  }
+
+  /** What no other model has. */
+  String key() {
+    return id.key();
   }
 
   /** The version; 0 stands for a model of a repository that is broken as a whole. */

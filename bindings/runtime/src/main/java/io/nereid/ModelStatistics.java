@@ -30,6 +30,7 @@ import java.util.Optional;
  * @param queueHistogram distribution of the time in the queue
  * @param computeHistogram distribution of the time in the backend
  * @param totalHistogram distribution of the time from submission to answer
+ * @param stages distributions of other times, with {@link NereidOptions#stageHistograms} only
  */
 public record ModelStatistics(
     int instanceCount,
@@ -54,4 +55,5 @@ public record ModelStatistics(
     List<BatchStatistics> batches,
     Histogram queueHistogram,
     Histogram computeHistogram,
-    Histogram totalHistogram) {}
+    Histogram totalHistogram,
+    Optional<StageHistograms> stages) {}

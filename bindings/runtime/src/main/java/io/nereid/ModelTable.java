@@ -13,19 +13,25 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 final class ModelTable {
 
-  /** By name, the highest version first. The arrays are replaced, never changed. */
+  /** By key, the highest version first. The arrays are replaced, never changed. */
   private final ConcurrentHashMap<String, Model[]> versions = new ConcurrentHashMap<>();
 
+  /** By name, the keys of models whose names are those of a name space; empty without any. */
+  private final ConcurrentHashMap<String, Set<String>> namesakes = new ConcurrentHashMap<>();
+
   /** The entry for a version, which is made when there is none. */
-  Model entry(Nereid nereid, String name, long version) {
+  Model entry(Nereid nereid, ModelId id, long version) {
     Model[] after =
         versions.compute(
-            name,
+            id.key(),
             (key, before) -> {
               if (before != null && find(before, version) != null) {
                 return before;
               }
-              return with(before, new Model(nereid, name, version));
+              if (!id.namespace().isEmpty()) {
+                namesakes(id.name()).add(key);
+              }
+              return with(before, new Model(nereid, id, version));
             });
     return find(after, version);
   }
@@ -37,21 +43,31 @@ final class ModelTable {
     return models.toArray(Model[]::new);
   }
 
+  private Set<String> namesakes(String name) {
+    return namesakes.computeIfAbsent(name, key -> ConcurrentHashMap.newKeySet());
+  }
+
   /** Forgets that a model was broken as a whole. */
-  void dropWhole(String name) {
-    drop(name, 0);
+  void dropWhole(ModelId id) {
+    drop(id, 0);
   }
 
   /** Forgets a version that is not loaded and will not come again. */
-  void drop(String name, long version) {
+  void drop(ModelId id, long version) {
     versions.computeIfPresent(
-        name,
+        id.key(),
         (key, before) -> {
           Model[] after =
               Arrays.stream(before)
                   .filter(model -> model.version() != version)
                   .toArray(Model[]::new);
-          return after.length == 0 ? null : after;
+          if (after.length > 0) {
+            return after;
+          }
+          if (!id.namespace().isEmpty()) {
+            namesakes(id.name()).remove(key);
+          }
+          return null;
         });
   }
 
@@ -142,11 +158,15 @@ final class ModelTable {
             .findFirst()
             .map(failure -> ": " + failure)
             .orElse("");
-    return new NereidException(StatusCode.UNAVAILABLE, "step '" + step.model() + what + reason);
+    return new NereidException(
+        StatusCode.UNAVAILABLE, "step '" + ModelId.shown(step.model()) + what + reason);
   }
 
   private Model[] known(String name) {
     Model[] models = versions.get(name);
+    if (models == null) {
+      models = namesake(name);
+    }
     if (models == null) {
       throw new NereidException(
           StatusCode.NOT_FOUND, "Request for unknown model: '" + name + "' is not found");
@@ -154,14 +174,23 @@ final class ModelTable {
     return models;
   }
 
-  /** The names of all of them. */
-  Set<String> names() {
+  /** Those of the only name space that has the name; null: none has it. */
+  private Model[] namesake(String name) {
+    Set<String> keys = namesakes.getOrDefault(name, Set.of());
+    if (keys.size() > 1) {
+      throw RepositoryNames.ambiguous(name, keys.size());
+    }
+    return keys.stream().findFirst().map(versions::get).orElse(null);
+  }
+
+  /** The keys of all of them. */
+  Set<String> keys() {
     return Set.copyOf(versions.keySet());
   }
 
   /** All versions of one model, the highest first. */
-  List<Model> versions(String name) {
-    return List.of(versions.getOrDefault(name, new Model[0]));
+  List<Model> versions(String key) {
+    return List.of(versions.getOrDefault(key, new Model[0]));
   }
 
   /** All of them, by name, the highest version first. */

@@ -1,5 +1,6 @@
 package io.nereid;
 
+import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.nereid.internal.ffi.ErrorRecord;
@@ -77,6 +78,9 @@ final class NativeRuntime {
   private long create(PoolAllocator allocator) {
     try (Arena scratch = Arena.ofConfined()) {
       MemorySegment target = ModelOptionsWriter.sized(scratch, ModelLayout.RUNTIME_OPTIONS);
+      if (options.stageHistograms()) {
+        target.set(JAVA_INT, ModelLayout.RUNTIME_FLAGS, ModelLayout.RUNTIME_STAGE_HISTOGRAMS);
+      }
       target.set(JAVA_LONG, ModelLayout.RUNTIME_POOL_BYTE_LIMIT, options.poolByteLimit());
       target.set(JAVA_LONG, ModelLayout.RUNTIME_CACHE_BYTE_LIMIT, options.cacheByteLimit());
       target.set(JAVA_LONG, ModelLayout.RUNTIME_ALLOCATOR_CONTEXT, allocator.context());

@@ -128,7 +128,7 @@ public final class Nereid implements AutoCloseable {
    */
   public Model load(ModelSpec spec) {
     checkOpen();
-    Model model = models.entry(this, spec.name(), spec.version());
+    Model model = models.entry(this, ModelId.of(spec.name()), spec.version());
     load(model, new ModelOrigin.Code(spec));
     return model;
   }

@@ -10,6 +10,7 @@ import java.util.Optional;
  * @param poolByteLimit cap on the memory of inputs and outputs; 0: the core's default (4 GiB)
  * @param pageLockPool whether that memory is page-locked for GPUs once a model runs on one
  * @param cacheByteLimit size of the response cache; 0: no cache
+ * @param stageHistograms whether models keep {@link ModelStatistics#stages}
  * @param drainTimeout how long unloading, reloading and closing wait for requests to finish
  * @param nativePath the native library; empty: the one inside Nereid's jar
  * @param onnxruntimePath ONNX Runtime's shared library; empty: the one inside the {@code
@@ -19,6 +20,7 @@ public record NereidOptions(
     long poolByteLimit,
     boolean pageLockPool,
     long cacheByteLimit,
+    boolean stageHistograms,
     Duration drainTimeout,
     Optional<Path> nativePath,
     Optional<Path> onnxruntimePath) {
@@ -45,6 +47,7 @@ public record NereidOptions(
     private long poolByteLimit;
     private boolean pageLockPool = true;
     private long cacheByteLimit;
+    private boolean stageHistograms;
     private Duration drainTimeout = Duration.ofSeconds(30);
     private Path nativePath;
     private Path onnxruntimePath;
@@ -66,6 +69,15 @@ public record NereidOptions(
     /** Size of the response cache, which is off by default. */
     public Builder cacheByteLimit(long bytes) {
       cacheByteLimit = bytes;
+      return this;
+    }
+
+    /**
+     * Whether models keep {@link ModelStatistics#stages}, which costs each request a few counters
+     * more; by default they do not.
+     */
+    public Builder stageHistograms(boolean kept) {
+      stageHistograms = kept;
       return this;
     }
 
@@ -93,6 +105,7 @@ public record NereidOptions(
           poolByteLimit,
           pageLockPool,
           cacheByteLimit,
+          stageHistograms,
           drainTimeout,
           Optional.ofNullable(nativePath),
           Optional.ofNullable(onnxruntimePath));

@@ -7,6 +7,7 @@ import io.nereid.internal.repository.OverrideFiles;
 import java.lang.System.Logger.Level;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -28,8 +29,12 @@ public final class Repository {
   private final Nereid nereid;
   private final ModelTable models;
   private final RepositoryOptions options;
+  private final RepositoryNames names;
   private final RepositoryLoader loader;
+
+  /** By key. */
   private final Map<String, RepositoryEntry> entries = new ConcurrentHashMap<>();
+
   private final AtomicBoolean started = new AtomicBoolean();
   private volatile RepositoryPoller poller;
 
@@ -37,21 +42,14 @@ public final class Repository {
     this.nereid = nereid;
     this.models = models;
     this.options = options;
-    loader = new RepositoryLoader(nereid, models, options, this::entry, this::directories);
+    names = new RepositoryNames(options);
+    loader = new RepositoryLoader(nereid, models, options, names, this::entry);
   }
 
-  private RepositoryEntry entry(String name) {
+  private RepositoryEntry entry(String key) {
     return entries.computeIfAbsent(
-        name, key -> new RepositoryEntry(nereid, models, key, () -> directories(key)));
-  }
-
-  /** Where a model is; nowhere for a name that no model can have. */
-  private List<Path> directories(String name) {
-    try {
-      return ModelRepository.find(options.repositories(), name);
-    } catch (NereidException e) {
-      return List.of();
-    }
+        key,
+        made -> new RepositoryEntry(nereid, models, names.id(made), () -> names.directories(made)));
   }
 
   /**
@@ -64,7 +62,7 @@ public final class Repository {
       throw new IllegalStateException("the repositories are started already");
     }
     OverrideFiles.removeLeft();
-    SortedMap<String, List<Path>> found = ModelRepository.find(options.repositories());
+    SortedMap<String, List<Path>> found = names.find();
     boolean all =
         options.controlMode() != ControlMode.EXPLICIT
             || options.loadModels().contains(RepositoryOptions.ALL_MODELS);
@@ -74,13 +72,21 @@ public final class Repository {
     }
     for (String name : options.loadModels()) {
       if (!name.equals(RepositoryOptions.ALL_MODELS)) {
-        wanted.put(name, found.getOrDefault(name, List.of()));
+        Map<String, List<Path>> its = named(found, name);
+        wanted.putAll(its.isEmpty() ? Map.of(name, List.of()) : its);
       }
     }
     loader.load(wanted, Map.of());
     if (options.controlMode() == ControlMode.POLL) {
       poller = new RepositoryPoller(this::poll, options.pollInterval());
     }
+  }
+
+  /** Those of what was found that have a name. */
+  private Map<String, List<Path>> named(SortedMap<String, List<Path>> found, String name) {
+    Map<String, List<Path>> its = new TreeMap<>(found);
+    its.keySet().removeIf(key -> !names.id(key).name().equals(name));
+    return its;
   }
 
   /** Stops following changes, and waits until nothing is being loaded because of one. */
@@ -109,16 +115,17 @@ public final class Repository {
    */
   public List<ModelIndexEntry> index() {
     nereid.checkOpen();
-    Set<String> names = new TreeSet<>(models.names());
+    Set<String> keys = new TreeSet<>(models.keys());
     try {
-      names.addAll(ModelRepository.find(options.repositories()).keySet());
+      keys.addAll(names.find().keySet());
     } catch (NereidException e) {
       warn(e.getMessage());
     }
     List<ModelIndexEntry> index = new ArrayList<>();
-    for (String name : names) {
-      List<Model> versions = models.versions(name);
+    for (String key : keys) {
+      List<Model> versions = models.versions(key);
       if (versions.isEmpty()) {
+        String name = names.id(key).name();
         index.add(
             new ModelIndexEntry(name, OptionalLong.empty(), ModelIndexEntry.State.UNKNOWN, ""));
       }
@@ -165,18 +172,23 @@ public final class Repository {
   private void load(String name, Optional<ModelOverride> override) {
     checkExplicit();
     boolean givenFiles = override.isPresent() && !override.get().files().isEmpty();
-    List<Path> directories = ModelRepository.find(options.repositories(), name);
-    if (directories.isEmpty() && !givenFiles) {
+    SortedMap<String, List<Path>> found = names.find(name);
+    if (found.isEmpty() && !givenFiles) {
       throw new NereidException(
           StatusCode.NOT_FOUND,
           "failed to load '"
               + name
               + "', failed to poll from model repository: there is no such directory in any repository");
     }
-    SortedMap<String, List<Path>> wanted = new TreeMap<>(Map.of(name, directories));
-    Map<String, ModelOverride> overrides =
-        override.map(value -> Map.of(name, value)).orElse(Map.of());
-    List<String> failures = loader.load(wanted, overrides).getOrDefault(name, List.of());
+    SortedMap<String, List<Path>> wanted =
+        givenFiles ? new TreeMap<>(Map.of(name, found.getOrDefault(name, List.of()))) : found;
+    Map<String, ModelOverride> overrides = new HashMap<>();
+    override.ifPresent(value -> wanted.keySet().forEach(key -> overrides.put(key, value)));
+    Map<String, List<String>> failed = loader.load(wanted, overrides);
+    List<String> failures =
+        wanted.keySet().stream()
+            .flatMap(key -> failed.getOrDefault(key, List.of()).stream())
+            .toList();
     if (!failures.isEmpty()) {
       throw new NereidException(
           StatusCode.INVALID_ARGUMENT,
@@ -198,25 +210,28 @@ public final class Repository {
   public void unload(String name, boolean unloadDependents) {
     checkExplicit();
     ModelRepository.checkName(name);
-    RepositoryEntry entry = entries.get(name);
-    if (entry == null && ModelRepository.find(options.repositories(), name).isEmpty()) {
+    List<String> known =
+        entries.keySet().stream().filter(key -> names.id(key).name().equals(name)).toList();
+    if (known.isEmpty() && names.find(name).isEmpty()) {
       throw new NereidException(
           StatusCode.NOT_FOUND, "failed to unload '" + name + "': there is no such model");
     }
-    Set<String> steps = unloadDependents ? steps(name) : Set.of();
-    if (entry != null) {
-      entry.unload();
-    }
+    known.forEach(key -> unloadKnown(key, unloadDependents));
+  }
+
+  private void unloadKnown(String key, boolean unloadDependents) {
+    Set<String> steps = unloadDependents ? steps(key) : Set.of();
+    entries.get(key).unload();
     for (String step : steps) {
       if (entries.containsKey(step) && !isUsed(step)) {
-        unload(step, true);
+        unloadKnown(step, true);
       }
     }
   }
 
-  private Set<String> steps(String name) {
+  private Set<String> steps(String key) {
     Set<String> steps = new TreeSet<>();
-    for (Model model : models.versions(name)) {
+    for (Model model : models.versions(key)) {
       model
           .ensemble()
           .ifPresent(ensemble -> ensemble.steps().forEach(step -> steps.add(step.model())));
@@ -225,12 +240,12 @@ public final class Repository {
   }
 
   /** Whether an ensemble that takes requests has this model. */
-  private boolean isUsed(String name) {
+  private boolean isUsed(String key) {
     return models.all().stream()
         .filter(model -> model.state() == ModelState.READY)
         .flatMap(model -> model.ensemble().stream())
         .flatMap(ensemble -> ensemble.steps().stream())
-        .anyMatch(step -> step.model().equals(name));
+        .anyMatch(step -> step.model().equals(key));
   }
 
   private void checkExplicit() {
@@ -259,13 +274,13 @@ public final class Repository {
     }
     SortedMap<String, List<Path>> found;
     try {
-      found = ModelRepository.find(options.repositories());
+      found = names.find();
     } catch (NereidException e) {
       warn("nothing is loaded or unloaded until the repositories can be read: " + e.getMessage());
       return;
     }
-    entries.forEach((name, entry) -> {
-      if (!found.containsKey(name) && entry.isLoaded()) {
+    entries.forEach((key, entry) -> {
+      if (!found.containsKey(key) && entry.isLoaded()) {
         entry.unload();
       }
     });

@@ -24,7 +24,7 @@ final class RepositoryEntry {
 
   private final Nereid nereid;
   private final ModelTable models;
-  private final String name;
+  private final ModelId id;
   private final Supplier<List<Path>> directories;
   private final ReentrantLock lock = new ReentrantLock();
 
@@ -38,10 +38,10 @@ final class RepositoryEntry {
   private final List<OverrideFiles> files = new ArrayList<>();
 
   /** The directories are where repositories have the model now. */
-  RepositoryEntry(Nereid nereid, ModelTable models, String name, Supplier<List<Path>> directories) {
+  RepositoryEntry(Nereid nereid, ModelTable models, ModelId id, Supplier<List<Path>> directories) {
     this.nereid = nereid;
     this.models = models;
-    this.name = name;
+    this.id = id;
     this.directories = directories;
   }
 
@@ -75,7 +75,7 @@ final class RepositoryEntry {
           && loaded.override().isEmpty()
           && plan.override().isEmpty()
           && versions(plan).stream()
-              .allMatch(version -> models.entry(nereid, name, version).state() == ModelState.READY);
+              .allMatch(version -> models.entry(nereid, id, version).state() == ModelState.READY);
     } finally {
       lock.unlock();
     }
@@ -109,7 +109,7 @@ final class RepositoryEntry {
     List<String> failures = new ArrayList<>();
     for (RepositoryModel version : plan.reading().versions()) {
       if (version.version() != 0) {
-        models.dropWhole(name);
+        models.dropWhole(id);
       }
       load(plan, version).ifPresent(failures::add);
     }
@@ -130,12 +130,12 @@ final class RepositoryEntry {
 
   /** Why a version was not loaded; empty when it was. */
   private Optional<String> load(RepositoryPlan plan, RepositoryModel version) {
-    Model model = models.entry(nereid, name, version.version());
+    Model model = models.entry(nereid, id, version.version());
     RuntimeException failure;
     try {
       if (version instanceof RepositoryModel.Readable(ModelDraft draft)) {
         ModelReading reading = plan.reading();
-        nereid.load(model, new ModelOrigin.Directory(draft, reading.readNs(), reading.parseNs()));
+        load(model, new ModelOrigin.Directory(draft, reading.readNs(), reading.parseNs()));
         return Optional.empty();
       }
       RuntimeException cause = ((RepositoryModel.Broken) version).cause();
@@ -149,6 +149,19 @@ final class RepositoryEntry {
     String which =
         version.version() == 0 ? "" : "version " + version.version() + " is at UNAVAILABLE state: ";
     return Optional.of(which + Model.reason(failure) + ";");
+  }
+
+  /** As often as it may be tried. */
+  private void load(Model model, ModelOrigin origin) {
+    for (int left = nereid.repository().options().loadRetryCount(); left > 0; left--) {
+      try {
+        nereid.load(model, origin);
+        return;
+      } catch (RuntimeException e) { // the listeners have heard of it
+        nereid.checkOpen();
+      }
+    }
+    nereid.load(model, origin);
   }
 
   /**
@@ -169,16 +182,16 @@ final class RepositoryEntry {
   }
 
   private void leaveOthers(Set<Long> versions) {
-    for (Model model : models.versions(name)) {
+    for (Model model : models.versions(id.key())) {
       if (!versions.contains(model.version())) {
         model.unload();
         if (!isThere(model.version())) {
-          models.drop(name, model.version());
+          models.drop(id, model.version());
         }
       }
     }
     if (!versions.contains(0L)) {
-      models.dropWhole(name);
+      models.dropWhole(id);
     }
   }
 

@@ -40,27 +40,27 @@ final class RepositoryLoader {
   private final ModelTable models;
   private final RepositoryOptions options;
   private final Function<String, RepositoryEntry> entries;
-  private final Function<String, List<Path>> directories;
+  private final RepositoryNames names;
 
   RepositoryLoader(
       Nereid nereid,
       ModelTable models,
       RepositoryOptions options,
-      Function<String, RepositoryEntry> entries,
-      Function<String, List<Path>> directories) {
+      RepositoryNames names,
+      Function<String, RepositoryEntry> entries) {
     this.nereid = nereid;
     this.models = models;
     this.options = options;
     this.entries = entries;
-    this.directories = directories;
+    this.names = names;
   }
 
   /**
    * Loads models, and those that ensembles among them need and that take no requests yet.
    *
-   * @param wanted directories by name
+   * @param wanted directories by key
    * @param overrides what is used in place of some directories' content
-   * @return what went wrong, by name
+   * @return what went wrong, by key
    */
   Map<String, List<String>> load(
       SortedMap<String, List<Path>> wanted, Map<String, ModelOverride> overrides) {
@@ -120,7 +120,7 @@ final class RepositoryLoader {
         boolean there =
             models.versions(step).stream().anyMatch(model -> model.state() == ModelState.READY);
         if (!there && !plans.containsKey(step)) {
-          List<Path> where = directories.apply(step);
+          List<Path> where = names.directories(step);
           if (!where.isEmpty()) {
             missing.put(step, where);
           }
@@ -159,11 +159,14 @@ final class RepositoryLoader {
         new ReadOptions(
             options.autoComplete(),
             options.defaultMaxBatchSize(),
+            options.configName(),
+            names::step,
             override.map(ModelOverride::config));
     return ModelReader.read(directory, how, Repository::warn);
   }
 
-  private ModelReading unusable(String name, List<Path> directories) {
+  private ModelReading unusable(String key, List<Path> directories) {
+    String name = names.id(key).name();
     NereidException cause;
     try {
       ModelRepository.checkName(name);
@@ -220,7 +223,10 @@ final class RepositoryLoader {
       plan =
           plan.failing(
               StatusCode.INVALID_ARGUMENT,
-              "ensemble '" + name + "' needs itself through its steps " + plan.steps());
+              "ensemble '"
+                  + names.id(name).name()
+                  + "' needs itself through its steps "
+                  + plan.steps().stream().map(ModelId::shown).toList());
     } else {
       for (String step : plan.steps()) {
         if (plans.containsKey(step)) {

@@ -16,6 +16,11 @@ import java.util.Objects;
  * @param autoComplete whether the model itself may tell what its configuration leaves out
  * @param defaultMaxBatchSize the {@code max_batch_size} of models that do not tell theirs, but have
  *     a batch dimension
+ * @param configName of the file in a model's directory {@code configs} that is its configuration,
+ *     without {@code .pbtxt}; models without it, and all if this is empty, have {@code
+ *     config.pbtxt}
+ * @param namespacing whether models in different repositories may have the same name
+ * @param loadRetryCount how often the load of a version that failed is tried again, at once
  * @param loadThreadCount how many models are loaded at the same time
  * @param listeners hear of the models from the start
  */
@@ -26,6 +31,9 @@ public record RepositoryOptions(
     List<String> loadModels,
     boolean autoComplete,
     int defaultMaxBatchSize,
+    String configName,
+    boolean namespacing,
+    int loadRetryCount,
     int loadThreadCount,
     List<LifecycleListener> listeners) {
 
@@ -55,6 +63,11 @@ public record RepositoryOptions(
           "models to load can be named in control mode EXPLICIT only, it is " + controlMode);
     }
     Checks.positive(defaultMaxBatchSize, "defaultMaxBatchSize");
+    if (!configName.matches("[^/\\\\\\s]*") || configName.contains("..")) {
+      throw new IllegalArgumentException(
+          "expected configName to be a file's name without blanks, got '" + configName + "'");
+    }
+    Checks.notNegative(loadRetryCount, "loadRetryCount");
     Checks.positive(loadThreadCount, "loadThreadCount");
     listeners = List.copyOf(listeners);
   }
@@ -73,6 +86,9 @@ public record RepositoryOptions(
     private Duration pollInterval = Duration.ofSeconds(15);
     private boolean autoComplete = true;
     private int defaultMaxBatchSize = 4;
+    private String configName = "";
+    private boolean namespacing;
+    private int loadRetryCount;
     private int loadThreadCount = 4;
 
     private Builder() {}
@@ -119,6 +135,27 @@ public record RepositoryOptions(
       return this;
     }
 
+    /** Of the file in a model's directory {@code configs} that is preferred; none by default. */
+    public Builder configName(String name) {
+      configName = name;
+      return this;
+    }
+
+    /**
+     * Whether models in different repositories may have the same name; false by default. Requests
+     * reach them where the name is unique, and else through ensembles of their own repository.
+     */
+    public Builder namespacing(boolean separate) {
+      namespacing = separate;
+      return this;
+    }
+
+    /** How often the load of a version that failed is tried again, at once; 0 by default. */
+    public Builder loadRetryCount(int count) {
+      loadRetryCount = count;
+      return this;
+    }
+
     /** How many models are loaded at the same time; 4 when it is not set. */
     public Builder loadThreadCount(int count) {
       loadThreadCount = count;
@@ -140,6 +177,9 @@ public record RepositoryOptions(
           loadModels,
           autoComplete,
           defaultMaxBatchSize,
+          configName,
+          namespacing,
+          loadRetryCount,
           loadThreadCount,
           listeners);
     }

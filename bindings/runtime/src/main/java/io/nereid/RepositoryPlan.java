@@ -14,6 +14,7 @@ import java.util.stream.Collectors;
 /**
  * What was read of one model, to be loaded.
  *
+ * @param name the model's key
  * @param directories where it was read, normally one
  * @param fingerprints what these looked like just before
  * @param override what was given in place of the directory's content
@@ -29,7 +30,8 @@ record RepositoryPlan(
 
   /** The model cannot be loaded at all. */
   RepositoryPlan failing(StatusCode code, String reason) {
-    RepositoryModel broken = new RepositoryModel.Broken(name, 0, new NereidException(code, reason));
+    RepositoryModel broken =
+        new RepositoryModel.Broken(ModelId.shown(name), 0, new NereidException(code, reason));
     return new RepositoryPlan(
         name,
         directories,

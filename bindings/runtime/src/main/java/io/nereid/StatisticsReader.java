@@ -55,6 +55,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.nereid.internal.ffi.ModelCalls;
 import io.nereid.internal.ffi.RuntimeCalls;
+import io.nereid.internal.ffi.StatisticsLayout;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Instant;
@@ -110,7 +111,8 @@ final class StatisticsReader {
     }
   }
 
-  static ModelStatistics model(long model) {
+  /** {@code stages}: whether the runtime keeps their histograms. */
+  static ModelStatistics model(long model, boolean stages) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment stats = ModelOptionsWriter.sized(arena, MODEL);
       ModelCalls.statsRead(model, stats.address());
@@ -138,8 +140,18 @@ final class StatisticsReader {
           batches(arena, model),
           histogram(arena, model, HISTOGRAM_QUEUE),
           histogram(arena, model, HISTOGRAM_COMPUTE),
-          histogram(arena, model, HISTOGRAM_TOTAL));
+          histogram(arena, model, HISTOGRAM_TOTAL),
+          stages ? Optional.of(stages(arena, model)) : Optional.empty());
     }
+  }
+
+  private static StageHistograms stages(Arena arena, long model) {
+    return new StageHistograms(
+        histogram(arena, model, StatisticsLayout.HISTOGRAM_COMPUTE_INPUT),
+        histogram(arena, model, StatisticsLayout.HISTOGRAM_COMPUTE_INFER),
+        histogram(arena, model, StatisticsLayout.HISTOGRAM_COMPUTE_OUTPUT),
+        histogram(arena, model, StatisticsLayout.HISTOGRAM_CACHE_HIT),
+        histogram(arena, model, StatisticsLayout.HISTOGRAM_CACHE_MISS));
   }
 
   private static List<BatchStatistics> batches(Arena arena, long model) {

@@ -163,6 +163,11 @@ public final class Tensor {
     return byteSize;
   }
 
+  /** Whether it lies on a GPU: then it has no {@link #segment}, and elements cannot be read. */
+  public boolean isOnDevice() {
+    return owner == DeviceOwner.INSTANCE;
+  }
+
   /**
    * The memory. Read-only for the outputs of a response and the inputs of a batch, writable for
    * what was allocated to be filled in.

@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.nereid.fixtures.ReluctantBackend;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -88,6 +89,44 @@ class ControlModeTest {
   void aRepositoryThatIsNotThereIsAnError() {
     Path nowhere = directory.resolve("nowhere");
     assertFails(StatusCode.NOT_FOUND, nowhere.toString(), () -> Nereid.open(nowhere));
+  }
+
+  @Test
+  void aLoadThatFailsIsTriedAgain() throws IOException {
+    String config = NEGATING.replace("Negating", "Reluctant");
+    repository.model("a", config, 1);
+    List<ModelEvent> events = new CopyOnWriteArrayList<>();
+    RepositoryOptions.Builder options = repository.options().listener(events::add);
+    ReluctantBackend.REFUSALS.set(3);
+    try (Nereid nereid = Nereid.open(options.loadRetryCount(2).build())) {
+      assertTrue(index(nereid).getFirst().startsWith("a/1 UNAVAILABLE"), index(nereid).toString());
+    }
+    assertEquals(3, events.stream().filter(ModelEvent.Failed.class::isInstance).count());
+    ReluctantBackend.REFUSALS.set(2);
+    try (Nereid nereid = Nereid.open(options.build())) {
+      assertEquals(7, answer(nereid.model("a"), 7));
+    }
+    assertEquals(0, ReluctantBackend.REFUSALS.get());
+  }
+
+  /** The rest of the configuration comes from nowhere else. */
+  @Test
+  void aConfigurationCanBeChosenByItsName() throws IOException {
+    Path chosen = repository.model("a", IDENTITY, 1).resolve("configs");
+    Files.writeString(Files.createDirectory(chosen).resolve("small.pbtxt"), NEGATING);
+    repository.model("b", IDENTITY, 1);
+    RepositoryOptions.Builder options = repository.options().poll(Duration.ofDays(1));
+    try (Nereid nereid = Nereid.open(options.configName("small").build())) {
+      assertEquals(-7, answer(nereid.model("a"), 7));
+      assertEquals(7, answer(nereid.model("b"), 7));
+      Files.delete(chosen.resolve("small.pbtxt"));
+      nereid.repository().poll();
+      assertEquals(7, answer(nereid.model("a"), 7));
+    }
+    for (String wrong : List.of("a b", "../a", "a/b")) {
+      assertThrows(
+          IllegalArgumentException.class, () -> repository.options().configName(wrong).build());
+    }
   }
 
   // ---- Explicit --------------------------------------------------------------------------------

@@ -65,6 +65,40 @@ final class ControlArguments {
               + " ${DEFAULT-VALUE} by default.")
   private int defaultMaxBatchSize;
 
+  /** Triton's flag before --disable-auto-complete-config. */
+  @Option(
+      names = "--strict-model-config",
+      arity = "0..1",
+      paramLabel = "BOOL",
+      fallbackValue = "true",
+      hidden = true)
+  private boolean strictConfig;
+
+  @Option(
+      names = "--model-config-name",
+      paramLabel = "NAME",
+      description =
+          "Models with a file configs/NAME.pbtxt have that configuration instead of config.pbtxt.")
+  private String configName;
+
+  @Option(
+      names = "--model-namespacing",
+      arity = "0..1",
+      paramLabel = "BOOL",
+      defaultValue = "false",
+      fallbackValue = "true",
+      description =
+          "Models in different repositories may have the same name; ${DEFAULT-VALUE} by default.")
+  private boolean namespacing;
+
+  @Option(
+      names = "--model-load-retry-count",
+      paramLabel = "N",
+      defaultValue = "0",
+      description =
+          "How often a load that failed is tried again, at once; ${DEFAULT-VALUE} by default.")
+  private int loadRetryCount;
+
   List<Path> directories(Path more) {
     return repositories.directories(more);
   }
@@ -85,6 +119,14 @@ final class ControlArguments {
     check(
         defaultMaxBatchSize > 0,
         "expected --default-max-batch-size of 1 or more, got " + defaultMaxBatchSize);
+    check(
+        loadRetryCount >= 0,
+        "expected --model-load-retry-count of 0 or more, got " + loadRetryCount);
+    check(
+        configName == null || configName.matches("[^/\\\\\\s]+") && !configName.contains(".."),
+        "expected --model-config-name to be a file's name without blanks and without .pbtxt, got '"
+            + configName
+            + "'");
     RepositoryOptions.Builder options = RepositoryOptions.builder();
     directories(more).forEach(options::repository);
     if (controlMode == ControlMode.EXPLICIT) {
@@ -94,7 +136,10 @@ final class ControlArguments {
         .controlMode(controlMode)
         .pollInterval(Duration.ofSeconds(pollSeconds))
         .loadThreadCount(loadThreadCount)
-        .autoComplete(!noAutoComplete)
+        .autoComplete(!noAutoComplete && !strictConfig)
+        .configName(configName == null ? "" : configName)
+        .namespacing(namespacing)
+        .loadRetryCount(loadRetryCount)
         .defaultMaxBatchSize(defaultMaxBatchSize);
   }
 

@@ -186,6 +186,13 @@ final class GrpcArguments {
       description = "Certificates (PEM) that those of clients must lead to.")
   private Path clientCa;
 
+  @Option(
+      names = "--grpc-header-forward-pattern",
+      paramLabel = "REGEX",
+      description =
+          "Metadata in whose names this is found becomes parameters of inference requests.")
+  private String forwardPattern;
+
   /**
    * Empty: gRPC is not served.
    *
@@ -205,6 +212,8 @@ final class GrpcArguments {
             .compression(compression)
             .access(access);
     ownTls().or(() -> tls).ifPresent(options::tls);
+    ForwardArgument.parse(command, "--grpc-header-forward-pattern", forwardPattern)
+        .ifPresent(options::forwarding);
     return Optional.of(options.build());
   }
 

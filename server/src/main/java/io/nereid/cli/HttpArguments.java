@@ -104,6 +104,13 @@ final class HttpArguments {
               + " read its answers; repeatable, * for all. Others may change nothing.")
   private List<String> allowedOrigins = List.of();
 
+  @Option(
+      names = "--http-header-forward-pattern",
+      paramLabel = "REGEX",
+      description =
+          "Header fields in whose names this is found become parameters of inference requests.")
+  private String forwardPattern;
+
   InetAddress address() {
     return address;
   }
@@ -121,6 +128,8 @@ final class HttpArguments {
             .access(access)
             .allowedOrigins(allowedOrigins());
     tls.ifPresent(options::tls);
+    ForwardArgument.parse(command, "--http-header-forward-pattern", forwardPattern)
+        .ifPresent(options::forwarding);
     return allowed ? Optional.of(options.build()) : Optional.empty();
   }
 

@@ -90,7 +90,10 @@ public final class Main implements Runnable {
   }
 
   private static CommandLine commandLine(Main main) {
-    CommandLine command = new CommandLine(main).setCaseInsensitiveEnumValuesAllowed(true);
+    CommandLine command =
+        new CommandLine(main)
+            .setCaseInsensitiveEnumValuesAllowed(true)
+            .setOverwrittenOptionsAllowed(true); // the last one wins, as in scripts that add theirs
     CommandLine serve = command.getSubcommands().get("serve");
     TritonFlags.addTo(serve.getCommandSpec());
     serve

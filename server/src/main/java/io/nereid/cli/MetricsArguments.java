@@ -1,8 +1,11 @@
 package io.nereid.cli;
 
+import io.nereid.server.metrics.MetricsConfig;
 import io.nereid.server.metrics.MetricsOptions;
 import java.net.InetAddress;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -65,6 +68,19 @@ final class MetricsArguments {
               + " tell may be; ${DEFAULT-VALUE} by default.")
   private long intervalMs;
 
+  @Option(
+      names = "--metrics-config",
+      paramLabel = "SETTING=VALUE",
+      description = {
+        "In which forms latencies of models are told; repeatable:",
+        "counter_latencies=BOOL (true)",
+        "histogram_latencies=BOOL (true)",
+        "summary_latencies=BOOL: quantiles (false)",
+        "summary_quantiles=QUANTILE:ERROR,...",
+        "  (0.5:0.05,0.9:0.01,0.95:0.001,0.99:0.001,0.999:0.001)"
+      })
+  private List<String> forms = List.of();
+
   /** What is served, if anything is. */
   Optional<MetricsOptions> options(InetAddress httpAddress) {
     check(port >= 0 && port <= 65_535, "--metrics-port from 0 to 65535", port);
@@ -79,7 +95,72 @@ final class MetricsArguments {
             .cpuMetrics(cpuMetrics)
             .gpuMetrics(gpuMetrics)
             .interval(Duration.ofMillis(intervalMs))
+            .config(config())
             .build());
+  }
+
+  private MetricsConfig config() {
+    MetricsConfig config = MetricsConfig.DEFAULT;
+    for (String form : forms) {
+      String[] parts = form.split("=", 2);
+      String value = parts.length == 2 ? parts[1] : "";
+      config =
+          switch (parts[0]) {
+            case "counter_latencies" ->
+                new MetricsConfig(
+                    truth(form, value),
+                    config.histograms(),
+                    config.summaries(),
+                    config.quantiles());
+            case "histogram_latencies" ->
+                new MetricsConfig(
+                    config.counters(), truth(form, value), config.summaries(), config.quantiles());
+            case "summary_latencies" ->
+                new MetricsConfig(
+                    config.counters(), config.histograms(), truth(form, value), config.quantiles());
+            case "summary_quantiles" ->
+                new MetricsConfig(
+                    config.counters(),
+                    config.histograms(),
+                    config.summaries(),
+                    quantiles(form, value));
+            default -> throw wrong("a setting of those that --help lists", form);
+          };
+    }
+    return config;
+  }
+
+  private boolean truth(String form, String value) {
+    return switch (value) {
+      case "true" -> true;
+      case "false" -> false;
+      default -> throw wrong("true or false", form);
+    };
+  }
+
+  /** The errors say how exact an estimate has to be; here there is none, but buckets. */
+  private List<Double> quantiles(String form, String value) {
+    List<Double> quantiles = new ArrayList<>();
+    for (String pair : value.split(",", -1)) {
+      String[] parts = pair.strip().split(":", -1);
+      try {
+        double quantile = Double.parseDouble(parts[0]);
+        double error = parts.length == 2 ? Double.parseDouble(parts[1]) : Double.NaN;
+        if (quantile >= 0 && quantile <= 1 && error >= 0 && error <= 1) {
+          quantiles.add(quantile);
+          continue;
+        }
+      } catch (NumberFormatException e) {
+        // as a number out of range
+      }
+      throw wrong("QUANTILE:ERROR, both from 0 to 1, with commas between several,", form);
+    }
+    return quantiles;
+  }
+
+  private ParameterException wrong(String expected, String got) {
+    return new ParameterException(
+        command.commandLine(), "expected " + expected + " for --metrics-config, got '" + got + "'");
   }
 
   private void check(boolean holds, String expected, long got) {

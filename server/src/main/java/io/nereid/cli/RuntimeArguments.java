@@ -48,13 +48,15 @@ final class RuntimeArguments {
       description = "The same in another form.")
   private Long cacheBytes;
 
-  NereidOptions options() {
+  /** {@code stageHistograms}: whether something tells them. */
+  NereidOptions options(boolean stageHistograms) {
     if (poolBytes < 0) {
       throw wrong("--pinned-memory-pool-byte-size of 0 or more", Long.toString(poolBytes));
     }
     return NereidOptions.builder()
         .poolByteLimit(poolBytes)
         .pageLockPool(pageLockPool)
+        .stageHistograms(stageHistograms)
         .cacheByteLimit(cacheBytes())
         .build();
   }

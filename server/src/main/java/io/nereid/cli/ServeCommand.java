@@ -8,11 +8,15 @@ import io.nereid.server.NereidServer;
 import io.nereid.server.ServerOptions;
 import io.nereid.server.StartTimes;
 import io.nereid.server.log.LogSettings;
+import io.nereid.server.metrics.MetricsConfig;
+import io.nereid.server.metrics.MetricsOptions;
+import io.nereid.server.shared.ServerFacts;
 import java.io.PrintWriter;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -71,6 +75,13 @@ final class ServeCommand implements Callable<Integer> {
 
   @Mixin private LogArguments logging;
 
+  @Option(
+      names = "--id",
+      paramLabel = "NAME",
+      defaultValue = ServerFacts.DEFAULT_NAME,
+      description = "What the server calls itself in its metadata; ${DEFAULT-VALUE} by default.")
+  private String id;
+
   /** Read by {@link Settings} before this command runs. */
   @Option(
       names = "--config",
@@ -112,6 +123,9 @@ final class ServeCommand implements Callable<Integer> {
           command.commandLine(),
           "expected --exit-timeout-secs of 0 or more, got " + exitTimeoutSeconds);
     }
+    if (id.isEmpty()) {
+      throw new ParameterException(command.commandLine(), "expected a name for --id, got none");
+    }
     CommandLine line = command.commandLine();
     try (LogSettings log = logging.install();
         StopSignal signal = new StopSignal(line.getOut(), line.getErr());
@@ -126,11 +140,15 @@ final class ServeCommand implements Callable<Integer> {
   private NereidServer start(LogSettings log) {
     tensorrt.apply();
     try (LoadProgress progress = new LoadProgress()) {
+      Optional<MetricsOptions> told = metrics.options(http.address());
+      boolean quantiles =
+          told.map(MetricsOptions::config).filter(MetricsConfig::summaries).isPresent();
       Duration exitTimeout = Duration.ofSeconds(exitTimeoutSeconds);
       ServerOptions.Builder options =
           ServerOptions.builder()
+              .name(id)
               .repository(control.options(repository).listener(progress).build())
-              .runtime(runtime.options())
+              .runtime(runtime.options(quantiles))
               .http(http.options(exitTimeout, tls.options(), access.http()))
               .grpc(grpc.options(tls.options(), access.grpc()))
               .exitTimeout(exitTimeout)
@@ -139,7 +157,7 @@ final class ServeCommand implements Callable<Integer> {
               .strictReadiness(strictReadiness)
               .allowClientShm(access.allowClientShm())
               .log(log);
-      metrics.options(http.address()).ifPresent(options::metrics);
+      told.ifPresent(options::metrics);
       logging.accessLog(log).ifPresent(options::accessLog);
       return NereidServer.start(options.build());
     }

@@ -1,14 +1,18 @@
 package io.nereid.cli;
 
 import io.nereid.server.trace.OtlpOptions;
+import io.nereid.server.trace.TraceLevel;
 import io.nereid.server.trace.TraceMode;
 import io.nereid.server.trace.TraceOptions;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -25,7 +29,7 @@ final class TraceArguments {
       paramLabel = "[MODE,]SETTING=VALUE",
       description = {
         "Trace requests; repeatable:",
-        "level=OFF|TIMESTAMPS (OFF)",
+        "level=OFF|TIMESTAMPS|TENSORS; repeatable (OFF)",
         "rate=N: one request of N (1000)",
         "count=N: so many traces, -1: no end (-1)",
         "mode=triton|opentelemetry (triton)",
@@ -41,6 +45,26 @@ final class TraceArguments {
       })
   private List<String> settings = List.of();
 
+  // Triton's flags before --trace-config.
+
+  @Option(names = "--trace-file", paramLabel = "PATH", hidden = true)
+  private String file;
+
+  @Option(names = "--trace-level", paramLabel = "LEVEL", hidden = true)
+  private List<String> olderLevels = List.of();
+
+  @Option(names = "--trace-rate", paramLabel = "N", hidden = true)
+  private String rate;
+
+  @Option(names = "--trace-count", paramLabel = "N", hidden = true)
+  private String count;
+
+  @Option(names = "--trace-log-frequency", paramLabel = "N", hidden = true)
+  private String logFrequency;
+
+  private final Set<TraceLevel> levels = EnumSet.noneOf(TraceLevel.class);
+  private boolean off;
+  private TraceMode mode = TraceMode.TRITON;
   private URI url = OtlpOptions.DEFAULT.url();
   private final Map<String, String> resource = new LinkedHashMap<>();
   private int queueSize = OtlpOptions.DEFAULT.queueSize();
@@ -49,13 +73,16 @@ final class TraceArguments {
 
   TraceOptions options() {
     TraceOptions.Builder options = TraceOptions.builder();
-    for (String setting : settings) {
+    List<String> all = olderSettings();
+    all.addAll(settings);
+    for (String setting : all) {
       int equals = setting.indexOf('=');
       if (equals < 1) {
         throw wrong("SETTING=VALUE or MODE,SETTING=VALUE", setting);
       }
       apply(setting, setting.substring(0, equals), setting.substring(equals + 1), options);
     }
+    options.mode(mode).levels(recorded());
     try {
       return options.otlp(new OtlpOptions(url, resource, queueSize, delay, batchSize)).build();
     } catch (IllegalArgumentException e) {
@@ -65,10 +92,10 @@ final class TraceArguments {
 
   private void apply(String setting, String name, String value, TraceOptions.Builder options) {
     switch (name) {
-      case "level" -> options.timestamps(level(setting, value));
+      case "level" -> level(setting, value);
       case "rate" -> options.rate(number(setting, value));
       case "count" -> options.count(number(setting, value));
-      case "mode" -> options.mode(mode(setting, value));
+      case "mode" -> mode = mode(setting, value);
       case "triton,file" -> options.file(value);
       case "triton,log-frequency" -> options.logFrequency(number(setting, value));
       case "opentelemetry,url" -> url = url(setting, value);
@@ -89,13 +116,47 @@ final class TraceArguments {
     }
   }
 
-  private boolean level(String setting, String value) {
-    return switch (value) {
-      case "OFF" -> false;
-      case "TIMESTAMPS" -> true;
-      case "TENSORS" -> throw wrong("level OFF or TIMESTAMPS, as tensors are not traced", setting);
-      default -> throw wrong("level OFF or TIMESTAMPS", setting);
-    };
+  private void level(String setting, String value) {
+    if (value.equals(TraceLevel.OFF)) {
+      off = true;
+      return;
+    }
+    TraceLevel level = TraceLevel.named(value);
+    if (level == null) {
+      throw wrong("level " + TraceLevel.EXPECTED, setting);
+    }
+    levels.add(level);
+  }
+
+  /** What the older flags say, as settings that others may follow. */
+  private List<String> olderSettings() {
+    List<String> older = new ArrayList<>();
+    olderLevels.forEach(level -> older.add("level=" + level));
+    addOlder(older, "triton,file", file);
+    addOlder(older, "rate", rate);
+    addOlder(older, "count", count);
+    addOlder(older, "triton,log-frequency", logFrequency);
+    return older;
+  }
+
+  private static void addOlder(List<String> settings, String name, String value) {
+    if (value != null) {
+      settings.add(name + "=" + value);
+    }
+  }
+
+  /** What is recorded of the levels that were named: one OFF is enough for nothing. */
+  private TraceLevel[] recorded() {
+    if (mode == TraceMode.OPENTELEMETRY && levels.remove(TraceLevel.TENSORS)) {
+      command
+          .commandLine()
+          .getErr()
+          .println(
+              "nereid: warning: --trace-config level=TENSORS has no effect with mode="
+                  + mode
+                  + ": collectors get no contents of tensors");
+    }
+    return off ? new TraceLevel[0] : levels.toArray(TraceLevel[]::new);
   }
 
   private TraceMode mode(String setting, String value) {

@@ -18,21 +18,15 @@ final class TritonFlags {
   private static final String NO_GPU = "memory of GPUs is taken as models need it";
   private static final String IN_JAR = "backends are part of the class path";
   private static final String RATE = "instances are not rate-limited";
-  private static final String TRACE = "it is now --trace-config";
   private static final String CLOUD = "this frontend is not here; use the HTTP frontend";
 
   /** Flag and reason. One that the command gains is taken off by that alone. */
   private static final Map<String, String> REASONS = new LinkedHashMap<>();
 
   static {
-    REASONS.put("--id", "the server's name is part of its metadata and fixed");
-    REASONS.put("--strict-model-config", "it is now --disable-auto-complete-config");
-    REASONS.put("--model-load-retry-count", "a model that fails is not tried again by itself");
     REASONS.put("--model-load-gpu-limit", NO_GPU);
-    REASONS.put("--model-namespacing", "models have one name space");
     REASONS.put("--enable-peer-access", NO_GPU);
     REASONS.put("--http-thread-count", THREADS);
-    REASONS.put("--http-header-forward-pattern", "headers do not become request parameters");
     REASONS.put("--reuse-http-port", "a port has one server");
     REASONS.put("--reuse-grpc-port", "a port has one server");
     REASONS.put("--grpc-infer-thread-count", "calls are served on as many threads as processors");
@@ -41,7 +35,6 @@ final class TritonFlags {
     REASONS.put("--grpc-http2-max-ping-strikes", "it is 2, and cannot be changed");
     REASONS.put("--grpc-infer-allocation-pool-size", "messages are not pooled by number");
     REASONS.put("--grpc-max-response-pool-size", "messages are not pooled by number");
-    REASONS.put("--grpc-header-forward-pattern", "headers do not become request parameters");
     REASONS.put("--allow-sagemaker", CLOUD);
     REASONS.put("--sagemaker-port", CLOUD);
     REASONS.put("--sagemaker-safe-port-range", CLOUD);
@@ -50,13 +43,6 @@ final class TritonFlags {
     REASONS.put("--vertex-ai-port", CLOUD);
     REASONS.put("--vertex-ai-thread-count", CLOUD);
     REASONS.put("--vertex-ai-default-model", CLOUD);
-    REASONS.put("--metrics-config", "there are histograms instead of summaries");
-    REASONS.put("--trace-file", TRACE);
-    REASONS.put("--trace-level", TRACE);
-    REASONS.put("--trace-rate", TRACE);
-    REASONS.put("--trace-count", TRACE);
-    REASONS.put("--trace-log-frequency", TRACE);
-    REASONS.put("--model-config-name", "a model has one configuration, config.pbtxt");
     REASONS.put("--backend-directory", IN_JAR);
     REASONS.put("--backend-config", "a model's own configuration has its backend's settings");
     REASONS.put("--repoagent-directory", "there are no repository agents");

@@ -9,6 +9,7 @@ import io.nereid.server.grpc.GrpcServer;
 import io.nereid.server.http.HttpServer;
 import io.nereid.server.log.AccessLog;
 import io.nereid.server.metrics.MetricsServer;
+import io.nereid.server.shared.LoadReport;
 import io.nereid.server.shared.ServerState;
 import io.nereid.server.trace.Tracing;
 import java.time.Duration;
@@ -41,10 +42,12 @@ public final class NereidServer implements AutoCloseable {
     this.clock = clock;
     state =
         ServerState.builder(nereid)
+            .name(options.name())
             .strictReadiness(options.strictReadiness())
             .loading()
             .allowClientShm(options.allowClientShm())
             .tracing(new Tracing(options.trace()))
+            .load(options.metrics().map(told -> new LoadReport(nereid, told.interval())))
             .log(options.log())
             .accessLog(options.accessLog())
             .build();

@@ -8,6 +8,7 @@ import io.nereid.server.log.AccessLog;
 import io.nereid.server.log.LogSettings;
 import io.nereid.server.metrics.MetricsOptions;
 import io.nereid.server.shared.Durations;
+import io.nereid.server.shared.ServerFacts;
 import io.nereid.server.trace.TraceOptions;
 import java.time.Duration;
 import java.util.Objects;
@@ -16,6 +17,7 @@ import java.util.Optional;
 /**
  * What a server serves, and where. Build one with {@link #builder()}.
  *
+ * @param name what the server calls itself to clients
  * @param repository which models are loaded
  * @param runtime settings of the runtime
  * @param http where HTTP is served, and how; empty: it is not
@@ -30,6 +32,7 @@ import java.util.Optional;
  * @param allowClientShm whether clients may register shared memory
  */
 public record ServerOptions(
+    String name,
     RepositoryOptions repository,
     NereidOptions runtime,
     Optional<HttpOptions> http,
@@ -45,6 +48,9 @@ public record ServerOptions(
 
   /** Checks the values. */
   public ServerOptions {
+    if (name.isEmpty()) {
+      throw new IllegalArgumentException("expected a name for the server, got an empty one");
+    }
     Objects.requireNonNull(repository);
     Objects.requireNonNull(runtime);
     Objects.requireNonNull(http);
@@ -53,6 +59,9 @@ public record ServerOptions(
     Objects.requireNonNull(metrics);
     Objects.requireNonNull(log);
     Objects.requireNonNull(accessLog);
+    if (metrics.isPresent() && metrics.get().config().summaries() && !runtime.stageHistograms()) {
+      throw new IllegalArgumentException("summaries of latencies need a runtime's stageHistograms");
+    }
     if (exitTimeout.isNegative()) {
       throw new IllegalArgumentException("exitTimeout must not be negative, got " + exitTimeout);
     }
@@ -66,6 +75,7 @@ public record ServerOptions(
 
   /** Builds a {@link ServerOptions}. */
   public static final class Builder {
+    private String name = ServerFacts.DEFAULT_NAME;
     private RepositoryOptions repository = RepositoryOptions.builder().explicit().build();
     private NereidOptions runtime = NereidOptions.DEFAULT;
     private Optional<GrpcOptions> grpc = Optional.empty();
@@ -80,6 +90,12 @@ public record ServerOptions(
     private boolean allowClientShm;
 
     private Builder() {}
+
+    /** What the server calls itself to clients; {@value ServerFacts#DEFAULT_NAME} by default. */
+    public Builder name(String told) {
+      name = told;
+      return this;
+    }
 
     /** Which models are loaded; none by default. */
     public Builder repository(RepositoryOptions options) {
@@ -161,6 +177,7 @@ public record ServerOptions(
     /** The finished value. */
     public ServerOptions build() {
       return new ServerOptions(
+          name,
           repository,
           runtime,
           http,

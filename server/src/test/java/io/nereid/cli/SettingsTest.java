@@ -135,6 +135,17 @@ class SettingsTest {
   }
 
   @Test
+  void theLastOfAnOptionThatTakesOneValueWins() {
+    SettingsRun run =
+        new SettingsRun(Map.of("NEREID_HTTP_PORT", "1"), "--http-port=2", "--http-port", "3");
+    assertEquals("3", run.value("--http-port"));
+    assertEquals("", run.err());
+    assertEquals(
+        "[a, b]",
+        new SettingsRun(Map.of(), "--load-model=a", "--load-model=b").value("--load-model"));
+  }
+
+  @Test
   void aRepositoryOnTheCommandLineReplacesThoseOfTheFile() {
     SettingsRun run = fromFile("model-repository: /file", "/line");
     assertEquals("[]", run.value("--model-repository"));

@@ -4,14 +4,29 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.nereid.RepositoryOptions;
+import io.nereid.server.access.AccessControl;
+import io.nereid.server.grpc.GrpcOptions;
+import io.nereid.server.http.HttpOptions;
+import io.nereid.server.metrics.MetricsConfig;
+import io.nereid.server.shared.HeaderForwarding;
+import io.nereid.server.trace.TraceLevel;
+import io.nereid.server.trace.TraceOptions;
+import java.io.IOException;
+import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 
 /** Command lines that were written for Triton. */
 class TritonFlagsTest {
@@ -32,6 +47,49 @@ class TritonFlagsTest {
       }
     }
     assertTrue(found > 20, "only " + found);
+  }
+
+  /** All that Triton's help lists. */
+  private static final String ALL =
+      """
+      allow-client-shm allow-cpu-metrics allow-gpu-metrics allow-grpc allow-http allow-metrics
+      allow-sagemaker allow-vertex-ai backend-config backend-directory
+      buffer-manager-thread-count cache-config cache-directory cuda-memory-pool-byte-size
+      cuda-virtual-address-size disable-auto-complete-config enable-peer-access exit-on-error
+      exit-timeout-secs grpc-address grpc-header-forward-pattern grpc-http2-max-ping-strikes
+      grpc-http2-max-pings-without-data grpc-http2-min-recv-ping-interval-without-data
+      grpc-infer-allocation-pool-size grpc-infer-response-compression-level
+      grpc-infer-thread-count grpc-keepalive-permit-without-calls grpc-keepalive-time
+      grpc-keepalive-timeout grpc-max-connection-age grpc-max-connection-age-grace
+      grpc-max-response-pool-size grpc-port grpc-restricted-protocol grpc-root-cert
+      grpc-server-cert grpc-server-key grpc-use-ssl grpc-use-ssl-mutual host-policy
+      http-address http-header-forward-pattern http-max-input-size http-port
+      http-restricted-api http-thread-count id load-model log-error log-file log-format
+      log-info log-verbose log-warning metrics-address metrics-config metrics-interval-ms
+      metrics-port min-supported-compute-capability model-config-name model-control-mode
+      model-load-gpu-limit model-load-retry-count model-load-thread-count model-namespacing
+      model-repository model-store pinned-memory-pool-byte-size rate-limit rate-limit-resource
+      repoagent-directory repository-poll-secs response-cache-byte-size reuse-grpc-port
+      reuse-http-port sagemaker-port sagemaker-safe-port-range sagemaker-thread-count
+      strict-model-config strict-readiness trace-config trace-count trace-file trace-level
+      trace-log-frequency trace-rate vertex-ai-default-model vertex-ai-port
+      vertex-ai-thread-count
+      """;
+
+  @Test
+  void everyFlagOfTritonsIsKnownAndDocumented() throws Exception {
+    CommandSpec serve = Main.commandLine().getSubcommands().get("serve").getCommandSpec();
+    for (String name : ALL.split("\\s+")) {
+      String flag = "--" + name;
+      OptionSpec option = serve.findOption(flag);
+      assertTrue(option != null, flag);
+      boolean told = !option.hidden() || TritonFlags.reasons().containsKey(flag);
+      assertTrue(told || isInADocument(flag), flag + " is neither in the help nor documented");
+    }
+  }
+
+  private static boolean isInADocument(String flag) throws IOException {
+    return Files.readString(Path.of("..", "docs", "command-line.md")).contains("`" + flag);
   }
 
   @Test
@@ -70,36 +128,117 @@ class TritonFlagsTest {
             "--min-supported-compute-capability=6.0",
             "--backend-config=onnxruntime,default-max-batch-size=8");
     assertEquals(0, run.exitCode(), run.err());
-    assertEquals(4, run.err().lines().count(), run.err());
+    assertEquals(3, run.err().lines().count(), run.err());
+    assertTrue(run.mixin(ControlArguments.class).options(null).build().autoComplete());
     assertEquals("[/models]", run.value("--model-repository"));
-    assertEquals(1 << 20, run.mixin(RuntimeArguments.class).options().cacheByteLimit());
-    assertEquals(268_435_456, run.mixin(RuntimeArguments.class).options().poolByteLimit());
+    assertEquals(1 << 20, run.mixin(RuntimeArguments.class).options(false).cacheByteLimit());
+    assertEquals(268_435_456, run.mixin(RuntimeArguments.class).options(false).poolByteLimit());
   }
 
   @Test
-  void flagsThatTracedBeforeTraceConfigAreUnderstood() {
+  void flagsThatTracedBeforeTraceConfigStillDo() {
     SettingsRun run =
         new SettingsRun(
             Map.of(),
             "--trace-file=/tmp/t.json",
             "--trace-level=TIMESTAMPS",
+            "--trace-level=TENSORS",
             "--trace-rate=10",
             "--trace-count=5",
             "--trace-log-frequency=1",
-            "--metrics-config",
-            "summary_latencies=true",
-            "--model-config-name=small");
-    assertEquals(0, run.exitCode(), run.err());
-    assertEquals(7, run.err().lines().count(), run.err());
-    assertTrue(run.err().contains("--trace-file has no effect: it is now --trace-config"));
+            "--trace-config=count=7");
+    assertEquals("", run.err());
+    TraceOptions expected =
+        TraceOptions.builder()
+            .file("/tmp/t.json")
+            .levels(TraceLevel.TIMESTAMPS, TraceLevel.TENSORS)
+            .rate(10)
+            .count(7)
+            .logFrequency(1)
+            .build();
+    assertEquals(expected, run.mixin(TraceArguments.class).options());
+  }
+
+  @Test
+  void oneLevelOffIsEnough() {
+    SettingsRun run =
+        new SettingsRun(
+            Map.of(), "--trace-config", "level=OFF", "--trace-config", "level=TIMESTAMPS");
+    assertEquals(Set.of(), run.mixin(TraceArguments.class).options().levels());
+  }
+
+  @Test
+  void tensorsThatACollectorDoesNotGetAreWarnedAbout() {
+    SettingsRun run =
+        new SettingsRun(
+            Map.of(),
+            "--trace-config=level=TENSORS",
+            "--trace-config=level=TIMESTAMPS",
+            "--trace-config=mode=opentelemetry");
+    TraceOptions options = run.mixin(TraceArguments.class).options();
+    assertEquals(Set.of(TraceLevel.TIMESTAMPS), options.levels());
+    assertTrue(run.err().contains("warning: --trace-config level=TENSORS has no"), run.err());
+  }
+
+  @Test
+  void modelsAreFoundAndLoadedAsTheFlagsSay() {
+    SettingsRun run =
+        new SettingsRun(
+            Map.of(),
+            "--strict-model-config=true",
+            "--model-config-name=h100",
+            "--model-namespacing=true",
+            "--model-load-retry-count=3");
+    assertEquals("", run.err());
+    RepositoryOptions options = run.mixin(ControlArguments.class).options(null).build();
+    assertFalse(options.autoComplete());
+    assertEquals("h100", options.configName());
+    assertTrue(options.namespacing());
+    assertEquals(3, options.loadRetryCount());
+  }
+
+  @Test
+  void headerFieldsAreForwardedAsTheFlagsSay() {
+    SettingsRun run =
+        new SettingsRun(
+            Map.of(), "--http-header-forward-pattern=X_.*", "--grpc-header-forward-pattern", "^y$");
+    assertEquals("", run.err());
+    HeaderForwarding http =
+        run.mixin(HttpArguments.class)
+            .options(Duration.ZERO, Optional.empty(), AccessControl.OPEN)
+            .flatMap(HttpOptions::forwarding)
+            .orElseThrow();
+    assertTrue(http.matches("x_a") && !http.matches("y"));
+    HeaderForwarding grpc =
+        run.mixin(GrpcArguments.class)
+            .options(Optional.empty(), AccessControl.OPEN)
+            .flatMap(GrpcOptions::forwarding)
+            .orElseThrow();
+    assertTrue(grpc.matches("Y") && !grpc.matches("yy"));
+  }
+
+  @Test
+  void metricsHaveTheFormsThatTheFlagsSay() {
+    MetricsArguments arguments =
+        new SettingsRun(
+                Map.of(),
+                "--metrics-config=summary_latencies=true",
+                "--metrics-config",
+                "summary_quantiles=0.5:0.05, 0.9:0.01",
+                "--metrics-config=counter_latencies=false",
+                "--metrics-config=histogram_latencies=false")
+            .mixin(MetricsArguments.class);
+    assertEquals(
+        new MetricsConfig(false, false, true, List.of(0.5, 0.9)),
+        arguments.options(InetAddress.getLoopbackAddress()).orElseThrow().config());
   }
 
   @Test
   void theOlderFlagOfTheCacheIsTheSame() {
     SettingsRun run = new SettingsRun(Map.of(), "--response-cache-byte-size=5000");
-    assertEquals(5000, run.mixin(RuntimeArguments.class).options().cacheByteLimit());
+    assertEquals(5000, run.mixin(RuntimeArguments.class).options(false).cacheByteLimit());
     assertEquals(
-        0, new SettingsRun(Map.of()).mixin(RuntimeArguments.class).options().cacheByteLimit());
+        0, new SettingsRun(Map.of()).mixin(RuntimeArguments.class).options(false).cacheByteLimit());
   }
 
   @ParameterizedTest
@@ -113,6 +252,13 @@ class TritonFlagsTest {
         "--cache-config=local,bytes=1 | expected --cache-config local,size=BYTES, got",
         "--pinned-memory-pool-byte-size=-1 | of 0 or more, got -1",
         "--response-cache-byte-size=-1 | of 0 or more, got -1",
+        "--http-header-forward-pattern=( | expression for --http-header-forward-pattern, got '('",
+        "--grpc-header-forward-pattern=[ | expression for --grpc-header-forward-pattern, got '['",
+        "--metrics-config=latencies=true | of those that --help lists for --metrics-config, got",
+        "--metrics-config=summary_latencies | expected true or false for --metrics-config, got",
+        "--metrics-config=summary_quantiles=0.5 | expected QUANTILE:ERROR, both from 0 to 1",
+        "--metrics-config=summary_quantiles=1.5:0.1 | expected QUANTILE:ERROR, both from 0 to 1",
+        "--metrics-config=summary_quantiles=a:b | expected QUANTILE:ERROR, both from 0 to 1",
         "--no-such-flag=1 | Unknown option: '--no-such-flag=1'",
         "--cuda-memory-pool-bite-size=1 | Unknown option: '--cuda-memory-pool-bite-size=1'"
       })

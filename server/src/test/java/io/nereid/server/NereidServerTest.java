@@ -15,6 +15,7 @@ import io.nereid.server.log.AccessLog;
 import io.nereid.server.log.LogSettings;
 import io.nereid.server.log.LogValues;
 import io.nereid.server.metrics.MetricsOptions;
+import io.nereid.server.trace.TraceLevel;
 import io.nereid.server.trace.TraceOptions;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -202,7 +203,7 @@ class NereidServerTest {
                 .metrics(MetricsOptions.builder().interval(endless).build())
                 .trace(
                     TraceOptions.builder()
-                        .timestamps(true)
+                        .levels(TraceLevel.TIMESTAMPS)
                         .file(Path.of("target", "traces.json").toString())
                         .build())
                 .exitTimeout(endless)

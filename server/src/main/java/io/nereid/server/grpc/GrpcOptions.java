@@ -1,6 +1,7 @@
 package io.nereid.server.grpc;
 
 import io.nereid.server.access.AccessControl;
+import io.nereid.server.shared.HeaderForwarding;
 import io.nereid.server.tls.TlsOptions;
 import java.net.InetAddress;
 import java.util.Objects;
@@ -15,6 +16,7 @@ import java.util.Optional;
  * @param keepAlive how long connections live
  * @param compression how replies of the inference service are compressed
  * @param access which calls may be made
+ * @param forwarding which metadata becomes parameters; empty: none
  * @param tls how connections are encrypted; empty: they are not
  */
 public record GrpcOptions(
@@ -24,6 +26,7 @@ public record GrpcOptions(
     GrpcKeepAlive keepAlive,
     GrpcCompression compression,
     AccessControl access,
+    Optional<HeaderForwarding> forwarding,
     Optional<TlsOptions> tls) {
 
   /** Checks the values. */
@@ -33,6 +36,7 @@ public record GrpcOptions(
     Objects.requireNonNull(keepAlive);
     Objects.requireNonNull(compression);
     Objects.requireNonNull(access);
+    Objects.requireNonNull(forwarding);
     Objects.requireNonNull(tls);
     if (port < 0 || port > 65_535) {
       throw new IllegalArgumentException("port must be 0 to 65535, got " + port);
@@ -52,6 +56,7 @@ public record GrpcOptions(
     private GrpcKeepAlive keepAlive = GrpcKeepAlive.DEFAULT;
     private GrpcCompression compression = GrpcCompression.NONE;
     private AccessControl access = AccessControl.OPEN;
+    private Optional<HeaderForwarding> forwarding = Optional.empty();
     private Optional<TlsOptions> tls = Optional.empty();
 
     private Builder() {}
@@ -92,6 +97,12 @@ public record GrpcOptions(
       return this;
     }
 
+    /** Which metadata becomes parameters; none by default. */
+    public Builder forwarding(HeaderForwarding fields) {
+      forwarding = Optional.of(fields);
+      return this;
+    }
+
     /** How connections are encrypted; by default they are not. */
     public Builder tls(TlsOptions files) {
       tls = Optional.of(files);
@@ -100,7 +111,8 @@ public record GrpcOptions(
 
     /** The finished value. */
     public GrpcOptions build() {
-      return new GrpcOptions(address, port, limits, keepAlive, compression, access, tls);
+      return new GrpcOptions(
+          address, port, limits, keepAlive, compression, access, forwarding, tls);
     }
   }
 }

@@ -94,7 +94,7 @@ public final class GrpcServer implements AutoCloseable {
     CLIENT_FAULT_LOGS.forEach(log -> log.setLevel(Level.SEVERE));
     EventLoops loops = new EventLoops();
     HealthService health = new HealthService(state);
-    InferenceCalls inference = new InferenceCalls(state, loops);
+    InferenceCalls inference = new InferenceCalls(state, loops, options.forwarding());
     ConnectionLimit connections = new ConnectionLimit(options.limits().connectionCount());
     Server server = null;
     try {

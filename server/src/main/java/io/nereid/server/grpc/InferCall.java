@@ -10,9 +10,11 @@ import io.nereid.InferResponse;
 import io.nereid.NereidException;
 import io.nereid.ResponseListener;
 import io.nereid.StatusCode;
+import io.nereid.server.shared.HeaderForwarding;
 import io.nereid.server.trace.Trace;
 import io.nereid.server.trace.Tracing;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -31,6 +33,7 @@ final class InferCall extends ServerCall.Listener<IncomingRequest> implements Re
 
   private final Tracing tracing;
   private final Metadata headers;
+  private final Optional<HeaderForwarding> forwarding;
   private final long startNs;
 
   private IncomingRequest incoming;
@@ -45,11 +48,13 @@ final class InferCall extends ServerCall.Listener<IncomingRequest> implements Re
   InferCall(
       ServerCall<IncomingRequest, OutgoingReply> call,
       Metadata headers,
+      Optional<HeaderForwarding> forwarding,
       Executor loop,
       ExecutionPace.Table paces,
       Tracing tracing) {
     this.call = call;
     this.headers = headers;
+    this.forwarding = forwarding;
     this.loop = loop;
     this.paces = paces;
     this.tracing = tracing;
@@ -100,9 +105,10 @@ final class InferCall extends ServerCall.Listener<IncomingRequest> implements Re
           StatusCode.UNIMPLEMENTED,
           "ModelInfer RPC doesn't support models with decoupled transaction policy");
     }
+    HeaderForwarding.apply(ForwardedMetadata.of(headers, forwarding), incoming.request());
     limit(incoming.request(), deadline);
     if (trace != null) {
-      trace.submitted(incoming.model());
+      trace.submitted(incoming.model(), incoming.request());
     }
     incoming.request().submit(this, paces.of(incoming.model()).isShort());
   }

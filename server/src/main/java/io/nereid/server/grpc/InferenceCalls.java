@@ -3,8 +3,10 @@ package io.nereid.server.grpc;
 import io.grpc.MethodDescriptor;
 import io.grpc.MethodDescriptor.MethodType;
 import io.grpc.ServerMethodDefinition;
+import io.nereid.server.shared.HeaderForwarding;
 import io.nereid.server.shared.ServerState;
 import java.io.InputStream;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -17,14 +19,16 @@ final class InferenceCalls implements AutoCloseable {
 
   private final ServerState state;
   private final EventLoops loops;
+  private final Optional<HeaderForwarding> forwarding;
   private final ExecutionPace.Table paces = new ExecutionPace.Table();
   private final Set<StreamInferCall> streams = ConcurrentHashMap.newKeySet();
   private final Runnable healthListener = this::endStreams;
 
   /** For connections that run on {@code loops}; hears when the server stops, until it is closed. */
-  InferenceCalls(ServerState state, EventLoops loops) {
+  InferenceCalls(ServerState state, EventLoops loops, Optional<HeaderForwarding> forwarding) {
     this.state = state;
     this.loops = loops;
+    this.forwarding = forwarding;
     state.health().addListener(healthListener);
   }
 
@@ -33,7 +37,7 @@ final class InferenceCalls implements AutoCloseable {
         method("ModelInfer", MethodType.UNARY),
         (call, headers) -> {
           InferCall listener =
-              new InferCall(call, headers, loops.current(), paces, state.tracing());
+              new InferCall(call, headers, forwarding, loops.current(), paces, state.tracing());
           call.request(2); // a second one is a violation of the protocol, to be noticed
           return listener;
         });
@@ -45,7 +49,7 @@ final class InferenceCalls implements AutoCloseable {
         (call, headers) -> {
           StreamInferCall listener =
               StreamInferCall.start(
-                  call, headers, loops.current(), paces, state.tracing(), streams);
+                  call, headers, forwarding, loops.current(), paces, state.tracing(), streams);
           if (state.health().isStopping()) {
             listener.stop(); // those that were there have been told
           }

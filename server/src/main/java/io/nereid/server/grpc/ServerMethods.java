@@ -39,7 +39,7 @@ final class ServerMethods {
 
   ServerMetadataResponse metadata(ServerMetadataRequest request) {
     return ServerMetadataResponse.newBuilder()
-        .setName(ServerFacts.NAME)
+        .setName(state.name())
         .setVersion(ServerFacts.version())
         .addAllExtensions(ServerFacts.extensions(state))
         .build();

@@ -7,12 +7,15 @@ import io.grpc.ServerCall;
 import io.grpc.Status;
 import io.nereid.InferResponse;
 import io.nereid.Model;
+import io.nereid.server.shared.HeaderForwarding;
 import io.nereid.server.trace.Trace;
 import io.nereid.server.trace.Tracing;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
@@ -39,6 +42,7 @@ final class StreamInferCall extends ServerCall.Listener<IncomingRequest> {
   private final ExecutionPace.Table paces;
   private final Tracing tracing;
   private final Metadata headers;
+  private final List<HeaderForwarding.Field> forwarded; // to each of its requests
   private final Set<StreamInferCall> open; // all that are not over
   private final Deadline deadline = Context.current().getDeadline(); // null: none
 
@@ -77,12 +81,14 @@ final class StreamInferCall extends ServerCall.Listener<IncomingRequest> {
   private StreamInferCall(
       ServerCall<IncomingRequest, OutgoingReply> call,
       Metadata headers,
+      Optional<HeaderForwarding> forwarding,
       Executor loop,
       ExecutionPace.Table paces,
       Tracing tracing,
       Set<StreamInferCall> open) {
     this.call = call;
     this.headers = headers;
+    forwarded = ForwardedMetadata.of(headers, forwarding);
     this.loop = loop;
     this.paces = paces;
     this.tracing = tracing;
@@ -95,11 +101,13 @@ final class StreamInferCall extends ServerCall.Listener<IncomingRequest> {
   static StreamInferCall start(
       ServerCall<IncomingRequest, OutgoingReply> call,
       Metadata headers,
+      Optional<HeaderForwarding> forwarding,
       Executor loop,
       ExecutionPace.Table paces,
       Tracing tracing,
       Set<StreamInferCall> open) {
-    StreamInferCall listener = new StreamInferCall(call, headers, loop, paces, tracing, open);
+    StreamInferCall listener =
+        new StreamInferCall(call, headers, forwarding, loop, paces, tracing, open);
     open.add(listener);
     call.sendHeaders(new Metadata());
     call.request(1);
@@ -141,6 +149,7 @@ final class StreamInferCall extends ServerCall.Listener<IncomingRequest> {
         answered(request, null, incoming.failure());
         return;
       }
+      HeaderForwarding.apply(forwarded, incoming.request());
       request.submitting();
       InferCall.limit(incoming.request(), deadline);
       if (decoupled) {

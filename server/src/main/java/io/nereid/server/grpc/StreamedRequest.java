@@ -54,7 +54,7 @@ final class StreamedRequest implements ResponseListener {
   /** It is given to its model. */
   void submitting() {
     if (trace != null) {
-      trace.submitted(incoming.model());
+      trace.submitted(incoming.model(), incoming.request());
     }
   }
 

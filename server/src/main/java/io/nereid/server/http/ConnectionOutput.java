@@ -34,6 +34,7 @@ class ConnectionOutput {
     begun = false;
     head.requestId(null);
     head.moreFields("");
+    head.load(null, null);
   }
 
   /** The reply tells the client's name for the request; null: there is none. */

@@ -207,6 +207,9 @@ final class Exchange {
     if (!endpoint.isInference() || !head.method().equals("POST")) {
       return send(dispatcher.dispatch(head, content, json), head, wantsClose);
     }
+    if (head.fields().loadFormat() != null) {
+      output.head().load(context.state().load().orElse(null), head.fields().loadFormat());
+    }
     if (context.tracing().isOn()) {
       trace = HttpTrace.begin(context.tracing(), head, heads.target(), guard, channel);
     }

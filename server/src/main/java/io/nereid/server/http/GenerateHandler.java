@@ -5,6 +5,7 @@ import io.nereid.InferResponse;
 import io.nereid.Model;
 import io.nereid.NereidException;
 import io.nereid.ResponseStream;
+import io.nereid.server.shared.HeaderForwarding;
 import io.nereid.server.trace.Trace;
 import java.io.IOException;
 import java.util.function.BooleanSupplier;
@@ -131,8 +132,9 @@ final class GenerateHandler {
     InferRequest request = model.newRequest();
     try {
       new GenerateParser(context, model, request, facts).parse(body);
+      HeaderForwarding.apply(head.fields().forwarded(), request);
       if (trace != null) {
-        trace.submitted(model);
+        trace.submitted(model, request);
       }
       return request;
     } catch (Throwable t) {

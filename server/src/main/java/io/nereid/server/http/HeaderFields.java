@@ -1,6 +1,9 @@
 package io.nereid.server.http;
 
+import io.nereid.server.shared.HeaderForwarding;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
@@ -21,7 +24,9 @@ final class HeaderFields {
   private String traceparent;
   private String tracestate;
   private String requestId;
+  private String loadFormat;
   private Map<String, String> kept = Map.of();
+  private List<HeaderForwarding.Field> forwarded = List.of();
 
   /** Bytes of the body; {@link RequestHead#ABSENT} when it says nothing or is chunked. */
   long contentLength() {
@@ -63,6 +68,11 @@ final class HeaderFields {
     return requestId;
   }
 
+  /** In which format the reply is to tell the server's load; null when it is not to. */
+  String loadFormat() {
+    return loadFormat;
+  }
+
   /** Whether the connection ends with this request, as the client sees it. */
   boolean wantsClose(boolean http10) {
     return close || http10;
@@ -79,6 +89,19 @@ final class HeaderFields {
       kept = new HashMap<>();
     }
     kept.merge(name, value, (one, other) -> one + "," + other);
+  }
+
+  /** Those that become parameters, in their order. */
+  List<HeaderForwarding.Field> forwarded() {
+    return forwarded;
+  }
+
+  /** Takes one that becomes a parameter. */
+  void forward(String name, String value) {
+    if (forwarded.isEmpty()) {
+      forwarded = new ArrayList<>();
+    }
+    forwarded.add(new HeaderForwarding.Field(name, value));
   }
 
   /** Takes one field; its name in whatever case. */
@@ -132,6 +155,11 @@ final class HeaderFields {
           transferEncoding(value);
         }
       }
+      case 28 -> {
+        if (is(bytes, name, "endpoint-load-metrics-format")) {
+          loadFormat = value;
+        }
+      }
       case 31 -> {
         if (is(bytes, name, "inference-header-content-length")) {
           inferenceHeader(value);
@@ -151,7 +179,7 @@ final class HeaderFields {
   static boolean isKnown(byte[] bytes, int name, int nameLength) {
     return switch (nameLength) {
       case 12 -> (bytes[name] | 0x20) == 'x'; // content-type is as long, and frequent
-      case 4, 6, 10, 11, 14, 15, 16, 17, 31 -> true;
+      case 4, 6, 10, 11, 14, 15, 16, 17, 28, 31 -> true;
       default -> false;
     };
   }

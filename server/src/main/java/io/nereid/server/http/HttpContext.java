@@ -16,7 +16,7 @@ import java.util.Set;
  * @param watch all connections
  * @param access which requests may be made
  * @param origins which web pages may make them
- * @param kept the fields of requests that the two look at
+ * @param kept the fields of requests that the two look at, and those that become parameters
  * @param heap what requests may hold of it
  */
 record HttpContext(
@@ -40,7 +40,7 @@ record HttpContext(
         watch,
         options.access(),
         origins,
-        KeptFields.of(kept, OriginCheck.FIELDS_OF_CHANGES),
+        KeptFields.of(kept, OriginCheck.FIELDS_OF_CHANGES, options.forwarding()),
         heap);
   }
 

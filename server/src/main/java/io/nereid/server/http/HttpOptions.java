@@ -2,6 +2,7 @@ package io.nereid.server.http;
 
 import io.nereid.server.access.AccessControl;
 import io.nereid.server.shared.Durations;
+import io.nereid.server.shared.HeaderForwarding;
 import io.nereid.server.tls.TlsOptions;
 import java.net.InetAddress;
 import java.time.Duration;
@@ -20,6 +21,7 @@ import java.util.regex.Pattern;
  * @param access which requests may be made
  * @param allowedOrigins web pages that may ask for everything, by their origins such as {@code
  *     https://app.example}; {@code *} means all
+ * @param forwarding which header fields become parameters; empty: none
  * @param tls how connections are encrypted; empty: they are not
  */
 public record HttpOptions(
@@ -29,6 +31,7 @@ public record HttpOptions(
     Duration exitTimeout,
     AccessControl access,
     Set<String> allowedOrigins,
+    Optional<HeaderForwarding> forwarding,
     Optional<TlsOptions> tls) {
 
   /** Origins go into the heads of replies, whose room is bounded; a host has 253 characters. */
@@ -49,6 +52,7 @@ public record HttpOptions(
             "expected an origin as SCHEME://HOST[:PORT] in lower case, or *, got '" + origin + "'");
       }
     }
+    Objects.requireNonNull(forwarding);
     Objects.requireNonNull(tls);
     if (port < 0 || port > 65_535) {
       throw new IllegalArgumentException("port must be 0 to 65535, got " + port);
@@ -77,6 +81,7 @@ public record HttpOptions(
     private Duration exitTimeout = Duration.ofSeconds(30);
     private AccessControl access = AccessControl.OPEN;
     private Set<String> allowedOrigins = Set.of();
+    private Optional<HeaderForwarding> forwarding = Optional.empty();
     private Optional<TlsOptions> tls = Optional.empty();
 
     private Builder() {}
@@ -117,6 +122,12 @@ public record HttpOptions(
       return this;
     }
 
+    /** Which header fields become parameters; none by default. */
+    public Builder forwarding(HeaderForwarding fields) {
+      forwarding = Optional.of(fields);
+      return this;
+    }
+
     /** How connections are encrypted; they are not by default. */
     public Builder tls(TlsOptions options) {
       tls = Optional.of(options);
@@ -125,7 +136,8 @@ public record HttpOptions(
 
     /** The finished value. */
     public HttpOptions build() {
-      return new HttpOptions(address, port, limits, exitTimeout, access, allowedOrigins, tls);
+      return new HttpOptions(
+          address, port, limits, exitTimeout, access, allowedOrigins, forwarding, tls);
     }
   }
 }

@@ -5,6 +5,7 @@ import io.nereid.InferResponse;
 import io.nereid.Model;
 import io.nereid.Nereid;
 import io.nereid.server.memory.RequestSlices;
+import io.nereid.server.shared.HeaderForwarding;
 import io.nereid.server.trace.Trace;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -64,6 +65,7 @@ final class InferHandler {
           facts.id(parser.id());
         }
       }
+      HeaderForwarding.apply(head.fields().forwarded(), request);
       guard.running(request);
       try {
         InferResponse response = trace == null ? request.infer() : traced(model, request, trace);
@@ -80,7 +82,7 @@ final class InferHandler {
   }
 
   private static InferResponse traced(Model model, InferRequest request, Trace trace) {
-    trace.submitted(model);
+    trace.submitted(model, request);
     InferResponse response = request.infer();
     trace.answered(response);
     return response;

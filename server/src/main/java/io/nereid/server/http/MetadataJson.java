@@ -17,7 +17,7 @@ final class MetadataJson {
   private MetadataJson() {}
 
   static void server(ServerState state, JsonBuffer json) {
-    json.ascii("{\"name\":").string(ServerFacts.NAME);
+    json.ascii("{\"name\":").string(state.name());
     json.ascii(",\"version\":").string(ServerFacts.version());
     json.ascii(",\"extensions\":");
     strings(ServerFacts.extensions(state), json);

@@ -284,6 +284,10 @@ final class RequestHeadParser implements HeadSource {
     if (name != null) {
       fields.keep(name, ascii(bytes, valueFrom, valueTo));
     }
+    String parameter = kept.findForwarded(bytes, from, colon - from);
+    if (parameter != null) {
+      fields.forward(parameter, ascii(bytes, valueFrom, valueTo));
+    }
   }
 
   static void checkValue(byte[] bytes, int from, int to) {

@@ -1,5 +1,6 @@
 package io.nereid.server.http;
 
+import io.nereid.server.shared.LoadReport;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.time.ZoneOffset;
@@ -18,6 +19,7 @@ final class ResponseHead {
   private static final byte[] CHUNKED = ascii("Transfer-Encoding: chunked\r\n");
   private static final byte[] LENGTH = ascii("Content-Length: ");
   private static final byte[] REQUEST_ID = ascii("X-Request-Id: ");
+  private static final byte[] LOAD = ascii("endpoint-load-metrics: ");
   private static final byte[] CLOSE = ascii("Connection: close\r\n");
   private static final byte[] LINE_END = ascii("\r\n");
 
@@ -31,6 +33,8 @@ final class ResponseHead {
   private long contentLength;
   private String requestId; // null: the client has none
   private String moreFields = ""; // each with its line end
+  private LoadReport load; // null: nobody asked for it
+  private String loadFormat;
 
   byte[] bytes() {
     return bytes;
@@ -60,6 +64,12 @@ final class ResponseHead {
     moreFields = fields;
   }
 
+  /** Tells the load in a format; {@code report} is null where nobody asked for it. */
+  void load(LoadReport report, String format) {
+    load = report;
+    loadFormat = format;
+  }
+
   /**
    * Writes a head.
    *
@@ -86,6 +96,7 @@ final class ResponseHead {
       put(ascii(RETRY_AFTER));
     }
     putRequestFields();
+    putLoad();
     if (!more.isEmpty()) {
       put(ascii(more));
     }
@@ -107,6 +118,15 @@ final class ResponseHead {
     }
   }
 
+  private void putLoad() {
+    String report = load == null ? null : load.in(loadFormat);
+    if (report != null) {
+      put(LOAD);
+      put(ascii(report));
+      put(LINE_END);
+    }
+  }
+
   /** Writes the head of a reply of events, whose length is not known: it is added to. */
   void writeEventStream(boolean chunked, boolean close) {
     status = Status.OK;
@@ -119,6 +139,7 @@ final class ResponseHead {
       put(CHUNKED);
     }
     putRequestFields();
+    putLoad();
     if (close) {
       put(CLOSE);
     }

@@ -68,6 +68,10 @@ final class StreamHead implements HeadSource {
     if (keptName != null) {
       fields.keep(keptName, stripped);
     }
+    String parameter = kept.findForwarded(nameBytes, 0, nameBytes.length);
+    if (parameter != null) {
+      fields.forward(parameter, stripped);
+    }
   }
 
   @Override

@@ -100,27 +100,34 @@ public final class CudaRegions {
     return isEnabled() ? regions.status(name, CudaRegion.class) : List.of();
   }
 
-  /** As {@link SharedMemoryRegions#unregister}; a region of another kind is left alone. */
+  /**
+   * As {@link SharedMemoryRegions#unregister}; a region of another kind is left alone. Where there
+   * is no GPU nothing is registered, and clients that begin by unregistering go on.
+   */
   public void unregister(String name) {
-    checkEnabled();
+    checkAllowed();
     regions.unregister(name, CudaRegion.class);
   }
 
   /** As {@link #unregister}, for all regions on GPUs. */
   public void unregisterAll() {
-    checkEnabled();
+    checkAllowed();
     regions.unregisterAll(CudaRegion.class);
   }
 
   /** {@link StatusCode#UNIMPLEMENTED} says why clients can register nothing. */
   public void checkEnabled() {
+    checkAllowed();
+    if (!CudaDriver.isPresent()) {
+      throw new NereidException(StatusCode.UNIMPLEMENTED, UNSUPPORTED + CudaDriver.absence());
+    }
+  }
+
+  private void checkAllowed() {
     if (!regions.isEnabled()) {
       throw new NereidException(
           StatusCode.UNIMPLEMENTED,
           UNSUPPORTED + "shared memory of clients is not enabled, --allow-client-shm enables it");
-    }
-    if (!CudaDriver.isPresent()) {
-      throw new NereidException(StatusCode.UNIMPLEMENTED, UNSUPPORTED + CudaDriver.absence());
     }
   }
 

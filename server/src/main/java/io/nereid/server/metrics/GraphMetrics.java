@@ -21,7 +21,7 @@ final class GraphMetrics {
       try {
         if (model.state() == ModelState.READY
             && model.spec().backendName().equals(TensorRtBackend.NAME)) {
-          figures.put(labels(model), figures(model));
+          figures.put(ModelMetrics.labels(model), figures(model));
         }
       } catch (NereidException | IllegalStateException e) {
         // It was unloaded meanwhile, and has no figures any more.
@@ -36,12 +36,6 @@ final class GraphMetrics {
     samples(text, figures, GraphStatistics::hits);
     text.counter("nereid_cuda_graph_misses_total", "Batches that were executed without one");
     samples(text, figures, GraphStatistics::misses);
-  }
-
-  private static String labels(Model model) {
-    return MetricsText.labels(
-        MetricsText.label("model", model.name()),
-        MetricsText.label("version", Long.toString(model.version())));
   }
 
   private static GraphStatistics figures(Model model) {

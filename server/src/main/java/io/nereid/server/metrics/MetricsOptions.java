@@ -14,13 +14,20 @@ import java.util.Objects;
  * @param gpuMetrics whether those of NVIDIA's GPUs are among them, where there are any
  * @param interval how old the processors' utilization may be: over shorter times it says little;
  *     what GPUs tell may be as old
+ * @param config in which forms latencies of models are told
  */
 public record MetricsOptions(
-    InetAddress address, int port, boolean cpuMetrics, boolean gpuMetrics, Duration interval) {
+    InetAddress address,
+    int port,
+    boolean cpuMetrics,
+    boolean gpuMetrics,
+    Duration interval,
+    MetricsConfig config) {
 
   /** Checks the values. */
   public MetricsOptions {
     Objects.requireNonNull(address);
+    Objects.requireNonNull(config);
     if (port < 0 || port > 65_535) {
       throw new IllegalArgumentException("port must be 0 to 65535, got " + port);
     }
@@ -42,6 +49,7 @@ public record MetricsOptions(
     private boolean cpuMetrics = true;
     private boolean gpuMetrics = true;
     private Duration interval = Duration.ofSeconds(2);
+    private MetricsConfig config = MetricsConfig.DEFAULT;
 
     private Builder() {}
 
@@ -75,9 +83,15 @@ public record MetricsOptions(
       return this;
     }
 
+    /** In which forms latencies are told; see {@link MetricsConfig#summaries}. */
+    public Builder config(MetricsConfig forms) {
+      config = forms;
+      return this;
+    }
+
     /** The finished value. */
     public MetricsOptions build() {
-      return new MetricsOptions(address, port, cpuMetrics, gpuMetrics, interval);
+      return new MetricsOptions(address, port, cpuMetrics, gpuMetrics, interval, config);
     }
   }
 }

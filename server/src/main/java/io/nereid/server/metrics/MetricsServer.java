@@ -32,6 +32,7 @@ public final class MetricsServer {
   private final ServerState state;
   private final Map<String, LongSupplier> connections;
   private final MetricsOptions options;
+  private final SummaryMetrics summaries;
   private final WebServer server;
   private volatile Machine machine;
 
@@ -40,6 +41,7 @@ public final class MetricsServer {
     this.state = state;
     this.connections = connections;
     this.options = options;
+    summaries = new SummaryMetrics(options.config().quantiles());
     server =
         WebServer.builder()
             .address(options.address())
@@ -86,7 +88,7 @@ public final class MetricsServer {
 
   private void metrics(ServerRequest request, ServerResponse response) {
     MetricsText text = new MetricsText();
-    ModelMetrics.write(state.nereid(), text);
+    ModelMetrics.write(state.nereid(), options.config(), summaries, text);
     ServerMetrics.write(state, connections, text);
     Machine known = machine();
     known.gpus().ifPresent(gpus -> gpus.write(text));

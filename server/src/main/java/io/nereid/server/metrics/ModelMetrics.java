@@ -15,18 +15,20 @@ import java.util.function.ToLongFunction;
 final class ModelMetrics {
 
   /** A version of a model, at one moment. */
-  private record Figures(
-      String labels, ModelStatistics statistics, boolean cached, boolean decoupled) {}
+  record Figures(String labels, ModelStatistics statistics, boolean cached, boolean decoupled) {}
 
   private final List<Figures> models;
+  private final MetricsConfig config;
   private final MetricsText text;
 
-  private ModelMetrics(List<Figures> models, MetricsText text) {
+  private ModelMetrics(List<Figures> models, MetricsConfig config, MetricsText text) {
     this.models = models;
+    this.config = config;
     this.text = text;
   }
 
-  static void write(Nereid nereid, MetricsText text) {
+  static void write(
+      Nereid nereid, MetricsConfig config, SummaryMetrics summaries, MetricsText text) {
     List<Figures> models = new ArrayList<>();
     for (Model model : nereid.models()) {
       if (model.state() == ModelState.READY || model.state() == ModelState.DRAINING) {
@@ -37,22 +39,36 @@ final class ModelMetrics {
         }
       }
     }
-    ModelMetrics metrics = new ModelMetrics(models, text);
+    ModelMetrics metrics = new ModelMetrics(models, config, text);
     metrics.counts();
-    metrics.durations();
-    metrics.cache();
+    if (config.counters()) {
+      metrics.durations();
+      metrics.cache();
+    }
     metrics.histograms();
+    if (config.summaries()) {
+      summaries.write(models, text);
+    }
     GraphMetrics.write(nereid, text);
   }
 
   private static Figures figures(Nereid nereid, Model model) {
     return new Figures(
-        MetricsText.labels(
-            MetricsText.label("model", model.name()),
-            MetricsText.label("version", Long.toString(model.version()))),
+        labels(model),
         model.statistics(),
         model.spec().responseCache() && nereid.options().cacheByteLimit() > 0,
         model.spec().decoupled());
+  }
+
+  /** Which model it is. */
+  static String labels(Model model) {
+    String labels =
+        MetricsText.labels(
+            MetricsText.label("model", model.name()),
+            MetricsText.label("version", Long.toString(model.version())));
+    return model.namespace().isEmpty()
+        ? labels
+        : MetricsText.labels(MetricsText.label("namespace", model.namespace()), labels);
   }
 
   private void counts() {
@@ -136,13 +152,8 @@ final class ModelMetrics {
   }
 
   private void histograms() {
-    text.histogram("nv_inference_first_response_histogram_ms", "Time to the first response");
-    for (Figures model : models) {
-      if (!model.decoupled) { // the first response is the only one
-        ModelStatistics figures = model.statistics;
-        Buckets.MILLISECONDS.write(
-            text, model.labels, figures.totalHistogram(), figures.success().totalNs());
-      }
+    if (config.histograms()) {
+      firstResponses();
     }
     text.histogram("nereid_inference_request_duration_seconds", "Time from submission to answer");
     for (Figures model : models) {
@@ -166,6 +177,17 @@ final class ModelMetrics {
     text.histogram("nereid_inference_batch_size", "Sizes of the batches that were executed");
     for (Figures model : models) {
       Buckets.SIZES.write(text, model.labels, model.statistics.batches());
+    }
+  }
+
+  private void firstResponses() {
+    text.histogram("nv_inference_first_response_histogram_ms", "Time to the first response");
+    for (Figures model : models) {
+      if (!model.decoupled) { // the first response is the only one
+        ModelStatistics figures = model.statistics;
+        Buckets.MILLISECONDS.write(
+            text, model.labels, figures.totalHistogram(), figures.success().totalNs());
+      }
     }
   }
 

@@ -2,6 +2,7 @@ package io.nereid.server.metrics;
 
 import com.sun.management.OperatingSystemMXBean;
 import com.sun.management.UnixOperatingSystemMXBean;
+import io.nereid.server.shared.CpuLoad;
 import java.io.IOException;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
@@ -21,9 +22,6 @@ final class ProcessMetrics {
   private final long intervalNs;
   private final OperatingSystemMXBean system =
       (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
-  private double cpuLoad;
-  private long cpuLoadNs;
-  private boolean cpuLoadKnown;
 
   ProcessMetrics(boolean cpuMetrics, long intervalNs) {
     this.cpuMetrics = cpuMetrics;
@@ -42,13 +40,8 @@ final class ProcessMetrics {
   }
 
   private void machine(MetricsText text) {
-    long nowNs = System.nanoTime();
-    if (!cpuLoadKnown || nowNs - cpuLoadNs >= intervalNs) {
-      cpuLoad = Math.clamp(system.getCpuLoad(), 0, 1); // negative where it is not known
-      cpuLoadNs = nowNs;
-      cpuLoadKnown = true;
-    }
-    text.gauge("nv_cpu_utilization", "Utilization of the processors, 0 to 1").sample("", cpuLoad);
+    text.gauge("nv_cpu_utilization", "Utilization of the processors, 0 to 1")
+        .sample("", CpuLoad.measured(intervalNs));
     long total = system.getTotalMemorySize();
     text.gauge("nv_cpu_memory_total_bytes", "Memory of the machine or container").sample("", total);
     text.gauge("nv_cpu_memory_used_bytes", "What of it is used")

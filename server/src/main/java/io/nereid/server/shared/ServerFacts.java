@@ -6,8 +6,8 @@ import java.util.List;
 /** What the server tells about itself, in whatever form. */
 public final class ServerFacts {
 
-  /** Its name. */
-  public static final String NAME = "nereid";
+  /** Its name, unless the operator gave it another. */
+  public static final String DEFAULT_NAME = "nereid";
 
   /** What it always has beyond the protocol itself, by the protocol's names. */
   private static final List<String> EXTENSIONS =

@@ -12,19 +12,23 @@ import java.util.Optional;
 /** One running server, as all its frontends see it. Make one with {@link #builder}. */
 public final class ServerState {
 
+  private final String name;
   private final Nereid nereid;
   private final ServerHealth health;
   private final SharedMemoryRegions sharedMemory;
   private final CudaRegions cudaMemory;
   private final Tracing tracing;
+  private final Optional<LoadReport> load;
   private final Optional<LogSettings> log;
   private final Optional<AccessLog> accessLog;
 
   private ServerState(Builder builder) {
+    name = builder.name;
     nereid = builder.nereid;
     sharedMemory = new SharedMemoryRegions(builder.allowClientShm);
     cudaMemory = new CudaRegions(sharedMemory, nereid::pageLockPool);
     tracing = builder.tracing;
+    load = builder.load;
     log = builder.log;
     accessLog = builder.accessLog;
     health = new ServerHealth(nereid, builder.strictReadiness, builder.loading);
@@ -33,6 +37,11 @@ public final class ServerState {
   /** For a runtime; it stays the caller's to close. */
   public static Builder builder(Nereid nereid) {
     return new Builder(nereid);
+  }
+
+  /** What the server calls itself to clients. */
+  public String name() {
+    return name;
   }
 
   /** The models. */
@@ -60,6 +69,11 @@ public final class ServerState {
     return tracing;
   }
 
+  /** How loaded it is, where clients are told. */
+  public Optional<LoadReport> load() {
+    return load;
+  }
+
   /** The log, as far as it is the server's. */
   public Optional<LogSettings> log() {
     return log;
@@ -73,15 +87,23 @@ public final class ServerState {
   /** Builds a {@link ServerState}. */
   public static final class Builder {
     private final Nereid nereid;
+    private String name = ServerFacts.DEFAULT_NAME;
     private boolean strictReadiness = true;
     private boolean allowClientShm;
     private Tracing tracing = new Tracing(TraceOptions.builder().build());
+    private Optional<LoadReport> load = Optional.empty();
     private Optional<LogSettings> log = Optional.empty();
     private Optional<AccessLog> accessLog = Optional.empty();
     private boolean loading;
 
     private Builder(Nereid nereid) {
       this.nereid = nereid;
+    }
+
+    /** What the server calls itself to clients. */
+    public Builder name(String told) {
+      name = told;
+      return this;
     }
 
     /** Whether a model that is broken or still loading makes the server not ready. */
@@ -99,6 +121,12 @@ public final class ServerState {
     /** Which requests are traced: none by default; it stays the caller's to close. */
     public Builder tracing(Tracing traces) {
       tracing = traces;
+      return this;
+    }
+
+    /** How loaded the server is; by default clients are not told. */
+    public Builder load(Optional<LoadReport> report) {
+      load = report;
       return this;
     }
 

@@ -1,7 +1,9 @@
 package io.nereid.server.trace;
 
+import io.nereid.InferRequest;
 import io.nereid.InferResponse;
 import io.nereid.Model;
+import io.nereid.Tensor;
 import io.nereid.Timings;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -73,6 +75,12 @@ public final class Trace {
   /** Whether this server is to blame for that. */
   boolean serverError;
 
+  /** Contents of inputs and outputs, where they are recorded. */
+  final List<TracedTensor> tensors = new ArrayList<>();
+
+  /** What these hold of the heap, as the queue counts it. */
+  long tensorBytes;
+
   private boolean ensemble;
   private boolean ended;
 
@@ -119,11 +127,14 @@ public final class Trace {
   }
 
   /** All of the request has arrived, and it is given to the model now. */
-  public void submitted(Model model) {
+  public void submitted(Model model, InferRequest request) {
     ensemble = model.spec().ensemble().isPresent();
     modelVersion = model.version();
     receiveEndNs = System.nanoTime();
-    requestStartNs = receiveEndNs;
+    if (sampler.records(TraceLevel.TENSORS)) {
+      request.inputs().forEach((name, input) -> record("TENSOR_QUEUE_INPUT", name, input));
+    }
+    requestStartNs = System.nanoTime();
   }
 
   /** The model has answered, for the last time where it does so several times. */
@@ -136,6 +147,22 @@ public final class Trace {
     cacheHit = response.cacheHit();
     // Those of an ensemble are sums over models that may have run side by side.
     timings = batchSize > 0 && !ensemble && !cacheHit ? response.timings() : null;
+    if (sampler.records(TraceLevel.TENSORS)) {
+      for (String name : response.outputNames()) {
+        record("TENSOR_BACKEND_OUTPUT", name, response.output(name));
+      }
+    }
+  }
+
+  /** Keeps a copy of a tensor; without its contents, or not at all, where there is no room. */
+  private void record(String activity, String name, Tensor tensor) {
+    long entryBytes = TracedTensor.ENTRY_BYTES;
+    long allBytes = entryBytes + tensor.byteSize();
+    boolean copied = !tensor.isOnDevice() && queue.takeBytes(allBytes);
+    if (copied || queue.takeBytes(entryBytes)) {
+      tensorBytes += copied ? allBytes : entryBytes;
+      tensors.add(TracedTensor.of(activity, name, tensor, copied));
+    }
   }
 
   /** The reply is sent from now on. */

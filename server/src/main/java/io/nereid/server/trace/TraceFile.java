@@ -1,17 +1,15 @@
 package io.nereid.server.trace;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
-import tools.jackson.core.io.JsonStringEncoder;
 
 /**
  * Writes traces as JSON, as Triton does: into one file, or so many at a time into numbered ones.
- * What is on disk is complete JSON after each write, whatever happens to the process then.
+ * What is on disk is complete JSON after each write, whatever happens to the process then; tensors
+ * of more than a MiB of text take several.
  */
 final class TraceFile implements TraceSink {
 
@@ -70,13 +68,14 @@ final class TraceFile implements TraceSink {
       }
       // Somebody may have taken the file away, or emptied it.
       long end = Math.max(0, channel.size() - END.length());
-      text.setLength(0);
-      for (Trace trace : traces) {
-        text.append(end == 0 && text.isEmpty() ? "[\n" : ",\n");
-        new TraceJson(text, trace).write();
-      }
+      TraceJson json = new TraceJson(channel.position(end), text);
       try {
-        write(channel.position(end), text.append(END));
+        String before = end == 0 ? "[\n" : ",\n";
+        for (Trace trace : traces) {
+          json.write(before, trace);
+          before = ",\n";
+        }
+        json.end(END);
       } catch (IOException e) {
         restore(channel, end);
         throw e;
@@ -86,62 +85,11 @@ final class TraceFile implements TraceSink {
     }
   }
 
-  private static void write(FileChannel channel, CharSequence text) throws IOException {
-    ByteBuffer bytes = ByteBuffer.wrap(text.toString().getBytes(StandardCharsets.UTF_8));
-    while (bytes.hasRemaining()) {
-      channel.write(bytes);
-    }
-  }
-
   /** Takes back what was begun: a disk that is full leaves room for what was there. */
   private static void restore(FileChannel channel, long end) throws IOException {
     channel.truncate(end);
     if (end > 0) {
-      write(channel.position(end), END);
-    }
-  }
-
-  /** The entries of one trace. */
-  private record TraceJson(StringBuilder text, Trace trace) {
-
-    void write() {
-      text.append("{\"id\":").append(trace.id).append(",\"model_name\":\"");
-      string(trace.modelName);
-      text.append("\",\"model_version\":").append(trace.modelVersion);
-      if (!trace.requestId.isEmpty()) {
-        text.append(",\"request_id\":\"");
-        string(trace.requestId);
-        text.append('"');
-      }
-      text.append('}');
-      boolean http = trace.protocol == Trace.Protocol.HTTP;
-      time(http ? "HTTP_RECV_START" : "GRPC_WAITREAD_START", trace.receiveStartNs);
-      time(http ? "HTTP_RECV_END" : "GRPC_WAITREAD_END", trace.receiveEndNs);
-      time("REQUEST_START", trace.requestStartNs);
-      if (trace.timings != null) {
-        Trace.Stages stages = trace.stages();
-        time("QUEUE_START", trace.requestStartNs);
-        time("COMPUTE_START", stages.computeStartNs());
-        time("COMPUTE_INPUT_END", stages.inputEndNs());
-        time("COMPUTE_OUTPUT_START", stages.outputStartNs());
-        time("COMPUTE_END", stages.computeEndNs());
-      }
-      time("REQUEST_END", trace.requestEndNs);
-      if (trace.sendStartNs != 0) {
-        time(http ? "HTTP_SEND_START" : "GRPC_SEND_START", trace.sendStartNs);
-        time(http ? "HTTP_SEND_END" : "GRPC_SEND_END", trace.endNs);
-      }
-    }
-
-    private void time(String name, long ns) {
-      if (ns != 0) {
-        text.append(",\n{\"id\":").append(trace.id).append(",\"timestamps\":[{\"name\":\"");
-        text.append(name).append("\",\"ns\":").append(ns).append("}]}");
-      }
-    }
-
-    private void string(String value) {
-      JsonStringEncoder.getInstance().quoteAsString(value, text);
+      TraceJson.write(channel.position(end), END);
     }
   }
 }

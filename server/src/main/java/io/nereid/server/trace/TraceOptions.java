@@ -1,11 +1,12 @@
 package io.nereid.server.trace;
 
 import java.util.Objects;
+import java.util.Set;
 
 /**
  * What is traced when a server starts. Build one with {@link #builder()}.
  *
- * @param timestamps whether requests are traced at all
+ * @param levels what is recorded of requests; nothing is traced without any
  * @param rate of how many requests one is traced; 0: those only whose clients trace them
  * @param count how many traces are taken; -1: no end
  * @param logFrequency traces in a numbered file; 0: all go into one file
@@ -14,7 +15,7 @@ import java.util.Objects;
  * @param otlp the collector of mode opentelemetry
  */
 public record TraceOptions(
-    boolean timestamps,
+    Set<TraceLevel> levels,
     long rate,
     long count,
     long logFrequency,
@@ -24,10 +25,11 @@ public record TraceOptions(
 
   /** Checks the values. */
   public TraceOptions {
+    levels = Set.copyOf(levels);
     Objects.requireNonNull(file);
     Objects.requireNonNull(mode);
     Objects.requireNonNull(otlp);
-    String reason = new TraceSettings(timestamps, rate, count, logFrequency).fault(mode, file);
+    String reason = new TraceSettings(levels, rate, count, logFrequency).fault(mode, file);
     if (reason != null) {
       throw new IllegalArgumentException(reason);
     }
@@ -40,7 +42,7 @@ public record TraceOptions(
 
   /** Builds a {@link TraceOptions}. */
   public static final class Builder {
-    private boolean timestamps;
+    private Set<TraceLevel> levels = Set.of();
     private long rate = 1000;
     private long count = -1;
     private long logFrequency;
@@ -50,9 +52,9 @@ public record TraceOptions(
 
     private Builder() {}
 
-    /** Whether requests are traced; not by default. */
-    public Builder timestamps(boolean on) {
-      timestamps = on;
+    /** What is recorded of requests; by default none is traced. */
+    public Builder levels(TraceLevel... recorded) {
+      levels = Set.of(recorded);
       return this;
     }
 
@@ -94,7 +96,7 @@ public record TraceOptions(
 
     /** The finished value. */
     public TraceOptions build() {
-      return new TraceOptions(timestamps, rate, count, logFrequency, file, mode, otlp);
+      return new TraceOptions(levels, rate, count, logFrequency, file, mode, otlp);
     }
   }
 }

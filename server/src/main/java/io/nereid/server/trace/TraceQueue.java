@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 
@@ -23,6 +24,10 @@ final class TraceQueue {
   /** How often the log tells of traces that were lost. */
   private static final long REPORT_EVERY_NS = TimeUnit.MINUTES.toNanos(1);
 
+  /** Most that the tensors of traces may hold of the heap until they are written. */
+  private static final long MOST_TENSOR_BYTES =
+      Math.min(256L << 20, Runtime.getRuntime().maxMemory() / 16);
+
   private final TraceSink sink;
   private final ArrayBlockingQueue<Trace> traces;
   private final int batchSize;
@@ -30,6 +35,9 @@ final class TraceQueue {
 
   /** Traces in the queue; for moments less, while one is added that was already taken out. */
   private final AtomicInteger pending = new AtomicInteger();
+
+  /** Of the tensors in traces that are not written yet. */
+  private final AtomicLong tensorBytes = new AtomicLong();
 
   private final LongAdder dropped = new LongAdder();
   private final Thread thread;
@@ -49,9 +57,22 @@ final class TraceQueue {
     thread = Thread.ofPlatform().daemon().name("nrd-trace").start(this::run);
   }
 
+  /**
+   * Asks for room for contents of tensors, which the traces that wait hold together; who gets it
+   * adds a trace with it, and it is free when that was written.
+   */
+  boolean takeBytes(long byteSize) {
+    if (tensorBytes.addAndGet(byteSize) <= MOST_TENSOR_BYTES) {
+      return true;
+    }
+    tensorBytes.addAndGet(-byteSize);
+    return false;
+  }
+
   void add(Trace trace) {
     if (closing || !traces.offer(trace)) {
       dropped.increment();
+      tensorBytes.addAndGet(-trace.tensorBytes);
       return;
     }
     // The first of a batch begins its time, the last ends it: others wake nobody.
@@ -84,6 +105,7 @@ final class TraceQueue {
       traces.drainTo(batch, batchSize);
       pending.addAndGet(-batch.size());
       write(batch);
+      tensorBytes.addAndGet(-batch.stream().mapToLong(trace -> trace.tensorBytes).sum());
       batch.clear();
       report();
     }

@@ -24,11 +24,16 @@ final class TraceSampler {
   /** With the count as it is by now. */
   TraceSettings settings() {
     return new TraceSettings(
-        settings.on(), settings.rate(), Math.max(-1, left.get()), settings.logFrequency());
+        settings.levels(), settings.rate(), Math.max(-1, left.get()), settings.logFrequency());
   }
 
   boolean isOn() {
-    return settings.on();
+    return settings.isOn();
+  }
+
+  /** Whether this is recorded of a request. */
+  boolean records(TraceLevel level) {
+    return settings.levels().contains(level);
   }
 
   long logFrequency() {

@@ -2,9 +2,11 @@ package io.nereid.server.trace;
 
 import io.nereid.NereidException;
 import io.nereid.StatusCode;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** Settings as a client gives them, and what a model or the server has of its own. */
 final class TraceUpdate {
@@ -38,13 +40,18 @@ final class TraceUpdate {
   /** The settings that hold: one's own, and for the rest those of the fallback. */
   static TraceSettings settings(Map<String, Object> own, TraceSettings fallback) {
     return new TraceSettings(
-        (Boolean) own.getOrDefault(LEVEL, fallback.on()),
+        levels(own, fallback),
         (Long) own.getOrDefault(RATE, fallback.rate()),
         (Long) own.getOrDefault(COUNT, fallback.count()),
         (Long) own.getOrDefault(LOG_FREQUENCY, fallback.logFrequency()));
   }
 
-  /** A Boolean for the level, else a Long; null when the values are empty. */
+  @SuppressWarnings("unchecked") // what parse made
+  private static Set<TraceLevel> levels(Map<String, Object> own, TraceSettings fallback) {
+    return (Set<TraceLevel>) own.getOrDefault(LEVEL, fallback.levels());
+  }
+
+  /** A set of levels, else a Long; null when the values are empty. */
   private static Object parse(String name, List<String> values) {
     switch (name) {
       case FILE ->
@@ -62,7 +69,7 @@ final class TraceUpdate {
       return null;
     }
     if (name.equals(LEVEL)) {
-      return level(values);
+      return levels(values);
     }
     if (values.size() != 1) {
       throw invalid("expect only 1 value for '" + name + "'");
@@ -72,22 +79,23 @@ final class TraceUpdate {
         : number(name, values.getFirst(), 0, TraceSettings.MOST_UNSIGNED);
   }
 
-  private static boolean level(List<String> values) {
-    for (String value : values) {
-      switch (value) {
-        case "OFF" -> {
-          if (values.size() > 1) {
-            throw invalid("Expect only one trace level 'OFF' is specified");
-          }
-        }
-        case "TIMESTAMPS" -> {}
-        case "TENSORS" -> throw unimplemented("trace level 'TENSORS' is not supported");
-        default ->
-            throw invalid(
-                "Unable to parse 'trace_level', expected OFF or TIMESTAMPS, got: " + value);
+  private static Set<TraceLevel> levels(List<String> values) {
+    if (values.contains(TraceLevel.OFF)) {
+      if (values.size() > 1) {
+        throw invalid("Expect only one trace level 'OFF' is specified");
       }
+      return Set.of();
     }
-    return !values.getFirst().equals("OFF");
+    Set<TraceLevel> levels = EnumSet.noneOf(TraceLevel.class);
+    for (String value : values) {
+      TraceLevel level = TraceLevel.named(value);
+      if (level == null) {
+        throw invalid(
+            "Unable to parse 'trace_level', expected " + TraceLevel.EXPECTED + ", got: " + value);
+      }
+      levels.add(level);
+    }
+    return Set.copyOf(levels);
   }
 
   private static long number(String name, String text, long least, long most) {

@@ -51,7 +51,7 @@ public final class Tracing {
     this.options = options;
     started =
         new TraceSettings(
-            options.timestamps(), options.rate(), options.count(), options.logFrequency());
+            options.levels(), options.rate(), options.count(), options.logFrequency());
     set(new TraceSampler(started), Map.of());
   }
 
@@ -108,7 +108,7 @@ public final class Tracing {
   public synchronized Map<String, List<String>> settings(String model) {
     TraceSettings settings = current.of(model).settings();
     Map<String, List<String>> named = new LinkedHashMap<>();
-    named.put(TraceUpdate.LEVEL, List.of(settings.on() ? "TIMESTAMPS" : "OFF"));
+    named.put(TraceUpdate.LEVEL, TraceLevel.names(settings.levels()));
     named.put(TraceUpdate.RATE, List.of(Long.toString(settings.rate())));
     named.put(TraceUpdate.COUNT, List.of(Long.toString(settings.count())));
     if (options.mode() == TraceMode.TRITON) {

@@ -14,6 +14,7 @@ import io.nereid.NereidOptions;
 import io.nereid.proto.ModelInferRequest;
 import io.nereid.proto.ModelStreamInferResponse;
 import io.nereid.server.http.GateBackend;
+import io.nereid.server.trace.TraceLevel;
 import io.nereid.server.trace.TraceOptions;
 import io.nereid.server.trace.Tracing;
 import java.io.IOException;
@@ -58,8 +59,11 @@ class CallTraceTest {
   private final Map<Object, List<String>> times = new HashMap<>();
 
   private static Tracing tracing(Path file) {
-    return new Tracing(
-        TraceOptions.builder().timestamps(true).rate(1).file(file.toString()).build());
+    return tracing(file, TraceLevel.TIMESTAMPS);
+  }
+
+  private static Tracing tracing(Path file, TraceLevel... levels) {
+    return new Tracing(TraceOptions.builder().levels(levels).rate(1).file(file.toString()).build());
   }
 
   private void read(Path file) throws IOException {
@@ -127,6 +131,22 @@ class CallTraceTest {
     assertEquals("GRPC_WAITREAD_START", times.get(3).getFirst());
     assertEquals("GRPC_SEND_END", times.get(3).getLast());
     assertTrue(times.get(3).contains("REQUEST_END"), times.get(3).toString());
+  }
+
+  @Test
+  void tensorsAreRecordedToo() throws Exception {
+    Path file = files.resolve("t.json");
+    try (InferFixture server =
+        new InferFixture(NereidOptions.builder(), tracing(file, TraceLevel.TENSORS))
+            .identity("m", DataType.FP32)) {
+      server.infer(floats("m", 1.5f));
+    }
+    List<Object> tensors = new ArrayList<>();
+    for (Object entry : JSON.std.listFrom(Files.readString(file)).subList(1, 3)) {
+      Map<?, ?> one = (Map<?, ?>) entry;
+      tensors.add(one.get("activity") + " " + ((Map<?, ?>) one.get("tensor")).get("data"));
+    }
+    assertEquals(List.of("TENSOR_QUEUE_INPUT 1.5", "TENSOR_BACKEND_OUTPUT 1.5"), tensors);
   }
 
   /** A stream that its client leaves has no trace without an end. */

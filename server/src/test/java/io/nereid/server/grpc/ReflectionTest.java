@@ -44,9 +44,7 @@ class ReflectionTest {
 
   /** What is answered with UNIMPLEMENTED by a method that is there. */
   private static final Set<String> UNSUPPORTED =
-      CudaDriver.isPresent()
-          ? Set.of()
-          : Set.of("CudaSharedMemoryRegister", "CudaSharedMemoryUnregister");
+      CudaDriver.isPresent() ? Set.of() : Set.of("CudaSharedMemoryRegister");
 
   private static ServerReflectionResponse ask(GrpcFixture server, ServerReflectionRequest request)
       throws Exception {

@@ -3,6 +3,7 @@ package io.nereid.server.http;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import io.nereid.server.trace.OtlpOptions;
+import io.nereid.server.trace.TraceLevel;
 import io.nereid.server.trace.TraceMode;
 import io.nereid.server.trace.TraceOptions;
 import io.opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest;
@@ -70,7 +71,7 @@ public final class OtlpCollector implements AutoCloseable {
 
   static TraceOptions.Builder options(URI url, Duration delay, int queueSize) {
     return TraceOptions.builder()
-        .timestamps(true)
+        .levels(TraceLevel.TIMESTAMPS)
         .rate(1)
         .mode(TraceMode.OPENTELEMETRY)
         .otlp(

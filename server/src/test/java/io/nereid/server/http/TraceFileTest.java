@@ -8,6 +8,7 @@ import io.nereid.DataType;
 import io.nereid.Nereid;
 import io.nereid.NereidOptions;
 import io.nereid.RepositoryOptions;
+import io.nereid.server.trace.TraceLevel;
 import io.nereid.server.trace.TraceOptions;
 import io.nereid.server.trace.Tracing;
 import java.io.IOException;
@@ -39,7 +40,10 @@ class TraceFileTest {
   private record Recorded(Map<?, ?> model, Map<String, Long> times) {}
 
   private TraceOptions.Builder options() {
-    return TraceOptions.builder().timestamps(true).rate(1).file(files.resolve("t.json").toString());
+    return TraceOptions.builder()
+        .levels(TraceLevel.TIMESTAMPS)
+        .rate(1)
+        .file(files.resolve("t.json").toString());
   }
 
   /** By id; the file is complete at any time. */
@@ -222,7 +226,7 @@ class TraceFileTest {
   @Test
   void aModelCanBeTracedAlone() throws Exception {
     TestServer server =
-        TestServer.traced(options().timestamps(false))
+        TestServer.traced(options().levels())
             .identity(DataType.FP32)
             .load(TestServer.identity("other", DataType.FP32));
     try (RawClient client = server.connect()) {

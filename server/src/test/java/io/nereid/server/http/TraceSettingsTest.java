@@ -108,10 +108,9 @@ class TraceSettingsTest {
         "{'trace_count':'-2'}                   | 400 | out of range [ -1, 2147483647 ], got: -2",
         "{'log_frequency':'1.5'}                | 400 | Unable to parse 'log_frequency'",
         "{'trace_level':'OFF'}                  | 400 | Unable to parse 'trace_level'",
-        "{'trace_level':['LOUD']}               | 400 | expected OFF or TIMESTAMPS, got: LOUD",
+        "{'trace_level':['LOUD']}               | 400 | expected OFF, TIMESTAMPS or TENSORS",
         "{'trace_level':['OFF','TIMESTAMPS']}   | 400 | Expect only one trace level 'OFF'",
         "{'trace_level':[]}                     | 400 | expected a level in 'trace_level'",
-        "{'trace_level':['TENSORS']}            | 501 | trace level 'TENSORS' is not supported",
         "{'trace_file':'/tmp/x'}                | 501 | trace file location can not be updated",
         "{'trace_mode':'opentelemetry'}         | 501 | trace mode can not be updated",
         "{'trace_speed':'1'}                    | 400 | got 'trace_speed'",
@@ -133,6 +132,13 @@ class TraceSettingsTest {
       assertTrue(text.startsWith("{\"error\":") && text.contains(message), text);
       assertEquals(settings("OFF", 1000, 50, 0), get(path));
     }
+  }
+
+  @Test
+  void levelsAddUp() throws IOException {
+    String both = "{'trace_level':['TENSORS','TIMESTAMPS']}";
+    assertTrue(post(MODEL, both).contains("\"trace_level\":[\"TIMESTAMPS\",\"TENSORS\"]"));
+    assertEquals(settings("TENSORS", 1000, 50, 0), post(ALL, "{'trace_level':['TENSORS']}"));
   }
 
   @Test
@@ -170,6 +176,8 @@ class TraceSettingsTest {
             TestServer.traced(
                 TraceOptions.builder().mode(TraceMode.OPENTELEMETRY).otlp(OtlpOptions.DEFAULT));
         RawClient its = other.connect()) {
+      String text = its.post(ALL, "{\"trace_level\":[\"TENSORS\"]}").expect(400).text();
+      assertTrue(text.contains("TENSORS is not recorded in mode opentelemetry"), text);
       assertEquals(
           "{\"trace_level\":[\"OFF\"],\"trace_rate\":\"1000\",\"trace_count\":\"-1\","
               + "\"trace_mode\":\"opentelemetry\",\"url\":\"http://localhost:4318/v1/traces\"}",

@@ -10,6 +10,7 @@ import io.nereid.ModelSpec;
 import io.nereid.Nereid;
 import io.nereid.NereidException;
 import io.nereid.NereidOptions;
+import io.nereid.RepositoryOptions;
 import io.nereid.Tensor;
 import io.nereid.backend.BackendInstance;
 import io.nereid.server.NereidServer;
@@ -24,12 +25,16 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** What a scraper gets. */
 class MetricsTest {
@@ -324,5 +329,89 @@ class MetricsTest {
     }
     CompletableFuture.allOf(answers).join();
     assertEquals(requests, scrape().value("nv_inference_request_success", ONES));
+  }
+
+  private void startAgain(MetricsConfig config) {
+    server.close();
+    server =
+        NereidServer.start(
+            ServerOptions.builder()
+                .runtime(
+                    NereidOptions.builder().cacheByteLimit(1 << 20).stageHistograms(true).build())
+                .metrics(MetricsOptions.builder().config(config).build())
+                .build());
+  }
+
+  @Test
+  void latenciesAreToldInTheFormsThatAreWanted() throws Exception {
+    startAgain(new MetricsConfig(false, false, false, List.of()));
+    nereid().load(identity("ones").build());
+    infer("ones", 1);
+    Exposition metrics = scrape();
+    assertEquals(1, metrics.value("nv_inference_request_success", ONES));
+    assertEquals(1, metrics.value("nv_inference_exec_count", ONES));
+    String text = send("GET", "/metrics").body();
+    for (String part : new String[] {"_duration_us", "nv_cache", "histogram_ms", "_summary_"}) {
+      assertFalse(text.contains(part), part);
+    }
+    assertEquals(1, metrics.value("nereid_inference_request_duration_seconds_count", ONES));
+  }
+
+  @Test
+  void quantilesHaveTritonsNames() throws Exception {
+    startAgain(new MetricsConfig(true, true, true, List.of(0.5, 0.999)));
+    nereid().load(identity("ones").responseCache(true).build());
+    String[] half = {"model", "ones", "version", "1", "quantile", "0.5"};
+    assertTrue(Double.isNaN(scrape().value("nv_inference_queue_summary_us", half)));
+    infer("ones", 1);
+    infer("ones", 2);
+    infer("ones", 2);
+    Exposition metrics = scrape();
+    for (String what : new String[] {"compute_input", "compute_infer", "compute_output"}) {
+      assertEquals(2, metrics.value("nv_inference_" + what + "_summary_us_count", ONES));
+    }
+    for (String what : new String[] {"request", "queue", "compute_infer"}) {
+      String family = "nv_inference_" + what + "_summary_us";
+      assertEquals("summary", metrics.family(family).type());
+      double middle = metrics.value(family, half);
+      half[5] = "0.999";
+      double high = metrics.value(family, half);
+      half[5] = "0.5";
+      assertTrue(0 <= middle && middle <= high, family + " " + middle + " " + high);
+      double sum = metrics.value(family + "_sum", ONES);
+      assertEquals(metrics.value("nv_inference_" + what + "_duration_us", ONES), sum);
+    }
+    assertEquals(3, metrics.value("nv_inference_request_summary_us_count", ONES));
+    assertEquals(1, metrics.value("nv_cache_hit_summary_per_model_count", ONES));
+    assertEquals(2, metrics.value("nv_cache_miss_summary_per_model_count", ONES));
+    assertTrue(metrics.value("nv_cache_miss_summary_per_model", half) > 0);
+  }
+
+  @Test
+  void namesakesOfDifferentRepositoriesAreToldApart(@TempDir Path directory) throws Exception {
+    RepositoryOptions.Builder repositories = RepositoryOptions.builder().namespacing(true);
+    for (String repository : List.of("a", "b")) {
+      Path model =
+          Files.createDirectories(directory.resolve(repository).resolve("m/1")).getParent();
+      Files.writeString(
+          model.resolve("config.pbtxt"),
+          """
+          backend: "identity"
+          input { name: "IN" data_type: TYPE_FP32 dims: 1 }
+          output { name: "OUT" data_type: TYPE_FP32 dims: 1 }
+          """);
+      repositories.repository(directory.resolve(repository));
+    }
+    server.close();
+    server =
+        NereidServer.start(
+            ServerOptions.builder()
+                .repository(repositories.build())
+                .metrics(MetricsOptions.builder().build())
+                .build());
+    String[] second = {
+      "namespace", directory.resolve("b").toString(), "model", "m", "version", "1"
+    };
+    assertEquals(0, scrape().value("nv_inference_count", second));
   }
 }

@@ -15,6 +15,11 @@ public final class StatisticsLayout {
 
   public static final int HISTOGRAM_COMPUTE = 1;
   public static final int HISTOGRAM_TOTAL = 2;
+  public static final int HISTOGRAM_COMPUTE_INPUT = 3;
+  public static final int HISTOGRAM_COMPUTE_INFER = 4;
+  public static final int HISTOGRAM_COMPUTE_OUTPUT = 5;
+  public static final int HISTOGRAM_CACHE_HIT = 6;
+  public static final int HISTOGRAM_CACHE_MISS = 7;
 
   public static final StructLayout HANDLE_COUNTS =
       structLayout(

@@ -16,6 +16,7 @@ final class ConfigDraft implements ModelDraft {
   private final ModelFiles files;
   private final long version;
   private final int defaultMaxBatchSize;
+  private final StepNames steps;
   private final BackendNames.Found backend;
   private final List<String> missing;
   private final ModelSpec opening;
@@ -28,6 +29,7 @@ final class ConfigDraft implements ModelDraft {
     this.files = files;
     this.version = version;
     defaultMaxBatchSize = options.defaultMaxBatchSize();
+    steps = options.steps();
     backend = BackendNames.find(root, files.version(version));
     missing = AutoComplete.missing(root);
     opening = reader(root).readOpening();
@@ -38,7 +40,7 @@ final class ConfigDraft implements ModelDraft {
   }
 
   private SpecReader reader(ConfigNode config) {
-    return new SpecReader(config, files, backend, version);
+    return new SpecReader(config, files, backend, steps, version);
   }
 
   private NereidException incomplete(String why) {

@@ -3,6 +3,7 @@ package io.nereid.internal.repository;
 import io.nereid.Ensemble;
 import io.nereid.proto.ModelConfig;
 import io.nereid.proto.ModelEnsembling;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -14,14 +15,19 @@ final class EnsembleReader {
 
   private final ConfigNode root;
   private final ModelConfig config;
+  private final Path directory;
+  private final StepNames names;
 
-  private EnsembleReader(ConfigNode root) {
+  private EnsembleReader(ConfigNode root, Path directory, StepNames names) {
     this.root = root;
+    this.directory = directory;
+    this.names = names;
     config = root.as(ModelConfig.class);
   }
 
-  static Ensemble read(ConfigNode root) {
-    return new EnsembleReader(root).read();
+  /** {@code directory} is the ensemble's. */
+  static Ensemble read(ConfigNode root, Path directory, StepNames names) {
+    return new EnsembleReader(root, directory, names).read();
   }
 
   private Ensemble read() {
@@ -81,7 +87,7 @@ final class EnsembleReader {
           "expected model_version of " + what + " from 1 on, or -1 for the latest, got " + version);
     }
     return new Ensemble.Step(
-        step.getModelName(),
+        names.key(directory, step.getModelNamespace(), step.getModelName()),
         version > 0 ? OptionalLong.of(version) : OptionalLong.empty(),
         map(node, ModelEnsembling.Step.INPUT_MAP_FIELD_NUMBER, "input_map", what),
         map(node, ModelEnsembling.Step.OUTPUT_MAP_FIELD_NUMBER, "output_map", what));

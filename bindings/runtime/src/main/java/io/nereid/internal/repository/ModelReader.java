@@ -15,6 +15,9 @@ public final class ModelReader {
 
   private static final String CONFIG = "config.pbtxt";
 
+  /** Where there are configurations to choose from. */
+  private static final String CONFIGS = "configs";
+
   /** A library that replaces Triton's way of forming batches when it lies there. */
   private static final String BATCH_STRATEGY = "batchstrategy.so";
 
@@ -101,12 +104,23 @@ public final class ModelReader {
       String shown = files.name() + ": the load's config";
       return JsonConfigReader.read(options.override().get(), shown);
     }
-    Path file = files.directory().resolve(CONFIG);
+    Path file = configFile();
     String shown = files.shown(file);
     if (Files.notExists(file)) {
       return withoutFile(shown, versions);
     }
     return ConfigFile.parse(files.readText(file, ConfigFile.MAX_BYTES), shown);
+  }
+
+  /** The one that was chosen, where the model has it. */
+  private Path configFile() {
+    if (!options.configName().isEmpty()) {
+      Path chosen = files.directory().resolve(CONFIGS).resolve(options.configName() + ".pbtxt");
+      if (Files.exists(chosen)) {
+        return chosen;
+      }
+    }
+    return files.directory().resolve(CONFIG);
   }
 
   private ConfigNode withoutFile(String shown, NavigableSet<Long> versions) {

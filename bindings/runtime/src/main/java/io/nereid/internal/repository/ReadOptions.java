@@ -1,5 +1,6 @@
 package io.nereid.internal.repository;
 
+import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -8,11 +9,30 @@ import java.util.Optional;
  * @param autoComplete whether the model itself may tell what its configuration leaves out
  * @param defaultMaxBatchSize the {@code max_batch_size} of models that tell nothing but that they
  *     have a batch dimension
+ * @param configName of the file in {@code configs} that is read if it is there, without its ending;
+ *     empty: none
+ * @param steps finds the models that ensembles mean
  * @param override a configuration in JSON that is used in place of the directory's
  */
 public record ReadOptions(
-    boolean autoComplete, int defaultMaxBatchSize, Optional<String> override) {
+    boolean autoComplete,
+    int defaultMaxBatchSize,
+    String configName,
+    StepNames steps,
+    Optional<String> override) {
 
   /** As Triton does it. */
   public static final ReadOptions DEFAULT = new ReadOptions(true, 4, Optional.empty());
+
+  /** Checks that there is something. */
+  public ReadOptions {
+    Objects.requireNonNull(configName);
+    Objects.requireNonNull(steps);
+    Objects.requireNonNull(override);
+  }
+
+  /** With {@code config.pbtxt}, and names that all models have in common. */
+  public ReadOptions(boolean autoComplete, int defaultMaxBatchSize, Optional<String> override) {
+    this(autoComplete, defaultMaxBatchSize, "", StepNames.COMMON, override);
+  }
 }

@@ -13,12 +13,19 @@ final class SpecReader {
   private final ModelConfig config;
   private final ModelFiles files;
   private final BackendNames.Found backend;
+  private final StepNames steps;
   private final long version;
 
-  SpecReader(ConfigNode root, ModelFiles files, BackendNames.Found backend, long version) {
+  SpecReader(
+      ConfigNode root,
+      ModelFiles files,
+      BackendNames.Found backend,
+      StepNames steps,
+      long version) {
     this.root = root;
     this.files = files;
     this.backend = backend;
+    this.steps = steps;
     this.version = version;
     config = root.as(ModelConfig.class);
   }
@@ -59,7 +66,7 @@ final class SpecReader {
         ModelSpec.builder(files.name()).version(version).backend(backend.name());
     ParameterReader.read(root, spec);
     if (config.hasEnsembleScheduling()) {
-      return spec.ensemble(EnsembleReader.read(root));
+      return spec.ensemble(EnsembleReader.read(root, files.directory(), steps));
     }
     boolean onProcessor = backend.onProcessor();
     new InstanceReader(root, files.name(), onProcessor).read().forEach(spec::instances);

@@ -78,11 +78,7 @@ class EnsembleReaderTest {
     assertEquals(4, spec.maxBatchSize());
     assertTrue(spec.responseCache());
     assertEquals(Map.of("k", "v"), spec.parameters());
-    assertEquals(
-        List.of(
-            "m/config.pbtxt:6:45: model_namespace is ignored: all models have their names in"
-                + " common"),
-        repository.warnings);
+    assertEquals(List.of(), repository.warnings);
   }
 
   @Test

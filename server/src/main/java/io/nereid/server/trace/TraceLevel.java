@@ -1,0 +1,35 @@
+package io.nereid.server.trace;
+
+import java.util.List;
+import java.util.Set;
+
+/** What a trace records; nothing is traced without any. */
+public enum TraceLevel {
+  /** When the stages of a request began and ended. */
+  TIMESTAMPS,
+  /** What its inputs and outputs were; in mode {@link TraceMode#TRITON} only. */
+  TENSORS;
+
+  /** How settings name the absence of levels. */
+  public static final String OFF = "OFF";
+
+  /** What can be named in a setting. */
+  public static final String EXPECTED = "OFF, TIMESTAMPS or TENSORS";
+
+  /** The level of this name; null when there is none, which {@link #OFF} is not. */
+  public static TraceLevel named(String name) {
+    for (TraceLevel level : values()) {
+      if (level.name().equals(name)) {
+        return level;
+      }
+    }
+    return null;
+  }
+
+  /** As settings tell them. */
+  static List<String> names(Set<TraceLevel> levels) {
+    return levels.isEmpty()
+        ? List.of(OFF)
+        : levels.stream().sorted().map(TraceLevel::name).toList();
+  }
+}
