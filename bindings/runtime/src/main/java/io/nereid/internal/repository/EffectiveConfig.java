@@ -1,6 +1,5 @@
 package io.nereid.internal.repository;
 
-import io.nereid.ModelConfiguration;
 import io.nereid.ModelConfiguration.Origin;
 import io.nereid.proto.ModelConfig;
 import io.nereid.proto.ModelDynamicBatching;
@@ -36,14 +35,14 @@ final class EffectiveConfig {
    *
    * @param told paths of what the model told
    */
-  static ModelConfiguration of(
+  static ProtobufConfiguration of(
       ConfigNode root, String model, BackendNames.Found backend, Set<String> told) {
     EffectiveConfig effective = new EffectiveConfig(root, model, backend);
     told.forEach(path -> effective.decided.put(path, Origin.MODEL));
     return effective.fill();
   }
 
-  private ModelConfiguration fill() {
+  private ProtobufConfiguration fill() {
     config.setName(model);
     fillBackend();
     if (!config.hasVersionPolicy()) {
@@ -71,7 +70,7 @@ final class EffectiveConfig {
       warmUp.setCount(warmUp.getCount() == 0 ? 1 : warmUp.getCount());
     }
     ModelConfig message = config.build();
-    return new ModelConfiguration(message, ConfigValues.of(root.withMessage(message), decided));
+    return new ProtobufConfiguration(message, ConfigValues.of(root.withMessage(message), decided));
   }
 
   private void fillBackend() {

@@ -88,6 +88,10 @@ class AutoCompleteTest {
   }
 
   /** The part of the configuration that can be completed. */
+  private static ModelConfig message(CompletedModel model) {
+    return ((ProtobufConfiguration) model.configuration()).message();
+  }
+
   private static ModelConfig completable(ModelConfig config) {
     ModelConfig.Builder part =
         ModelConfig.newBuilder()
@@ -134,16 +138,12 @@ class AutoCompleteTest {
   void gapsAreFilled(String config, String expected) throws IOException {
     CompletedModel completed = complete(config == null ? "" : config, BATCHED);
     String text = expected.replace("INPUTS", ALL_INPUTS).replace("OUTPUTS", ALL_OUTPUTS);
-    assertEquals(parsed(text), completable(completed.configuration().message()));
+    assertEquals(parsed(text), completable(message(completed)));
+    assertEquals(message(completed).getMaxBatchSize(), completed.spec().maxBatchSize());
     assertEquals(
-        completed.configuration().message().getMaxBatchSize(), completed.spec().maxBatchSize());
+        message(completed).hasDynamicBatching(), completed.spec().dynamicBatching().isPresent());
     assertEquals(
-        completed.configuration().message().hasDynamicBatching(),
-        completed.spec().dynamicBatching().isPresent());
-    assertEquals(
-        completed.configuration().message().getInputList().stream()
-            .map(input -> input.getName())
-            .toList(),
+        message(completed).getInputList().stream().map(input -> input.getName()).toList(),
         completed.spec().inputs().stream().map(TensorSpec::name).toList());
   }
 
@@ -155,7 +155,7 @@ class AutoCompleteTest {
             "input { name: 'A' data_type: TYPE_FP32 dims: [ 1, 16 ] }"
                 + " input { name: 'S' data_type: TYPE_INT32 dims: 1 reshape { } }"
                 + " output { name: 'X' data_type: TYPE_INT64 dims: -1 }"),
-        completable(completed.configuration().message()));
+        completable(message(completed)));
     assertEquals(Optional.of(List.of()), completed.spec().inputs().getLast().reshape());
   }
 
