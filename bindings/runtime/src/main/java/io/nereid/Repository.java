@@ -136,7 +136,7 @@ public final class Repository {
           case READY -> ModelIndexEntry.State.READY;
           case LOADING -> ModelIndexEntry.State.LOADING;
           case DRAINING -> ModelIndexEntry.State.UNLOADING;
-          case UNLOADED, FAILED -> ModelIndexEntry.State.UNAVAILABLE;
+          case UNLOADED, INCOMPLETE, FAILED -> ModelIndexEntry.State.UNAVAILABLE;
         },
         state == ModelState.UNLOADED ? "unloaded" : model.failure().orElse(""));
   }
