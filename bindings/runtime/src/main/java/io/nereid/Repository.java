@@ -149,6 +149,9 @@ public final class Repository {
    * gap, unless nothing has changed; when that fails it goes on serving. Versions that the
    * configuration does not select any more are unloaded.
    *
+   * <p>An override that the model was loaded with holds, until the model is unloaded or its files
+   * in the repository change.
+   *
    * @throws NereidException with the reasons of all versions that could not be loaded
    */
   public void load(String name) {
@@ -162,34 +165,42 @@ public final class Repository {
 
   private void load(String name, Optional<ModelOverride> override) {
     checkExplicit();
-    boolean givenFiles = override.isPresent() && !override.get().files().isEmpty();
     List<Path> directories = ModelRepository.find(options.repositories(), name);
-    if (directories.isEmpty() && !givenFiles) {
+    boolean given =
+        override
+            .map(value -> !value.files().isEmpty())
+            .orElseGet(() -> entry(name).override(List.of()).isPresent());
+    if (directories.isEmpty() && !given) {
       throw new NereidException(
           StatusCode.NOT_FOUND,
           "failed to load '"
               + name
-              + "', failed to poll from model repository: there is no such directory in "
-              + options.repositories());
+              + "', failed to poll from model repository: there is no such model");
     }
     SortedMap<String, List<Path>> wanted = new TreeMap<>(Map.of(name, directories));
     Map<String, ModelOverride> overrides =
         override.map(value -> Map.of(name, value)).orElse(Map.of());
-    List<String> failures = loader.load(wanted, overrides).getOrDefault(name, List.of());
-    if (!failures.isEmpty()) {
-      throw new NereidException(
-          StatusCode.INVALID_ARGUMENT,
-          "load failed for model '" + name + "': " + String.join(" ", failures));
+    String failure;
+    try {
+      failure = loader.load(wanted, overrides).get(name);
+    } catch (NereidException e) {
+      throw new NereidException(e.code(), "failed to load '" + name + "'", e);
+    }
+    if (failure != null) {
+      throw new NereidException(StatusCode.INVALID_ARGUMENT, failure);
     }
   }
 
-  /** Unloads all versions of a model; what it has to answer is answered first. */
+  /**
+   * Unloads all versions of a model; what it has to answer is answered first. Does nothing when it
+   * is not loaded, or there is none.
+   */
   public void unload(String name) {
     unload(name, false);
   }
 
   /**
-   * Unloads all versions of a model. Ensembles that use it become unavailable.
+   * As {@link #unload(String)}. Ensembles that use it become incomplete.
    *
    * @param unloadDependents for an ensemble: whether models that it uses, and that no other one
    *     does, are unloaded with it
@@ -198,10 +209,6 @@ public final class Repository {
     checkExplicit();
     ModelRepository.checkName(name);
     RepositoryEntry entry = entries.get(name);
-    if (entry == null && ModelRepository.find(options.repositories(), name).isEmpty()) {
-      throw new NereidException(
-          StatusCode.NOT_FOUND, "failed to unload '" + name + "': there is no such model");
-    }
     Set<String> steps = unloadDependents ? steps(name) : Set.of();
     if (entry != null) {
       entry.unload();
