@@ -5,6 +5,7 @@ import io.nereid.proto.ModelConfig;
 import io.nereid.proto.ModelDynamicBatching;
 import io.nereid.proto.ModelInstanceGroup;
 import io.nereid.proto.ModelInstanceGroup.Kind;
+import io.nereid.proto.ModelOptimizationPolicy;
 import io.nereid.proto.ModelQueuePolicy;
 import io.nereid.proto.ModelResponseCache;
 import io.nereid.proto.ModelTransactionPolicy;
@@ -52,12 +53,10 @@ final class EffectiveConfig {
     }
     if (!config.hasEnsembleScheduling()) {
       fillInstances();
+      fillOptimization();
     }
     if (config.hasDynamicBatching()) {
-      ModelDynamicBatching.Builder batching = config.getDynamicBatchingBuilder();
-      if (!batching.hasDefaultQueuePolicy()) {
-        batching.setDefaultQueuePolicy(ModelQueuePolicy.getDefaultInstance());
-      }
+      fillBatching();
     }
     if (!config.hasModelTransactionPolicy()) {
       config.setModelTransactionPolicy(ModelTransactionPolicy.getDefaultInstance());
@@ -71,6 +70,27 @@ final class EffectiveConfig {
     }
     ModelConfig message = config.build();
     return new ProtobufConfiguration(message, ConfigValues.of(root.withMessage(message), decided));
+  }
+
+  private void fillBatching() {
+    ModelDynamicBatching.Builder batching = config.getDynamicBatchingBuilder();
+    if (batching.getPreferredBatchSizeCount() == 0 && config.getMaxBatchSize() > 0) {
+      batching.addPreferredBatchSize(config.getMaxBatchSize());
+    }
+    if (!batching.hasDefaultQueuePolicy()) {
+      batching.setDefaultQueuePolicy(ModelQueuePolicy.getDefaultInstance());
+    }
+  }
+
+  /** All memory of requests is in the pinned pool. */
+  private void fillOptimization() {
+    ModelOptimizationPolicy.Builder optimization = config.getOptimizationBuilder();
+    if (!optimization.hasInputPinnedMemory()) {
+      optimization.getInputPinnedMemoryBuilder().setEnable(true);
+    }
+    if (!optimization.hasOutputPinnedMemory()) {
+      optimization.getOutputPinnedMemoryBuilder().setEnable(true);
+    }
   }
 
   private void fillBackend() {

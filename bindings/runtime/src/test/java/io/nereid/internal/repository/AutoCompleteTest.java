@@ -87,11 +87,11 @@ class AutoCompleteTest {
     return draft.complete(Optional.of(signature));
   }
 
-  /** The part of the configuration that can be completed. */
   private static ModelConfig message(CompletedModel model) {
     return ((ProtobufConfiguration) model.configuration()).message();
   }
 
+  /** The part of the configuration that can be completed. */
   private static ModelConfig completable(ModelConfig config) {
     ModelConfig.Builder part =
         ModelConfig.newBuilder()
@@ -109,11 +109,12 @@ class AutoCompleteTest {
       delimiter = '|',
       quoteCharacter = '`',
       value = {
-        "|max_batch_size: 4 dynamic_batching { } INPUTS OUTPUTS",
+        "|max_batch_size: 4 dynamic_batching { preferred_batch_size: 4 } INPUTS OUTPUTS",
         "max_batch_size: 8|max_batch_size: 8 INPUTS OUTPUTS",
         "dynamic_batching { preserve_ordering: true }"
-            + "|max_batch_size: 4 dynamic_batching { preserve_ordering: true } INPUTS OUTPUTS",
-        "output { name: 'Y' }|max_batch_size: 4 dynamic_batching { } INPUTS"
+            + "|max_batch_size: 4 dynamic_batching { preserve_ordering: true preferred_batch_size: 4 }"
+            + " INPUTS OUTPUTS",
+        "output { name: 'Y' }|max_batch_size: 4 dynamic_batching { preferred_batch_size: 4 } INPUTS"
             + " output { name: 'Y' data_type: TYPE_FP16 dims: [ 2, 3 ] }",
         "input { name: 'B' optional: false dims: 7 } max_batch_size: 2|max_batch_size: 2"
             + " input { name: 'B' data_type: TYPE_STRING dims: 7 }"
@@ -257,6 +258,8 @@ class AutoCompleteTest {
             "output[1].name \"Y\" MODEL",
             "output[1].data_type TYPE_FP16 MODEL",
             "output[1].dims [ 2, 3 ] MODEL",
+            "optimization.input_pinned_memory.enable true DEFAULT",
+            "optimization.output_pinned_memory.enable true DEFAULT",
             "instance_group[0].name \"m_0\" DEFAULT",
             "instance_group[0].kind KIND_CPU DEFAULT",
             "instance_group[0].count 1 DEFAULT",
@@ -272,7 +275,7 @@ class AutoCompleteTest {
         complete("", BATCHED).configuration().values().stream()
             .filter(value -> value.path().startsWith("dynamic_batching."))
             .toList();
-    assertEquals(7, values.size(), values.toString());
+    assertEquals(8, values.size(), values.toString());
     assertTrue(values.stream().allMatch(value -> value.origin() == Origin.DEFAULT));
   }
 

@@ -76,6 +76,14 @@ class ModelConfigurationTest {
           data_type: TYPE_FP32               # config.pbtxt:4:24
           dims: [ 4 ]                        # config.pbtxt:4:45
         }
+        optimization {
+          input_pinned_memory {
+            enable: true                     # default
+          }
+          output_pinned_memory {
+            enable: true                     # default
+          }
+        }
         dynamic_batching {
           preferred_batch_size: [ 2, 4 ]     # config.pbtxt:6:20
           max_queue_delay_microseconds: 0    # config.pbtxt:6:51
