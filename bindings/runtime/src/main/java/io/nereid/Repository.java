@@ -166,10 +166,7 @@ public final class Repository {
   private void load(String name, Optional<ModelOverride> override) {
     checkExplicit();
     List<Path> directories = ModelRepository.find(options.repositories(), name);
-    boolean given =
-        override
-            .map(value -> !value.files().isEmpty())
-            .orElseGet(() -> entry(name).override(List.of()).isPresent());
+    boolean given = override.map(value -> !value.files().isEmpty()).orElseGet(() -> isGiven(name));
     if (directories.isEmpty() && !given) {
       throw new NereidException(
           StatusCode.NOT_FOUND,
@@ -189,6 +186,12 @@ public final class Repository {
     if (failure != null) {
       throw new NereidException(StatusCode.INVALID_ARGUMENT, failure);
     }
+  }
+
+  /** Whether a model is served that no repository has, from files that came with a load. */
+  private boolean isGiven(String name) {
+    RepositoryEntry entry = entries.get(name);
+    return entry != null && entry.override(List.of()).isPresent();
   }
 
   /**

@@ -46,8 +46,11 @@ public final class OverrideFiles implements AutoCloseable {
         throw e;
       }
     } catch (IOException e) {
-      throw new NereidException(
-          StatusCode.UNAVAILABLE, "the files given for model '" + model + "' cannot be stored", e);
+      NereidException failure =
+          new NereidException(
+              StatusCode.UNAVAILABLE, "the files given for model '" + model + "' cannot be stored");
+      failure.initCause(e); // whose message has a path of the server
+      throw failure;
     }
   }
 
