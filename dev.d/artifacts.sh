@@ -48,20 +48,31 @@ embed_local_repository() {
   done
 }
 
-# Runs the sample with the artifacts that are built, and looks at what it prints.
+# Runs a goal in a copy of an example, with the artifacts that are built and nothing of the tree around it.
+# Prints what it says.
+embed_example() {
+  local name=$1
+  shift
+  rm -rf "$root/build/$name"
+  cp -r "$root/examples/$name" "$root/build/$name"
+  maven_in "$root/build/$name" --no-transfer-progress --quiet \
+    "-Dmaven.repo.local=$root/build/embed-m2" "-Dnereid.version=$(dist_version)" \
+    "-Dnereid.repository=$artifact_repository" "-D$name.models=$root/examples/models" "$@"
+}
+
+# Runs the samples with the artifacts that are built, and looks at what they print.
 embed_run() {
   artifacts_put
   local said want='[2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32]'
   embed_local_repository "$root/build/embed-m2"
-  # In a copy, with nothing of the tree around it but the models.
-  rm -rf "$root/build/embed"
-  cp -r "$root/examples/embed" "$root/build/embed"
-  said=$(maven_in "$root/build/embed" --no-transfer-progress --quiet \
-    "-Dmaven.repo.local=$root/build/embed-m2" "-Dnereid.version=$(dist_version)" \
-    "-Dnereid.repository=$artifact_repository" "-Dembed.models=$root/examples/models" \
-    compile exec:exec) || die "examples/embed failed: $said"
+  said=$(embed_example embed compile exec:exec) || die "examples/embed failed: $said"
   [[ $said == *"in process: $want"*"served:     $want"* ]] ||
     die "expected examples/embed to print $want twice, got: $said"
+  say "$said"
+  want='doubles: [2.0, 4.0, 6.0, 8.0]'
+  said=$(embed_example modular process-classes) || die "examples/modular failed: $said"
+  [[ $said == *"$want"*"$want"* ]] ||
+    die "expected examples/modular to print '$want' twice, from an image and from the class path, got: $said"
   say "$said"
 }
 

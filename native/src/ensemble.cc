@@ -293,7 +293,7 @@ void Ensemble::End(EnsembleRun& run, bool on_submitter) {
 void Ensemble::TakeOutputs(EnsembleRun& run) {
   run.TakeOutputs();
   try {
-    const Status status = run.CheckOutputs();
+    const Status status = run.FitOutputs();
     if (status.ok()) {
       return;
     }

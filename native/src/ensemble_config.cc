@@ -14,43 +14,62 @@ namespace {
 
 // A tensor as one side of a link sees it.
 struct End {
-  const TensorSpec* spec = nullptr;  // NULL: nothing has been linked there yet
+  const TensorSpec* spec = nullptr;            // NULL: nothing has been linked there yet
+  const std::vector<int64_t>* dims = nullptr;  // of what passes: an ensemble's may be reshaped
   bool batched = false;
   std::string name;  // "output 'X' of step 'm'"
 };
 
-bool DimsAgree(int64_t a, int64_t b) { return a == b || a == -1 || b == -1; }
+End EndOfEnsemble(const ModelConfig& config, const TensorSpec& spec, std::string_view kind) {
+  return {&spec, &spec.BackendDims(), config.batched(),
+          std::string(kind) + " '" + spec.name + "' of the ensemble"};
+}
+
+End EndOfStep(const ModelConfig& config, const TensorSpec& spec, std::string_view kind) {
+  return {&spec, &spec.dims, config.batched(),
+          std::string(kind) + " '" + spec.name + "' of step '" + config.name + "'"};
+}
+
+bool DimsAgree(const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](int64_t x, int64_t y) { return x == y || x == -1 || y == -1; });
+}
 
 std::vector<int64_t> FullShape(const End& end) {
-  std::vector<int64_t> shape = end.spec->dims;
+  std::vector<int64_t> shape = *end.dims;
   if (end.batched) {
     shape.insert(shape.begin(), -1);
   }
   return shape;
 }
 
+BatchDimension Passing(const End& from, const End& to) {
+  if (from.batched == to.batched) {
+    return BatchDimension::kKept;
+  }
+  return to.batched ? BatchDimension::kAdded : BatchDimension::kDropped;
+}
+
+// Where one side batches and the other does not, they agree without the batch dimension, so that
+// rows pass one by one, or with it: [-1,4] of a model that does not batch is any batch of [4].
 Status CheckAgreement(const End& from, const End& to) {
   if (from.spec->datatype != to.spec->datatype) {
     return Status::InvalidArgument(
         from.name + " has datatype " + std::string(DataTypeName(from.spec->datatype)) + ", but " +
         to.name + " expects " + std::string(DataTypeName(to.spec->datatype)));
   }
-  const std::vector<int64_t> produced = FullShape(from);
-  const std::vector<int64_t> expected = FullShape(to);
-  if (!std::equal(produced.begin(), produced.end(), expected.begin(), expected.end(), DimsAgree)) {
+  if (!DimsAgree(*from.dims, *to.dims) && !DimsAgree(FullShape(from), FullShape(to))) {
     return Status::InvalidArgument(
-        from.name + " has shape " + ExpectedShape(from.spec->dims, from.batched) + ", but " +
-        to.name + " expects " + ExpectedShape(to.spec->dims, to.batched) +
-        " (batch dimensions included)");
+        from.name + " has shape " + ExpectedShape(*from.dims, from.batched) + ", but " + to.name +
+        " expects " + ExpectedShape(*to.dims, to.batched) + " (batch dimensions included)");
   }
   return Status();
 }
 
-// Whether what agrees with `from` may have a shape that `to` excludes, rows aside.
+// Whether what agrees with `from`, which batches as `to` does, may have a shape that `to` excludes,
+// rows aside.
 bool IsNarrower(const End& to, const End& from) {
-  const std::vector<int64_t> produced = FullShape(from);
-  const std::vector<int64_t> expected = FullShape(to);
-  return !std::equal(produced.begin(), produced.end(), expected.begin(),
+  return !std::equal(from.dims->begin(), from.dims->end(), to.dims->begin(), to.dims->end(),
                      [](int64_t a, int64_t b) { return a == b || b == -1; });
 }
 
@@ -93,8 +112,7 @@ class GraphReader {
   Status Read() {
     NRD_RETURN_IF_ERROR(CountValues());
     for (size_t i = 0; i < config_.inputs.size(); ++i) {
-      ends_[i] = {&config_.inputs[i], config_.batched(),
-                  "input '" + config_.inputs[i].name + "' of the ensemble"};
+      ends_[i] = EndOfEnsemble(config_, config_.inputs[i], "input");
     }
     for (uint32_t i = 0; i < options_.step_count; ++i) {
       graph_.steps.emplace_back();
@@ -153,8 +171,7 @@ class GraphReader {
                                      std::to_string(specs.size()));
     }
     const TensorSpec& spec = specs[link.position];
-    *end_out = {&spec, config.batched(),
-                std::string(kind) + " '" + spec.name + "' of step '" + config.name + "'"};
+    *end_out = EndOfStep(config, spec, kind);
     if (link.value >= ends_.size()) {
       return Status::InvalidArgument(end_out->name + " is linked to value " +
                                      std::to_string(link.value) + " of " +
@@ -178,8 +195,9 @@ class GraphReader {
                                        ", which is neither an input of the ensemble nor an output "
                                        "of an earlier step");
       }
-      NRD_RETURN_IF_ERROR(CheckAgreement(ends_[link.value], end));
-      step->inputs.push_back({link.position, link.value, !end.spec->optional});
+      const End& from = ends_[link.value];
+      NRD_RETURN_IF_ERROR(CheckAgreement(from, end));
+      step->inputs.push_back({link.position, link.value, !end.spec->optional, Passing(from, end)});
       graph_.values[link.value].consumers.push_back(index);
     }
     for (size_t i = 0; i < linked.size(); ++i) {
@@ -212,8 +230,7 @@ class GraphReader {
   Status ReadOutputs() {
     for (uint32_t i = 0; i < options_.output_count; ++i) {
       const uint32_t value = options_.output_values[i];
-      const End end{&config_.outputs[i], config_.batched(),
-                    "output '" + config_.outputs[i].name + "' of the ensemble"};
+      const End end = EndOfEnsemble(config_, config_.outputs[i], "output");
       if (value >= ends_.size()) {
         return Status::InvalidArgument(end.name + " is value " + std::to_string(value) + " of " +
                                        std::to_string(ends_.size()));
@@ -223,10 +240,13 @@ class GraphReader {
         return Status::InvalidArgument(end.name + " is " + ends_[value].name +
                                        " itself: a step must produce it");
       }
-      NRD_RETURN_IF_ERROR(CheckAgreement(ends_[value], end));
+      const End& from = ends_[value];
+      NRD_RETURN_IF_ERROR(CheckAgreement(from, end));
       graph_.outputs.push_back(value);
-      if (IsNarrower(end, ends_[value]) || (config_.batched() && !rows_are_kept_)) {
-        graph_.outputs_to_check.push_back(i);
+      const BatchDimension passing = Passing(from, end);
+      if (passing != BatchDimension::kKept || IsNarrower(end, from) || end.spec->reshape ||
+          (config_.batched() && !rows_are_kept_)) {
+        graph_.fitted_outputs.push_back({i, passing});
       }
     }
     return Status();

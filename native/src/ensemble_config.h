@@ -15,11 +15,20 @@ namespace nereid {
 class Model;
 class Runtime;
 
+// What becomes of the batch dimension where a tensor passes between a model that batches and one
+// that does not. Neither changes a tensor that fits as it is.
+enum class BatchDimension : uint8_t {
+  kKept,     // both have one, or neither
+  kAdded,    // a tensor without one is a batch of one
+  kDropped,  // a batch of one is a tensor without one
+};
+
 struct EnsembleStep {
   struct Input {
     uint32_t position;
     uint32_t value;
     bool required;  // by the step's model
+    BatchDimension batch_dimension;
   };
 
   Model* model = nullptr;
@@ -37,12 +46,17 @@ struct EnsembleGraph {
     std::vector<uint32_t> consumers;  // steps, once for each input that takes it
   };
 
+  // An output that is not passed on as it is: its producer declares less than the ensemble, batches
+  // where the ensemble does not or the other way round, or the ensemble gives it another shape.
+  struct FittedOutput {
+    uint32_t position;
+    BatchDimension batch_dimension;
+  };
+
   std::vector<EnsembleStep> steps;
   std::vector<Value> values;
   std::vector<uint32_t> outputs;  // the value that is each of the ensemble's outputs
-  // Positions of those that can come out in a shape that the ensemble does not declare, because
-  // what produces them declares less.
-  std::vector<uint32_t> outputs_to_check;
+  std::vector<FittedOutput> fitted_outputs;
 };
 
 // How deep ensembles may be nested: a completion goes outwards through them on one thread's stack.

@@ -5,6 +5,7 @@
 #include "buffer_pool.h"
 #include "model.h"
 #include "request_check.h"
+#include "reshape.h"
 #include "tensor.h"
 
 namespace nereid {
@@ -16,6 +17,24 @@ Status MissingInput(const EnsembleStep& step, const EnsembleStep::Input& input,
   const std::string& own_name = request.model->config().inputs[input.value].name;
   return Status::InvalidArgument(step.where + "input '" + name + "' is required, but input '" +
                                  own_name + "' of the ensemble, which is optional, was not given");
+}
+
+// `dims` are those of whoever gets the tensor.
+void FitBatchDimension(BatchDimension passing, const std::vector<int64_t>& dims,
+                       nrd_tensor* tensor) {
+  if (passing == BatchDimension::kKept) [[likely]] {
+    return;
+  }
+  const bool fits = ShapeFits(dims, false, 0, tensor->rank, tensor->shape);
+  int64_t* const shape = tensor->shape;
+  if (passing == BatchDimension::kAdded && fits) {
+    std::copy_backward(shape, shape + tensor->rank, shape + tensor->rank + 1);
+    shape[0] = 1;
+    ++tensor->rank;
+  } else if (passing == BatchDimension::kDropped && !fits && tensor->rank > 0 && shape[0] == 1) {
+    std::copy(shape + 1, shape + tensor->rank, shape);
+    --tensor->rank;
+  }
 }
 
 }  // namespace
@@ -127,6 +146,8 @@ void EnsembleRun::FillStep(const Step& step, nrd_request* record) {
     nrd_tensor& target = record->inputs[input.position];
     Take(input.value, &target);
     target.flags = NRD_TENSOR_SELECTED;
+    FitBatchDimension(input.batch_dimension, config.model->config().inputs[input.position].dims,
+                      &target);
   }
   for (const nrd_link& output : config.outputs) {
     if (takers_[output.value].load(std::memory_order_relaxed) > 0) {
@@ -141,8 +162,12 @@ void EnsembleRun::FillStep(const Step& step, nrd_request* record) {
 void EnsembleRun::Take(uint32_t value, nrd_tensor* target) {
   const uint32_t flags = target->flags;
   if (IsInput(value)) {
+    const ModelConfig& config = request_.model->config();
     *target = request_.record.inputs[value];
     target->flags = flags;
+    if (config.reshapes_inputs) {
+      ToBackendShape(config.inputs[value], config.batched(), target);
+    }
     if (target->slab != nullptr) {
       BufferPool::Retain(target->slab);
     }
@@ -185,20 +210,25 @@ void EnsembleRun::TakeOutputs() {
   }
 }
 
-Status EnsembleRun::CheckOutputs() const {
+Status EnsembleRun::FitOutputs() {
   const ModelConfig& config = request_.model->config();
-  for (const uint32_t i : graph_.outputs_to_check) {
-    const nrd_tensor& output = request_.record.outputs[i];
-    const TensorSpec& spec = config.outputs[i];
-    if (!IsSelected(output) ||
-        ShapeFits(spec.dims, config.batched(), request_.rows, output.rank, output.shape)) {
+  for (const EnsembleGraph::FittedOutput& fitted : graph_.fitted_outputs) {
+    nrd_tensor& output = request_.record.outputs[fitted.position];
+    const TensorSpec& spec = config.outputs[fitted.position];
+    if (!IsSelected(output)) {
       continue;
     }
-    return Status::Internal(
-        graph_.steps[graph_.values[graph_.outputs[i]].step].where + "produced shape " +
-        ShapeToString(output.rank, output.shape) + " for output '" + spec.name +
-        "' of the ensemble, expected " + ExpectedShape(spec.dims, config.batched()) +
-        (config.batched() ? " with batch size " + std::to_string(request_.rows) : ""));
+    const std::vector<int64_t>& dims = spec.BackendDims();
+    FitBatchDimension(fitted.batch_dimension, dims, &output);
+    if (!ShapeFits(dims, config.batched(), request_.rows, output.rank, output.shape)) {
+      const uint32_t value = graph_.outputs[fitted.position];
+      return Status::Internal(
+          graph_.steps[graph_.values[value].step].where + "produced shape " +
+          ShapeToString(output.rank, output.shape) + " for output '" + spec.name +
+          "' of the ensemble, expected " + ExpectedShape(dims, config.batched()) +
+          (config.batched() ? " with batch size " + std::to_string(request_.rows) : ""));
+    }
+    ToClientShape(spec, config.batched(), &output);
   }
   return Status();
 }

@@ -73,8 +73,9 @@ class EnsembleRun {
   void Produced(const Step& step, ReadyList* ready);
   // The ensemble's outputs. Only at the end.
   void TakeOutputs();
-  // Whether they have the shapes that the ensemble declares. After TakeOutputs.
-  [[nodiscard]] Status CheckOutputs() const;
+  // Gives them the shapes that the ensemble declares; fails where they have others. After
+  // TakeOutputs.
+  [[nodiscard]] Status FitOutputs();
 
   [[nodiscard]] Ensemble& ensemble() const { return ensemble_; }
   [[nodiscard]] Request& request() const { return request_; }

@@ -85,7 +85,7 @@ int32_t Execute(void* instance, nrd_batch* batch, nrd_error* error_out) {
 
 nrd_backend IdentityBackend() {
   return {.struct_size = sizeof(nrd_backend),
-          .flags = 0,
+          .flags = NRD_BACKEND_OUTPUT_PER_INPUT,
           .context = nullptr,
           .open_model = OpenModel,
           .describe = nullptr,

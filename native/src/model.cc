@@ -24,15 +24,21 @@ std::string CacheVersion(const std::string& version) {
   return version + '#' + std::to_string(loads.fetch_add(1, std::memory_order_relaxed));
 }
 
-// A request that names no outputs wants all of them.
-inline void SelectOutputs(nrd_request& record) {
+// A request that names no outputs wants all of them; see NRD_BACKEND_OUTPUT_PER_INPUT.
+inline void SelectOutputs(nrd_request& record, const nrd_backend& backend) {
   uint32_t selected = 0;
   for (uint32_t i = 0; i < record.output_count; ++i) {
     record.outputs[i].byte_size = 0;  // left from the record's last use
     selected |= record.outputs[i].flags;
   }
-  if ((selected & NRD_TENSOR_SELECTED) == 0) {
-    for (uint32_t i = 0; i < record.output_count; ++i) {
+  if ((selected & NRD_TENSOR_SELECTED) != 0) {
+    return;
+  }
+  const bool per_input =
+      (backend.flags & NRD_BACKEND_OUTPUT_PER_INPUT) != 0 &&
+      std::any_of(record.inputs, record.inputs + record.output_count, IsSelected);
+  for (uint32_t i = 0; i < record.output_count; ++i) {
+    if (!per_input || IsSelected(record.inputs[i])) {
       record.outputs[i].flags |= NRD_TENSOR_SELECTED;
     }
   }
@@ -274,7 +280,7 @@ int32_t Model::Admit(Request& request) {
   if (const Status status = CheckRequest(config_, request); !status.ok()) {
     return Refuse(request, FailReason::kOther, status.code(), status.message());
   }
-  SelectOutputs(record);
+  SelectOutputs(record, backend_);
   if (config_.use_cache && AnswerFromCache(request)) {
     return record.status;
   }
@@ -291,7 +297,7 @@ int32_t Model::WarmUp(Request& request) {
       SetFailure(request, status.code(), status.message());
       return status.code();
     }
-    SelectOutputs(request.record);
+    SelectOutputs(request.record, backend_);
     return runner_->WarmUp(request);
   } catch (const std::exception&) {  // only memory, for a message, can be missing on this path
     request.state.store(RequestState::kDone, std::memory_order_relaxed);

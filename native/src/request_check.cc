@@ -10,7 +10,7 @@ namespace {
 std::string Quoted(const std::vector<std::string>& names) {
   std::string list;
   for (const std::string& name : names) {
-    list += (list.empty() ? "'" : "', '") + name;
+    list += (list.empty() ? "'" : "','") + name;
   }
   return list.empty() ? "[]" : "[" + list + "']";
 }
@@ -28,15 +28,14 @@ Status MissingInputs(const ModelConfig& config, const nrd_request& record) {
       missing.push_back(spec.name);
     }
   }
-  const std::string expected =
-      required == config.inputs.size()
-          ? std::to_string(required)
-          : "between " + std::to_string(required) + " and " + std::to_string(config.inputs.size());
-  return Status::InvalidArgument("expected " + expected + " inputs but got " +
-                                 std::to_string(given.size()) + " inputs for model '" +
-                                 config.name + "'. Got input(s) " + Quoted(given) +
-                                 ", but missing required input(s) " + Quoted(missing) +
-                                 ". Please provide all required input(s).");
+  const std::string expected = required == config.inputs.size()
+                                   ? std::to_string(required) + " inputs"
+                                   : "number of inputs between " + std::to_string(required) +
+                                         " and " + std::to_string(config.inputs.size());
+  return Status::InvalidArgument(
+      "expected " + expected + " but got " + std::to_string(given.size()) + " inputs for model '" +
+      config.name + "'. Got input(s) " + Quoted(given) + ", but missing required input(s) " +
+      Quoted(missing) + ". Please provide all required input(s).");
 }
 
 Status ShapeError(const ModelConfig& config, const TensorSpec& spec, const nrd_tensor& tensor) {

@@ -159,9 +159,11 @@ TEST_CASE("linked tensors have one datatype and shapes that can meet") {
         "output 'OUTPUT0' of step 'ints' has datatype INT32, but output 'OUTPUT0' of the ensemble "
         "expects UINT32");
   settings = graphs.TwoSteps();
-  settings.max_batch_size = 0;
+  settings.max_batch_size = 0;  // its steps batch
+  CHECK(graphs.Load(settings) == "");
+  settings.inputs[0].dims[0] = 5;
   CHECK(graphs.Load(settings) ==
-        "input 'INPUT0' of the ensemble has shape [4], but input 'INPUT0' of step 'ints' expects "
+        "input 'INPUT0' of the ensemble has shape [5], but input 'INPUT0' of step 'ints' expects "
         "[-1,4] (batch dimensions included)");
 }
 

@@ -424,7 +424,10 @@ enum {
   NRD_BACKEND_GATHERS = 2u,
   /* Inputs and outputs of requests may have NRD_TENSOR_DEVICE. Only with NRD_BACKEND_GATHERS: the
    * core cannot copy them. Outputs that have it must be made with nrd_batch_request_output. */
-  NRD_BACKEND_DEVICE_TENSORS = 4u
+  NRD_BACKEND_DEVICE_TENSORS = 4u,
+  /* Output i is made of input i alone. A request that names no outputs wants those whose inputs it
+   * gives, where there are any. */
+  NRD_BACKEND_OUTPUT_PER_INPUT = 8u
 };
 
 struct nrd_model_options;

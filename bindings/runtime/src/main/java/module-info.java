@@ -4,7 +4,8 @@
  * the class path.
  */
 module io.nereid.runtime {
-  requires transitive io.nereid.proto;
+  requires java.logging; // protobuf does, which is inside the jar
+  requires jdk.unsupported; // so does that
   requires tools.jackson.core;
 
   exports io.nereid;

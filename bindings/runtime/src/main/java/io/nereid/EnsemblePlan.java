@@ -34,13 +34,58 @@ final class EnsemblePlan {
 
   private record Step(LoadedModel model, List<Link> inputs, List<Link> outputs) {}
 
-  /** A tensor of the graph, as the one says who makes it. */
-  private record Value(int number, DataType dataType, List<Long> shape, String maker) {
+  /** What one side of a link says of the tensor: an ensemble's own is what steps see of it. */
+  private record Kind(DataType dataType, List<Long> dims, boolean batched) {
 
-    String describe() {
-      return dataType + " " + shape;
+    static Kind ofStep(ModelSpec model, TensorSpec tensor) {
+      return new Kind(tensor.dataType(), tensor.dims(), model.maxBatchSize() > 0);
+    }
+
+    static Kind ofEnsemble(ModelSpec ensemble, TensorSpec tensor) {
+      List<Long> dims = tensor.reshape().orElse(tensor.dims());
+      return new Kind(tensor.dataType(), dims, ensemble.maxBatchSize() > 0);
+    }
+
+    /**
+     * Whether one can be the other. Where one side batches and the other does not, they agree
+     * without the batch dimension or with it.
+     */
+    boolean agrees(Kind other) {
+      return dataType == other.dataType
+          && (agree(dims, other.dims) || agree(shape(), other.shape()));
+    }
+
+    private static boolean agree(List<Long> made, List<Long> wanted) {
+      if (made.size() != wanted.size()) {
+        return false;
+      }
+      for (int i = 0; i < made.size(); i++) {
+        if (made.get(i) >= 0 && wanted.get(i) >= 0 && !made.get(i).equals(wanted.get(i))) {
+          return false;
+        }
+      }
+      return true;
+    }
+
+    private List<Long> shape() {
+      List<Long> shape = new ArrayList<>(dims);
+      if (batched) {
+        shape.addFirst(-1L);
+      }
+      return shape;
+    }
+
+    @Override
+    public String toString() {
+      return dataType + " " + shape();
     }
   }
+
+  /** A tensor of the graph, as the one says who makes it. */
+  private record Value(int number, Kind kind, String maker) {}
+
+  /** Steps that a request can run, with those of ensembles among them. */
+  static final int MAX_STEPS = 1024;
 
   private final ModelSpec spec;
   private final Map<String, Value> values = new LinkedHashMap<>();
@@ -58,9 +103,10 @@ final class EnsemblePlan {
    */
   static EnsemblePlan of(ModelSpec spec, List<LoadedModel> models) {
     EnsemblePlan plan = new EnsemblePlan(spec);
+    plan.checkCount(models);
     List<Ensemble.Step> steps = spec.ensemble().orElseThrow().steps();
     for (TensorSpec input : spec.inputs()) {
-      plan.addValue(input.name(), input.dataType(), shape(spec, input), "the ensemble's input");
+      plan.addValue(input.name(), Kind.ofEnsemble(spec, input), "the ensemble's input");
     }
     for (int i = 0; i < models.size(); i++) {
       plan.addOutputs(steps.get(i), models.get(i));
@@ -73,20 +119,54 @@ final class EnsemblePlan {
     return plan;
   }
 
-  private static List<Long> shape(ModelSpec spec, TensorSpec tensor) {
-    List<Long> shape = new ArrayList<>(tensor.dims());
-    if (spec.maxBatchSize() > 0) {
-      shape.addFirst(-1L);
+  private void checkCount(List<LoadedModel> models) {
+    long count = models.stream().mapToLong(EnsemblePlan::count).sum();
+    if (count > MAX_STEPS) {
+      throw invalid(
+          "expected at most "
+              + MAX_STEPS
+              + " steps, those of ensembles among them counted as well, got "
+              + count);
     }
-    return shape;
   }
 
-  private void addValue(String name, DataType type, List<Long> shape, String maker) {
+  /** Bounded, because each ensemble that is loaded is. */
+  private static long count(LoadedModel model) {
+    return 1 + model.steps().stream().mapToLong(EnsemblePlan::count).sum();
+  }
+
+  /**
+   * An ensemble whose outputs have the labels of the steps' outputs that they are, where they have
+   * none of their own.
+   */
+  static ModelSpec labelled(ModelSpec spec, List<LoadedModel> models) {
+    List<TensorSpec> outputs = new ArrayList<>();
+    for (TensorSpec output : spec.outputs()) {
+      boolean own = !output.labels().isEmpty();
+      outputs.add(own ? output : output.withLabels(labels(spec, models, output.name())));
+    }
+    return spec.withOutputs(outputs);
+  }
+
+  private static List<String> labels(ModelSpec spec, List<LoadedModel> models, String tensor) {
+    List<Ensemble.Step> steps = spec.ensemble().orElseThrow().steps();
+    for (int i = 0; i < models.size(); i++) {
+      Map<String, String> made = steps.get(i).outputs();
+      for (TensorSpec from : models.get(i).spec().outputs()) {
+        if (tensor.equals(made.get(from.name()))) {
+          return from.labels();
+        }
+      }
+    }
+    return List.of();
+  }
+
+  private void addValue(String name, Kind kind, String maker) {
     Value before = values.get(name);
     if (before != null) {
       throw invalid("tensor '" + name + "' is made twice: as " + before.maker + " and as " + maker);
     }
-    values.put(name, new Value(values.size(), type, shape, maker));
+    values.put(name, new Value(values.size(), kind, maker));
   }
 
   private void addOutputs(Ensemble.Step step, LoadedModel model) {
@@ -107,7 +187,7 @@ final class EnsemblePlan {
         .forEach((output, tensor) -> {
           TensorSpec from = made.outputs().get(position(made, "output", output));
           String maker = "output '" + output + "' of step '" + made.name() + "'";
-          addValue(tensor, from.dataType(), shape(made, from), maker);
+          addValue(tensor, Kind.ofStep(made, from), maker);
         });
   }
 
@@ -142,7 +222,7 @@ final class EnsemblePlan {
           int position = position(used, "input", input);
           TensorSpec wanted = used.inputs().get(position);
           String user = "input '" + input + "' of step '" + used.name() + "'";
-          Value value = use(tensor, wanted.dataType(), shape(used, wanted), user);
+          Value value = use(tensor, Kind.ofStep(used, wanted), user);
           inputs.add(new Link(position, value.number));
         });
     List<Link> outputs = new ArrayList<>();
@@ -153,7 +233,7 @@ final class EnsemblePlan {
   }
 
   /** A tensor that is needed, which must be there and of the right kind. */
-  private Value use(String tensor, DataType type, List<Long> shape, String user) {
+  private Value use(String tensor, Kind wanted, String user) {
     Value value = values.get(tensor);
     if (value == null) {
       throw invalid(
@@ -163,39 +243,25 @@ final class EnsemblePlan {
               + user
               + ", is neither an input of the ensemble nor made by a step");
     }
-    if (value.dataType != type || !compatible(value.shape, shape)) {
+    if (!value.kind.agrees(wanted)) {
       throw invalid(
           "tensor '"
               + tensor
               + "' is "
-              + value.describe()
+              + value.kind
               + " as "
               + value.maker
               + ", but "
               + user
               + " is "
-              + type
-              + " "
-              + shape);
+              + wanted);
     }
     return value;
   }
 
-  private static boolean compatible(List<Long> made, List<Long> wanted) {
-    if (made.size() != wanted.size()) {
-      return false;
-    }
-    for (int i = 0; i < made.size(); i++) {
-      if (made.get(i) >= 0 && wanted.get(i) >= 0 && !made.get(i).equals(wanted.get(i))) {
-        return false;
-      }
-    }
-    return true;
-  }
-
   private void checkOutputs() {
     for (TensorSpec output : spec.outputs()) {
-      use(output.name(), output.dataType(), shape(spec, output), "the ensemble's output");
+      use(output.name(), Kind.ofEnsemble(spec, output), "the ensemble's output");
     }
   }
 

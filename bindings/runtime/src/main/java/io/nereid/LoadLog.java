@@ -20,7 +20,7 @@ final class LoadLog implements LifecycleListener {
               Level.WARNING, name(failed) + " was not loaded: " + failed.cause().getMessage());
       case ModelEvent.Replaced replaced ->
           LOGGER.log(Level.DEBUG, name(replaced) + " was replaced");
-      case ModelEvent.Unloaded unloaded -> LOGGER.log(Level.DEBUG, name(unloaded) + " is unloaded");
+      case ModelEvent.Unloaded unloaded -> LOGGER.log(Level.INFO, name(unloaded) + " is unloaded");
       case ModelEvent.Waiting waiting ->
           LOGGER.log(Level.DEBUG, name(waiting) + " is to be loaded");
       case ModelEvent.Loading loading ->

@@ -119,8 +119,14 @@ public final class Model implements AutoCloseable {
     if (loaded != null) {
       return loaded.spec().ensemble();
     }
-    ModelOrigin wanted = state.get() == ModelState.FAILED ? attempted : null;
+    ModelOrigin wanted = isUnavailable() ? attempted : null;
     return wanted == null ? Optional.empty() : wanted.ensemble();
+  }
+
+  /** Whether it takes no requests for a reason that {@link #failure} tells. */
+  private boolean isUnavailable() {
+    ModelState now = state.get();
+    return now == ModelState.FAILED || now == ModelState.INCOMPLETE;
   }
 
   /** A request to be filled in, sent once, and closed. */
@@ -138,7 +144,7 @@ public final class Model implements AutoCloseable {
     }
   }
 
-  /** Why the last load failed; empty when it did not. */
+  /** Why the last load failed, or what an ensemble lacks; empty when all is well. */
   public Optional<String> failure() {
     return Optional.ofNullable(failure).map(Model::reason);
   }
@@ -155,7 +161,7 @@ public final class Model implements AutoCloseable {
             + name
             + (version == 0 ? "'" : "' version " + version)
             + " is not at ready state",
-        state.get() == ModelState.FAILED ? failure : null);
+        isUnavailable() ? failure : null);
   }
 
   /** What happens to a model that cannot even be tried. */
@@ -201,7 +207,7 @@ public final class Model implements AutoCloseable {
       left = current;
       failure = null;
       if (left == null) {
-        if (state.get() == ModelState.FAILED) {
+        if (isUnavailable()) {
           state.set(ModelState.UNLOADED);
           nereid.fire(new ModelEvent.Unloaded(name, version));
         }
@@ -298,8 +304,8 @@ public final class Model implements AutoCloseable {
 
   /**
    * For an ensemble, one of whose models was loaded, replaced or is leaving: takes what is there
-   * now. Where it does not work with that, it stays with what it has. Where a model is missing it
-   * becomes unavailable, until the model is there again.
+   * now. Where it does not work with that, it stays with what it has. Where a model was unloaded it
+   * becomes incomplete, until the model is there again.
    */
   void followSteps(long deadlineNs) {
     LoadedModel old;
@@ -318,7 +324,7 @@ public final class Model implements AutoCloseable {
       } else {
         attempted = served;
         failure = missing.get();
-        leave(ModelState.FAILED);
+        leave(ModelState.INCOMPLETE);
         nereid.fire(new ModelEvent.Failed(name, version, failure));
       }
     } catch (RuntimeException e) {

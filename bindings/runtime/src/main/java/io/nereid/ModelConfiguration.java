@@ -1,23 +1,18 @@
 package io.nereid;
 
-import io.nereid.internal.repository.ConfigPrinter;
-import io.nereid.internal.repository.ConfigValues;
-import io.nereid.internal.repository.JsonConfigWriter;
-import io.nereid.internal.repository.SpecWriter;
-import io.nereid.proto.ModelConfig;
+import io.nereid.internal.repository.ProtobufConfiguration;
 import java.util.List;
 import java.util.Objects;
 
 /**
- * The configuration that a model is served with, and where each of its values came from.
- *
- * @param message all of it
- * @param values its values, in the order of the message's fields
+ * The configuration that a model is served with, and where each of its values came from. The
+ * runtime makes it. It is a message of Triton's {@code ModelConfig}, told here without a type of
+ * protobuf, so that the runtime's own copy of that never meets another.
  */
-public record ModelConfiguration(ModelConfig message, List<Value> values) {
+public interface ModelConfiguration {
 
   /** Where a value came from. */
-  public enum Origin {
+  enum Origin {
     /** The file {@code config.pbtxt}. */
     FILE,
     /** The configuration that was given with the load. */
@@ -39,7 +34,7 @@ public record ModelConfiguration(ModelConfig message, List<Value> values) {
    * @param origin where it came from
    * @param place its file, line and column, where it is in a file; else empty
    */
-  public record Value(String path, String text, Origin origin, String place) {
+  record Value(String path, String text, Origin origin, String place) {
 
     /** Checks that there is something. */
     public Value {
@@ -50,30 +45,26 @@ public record ModelConfiguration(ModelConfig message, List<Value> values) {
     }
   }
 
-  /** Copies the list. */
-  public ModelConfiguration {
-    Objects.requireNonNull(message);
-    values = List.copyOf(values);
+  /** The configuration of a model that a program describes. Its outputs' labels are not in it. */
+  static ModelConfiguration of(ModelSpec spec) {
+    return ProtobufConfiguration.of(spec);
   }
 
-  /** The configuration of a model that a program describes. Its outputs' labels are not in it. */
-  public static ModelConfiguration of(ModelSpec spec) {
-    ModelConfig message = SpecWriter.write(spec);
-    return new ModelConfiguration(message, ConfigValues.ofCode(message));
-  }
+  /** Its values, in the order of the message's fields. */
+  List<Value> values();
+
+  /** The platform that it names; empty when it names none. */
+  String platform();
 
   /** As JSON in Triton's form: snake_case names, 64-bit numbers as numbers, on one line. */
-  public String toJson() {
-    return JsonConfigWriter.write(message);
-  }
+  String toJson();
 
   /** As the text of a {@code config.pbtxt}. */
-  public String toText() {
-    return ConfigPrinter.print(message, values, false);
-  }
+  String toText();
 
   /** As {@link #toText}, with a comment on each value that says where it came from. */
-  public String toCommentedText() {
-    return ConfigPrinter.print(message, values, true);
-  }
+  String toCommentedText();
+
+  /** As the bytes of the message, for who has classes of protobuf to read it with. */
+  byte[] toProtobuf();
 }

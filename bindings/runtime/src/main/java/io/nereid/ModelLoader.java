@@ -106,7 +106,6 @@ final class ModelLoader {
   }
 
   private LoadedModel open(ModelSpec spec, NativeSource source) {
-    Signature signature = new Signature(spec);
     if (spec.responseCache() && runtime.options().cacheByteLimit() == 0) {
       RuntimeUpcalls.LOGGER.log(
           Level.WARNING,
@@ -114,19 +113,20 @@ final class ModelLoader {
               + " NereidOptions.cacheByteLimit",
           spec.name());
     }
-    return spec.ensemble().isPresent() ? openEnsemble(signature) : openBackend(signature, source);
+    return spec.ensemble().isPresent() ? openEnsemble(spec) : openBackend(spec, source);
   }
 
-  private LoadedModel openEnsemble(Signature signature) {
-    ModelSpec spec = signature.spec();
+  private LoadedModel openEnsemble(ModelSpec written) {
     List<LoadedModel> steps = new ArrayList<>();
     boolean open = false;
     try (Arena arena = Arena.ofConfined()) {
-      spec.ensemble().orElseThrow().steps().forEach(step -> steps.add(models.use(step)));
+      written.ensemble().orElseThrow().steps().forEach(step -> steps.add(models.use(step)));
+      ModelSpec spec = EnsemblePlan.labelled(written, steps);
       MemorySegment options = ModelOptionsWriter.write(arena, spec, 1, 0, spec.parameters());
       EnsemblePlan.of(spec, steps).write(arena, options);
       LoadedModel loaded =
-          new LoadedModel(runtime, signature, load(arena, options, null), 0, NO_DEVICE, steps);
+          new LoadedModel(
+              runtime, new Signature(spec), load(arena, options, null), 0, NO_DEVICE, steps);
       open = true;
       return loaded;
     } finally {
@@ -136,8 +136,8 @@ final class ModelLoader {
     }
   }
 
-  private LoadedModel openBackend(Signature signature, NativeSource source) {
-    ModelSpec spec = signature.spec();
+  private LoadedModel openBackend(ModelSpec spec, NativeSource source) {
+    Signature signature = new Signature(spec);
     Optional<Backend> javaBackend = BackendFinder.find(spec);
     List<Integer> devices = javaBackend.map(Backend::devices).orElse(List.of());
     int batchesInFlight = javaBackend.map(backend -> backend.batchesInFlight(spec)).orElse(1);

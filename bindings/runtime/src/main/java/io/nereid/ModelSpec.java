@@ -71,6 +71,27 @@ public record ModelSpec(
     }
   }
 
+  /** The same with other outputs. */
+  ModelSpec withOutputs(List<TensorSpec> outputs) {
+    return new ModelSpec(
+        name,
+        version,
+        backendName,
+        backend,
+        inputs,
+        outputs,
+        maxBatchSize,
+        instanceGroups,
+        dynamicBatching,
+        inline,
+        inlineBudget,
+        responseCache,
+        decoupled,
+        warmUps,
+        ensemble,
+        parameters);
+  }
+
   /** A builder for version 1 of a model without batching. */
   public static Builder builder(String name) {
     return new Builder(name);

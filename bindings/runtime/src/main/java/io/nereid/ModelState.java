@@ -10,6 +10,11 @@ public enum ModelState {
   DRAINING,
   /** It was unloaded. */
   UNLOADED,
+  /**
+   * It is an ensemble one of whose models was unloaded: it takes no requests until that model is
+   * there again.
+   */
+  INCOMPLETE,
   /** Its last load failed. */
   FAILED
 }

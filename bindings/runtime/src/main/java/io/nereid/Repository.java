@@ -145,7 +145,7 @@ public final class Repository {
           case READY -> ModelIndexEntry.State.READY;
           case LOADING -> ModelIndexEntry.State.LOADING;
           case DRAINING -> ModelIndexEntry.State.UNLOADING;
-          case UNLOADED, FAILED -> ModelIndexEntry.State.UNAVAILABLE;
+          case UNLOADED, INCOMPLETE, FAILED -> ModelIndexEntry.State.UNAVAILABLE;
         },
         state == ModelState.UNLOADED ? "unloaded" : model.failure().orElse(""));
   }
@@ -157,6 +157,9 @@ public final class Repository {
    * has now; returns when it takes requests. A version that is loaded already is replaced without a
    * gap, unless nothing has changed; when that fails it goes on serving. Versions that the
    * configuration does not select any more are unloaded.
+   *
+   * <p>An override that the model was loaded with holds, until the model is unloaded or its files
+   * in the repository change.
    *
    * @throws NereidException with the reasons of all versions that could not be loaded
    */
@@ -171,38 +174,51 @@ public final class Repository {
 
   private void load(String name, Optional<ModelOverride> override) {
     checkExplicit();
-    boolean givenFiles = override.isPresent() && !override.get().files().isEmpty();
+    boolean given = override.map(value -> !value.files().isEmpty()).orElseGet(() -> isGiven(name));
     SortedMap<String, List<Path>> found = names.find(name);
-    if (found.isEmpty() && !givenFiles) {
+    if (found.isEmpty() && !given) {
       throw new NereidException(
           StatusCode.NOT_FOUND,
           "failed to load '"
               + name
-              + "', failed to poll from model repository: there is no such directory in any repository");
+              + "', failed to poll from model repository: there is no such model");
     }
+    boolean newFiles = override.isPresent() && given;
     SortedMap<String, List<Path>> wanted =
-        givenFiles ? new TreeMap<>(Map.of(name, found.getOrDefault(name, List.of()))) : found;
+        newFiles || found.isEmpty()
+            ? new TreeMap<>(Map.of(name, found.getOrDefault(name, List.of())))
+            : found;
     Map<String, ModelOverride> overrides = new HashMap<>();
     override.ifPresent(value -> wanted.keySet().forEach(key -> overrides.put(key, value)));
-    Map<String, List<String>> failed = loader.load(wanted, overrides);
-    List<String> failures =
-        wanted.keySet().stream()
-            .flatMap(key -> failed.getOrDefault(key, List.of()).stream())
-            .toList();
+    Map<String, String> failures;
+    try {
+      failures = loader.load(wanted, overrides);
+    } catch (NereidException e) {
+      throw new NereidException(e.code(), "failed to load '" + name + "'", e);
+    }
+    failures.keySet().retainAll(wanted.keySet());
     if (!failures.isEmpty()) {
       throw new NereidException(
-          StatusCode.INVALID_ARGUMENT,
-          "load failed for model '" + name + "': " + String.join(" ", failures));
+          StatusCode.INVALID_ARGUMENT, String.join(" ", new TreeMap<>(failures).values()));
     }
   }
 
-  /** Unloads all versions of a model; what it has to answer is answered first. */
+  /** Whether a model is served that no repository has, from files that came with a load. */
+  private boolean isGiven(String name) {
+    RepositoryEntry entry = entries.get(name);
+    return entry != null && entry.override(List.of()).isPresent();
+  }
+
+  /**
+   * Unloads all versions of a model; what it has to answer is answered first. Does nothing when it
+   * is not loaded, or there is none.
+   */
   public void unload(String name) {
     unload(name, false);
   }
 
   /**
-   * Unloads all versions of a model. Ensembles that use it become unavailable.
+   * As {@link #unload(String)}. Ensembles that use it become incomplete.
    *
    * @param unloadDependents for an ensemble: whether models that it uses, and that no other one
    *     does, are unloaded with it
@@ -210,13 +226,10 @@ public final class Repository {
   public void unload(String name, boolean unloadDependents) {
     checkExplicit();
     ModelRepository.checkName(name);
-    List<String> known =
-        entries.keySet().stream().filter(key -> names.id(key).name().equals(name)).toList();
-    if (known.isEmpty() && names.find(name).isEmpty()) {
-      throw new NereidException(
-          StatusCode.NOT_FOUND, "failed to unload '" + name + "': there is no such model");
-    }
-    known.forEach(key -> unloadKnown(key, unloadDependents));
+    entries.keySet().stream()
+        .filter(key -> names.id(key).name().equals(name))
+        .toList()
+        .forEach(key -> unloadKnown(key, unloadDependents));
   }
 
   private void unloadKnown(String key, boolean unloadDependents) {

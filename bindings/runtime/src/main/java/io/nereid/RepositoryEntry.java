@@ -9,6 +9,7 @@ import io.nereid.internal.repository.ServerPaths;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -22,6 +23,13 @@ import java.util.stream.Collectors;
  */
 final class RepositoryEntry {
 
+  /** Triton's words, which scripts look for. */
+  private static final String WHOLE_FAILED =
+      "failed to load '%s', failed to poll from model repository: ";
+
+  private static final String VERSIONS_FAILED =
+      "failed to load '%1$s', load failed for model '%1$s': ";
+
   private final Nereid nereid;
   private final ModelTable models;
   private final ModelId id;
@@ -34,8 +42,11 @@ final class RepositoryEntry {
   /** Whether all of it could be loaded. Guarded by lock. */
   private boolean complete;
 
+  /** What it was loaded from when that last worked; null: nothing is loaded. Guarded by lock. */
+  private RepositoryPlan served;
+
   /** Temporary directories that loaded versions may still need. Guarded by lock. */
-  private final List<OverrideFiles> files = new ArrayList<>();
+  private final Set<OverrideFiles> files = new HashSet<>();
 
   /** The directories are where repositories have the model now. */
   RepositoryEntry(Nereid nereid, ModelTable models, ModelId id, Supplier<List<Path>> directories) {
@@ -57,6 +68,20 @@ final class RepositoryEntry {
     }
   }
 
+  /**
+   * What it is served from, when that is an override, and directories that look like this are those
+   * that it was given for.
+   */
+  Optional<RepositoryPlan> override(List<Fingerprint> fingerprints) {
+    lock.lock();
+    try {
+      return Optional.ofNullable(served)
+          .filter(plan -> plan.override().isPresent() && plan.fingerprints().equals(fingerprints));
+    } finally {
+      lock.unlock();
+    }
+  }
+
   boolean isLoaded() {
     lock.lock();
     try {
@@ -72,8 +97,7 @@ final class RepositoryEntry {
     try {
       return complete
           && loaded.fingerprints().equals(plan.fingerprints())
-          && loaded.override().isEmpty()
-          && plan.override().isEmpty()
+          && loaded.hasOverrideOf(plan)
           && versions(plan).stream()
               .allMatch(version -> models.entry(nereid, id, version).state() == ModelState.READY);
     } finally {
@@ -86,24 +110,24 @@ final class RepositoryEntry {
    * are loaded and nothing has changed.
    *
    * @param again reads once more, for a plan that had to wait while the files were changed
-   * @return what went wrong, a line each
+   * @return what went wrong; empty: nothing did
    */
-  List<String> load(RepositoryPlan plan, Supplier<RepositoryPlan> again) {
+  Optional<String> load(RepositoryPlan plan, Supplier<RepositoryPlan> again) {
     lock.lock();
     try {
       nereid.checkOpen();
       return apply(plan.isOutdated() ? again.get() : plan);
     } catch (RuntimeException e) {
-      plan.files().ifPresent(OverrideFiles::close);
+      plan.files().filter(given -> !files.contains(given)).ifPresent(OverrideFiles::close);
       throw e;
     } finally {
       lock.unlock();
     }
   }
 
-  private List<String> apply(RepositoryPlan plan) {
+  private Optional<String> apply(RepositoryPlan plan) {
     if (isUnchanged(plan)) {
-      return List.of();
+      return Optional.empty();
     }
     plan.files().ifPresent(files::add);
     List<String> failures = new ArrayList<>();
@@ -115,11 +139,14 @@ final class RepositoryEntry {
     }
     loaded = plan;
     complete = failures.isEmpty();
-    if (complete) {
-      leaveOthers(versions(plan));
-      closeFiles(plan.files());
+    if (!complete) {
+      String what = versions(plan).contains(0L) ? WHOLE_FAILED : VERSIONS_FAILED;
+      return Optional.of(what.formatted(id.name()) + String.join(" ", failures));
     }
-    return failures;
+    served = plan;
+    leaveOthers(versions(plan));
+    closeFiles(plan.files());
+    return Optional.empty();
   }
 
   private static Set<Long> versions(RepositoryPlan plan) {
@@ -146,9 +173,11 @@ final class RepositoryEntry {
       failure = explain(plan, e);
     }
     model.explain(failure);
-    String which =
-        version.version() == 0 ? "" : "version " + version.version() + " is at UNAVAILABLE state: ";
-    return Optional.of(which + Model.reason(failure) + ";");
+    String reason = Model.reason(failure);
+    return Optional.of(
+        version.version() == 0
+            ? reason
+            : "version " + version.version() + " is at UNAVAILABLE state: " + reason + ";");
   }
 
   /** As often as it may be tried. */
@@ -212,6 +241,7 @@ final class RepositoryEntry {
     lock.lock();
     try {
       loaded = null;
+      served = null;
       complete = false;
       leaveOthers(Set.of());
       closeFiles(Optional.empty());

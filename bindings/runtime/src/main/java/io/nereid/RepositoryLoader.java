@@ -62,9 +62,9 @@ final class RepositoryLoader {
    * @param overrides what is used in place of some directories' content
    * @return what went wrong, by key
    */
-  Map<String, List<String>> load(
+  Map<String, String> load(
       SortedMap<String, List<Path>> wanted, Map<String, ModelOverride> overrides) {
-    Map<String, List<String>> failures = new ConcurrentHashMap<>();
+    Map<String, String> failures = new ConcurrentHashMap<>();
     if (wanted.isEmpty()) {
       return failures;
     }
@@ -135,12 +135,39 @@ final class RepositoryLoader {
     nereid.checkOpen();
     if (override.isPresent() && !override.get().files().isEmpty()) {
       OverrideFiles files = OverrideFiles.write(name, override.get().files());
-      ModelReading reading = read(files.directory(), override);
-      return new RepositoryPlan(name, List.of(), List.of(), override, Optional.of(files), reading);
+      // From here on the files are on the disk, and not held in memory as well.
+      ModelOverride config = ModelOverride.ofConfig(override.get().config());
+      return readFiles(name, directories, config, files);
     }
+    Optional<RepositoryPlan> kept =
+        override.isPresent()
+            ? Optional.empty()
+            : entries.apply(name).override(fingerprints(directories));
+    if (kept.flatMap(RepositoryPlan::files).isPresent()) {
+      return readFiles(
+          name, directories, kept.get().override().orElseThrow(), kept.get().files().orElseThrow());
+    }
+    return readDirectories(
+        name, directories, override.or(() -> kept.flatMap(RepositoryPlan::override)));
+  }
+
+  private static List<Fingerprint> fingerprints(List<Path> directories) {
+    return directories.stream().map(Fingerprint::of).toList();
+  }
+
+  private RepositoryPlan readFiles(
+      String name, List<Path> directories, ModelOverride override, OverrideFiles files) {
+    List<Fingerprint> before = fingerprints(directories);
+    ModelReading reading = read(files.directory(), Optional.of(override));
+    return new RepositoryPlan(
+        name, directories, before, Optional.of(override), Optional.of(files), reading);
+  }
+
+  private RepositoryPlan readDirectories(
+      String name, List<Path> directories, Optional<ModelOverride> override) {
     RepositoryPlan plan = null;
     for (int i = 0; i < MAX_READS; i++) {
-      List<Fingerprint> before = directories.stream().map(Fingerprint::of).toList();
+      List<Fingerprint> before = fingerprints(directories);
       ModelReading reading =
           directories.size() == 1
               ? read(directories.getFirst(), override)
@@ -170,21 +197,24 @@ final class RepositoryLoader {
     NereidException cause;
     try {
       ModelRepository.checkName(name);
-      cause =
-          directories.isEmpty()
-              ? new NereidException(
-                  StatusCode.NOT_FOUND,
-                  "there is no model '" + name + "' in " + options.repositories())
-              : new NereidException(
-                  StatusCode.INVALID_ARGUMENT,
-                  "model '"
-                      + name
-                      + "' is in more than one repository, and must be in one only: "
-                      + directories);
+      cause = directories.isEmpty() ? missing(name) : repeated(name, directories);
     } catch (NereidException e) {
       cause = e;
     }
     return new ModelReading(List.of(new RepositoryModel.Broken(name, 0, cause)), 0, 0);
+  }
+
+  private NereidException missing(String name) {
+    Repository.warn("there is no model '" + name + "' in " + options.repositories());
+    return new NereidException(
+        StatusCode.NOT_FOUND, "there is no model '" + name + "' in the repositories");
+  }
+
+  /** Clients read Triton's words; which repositories they are is for the operator. */
+  private static NereidException repeated(String name, List<Path> directories) {
+    Repository.warn("model '" + name + "' must be in one repository only, it is in " + directories);
+    return new NereidException(
+        StatusCode.INVALID_ARGUMENT, "model appears in two or more repositories");
   }
 
   private static void pause() {
@@ -211,7 +241,7 @@ final class RepositoryLoader {
       String name,
       Map<String, RepositoryPlan> plans,
       Map<String, CompletableFuture<Void>> loads,
-      Map<String, List<String>> failures,
+      Map<String, String> failures,
       ExecutorService pool) {
     CompletableFuture<Void> known = loads.get(name);
     if (known != null) {
@@ -252,13 +282,10 @@ final class RepositoryLoader {
         || plan.steps().stream().anyMatch(step -> needsItself(start, step, plans, seen));
   }
 
-  private void load(RepositoryPlan plan, Map<String, List<String>> failures) {
-    List<String> wrong =
-        entries
-            .apply(plan.name())
-            .load(plan, () -> read(plan.name(), plan.directories(), plan.override()));
-    if (!wrong.isEmpty()) {
-      failures.put(plan.name(), wrong);
-    }
+  private void load(RepositoryPlan plan, Map<String, String> failures) {
+    entries
+        .apply(plan.name())
+        .load(plan, () -> readDirectories(plan.name(), plan.directories(), plan.override()))
+        .ifPresent(wrong -> failures.put(plan.name(), wrong));
   }
 }

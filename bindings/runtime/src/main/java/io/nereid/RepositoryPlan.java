@@ -15,10 +15,10 @@ import java.util.stream.Collectors;
  * What was read of one model, to be loaded.
  *
  * @param name the model's key
- * @param directories where it was read, normally one
+ * @param directories where repositories have it, normally one
  * @param fingerprints what these looked like just before
- * @param override what was given in place of the directory's content
- * @param files a temporary directory with the files that were given
+ * @param override the configuration that is used in place of the directory's
+ * @param files a temporary directory that was read in place of the repository's
  */
 record RepositoryPlan(
     String name,
@@ -41,6 +41,11 @@ record RepositoryPlan(
         new ModelReading(List.of(broken), reading.readNs(), reading.parseNs()));
   }
 
+  /** Whether both use the same configuration in place of the directory's, or none. */
+  boolean hasOverrideOf(RepositoryPlan other) {
+    return override.orElse(null) == other.override.orElse(null);
+  }
+
   /** The models that it needs, when it is an ensemble. */
   Set<String> steps() {
     return reading.versions().stream()
@@ -59,6 +64,7 @@ record RepositoryPlan(
 
   /** Whether the directories are no longer what was read. */
   boolean isOutdated() {
-    return !fingerprints.equals(directories.stream().map(Fingerprint::of).toList());
+    return files.isEmpty()
+        && !fingerprints.equals(directories.stream().map(Fingerprint::of).toList());
   }
 }

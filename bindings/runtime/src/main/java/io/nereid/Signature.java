@@ -80,10 +80,13 @@ final class Signature {
         missing.add(quoted);
       }
     }
+    int most = spec.inputs().size();
     return invalid(
         "expected "
-            + spec.inputs().size()
-            + " inputs but got "
+            + (requiredInputCount == most
+                ? most + " inputs"
+                : "number of inputs between " + requiredInputCount + " and " + most)
+            + " but got "
             + got.size()
             + " inputs for model '"
             + spec.name()

@@ -38,7 +38,7 @@ class EnsembleTest extends RuntimeTest {
   }
 
   /** IN to OUT through each of the models, one after another. */
-  private static Ensemble chain(String... models) {
+  static Ensemble chain(String... models) {
     List<Ensemble.Step> steps = new ArrayList<>();
     for (int i = 0; i < models.length; i++) {
       String from = i == 0 ? "IN" : "t" + i;
@@ -48,7 +48,7 @@ class EnsembleTest extends RuntimeTest {
     return new Ensemble(steps);
   }
 
-  private static ModelSpec ensemble(String name, Ensemble graph) {
+  static ModelSpec ensemble(String name, Ensemble graph) {
     return ModelSpec.builder(name)
         .maxBatchSize(8)
         .input("IN", DataType.FP32, 4)
@@ -210,6 +210,27 @@ class EnsembleTest extends RuntimeTest {
     refused("step 'nobody' has no version", chain("nobody"), StatusCode.UNAVAILABLE);
   }
 
+  @Test
+  void stepsHaveALimitHoweverTheyAreNested() {
+    nereid.load(identity("a").build());
+    nereid.load(ensemble("wide", new Ensemble(many("a", 999))));
+    nereid.load(ensemble("half", chain("wide", "a")));
+    refused(
+        "expected at most 1024 steps, those of ensembles among them counted as well, got 2002",
+        chain("wide", "wide"));
+    refused("counted as well, got 1104", new Ensemble(many("half", 101)));
+  }
+
+  /** One step of a model, and this many of another. */
+  private static List<Ensemble.Step> many(String model, int others) {
+    List<Ensemble.Step> steps =
+        new ArrayList<>(List.of(step(model, Map.of("IN", "IN"), Map.of("OUT", "OUT"))));
+    for (int i = 0; i < others; i++) {
+      steps.add(step("a", Map.of("IN", "IN"), Map.of("OUT", "t" + i)));
+    }
+    return steps;
+  }
+
   private void refused(String message, Ensemble graph) {
     refused(message, graph, StatusCode.INVALID_ARGUMENT);
   }
@@ -246,7 +267,7 @@ class EnsembleTest extends RuntimeTest {
     assertEquals(10, answer(outer, 0), "the older one again");
     nereid.model("a", 1).unload();
     for (Model model : List.of(inner, outer)) {
-      assertEquals(ModelState.FAILED, model.state());
+      assertEquals(ModelState.INCOMPLETE, model.state());
     }
     assertEquals(
         "ensemble 'inner' needs model 'a', which is not loaded", inner.failure().orElse(""));
@@ -283,7 +304,7 @@ class EnsembleTest extends RuntimeTest {
     assertEquals(2, answer(model, 0), "it follows the models that it is served with");
     refused("no version that is ready", "e", chain("nobody"));
     nereid.model("a").unload();
-    assertEquals(ModelState.FAILED, model.state(), "and leaves with them");
+    assertEquals(ModelState.INCOMPLETE, model.state(), "and leaves with them");
     roundTrip(plain, 3);
     nereid.load(identity("a").backend(adding(4)).build());
     assertEquals(4, answer(model, 0));

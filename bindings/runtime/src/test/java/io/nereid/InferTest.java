@@ -42,6 +42,35 @@ class InferTest extends RuntimeTest {
   }
 
   @Test
+  void identityAnswersWithWhatItWasGiven() {
+    Model model =
+        nereid.load(
+            ModelSpec.builder("m")
+                .backend("identity")
+                .maxBatchSize(8)
+                .input("A", DataType.FP32, 4)
+                .input(TensorSpec.of("B", DataType.FP32, 4).asOptional())
+                .output("X", DataType.FP32, 4)
+                .output("Y", DataType.FP32, 4)
+                .build());
+    try (var request = model.newRequest().input("A", row(5));
+        var response = request.infer()) {
+      assertEquals(List.of("X"), response.outputNames());
+      assertEquals(5, response.output("X").floatAt(0));
+    }
+    try (var request = model.newRequest().input("A", row(5)).input("B", row(6));
+        var response = request.infer()) {
+      assertEquals(List.of("X", "Y"), response.outputNames());
+    }
+    try (var request = model.newRequest().input("A", row(5)).output("Y")) {
+      assertFails(
+          StatusCode.INVALID_ARGUMENT,
+          "output 1 was asked for, but its input was not given",
+          request::infer);
+    }
+  }
+
+  @Test
   void stringsComeBackAsTheyWent() {
     Model model =
         nereid.load(

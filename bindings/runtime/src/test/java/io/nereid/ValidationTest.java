@@ -70,6 +70,24 @@ class ValidationTest extends RuntimeTest {
   }
 
   @Test
+  void aMissingInputAmongOptionalOnesSaysHowManyThereCanBe() {
+    ModelSpec.Builder spec = ModelSpec.builder("four").backend("identity").maxBatchSize(8);
+    for (String name : List.of("A", "B", "C")) {
+      spec.input(name, DataType.FP32, 4);
+    }
+    spec.input(TensorSpec.of("D", DataType.FP32, 4).asOptional());
+    spec.output("X", DataType.FP32, 4);
+    String message =
+        "expected number of inputs between 3 and 4 but got 2 inputs for model 'four'. Got input(s)"
+            + " ['A','D'], but missing required input(s) ['B','C']. Please provide all required"
+            + " input(s).";
+    try (var request = nereid.load(spec.build()).newRequest()) {
+      request.input("A", row(1)).input("D", row(1));
+      assertFails(StatusCode.INVALID_ARGUMENT, message, request::infer);
+    }
+  }
+
+  @Test
   void missingInputsCanBeAddedAndTheRequestSentAgain() {
     try (var request = model.newRequest().input("A", row(1))) {
       String message =

@@ -112,7 +112,7 @@ class ModelsCommandTest {
     Files.createDirectories(other.resolve("twice/1"));
     assertEquals(
         1, cli.run("models", "--model-repository", other.toString(), directory.toString()));
-    assertTrue(cli.out().contains("'twice' is in more than one repository"), cli.out());
+    assertTrue(cli.out().contains("model appears in two or more repositories"), cli.out());
   }
 
   @ParameterizedTest

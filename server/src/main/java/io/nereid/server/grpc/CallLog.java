@@ -7,8 +7,7 @@ import io.grpc.ServerStreamTracer;
 import io.grpc.Status;
 import io.nereid.server.log.AccessEntry;
 import io.nereid.server.log.AccessLog;
-import java.net.InetSocketAddress;
-import java.net.SocketAddress;
+import io.nereid.server.shared.ClientAddress;
 import java.time.Instant;
 import java.util.concurrent.atomic.LongAdder;
 
@@ -78,10 +77,7 @@ final class CallLog extends ServerStreamTracer.Factory {
 
     @Override
     public void serverCallStarted(ServerCallInfo<?, ?> call) {
-      SocketAddress address = call.getAttributes().get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR);
-      if (address instanceof InetSocketAddress inet) {
-        client = inet.getAddress().getHostAddress() + ":" + inet.getPort();
-      }
+      client = ClientAddress.text(call.getAttributes().get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR));
     }
 
     @Override

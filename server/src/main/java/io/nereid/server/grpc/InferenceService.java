@@ -125,12 +125,12 @@ final class InferenceService {
         RepositoryIndexRequest.getDefaultInstance(),
         RepositoryIndexResponse.getDefaultInstance(),
         repository::index);
-    methods.add(
+    methods.addForClient(
         "RepositoryModelLoad",
         RepositoryModelLoadRequest.getDefaultInstance(),
         RepositoryModelLoadResponse.getDefaultInstance(),
         repository::load);
-    methods.add(
+    methods.addForClient(
         "RepositoryModelUnload",
         RepositoryModelUnloadRequest.getDefaultInstance(),
         RepositoryModelUnloadResponse.getDefaultInstance(),

@@ -1,5 +1,6 @@
 package io.nereid.server.grpc;
 
+import com.google.protobuf.InvalidProtocolBufferException;
 import io.nereid.BatchStatistics;
 import io.nereid.DurationStatistic;
 import io.nereid.Model;
@@ -9,6 +10,7 @@ import io.nereid.TensorSpec;
 import io.nereid.proto.InferBatchStatistics;
 import io.nereid.proto.InferStatistics;
 import io.nereid.proto.MemoryUsage;
+import io.nereid.proto.ModelConfig;
 import io.nereid.proto.ModelConfigRequest;
 import io.nereid.proto.ModelConfigResponse;
 import io.nereid.proto.ModelMetadataRequest;
@@ -55,7 +57,12 @@ final class ModelMethods {
 
   ModelConfigResponse config(ModelConfigRequest request) {
     Model model = ModelVersions.model(nereid, request.getName(), request.getVersion());
-    return ModelConfigResponse.newBuilder().setConfig(model.configuration().message()).build();
+    try {
+      ModelConfig config = ModelConfig.parseFrom(model.configuration().toProtobuf());
+      return ModelConfigResponse.newBuilder().setConfig(config).build();
+    } catch (InvalidProtocolBufferException e) {
+      throw new IllegalStateException("the runtime wrote no configuration", e);
+    }
   }
 
   ModelStatisticsResponse statistics(ModelStatisticsRequest request) {

@@ -13,7 +13,10 @@ import io.nereid.proto.RepositoryModelLoadRequest;
 import io.nereid.proto.RepositoryModelLoadResponse;
 import io.nereid.proto.RepositoryModelUnloadRequest;
 import io.nereid.proto.RepositoryModelUnloadResponse;
+import io.nereid.server.shared.ClientAddress;
 import io.nereid.server.shared.LoadParameters;
+import io.nereid.server.shared.RepositoryLog;
+import java.net.SocketAddress;
 import java.util.Locale;
 
 /** The model repository extension. */
@@ -46,7 +49,7 @@ final class RepositoryMethods {
     return index.build();
   }
 
-  RepositoryModelLoadResponse load(RepositoryModelLoadRequest request) {
+  RepositoryModelLoadResponse load(RepositoryModelLoadRequest request, SocketAddress client) {
     checkRepository(request.getRepositoryName());
     LoadParameters parameters = new LoadParameters();
     request
@@ -61,10 +64,11 @@ final class RepositoryMethods {
           }
         });
     parameters.load(repository, request.getModelName());
+    RepositoryLog.loaded(request.getModelName(), ClientAddress.text(client));
     return RepositoryModelLoadResponse.getDefaultInstance();
   }
 
-  RepositoryModelUnloadResponse unload(RepositoryModelUnloadRequest request) {
+  RepositoryModelUnloadResponse unload(RepositoryModelUnloadRequest request, SocketAddress client) {
     checkRepository(request.getRepositoryName());
     boolean dependents = false;
     for (var parameter : request.getParametersMap().entrySet()) {
@@ -73,6 +77,7 @@ final class RepositoryMethods {
       dependents = parameter.getValue().getBoolParam();
     }
     repository.unload(request.getModelName(), dependents);
+    RepositoryLog.unloaded(request.getModelName(), ClientAddress.text(client));
     return RepositoryModelUnloadResponse.getDefaultInstance();
   }
 

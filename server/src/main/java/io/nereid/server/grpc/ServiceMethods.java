@@ -33,6 +33,14 @@ final class ServiceMethods {
     return this;
   }
 
+  /** The same for a method that wants to know who asks. */
+  <Q extends Message, R extends Message> ServiceMethods addForClient(
+      String name, Q request, R reply, UnaryCalls.ClientAnswer<Q, R> answer) {
+    return add(
+        ServerMethodDefinition.create(
+            method(name, MethodType.UNARY, request, reply), UnaryCalls.ofClient(answer)));
+  }
+
   /** A method with any number of replies, which is served on the event loop. */
   <Q extends Message, R extends Message> ServiceMethods addStreaming(
       String name, Q request, R reply, ServerCalls.ServerStreamingMethod<Q, R> serving) {

@@ -1,9 +1,11 @@
 package io.nereid.server.grpc;
 
+import io.grpc.Grpc;
 import io.grpc.ServerCallHandler;
 import io.grpc.Status;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.ServerCalls;
+import java.net.SocketAddress;
 
 /**
  * Answers calls that are not about tensors, each on a virtual thread: loading a model may take
@@ -17,6 +19,19 @@ final class UnaryCalls {
   @FunctionalInterface
   interface Answer<Q, R> {
     R to(Q request);
+  }
+
+  /** The same with the address of who asks. */
+  @FunctionalInterface
+  interface ClientAnswer<Q, R> {
+    R to(Q request, SocketAddress client);
+  }
+
+  static <Q, R> ServerCallHandler<Q, R> ofClient(ClientAnswer<Q, R> answer) {
+    return (call, headers) -> {
+      SocketAddress client = call.getAttributes().get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR);
+      return of((Q request) -> answer.to(request, client)).startCall(call, headers);
+    };
   }
 
   static <Q, R> ServerCallHandler<Q, R> of(Answer<Q, R> answer) {

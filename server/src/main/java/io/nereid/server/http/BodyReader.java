@@ -291,7 +291,7 @@ final class BodyReader implements RequestBody {
   private HttpFailure tooLarge(String got) {
     return HttpFailure.closing(
         Status.CONTENT_TOO_LARGE,
-        "request body exceeds the maximum allowed input size of "
+        "request body exceeds the maximum allowed value: the maximum allowed input size is "
             + limits.bodyBytes()
             + " bytes, got "
             + got

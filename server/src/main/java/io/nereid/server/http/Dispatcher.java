@@ -4,6 +4,7 @@ import io.nereid.Model;
 import io.nereid.Nereid;
 import io.nereid.server.shared.ModelFacts;
 import java.io.IOException;
+import java.nio.channels.SocketChannel;
 
 /** Serves everything but inference: writes the JSON of a reply and gives its status. */
 final class Dispatcher {
@@ -14,9 +15,14 @@ final class Dispatcher {
   private final TraceHandler trace;
   private final LoggingHandler logging;
 
-  Dispatcher(HttpContext context) {
+  /**
+   * For one connection.
+   *
+   * @param socket for the client's address
+   */
+  Dispatcher(HttpContext context, SocketChannel socket) {
     this.context = context;
-    repository = new RepositoryHandler(context);
+    repository = new RepositoryHandler(context, socket);
     sharedMemory = new SharedMemoryHandler(context);
     trace = new TraceHandler(context);
     logging = new LoggingHandler(context);

@@ -55,7 +55,7 @@ final class Exchange {
     infer = new InferHandler(context, body, guard, facts);
     requestLog = RequestLog.of(context.state().accessLog(), channel.socket());
     generate = new GenerateHandler(context, guard, output, facts);
-    dispatcher = new Dispatcher(context);
+    dispatcher = new Dispatcher(context, channel.socket());
     gate = AccessGate.of(context.access());
   }
 

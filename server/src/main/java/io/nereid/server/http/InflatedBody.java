@@ -56,7 +56,8 @@ final class InflatedBody implements RequestBody, AutoCloseable {
     if (received > mostBytes) {
       throw HttpFailure.closing(
           Status.CONTENT_TOO_LARGE,
-          "decompressed request body exceeds the maximum allowed input size of "
+          "decompressed request body exceeds the maximum allowed value: the maximum allowed input"
+              + " size is "
               + mostBytes
               + " bytes. Use --http-max-input-size to increase the limit.");
     }

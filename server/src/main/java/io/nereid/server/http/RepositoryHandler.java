@@ -3,17 +3,22 @@ package io.nereid.server.http;
 import io.nereid.ModelIndexEntry;
 import io.nereid.Repository;
 import io.nereid.server.http.JsonReader.Token;
+import io.nereid.server.shared.ClientAddress;
 import io.nereid.server.shared.LoadParameters;
+import io.nereid.server.shared.RepositoryLog;
 import java.io.IOException;
+import java.nio.channels.SocketChannel;
 import java.util.Base64;
 
 /** The model repository extension. */
 final class RepositoryHandler {
 
   private final HttpContext context;
+  private final SocketChannel socket;
 
-  RepositoryHandler(HttpContext context) {
+  RepositoryHandler(HttpContext context, SocketChannel socket) {
     this.context = context;
+    this.socket = socket;
   }
 
   void index(RequestBody body, JsonBuffer json) throws IOException {
@@ -71,6 +76,7 @@ final class RepositoryHandler {
           }
         });
     parameters.load(repository(), model);
+    RepositoryLog.loaded(model, ClientAddress.text(socket));
   }
 
   private static byte[] base64(String name, JsonReader parser) {
@@ -90,6 +96,7 @@ final class RepositoryHandler {
           dependents[0] = parser.bool(name);
         });
     repository().unload(model, dependents[0]);
+    RepositoryLog.unloaded(model, ClientAddress.text(socket));
   }
 
   private Repository repository() {

@@ -2,9 +2,7 @@ package io.nereid.server.http;
 
 import io.nereid.server.log.AccessEntry;
 import io.nereid.server.log.AccessLog;
-import java.io.IOException;
-import java.net.InetSocketAddress;
-import java.net.SocketAddress;
+import io.nereid.server.shared.ClientAddress;
 import java.nio.channels.SocketChannel;
 import java.time.Instant;
 import java.util.HexFormat;
@@ -29,21 +27,7 @@ final class RequestLog {
 
   /** Null when there is no access log. */
   static RequestLog of(Optional<AccessLog> log, SocketChannel channel) {
-    return log.map(kept -> new RequestLog(kept, address(channel))).orElse(null);
-  }
-
-  private static String address(SocketChannel channel) {
-    try {
-      SocketAddress address = channel.getRemoteAddress();
-      if (!(address instanceof InetSocketAddress inet)) {
-        return NONE;
-      }
-      String host = inet.getAddress().getHostAddress();
-      // Brackets, as in a URL: what follows the last colon is the port.
-      return (host.indexOf(':') < 0 ? host : "[" + host + "]") + ":" + inet.getPort();
-    } catch (IOException e) {
-      return NONE; // it was closed
-    }
+    return log.map(kept -> new RequestLog(kept, ClientAddress.text(channel))).orElse(null);
   }
 
   /** A request begins. */

@@ -127,7 +127,9 @@ public final class CudaRegions {
     if (!regions.isEnabled()) {
       throw new NereidException(
           StatusCode.UNIMPLEMENTED,
-          UNSUPPORTED + "shared memory of clients is not enabled, --allow-client-shm enables it");
+          UNSUPPORTED
+              + "Client shared memory is disabled. Start the server with '--allow-client-shm=true'"
+              + " to enable it.");
     }
   }
 

@@ -267,7 +267,8 @@ public final class SharedMemoryRegions implements AutoCloseable {
     if (!enabled) {
       throw new NereidException(
           StatusCode.UNIMPLEMENTED,
-          "shared memory of clients is not enabled: --allow-client-shm enables it");
+          "Client shared memory is disabled. Start the server with '--allow-client-shm=true' to"
+              + " enable it.");
     }
   }
 

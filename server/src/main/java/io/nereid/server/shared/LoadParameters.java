@@ -46,7 +46,10 @@ public final class LoadParameters {
     } else if (files.isEmpty()) {
       repository.load(model);
     } else {
-      throw invalid("override of files needs parameter 'config' with the model's configuration");
+      throw invalid(
+          "failed to load '"
+              + model
+              + "', override of files needs parameter 'config' with the model's configuration");
     }
   }
 

@@ -17,7 +17,7 @@ public final class ModelFacts {
 
   /** What the configuration names, else what an ensemble is, else the backend. */
   public static String platform(Model model) {
-    String configured = model.configuration().message().getPlatform();
+    String configured = model.configuration().platform();
     if (!configured.isEmpty()) {
       return configured;
     }

@@ -83,9 +83,10 @@ public final class ServerHealth {
         && (!strict || nereid.models().stream().allMatch(ServerHealth::isWell));
   }
 
+  /** What was unloaded is not missing, and neither is what needs it. */
   private static boolean isWell(Model model) {
     return switch (model.state()) {
-      case READY, DRAINING, UNLOADED -> true;
+      case READY, DRAINING, UNLOADED, INCOMPLETE -> true;
       case LOADING, FAILED -> false;
     };
   }

@@ -87,10 +87,12 @@ class ExtensionMethodsTest {
       assertEquals(0, regions(server, "r").getRegionsCount());
       assertFails(
           Status.Code.UNIMPLEMENTED,
-          "--allow-client-shm enables it",
+          "Client shared memory is disabled. Start the server with '--allow-client-shm=true'",
           () -> register(server, "r", "/x", 0, 8));
       assertFails(
-          Status.Code.UNIMPLEMENTED, "--allow-client-shm enables it", () -> unregister(server, ""));
+          Status.Code.UNIMPLEMENTED,
+          "Client shared memory is disabled",
+          () -> unregister(server, ""));
     }
   }
 

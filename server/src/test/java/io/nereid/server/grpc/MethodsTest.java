@@ -311,6 +311,10 @@ class MethodsTest {
                     .build()));
     assertTrue(isReady("sent", "1"));
     load(loadOf("m"));
+    assertEquals("A", metadata("m", "").getInputs(0).getName());
+    unload("m", "", null);
+    unload("nobody", "", null);
+    load(loadOf("m"));
     assertEquals("IN", metadata("m", "").getInputs(0).getName());
   }
 

@@ -144,9 +144,36 @@ class EndpointsTest {
     assertEquals(0, client.post("/v2/repository/models/m/load", "").expect(200).body().length);
     client.get("/v2/models/m").expect(200);
     String text = client.post("/v2/repository/models/broken/load", "").expect(400).text();
-    assertTrue(text.contains("load failed for model 'broken'"), text);
+    assertTrue(text.contains("failed to load 'broken', load failed for model 'broken'"), text);
     text = client.post("/v2/repository/models/none/load", "").expect(404).text();
     assertTrue(text.contains("failed to load 'none', failed to poll from model repository"), text);
+  }
+
+  @Test
+  void whatWasUnloadedIsNotMissing() throws IOException {
+    Files.createDirectories(repository.resolve("e/1"));
+    Files.writeString(
+        repository.resolve("e/config.pbtxt"),
+        CONFIG.replace("backend: \"identity\"", "platform: \"ensemble\"")
+            + """
+            ensemble_scheduling {
+              step {
+                model_name: "m"
+                model_version: -1
+                input_map { key: "IN" value: "IN" }
+                output_map { key: "OUT" value: "OUT" }
+              }
+            }
+            """);
+    client.post("/v2/repository/models/e/load", "").expect(200);
+    client.post("/v2/repository/models/m/unload", "").expect(200);
+    client.post("/v2/repository/models/nobody/unload", "").expect(200);
+    client.get("/v2/health/ready").expect(200);
+    client.get("/v2/models/e/ready").expect(503);
+    String index = client.post("/v2/repository/index", "").expect(200).text();
+    assertTrue(index.contains("ensemble 'e' needs model 'm', which is not loaded"), index);
+    client.post("/v2/repository/models/m/load", "").expect(200);
+    client.get("/v2/models/e/ready").expect(200);
   }
 
   @Test
@@ -159,6 +186,9 @@ class EndpointsTest {
         .post("/v2/repository/models/m/load", "{\"parameters\":{\"config\":\"" + config + "\"}}")
         .expect(200);
     assertTrue(client.get("/v2/models/m").expect(200).text().contains("\"name\":\"X\""));
+    client.post("/v2/repository/models/m/load", "{}").expect(200);
+    assertTrue(client.get("/v2/models/m").expect(200).text().contains("\"name\":\"X\""));
+    client.post("/v2/repository/models/m/unload", "{}").expect(200);
     client.post("/v2/repository/models/m/load", "{}").expect(200); // its own again
     assertTrue(client.get("/v2/models/m").expect(200).text().contains("\"name\":\"IN\""));
     String file = Base64.getEncoder().encodeToString("labels".getBytes(StandardCharsets.UTF_8));
@@ -189,17 +219,18 @@ class EndpointsTest {
         "name/index        | {}                  | 501 | 'repository_name' specification is not",
         "name/models/m/load | {}                 | 501 | 'repository_name' specification is not",
         "models/m/load     | {'parameters':{'config':1}}         | 400 | Unable to parse 'config'",
-        "models/m/load     | {'parameters':{'config':'{'}}       | 400 | load failed",
+        "models/m/load     | {'parameters':{'config':'{'}}       | 400 | failed to load 'm',",
         "models/m/load     | {'parameters':{'file:x':'!'}}       | 400 | expected base64",
         "models/m/load     | {'parameters':{'other':1}}          | 400 | unrecognized load"
             + " parameter",
+        "models/m/load     | {'parameters':{'config':'{}','file:LONG':''}} | 400 | failed to load 'm'",
         "models/m/unload   | {'parameters':{'other':1}}          | 400 | unrecognized unload",
         "models/..%2Fm/load | {}                 | 400 | path traversal"
       })
   void aWrongRepositoryRequestIsToldWhy(String path, String body, int status, String message)
       throws IOException {
-    String text =
-        client.post("/v2/repository/" + path, body.replace('\'', '"')).expect(status).text();
+    String sent = body.replace('\'', '"').replace("LONG", "x".repeat(300));
+    String text = client.post("/v2/repository/" + path, sent).expect(status).text();
     assertTrue(text.startsWith("{\"error\":"), text);
     assertTrue(text.contains(message), text);
     client.get("/v2/models/m").expect(200);

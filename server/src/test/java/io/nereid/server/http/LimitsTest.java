@@ -158,6 +158,7 @@ class LimitsTest {
         RawClient client = server.connect()) {
       client.send("POST /v2/models/FP32/infer HTTP/1.1\r\nHost: a\r\nContent-Length: 100001\r\n");
       String text = client.send("\r\n").receive().expect(413).text();
+      assertTrue(text.contains("exceeds the maximum allowed value"), text);
       assertTrue(text.contains("100000 bytes"), text);
       assertTrue(text.contains("--http-max-input-size"), text);
     }

@@ -1,5 +1,6 @@
 package io.nereid.internal.backend;
 
+import io.nereid.ModelSpec;
 import io.nereid.NereidException;
 import io.nereid.StatusCode;
 import io.nereid.Tensor;
@@ -8,16 +9,26 @@ import io.nereid.backend.BackendInstance;
 import io.nereid.backend.Batch;
 import io.nereid.backend.BatchRequest;
 import io.nereid.backend.ModelContext;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /**
  * The backend {@code repeat}: sends each element of IN back as a response of its own, for trying
- * out decoupled models.
+ * out decoupled models. As in Triton the responses go on beside the instance, which takes its next
+ * request WAIT milliseconds after this one began: so requests of one instance interleave.
  */
 public final class RepeatBackend implements Backend {
 
+  /** Requests of one instance that can be answered at the same time; more wait for their turn. */
+  private static final int AT_ONCE = 8;
+
   /** How long a request that was cancelled may go on waiting. */
   private static final long NOTICE_NS = TimeUnit.MILLISECONDS.toNanos(10);
+
+  /** By instance, as they are configured. */
+  private final Map<Integer, Turn> turns = new ConcurrentHashMap<>();
 
   /** For {@link java.util.ServiceLoader}. */
   public RepeatBackend() {}
@@ -28,52 +39,89 @@ public final class RepeatBackend implements Backend {
   }
 
   @Override
-  public BackendInstance open(ModelContext context) {
-    return RepeatBackend::execute;
+  public int batchesInFlight(ModelSpec spec) {
+    return AT_ONCE;
   }
 
-  private static void execute(Batch batch) throws InterruptedException {
+  @Override
+  public BackendInstance open(ModelContext context) {
+    boolean decoupled = context.spec().decoupled();
+    Turn turn = turns.computeIfAbsent(context.instanceIndex() / AT_ONCE, index -> new Turn());
+    return batch -> execute(batch, turn, decoupled);
+  }
+
+  /** When an instance takes its next request. Used by all threads that execute for it. */
+  private static final class Turn {
+    private long freeNs = System.nanoTime();
+
+    /** The time at which a request begins, which keeps the instance this long. */
+    synchronized long take(long waitNs) {
+      long nowNs = System.nanoTime();
+      long beginNs = freeNs - nowNs > 0 ? freeNs : nowNs;
+      freeNs = beginNs + waitNs;
+      return beginNs;
+    }
+  }
+
+  private static void execute(Batch batch, Turn turn, boolean decoupled)
+      throws InterruptedException {
     for (int i = 0; i < batch.requestCount(); i++) {
       try {
-        answer(batch.request(i));
+        answer(batch.request(i), turn, decoupled);
       } catch (NereidException e) {
         batch.fail(i, e.code(), e.getMessage());
       }
     }
   }
 
-  private static void answer(BatchRequest request) throws InterruptedException {
+  private static void answer(BatchRequest request, Turn turn, boolean decoupled)
+      throws InterruptedException {
     Tensor in = request.input("IN");
     Tensor delay = request.input("DELAY");
-    if (delay.elementCount() != in.elementCount()) {
-      throw new NereidException(
-          StatusCode.INVALID_ARGUMENT,
-          "expected as many elements in DELAY as in IN, got "
-              + delay.elementCount()
-              + " and "
-              + in.elementCount());
-    }
+    check(in, delay, decoupled);
+    long waitMs = request.input("WAIT").longAt(0);
+    long beginNs = turn.take(TimeUnit.MILLISECONDS.toNanos(waitMs));
+    pause(request, beginNs);
     for (int i = 0; i < in.elementCount(); i++) {
-      if (!pause(request, delay.longAt(i))) {
-        throw new NereidException(StatusCode.CANCELLED, "cancelled before response " + i);
-      }
+      pause(request, System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(delay.longAt(i)));
       request.output("OUT", Tensor.ofInts(new int[] {in.intAt(i)}, 1));
       request.output("IDX", 1).copyFrom(Tensor.ofInts(new int[] {i}, 1));
-      request.respond();
+      if (decoupled) {
+        request.respond();
+      }
     }
-    pause(request, request.input("WAIT").longAt(0));
   }
 
-  /** Sleeps; false when the request was cancelled meanwhile. */
-  private static boolean pause(BatchRequest request, long ms) throws InterruptedException {
-    long endNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(ms);
-    while (!request.isCancelled()) {
+  private static void check(Tensor in, Tensor delay, boolean decoupled) {
+    if (!Arrays.equals(in.shape(), delay.shape())) {
+      throw invalid(
+          "expected IN and DELAY shape to match, got "
+              + Arrays.toString(in.shape())
+              + " and "
+              + Arrays.toString(delay.shape()));
+    }
+    if (!decoupled && in.elementCount() != 1) {
+      throw invalid(
+          "expected one element in IN, because the model is not decoupled, got "
+              + in.elementCount());
+    }
+  }
+
+  private static NereidException invalid(String message) {
+    return new NereidException(StatusCode.INVALID_ARGUMENT, message);
+  }
+
+  /** Sleeps until then; throws when the request was cancelled. */
+  private static void pause(BatchRequest request, long endNs) throws InterruptedException {
+    while (true) {
+      if (request.isCancelled()) {
+        throw new NereidException(StatusCode.CANCELLED, "Request was cancelled");
+      }
       long leftNs = endNs - System.nanoTime();
       if (leftNs <= 0) {
-        return true;
+        return;
       }
       TimeUnit.NANOSECONDS.sleep(Math.min(leftNs, NOTICE_NS));
     }
-    return false;
   }
 }

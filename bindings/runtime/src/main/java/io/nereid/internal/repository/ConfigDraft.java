@@ -70,14 +70,14 @@ final class ConfigDraft implements ModelDraft {
 
   @Override
   public Optional<ModelConfiguration> configuration() {
-    ModelConfiguration known = configuration(root, Set.of());
+    ProtobufConfiguration known = configuration(root, Set.of());
     if (whole.isPresent() || !AutoComplete.tellsMaxBatchSize(root)) {
       return Optional.of(known);
     }
     // Its 0 is no default: nobody knows it yet.
     List<ModelConfiguration.Value> values =
         known.values().stream().filter(value -> !value.path().equals("max_batch_size")).toList();
-    return Optional.of(new ModelConfiguration(known.message(), values));
+    return Optional.of(new ProtobufConfiguration(known.message(), values));
   }
 
   @Override
@@ -93,7 +93,7 @@ final class ConfigDraft implements ModelDraft {
     return new CompletedModel(reader(node).read(), configuration(node, completed.told()));
   }
 
-  private ModelConfiguration configuration(ConfigNode node, Set<String> told) {
+  private ProtobufConfiguration configuration(ConfigNode node, Set<String> told) {
     return EffectiveConfig.of(node, files.name(), backend, told);
   }
 

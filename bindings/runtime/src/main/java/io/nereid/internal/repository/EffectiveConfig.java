@@ -1,11 +1,11 @@
 package io.nereid.internal.repository;
 
-import io.nereid.ModelConfiguration;
 import io.nereid.ModelConfiguration.Origin;
 import io.nereid.proto.ModelConfig;
 import io.nereid.proto.ModelDynamicBatching;
 import io.nereid.proto.ModelInstanceGroup;
 import io.nereid.proto.ModelInstanceGroup.Kind;
+import io.nereid.proto.ModelOptimizationPolicy;
 import io.nereid.proto.ModelQueuePolicy;
 import io.nereid.proto.ModelResponseCache;
 import io.nereid.proto.ModelTransactionPolicy;
@@ -36,14 +36,14 @@ final class EffectiveConfig {
    *
    * @param told paths of what the model told
    */
-  static ModelConfiguration of(
+  static ProtobufConfiguration of(
       ConfigNode root, String model, BackendNames.Found backend, Set<String> told) {
     EffectiveConfig effective = new EffectiveConfig(root, model, backend);
     told.forEach(path -> effective.decided.put(path, Origin.MODEL));
     return effective.fill();
   }
 
-  private ModelConfiguration fill() {
+  private ProtobufConfiguration fill() {
     config.setName(model);
     fillBackend();
     if (!config.hasVersionPolicy()) {
@@ -53,12 +53,10 @@ final class EffectiveConfig {
     }
     if (!config.hasEnsembleScheduling()) {
       fillInstances();
+      fillOptimization();
     }
     if (config.hasDynamicBatching()) {
-      ModelDynamicBatching.Builder batching = config.getDynamicBatchingBuilder();
-      if (!batching.hasDefaultQueuePolicy()) {
-        batching.setDefaultQueuePolicy(ModelQueuePolicy.getDefaultInstance());
-      }
+      fillBatching();
     }
     if (!config.hasModelTransactionPolicy()) {
       config.setModelTransactionPolicy(ModelTransactionPolicy.getDefaultInstance());
@@ -71,7 +69,28 @@ final class EffectiveConfig {
       warmUp.setCount(warmUp.getCount() == 0 ? 1 : warmUp.getCount());
     }
     ModelConfig message = config.build();
-    return new ModelConfiguration(message, ConfigValues.of(root.withMessage(message), decided));
+    return new ProtobufConfiguration(message, ConfigValues.of(root.withMessage(message), decided));
+  }
+
+  private void fillBatching() {
+    ModelDynamicBatching.Builder batching = config.getDynamicBatchingBuilder();
+    if (batching.getPreferredBatchSizeCount() == 0 && config.getMaxBatchSize() > 0) {
+      batching.addPreferredBatchSize(config.getMaxBatchSize());
+    }
+    if (!batching.hasDefaultQueuePolicy()) {
+      batching.setDefaultQueuePolicy(ModelQueuePolicy.getDefaultInstance());
+    }
+  }
+
+  /** All memory of requests is in the pinned pool. */
+  private void fillOptimization() {
+    ModelOptimizationPolicy.Builder optimization = config.getOptimizationBuilder();
+    if (!optimization.hasInputPinnedMemory()) {
+      optimization.getInputPinnedMemoryBuilder().setEnable(true);
+    }
+    if (!optimization.hasOutputPinnedMemory()) {
+      optimization.getOutputPinnedMemoryBuilder().setEnable(true);
+    }
   }
 
   private void fillBackend() {

@@ -4,6 +4,7 @@ import com.google.protobuf.Descriptors.EnumValueDescriptor;
 import com.google.protobuf.Descriptors.FieldDescriptor;
 import io.nereid.StatusCode;
 import io.nereid.proto.ModelInstanceGroup.Kind;
+import io.nereid.proto.ModelOptimizationPolicy.PinnedMemoryBuffer;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -76,9 +77,8 @@ final class FieldRules {
     ignoreOnProcessor(
         optimization + "execution_accelerators",
         "ONNX Runtime's standard processor kernels are used");
-    ignoreOnProcessor(optimization + "input_pinned_memory", "inputs are always in the pinned pool");
-    ignoreOnProcessor(
-        optimization + "output_pinned_memory", "outputs are always in the pinned pool");
+    RULES.put(optimization + "input_pinned_memory", unpinned("inputs"));
+    RULES.put(optimization + "output_pinned_memory", unpinned("outputs"));
     ignoreOnProcessor(
         optimization + "gather_kernel_buffer_threshold", "the core's backends do not use CUDA");
     ignoreOnProcessor(optimization + "eager_batching", "a batch is gathered when it is taken");
@@ -103,6 +103,14 @@ final class FieldRules {
 
   private static void ignoreOnProcessor(String field, String text) {
     RULES.put(field, new Rule(Effect.IGNORED, true, text, value -> true));
+  }
+
+  private static Rule unpinned(String what) {
+    return new Rule(
+        Effect.IGNORED,
+        true,
+        what + " are always in the pinned pool",
+        value -> !((PinnedMemoryBuffer) value).getEnable());
   }
 
   /**

@@ -33,6 +33,7 @@ final class LabelFiles {
       return known;
     }
     long size = files.size(file);
+    files.checkInsideRepository(file);
     if (size > bytesLeft) {
       throw tooLarge(file, MAX_BYTES + " bytes");
     }

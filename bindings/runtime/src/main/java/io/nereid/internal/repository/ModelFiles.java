@@ -25,12 +25,12 @@ import java.util.regex.Pattern;
 /**
  * The files of one model. They are not trusted: nothing is read without a limit, and names from a
  * configuration stay inside the model's directory. Symbolic links may lead out of it, because
- * volumes and model caches are made of them.
+ * volumes and model caches are made of them; those of label files not out of the repository.
  */
 final class ModelFiles {
 
-  /** Longest a file system's name can be, and no control characters in messages. */
-  private static final int MAX_NAME_LENGTH = 255;
+  /** Longest a file system's name can be, in bytes. */
+  static final int MAX_NAME_BYTES = 255;
 
   /** Others, and those that start with 0, are no versions; 18 digits always fit a long. */
   private static final Pattern VERSION = Pattern.compile("[1-9][0-9]{0,17}");
@@ -77,10 +77,10 @@ final class ModelFiles {
     String wrong = null;
     if (name.isBlank()) {
       wrong = "Model name cannot be empty";
-    } else if (name.equals(".") || name.contains("..") || name.matches("(?s).*[/\\\\].*")) {
+    } else if (name.equals(".") || name.equals("..") || name.matches("(?s).*[/\\\\].*")) {
       wrong = "model name must not contain path traversal characters";
-    } else if (name.length() > MAX_NAME_LENGTH) {
-      wrong = "model name is longer than " + MAX_NAME_LENGTH + " characters";
+    } else if (bytes(name) > MAX_NAME_BYTES) {
+      wrong = "model name is longer than " + MAX_NAME_BYTES + " bytes";
     } else if (!name.codePoints().allMatch(ModelFiles::isPlain)) {
       wrong = "model name must not contain blanks or control characters";
     }
@@ -89,6 +89,11 @@ final class ModelFiles {
       throw new NereidException(
           StatusCode.INVALID_ARGUMENT, wrong + ", got '" + printable(shown) + "'");
     }
+  }
+
+  /** How long a name is to a file system. */
+  static int bytes(String name) {
+    return name.getBytes(StandardCharsets.UTF_8).length;
   }
 
   private static boolean isPlain(int character) {
@@ -129,6 +134,21 @@ final class ModelFiles {
             + " to name a file inside the model's directory, got '"
             + printable(name)
             + "'");
+  }
+
+  /** Refuses links out of the repository, for files whose content clients come to see. */
+  void checkInsideRepository(Path file) {
+    try {
+      Path real = file.toRealPath();
+      Path repository = directory.toAbsolutePath().getParent().toRealPath();
+      if (!real.startsWith(directory.toRealPath()) && !real.startsWith(repository)) {
+        throw new NereidException(
+            StatusCode.INVALID_ARGUMENT,
+            shown(file) + " is a link that leads out of the model repository");
+      }
+    } catch (IOException e) {
+      throw failure(shown(file), e);
+    }
   }
 
   /** The numbers of the directories that hold versions, ascending. */

@@ -81,7 +81,7 @@ public final class ModelReader {
     NavigableSet<Long> there = files.versions();
     ConfigNode root = config(there);
     checkName(root);
-    NavigableSet<Long> versions = VersionPolicy.select(root, there);
+    NavigableSet<Long> versions = VersionPolicy.select(files.name(), root, there);
     FieldRules.check(root, onProcessor(root, versions.last()), warnings);
     List<RepositoryModel> models = new ArrayList<>();
     for (long version : versions) {
@@ -151,15 +151,6 @@ public final class ModelReader {
 
   private RepositoryModel version(ConfigNode root, long version) {
     try {
-      if (!Files.isDirectory(files.version(version))) {
-        throw new NereidException(
-            StatusCode.NOT_FOUND,
-            "there is no directory "
-                + files.name()
-                + "/"
-                + version
-                + ", although version_policy names it");
-      }
       for (Path directory : List.of(files.directory(), files.version(version))) {
         if (Files.exists(directory.resolve(BATCH_STRATEGY))) {
           throw new NereidException(

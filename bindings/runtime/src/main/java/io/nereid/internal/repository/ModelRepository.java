@@ -52,8 +52,7 @@ public final class ModelRepository {
     List<Path> directories = new ArrayList<>();
     try (DirectoryStream<Path> paths = Files.newDirectoryStream(repository.toAbsolutePath())) {
       for (Path path : paths) {
-        // Hidden ones belong to tools: .git, and ..data where Kubernetes mounts a volume.
-        if (!path.getFileName().toString().startsWith(".") && Files.isDirectory(path)) {
+        if (!isHidden(path.getFileName().toString()) && Files.isDirectory(path)) {
           directories.add(path);
         }
       }
@@ -63,6 +62,13 @@ public final class ModelRepository {
       throw unreadable(repository, e);
     }
     return directories;
+  }
+
+  /**
+   * What belongs to tools: .git, and ..data where Kubernetes mounts a volume; dots alone do not.
+   */
+  private static boolean isHidden(String name) {
+    return name.startsWith(".") && !name.matches("\\.+");
   }
 
   private static void checkRepository(Path repository) {

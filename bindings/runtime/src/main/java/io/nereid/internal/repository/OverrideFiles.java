@@ -8,7 +8,9 @@ import java.lang.System.Logger.Level;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * A model's directory that is made of files given with a load. It is deleted by {@link #close}, or,
@@ -17,6 +19,9 @@ import java.util.Map;
 public final class OverrideFiles implements AutoCloseable {
 
   private static final Logger LOGGER = System.getLogger("io.nereid");
+
+  /** Of a file's path below the model's directory, in bytes: far below what systems allow. */
+  private static final int MAX_PATH_BYTES = 1024;
 
   private final OwnedDirectory root;
   private final Path directory;
@@ -33,6 +38,9 @@ public final class OverrideFiles implements AutoCloseable {
    */
   public static OverrideFiles write(String model, Map<String, byte[]> files) {
     ModelRepository.checkName(model);
+    Set<Path> paths = new HashSet<>();
+    files.keySet().forEach(file -> paths.add(checkPath(file)));
+    paths.forEach(path -> checkParents(path, paths));
     try {
       OwnedDirectory root = OwnedDirectory.create();
       OverrideFiles written = new OverrideFiles(root, root.content().resolve(model));
@@ -52,10 +60,50 @@ public final class OverrideFiles implements AutoCloseable {
     }
   }
 
+  private static Path checkPath(String file) {
+    Path path = ModelFiles.inside(Path.of(""), file, what(file));
+    boolean tooLong = ModelFiles.bytes(path.toString()) > MAX_PATH_BYTES;
+    for (Path name : path) {
+      tooLong |= ModelFiles.bytes(name.toString()) > ModelFiles.MAX_NAME_BYTES;
+    }
+    if (tooLong) {
+      throw invalid(
+          "expected a file's path of at most "
+              + MAX_PATH_BYTES
+              + " bytes, with names of at most "
+              + ModelFiles.MAX_NAME_BYTES
+              + ", got "
+              + what(file));
+    }
+    return path;
+  }
+
+  private static void checkParents(Path path, Set<Path> files) {
+    for (Path parent = path.getParent(); parent != null; parent = parent.getParent()) {
+      if (files.contains(parent)) {
+        throw invalid(
+            what(parent.toString())
+                + " is a file, and cannot have "
+                + what(path.toString())
+                + " in it");
+      }
+    }
+  }
+
+  /** The parameter that a file came with, for messages. */
+  private static String what(String file) {
+    String shown = file.length() > 80 ? file.substring(0, 80) + "..." : file;
+    return "file:" + ModelFiles.printable(shown);
+  }
+
+  private static NereidException invalid(String message) {
+    return new NereidException(StatusCode.INVALID_ARGUMENT, message);
+  }
+
   private void writeAll(Map<String, byte[]> files) throws IOException {
     Files.createDirectory(directory);
     for (Map.Entry<String, byte[]> file : files.entrySet()) {
-      Path path = ModelFiles.inside(directory, file.getKey(), "file:" + file.getKey());
+      Path path = ModelFiles.inside(directory, file.getKey(), what(file.getKey()));
       Files.createDirectories(path.getParent());
       Files.write(path, file.getValue());
     }

@@ -28,6 +28,9 @@ final class WarmUpReader {
   /** Of all inputs of one warm-up together, over all rows of the batch. */
   static final long MAX_BYTES = 1L << 30;
 
+  /** Executions for all warm-ups of a model together, by each instance. */
+  static final int MAX_COUNT = 10_000;
+
   private static final String DIRECTORY = "warmup";
 
   /** What a string takes at least: its length before it. */
@@ -52,12 +55,15 @@ final class WarmUpReader {
 
   List<WarmUp> read() {
     List<WarmUp> warmUps = new ArrayList<>();
+    int countLeft = MAX_COUNT;
     for (ConfigNode node : root.children(ModelConfig.MODEL_WARMUP_FIELD_NUMBER)) {
       ModelWarmup config = node.as(ModelWarmup.class);
       String name =
           config.getName().isEmpty() ? "warm-up " + (warmUps.size() + 1) : config.getName();
       long batchSize = batchSize(node, config);
-      warmUps.add(new WarmUp(name, batchSize, count(node, config), inputs(node, batchSize)));
+      int count = count(node, config, countLeft);
+      countLeft -= count;
+      warmUps.add(new WarmUp(name, batchSize, count, inputs(node, batchSize)));
     }
     return warmUps;
   }
@@ -77,16 +83,17 @@ final class WarmUpReader {
     return size;
   }
 
-  private static int count(ConfigNode node, ModelWarmup config) {
-    if (config.getCount() < 0) {
+  private static int count(ConfigNode node, ModelWarmup config, int most) {
+    long count = Math.max(1, Integer.toUnsignedLong(config.getCount()));
+    if (count > most) {
       throw node.invalid(
           ModelWarmup.COUNT_FIELD_NUMBER,
-          "expected count of a warm-up up to "
-              + Integer.MAX_VALUE
-              + ", got "
-              + Integer.toUnsignedLong(config.getCount()));
+          "expected warm-ups that are executed at most "
+              + MAX_COUNT
+              + " times together (count), got "
+              + (MAX_COUNT - most + count));
     }
-    return Math.max(1, config.getCount());
+    return (int) count;
   }
 
   private Map<String, WarmUp.Input> inputs(ConfigNode node, long batchSize) {

@@ -15,6 +15,10 @@ final class RepeatModel {
 
   /** The bundled model, as its configuration describes it. */
   static ModelSpec spec() {
+    return builder().build();
+  }
+
+  static ModelSpec.Builder builder() {
     return ModelSpec.builder("repeat")
         .backend("repeat")
         .decoupled(true)
@@ -22,8 +26,7 @@ final class RepeatModel {
         .input("DELAY", DataType.UINT32, -1)
         .input("WAIT", DataType.UINT32, 1)
         .output("OUT", DataType.INT32, 1)
-        .output("IDX", DataType.UINT32, 1)
-        .build();
+        .output("IDX", DataType.UINT32, 1);
   }
 
   /** A request with these elements and the same delay for all. */

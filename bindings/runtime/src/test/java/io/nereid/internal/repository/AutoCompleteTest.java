@@ -87,6 +87,10 @@ class AutoCompleteTest {
     return draft.complete(Optional.of(signature));
   }
 
+  private static ModelConfig message(CompletedModel model) {
+    return ((ProtobufConfiguration) model.configuration()).message();
+  }
+
   /** The part of the configuration that can be completed. */
   private static ModelConfig completable(ModelConfig config) {
     ModelConfig.Builder part =
@@ -105,11 +109,12 @@ class AutoCompleteTest {
       delimiter = '|',
       quoteCharacter = '`',
       value = {
-        "|max_batch_size: 4 dynamic_batching { } INPUTS OUTPUTS",
+        "|max_batch_size: 4 dynamic_batching { preferred_batch_size: 4 } INPUTS OUTPUTS",
         "max_batch_size: 8|max_batch_size: 8 INPUTS OUTPUTS",
         "dynamic_batching { preserve_ordering: true }"
-            + "|max_batch_size: 4 dynamic_batching { preserve_ordering: true } INPUTS OUTPUTS",
-        "output { name: 'Y' }|max_batch_size: 4 dynamic_batching { } INPUTS"
+            + "|max_batch_size: 4 dynamic_batching { preserve_ordering: true preferred_batch_size: 4 }"
+            + " INPUTS OUTPUTS",
+        "output { name: 'Y' }|max_batch_size: 4 dynamic_batching { preferred_batch_size: 4 } INPUTS"
             + " output { name: 'Y' data_type: TYPE_FP16 dims: [ 2, 3 ] }",
         "input { name: 'B' optional: false dims: 7 } max_batch_size: 2|max_batch_size: 2"
             + " input { name: 'B' data_type: TYPE_STRING dims: 7 }"
@@ -134,16 +139,12 @@ class AutoCompleteTest {
   void gapsAreFilled(String config, String expected) throws IOException {
     CompletedModel completed = complete(config == null ? "" : config, BATCHED);
     String text = expected.replace("INPUTS", ALL_INPUTS).replace("OUTPUTS", ALL_OUTPUTS);
-    assertEquals(parsed(text), completable(completed.configuration().message()));
+    assertEquals(parsed(text), completable(message(completed)));
+    assertEquals(message(completed).getMaxBatchSize(), completed.spec().maxBatchSize());
     assertEquals(
-        completed.configuration().message().getMaxBatchSize(), completed.spec().maxBatchSize());
+        message(completed).hasDynamicBatching(), completed.spec().dynamicBatching().isPresent());
     assertEquals(
-        completed.configuration().message().hasDynamicBatching(),
-        completed.spec().dynamicBatching().isPresent());
-    assertEquals(
-        completed.configuration().message().getInputList().stream()
-            .map(input -> input.getName())
-            .toList(),
+        message(completed).getInputList().stream().map(input -> input.getName()).toList(),
         completed.spec().inputs().stream().map(TensorSpec::name).toList());
   }
 
@@ -155,7 +156,7 @@ class AutoCompleteTest {
             "input { name: 'A' data_type: TYPE_FP32 dims: [ 1, 16 ] }"
                 + " input { name: 'S' data_type: TYPE_INT32 dims: 1 reshape { } }"
                 + " output { name: 'X' data_type: TYPE_INT64 dims: -1 }"),
-        completable(completed.configuration().message()));
+        completable(message(completed)));
     assertEquals(Optional.of(List.of()), completed.spec().inputs().getLast().reshape());
   }
 
@@ -257,6 +258,8 @@ class AutoCompleteTest {
             "output[1].name \"Y\" MODEL",
             "output[1].data_type TYPE_FP16 MODEL",
             "output[1].dims [ 2, 3 ] MODEL",
+            "optimization.input_pinned_memory.enable true DEFAULT",
+            "optimization.output_pinned_memory.enable true DEFAULT",
             "instance_group[0].name \"m_0\" DEFAULT",
             "instance_group[0].kind KIND_CPU DEFAULT",
             "instance_group[0].count 1 DEFAULT",
@@ -272,7 +275,7 @@ class AutoCompleteTest {
         complete("", BATCHED).configuration().values().stream()
             .filter(value -> value.path().startsWith("dynamic_batching."))
             .toList();
-    assertEquals(7, values.size(), values.toString());
+    assertEquals(8, values.size(), values.toString());
     assertTrue(values.stream().allMatch(value -> value.origin() == Origin.DEFAULT));
   }
 

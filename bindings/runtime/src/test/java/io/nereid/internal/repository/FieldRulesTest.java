@@ -111,8 +111,8 @@ class FieldRulesTest {
           priority: PRIORITY_MAX
           cuda { graphs: true }
           execution_accelerators { }
-          input_pinned_memory { enable: true }
-          output_pinned_memory { enable: true }
+          input_pinned_memory { enable: false }
+          output_pinned_memory { enable: false }
           gather_kernel_buffer_threshold: 1
           eager_batching: true
         }
@@ -123,6 +123,8 @@ class FieldRulesTest {
         List.of("m/config.pbtxt:1:54: host_policy is ignored: instances run on any processor"),
         others);
     assertEquals(12, warnings(config).size(), warnings(config).toString());
+    String asItIs = "optimization { input_pinned_memory { enable: true } }";
+    assertEquals(List.of(), warnings(asItIs));
   }
 
   @ParameterizedTest

@@ -133,7 +133,7 @@ class InstanceReaderTest {
     assertEquals(
         Map.of("model_path", version.toString(), "optimization.graph.level", "1"),
         write("identity", config).spec().parameters());
-    assertEquals(8, repository.warnings.size(), repository.warnings.toString());
+    assertEquals(7, repository.warnings.size(), repository.warnings.toString());
   }
 
   @Test

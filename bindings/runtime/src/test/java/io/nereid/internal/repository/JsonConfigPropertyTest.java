@@ -117,7 +117,7 @@ class JsonConfigPropertyTest {
       String json = JsonConfigWriter.write(config);
       largest = Math.max(largest, json.length());
       assertEquals(config, JsonConfigReader.read(json, "json").message(), json);
-      ModelConfiguration all = new ModelConfiguration(config, ConfigValues.ofCode(config));
+      ModelConfiguration all = new ProtobufConfiguration(config, ConfigValues.ofCode(config));
       for (String text : List.of(all.toText(), all.toCommentedText())) {
         assertEquals(config, TextFormat.parse(text, ModelConfig.class), text);
       }

@@ -50,6 +50,10 @@ class ModelConfigurationTest {
     return repository.draft().complete(Optional.empty()).configuration();
   }
 
+  private static ModelConfig message(ModelConfiguration configuration) {
+    return ((ProtobufConfiguration) configuration).message();
+  }
+
   @Test
   void aCommentSaysWhereEachValueCameFrom() throws IOException {
     assertEquals(
@@ -71,6 +75,14 @@ class ModelConfigurationTest {
           name: "OUT"                        # config.pbtxt:4:12
           data_type: TYPE_FP32               # config.pbtxt:4:24
           dims: [ 4 ]                        # config.pbtxt:4:45
+        }
+        optimization {
+          input_pinned_memory {
+            enable: true                     # default
+          }
+          output_pinned_memory {
+            enable: true                     # default
+          }
         }
         dynamic_batching {
           preferred_batch_size: [ 2, 4 ]     # config.pbtxt:6:20
@@ -110,12 +122,13 @@ class ModelConfigurationTest {
   }
 
   @Test
-  void textAndJsonAreTheSameConfiguration() throws IOException {
+  void allFormsAreTheSameConfiguration() throws IOException {
     ModelConfiguration configuration = configuration();
-    ModelConfig message = configuration.message();
+    ModelConfig message = message(configuration);
     assertEquals(message, TextFormat.parse(configuration.toText(), ModelConfig.class));
     assertEquals(message, TextFormat.parse(configuration.toCommentedText(), ModelConfig.class));
     assertEquals(message, JsonConfigReader.read(configuration.toJson(), "json").message());
+    assertEquals(message, ModelConfig.parseFrom(configuration.toProtobuf()));
     assertEquals(-1, configuration.toText().indexOf('#'));
   }
 
@@ -145,7 +158,7 @@ class ModelConfigurationTest {
     TestRepository again = new TestRepository(directory);
     again.model("m", first.toCommentedText(), 1);
     CompletedModel second = again.draft().complete(Optional.empty());
-    assertEquals(first.message(), second.configuration().message());
+    assertEquals(message(first), message(second.configuration()));
     assertEquals(List.of(), again.warnings);
     assertEquals(
         Set.of(Origin.FILE),
@@ -277,7 +290,7 @@ class ModelConfigurationTest {
             }
             """,
             ModelConfig.class),
-        configuration.message());
+        message(configuration));
     assertTrue(
         configuration.values().stream().allMatch(value -> value.origin() == Origin.CODE),
         configuration.values().toString());
@@ -295,7 +308,7 @@ class ModelConfigurationTest {
                         new Ensemble.Step(
                             "a", OptionalLong.empty(), Map.of("X", "IN"), Map.of("Y", "OUT")))))
             .build();
-    ModelConfig message = ModelConfiguration.of(spec).message();
+    ModelConfig message = message(ModelConfiguration.of(spec));
     assertEquals("ensemble", message.getPlatform());
     assertEquals(-1, message.getEnsembleScheduling().getStep(0).getModelVersion());
     assertEquals(Map.of("Y", "OUT"), message.getEnsembleScheduling().getStep(0).getOutputMapMap());

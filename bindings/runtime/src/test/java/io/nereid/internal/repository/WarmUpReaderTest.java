@@ -101,7 +101,8 @@ class WarmUpReaderTest {
       quoteCharacter = '`',
       value = {
         "batch_size: 5|9:16: expected batch_size of a warm-up up to 4 (max_batch_size is 4), got 5",
-        "count: 4294967295|9:16: expected count of a warm-up up to 2147483647, got 4294967295",
+        "count: 4294967295|9:16: expected warm-ups that are executed at most 10000 times together (",
+        "count: 10001|10000 times together (count), got 10001",
         "inputs { key: 'X' value { } }|the warm-up has an input 'X', the model has [A, S, O]",
         "inputs { key: 'A' value { dims: 1 } }|expected a data_type, such as TYPE_FP32, got none",
         "inputs { key: 'A' value { data_type: TYPE_INT8 } }|as the model's input has it, TYPE_FP32",

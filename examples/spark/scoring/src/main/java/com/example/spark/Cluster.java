@@ -40,8 +40,6 @@ final class Cluster {
         .config(NereidPlugin.REPOSITORY, "models")
         .config(NereidPlugin.REPORTS, reports.toString())
         .config("spark.executor.extraJavaOptions", "--enable-native-access=ALL-UNNAMED")
-        // Spark brings an older protobuf, which the newer one's generated classes refuse.
-        .config("spark.executor.userClassPathFirst", "true")
         .config("spark.sql.columnVector.offheap.enabled", "true")
         .config("spark.ui.enabled", "false")
         .getOrCreate();
