@@ -3,8 +3,10 @@ package io.nereid.server.grpc;
 import io.grpc.Status;
 import io.nereid.NereidException;
 import io.nereid.StatusCode;
+import io.nereid.internal.repository.ServerPaths;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import java.util.List;
 
 /** What a client is told of a failure. */
 final class GrpcStatus {
@@ -39,7 +41,9 @@ final class GrpcStatus {
           of(StatusCode.RESOURCE_EXHAUSTED, "not enough heap memory for the request");
       default -> {
         LOGGER.log(Level.ERROR, "a request failed", failure);
-        yield of(StatusCode.INTERNAL, "internal error: " + failure);
+        yield of(
+            StatusCode.INTERNAL,
+            "internal error: " + ServerPaths.hide(failure.toString(), List.of()));
       }
     };
   }

@@ -2,6 +2,7 @@ package io.nereid.server.http;
 
 import io.nereid.InferResponse;
 import io.nereid.NereidException;
+import io.nereid.internal.repository.ServerPaths;
 import io.nereid.server.trace.Trace;
 import java.io.IOException;
 import java.lang.System.Logger;
@@ -159,7 +160,8 @@ final class Exchange {
     } catch (RuntimeException e) {
       checkNotBegun(e);
       LOGGER.log(Level.ERROR, failed(), e);
-      answer(head, Status.INTERNAL, "internal error: " + e, "", true);
+      String told = ServerPaths.hide(e.toString(), List.of());
+      answer(head, Status.INTERNAL, "internal error: " + told, "", true);
       return false;
     }
     return !close && skipBody();

@@ -186,17 +186,14 @@ class GenerateStreamTest {
   @Test
   void aServerThatStopsFinishesItsStreams() throws Exception {
     try (TestServer server = new TestServer().load(backend.model());
-        RawClient client = server.connect();
-        RawClient other = server.connect()) {
+        RawClient client = server.connect()) {
       send(client, 2, 1, ",\"gate\":true");
       backend.permits.release();
       client.receiveHead().expect(200);
       client.chunk();
       Thread stopping = new Thread(() -> server.http().stop(Duration.ofSeconds(10)));
       stopping.start();
-      while (other.get("/v2/health/ready").status() != 503) {
-        Thread.onSpinWait();
-      }
+      TestServer.await(server::isStopping, "it does not stop");
       backend.permits.release();
       assertEquals(EVENT, client.chunk());
       assertNull(client.chunk());

@@ -110,6 +110,10 @@ final class TestServer implements AutoCloseable {
     return http;
   }
 
+  boolean isStopping() {
+    return state.health().isStopping();
+  }
+
   int port() {
     return http.port();
   }
