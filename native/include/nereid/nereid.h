@@ -195,9 +195,17 @@ typedef void (*nrd_respond_fn)(void* context, uint64_t tag, nrd_tensor* outputs,
 /* level: 0 error, 1 warning, 2 info, 3 verbose. */
 typedef void (*nrd_log_fn)(void* context, int32_t level, const char* message, uint64_t size);
 
+/* Flags of nrd_runtime_options. */
+enum {
+  /* Overwrites buffers with NRD_POISON_BYTE when they are given back, so that who still reads one
+   * sees it. Costs the writing. */
+  NRD_RUNTIME_POISON_FREED = 1
+};
+#define NRD_POISON_BYTE 0xDB
+
 typedef struct nrd_runtime_options {
   uint32_t struct_size;
-  uint32_t flags;            /* none defined: 0 */
+  uint32_t flags;
   uint64_t pool_byte_limit;  /* cap on pool memory; 0: 4 GiB */
   uint64_t pool_chunk_bytes; /* smallest unit asked from the allocator; 0: 8 MiB */
   uint64_t cache_byte_limit; /* response cache; 0: no cache */

@@ -195,6 +195,9 @@ public final class ModelLayout {
           JAVA_LONG.withName("log_context"),
           JAVA_LONG.withName("log"));
 
+  public static final int RUNTIME_POISON_FREED = 1;
+
+  public static final long RUNTIME_FLAGS = offset(RUNTIME_OPTIONS, "flags");
   public static final long RUNTIME_POOL_BYTE_LIMIT = offset(RUNTIME_OPTIONS, "pool_byte_limit");
   public static final long RUNTIME_CACHE_BYTE_LIMIT = offset(RUNTIME_OPTIONS, "cache_byte_limit");
   public static final long RUNTIME_ALLOCATOR_CONTEXT = offset(RUNTIME_OPTIONS, "allocator_context");
