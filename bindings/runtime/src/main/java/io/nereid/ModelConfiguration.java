@@ -6,7 +6,6 @@ import io.nereid.internal.repository.JsonConfigWriter;
 import io.nereid.internal.repository.SpecWriter;
 import io.nereid.proto.ModelConfig;
 import java.util.List;
-import java.util.Objects;
 
 /**
  * The configuration that a model is served with, and where each of its values came from.
@@ -43,17 +42,17 @@ public record ModelConfiguration(ModelConfig message, List<Value> values) {
 
     /** Checks that there is something. */
     public Value {
-      Objects.requireNonNull(path);
-      Objects.requireNonNull(text);
-      Objects.requireNonNull(origin);
-      Objects.requireNonNull(place);
+      Checks.notNull(path, "path");
+      Checks.notNull(text, "text");
+      Checks.notNull(origin, "origin");
+      Checks.notNull(place, "place");
     }
   }
 
   /** Copies the list. */
   public ModelConfiguration {
-    Objects.requireNonNull(message);
-    values = List.copyOf(values);
+    Checks.notNull(message, "message");
+    values = List.copyOf(Checks.notNull(values, "values"));
   }
 
   /** The configuration of a model that a program describes. Its outputs' labels are not in it. */
