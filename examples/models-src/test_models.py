@@ -107,6 +107,17 @@ def write_product(folder):
     )
 
 
+def write_modulo(folder):
+    """Divides by what the caller sends; ONNX Runtime 1.29 looks for zeros, and for nothing else."""
+    write(
+        folder / "modulo.onnx",
+        "modulo",
+        [node("Mod", ["INPUT0", "INPUT1"], ["OUTPUT0"])],
+        [tensor(name, "INT32", ["batch", "length"]) for name in ("INPUT0", "INPUT1")],
+        [tensor("OUTPUT0", "INT32", ["batch", "length"])],
+    )
+
+
 def write_sequence(folder):
     """An output that is no tensor."""
     output = helper.make_tensor_sequence_value_info("OUTPUT0", DATATYPES["FP32"], ["batch", 2])
@@ -128,4 +139,5 @@ def write_all(folder):
     write_fixed_batch(folder)
     write_scale(folder)
     write_product(folder)
+    write_modulo(folder)
     write_sequence(folder)

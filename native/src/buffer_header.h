@@ -11,7 +11,7 @@ class BufferPool;
 class PoolAccount;
 struct PageRun;
 
-// Of a free buffer only this is written: its content stays as it was.
+// Of a free buffer only this is written: its content stays as it was, unless the pool poisons.
 struct alignas(64) BufferHeader {
   BufferPool* pool;
   PageRun* run;  // the run that holds the buffer, alone or among blocks of its class

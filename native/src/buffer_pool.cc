@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 #include <string>
 #include <thread>
@@ -68,8 +69,9 @@ struct alignas(64) BufferPool::Shard {
   std::array<FreeList, kSizeClassCount> lists;
 };
 
-BufferPool::BufferPool(const Options& options)
+BufferPool::BufferPool(const Options& options, bool poison_freed)
     : shard_count_(std::clamp(std::bit_ceil(2 * std::thread::hardware_concurrency()), 4U, 64U)),
+      poison_freed_(poison_freed),
       shards_(new Shard[shard_count_]),
       accounts_(shard_count_ + 1),
       pages_(options),
@@ -113,11 +115,22 @@ void BufferPool::Release(void* buffer) {
     return;
   }
   header->references.store(0, std::memory_order_relaxed);
+  if (header->pool->poison_freed_) [[unlikely]] {
+    header->pool->Poison(header);
+  }
   if (header->size_class == kLargeClass) {
     header->pool->ReleaseLarge(header);
   } else {
     header->pool->ReleaseSmall(header);
   }
+}
+
+void BufferPool::Poison(BufferHeader* header) {
+  const uint64_t block_bytes = header->size_class == kLargeClass
+                                   ? RunBytes(*header->run)
+                                   : spans_.block_bytes(header->size_class);
+  MarkUsable(header + 1, block_bytes - kHeaderBytes);
+  std::memset(static_cast<void*>(header + 1), NRD_POISON_BYTE, block_bytes - kHeaderBytes);
 }
 
 // The thread's own shard, or the next that is not locked: a thread that is preempted while it holds

@@ -25,7 +25,8 @@ class BufferPool {
   using Options = PageAllocator::Options;
 
   // Zero limits take the defaults of nrd_runtime_options; a NULL `allocate` takes anonymous memory.
-  explicit BufferPool(const Options& options);
+  // `poison_freed`: see NRD_RUNTIME_POISON_FREED.
+  explicit BufferPool(const Options& options, bool poison_freed = false);
   // No buffer may be live.
   ~BufferPool();
   BufferPool(const BufferPool&) = delete;
@@ -57,6 +58,7 @@ class BufferPool {
   BufferHeader* AllocateSmall(uint32_t size_class, PoolAccount* account);
   BufferHeader* Refill(uint32_t size_class, PoolAccount* account);
   BufferHeader* AllocateLarge(uint64_t byte_size, PoolAccount* account);
+  void Poison(BufferHeader* header);
   void ReleaseSmall(BufferHeader* header);
   void ReleaseLarge(BufferHeader* header);
   Status Refuse(uint64_t byte_size);
@@ -65,6 +67,7 @@ class BufferPool {
   [[nodiscard]] uint64_t LiveBytes() const;
 
   const uint32_t shard_count_;  // a power of two
+  const bool poison_freed_;
   std::unique_ptr<Shard[]> shards_;
   PoolAccounts accounts_;
 

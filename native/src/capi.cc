@@ -121,7 +121,8 @@ int32_t nrd_runtime_create(const nrd_runtime_options* options, nrd_runtime** run
     if (options->struct_size != sizeof(nrd_runtime_options)) {
       return WrongSize("nrd_runtime_options", options->struct_size, sizeof(nrd_runtime_options));
     }
-    if ((options->flags & ~uint32_t{NRD_RUNTIME_STAGE_HISTOGRAMS}) != 0) {
+    if ((options->flags & ~uint32_t{NRD_RUNTIME_STAGE_HISTOGRAMS | NRD_RUNTIME_POISON_FREED}) !=
+        0) {
       return Status::InvalidArgument("there is no such flag of nrd_runtime_options");
     }
     if ((options->allocate == nullptr) != (options->deallocate == nullptr)) {

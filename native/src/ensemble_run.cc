@@ -139,6 +139,7 @@ void EnsembleRun::FindReady(ReadyList* ready) {
 
 void EnsembleRun::FillStep(const Step& step, nrd_request* record) {
   const EnsembleStep& config = graph_.steps[step.index];
+  record->tag = request_.record.tag;  // whose request it is, for the step's backend
   for (const EnsembleStep::Input& input : config.inputs) {
     if (IsInput(input.value) && !IsSelected(request_.record.inputs[input.value])) {
       continue;  // optional on both sides

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "arithmetic_guard.h"
 #include "model_config.h"
 #include "nereid/nereid.h"
 #include "ort_session.h"
@@ -38,6 +39,7 @@ class OnnxInstance {
   Status BindOutputs(nrd_batch* batch);
   Status BindFixedOutput(nrd_batch* batch, uint32_t index, const OrtValue** value_out);
   Status RunBound(nrd_batch* batch);
+  Status RunSession();
   Status CopyOutput(nrd_batch* batch, uint32_t index, OrtValue* value);
   Status WriteOutput(nrd_batch* batch, uint32_t index, OrtElementType type, uint32_t rank,
                      const int64_t* shape, OrtValue* value);
@@ -56,6 +58,7 @@ class OnnxInstance {
   std::vector<OrtValue*> output_values_;  // null: ONNX Runtime allocates it, and we release it
   std::vector<uint32_t> output_indices_;
   std::vector<size_t> offsets_;
+  ArithmeticWatch arithmetic_;
   nrd_error error_{};
 };
 

@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "arithmetic_guard.h"
 #include "ort_threads.h"
 
 namespace nereid {
@@ -102,6 +103,7 @@ Status OrtLibrary::Open(const std::string& path, uint32_t shared_thread_count,
                                                "' is too old, " + std::string(kOrtOldestVersion) +
                                                " or newer is needed");
   }
+  GuardArithmetic(reinterpret_cast<const void*>(get_api_base));
   std::unique_ptr<OrtLibrary> library(
       new OrtLibrary(BindOrtFunctions(table, NewerTable(*base, version)), version,
                      SharedThreadCount(shared_thread_count)));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "arithmetic_guard.h"
 #include "ort_threads.h"
 
 namespace nereid {
@@ -141,12 +142,8 @@ Status OnnxSession::Load(const OrtOptions& options) {
   NRD_RETURN_IF_ERROR(library_.Check(api.CreateSessionOptions(&raw), "session options"));
   const OrtOwned<OrtSessionOptions> session_options(raw, api.ReleaseSessionOptions);
   NRD_RETURN_IF_ERROR(SetOptions(library_, options, raw));
-  OrtSession* session = nullptr;
-  NRD_RETURN_IF_ERROR(
-      library_.Check(api.CreateSession(library_.env(), options.model_path.c_str(), raw, &session),
-                     "cannot load '" + options.model_path + "'"));
-  session_.reset(session);
-  memory_.Open(session, options.model_path);
+  NRD_RETURN_IF_ERROR(Create(options, raw));
+  memory_.Open(handle(), options.model_path);
   if (options.run_entries.empty()) {
     return Status();
   }
@@ -158,6 +155,23 @@ Status OnnxSession::Load(const OrtOptions& options) {
         library_.Check(api.AddRunConfigEntry(run_options, key.c_str(), value.c_str()), key));
   }
   return Status();
+}
+
+// What a file computes from constants is computed here, and can divide by zero, too.
+Status OnnxSession::Create(const OrtOptions& options, const OrtSessionOptions* session_options) {
+  const std::string what = "cannot load '" + options.model_path + "'";
+  ArithmeticWatch arithmetic;
+  OrtSession* session = nullptr;
+  arithmetic.Begin();
+  Status status =
+      library_.Check(library_.api().CreateSession(library_.env(), options.model_path.c_str(),
+                                                  session_options, &session),
+                     what);
+  session_.reset(session);
+  if (arithmetic.End()) {
+    return Status::InvalidArgument(what + ": " + std::string(kArithmeticFault));
+  }
+  return status;
 }
 
 Status OnnxSession::ReadSignature() {

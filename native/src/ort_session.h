@@ -31,6 +31,7 @@ class OnnxSession {
   explicit OnnxSession(const OrtLibrary& library);
 
   Status Load(const OrtOptions& options);
+  Status Create(const OrtOptions& options, const OrtSessionOptions* session_options);
   Status ReadSignature();
 
   const OrtLibrary& library_;

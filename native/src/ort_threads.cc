@@ -6,12 +6,17 @@
 #include <memory>
 #include <thread>
 
+#include "arithmetic_guard.h"
+
 namespace nereid {
 
 const void* CreateOrtThread(void* /*context*/, OrtWorkFn run, void* work) {
   // Called by ONNX Runtime, through which no exception of ours may pass.
   try {
-    auto thread = std::make_unique<std::thread>([run, work] { run(work); });
+    auto thread = std::make_unique<std::thread>([run, work] {
+      const GuardedWorker guarded;
+      run(work);
+    });
     pthread_setname_np(thread->native_handle(), "nrd-ort");
     return thread.release();
   } catch (const std::exception&) {

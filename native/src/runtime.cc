@@ -17,7 +17,8 @@ Runtime::Runtime(const nrd_runtime_options& options)
              .chunk_bytes = options.pool_chunk_bytes,
              .allocator_context = options.allocator_context,
              .allocate = options.allocate,
-             .deallocate = options.deallocate}),
+             .deallocate = options.deallocate},
+            (options.flags & NRD_RUNTIME_POISON_FREED) != 0),
       cache_(options.cache_byte_limit == 0
                  ? nullptr
                  : std::make_unique<ResponseCache>(options.cache_byte_limit)),

@@ -341,6 +341,28 @@ TEST_CASE("threads that come and go, and release what others allocated") {
   BufferPool::Release(MustAllocate(pool, 6 * kMiB - kHeaderBytes));
 }
 
+// The sanitizer forbids to look.
+#if !defined(__SANITIZE_ADDRESS__)
+TEST_CASE("a pool that poisons overwrites what is given back, and only then") {
+  for (const bool poisons : {true, false}) {
+    CAPTURE(poisons);
+    BufferPool pool(Anonymous(0), poisons);
+    for (const size_t byte_size : {size_t{1}, size_t{4096}, size_t{3} << 20U}) {
+      CAPTURE(byte_size);
+      void* buffer = MustAllocate(pool, byte_size);
+      std::memset(buffer, 7, byte_size);
+      BufferPool::Retain(buffer);
+      BufferPool::Release(buffer);
+      const auto* const bytes = static_cast<const volatile uint8_t*>(buffer);
+      CHECK(bytes[0] == 7);
+      BufferPool::Release(buffer);
+      CHECK(bytes[0] == (poisons ? NRD_POISON_BYTE : 7));
+      CHECK(bytes[byte_size - 1] == (poisons ? NRD_POISON_BYTE : 7));
+    }
+  }
+}
+#endif
+
 TEST_CASE("references from many threads") {
   BufferPool pool(Anonymous(0));
   for (int round = 0; round < 200; ++round) {

@@ -41,7 +41,7 @@ class Message {
 
 constexpr int64_t kFp32 = 1;
 constexpr int64_t kIrVersion = 8;
-constexpr int64_t kOpsetVersion = 13;
+constexpr int64_t kOpsetVersion = 14;
 
 // ValueInfoProto. A free dimension is one without a size.
 Message ValueInfo(const OnnxGraph::Value& value) {
@@ -49,7 +49,7 @@ Message ValueInfo(const OnnxGraph::Value& value) {
   for (const int64_t dim : value.dims) {
     shape.Sub(1, dim < 0 ? Message() : Message().Number(1, dim));
   }
-  const Message tensor = Message().Number(1, kFp32).Sub(2, shape);
+  const Message tensor = Message().Number(1, static_cast<int64_t>(value.type)).Sub(2, shape);
   return Message().Bytes(1, value.name).Sub(2, Message().Sub(1, tensor));
 }
 

@@ -7,13 +7,15 @@
 #include <string>
 #include <vector>
 
+#include "ort_api.h"
+
 namespace nereid::test {
 
-// All tensors are FP32.
 struct OnnxGraph {
   struct Value {
     std::string name;
     std::vector<int64_t> dims;  // -1: free
+    OrtElementType type = OrtElementType::kFloat;
   };
   struct Node {
     std::string type;
@@ -23,7 +25,8 @@ struct OnnxGraph {
 
   std::vector<Value> inputs;
   std::vector<Value> outputs;
-  std::vector<Value> weights;  // numbers between 0 and 1, no two alike: ONNX Runtime would share
+  std::vector<Value>
+      weights;  // FP32: numbers between 0 and 1, no two alike: ONNX Runtime would share
   std::vector<Node> nodes;
 };
 

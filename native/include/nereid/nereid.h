@@ -195,9 +195,16 @@ typedef void (*nrd_respond_fn)(void* context, uint64_t tag, nrd_tensor* outputs,
 /* level: 0 error, 1 warning, 2 info, 3 verbose. */
 typedef void (*nrd_log_fn)(void* context, int32_t level, const char* message, uint64_t size);
 
-/* flags of nrd_runtime_options. STAGE_HISTOGRAMS: keeps those of NRD_HISTOGRAM_COMPUTE_INPUT to
- * _CACHE_MISS, which costs each request a few counters more. */
-enum { NRD_RUNTIME_STAGE_HISTOGRAMS = 1 };
+/* Flags of nrd_runtime_options. */
+enum {
+  /* Keeps the histograms NRD_HISTOGRAM_COMPUTE_INPUT to _CACHE_MISS, which costs each request a few
+   * counters more. */
+  NRD_RUNTIME_STAGE_HISTOGRAMS = 1,
+  /* Overwrites buffers with NRD_POISON_BYTE when they are given back, so that who still reads one
+   * sees it. Costs the writing. */
+  NRD_RUNTIME_POISON_FREED = 2
+};
+#define NRD_POISON_BYTE 0xDB
 
 typedef struct nrd_runtime_options {
   uint32_t struct_size;

@@ -7,6 +7,13 @@ final class Checks {
 
   private Checks() {}
 
+  static <T> T notNull(T value, String name) {
+    if (value == null) {
+      throw new NullPointerException(name + " must not be null");
+    }
+    return value;
+  }
+
   static void notNegative(long value, String name) {
     if (value < 0) {
       throw new IllegalArgumentException(name + " must not be negative, got " + value);
@@ -14,7 +21,7 @@ final class Checks {
   }
 
   static void notNegative(Duration value, String name) {
-    if (value.isNegative()) {
+    if (notNull(value, name).isNegative()) {
       throw new IllegalArgumentException(name + " must not be negative, got " + value);
     }
   }

@@ -72,7 +72,12 @@ final class Completion {
   static NereidException failure(Slot slot) {
     try {
       int status = RequestLayout.status(slot.record());
-      return new NereidException(StatusCode.ofNumber(status), RequestLayout.message(slot.record()));
+      NereidException failure =
+          new NereidException(StatusCode.ofNumber(status), RequestLayout.message(slot.record()));
+      if (slot.failure() != null) {
+        failure.initCause(slot.failure());
+      }
+      return failure;
     } finally {
       slot.exit();
     }

@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.TreeMap;
 
 /**
@@ -30,11 +29,11 @@ public record DynamicBatching(
 
   /** Checks the values and copies the collections. */
   public DynamicBatching {
-    preferredBatchSizes = List.copyOf(preferredBatchSizes);
+    preferredBatchSizes = List.copyOf(Checks.notNull(preferredBatchSizes, "preferredBatchSizes"));
     Checks.notNegative(maxQueueDelay, "maxQueueDelay");
     Checks.notNegative(priorityLevels, "priorityLevels");
-    Objects.requireNonNull(defaultQueuePolicy);
-    levelQueuePolicies = Map.copyOf(levelQueuePolicies);
+    Checks.notNull(defaultQueuePolicy, "defaultQueuePolicy");
+    levelQueuePolicies = Map.copyOf(Checks.notNull(levelQueuePolicies, "levelQueuePolicies"));
     for (int size : preferredBatchSizes) {
       Checks.positive(size, "preferredBatchSizes");
     }
@@ -77,7 +76,7 @@ public record DynamicBatching(
 
     /** Adds sizes that run as soon as they can be formed. */
     public Builder preferredBatchSizes(int... sizes) {
-      for (int size : sizes) {
+      for (int size : Checks.notNull(sizes, "sizes")) {
         preferredBatchSizes.add(size);
       }
       return this;
@@ -85,7 +84,7 @@ public record DynamicBatching(
 
     /** How long a request may wait for others to join its batch. */
     public Builder maxQueueDelay(Duration delay) {
-      maxQueueDelay = delay;
+      maxQueueDelay = Checks.notNull(delay, "delay");
       return this;
     }
 
@@ -104,13 +103,13 @@ public record DynamicBatching(
 
     /** The policy of every level that has none of its own. */
     public Builder queuePolicy(QueuePolicy policy) {
-      defaultQueuePolicy = policy;
+      defaultQueuePolicy = Checks.notNull(policy, "policy");
       return this;
     }
 
     /** The policy of one priority level. */
     public Builder queuePolicy(int level, QueuePolicy policy) {
-      levelQueuePolicies.put(level, policy);
+      levelQueuePolicies.put(level, Checks.notNull(policy, "policy"));
       return this;
     }
 

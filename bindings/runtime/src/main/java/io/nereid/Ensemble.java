@@ -4,7 +4,6 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.OptionalLong;
 
 /**
@@ -17,7 +16,7 @@ public record Ensemble(List<Step> steps) {
 
   /** Copies the list. */
   public Ensemble {
-    steps = List.copyOf(steps);
+    steps = List.copyOf(Checks.notNull(steps, "steps"));
   }
 
   /**
@@ -33,10 +32,11 @@ public record Ensemble(List<Step> steps) {
 
     /** Copies the maps, whose order is kept. */
     public Step {
-      Objects.requireNonNull(model);
-      Objects.requireNonNull(version);
-      inputs = Collections.unmodifiableMap(new LinkedHashMap<>(inputs));
-      outputs = Collections.unmodifiableMap(new LinkedHashMap<>(outputs));
+      Checks.notNull(model, "model");
+      Checks.notNull(version, "version");
+      inputs = Collections.unmodifiableMap(new LinkedHashMap<>(Checks.notNull(inputs, "inputs")));
+      outputs =
+          Collections.unmodifiableMap(new LinkedHashMap<>(Checks.notNull(outputs, "outputs")));
     }
   }
 }

@@ -17,13 +17,16 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 
 /**
  * One request to a model, sent once with {@link #infer}, {@link #inferAsync}, {@link #submit} or
  * {@link #inferStream}. It is filled in by one thread at a time; {@link #cancel} and {@link #close}
  * may come from any.
+ *
+ * <p>What is wrong with an input or a setting is thrown by the method that is given it. Those that
+ * return the request close it then, since {@code try (var request = model.newRequest().input(...))}
+ * has no request to close when {@code input} throws.
  *
  * <p>Closing gives the inputs' memory back. It neither cancels a request that is under way nor
  * touches its response: close in whatever order suits.
@@ -51,10 +54,14 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
   public InferRequest input(String name, Tensor tensor) {
     slot.beginEdit(generation);
     try {
+      Checks.notNull(tensor, "tensor");
       int index = model.signature().inputIndex(name);
       long input = describe(index, name, tensor.dataType(), tensor.rawShape(), tensor.byteSize());
       InputBinder.bind(model, slot, index, input, tensor);
       countInput(index);
+    } catch (Throwable t) {
+      close();
+      throw t;
     } finally {
       slot.endEdit();
     }
@@ -68,6 +75,7 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
    * StatusCode#RESOURCE_EXHAUSTED}.
    */
   public Tensor allocateInput(String name, long... shape) {
+    Checks.notNull(shape, "shape");
     TensorSpec spec = model.signature().input(model.signature().inputIndex(name));
     if (!spec.dataType().isFixedSize()) {
       throw new IllegalStateException(
@@ -80,6 +88,7 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
   /** As {@link #allocateInput} for an input of BYTES, whose encoded size must be said. */
   public Tensor allocateBytesInput(String name, long byteSize, long... shape) {
     Checks.notNegative(byteSize, "byteSize");
+    Checks.notNull(shape, "shape");
     return allocate(name, byteSize, shape);
   }
 
@@ -103,6 +112,9 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
       String name, DeviceMemory memory, Runnable release, long... shape) {
     slot.beginEdit(generation);
     try {
+      Checks.notNull(memory, "memory");
+      Checks.notNull(release, "release");
+      Checks.notNull(shape, "shape");
       int index = model.signature().inputIndex(name);
       DataType type = model.signature().input(index).dataType();
       long input = describe(index, name, type, shape, memory.byteSize());
@@ -111,6 +123,9 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
       Memory.writeInt(input + TENSOR_FLAGS, TENSOR_SELECTED | RequestLayout.TENSOR_DEVICE);
       slot.afterwards(release);
       countInput(index);
+    } catch (Throwable t) {
+      close();
+      throw t;
     } finally {
       slot.endEdit();
     }
@@ -139,6 +154,8 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
   public InferRequest deviceOutput(String name, DeviceMemory memory, Runnable release) {
     slot.beginEdit(generation);
     try {
+      Checks.notNull(memory, "memory");
+      Checks.notNull(release, "release");
       int index = model.signature().outputIndex(name);
       long output = RequestLayout.output(slot.record(), index);
       if ((Memory.readInt(output + TENSOR_FLAGS) & RequestLayout.TENSOR_DEVICE) != 0) {
@@ -149,6 +166,9 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
       Memory.writeLong(output + RequestLayout.TARGET_BYTES, memory.byteSize());
       Memory.writeInt(output + TENSOR_FLAGS, TENSOR_SELECTED | RequestLayout.TENSOR_DEVICE);
       slot.afterwards(release);
+    } catch (Throwable t) {
+      close();
+      throw t;
     } finally {
       slot.endEdit();
     }
@@ -204,6 +224,9 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
         throw Signature.invalid("output '" + name + "' already exists in request");
       }
       Memory.writeInt(flagsAt, flags | TENSOR_SELECTED);
+    } catch (Throwable t) {
+      close();
+      throw t;
     } finally {
       slot.endEdit();
     }
@@ -234,52 +257,82 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
 
   /** Names the request; the response repeats it. */
   public InferRequest id(String id) {
-    Objects.requireNonNull(id);
     slot.beginEdit(generation);
-    slot.requestId(id);
-    slot.endEdit();
+    try {
+      slot.requestId(Checks.notNull(id, "id"));
+    } catch (Throwable t) {
+      close();
+      throw t;
+    } finally {
+      slot.endEdit();
+    }
     return this;
   }
 
   /** From now, how long the answer may take; then {@link StatusCode#DEADLINE_EXCEEDED}. */
   public InferRequest deadline(Duration fromNow) {
-    long deadlineNs = Checks.deadlineNs(fromNow);
     slot.beginEdit(generation);
-    slot.deadlineNs(deadlineNs);
-    Memory.writeLong(slot.record() + RequestLayout.REQUEST_DEADLINE_NS, deadlineNs);
-    slot.endEdit();
+    try {
+      Checks.notNegative(fromNow, "deadline");
+      long deadlineNs = Checks.deadlineNs(fromNow);
+      slot.deadlineNs(deadlineNs);
+      Memory.writeLong(slot.record() + RequestLayout.REQUEST_DEADLINE_NS, deadlineNs);
+    } catch (Throwable t) {
+      close();
+      throw t;
+    } finally {
+      slot.endEdit();
+    }
     return this;
   }
 
   /** How long the request may wait for its turn, as far as the model's queue policy lets it. */
   public InferRequest timeout(Duration inQueue) {
-    Checks.notNegative(inQueue, "timeout");
     slot.beginEdit(generation);
-    Memory.writeLong(slot.record() + RequestLayout.REQUEST_TIMEOUT_NS, Checks.nanos(inQueue));
-    slot.endEdit();
+    try {
+      Checks.notNegative(inQueue, "timeout");
+      Memory.writeLong(slot.record() + RequestLayout.REQUEST_TIMEOUT_NS, Checks.nanos(inQueue));
+    } catch (Throwable t) {
+      close();
+      throw t;
+    } finally {
+      slot.endEdit();
+    }
     return this;
   }
 
   /** 1 is the most urgent; 0, and levels the model does not have, mean its default. */
   public InferRequest priority(int level) {
-    Checks.notNegative(level, "priority");
     slot.beginEdit(generation);
-    Memory.writeInt(slot.record() + RequestLayout.REQUEST_PRIORITY, level);
-    slot.endEdit();
+    try {
+      Checks.notNegative(level, "priority");
+      Memory.writeInt(slot.record() + RequestLayout.REQUEST_PRIORITY, level);
+    } catch (Throwable t) {
+      close();
+      throw t;
+    } finally {
+      slot.endEdit();
+    }
     return this;
   }
 
   /** A parameter for the backend: a boolean, an integer, a string, or a floating-point number. */
   public InferRequest parameter(String key, Object value) {
-    RequestParameters.check(key, value);
     slot.beginEdit(generation);
-    Map<String, Object> parameters = slot.parameters();
-    if (parameters == null) {
-      parameters = new LinkedHashMap<>();
-      slot.parameters(parameters);
+    try {
+      RequestParameters.check(key, value);
+      Map<String, Object> parameters = slot.parameters();
+      if (parameters == null) {
+        parameters = new LinkedHashMap<>();
+        slot.parameters(parameters);
+      }
+      parameters.put(key, value);
+    } catch (Throwable t) {
+      close();
+      throw t;
+    } finally {
+      slot.endEdit();
     }
-    parameters.put(key, value);
-    slot.endEdit();
     return this;
   }
 
@@ -355,7 +408,7 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
    * @param inline whether the request may execute on this thread when the model is idle
    */
   public void submit(ResponseListener listener, boolean inline) {
-    Objects.requireNonNull(listener);
+    Checks.notNull(listener, "listener");
     checkSingleResponse();
     slot.beginSubmit(generation);
     ListenerCompletion completion = new ListenerCompletion(model, slot, generation, listener);
@@ -468,6 +521,6 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
 
   @Override
   MemorySegment memory() {
-    return model.runtime().memory();
+    return slot.lend(generation, Slot.REQUEST, model.runtime().memory());
   }
 }

@@ -1,7 +1,6 @@
 package io.nereid;
 
 import io.nereid.internal.ffi.RuntimeCalls;
-import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -120,11 +119,6 @@ public abstract sealed class InferResponse extends TensorOwner implements AutoCl
   /** Gives the outputs back. Closing twice does nothing. */
   @Override
   public abstract void close();
-
-  @Override
-  MemorySegment memory() {
-    return model.runtime().readOnlyMemory();
-  }
 
   // ---- What the kinds of responses differ in; between enter and exit ---------------------------
 

@@ -1,7 +1,6 @@
 package io.nereid;
 
 import java.util.List;
-import java.util.Objects;
 
 /**
  * Instances of a model that are alike.
@@ -29,11 +28,11 @@ public record InstanceGroup(
 
   /** Checks the values and copies the lists. */
   public InstanceGroup {
-    Objects.requireNonNull(name);
-    Objects.requireNonNull(kind);
+    Checks.notNull(name, "name");
+    Checks.notNull(kind, "kind");
     Checks.positive(count, "count");
-    devices = List.copyOf(devices);
-    profiles = List.copyOf(profiles);
+    devices = List.copyOf(Checks.notNull(devices, "devices"));
+    profiles = List.copyOf(Checks.notNull(profiles, "profiles"));
     for (int device : devices) {
       Checks.notNegative(device, "device");
     }

@@ -20,6 +20,7 @@ import java.lang.invoke.MethodType;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * The functions that the core calls about backends written in Java, made once and living as long as
@@ -34,7 +35,8 @@ final class JavaBackends {
       Signature signature,
       NativeRuntime runtime,
       List<InstancePlacement> placements,
-      Map<Long, Instance> instances) {}
+      Map<Long, Instance> instances,
+      AtomicReference<Throwable> failure) {}
 
   /** An instance with what its batches need, and the number of the load that it belongs to. */
   record Instance(
@@ -85,7 +87,19 @@ final class JavaBackends {
       NativeRuntime runtime,
       List<InstancePlacement> placements) {
     return BACKENDS.add(
-        new Entry(backend, signature, runtime, placements, new ConcurrentHashMap<>()));
+        new Entry(
+            backend,
+            signature,
+            runtime,
+            placements,
+            new ConcurrentHashMap<>(),
+            new AtomicReference<>()));
+  }
+
+  /** What opening an instance threw, of the load with this number; null: nothing. */
+  static Throwable failure(long number) {
+    Entry entry = BACKENDS.find(number);
+    return entry == null ? null : entry.failure().get();
   }
 
   static void remove(long number) {
@@ -137,8 +151,8 @@ final class JavaBackends {
   }
 
   static int openInstance(long state, int index, long instanceOut, long error) {
+    Entry entry = BACKENDS.find(state);
     try {
-      Entry entry = BACKENDS.find(state);
       ModelSpec spec = entry.signature().spec();
       ModelContext model = new ModelContext(spec, index, entry.placements().get(index));
       BackendInstance backend = entry.backend().open(model);
@@ -152,7 +166,8 @@ final class JavaBackends {
       Memory.writeLong(instanceOut, number);
       return OK;
     } catch (Throwable t) {
-      return report(t, error);
+      entry.failure().set(t);
+      return report(t, error, null);
     }
   }
 
@@ -164,7 +179,7 @@ final class JavaBackends {
       instance.backend().execute(view);
       return OK;
     } catch (Throwable t) {
-      return report(t, error);
+      return report(t, error, view);
     } finally {
       if (view != null) {
         view.end();
@@ -186,9 +201,13 @@ final class JavaBackends {
     // Its number is removed by who added it, also when loading failed before this could be called.
   }
 
-  private static int report(Throwable t, long error) {
+  /** Of an execution, {@code batch} is what failed. */
+  private static int report(Throwable t, long error, JavaBatch batch) {
     int code = StatusCode.INTERNAL.number();
     try {
+      if (batch != null) {
+        batch.failed(t);
+      }
       if (t instanceof NereidException e && e.code() != StatusCode.OK) {
         code = e.code().number();
         ErrorRecord.write(error, code, String.valueOf(e.getMessage()));

@@ -8,6 +8,8 @@ import io.nereid.backend.BatchRequest;
 import io.nereid.internal.ffi.Memory;
 import io.nereid.internal.ffi.RequestCalls;
 import io.nereid.internal.ffi.RequestLayout;
+import io.nereid.internal.request.Diagnostics;
+import io.nereid.internal.request.LentMemory;
 import io.nereid.internal.request.Slot;
 import java.lang.foreign.MemorySegment;
 import java.util.Map;
@@ -24,6 +26,9 @@ final class JavaBatch extends TensorOwner implements Batch {
   /** What the requests' next responses consist of, each made when needed; null: not decoupled. */
   private final ResponseDraft[] drafts;
 
+  /** What the batch's segments are parts of; null: not in the checked mode. */
+  private final LentMemory lent = Diagnostics.CHECKED ? new LentMemory() : null;
+
   private volatile boolean ended;
 
   JavaBatch(JavaBackends.Instance instance, long batch) {
@@ -36,6 +41,28 @@ final class JavaBatch extends TensorOwner implements Batch {
   /** From now on nothing can be done with it. */
   void end() {
     ended = true;
+    if (Diagnostics.CHECKED) {
+      takeBack();
+    }
+  }
+
+  /** Called by the core, through which nothing may be thrown. */
+  private void takeBack() {
+    try {
+      lent.takeBack();
+    } catch (IllegalStateException e) {
+      RuntimeUpcalls.logQuietly("a segment of a batch is still used", e);
+    }
+  }
+
+  /** Lets those who wait for the requests know what the backend threw. */
+  void failed(Throwable failure) {
+    for (int i = 0; i < requestCount; i++) {
+      Slot slot = slot(i);
+      if (slot != null) {
+        slot.failure(failure);
+      }
+    }
   }
 
   @Override
@@ -47,7 +74,11 @@ final class JavaBatch extends TensorOwner implements Batch {
 
   @Override
   MemorySegment memory() {
-    return instance.runtime().memory();
+    return lend(instance.runtime().memory());
+  }
+
+  private MemorySegment lend(MemorySegment memory) {
+    return Diagnostics.CHECKED ? lent.as(memory) : memory;
   }
 
   @Override
@@ -114,7 +145,7 @@ final class JavaBatch extends TensorOwner implements Batch {
     MemorySegment segment =
         borrowed != null && borrowed.address() == data
             ? borrowed.asReadOnly()
-            : instance.runtime().readOnlyMemory().asSlice(data, byteSize);
+            : lend(instance.runtime().readOnlyMemory()).asSlice(data, byteSize);
     return new Tensor(this, type, shape, segment);
   }
 

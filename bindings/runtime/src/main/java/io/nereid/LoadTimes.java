@@ -1,7 +1,6 @@
 package io.nereid;
 
 import java.time.Duration;
-import java.util.Objects;
 
 /**
  * How long the phases of loading a model took.
@@ -15,10 +14,10 @@ public record LoadTimes(Duration read, Duration parse, Duration session, Duratio
 
   /** Checks that there is something. */
   public LoadTimes {
-    Objects.requireNonNull(read);
-    Objects.requireNonNull(parse);
-    Objects.requireNonNull(session);
-    Objects.requireNonNull(warmUp);
+    Checks.notNull(read, "read");
+    Checks.notNull(parse, "parse");
+    Checks.notNull(session, "session");
+    Checks.notNull(warmUp, "warmUp");
   }
 
   /** All phases together. */

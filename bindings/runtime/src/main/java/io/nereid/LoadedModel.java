@@ -57,7 +57,7 @@ final class LoadedModel {
     this.handle = handle;
     this.javaBackend = javaBackend;
     this.tensorDevice = tensorDevice;
-    this.steps = List.copyOf(steps);
+    this.steps = List.copyOf(Checks.notNull(steps, "steps"));
     slots =
         new SlotPool(
             runtime.slots(),

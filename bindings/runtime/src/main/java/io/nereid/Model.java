@@ -1,5 +1,7 @@
 package io.nereid;
 
+import io.nereid.internal.request.Diagnostics;
+import io.nereid.internal.request.Origin;
 import io.nereid.internal.request.Slot;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
@@ -138,6 +140,9 @@ public final class Model implements AutoCloseable {
       }
       Slot slot = loaded.slots().acquire();
       if (slot != null) {
+        if (Diagnostics.RECORDS_LEAKS) {
+          slot.origin(Origin.ofCaller());
+        }
         return new InferRequest(loaded, slot);
       }
       // It was replaced or unloaded since current was read, so current has another value now.

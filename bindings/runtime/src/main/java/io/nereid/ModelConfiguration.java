@@ -2,7 +2,6 @@ package io.nereid;
 
 import io.nereid.internal.repository.ProtobufConfiguration;
 import java.util.List;
-import java.util.Objects;
 
 /**
  * The configuration that a model is served with, and where each of its values came from. The
@@ -38,10 +37,10 @@ public interface ModelConfiguration {
 
     /** Checks that there is something. */
     public Value {
-      Objects.requireNonNull(path);
-      Objects.requireNonNull(text);
-      Objects.requireNonNull(origin);
-      Objects.requireNonNull(place);
+      Checks.notNull(path, "path");
+      Checks.notNull(text, "text");
+      Checks.notNull(origin, "origin");
+      Checks.notNull(place, "place");
     }
   }
 

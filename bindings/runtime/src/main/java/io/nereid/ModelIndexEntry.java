@@ -1,6 +1,5 @@
 package io.nereid;
 
-import java.util.Objects;
 import java.util.OptionalLong;
 
 /**
@@ -29,9 +28,9 @@ public record ModelIndexEntry(String name, OptionalLong version, State state, St
 
   /** Checks that there is something. */
   public ModelIndexEntry {
-    Objects.requireNonNull(name);
-    Objects.requireNonNull(version);
-    Objects.requireNonNull(state);
-    Objects.requireNonNull(reason);
+    Checks.notNull(name, "name");
+    Checks.notNull(version, "version");
+    Checks.notNull(state, "state");
+    Checks.notNull(reason, "reason");
   }
 }

@@ -164,7 +164,7 @@ final class ModelLoader {
           javaBackend.isPresent() ? spec.parameters() : CoreBackends.parameters(runtime, spec);
       MemorySegment options =
           ModelOptionsWriter.write(arena, spec, placements.size(), table.address(), parameters);
-      long handle = load(arena, options, source);
+      long handle = loadBackend(arena, options, source, number);
       int tensorDevice =
           javaBackend
               .filter(Backend::takesDeviceTensors)
@@ -212,6 +212,20 @@ final class ModelLoader {
             spec.name(),
             group.name());
       }
+    }
+  }
+
+  /** What a backend in Java threw is the cause of the failure. */
+  private long loadBackend(
+      Arena arena, MemorySegment options, NativeSource source, long javaBackend) {
+    try {
+      return load(arena, options, source);
+    } catch (NereidException e) {
+      Throwable cause = JavaBackends.failure(javaBackend);
+      if (cause != null) {
+        e.initCause(cause);
+      }
+      throw e;
     }
   }
 

@@ -3,7 +3,6 @@ package io.nereid;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.Objects;
 
 /**
  * What a model is loaded from in place of its directory.
@@ -17,8 +16,8 @@ public record ModelOverride(String config, Map<String, byte[]> files) {
 
   /** Copies the map, but not the files' contents. */
   public ModelOverride {
-    Objects.requireNonNull(config);
-    files = Collections.unmodifiableMap(new LinkedHashMap<>(files));
+    Checks.notNull(config, "config");
+    files = Collections.unmodifiableMap(new LinkedHashMap<>(Checks.notNull(files, "files")));
   }
 
   /** Another configuration for the directory's files. */

@@ -14,8 +14,8 @@ public record ModelSignature(List<TensorSpec> inputs, List<TensorSpec> outputs, 
 
   /** Copies the lists. */
   public ModelSignature {
-    inputs = List.copyOf(inputs);
-    outputs = List.copyOf(outputs);
+    inputs = List.copyOf(Checks.notNull(inputs, "inputs"));
+    outputs = List.copyOf(Checks.notNull(outputs, "outputs"));
     Checks.notNegative(maxBatchSize, "maxBatchSize");
   }
 }

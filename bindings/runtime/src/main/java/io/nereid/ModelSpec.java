@@ -6,7 +6,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -50,22 +49,22 @@ public record ModelSpec(
 
   /** Checks the values and copies the collections. */
   public ModelSpec {
-    Objects.requireNonNull(name);
+    Checks.notNull(name, "name");
     if (name.isBlank()) {
       throw new IllegalArgumentException("a model's name must not be blank");
     }
     Checks.positive(version, "version");
-    Objects.requireNonNull(backendName);
-    Objects.requireNonNull(backend);
-    inputs = List.copyOf(inputs);
-    outputs = List.copyOf(outputs);
+    Checks.notNull(backendName, "backendName");
+    Checks.notNull(backend, "backend");
+    inputs = List.copyOf(Checks.notNull(inputs, "inputs"));
+    outputs = List.copyOf(Checks.notNull(outputs, "outputs"));
     Checks.notNegative(maxBatchSize, "maxBatchSize");
-    instanceGroups = List.copyOf(instanceGroups);
-    Objects.requireNonNull(dynamicBatching);
+    instanceGroups = List.copyOf(Checks.notNull(instanceGroups, "instanceGroups"));
+    Checks.notNull(dynamicBatching, "dynamicBatching");
     Checks.notNegative(inlineBudget, "inlineBudget");
-    warmUps = List.copyOf(warmUps);
-    Objects.requireNonNull(ensemble);
-    parameters = Map.copyOf(parameters);
+    warmUps = List.copyOf(Checks.notNull(warmUps, "warmUps"));
+    Checks.notNull(ensemble, "ensemble");
+    parameters = Map.copyOf(Checks.notNull(parameters, "parameters"));
     if (backend.isEmpty() && backendName.isBlank() && ensemble.isEmpty()) {
       throw new IllegalArgumentException("model '" + name + "' names no backend");
     }
@@ -94,7 +93,7 @@ public record ModelSpec(
 
   /** A builder for version 1 of a model without batching. */
   public static Builder builder(String name) {
-    return new Builder(name);
+    return new Builder(Checks.notNull(name, "name"));
   }
 
   /** Builds a {@link ModelSpec}. */
@@ -128,14 +127,14 @@ public record ModelSpec(
 
     /** A backend of the core, or a Java backend by its name or class name. */
     public Builder backend(String name) {
-      backendName = name;
+      backendName = Checks.notNull(name, "name");
       backend = null;
       return this;
     }
 
     /** A Java backend. */
     public Builder backend(Backend backend) {
-      this.backend = Objects.requireNonNull(backend);
+      this.backend = Checks.notNull(backend, "backend");
       backendName = backend.name();
       return this;
     }
@@ -147,7 +146,7 @@ public record ModelSpec(
 
     /** Adds an input. */
     public Builder input(TensorSpec input) {
-      inputs.add(input);
+      inputs.add(Checks.notNull(input, "input"));
       return this;
     }
 
@@ -158,7 +157,7 @@ public record ModelSpec(
 
     /** Adds an output. */
     public Builder output(TensorSpec output) {
-      outputs.add(output);
+      outputs.add(Checks.notNull(output, "output"));
       return this;
     }
 
@@ -176,13 +175,13 @@ public record ModelSpec(
 
     /** Adds instances. */
     public Builder instances(InstanceGroup group) {
-      instanceGroups.add(group);
+      instanceGroups.add(Checks.notNull(group, "group"));
       return this;
     }
 
     /** Batches requests. */
     public Builder dynamicBatching(DynamicBatching batching) {
-      dynamicBatching = batching;
+      dynamicBatching = Checks.notNull(batching, "batching");
       return this;
     }
 
@@ -194,7 +193,7 @@ public record ModelSpec(
 
     /** Longest execution that runs inline. */
     public Builder inlineBudget(Duration budget) {
-      inlineBudget = budget;
+      inlineBudget = Checks.notNull(budget, "budget");
       return this;
     }
 
@@ -212,19 +211,19 @@ public record ModelSpec(
 
     /** Adds a request that is executed while the model loads. */
     public Builder warmUp(WarmUp warmUp) {
-      warmUps.add(warmUp);
+      warmUps.add(Checks.notNull(warmUp, "warmUp"));
       return this;
     }
 
     /** A graph of models in place of a backend. */
     public Builder ensemble(Ensemble ensemble) {
-      this.ensemble = Objects.requireNonNull(ensemble);
+      this.ensemble = Checks.notNull(ensemble, "ensemble");
       return this;
     }
 
     /** Adds a setting of the backend. */
     public Builder parameter(String key, String value) {
-      parameters.put(key, value);
+      parameters.put(Checks.notNull(key, "key"), Checks.notNull(value, "value"));
       return this;
     }
 

@@ -152,12 +152,13 @@ final class ModelTable {
         step.version().isEmpty()
             ? "' has no version that is ready"
             : "' version " + step.version().getAsLong() + " is not ready";
+    String unknown = versions.containsKey(step.model()) ? "" : ": there is no such model";
     String reason =
         versions(step.model()).stream()
             .flatMap(model -> model.failure().stream())
             .findFirst()
             .map(failure -> ": " + failure)
-            .orElse("");
+            .orElse(unknown);
     return new NereidException(
         StatusCode.UNAVAILABLE, "step '" + ModelId.shown(step.model()) + what + reason);
   }

@@ -10,7 +10,10 @@ import io.nereid.internal.ffi.NativeLibrary;
 import io.nereid.internal.ffi.PoolAllocator;
 import io.nereid.internal.ffi.RuntimeCalls;
 import io.nereid.internal.loader.LibraryFiles;
+import io.nereid.internal.request.Diagnostics;
+import io.nereid.internal.request.Opened;
 import io.nereid.internal.request.Registry;
+import io.nereid.internal.request.Slot;
 import io.nereid.internal.request.SlotTable;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -78,9 +81,11 @@ final class NativeRuntime {
   private long create(PoolAllocator allocator) {
     try (Arena scratch = Arena.ofConfined()) {
       MemorySegment target = ModelOptionsWriter.sized(scratch, ModelLayout.RUNTIME_OPTIONS);
-      if (options.stageHistograms()) {
-        target.set(JAVA_INT, ModelLayout.RUNTIME_FLAGS, ModelLayout.RUNTIME_STAGE_HISTOGRAMS);
+      int flags = options.stageHistograms() ? ModelLayout.RUNTIME_STAGE_HISTOGRAMS : 0;
+      if (Diagnostics.CHECKED) {
+        flags |= ModelLayout.RUNTIME_POISON_FREED;
       }
+      target.set(JAVA_INT, ModelLayout.RUNTIME_FLAGS, flags);
       target.set(JAVA_LONG, ModelLayout.RUNTIME_POOL_BYTE_LIMIT, options.poolByteLimit());
       target.set(JAVA_LONG, ModelLayout.RUNTIME_CACHE_BYTE_LIMIT, options.cacheByteLimit());
       target.set(JAVA_LONG, ModelLayout.RUNTIME_ALLOCATOR_CONTEXT, allocator.context());
@@ -177,6 +182,29 @@ final class NativeRuntime {
       }
     }
     return open;
+  }
+
+  /** The same with the places where they were made, as far as these are recorded. */
+  List<OpenHandle> recordedHandles() {
+    List<OpenHandle> handles = new ArrayList<>();
+    for (LoadedModel model : models) {
+      for (Opened opened : model.slots().opened()) {
+        OpenHandle.Kind kind =
+            switch (opened.bit()) {
+              case Slot.REQUEST -> OpenHandle.Kind.REQUEST;
+              case Slot.RESPONSE -> OpenHandle.Kind.RESPONSE;
+              default -> OpenHandle.Kind.UNFINISHED;
+            };
+        handles.add(
+            new OpenHandle(
+                kind,
+                model.spec().name(),
+                model.spec().version(),
+                opened.origin().thread(),
+                opened.origin().stack()));
+      }
+    }
+    return handles;
   }
 
   /** Waits until users have closed all handles, at most until the deadline. */

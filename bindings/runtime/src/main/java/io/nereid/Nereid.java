@@ -64,6 +64,7 @@ public final class Nereid implements AutoCloseable {
 
   /** A runtime without models. */
   public static Nereid create(NereidOptions options) {
+    Checks.notNull(options, "options");
     return create(options, PoolAllocator.DEFAULT, PageKeeper.CUDA);
   }
 
@@ -72,6 +73,8 @@ public final class Nereid implements AutoCloseable {
    * does.
    */
   public static Nereid create(RepositoryOptions repository, NereidOptions options) {
+    Checks.notNull(repository, "repository");
+    Checks.notNull(options, "options");
     return create(repository, options, PoolAllocator.DEFAULT, PageKeeper.CUDA);
   }
 
@@ -90,11 +93,13 @@ public final class Nereid implements AutoCloseable {
 
   /** All models of a directory in Triton's layout. */
   public static Nereid open(Path repository) {
+    Checks.notNull(repository, "repository");
     return open(RepositoryOptions.builder().repository(repository).build());
   }
 
   /** As {@link #open(RepositoryOptions, NereidOptions)} with the default options. */
   public static Nereid open(RepositoryOptions repository) {
+    Checks.notNull(repository, "repository");
     return open(repository, NereidOptions.DEFAULT);
   }
 
@@ -104,6 +109,8 @@ public final class Nereid implements AutoCloseable {
    * not stop the others.
    */
   public static Nereid open(RepositoryOptions repository, NereidOptions options) {
+    Checks.notNull(repository, "repository");
+    Checks.notNull(options, "options");
     Nereid nereid = create(repository, options);
     try {
       nereid.repository.start();
@@ -127,6 +134,7 @@ public final class Nereid implements AutoCloseable {
    * old one finish there, and this returns when they have.
    */
   public Model load(ModelSpec spec) {
+    Checks.notNull(spec, "spec");
     checkOpen();
     Model model = models.entry(this, ModelId.of(spec.name()), spec.version());
     load(model, new ModelOrigin.Code(spec));
@@ -154,12 +162,14 @@ public final class Nereid implements AutoCloseable {
 
   /** The highest version of a model that takes requests. */
   public Model model(String name) {
+    Checks.notNull(name, "name");
     checkOpen();
     return models.ready(name);
   }
 
   /** A version of a model, which must take requests. */
   public Model model(String name, long version) {
+    Checks.notNull(name, "name");
     checkOpen();
     return models.ready(name, version);
   }
@@ -173,11 +183,13 @@ public final class Nereid implements AutoCloseable {
 
   /** Tells the listener of all models from now on. */
   public void addListener(LifecycleListener listener) {
+    Checks.notNull(listener, "listener");
     listeners.add(listener);
   }
 
   /** Tells the listener nothing more. */
   public void removeListener(LifecycleListener listener) {
+    Checks.notNull(listener, "listener");
     listeners.remove(listener);
   }
 
@@ -218,6 +230,15 @@ public final class Nereid implements AutoCloseable {
     return runtime.use(StatisticsReader::cache);
   }
 
+  /**
+   * The requests and responses that were not closed yet, with the places where they were made, when
+   * the program runs with {@code -Dnereid.leaks=record}; else none. {@link #close} names what is
+   * left of them.
+   */
+  public List<OpenHandle> openHandles() {
+    return runtime.recordedHandles();
+  }
+
   // ---- The end ---------------------------------------------------------------------------------
 
   void checkOpen() {
@@ -247,17 +268,14 @@ public final class Nereid implements AutoCloseable {
     long deadlineNs = Checks.deadlineNs(options.drainTimeout());
     unloadAll(deadlineNs);
     List<String> open = runtime.awaitHandles(deadlineNs) ? List.of() : runtime.openHandles();
+    List<OpenHandle> recorded = open.isEmpty() ? List.of() : runtime.recordedHandles();
     if (!runtime.release()) {
       throw new NereidException(
           StatusCode.DEADLINE_EXCEEDED,
           "threads are still inside calls; the memory of Nereid is left behind");
     }
     if (!open.isEmpty()) {
-      throw new NereidException(
-          StatusCode.FAILED_PRECONDITION,
-          "Nereid was closed while requests or responses were open ("
-              + String.join(", ", open)
-              + "); their memory is gone");
+      throw LeakReport.failure(open, recorded);
     }
   }
 

@@ -1,11 +1,12 @@
 package io.nereid;
 
-import java.util.Objects;
-
 /**
  * The one exception for everything that can go wrong while models load and requests run. {@link
  * #code} says what kind of failure it is. Using something after it was closed is a mistake in the
- * program instead, and throws {@link IllegalStateException}.
+ * program instead, and throws {@link IllegalStateException}; so are arguments that no state of the
+ * runtime would allow, with {@link NullPointerException} and {@link IllegalArgumentException}.
+ *
+ * <p>When a backend in Java threw something, that is the cause.
  */
 public final class NereidException extends RuntimeException {
 
@@ -17,18 +18,24 @@ public final class NereidException extends RuntimeException {
   /** A failure with its kind and a message for people. */
   public NereidException(StatusCode code, String message) {
     super(message);
-    this.code = Objects.requireNonNull(code);
+    this.code = Checks.notNull(code, "code");
   }
 
   /** A failure that another one caused. */
   public NereidException(StatusCode code, String message, Throwable cause) {
     super(cause == null ? message : message + ": " + describe(cause), cause);
-    this.code = Objects.requireNonNull(code);
+    this.code = Checks.notNull(code, "code");
   }
 
   /** What kind of failure it is; never {@link StatusCode#OK}. */
   public StatusCode code() {
     return code;
+  }
+
+  /** The class, the code, and the message. */
+  @Override
+  public String toString() {
+    return getClass().getName() + ": " + code + ": " + getMessage();
   }
 
   private static String describe(Throwable cause) {

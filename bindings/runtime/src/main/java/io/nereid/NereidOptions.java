@@ -33,8 +33,8 @@ public record NereidOptions(
     Checks.notNegative(poolByteLimit, "poolByteLimit");
     Checks.notNegative(cacheByteLimit, "cacheByteLimit");
     Checks.notNegative(drainTimeout, "drainTimeout");
-    nativePath = nativePath.map(Path::toAbsolutePath);
-    onnxruntimePath = onnxruntimePath.map(Path::toAbsolutePath);
+    nativePath = Checks.notNull(nativePath, "nativePath").map(Path::toAbsolutePath);
+    onnxruntimePath = Checks.notNull(onnxruntimePath, "onnxruntimePath").map(Path::toAbsolutePath);
   }
 
   /** A builder with the defaults. */
@@ -83,7 +83,7 @@ public record NereidOptions(
 
     /** How long unloading, reloading and closing wait for requests; 30 s by default. */
     public Builder drainTimeout(Duration timeout) {
-      drainTimeout = timeout;
+      drainTimeout = Checks.notNull(timeout, "timeout");
       return this;
     }
 

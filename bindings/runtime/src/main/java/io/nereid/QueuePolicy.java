@@ -1,7 +1,6 @@
 package io.nereid;
 
 import java.time.Duration;
-import java.util.Objects;
 
 /**
  * How long requests may wait for their turn, and how many.
@@ -33,7 +32,7 @@ public record QueuePolicy(
 
   /** Checks the values. */
   public QueuePolicy {
-    Objects.requireNonNull(timeoutAction);
+    Checks.notNull(timeoutAction, "timeoutAction");
     Checks.notNegative(defaultTimeout, "defaultTimeout");
     Checks.notNegative(maxQueueSize, "maxQueueSize");
   }

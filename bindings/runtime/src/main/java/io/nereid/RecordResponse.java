@@ -5,6 +5,7 @@ import static io.nereid.internal.ffi.RequestLayout.TENSOR_DATA;
 import io.nereid.internal.ffi.Memory;
 import io.nereid.internal.ffi.RequestLayout;
 import io.nereid.internal.request.Slot;
+import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
 /** The response that completes a request: it is read out of the request's record. */
@@ -83,6 +84,11 @@ final class RecordResponse extends InferResponse {
     if (!slot.has(generation, Slot.RESPONSE)) {
       throw Slot.closed(Slot.RESPONSE);
     }
+  }
+
+  @Override
+  MemorySegment memory() {
+    return slot.lend(generation, Slot.RESPONSE, model().runtime().readOnlyMemory());
   }
 
   @Override

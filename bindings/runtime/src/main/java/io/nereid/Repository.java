@@ -164,12 +164,12 @@ public final class Repository {
    * @throws NereidException with the reasons of all versions that could not be loaded
    */
   public void load(String name) {
-    load(name, Optional.empty());
+    load(Checks.notNull(name, "name"), Optional.empty());
   }
 
   /** As {@link #load(String)}, with another configuration, or with files that were sent along. */
   public void load(String name, ModelOverride override) {
-    load(name, Optional.of(override));
+    load(Checks.notNull(name, "name"), Optional.of(Checks.notNull(override, "override")));
   }
 
   private void load(String name, Optional<ModelOverride> override) {
@@ -214,7 +214,7 @@ public final class Repository {
    * is not loaded, or there is none.
    */
   public void unload(String name) {
-    unload(name, false);
+    unload(Checks.notNull(name, "name"), false);
   }
 
   /**
@@ -224,6 +224,7 @@ public final class Repository {
    *     does, are unloaded with it
    */
   public void unload(String name, boolean unloadDependents) {
+    Checks.notNull(name, "name");
     checkExplicit();
     ModelRepository.checkName(name);
     entries.keySet().stream()

@@ -4,7 +4,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 
 /**
  * Where models are, and which of them are loaded when. Build one with {@link #builder()}.
@@ -52,12 +51,12 @@ public record RepositoryOptions(
 
   /** Checks the values and copies the lists. */
   public RepositoryOptions {
-    repositories = List.copyOf(repositories);
-    Objects.requireNonNull(controlMode);
-    if (pollInterval.isNegative() || pollInterval.isZero()) {
+    repositories = List.copyOf(Checks.notNull(repositories, "repositories"));
+    Checks.notNull(controlMode, "controlMode");
+    if (Checks.notNull(pollInterval, "pollInterval").isNegative() || pollInterval.isZero()) {
       throw new IllegalArgumentException("pollInterval must be positive, got " + pollInterval);
     }
-    loadModels = List.copyOf(loadModels);
+    loadModels = List.copyOf(Checks.notNull(loadModels, "loadModels"));
     if (controlMode != ControlMode.EXPLICIT && !loadModels.isEmpty()) {
       throw new IllegalArgumentException(
           "models to load can be named in control mode EXPLICIT only, it is " + controlMode);
@@ -69,7 +68,7 @@ public record RepositoryOptions(
     }
     Checks.notNegative(loadRetryCount, "loadRetryCount");
     Checks.positive(loadThreadCount, "loadThreadCount");
-    listeners = List.copyOf(listeners);
+    listeners = List.copyOf(Checks.notNull(listeners, "listeners"));
   }
 
   /** A builder with the defaults. */
@@ -95,31 +94,31 @@ public record RepositoryOptions(
 
     /** Adds a directory of models. */
     public Builder repository(Path directory) {
-      repositories.add(directory);
+      repositories.add(Checks.notNull(directory, "directory"));
       return this;
     }
 
     /** When models are loaded; {@link ControlMode#NONE} when it is not set. */
     public Builder controlMode(ControlMode mode) {
-      controlMode = mode;
+      controlMode = Checks.notNull(mode, "mode");
       return this;
     }
 
     /** Follows changes in the directories, looking for them this often. */
     public Builder poll(Duration interval) {
-      pollInterval = interval;
+      pollInterval = Checks.notNull(interval, "interval");
       return controlMode(ControlMode.POLL);
     }
 
     /** Loads what is asked for only: these at the start, {@code *} for all. */
     public Builder explicit(String... models) {
-      loadModels.addAll(List.of(models));
+      loadModels.addAll(List.of(Checks.notNull(models, "models")));
       return controlMode(ControlMode.EXPLICIT);
     }
 
     /** How often changes are looked for; 15 s when it is not set. */
     public Builder pollInterval(Duration interval) {
-      pollInterval = interval;
+      pollInterval = Checks.notNull(interval, "interval");
       return this;
     }
 
@@ -164,7 +163,7 @@ public record RepositoryOptions(
 
     /** Adds a listener that hears of the models from the start. */
     public Builder listener(LifecycleListener listener) {
-      listeners.add(listener);
+      listeners.add(Checks.notNull(listener, "listener"));
       return this;
     }
 

@@ -10,7 +10,7 @@ final class RequestParameters {
   private RequestParameters() {}
 
   static void check(String key, Object value) {
-    if (key.startsWith(RESERVED_PREFIX)) {
+    if (Checks.notNull(key, "key").startsWith(RESERVED_PREFIX)) {
       throw Signature.invalid(
           "parameter keys starting with '"
               + RESERVED_PREFIX

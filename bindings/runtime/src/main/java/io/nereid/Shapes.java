@@ -9,6 +9,7 @@ final class Shapes {
 
   /** Elements of a shape; throws when a dimension is negative or the product overflows. */
   static long elementCount(long[] shape) {
+    Checks.notNull(shape, "shape");
     long count = 1;
     for (long dim : shape) {
       if (dim < 0) {

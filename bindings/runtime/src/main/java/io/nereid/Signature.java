@@ -53,7 +53,7 @@ final class Signature {
   }
 
   int inputIndex(String name) {
-    int index = inputs.position(name);
+    int index = inputs.position(Checks.notNull(name, "input name"));
     if (index < 0) {
       throw invalid("unexpected inference input '" + name + "' for model '" + spec.name() + "'");
     }
@@ -61,7 +61,7 @@ final class Signature {
   }
 
   int outputIndex(String name) {
-    int index = outputs.position(name);
+    int index = outputs.position(Checks.notNull(name, "output name"));
     if (index < 0) {
       throw invalid("unexpected inference output '" + name + "' for model '" + spec.name() + "'");
     }

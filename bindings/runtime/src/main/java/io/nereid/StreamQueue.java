@@ -192,7 +192,7 @@ final class StreamQueue implements ResponseReceiver {
         failure = unloaded();
         cancel = true;
       } else {
-        StreamedResponse response = new StreamedResponse(model, slot.requestId(), outputs, count);
+        StreamedResponse response = new StreamedResponse(model, slot, outputs, count);
         responses.add(response);
         response.takeBuffers(outputs);
       }

@@ -3,8 +3,12 @@ package io.nereid;
 import io.nereid.internal.ffi.Memory;
 import io.nereid.internal.ffi.RequestLayout;
 import io.nereid.internal.ffi.RuntimeCalls;
+import io.nereid.internal.request.Diagnostics;
+import io.nereid.internal.request.LentMemory;
+import io.nereid.internal.request.Origin;
 import io.nereid.internal.request.Revocable;
 import io.nereid.internal.request.Slot;
+import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -17,21 +21,25 @@ final class StreamedResponse extends InferResponse implements Revocable {
   private static final Timings UNKNOWN = new Timings(0, 0, 0, 0);
 
   private final Optional<String> id;
+  private final Origin origin;
   private final Tensor[] tensors; // null: not there
   private final long[] slabs;
 
   /** Held while the buffers are used or given back. */
   private final ReentrantLock lock = new ReentrantLock();
 
+  private final LentMemory lent = Diagnostics.CHECKED ? new LentMemory() : null;
+
   private volatile boolean closed;
 
   /**
-   * A response of {@code count} tensors at address {@code outputs}, which keep their buffers for
-   * the time being: see {@link #takeBuffers}.
+   * A response to the slot's request, of {@code count} tensors at address {@code outputs}, which
+   * keep their buffers for the time being: see {@link #takeBuffers}.
    */
-  StreamedResponse(LoadedModel model, String requestId, long outputs, int count) {
+  StreamedResponse(LoadedModel model, Slot slot, long outputs, int count) {
     super(model);
-    id = Optional.ofNullable(requestId);
+    id = Optional.ofNullable(slot.requestId());
+    origin = slot.origin();
     tensors = new Tensor[count];
     slabs = new long[count];
     for (int i = 0; i < count; i++) {
@@ -63,14 +71,24 @@ final class StreamedResponse extends InferResponse implements Revocable {
         return false;
       }
       closed = true;
-      for (long slab : slabs) {
-        if (slab != 0) {
-          RuntimeCalls.bufferRelease(slab);
+      try {
+        if (Diagnostics.CHECKED) {
+          lent.takeBack();
         }
+      } finally {
+        releaseBuffers();
       }
       return true;
     } finally {
       lock.unlock();
+    }
+  }
+
+  private void releaseBuffers() {
+    for (long slab : slabs) {
+      if (slab != 0) {
+        RuntimeCalls.bufferRelease(slab);
+      }
     }
   }
 
@@ -84,6 +102,11 @@ final class StreamedResponse extends InferResponse implements Revocable {
   @Override
   public void revoke() {
     close();
+  }
+
+  @Override
+  public Origin origin() {
+    return origin;
   }
 
   @Override
@@ -126,6 +149,12 @@ final class StreamedResponse extends InferResponse implements Revocable {
     if (closed) {
       throw Slot.closed(Slot.RESPONSE);
     }
+  }
+
+  @Override
+  MemorySegment memory() {
+    MemorySegment memory = model().runtime().readOnlyMemory();
+    return Diagnostics.CHECKED ? lent.as(memory) : memory;
   }
 
   @Override

@@ -33,7 +33,7 @@ public final class Tensor {
 
   private Tensor(DataType dataType, MemorySegment segment, long[] shape) {
     this.owner = null;
-    this.dataType = Objects.requireNonNull(dataType);
+    this.dataType = Checks.notNull(dataType, "dataType");
     this.shape = shape;
     this.address = 0;
     this.byteSize = segment.byteSize();
@@ -66,39 +66,39 @@ public final class Tensor {
    * checked when a request with it is sent.
    */
   public static Tensor of(DataType dataType, MemorySegment segment, long... shape) {
-    return new Tensor(dataType, segment, shape);
+    return new Tensor(dataType, Checks.notNull(segment, "segment"), Checks.notNull(shape, "shape"));
   }
 
   /** An INT32 tensor over the array. */
   public static Tensor ofInts(int[] values, long... shape) {
-    Shapes.check(values.length, shape);
+    Shapes.check(Checks.notNull(values, "values").length, shape);
     return new Tensor(DataType.INT32, MemorySegment.ofArray(values), shape);
   }
 
   /** An INT64 tensor over the array. */
   public static Tensor ofLongs(long[] values, long... shape) {
-    Shapes.check(values.length, shape);
+    Shapes.check(Checks.notNull(values, "values").length, shape);
     return new Tensor(DataType.INT64, MemorySegment.ofArray(values), shape);
   }
 
   /** An FP32 tensor over the array. */
   public static Tensor ofFloats(float[] values, long... shape) {
-    Shapes.check(values.length, shape);
+    Shapes.check(Checks.notNull(values, "values").length, shape);
     return new Tensor(DataType.FP32, MemorySegment.ofArray(values), shape);
   }
 
   /** An FP64 tensor over the array. */
   public static Tensor ofDoubles(double[] values, long... shape) {
-    Shapes.check(values.length, shape);
+    Shapes.check(Checks.notNull(values, "values").length, shape);
     return new Tensor(DataType.FP64, MemorySegment.ofArray(values), shape);
   }
 
   /** An FP16 or BF16 tensor with the nearest values. */
   public static Tensor ofHalfFloats(DataType dataType, float[] values, long... shape) {
-    if (dataType != DataType.FP16 && dataType != DataType.BF16) {
+    if (Checks.notNull(dataType, "dataType") != DataType.FP16 && dataType != DataType.BF16) {
       throw new IllegalArgumentException(dataType + " is neither FP16 nor BF16");
     }
-    Shapes.check(values.length, shape);
+    Shapes.check(Checks.notNull(values, "values").length, shape);
     short[] halves = new short[values.length];
     for (int i = 0; i < halves.length; i++) {
       halves[i] = HalfPrecision.ofFloat(dataType, values[i]);
@@ -108,7 +108,7 @@ public final class Tensor {
 
   /** A BOOL tensor with the values. */
   public static Tensor ofBooleans(boolean[] values, long... shape) {
-    Shapes.check(values.length, shape);
+    Shapes.check(Checks.notNull(values, "values").length, shape);
     byte[] bytes = new byte[values.length];
     for (int i = 0; i < bytes.length; i++) {
       bytes[i] = (byte) (values[i] ? 1 : 0);
@@ -118,7 +118,7 @@ public final class Tensor {
 
   /** A BYTES tensor with the strings in UTF-8. */
   public static Tensor ofStrings(String[] values, long... shape) {
-    byte[][] bytes = new byte[values.length][];
+    byte[][] bytes = new byte[Checks.notNull(values, "values").length][];
     for (int i = 0; i < bytes.length; i++) {
       bytes[i] = values[i].getBytes(StandardCharsets.UTF_8);
     }
@@ -127,7 +127,7 @@ public final class Tensor {
 
   /** A BYTES tensor with the byte strings. */
   public static Tensor ofByteStrings(byte[][] values, long... shape) {
-    Shapes.check(values.length, shape);
+    Shapes.check(Checks.notNull(values, "values").length, shape);
     return new Tensor(DataType.BYTES, ByteStrings.encode(values), shape);
   }
 
@@ -205,7 +205,8 @@ public final class Tensor {
 
   /** Overwrites this tensor's memory with {@code source}'s, which must have the same size. */
   public Tensor copyFrom(Tensor source) {
-    if (source.byteSize != byteSize) {
+    Checks.notNull(source, "source");
+    if (Checks.notNull(source, "source").byteSize != byteSize) {
       throw new IllegalArgumentException(
           "the tensor has " + byteSize + " bytes, its source " + source.byteSize);
     }

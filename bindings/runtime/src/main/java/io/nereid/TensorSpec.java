@@ -2,7 +2,6 @@ package io.nereid;
 
 import java.util.Arrays;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -28,11 +27,11 @@ public record TensorSpec(
 
   /** Checks the values and copies the dimensions. */
   public TensorSpec {
-    Objects.requireNonNull(name);
-    Objects.requireNonNull(dataType);
-    dims = List.copyOf(dims);
-    labels = List.copyOf(labels);
-    reshape = reshape.map(List::copyOf);
+    Checks.notNull(name, "name");
+    Checks.notNull(dataType, "dataType");
+    dims = List.copyOf(Checks.notNull(dims, "dims"));
+    labels = List.copyOf(Checks.notNull(labels, "labels"));
+    reshape = Checks.notNull(reshape, "reshape").map(List::copyOf);
     if (dims.size() > MAX_RANK) {
       throw new IllegalArgumentException(
           "tensor '"
@@ -52,7 +51,8 @@ public record TensorSpec(
 
   /** A required tensor. */
   public static TensorSpec of(String name, DataType dataType, long... dims) {
-    return new TensorSpec(name, dataType, Arrays.stream(dims).boxed().toList(), false);
+    List<Long> list = Arrays.stream(Checks.notNull(dims, "dims")).boxed().toList();
+    return new TensorSpec(name, dataType, list, false);
   }
 
   /** This specification as that of an optional input. */
@@ -67,7 +67,7 @@ public record TensorSpec(
 
   /** This specification for a backend that sees other dimensions with as many elements. */
   public TensorSpec withReshape(long... dims) {
-    List<Long> seen = Arrays.stream(dims).boxed().toList();
+    List<Long> seen = Arrays.stream(Checks.notNull(dims, "dims")).boxed().toList();
     return new TensorSpec(name, dataType, this.dims, optional, labels, Optional.of(seen));
   }
 }

@@ -4,7 +4,6 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 
 /**
  * A request that every instance executes while the model loads, so that the first real one finds
@@ -19,10 +18,10 @@ public record WarmUp(String name, long batchSize, int count, Map<String, Input> 
 
   /** Checks the values and copies the map. */
   public WarmUp {
-    Objects.requireNonNull(name);
+    Checks.notNull(name, "name");
     Checks.positive(batchSize, "batchSize");
     Checks.positive(count, "count");
-    inputs = Map.copyOf(new LinkedHashMap<>(inputs));
+    inputs = Map.copyOf(new LinkedHashMap<>(Checks.notNull(inputs, "inputs")));
   }
 
   /** The content of an input. */
@@ -52,9 +51,9 @@ public record WarmUp(String name, long batchSize, int count, Map<String, Input> 
 
     /** Copies the dimensions. */
     public Input {
-      Objects.requireNonNull(dataType);
-      dims = List.copyOf(dims);
-      Objects.requireNonNull(data);
+      Checks.notNull(dataType, "dataType");
+      dims = List.copyOf(Checks.notNull(dims, "dims"));
+      Checks.notNull(data, "data");
     }
   }
 }

@@ -195,9 +195,9 @@ class CancelTest extends RuntimeTest {
   }
 
   @Test
-  void aDeadlineInThePastFailsAtOnceAndOneFarAwayDoesNotMatter() {
+  void aDeadlineThatIsNowFailsAtOnceAndOneFarAwayDoesNotMatter() {
     Model model = nereid.load(identity("m").inline(false).build());
-    try (var request = model.newRequest().input("IN", row(1)).deadline(Duration.ofSeconds(-1))) {
+    try (var request = model.newRequest().input("IN", row(1)).deadline(Duration.ZERO)) {
       assertFails(StatusCode.DEADLINE_EXCEEDED, request::infer);
     }
     try (var request =

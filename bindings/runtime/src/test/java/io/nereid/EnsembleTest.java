@@ -410,7 +410,7 @@ class EnsembleTest extends RuntimeTest {
           List.of(
               "a_top/1 READY",
               "b_sub/1 READY",
-              "lost/1 UNAVAILABLE: step 'nobody' has no version that is ready",
+              "lost/1 UNAVAILABLE: step 'nobody' has no version that is ready: there is no such model",
               "round UNAVAILABLE: ensemble 'round' needs itself through its steps [square, z]",
               "square UNAVAILABLE: ensemble 'square' needs itself through its steps [round, z]",
               "y/1 READY",

@@ -2,9 +2,11 @@ package io.nereid;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
+import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 
 /** ONNX Runtime comes from the jar on the class path, without being told where it is. */
@@ -21,11 +23,61 @@ class OnnxruntimeTest extends RuntimeTest {
         .output("OUTPUT1", DataType.INT32, 16);
   }
 
-  /** A file of the bundled models; tests run in their module's directory or in the project's. */
+  private static int divide(int dividend, int divisor) {
+    return dividend / divisor;
+  }
+
+  /** Java's own divisions by zero come as the same signal, and stay Java's. */
+  @Test
+  void aDivisionWithoutAResultFailsItsRequestAndJavasGoOnAsEver() {
+    ModelSpec.Builder modulo =
+        ModelSpec.builder("modulo")
+            .backend("onnxruntime")
+            .parameter("model_path", inProject("native/test/models/modulo.onnx").toString())
+            .maxBatchSize(8)
+            .input("INPUT0", DataType.INT32, -1)
+            .input("INPUT1", DataType.INT32, -1)
+            .output("OUTPUT0", DataType.INT32, -1);
+    Model model = nereid.load(modulo.build());
+    for (int i = 0; i < 20_000; i++) { // also compiled, where the processor finds the zero
+      assertThrows(ArithmeticException.class, () -> divide(1, 0));
+      if (i % 1000 == 0) {
+        for (int divisor : new int[] {0, -1}) {
+          String message = "integer division by zero or overflow in model 'modulo'";
+          assertFails(
+              StatusCode.INVALID_ARGUMENT,
+              message,
+              () -> remainders(model, new int[] {7, Integer.MIN_VALUE}, divisor));
+        }
+        assertArrayEquals(new int[] {1, 2}, remainders(model, new int[] {7, 8}, 3));
+      }
+    }
+  }
+
+  private static int[] remainders(Model model, int[] dividends, int divisor) {
+    int[] divisors = new int[dividends.length];
+    Arrays.fill(divisors, divisor);
+    try (var request =
+            model
+                .newRequest()
+                .input("INPUT0", Tensor.ofInts(dividends, 1, dividends.length))
+                .input("INPUT1", Tensor.ofInts(divisors, 1, divisors.length));
+        var response = request.infer()) {
+      return response.output("OUTPUT0").toIntArray();
+    }
+  }
+
+  /** A file of the bundled models. */
   private static Path bundled(String file) {
-    Path models = Path.of("examples", "models");
-    Path inProject = models.toFile().isDirectory() ? models : Path.of("..", "..").resolve(models);
-    return inProject.resolve(file).toAbsolutePath().normalize();
+    return inProject("examples/models/" + file);
+  }
+
+  /** A file of the project; tests run in their module's directory or in the project's. */
+  private static Path inProject(String file) {
+    Path here = Path.of(file);
+    return (here.toFile().exists() ? here : Path.of("..", "..").resolve(here))
+        .toAbsolutePath()
+        .normalize();
   }
 
   @Test

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.lang.foreign.MemorySegment;
 import java.math.BigInteger;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -44,28 +45,27 @@ class ValidationTest extends RuntimeTest {
 
   @Test
   void unknownAndRepeatedTensors() {
-    try (var request = model.newRequest()) {
-      assertFails(
-          StatusCode.INVALID_ARGUMENT,
-          "unexpected inference input 'C' for model 'two'",
-          () -> request.input("C", row(1)));
-      assertFails(
-          StatusCode.INVALID_ARGUMENT,
-          "unexpected inference output 'Z' for model 'two'",
-          () -> request.output("Z"));
-      request.input("A", row(1)).output("X");
-      assertFails(
-          StatusCode.INVALID_ARGUMENT,
-          "input 'A' already exists in request",
-          () -> request.input("A", row(1)));
+    assertFails(
+        StatusCode.INVALID_ARGUMENT,
+        "unexpected inference input 'C' for model 'two'",
+        () -> model.newRequest().input("C", row(1)));
+    assertFails(
+        StatusCode.INVALID_ARGUMENT,
+        "unexpected inference output 'Z' for model 'two'",
+        () -> model.newRequest().output("Z"));
+    assertFails(
+        StatusCode.INVALID_ARGUMENT,
+        "input 'A' already exists in request",
+        () -> model.newRequest().input("A", row(1)).input("A", row(1)));
+    assertFails(
+        StatusCode.INVALID_ARGUMENT,
+        "output 'X' already exists in request",
+        () -> model.newRequest().output("X").output("X"));
+    try (var request = model.newRequest().input("A", row(1))) {
       assertFails(
           StatusCode.INVALID_ARGUMENT,
           "input 'A' already exists in request",
           () -> request.allocateInput("A", 1, 4));
-      assertFails(
-          StatusCode.INVALID_ARGUMENT,
-          "output 'X' already exists in request",
-          () -> request.output("X"));
     }
   }
 
@@ -166,21 +166,21 @@ class ValidationTest extends RuntimeTest {
           List.of(true, 1, 2L, (short) 3, (byte) 4, "text", 1.5, 2.5f, BigInteger.ONE)) {
         request.parameter("key", value);
       }
+    }
+    for (Object value : Arrays.asList(List.of(), null, BigInteger.ONE.shiftLeft(64))) {
       assertFails(
           StatusCode.INVALID_ARGUMENT,
           "parameter 'p' has invalid type. It should be either 'int', 'bool', or 'string'.",
-          () -> request.parameter("p", List.of()));
-      assertFails(StatusCode.INVALID_ARGUMENT, () -> request.parameter("p", null));
-      assertFails(
-          StatusCode.INVALID_ARGUMENT, () -> request.parameter("p", BigInteger.ONE.shiftLeft(64)));
-      assertFails(
-          StatusCode.INVALID_ARGUMENT,
-          "parameter keys starting with 'triton_' are reserved for Triton usage and should not be "
-              + "specified.",
-          () -> request.parameter("triton_x", 1));
-      assertThrows(IllegalArgumentException.class, () -> request.timeout(Duration.ofSeconds(-1)));
-      assertThrows(IllegalArgumentException.class, () -> request.priority(-1));
+          () -> model.newRequest().parameter("p", value));
     }
+    assertFails(
+        StatusCode.INVALID_ARGUMENT,
+        "parameter keys starting with 'triton_' are reserved for Triton usage and should not be "
+            + "specified.",
+        () -> model.newRequest().parameter("triton_x", 1));
+    assertThrows(
+        IllegalArgumentException.class, () -> model.newRequest().timeout(Duration.ofSeconds(-1)));
+    assertThrows(IllegalArgumentException.class, () -> model.newRequest().priority(-1));
   }
 
   @Test

@@ -116,7 +116,7 @@ final class InferCall extends ServerCall.Listener<IncomingRequest> implements Re
   /** Gives a request the call's deadline. After its memory is there, which is not waited for. */
   static void limit(InferRequest request, Deadline deadline) {
     if (deadline != null) {
-      request.deadline(Duration.ofNanos(deadline.timeRemaining(TimeUnit.NANOSECONDS)));
+      request.deadline(Duration.ofNanos(Math.max(0, deadline.timeRemaining(TimeUnit.NANOSECONDS))));
     }
   }
 

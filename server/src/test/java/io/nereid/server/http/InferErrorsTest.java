@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.nereid.DataType;
 import io.nereid.ModelSpec;
 import java.io.IOException;
+import java.nio.file.Path;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -195,6 +196,36 @@ class InferErrorsTest {
               .expect(400)
               .text();
       assertTrue(text.contains(message), text);
+    }
+  }
+
+  /** Without a guard the processor's signal for it ends the process. */
+  @Test
+  void anIntegerDivisionWithoutAResultIsTheClientsError() throws IOException {
+    Path model = Path.of("..", "native", "test", "models", "modulo.onnx");
+    server.load(
+        ModelSpec.builder("modulo")
+            .backend("onnxruntime")
+            .parameter("model_path", model.toAbsolutePath().normalize().toString())
+            .maxBatchSize(8)
+            .input("INPUT0", DataType.INT32, -1)
+            .input("INPUT1", DataType.INT32, -1)
+            .output("OUTPUT0", DataType.INT32, -1));
+    String body =
+        "{'inputs':[{'name':'INPUT0','datatype':'INT32','shape':[1,1],'data':[-2147483648]},"
+            + "{'name':'INPUT1','datatype':'INT32','shape':[1,1],'data':[%d]}]}";
+    try (RawClient client = server.connect()) {
+      for (int divisor : new int[] {-1, 0, -1}) {
+        String text =
+            client
+                .post("/v2/models/modulo/infer", expand(body.formatted(divisor)))
+                .expect(400)
+                .text();
+        assertTrue(text.contains("integer division by zero or overflow in model 'modulo'"), text);
+      }
+      String text =
+          client.post("/v2/models/modulo/infer", expand(body.formatted(3))).expect(200).text();
+      assertTrue(text.contains("\"data\":[1]"), text);
     }
   }
 

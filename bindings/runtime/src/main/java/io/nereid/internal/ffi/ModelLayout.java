@@ -198,6 +198,9 @@ public final class ModelLayout {
   /** {@code NRD_RUNTIME_STAGE_HISTOGRAMS}. */
   public static final int RUNTIME_STAGE_HISTOGRAMS = 1;
 
+  /** {@code NRD_RUNTIME_POISON_FREED}. */
+  public static final int RUNTIME_POISON_FREED = 2;
+
   public static final long RUNTIME_FLAGS = offset(RUNTIME_OPTIONS, "flags");
   public static final long RUNTIME_POOL_BYTE_LIMIT = offset(RUNTIME_OPTIONS, "pool_byte_limit");
   public static final long RUNTIME_CACHE_BYTE_LIMIT = offset(RUNTIME_OPTIONS, "cache_byte_limit");

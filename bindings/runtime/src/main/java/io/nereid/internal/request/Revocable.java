@@ -5,4 +5,9 @@ public interface Revocable {
 
   /** Closes it; does nothing when it is closed. */
   void revoke();
+
+  /** Where its request was made; null: that is not recorded, or told by another. */
+  default Origin origin() {
+    return null;
+  }
 }

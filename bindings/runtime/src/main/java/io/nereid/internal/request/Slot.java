@@ -75,6 +75,15 @@ public final class Slot {
   private long deadlineNs;
   private int requiredInputsGiven;
 
+  /** Where the request was made; null: that is not recorded. */
+  private volatile Origin origin;
+
+  /** What segments of it were given to whom; null: not in the checked mode. */
+  private final Loans loans = Diagnostics.CHECKED ? new Loans() : null;
+
+  /** What a backend threw while it executed the request. Written before completion. */
+  private Throwable failure;
+
   Slot(int id, long record, SlotPool pool) {
     this.id = id;
     this.record = record;
@@ -187,12 +196,23 @@ public final class Slot {
         after += HOLD;
       }
     } while (!STATE.compareAndSet(this, now, after));
-    if (drop) {
-      dropAndExit(bit);
-    } else {
-      recycleIfUnneeded(after);
+    try {
+      if (Diagnostics.CHECKED) {
+        loans.takeBack(generation, bit);
+      }
+    } finally {
+      if (drop) {
+        dropAndExit(bit);
+      } else {
+        recycleIfUnneeded(after);
+      }
     }
     return true;
+  }
+
+  /** {@code memory} for the holder of a handle: in the checked mode, until that is closed. */
+  public MemorySegment lend(long generation, int bit, MemorySegment memory) {
+    return Diagnostics.CHECKED ? loans.lend(this, generation, bit, memory) : memory;
   }
 
   /** Takes all handles away, because the runtime closes. */
@@ -220,6 +240,23 @@ public final class Slot {
     return (now & (REQUEST | SUBMITTED)) == REQUEST || (now & IN_FLIGHT) != 0;
   }
 
+  /** Adds what of it is in use and remembers where it was made. */
+  void addOpened(List<Opened> opened) {
+    long now = state;
+    Origin origin = this.origin;
+    if ((now & NEEDED_MASK) == 0 || origin == null) {
+      return;
+    }
+    if ((now & (REQUEST | RESPONSE)) == 0) {
+      opened.add(new Opened(0, origin));
+    }
+    for (int bit : new int[] {REQUEST, RESPONSE}) {
+      if ((now & bit) != 0) {
+        opened.add(new Opened(bit, origin));
+      }
+    }
+  }
+
   private void dropAndExit(int bit) {
     if (bit == REQUEST) {
       RequestCalls.dropInputs(record);
@@ -244,6 +281,7 @@ public final class Slot {
     }
     requestId = null;
     parameters = null;
+    failure = null;
     deadlineNs = 0;
     requiredInputsGiven = 0;
     if (borrowed != null) {
@@ -377,6 +415,24 @@ public final class Slot {
     parameters = values;
   }
 
+  /** Where the request was made; null: that is not recorded. */
+  public Origin origin() {
+    return origin;
+  }
+
+  public void origin(Origin value) {
+    origin = value;
+  }
+
+  /** What a backend threw while it executed the request, or null. */
+  public Throwable failure() {
+    return failure;
+  }
+
+  public void failure(Throwable value) {
+    failure = value;
+  }
+
   /** Absolute deadline; 0: none. */
   public long deadlineNs() {
     return deadlineNs;
@@ -418,6 +474,6 @@ public final class Slot {
 
   /** The user's memory that is input {@code input}, or null. */
   public MemorySegment borrowed(int input) {
-    return borrowed == null ? null : borrowed[input];
+    return borrowed == null || input >= borrowed.length ? null : borrowed[input];
   }
 }

@@ -186,6 +186,20 @@ public final class SlotPool {
     }
   }
 
+  /** What is in use and remembers where it was made. */
+  public List<Opened> opened() {
+    List<Opened> opened = new ArrayList<>();
+    snapshot().forEach(slot -> slot.addOpened(opened));
+    synchronized (all) {
+      for (Revocable response : responses) {
+        if (response.origin() != null) {
+          opened.add(new Opened(Slot.RESPONSE, response.origin()));
+        }
+      }
+    }
+    return opened;
+  }
+
   /** From now on records go back to the core as soon as nobody needs them. Retires, too. */
   public void seal() {
     retire(System.nanoTime());
