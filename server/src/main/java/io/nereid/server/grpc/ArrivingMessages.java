@@ -74,7 +74,7 @@ final class ArrivingMessages extends Http2FrameListenerDecorator {
     unfinished.put(id, message);
     long before = message.heldBytes();
     message.take(data);
-    if (!budget.take(message.heldBytes() - before, message.length())) {
+    if (!budget.fits(message.length()) || !budget.take(message.heldBytes() - before)) {
       message.keep(before);
       throw refused(
           context,

@@ -56,9 +56,10 @@ final class IncomingRequest implements AutoCloseable {
     }
     ContentPlacement placement = new ContentPlacement(state.nereid(), message);
     OutputForms forms = new OutputForms(state.sharedMemory());
+    WireReader in = new WireReader(stream, MessageBudget.HEAP);
     InferRequest request = null;
     try {
-      message.read(new WireReader(stream), placement);
+      message.read(in, placement);
       request = placement.take();
       Model model = placement.model();
       if (request == null) {
@@ -74,6 +75,9 @@ final class IncomingRequest implements AutoCloseable {
       }
       forms.close();
       return new IncomingRequest(message, startNs, known(t));
+    } finally {
+      message.dropContents();
+      in.giveBackHeap();
     }
   }
 
