@@ -70,8 +70,11 @@ final class ArrivingMessages extends Http2FrameListenerDecorator {
       forget(id); // the call was answered: gRPC holds no more of it
       return;
     }
-    UnfinishedMessage message = known == null ? new UnfinishedMessage() : known;
-    unfinished.put(id, message);
+    UnfinishedMessage message = known;
+    if (message == null) {
+      message = new UnfinishedMessage();
+      unfinished.put(id, message);
+    }
     long before = message.heldBytes();
     message.take(data);
     if (!budget.fits(message.length()) || !budget.take(message.heldBytes() - before)) {

@@ -56,9 +56,10 @@ final class IncomingRequest implements AutoCloseable {
     }
     ContentPlacement placement = new ContentPlacement(state.nereid(), message);
     OutputForms forms = new OutputForms(state.sharedMemory());
-    WireReader in = new WireReader(stream, MessageBudget.HEAP);
+    WireReader in = null;
     InferRequest request = null;
     try {
+      in = new WireReader(stream, MessageBudget.HEAP);
       message.read(in, placement);
       request = placement.take();
       Model model = placement.model();
@@ -77,7 +78,9 @@ final class IncomingRequest implements AutoCloseable {
       return new IncomingRequest(message, startNs, known(t));
     } finally {
       message.dropContents();
-      in.giveBackHeap();
+      if (in != null) {
+        in.giveBackHeap();
+      }
     }
   }
 

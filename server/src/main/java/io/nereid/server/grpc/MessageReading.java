@@ -96,19 +96,20 @@ final class MessageReading implements ServerInterceptor {
         bytes = new ByteArrayInputStream(bytes.readNBytes((int) Math.min(most + 1, LONGEST)));
       }
       int length = bytes.available();
-      if (length > most) {
-        throw new NereidException(
-            StatusCode.RESOURCE_EXHAUSTED,
-            "expected a message of at most " + most + " bytes, got more");
-      }
       if (length > MOST_BYTES) {
-        if (!MessageBudget.HEAP.take(length)) {
-          throw new NereidException(
-              StatusCode.RESOURCE_EXHAUSTED, MessageBudget.HEAP.refusal(length));
+        if (!isLoad) {
+          throw exhausted("expected a message of at most " + most + " bytes, got more");
+        }
+        if (length > most || !MessageBudget.HEAP.take(length)) {
+          throw exhausted(MessageBudget.HEAP.refusal(length));
         }
         takenBytes += length;
       }
       return (Q) bytes;
+    }
+
+    private static NereidException exhausted(String message) {
+      return new NereidException(StatusCode.RESOURCE_EXHAUSTED, message);
     }
 
     private void giveBack() {

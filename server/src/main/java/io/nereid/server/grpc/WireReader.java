@@ -60,8 +60,8 @@ final class WireReader {
   private int partCount;
 
   private final MessageBudget heap; // null: there is no limit
-  private long heapBytes; // of arrays that were made
-  private long takenBytes; // of the budget
+  private int freeBytes = TRUSTED_BYTES; // of arrays that need no budget
+  private long takenBytes; // of the budget, for all other arrays
 
   /** For a message that is a stream of the transport's; its arrays are taken from a budget. */
   WireReader(InputStream stream, MessageBudget heap) {
@@ -200,8 +200,8 @@ final class WireReader {
 
   /** Small messages need no budget. */
   private void takeHeap(int length) {
-    heapBytes += length;
-    if (heap == null || heapBytes <= TRUSTED_BYTES) {
+    if (length <= freeBytes || heap == null) {
+      freeBytes -= length;
       return;
     }
     if (!heap.fits(length) || !heap.take(length)) {
