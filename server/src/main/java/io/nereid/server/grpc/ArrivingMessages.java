@@ -70,11 +70,14 @@ final class ArrivingMessages extends Http2FrameListenerDecorator {
       forget(id); // the call was answered: gRPC holds no more of it
       return;
     }
-    UnfinishedMessage message = known == null ? new UnfinishedMessage() : known;
-    unfinished.put(id, message);
+    UnfinishedMessage message = known;
+    if (message == null) {
+      message = new UnfinishedMessage();
+      unfinished.put(id, message);
+    }
     long before = message.heldBytes();
     message.take(data);
-    if (!budget.take(message.heldBytes() - before, message.length())) {
+    if (!budget.fits(message.length()) || !budget.take(message.heldBytes() - before)) {
       message.keep(before);
       throw refused(
           context,

@@ -141,10 +141,7 @@ public final class GrpcServer implements AutoCloseable {
   private static NettyServerBuilder builder(GrpcOptions options, EventLoops loops) {
     GrpcLimits limits = options.limits();
     GrpcKeepAlive keepAlive = options.keepAlive();
-    MessageBudget budget =
-        limits.unfinishedBytes() == 0
-            ? MessageBudget.ofThisProcess()
-            : new MessageBudget(limits.unfinishedBytes());
+    MessageBudget budget = MessageBudget.ofUnfinished(limits.unfinishedBytes());
     NettyServerBuilder builder =
         NettyServerBuilder.forAddress(
                 new InetSocketAddress(options.address(), options.port()), credentials(options))

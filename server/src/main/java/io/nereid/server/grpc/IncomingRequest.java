@@ -56,9 +56,11 @@ final class IncomingRequest implements AutoCloseable {
     }
     ContentPlacement placement = new ContentPlacement(state.nereid(), message);
     OutputForms forms = new OutputForms(state.sharedMemory());
+    WireReader in = null;
     InferRequest request = null;
     try {
-      message.read(new WireReader(stream), placement);
+      in = new WireReader(stream, MessageBudget.HEAP);
+      message.read(in, placement);
       request = placement.take();
       Model model = placement.model();
       if (request == null) {
@@ -74,6 +76,11 @@ final class IncomingRequest implements AutoCloseable {
       }
       forms.close();
       return new IncomingRequest(message, startNs, known(t));
+    } finally {
+      message.dropContents();
+      if (in != null) {
+        in.giveBackHeap();
+      }
     }
   }
 

@@ -110,6 +110,12 @@ final class InferMessage {
     return null;
   }
 
+  /** Nobody asks for its inputs and contents any more, which may be large. */
+  void dropContents() {
+    inputs.clear();
+    rawContents.clear();
+  }
+
   // ---- What it says ----------------------------------------------------------------------------
 
   String modelName() {

@@ -2,6 +2,7 @@ package io.nereid.server.grpc;
 
 import com.google.protobuf.InvalidProtocolBufferException;
 import io.grpc.ForwardingServerCallListener.SimpleForwardingServerCallListener;
+import io.grpc.KnownLength;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.ServerCall;
@@ -11,7 +12,10 @@ import io.grpc.ServerInterceptors;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import io.nereid.NereidException;
 import io.nereid.StatusCode;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
 import java.io.InputStream;
 
 /**
@@ -20,6 +24,15 @@ import java.io.InputStream;
  * stack trace for each such message.
  */
 final class MessageReading implements ServerInterceptor {
+
+  /** The method whose messages may be large: they can have the files of a model. */
+  private static final String MODEL_LOAD = InferenceService.NAME + "/RepositoryModelLoad";
+
+  /** The largest message of any other method, some of which need no token; gRPC's usual limit. */
+  private static final int MOST_BYTES = 4 << 20;
+
+  /** The longest array. */
+  private static final int LONGEST = Integer.MAX_VALUE - 8;
 
   private MessageReading() {}
 
@@ -53,6 +66,7 @@ final class MessageReading implements ServerInterceptor {
   private static final class Reader<Q> extends SimpleForwardingServerCallListener<Q> {
     private final ServerCall<Q, ?> call;
     private boolean refused;
+    private long takenBytes; // of the budget
 
     Reader(ServerCall<Q, ?> call, ServerCall.Listener<Q> next) {
       super(next);
@@ -65,11 +79,54 @@ final class MessageReading implements ServerInterceptor {
         return;
       }
       try {
-        super.onMessage(message);
-      } catch (RuntimeException | Error e) {
+        super.onMessage(limited(message));
+      } catch (IOException | RuntimeException | Error e) {
         refused = true;
         call.close(status(e), new Metadata());
       }
+    }
+
+    /** The stream of its bytes, of which there are not more than there may be. */
+    @SuppressWarnings("unchecked") // all messages are streams of bytes here
+    private Q limited(Q message) throws IOException {
+      boolean isLoad = MODEL_LOAD.equals(call.getMethodDescriptor().getFullMethodName());
+      long most = isLoad ? MessageBudget.HEAP.most() : MOST_BYTES;
+      InputStream bytes = (InputStream) message;
+      if (!(bytes instanceof KnownLength)) { // it is decompressed as it is read
+        bytes = new ByteArrayInputStream(bytes.readNBytes((int) Math.min(most + 1, LONGEST)));
+      }
+      int length = bytes.available();
+      if (length > MOST_BYTES) {
+        if (!isLoad) {
+          throw exhausted("expected a message of at most " + most + " bytes, got more");
+        }
+        if (length > most || !MessageBudget.HEAP.take(length)) {
+          throw exhausted(MessageBudget.HEAP.refusal(length));
+        }
+        takenBytes += length;
+      }
+      return (Q) bytes;
+    }
+
+    private static NereidException exhausted(String message) {
+      return new NereidException(StatusCode.RESOURCE_EXHAUSTED, message);
+    }
+
+    private void giveBack() {
+      MessageBudget.HEAP.giveBack(takenBytes);
+      takenBytes = 0;
+    }
+
+    @Override
+    public void onComplete() {
+      giveBack();
+      super.onComplete();
+    }
+
+    @Override
+    public void onCancel() {
+      giveBack();
+      super.onCancel();
     }
 
     @Override
@@ -88,6 +145,11 @@ final class MessageReading implements ServerInterceptor {
   }
 
   private static Status status(Throwable failure) {
+    if (failure instanceof IOException broken) {
+      return GrpcStatus.of(
+          StatusCode.INVALID_ARGUMENT,
+          "failed to parse the request: it cannot be decompressed (" + broken.getMessage() + ")");
+    }
     if (failure instanceof StatusRuntimeException known) {
       return known.getCause() instanceof InvalidProtocolBufferException malformed
           ? GrpcStatus.of(

@@ -3,6 +3,7 @@ package io.nereid.server.grpc;
 import io.grpc.HasByteBuffer;
 import io.grpc.KnownLength;
 import io.nereid.NereidException;
+import io.nereid.StatusCode;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
@@ -58,9 +59,14 @@ final class WireReader {
   private int depth;
   private int partCount;
 
-  /** For a message that is a stream of the transport's. */
-  WireReader(InputStream stream) {
+  private final MessageBudget heap; // null: there is no limit
+  private int freeBytes = TRUSTED_BYTES; // of arrays that need no budget
+  private long takenBytes; // of the budget, for all other arrays
+
+  /** For a message that is a stream of the transport's; its arrays are taken from a budget. */
+  WireReader(InputStream stream, MessageBudget heap) {
     this.stream = stream;
+    this.heap = heap;
     lendsBuffers = stream instanceof HasByteBuffer lender && lender.byteBufferSupported();
     lengthKnown = stream instanceof KnownLength;
     try {
@@ -73,6 +79,7 @@ final class WireReader {
   /** For bytes that were read before, {@code depth} messages deep. */
   WireReader(byte[] bytes, int depth) {
     stream = null;
+    heap = null; // they are counted
     lendsBuffers = false;
     lengthKnown = true;
     chunk = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
@@ -175,6 +182,7 @@ final class WireReader {
 
   /** The next bytes; what is allocated is bounded by what is there. */
   byte[] readBytes(int length) {
+    takeHeap(length);
     byte[] bytes = new byte[lengthKnown ? length : Math.min(length, TRUSTED_BYTES)];
     int done = 0;
     while (done < length) {
@@ -188,6 +196,26 @@ final class WireReader {
       done += count;
     }
     return bytes;
+  }
+
+  /** Small messages need no budget. */
+  private void takeHeap(int length) {
+    if (length <= freeBytes || heap == null) {
+      freeBytes -= length;
+      return;
+    }
+    if (!heap.fits(length) || !heap.take(length)) {
+      throw new NereidException(StatusCode.RESOURCE_EXHAUSTED, heap.refusal(length));
+    }
+    takenBytes += length;
+  }
+
+  /** Gives back what its arrays took: they are not needed any more. */
+  void giveBackHeap() {
+    if (takenBytes > 0) {
+      heap.giveBack(takenBytes);
+      takenBytes = 0;
+    }
   }
 
   /** Copies the next bytes to {@code target}, from {@code offset} on. */

@@ -27,6 +27,10 @@ class MalformedMessagesTest {
   /** A field whose end is missing. */
   private static final byte[] MALFORMED = {10, 100, 1};
 
+  private static final String[] ENCODED_FIELDS = {
+    "content-type", "application/grpc", "te", "trailers", "grpc-encoding", "gzip"
+  };
+
   private static final List<String> OTHER_METHODS =
       List.of(
           "grpc.health.v1.Health/Check",
@@ -118,16 +122,13 @@ class MalformedMessagesTest {
 
   @Test
   void whatDoesNotDecompressIsTheClientsFault() throws Exception {
-    String[] fields = {
-      "content-type", "application/grpc", "te", "trailers", "grpc-encoding", "gzip"
-    };
     try (GrpcFixture server = server(GrpcOptions.builder());
         FrameClient client = new FrameClient(server.server().port()).begin()) {
       int stream = 1;
       for (String method : List.of("ServerMetadata", "ModelInfer", "RepositoryModelLoad")) {
         String path = InferenceService.NAME + "/" + method;
         for (byte[] wrong : new byte[][] {{}, {1, 2, 3}, {0x1f, (byte) 0x8b, 8, 0, 0}}) {
-          String status = status(client, stream, path, compressed(wrong), fields);
+          String status = status(client, stream, path, compressed(wrong), ENCODED_FIELDS);
           assertTrue(status.startsWith("3 "), method + ": " + status);
           stream += 2;
         }
@@ -138,16 +139,13 @@ class MalformedMessagesTest {
               stream,
               InferenceService.NAME + "/ServerMetadata",
               compressed(emptyMembers(100_000)),
-              fields);
+              ENCODED_FIELDS);
       assertEquals("0 null", status);
     }
   }
 
   @Test
   void aBombIsRefused() throws Exception {
-    String[] fields = {
-      "content-type", "application/grpc", "te", "trailers", "grpc-encoding", "gzip"
-    };
     ByteArrayOutputStream bomb = new ByteArrayOutputStream();
     try (GZIPOutputStream gzip = new GZIPOutputStream(bomb)) {
       gzip.write(new byte[] {10, (byte) 0x80, (byte) 0x80, (byte) 0x80, 32}); // a string of 64 MiB
@@ -164,9 +162,33 @@ class MalformedMessagesTest {
                 stream,
                 InferenceService.NAME + "/" + method,
                 compressed(bomb.toByteArray()),
-                fields);
+                ENCODED_FIELDS);
         assertTrue(status.startsWith("8 "), method + ": " + status);
         stream += 2;
+      }
+    }
+  }
+
+  /** Whatever the limit is for tensors and models: these need no token. */
+  @Test
+  void messagesWithoutTensorsAreSmall() throws Exception {
+    byte[] large = new byte[5 << 20];
+    System.arraycopy(new byte[] {10, (byte) 0xFB, (byte) 0xFF, (byte) 0xBF, 2}, 0, large, 0, 5);
+    ByteArrayOutputStream packed = new ByteArrayOutputStream();
+    try (GZIPOutputStream gzip = new GZIPOutputStream(packed)) {
+      gzip.write(large);
+    }
+    try (GrpcFixture server = server(GrpcOptions.builder());
+        FrameClient client = new FrameClient(server.server().port()).begin()) {
+      int stream = 1;
+      for (String method :
+          List.of("grpc.health.v1.Health/Check", InferenceService.NAME + "/ServerLive")) {
+        String status =
+            status(client, stream, method, compressed(packed.toByteArray()), ENCODED_FIELDS);
+        assertTrue(status.startsWith("8 expected a message of at most 4194304"), status);
+        status = status(client, stream + 2, method, GrpcFrames.message(large), GrpcFrames.FIELDS);
+        assertTrue(status.startsWith("8 expected a message of at most 4194304"), status);
+        stream += 4;
       }
     }
   }

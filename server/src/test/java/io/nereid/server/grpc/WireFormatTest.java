@@ -3,6 +3,7 @@ package io.nereid.server.grpc;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
@@ -88,7 +89,7 @@ class WireFormatTest {
     InferMessage message = new InferMessage();
     ContentPlacement placement = new ContentPlacement(nereid, message);
     try {
-      message.read(new WireReader(Fragments.of(bytes, random)), placement);
+      message.read(new WireReader(Fragments.of(bytes, random), null), placement);
       // What was set aside is read later, as it must be to be rejected.
       message.inputs().forEach(input -> input.readAside(new TypedContents(DataType.FP16, null)));
       assertTrue(expected != null, () -> "was accepted: " + HexFormat.of().formatHex(bytes));
@@ -310,5 +311,26 @@ class WireFormatTest {
       Arrays.fill(bytes, depth, 2 * depth, (byte) (15 << 3 | WireReader.END_GROUP));
       compare(bytes, new Random(depth));
     }
+  }
+
+  @Test
+  void whatIsSetAsideHasABudget() {
+    byte[] bytes =
+        ModelInferRequest.newBuilder()
+            .addRawInputContents(ByteString.copyFrom(new byte[300_000]))
+            .addRawInputContents(ByteString.copyFrom(new byte[300_000]))
+            .build()
+            .toByteArray();
+    MessageBudget budget = MessageBudget.ofUnfinished(500_000);
+    InferMessage message = new InferMessage();
+    WireReader reader = new WireReader(Fragments.of(bytes, new Random(SEED)), budget);
+    NereidException refused =
+        assertThrows(
+            NereidException.class,
+            () -> message.read(reader, new ContentPlacement(nereid, message)));
+    assertEquals(StatusCode.RESOURCE_EXHAUSTED, refused.code());
+    assertEquals(300_000, budget.taken());
+    reader.giveBackHeap();
+    assertEquals(0, budget.taken());
   }
 }
