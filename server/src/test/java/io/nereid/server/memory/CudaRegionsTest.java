@@ -53,8 +53,8 @@ class CudaRegionsTest {
     CudaRegions cuda = new CudaRegions(new SharedMemoryRegions(false), device -> {});
     assertFalse(cuda.isEnabled());
     String message =
-        "CUDA shared memory is not supported: shared memory of clients is not enabled,"
-            + " --allow-client-shm enables it";
+        "CUDA shared memory is not supported: Client shared memory is disabled. Start the server"
+            + " with '--allow-client-shm=true' to enable it.";
     expect(StatusCode.UNIMPLEMENTED, message, () -> cuda.register("r", new byte[64], 0, 8));
     expect(StatusCode.UNIMPLEMENTED, message, () -> cuda.unregister("r"));
     expect(StatusCode.UNIMPLEMENTED, message, cuda::unregisterAll);

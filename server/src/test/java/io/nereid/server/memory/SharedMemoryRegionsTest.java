@@ -211,7 +211,8 @@ class SharedMemoryRegionsTest {
   @Test
   void isOffUnlessTurnedOn() {
     try (SharedMemoryRegions regions = new SharedMemoryRegions(false)) {
-      String message = "--allow-client-shm enables it";
+      String message =
+          "Client shared memory is disabled. Start the server with '--allow-client-shm";
       expect(StatusCode.UNIMPLEMENTED, message, () -> regions.register("r", "/x", 0, 1));
       expect(StatusCode.UNIMPLEMENTED, message, () -> regions.slice("r", 0, 1));
       expect(StatusCode.UNIMPLEMENTED, message, () -> regions.unregister("r"));
