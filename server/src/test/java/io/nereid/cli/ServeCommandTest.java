@@ -318,6 +318,7 @@ class ServeCommandTest {
     "--metrics-interval-ms, -1, expected --metrics-interval-ms of 0 or more",
     "--log-verbose, -1, expected --log-verbose of 0 or more",
     "--log-format, xml, 'expected --log-format text, json, default or ISO8601'",
+    "--id, '', 'expected a name for --id, got none'",
     "--model-config-name, a/b, expected --model-config-name to be a file's name without blanks",
     "--model-config-name, '', expected --model-config-name to be a file's name without blanks",
     "--model-load-retry-count, -1, expected --model-load-retry-count of 0 or more",
