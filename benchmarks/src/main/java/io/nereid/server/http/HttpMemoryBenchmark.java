@@ -1,10 +1,10 @@
 package io.nereid.server.http;
 
-import io.helidon.common.concurrency.limits.FixedLimit;
 import io.nereid.Nereid;
 import io.nereid.benchmarks.BenchmarkModels;
 import io.nereid.benchmarks.BenchmarkRequests;
 import io.nereid.server.access.AccessControl;
+import io.nereid.server.shared.HeapBudget;
 import io.nereid.server.shared.ServerState;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -74,7 +74,7 @@ public class HttpMemoryBenchmark {
   @OperationsPerInvocation(REQUESTS)
   public long connection() {
     RepeatedChannel channel = new RepeatedChannel(request, REQUESTS);
-    new HttpConnection(context, channel).handle(FixedLimit.create());
+    new HttpConnection(context, channel).run();
     if (channel.replyBytes() < (long) REQUESTS * elements) {
       throw new IllegalStateException("got " + channel.replyBytes() + " bytes of replies");
     }

@@ -10,6 +10,9 @@ package io.nereid.server.grpc;
  */
 public record GrpcLimits(int messageBytes, int metadataBytes, int callCount, int connectionCount) {
 
+  /** What a connection holds of the heap: measured with thousands of them, rounded up. */
+  public static final int CONNECTION_BYTES = 16 << 10;
+
   /** What applies when nothing is said. Messages are then as large as gRPC can have them. */
   public static final GrpcLimits DEFAULT =
       new GrpcLimits(Integer.MAX_VALUE, 16 << 10, 10_000, 10_000);
@@ -20,6 +23,11 @@ public record GrpcLimits(int messageBytes, int metadataBytes, int callCount, int
     positive(metadataBytes, "metadataBytes");
     positive(callCount, "callCount");
     positive(connectionCount, "connectionCount");
+  }
+
+  /** The same with another number of connections. */
+  public GrpcLimits withConnectionCount(int count) {
+    return new GrpcLimits(messageBytes, metadataBytes, callCount, count);
   }
 
   private static void positive(int value, String name) {

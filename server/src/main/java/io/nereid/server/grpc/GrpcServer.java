@@ -92,7 +92,7 @@ public final class GrpcServer implements AutoCloseable {
     try {
       CallGate gate = new CallGate(state.health(), options);
       NettyServerBuilder builder =
-          builder(options, loops)
+          builder(state, options, loops)
               .addServices(services(state, health, inference, gate))
               .addTransportFilter(connections);
       state.accessLog().ifPresent(log -> builder.addStreamTracerFactory(new CallLog(log)));
@@ -130,7 +130,8 @@ public final class GrpcServer implements AutoCloseable {
         .toList();
   }
 
-  private static NettyServerBuilder builder(GrpcOptions options, EventLoops loops) {
+  private static NettyServerBuilder builder(
+      ServerState state, GrpcOptions options, EventLoops loops) {
     GrpcLimits limits = options.limits();
     GrpcKeepAlive keepAlive = options.keepAlive();
     NettyServerBuilder builder =
@@ -138,7 +139,9 @@ public final class GrpcServer implements AutoCloseable {
                 new InetSocketAddress(options.address(), options.port()), credentials(options))
             .bossEventLoopGroup(loops.acceptor())
             .workerEventLoopGroup(loops.workers())
-            .channelType(loops.channelType())
+            .channelFactory(() ->
+                loops.newServerChannel(
+                    new AcceptHandler(limits, state.heap(), state.health()::listenerEnded)))
             .directExecutor()
             .compressorRegistry(options.compression().registry())
             .maxInboundMessageSize(limits.messageBytes())

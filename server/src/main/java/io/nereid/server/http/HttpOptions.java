@@ -41,6 +41,11 @@ public record HttpOptions(
     exitTimeout = Durations.limited(exitTimeout);
   }
 
+  /** The same with other limits. */
+  public HttpOptions withLimits(HttpLimits others) {
+    return new HttpOptions(address, port, others, exitTimeout, access, tls);
+  }
+
   /** A builder with the defaults: a free port of the loopback address. */
   public static Builder builder() {
     return new Builder();

@@ -14,9 +14,18 @@ import java.util.Objects;
  * @param gpuMetrics whether those of NVIDIA's GPUs are among them, where there are any
  * @param interval how old the processors' utilization may be: over shorter times it says little;
  *     what GPUs tell may be as old
+ * @param connectionCount most connections at once
  */
 public record MetricsOptions(
-    InetAddress address, int port, boolean cpuMetrics, boolean gpuMetrics, Duration interval) {
+    InetAddress address,
+    int port,
+    boolean cpuMetrics,
+    boolean gpuMetrics,
+    Duration interval,
+    int connectionCount) {
+
+  /** Scrapers are few, and ask seldom. */
+  private static final int CONNECTION_COUNT = 64;
 
   /** Checks the values. */
   public MetricsOptions {
@@ -28,6 +37,15 @@ public record MetricsOptions(
       throw new IllegalArgumentException("interval must not be negative, got " + interval);
     }
     interval = Durations.limited(interval);
+    if (connectionCount <= 0) {
+      throw new IllegalArgumentException(
+          "connectionCount must be positive, got " + connectionCount);
+    }
+  }
+
+  /** The same with another number of connections. */
+  public MetricsOptions withConnectionCount(int count) {
+    return new MetricsOptions(address, port, cpuMetrics, gpuMetrics, interval, count);
   }
 
   /** A builder with the defaults: a free port of the loopback address. */
@@ -77,7 +95,7 @@ public record MetricsOptions(
 
     /** The finished value. */
     public MetricsOptions build() {
-      return new MetricsOptions(address, port, cpuMetrics, gpuMetrics, interval);
+      return new MetricsOptions(address, port, cpuMetrics, gpuMetrics, interval, CONNECTION_COUNT);
     }
   }
 }

@@ -1,6 +1,5 @@
 package io.nereid.server.http;
 
-import io.helidon.common.concurrency.limits.FixedLimit;
 import io.nereid.DataType;
 import io.nereid.DynamicBatching;
 import io.nereid.Model;
@@ -15,6 +14,7 @@ import io.nereid.backend.Batch;
 import io.nereid.server.access.AccessControl;
 import io.nereid.server.log.LogSettings;
 import io.nereid.server.log.LogValues;
+import io.nereid.server.shared.HeapBudget;
 import io.nereid.server.shared.ServerState;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -74,7 +74,7 @@ public final class HttpFuzz {
   private void serve(byte[] bytes, boolean inPieces) {
     failure.set(null);
     MemoryChannel channel = new MemoryChannel(bytes, inPieces);
-    new HttpConnection(context, channel).handle(FixedLimit.create());
+    new HttpConnection(context, channel).run();
     LogRecord record = failure.get();
     if (record != null) {
       throw new AssertionError(record.getMessage(), record.getThrown());
