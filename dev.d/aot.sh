@@ -12,8 +12,9 @@ aot_cache=$root/build/nereid.aot
 aot_stamp=$root/build/aot.stamp
 aot_log=$root/build/aot.log
 
-# Of every JVM that runs the product: one with others cannot use the cache.
-java_options=(--enable-native-access=ALL-UNNAMED "-Dnereid.home=$root")
+# Of every JVM that runs the product: one with others cannot use the cache. One whose heap ran out ends,
+# as it may lack threads that died of it.
+java_options=(--enable-native-access=ALL-UNNAMED -XX:+ExitOnOutOfMemoryError "-Dnereid.home=$root")
 
 # The JDK that starts the server, with what its release file says: it may be updated in place.
 aot_jdk() {

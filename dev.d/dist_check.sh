@@ -62,6 +62,10 @@ until grep -q '^Ready ' "$log"; do
   fi
   sleep 0.1
 done
+if ! grep -qz -- '-XX:+ExitOnOutOfMemoryError' "/proc/$server/cmdline"; then
+  echo 'the launcher does not have the JVM end when its heap ran out' >&2
+  exit 1
+fi
 port=$(sed -n 's|^Serving HTTP at http://127.0.0.1:\([0-9]*\)$|\1|p' "$log")
 body='{"inputs":[{"name":"INPUT0","datatype":"INT32","shape":[1,16],"data":[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16]},{"name":"INPUT1","datatype":"INT32","shape":[1,16],"data":[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]}],"outputs":[{"name":"OUTPUT0"}]}'
 exec 8<>"/dev/tcp/127.0.0.1/$port"

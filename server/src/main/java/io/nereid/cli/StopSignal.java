@@ -5,8 +5,9 @@ import java.io.PrintWriter;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * SIGTERM and Ctrl-C while this is open: they stop the server, if there is one by then, and end the
- * process with 0. By itself the JVM would end with 128 plus the signal's number.
+ * SIGTERM, and SIGINT as Ctrl-C sends it, while this is open: they stop the server, if there is one
+ * by then, and end the process with 0. By itself the JVM would end with 128 plus the signal's
+ * number.
  */
 final class StopSignal implements AutoCloseable {
 
@@ -19,6 +20,7 @@ final class StopSignal implements AutoCloseable {
     this.out = out;
     this.err = err;
     Runtime.getRuntime().addShutdownHook(hook);
+    InterruptSignal.accept();
   }
 
   /** From now on there is a server to be stopped. */

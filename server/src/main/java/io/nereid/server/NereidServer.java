@@ -58,7 +58,8 @@ public final class NereidServer implements AutoCloseable {
    * Opens the frontends and loads the models; returns when requests are taken. Until then health
    * can be asked for, and says that the server is not ready. A port that is taken is known at once.
    */
-  public static NereidServer start(ServerOptions options) {
+  public static NereidServer start(ServerOptions wanted) {
+    ServerOptions options = ConnectionFit.of(wanted);
     StartTimes.Clock clock = new StartTimes.Clock();
     Nereid nereid;
     try {

@@ -73,6 +73,25 @@ public record ServerOptions(
     return new Builder();
   }
 
+  /** A builder with these. */
+  public Builder toBuilder() {
+    Builder builder =
+        new Builder()
+            .repository(repository)
+            .runtime(runtime)
+            .http(http)
+            .grpc(grpc)
+            .trace(trace)
+            .exitTimeout(exitTimeout)
+            .exitOnError(exitOnError)
+            .strictReadiness(strictReadiness)
+            .allowClientShm(allowClientShm);
+    metrics.ifPresent(builder::metrics);
+    log.ifPresent(builder::log);
+    accessLog.ifPresent(builder::accessLog);
+    return builder;
+  }
+
   /** Builds a {@link ServerOptions}. */
   public static final class Builder {
     private String name = ServerFacts.DEFAULT_NAME;

@@ -66,6 +66,31 @@ class ServeCommandTest {
   }
 
   @Test
+  void anInterruptStopsWhatAScriptStartedInTheBackground() throws Exception {
+    // Such a shell has no control of jobs, and starts the process with SIGINT ignored.
+    Process shell =
+        ServeProcess.startFromShell(
+            "\"$@\" & echo PID $!; wait $!",
+            List.of(),
+            Main.class.getName(),
+            ServeProcess.arguments());
+    ProcessHandle server = null;
+    try (BufferedReader printed = shell.inputReader()) {
+      server = ProcessHandle.of(Long.parseLong(printed.readLine().substring(4))).orElseThrow();
+      await(printed, new StringBuilder());
+      String pid = Long.toString(server.pid());
+      assertEquals(0, new ProcessBuilder("/bin/kill", "-INT", pid).start().waitFor());
+      assertTrue(shell.waitFor(20, TimeUnit.SECONDS), "it goes on");
+      assertEquals(0, shell.exitValue());
+    } finally {
+      shell.destroyForcibly();
+      if (server != null) {
+        server.destroyForcibly();
+      }
+    }
+  }
+
+  @Test
   void itCanBeStoppedWhileItStarts(@TempDir Path repository) throws Exception {
     // The configuration is a pipe: reading it takes until somebody writes into it.
     Path model = Files.createDirectories(repository.resolve("slow/1")).getParent();
@@ -156,7 +181,7 @@ class ServeCommandTest {
       process.destroyForcibly();
     }
     for (String line : Files.readAllLines(log)) {
-      assertEquals("io.nereid.load", JSON.std.mapFrom(line).get("logger"));
+      assertTrue(JSON.std.mapFrom(line).get("logger").toString().startsWith("io.nereid."), line);
     }
     Map<String, Object> line = JSON.std.mapFrom(Files.readString(access));
     assertEquals("/v2/logging", line.get("path"));

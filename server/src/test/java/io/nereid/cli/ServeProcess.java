@@ -28,14 +28,34 @@ public final class ServeProcess {
   /** With more variables in its environment. */
   public static Process start(
       String mainClass, List<String> arguments, Map<String, String> variables) throws IOException {
-    List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.add("--enable-native-access=ALL-UNNAMED");
-    command.addAll(List.of("-cp", System.getProperty("java.class.path")));
-    command.addAll(List.of("-Dnereid.home=..", mainClass));
-    command.addAll(arguments);
+    return start(command(List.of(), mainClass, arguments), variables);
+  }
+
+  /** From a shell, which runs {@code script} with the command that starts the server as "$@". */
+  public static Process startFromShell(
+      String script, List<String> jvmOptions, String mainClass, List<String> arguments)
+      throws IOException {
+    List<String> command = new ArrayList<>(List.of("/bin/sh", "-c", script, "sh"));
+    command.addAll(command(jvmOptions, mainClass, arguments));
+    return start(command, Map.of());
+  }
+
+  private static Process start(List<String> command, Map<String, String> variables)
+      throws IOException {
     ProcessBuilder process = new ProcessBuilder(command).redirectErrorStream(true);
     process.environment().putAll(variables);
     return process.start();
+  }
+
+  private static List<String> command(
+      List<String> jvmOptions, String mainClass, List<String> arguments) {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.add("--enable-native-access=ALL-UNNAMED");
+    command.addAll(jvmOptions);
+    command.addAll(List.of("-cp", System.getProperty("java.class.path")));
+    command.addAll(List.of("-Dnereid.home=..", mainClass));
+    command.addAll(arguments);
+    return command;
   }
 }

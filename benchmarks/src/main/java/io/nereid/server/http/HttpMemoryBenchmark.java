@@ -1,9 +1,9 @@
 package io.nereid.server.http;
 
-import io.helidon.common.concurrency.limits.FixedLimit;
 import io.nereid.Nereid;
 import io.nereid.benchmarks.BenchmarkModels;
 import io.nereid.benchmarks.BenchmarkRequests;
+import io.nereid.server.shared.HeapBudget;
 import io.nereid.server.shared.ServerState;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -58,7 +58,8 @@ public class HttpMemoryBenchmark {
             state,
             HttpOptions.builder().build(),
             new ConnectionWatch(),
-            HeapBudget.ofThisProcess());
+            HeapBudget.ofThisProcess(),
+            null);
     request = BenchmarkRequests.http(form.equals("json"), elements);
     requestWithId = BenchmarkRequests.httpWithId(form.equals("json"), elements);
   }
@@ -85,7 +86,7 @@ public class HttpMemoryBenchmark {
 
   private long serve(byte[] request) {
     RepeatedChannel channel = new RepeatedChannel(request, REQUESTS);
-    new HttpConnection(context, channel).handle(FixedLimit.create());
+    new HttpConnection(context, channel).run();
     if (channel.replyBytes() < (long) REQUESTS * elements) {
       throw new IllegalStateException("got " + channel.replyBytes() + " bytes of replies");
     }

@@ -1,5 +1,6 @@
 package io.nereid.server.grpc;
 
+import io.grpc.netty.shaded.io.netty.channel.ChannelHandler;
 import io.grpc.netty.shaded.io.netty.channel.EventLoopGroup;
 import io.grpc.netty.shaded.io.netty.channel.IoHandlerFactory;
 import io.grpc.netty.shaded.io.netty.channel.MultiThreadIoEventLoopGroup;
@@ -38,9 +39,11 @@ final class EventLoops implements AutoCloseable {
     return workers;
   }
 
-  /** A socket that will listen. */
-  ServerChannel newServerChannel() {
-    return epoll ? new EpollServerSocketChannel() : new NioServerSocketChannel();
+  /** A socket to listen at, with what looks at each connection first. */
+  ServerChannel newServerChannel(ChannelHandler first) {
+    ServerChannel channel = epoll ? new EpollServerSocketChannel() : new NioServerSocketChannel();
+    channel.pipeline().addFirst(first);
+    return channel;
   }
 
   /** The loop whose thread this is: what is given to it runs after what runs now. */

@@ -22,6 +22,9 @@ public record GrpcLimits(
     int callCount,
     int connectionCount) {
 
+  /** What a connection holds of the heap: measured with thousands of them, rounded up. */
+  public static final int CONNECTION_BYTES = 16 << 10;
+
   /** What applies when nothing is said. Messages are then as large as gRPC can have them. */
   public static final GrpcLimits DEFAULT =
       new GrpcLimits(Integer.MAX_VALUE, 0, Duration.ofSeconds(120), 16 << 10, 10_000, 10_000);
@@ -38,6 +41,12 @@ public record GrpcLimits(
     positive(metadataBytes, "metadataBytes");
     positive(callCount, "callCount");
     positive(connectionCount, "connectionCount");
+  }
+
+  /** The same with another number of connections. */
+  public GrpcLimits withConnectionCount(int count) {
+    return new GrpcLimits(
+        messageBytes, unfinishedBytes, requestTime, metadataBytes, callCount, count);
   }
 
   private static void positive(long value, String name) {

@@ -43,6 +43,11 @@ public record GrpcOptions(
     }
   }
 
+  /** The same with other limits. */
+  public GrpcOptions withLimits(GrpcLimits others) {
+    return new GrpcOptions(address, port, others, keepAlive, compression, access, forwarding, tls);
+  }
+
   /** A builder with the defaults: a free port of the loopback address. */
   public static Builder builder() {
     return new Builder();

@@ -100,7 +100,7 @@ public final class GrpcServer implements AutoCloseable {
     try {
       CallGate gate = new CallGate(state.health(), options);
       NettyServerBuilder builder =
-          builder(options, loops)
+          builder(state, options, loops)
               .addServices(services(state, health, inference, gate))
               .addTransportFilter(connections);
       state.accessLog().ifPresent(log -> builder.addStreamTracerFactory(new CallLog(log)));
@@ -138,7 +138,8 @@ public final class GrpcServer implements AutoCloseable {
         .toList();
   }
 
-  private static NettyServerBuilder builder(GrpcOptions options, EventLoops loops) {
+  private static NettyServerBuilder builder(
+      ServerState state, GrpcOptions options, EventLoops loops) {
     GrpcLimits limits = options.limits();
     GrpcKeepAlive keepAlive = options.keepAlive();
     MessageBudget budget = MessageBudget.ofUnfinished(limits.unfinishedBytes());
@@ -147,7 +148,7 @@ public final class GrpcServer implements AutoCloseable {
                 new InetSocketAddress(options.address(), options.port()), credentials(options))
             .bossEventLoopGroup(loops.acceptor())
             .workerEventLoopGroup(loops.workers())
-            .channelFactory(() -> newServerChannel(loops, limits, budget))
+            .channelFactory(() -> newServerChannel(state, loops, limits, budget))
             .directExecutor()
             .compressorRegistry(options.compression().replyEncodings())
             .decompressorRegistry(GrpcCompression.requestEncodings())
@@ -169,8 +170,10 @@ public final class GrpcServer implements AutoCloseable {
   }
 
   private static ServerChannel newServerChannel(
-      EventLoops loops, GrpcLimits limits, MessageBudget budget) {
-    ServerChannel channel = loops.newServerChannel();
+      ServerState state, EventLoops loops, GrpcLimits limits, MessageBudget budget) {
+    ServerChannel channel =
+        loops.newServerChannel(
+            new AcceptHandler(limits, state.heap(), state.health()::listenerEnded));
     channel
         .pipeline()
         .addLast(

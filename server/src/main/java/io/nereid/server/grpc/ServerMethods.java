@@ -24,7 +24,7 @@ final class ServerMethods {
   }
 
   ServerLiveResponse live(ServerLiveRequest request) {
-    return ServerLiveResponse.newBuilder().setLive(true).build();
+    return ServerLiveResponse.newBuilder().setLive(health.isLive()).build();
   }
 
   ServerReadyResponse ready(ServerReadyRequest request) {

@@ -22,7 +22,7 @@ final class BodyReader implements RequestBody {
   private final HttpLimits limits;
   private final ContinueSender continueSender;
 
-  private HeapBudget.Share heap; // null: there is no limit
+  private HeapShare heap; // null: there is no limit
   private boolean chunked;
   private boolean untilEnd; // of the input
   private boolean awaitsContinue;
@@ -45,7 +45,7 @@ final class BodyReader implements RequestBody {
   }
 
   /** Requests take heap memory from there. */
-  void heap(HeapBudget.Share share) {
+  void heap(HeapShare share) {
     heap = share;
   }
 

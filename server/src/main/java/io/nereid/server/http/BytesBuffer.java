@@ -30,8 +30,8 @@ final class BytesBuffer {
   void add(byte[] element, int length) {
     int end = Math.addExact(size, Integer.BYTES + length);
     if (end > bytes.length) {
-      int room = Math.max(end, Math.min(2 * bytes.length, 1 << 30));
-      heap.accept(room - bytes.length);
+      int room = HeapArrays.grown(bytes.length, end);
+      heap.accept(HeapArrays.cost(room) - HeapArrays.cost(bytes.length));
       bytes = Arrays.copyOf(bytes, room);
       segment = MemorySegment.ofArray(bytes);
     }

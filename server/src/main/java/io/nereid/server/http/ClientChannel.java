@@ -23,6 +23,14 @@ interface ClientChannel extends ReadableByteChannel {
     return "";
   }
 
+  /**
+   * Waits for the client's first byte, holding next to nothing; false: it sends none. Whoever calls
+   * it does so once, before {@link #open}.
+   */
+  default boolean awaitFirst() throws IOException {
+    return true;
+  }
+
   /** Does what has to be done before the first byte, which may take long; called once. */
   void open() throws IOException;
 

@@ -32,7 +32,6 @@ final class ConnectionGuard {
   private static final long CLOCK_START_NS = System.nanoTime();
 
   private final ClientChannel channel;
-  private final ConnectionInput input;
   private final long requestTimeUs;
   private final long idleTimeUs;
 
@@ -42,15 +41,15 @@ final class ConnectionGuard {
    */
   private final AtomicLong state;
 
+  private ConnectionInput input; // null until there is one; written before a request runs
   private volatile InferRequest running;
   private volatile Thread waiter; // for running
   private volatile boolean timedOut;
   private volatile boolean clientGone;
   private volatile Runnable stopAnnouncement = () -> {};
 
-  ConnectionGuard(ClientChannel channel, ConnectionInput input, HttpLimits limits) {
+  ConnectionGuard(ClientChannel channel, HttpLimits limits) {
     this.channel = channel;
-    this.input = input;
     requestTimeUs = limits.requestTime().toNanos() / 1000;
     idleTimeUs = limits.idleTime().toNanos() / 1000;
     state = new AtomicLong(pack(READING, nowUs() + requestTimeUs));
@@ -70,6 +69,11 @@ final class ConnectionGuard {
   }
 
   // ---- By the connection's thread --------------------------------------------------------------
+
+  /** From where requests are read. */
+  void input(ConnectionInput requests) {
+    input = requests;
+  }
 
   /** Agrees with the client on how bytes travel. */
   void opening() {

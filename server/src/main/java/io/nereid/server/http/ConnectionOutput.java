@@ -32,9 +32,7 @@ class ConnectionOutput {
   /** A new reply is to be made. */
   void begin() {
     begun = false;
-    head.requestId(null);
-    head.moreFields("");
-    head.load(null, null);
+    head.begin();
   }
 
   /** The reply tells the client's name for the request; null: there is none. */

@@ -45,10 +45,7 @@ final class Dispatcher {
       context.health().checkLoaded();
     }
     return switch (route.endpoint()) {
-      case SERVER_LIVE -> {
-        json.ascii("{\"live\":true}");
-        yield Status.OK;
-      }
+      case SERVER_LIVE -> serverLive(json);
       case SERVER_READY -> serverReady(json);
       case MODEL_READY -> modelReady(route, json);
       case SERVER_METADATA -> ok(() -> MetadataJson.server(context.state(), json));
@@ -113,9 +110,16 @@ final class Dispatcher {
         : nereid().model(route.model(), route.version());
   }
 
+  private Status serverLive(JsonBuffer json) {
+    boolean live = context.health().isLive();
+    json.ascii(live ? "{\"live\":true}" : "{\"live\":false}");
+    return live ? Status.OK : Status.UNAVAILABLE;
+  }
+
   private Status serverReady(JsonBuffer json) {
     boolean ready = context.health().isReady();
-    json.ascii(ready ? "{\"ready\":true,\"live\":true}" : "{\"ready\":false,\"live\":true}");
+    json.ascii(ready ? "{\"ready\":true,\"live\":" : "{\"ready\":false,\"live\":")
+        .ascii(context.health().isLive() ? "true}" : "false}");
     return ready ? Status.OK : Status.UNAVAILABLE;
   }
 

@@ -30,7 +30,7 @@ final class Exchange {
   private final RequestFacts facts = new RequestFacts();
   private final RequestLog requestLog; // null: there is no access log
   private final AccessGate gate; // null: everything may be asked for
-  private final HeapBudget.Share heap;
+  private final HeapShare heap;
   private final JsonBuffer json;
   private RequestHead head; // of the present request; null: it could not be read
 
@@ -50,11 +50,11 @@ final class Exchange {
     this.heads = heads;
     this.body = body;
     this.output = output;
-    heap = context.heap().share();
+    heap = new HeapShare(context.heap());
     json = new JsonBuffer(heap);
     body.heap(heap);
     infer = new InferHandler(context, body, guard, facts);
-    requestLog = RequestLog.of(context.state().accessLog(), channel.socket());
+    requestLog = RequestLog.of(context.accessLog(), channel.socket());
     generate = new GenerateHandler(context, guard, output, facts);
     dispatcher = new Dispatcher(context, channel.socket());
     gate = AccessGate.of(context.access());
@@ -66,6 +66,7 @@ final class Exchange {
       return requestLog == null ? answerOne() : logged(this::answerOne);
     } finally {
       json.clear();
+      infer.release();
       heap.giveBack();
       if (trace != null) {
         trace.end();
@@ -205,6 +206,9 @@ final class Exchange {
   /** Answers a request that is well formed; whether the connection ends with it. */
   private boolean exchange(RequestHead head, RequestBody content, boolean wantsClose)
       throws IOException {
+    if (context.page() != null) {
+      return page(context.page(), head, wantsClose);
+    }
     Endpoint endpoint = head.route().endpoint();
     if (!endpoint.isInference() || !head.method().equals("POST")) {
       return send(dispatcher.dispatch(head, content, json), head, wantsClose);
@@ -233,6 +237,20 @@ final class Exchange {
     boolean close = wantsClose || isEnding();
     output.send(status, json, List.of(), close, head.isHeadMethod());
     return close;
+  }
+
+  private boolean page(Page page, RequestHead head, boolean wantsClose) throws IOException {
+    if (!Router.path(heads.target()).equals(page.path())) {
+      throw new HttpFailure(Status.NOT_FOUND, "Not Found: this port serves " + page.path());
+    }
+    if (!head.method().equals("GET") && !head.isHeadMethod()) {
+      throw HttpFailure.withField(
+          Status.METHOD_NOT_ALLOWED, "Method Not Allowed", "Allow", "GET, HEAD");
+    }
+    byte[] text = page.bytes();
+    json.write(text, 0, text.length);
+    output.head().contentType(page.contentType());
+    return send(Status.OK, head, wantsClose);
   }
 
   private boolean infer(RequestHead head, RequestBody content, boolean wantsClose)

@@ -74,8 +74,8 @@ final class GenerateParser {
     DataType type = input.dataType();
     InputDescription.checkJsonType(input.name(), type);
     byte[] elements = elements(parser);
-    JsonReader again = new JsonReader(context.limits().jsonDepth());
-    long count = count(input.name(), again.reset(elements, 0, elements.length));
+    JsonReader again = parser.over(elements);
+    long count = count(input.name(), again);
     long[] shape = shape(input, count);
     long mostBytes = context.limits().bodyBytes();
     again.reset(elements, 0, elements.length).next();

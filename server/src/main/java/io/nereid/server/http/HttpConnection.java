@@ -1,16 +1,18 @@
 package io.nereid.server.http;
 
-import io.helidon.common.concurrency.limits.Limit;
-import io.helidon.webserver.spi.ServerConnection;
+import io.nereid.server.shared.ConnectionRefusals;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 
-/** One client's connection: reads requests and answers them, one after the other. */
-final class HttpConnection implements ServerConnection {
+/**
+ * One client's connection: reads requests and answers them, one after the other, on a virtual
+ * thread of its own. It has no buffers before the client's first byte, and counts in the heap's
+ * budget with what it has. Whatever goes wrong in it ends it alone, with its descriptor closed.
+ */
+final class HttpConnection implements Runnable {
 
   private static final Logger LOGGER = System.getLogger(HttpConnection.class.getName());
 
@@ -22,63 +24,108 @@ final class HttpConnection implements ServerConnection {
 
   private final HttpContext context;
   private final ClientChannel channel;
-  private final ConnectionInput input;
-  private final ConnectionOutput output;
   private final ConnectionGuard guard;
-  private final Exchange exchange;
-  private final boolean refused; // there are too many
+  private final int place; // among the connections that there were when it came
+  private long heldBytes; // of the heap's budget, as a connection
+  private long lentBytes; // of the heap's budget, to say that there is not enough of it
 
+  /** Counts from now on, until it ran or was ended. */
   HttpConnection(HttpContext context, ClientChannel channel) {
     this.context = context;
     this.channel = channel;
-    HttpLimits limits = context.limits();
-    input = new ConnectionInput(channel, Math.max(INPUT_BYTES, limits.headBytes()));
-    guard = new ConnectionGuard(channel, input, limits);
-    output = new ConnectionOutput(channel, guard);
-    RequestHeadParser heads = new RequestHeadParser(input, limits.headBytes(), context.kept());
-    BodyReader body = new BodyReader(input, limits, () -> output.write(ByteBuffer.wrap(CONTINUE)));
-    exchange = new Exchange(context, channel, guard, heads, body, output);
-    refused = context.watch().add(guard) > limits.connectionCount();
+    guard = new ConnectionGuard(channel, context.limits());
+    place = context.watch().add(guard);
+  }
+
+  /**
+   * Whether there is the little that it takes to wait for the first byte, or to be told why not.
+   */
+  boolean admit() {
+    int most = context.limits().connectionCount();
+    return place <= most + ConnectionRefusals.of(most) && takeHeap(HeapCosts.WAITING_BYTES);
+  }
+
+  private boolean takeHeap(long bytes) {
+    if (!context.heap().takeForConnection(bytes)) {
+      return false;
+    }
+    heldBytes += bytes;
+    return true;
   }
 
   @Override
-  public void handle(Limit limit) {
+  public void run() {
     try {
-      if (refused) {
-        guard.lingering(); // it gets little time
-        channel.open();
-        refuse();
+      if (channel.isEncrypted()) {
+        guard.opening(); // the handshake's time begins now
       } else {
-        guard.opening();
+        guard.idle();
+      }
+      boolean tooMany = place > context.limits().connectionCount();
+      if (!tooMany && !channel.awaitFirst()) {
+        return;
+      }
+      long bufferBytes = HeapCosts.ofBuffers(channel, inputBytes());
+      if (!tooMany && takeHeap(bufferBytes)) {
         channel.open();
         serve();
+      } else if (context.heap().take(bufferBytes)) {
+        lentBytes = bufferBytes;
+        guard.lingering(); // it gets little time
+        channel.open();
+        refuse(tooMany);
       }
     } catch (IOException e) {
       LOGGER.log(Level.DEBUG, "connection ended", e);
     } catch (RuntimeException | Error e) {
       LOGGER.log(Level.ERROR, "connection failed", e);
     } finally {
-      context.watch().remove(guard);
-      guard.close();
+      end();
     }
   }
 
+  /** Closes it, and gives back what it held. */
+  void end() {
+    try {
+      guard.close();
+    } finally {
+      context.watch().remove(guard);
+      context.heap().giveBackOfConnection(heldBytes);
+      context.heap().giveBack(lentBytes);
+    }
+  }
+
+  private int inputBytes() {
+    return Math.max(INPUT_BYTES, context.limits().headBytes());
+  }
+
   private void serve() throws IOException {
+    ConnectionInput input = new ConnectionInput(channel, inputBytes());
+    guard.input(input);
     guard.idle();
-    if (channel.applicationProtocol().equals(ConnectionSelector.HTTP_2) || Preface.leads(input)) {
+    if (channel.applicationProtocol().equals(HttpServer.HTTP_2) || Preface.leads(input)) {
       new StreamsConnection(context, channel, guard).serve(input);
       return;
     }
-    while (awaitRequest()) {
+    ConnectionOutput output = new ConnectionOutput(channel, guard);
+    Exchange exchange = exchange(input, output);
+    while (awaitRequest(input)) {
       if (!exchange.serve()) {
-        linger();
+        linger(input, output);
         return;
       }
     }
   }
 
+  private Exchange exchange(ConnectionInput input, ConnectionOutput output) {
+    HttpLimits limits = context.limits();
+    RequestHeadParser heads = new RequestHeadParser(input, limits.headBytes(), context.kept());
+    BodyReader body = new BodyReader(input, limits, () -> output.write(ByteBuffer.wrap(CONTINUE)));
+    return new Exchange(context, channel, guard, heads, body, output);
+  }
+
   /** Whether there is something to read. */
-  private boolean awaitRequest() throws IOException {
+  private boolean awaitRequest(ConnectionInput input) throws IOException {
     if (input.available() == 0) {
       guard.idle();
       if (!input.fill()) {
@@ -89,36 +136,38 @@ final class HttpConnection implements ServerConnection {
     return true;
   }
 
-  private void refuse() throws IOException {
-    int most = context.limits().connectionCount();
-    exchange.refuse(
-        "expected at most "
-            + most
-            + " connections at a time; --http-max-connections sets the limit");
-    linger();
+  private void refuse(boolean tooMany) throws IOException {
+    ConnectionInput input = new ConnectionInput(channel, inputBytes());
+    ConnectionOutput output = new ConnectionOutput(channel, guard);
+    exchange(input, output).refuse(tooMany ? countRefusal() : heapRefusal());
+    linger(input, output);
+  }
+
+  private String countRefusal() {
+    return "expected at most "
+        + context.limits().connectionCount()
+        + " connections at a time"
+        + (context.page() == null ? "; --http-max-connections sets the limit" : "");
+  }
+
+  private String heapRefusal() {
+    return "connections hold "
+        + context.heap().takenByConnections()
+        + " and requests "
+        + context.heap().takenByRequests()
+        + " bytes of heap memory, and there is no more for them. Start the server with a larger"
+        + " heap (-Xmx).";
   }
 
   /**
    * Closing with unread input makes the kernel drop what was written last: lets the client read it
    * first, for a while.
    */
-  private void linger() throws IOException {
+  private void linger(ConnectionInput input, ConnectionOutput output) throws IOException {
     guard.lingering();
     output.end();
     do {
       input.skip(input.available());
     } while (input.fill());
-  }
-
-  @Override
-  public Duration idleTime() {
-    return Duration.ZERO; // the watch ends idle connections
-  }
-
-  @Override
-  public void close(boolean interrupt) {
-    if (interrupt) {
-      guard.abort();
-    }
   }
 }

@@ -53,6 +53,12 @@ public record HttpLimits(
     positive(idleTime.toMillis(), "idleTime");
   }
 
+  /** The same with another number of connections. */
+  public HttpLimits withConnectionCount(int count) {
+    return new HttpLimits(
+        bodyBytes, headBytes, chunkCount, jsonDepth, count, requestTime, idleTime);
+  }
+
   private static void positive(long value, String name) {
     if (value <= 0) {
       throw new IllegalArgumentException(name + " must be positive, got " + value);

@@ -68,6 +68,12 @@ public record HttpOptions(
     return text.length() <= MAX_ORIGIN_LENGTH && ORIGIN.matcher(text).matches();
   }
 
+  /** The same with other limits. */
+  public HttpOptions withLimits(HttpLimits others) {
+    return new HttpOptions(
+        address, port, others, exitTimeout, access, allowedOrigins, forwarding, tls);
+  }
+
   /** A builder with the defaults: a free port of the loopback address. */
   public static Builder builder() {
     return new Builder();

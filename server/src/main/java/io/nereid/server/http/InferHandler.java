@@ -81,6 +81,11 @@ final class InferHandler {
     }
   }
 
+  /** Keeps nothing long of a request that is done with. */
+  void release() {
+    json.release();
+  }
+
   private static InferResponse traced(Model model, InferRequest request, Trace trace) {
     trace.submitted(model, request);
     InferResponse response = request.infer();

@@ -198,8 +198,8 @@ final class InferRequestParser {
     input.checkDescribed();
     input.checkSource();
     if (input.setAside != null) {
-      JsonReader again = new JsonReader(limits.jsonDepth());
-      again.reset(input.setAside, 0, input.setAside.length).next();
+      JsonReader again = parser.over(input.setAside);
+      again.next();
       readData(again, input);
     } else if (input.region.isGiven()) {
       readRegion(input);

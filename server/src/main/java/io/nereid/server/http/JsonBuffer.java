@@ -24,7 +24,7 @@ final class JsonBuffer extends OutputStream {
 
   private static final byte[] HEX = "0123456789abcdef".getBytes(StandardCharsets.US_ASCII);
 
-  private final HeapBudget.Share heap; // null: there is no limit
+  private final HeapShare heap; // null: there is no limit
   private final byte[] first = new byte[FIRST_BYTES];
   private final List<ByteBuffer> full = new ArrayList<>();
   private byte[] piece = first;
@@ -38,12 +38,12 @@ final class JsonBuffer extends OutputStream {
   }
 
   /** One whose pieces behind the first are taken from there, to be given back by the caller. */
-  JsonBuffer(HeapBudget.Share heap) {
+  JsonBuffer(HeapShare heap) {
     this.heap = heap;
   }
 
   /** Of whom pieces are taken. */
-  HeapBudget.Share heap() {
+  HeapShare heap() {
     return heap;
   }
 
@@ -93,15 +93,20 @@ final class JsonBuffer extends OutputStream {
     to.write(piece, start, end - start);
   }
 
+  /** Takes heap memory that is held until the next reply begins; fails when there is none. */
+  void takeHeap(long bytes) {
+    if (heap != null) {
+      heap.take(bytes);
+      takenBytes += bytes;
+    }
+  }
+
   /** Makes sure of room in one piece for a few bytes. */
   private void reserve(int bytes) {
     if (piece.length - end < bytes) {
       full.add(ByteBuffer.wrap(piece, start, end - start));
       fullBytes += end - start;
-      if (heap != null) {
-        heap.take(PIECE_BYTES);
-        takenBytes += PIECE_BYTES;
-      }
+      takeHeap(PIECE_BYTES);
       piece = new byte[PIECE_BYTES];
       start = 0;
       end = 0;

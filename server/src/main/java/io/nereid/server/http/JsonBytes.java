@@ -21,6 +21,7 @@ final class JsonBytes {
   private long offset; // in the whole text, of what is at 0
 
   private RequestBody source; // where more comes from; null: nowhere
+  private RequestBody payer; // whose share of the heap it is that is taken; null: nobody's
   private long sourceLeft;
 
   /** From here on bytes stay when more are read; -1: none has to. */
@@ -40,8 +41,26 @@ final class JsonBytes {
       own = new byte[BUFFER_BYTES];
     }
     source = body;
+    payer = body;
     sourceLeft = length;
     begin(own, 0, 0);
+  }
+
+  /** Takes heap memory where another one does. */
+  void payAs(JsonBytes other) {
+    payer = other.payer;
+  }
+
+  /** Keeps nothing of a request that is done with: what it took of the heap was given back. */
+  void release() {
+    source = null;
+    payer = null;
+    if (own.length > BUFFER_BYTES) {
+      own = new byte[0];
+    }
+    bytes = own;
+    position = 0;
+    limit = 0;
   }
 
   private void begin(byte[] text, int from, int to) {
@@ -95,7 +114,7 @@ final class JsonBytes {
 
   /** A copy of what was kept, which may go then. */
   byte[] takeKept() {
-    takeHeap(2L * (position - kept)); // the elements in it are no longer than that
+    takeHeap(HeapArrays.cost(position - kept));
     byte[] copy = Arrays.copyOfRange(bytes, kept, position);
     kept = -1;
     return copy;
@@ -103,8 +122,8 @@ final class JsonBytes {
 
   /** Something as large as a part of the text is kept until the request is done with. */
   void takeHeap(long bytes) {
-    if (source != null) {
-      source.takeHeap(bytes);
+    if (bytes > 0 && payer != null) {
+      payer.takeHeap(bytes);
     }
   }
 
@@ -157,8 +176,9 @@ final class JsonBytes {
       kept = kept < 0 ? -1 : 0;
     }
     if (limit == own.length) {
-      source.takeHeap(limit);
-      own = Arrays.copyOf(own, Math.multiplyExact(2, limit));
+      int room = HeapArrays.grown(limit, limit + 1);
+      takeHeap(HeapArrays.cost(room) - HeapArrays.cost(limit));
+      own = Arrays.copyOf(own, room);
       bytes = own;
     }
     try {

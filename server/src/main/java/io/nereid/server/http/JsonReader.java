@@ -64,11 +64,23 @@ final class JsonReader {
     return begin();
   }
 
+  /** Another one, for what {@link #copy} gave: it takes heap memory where this one does. */
+  JsonReader over(byte[] copy) {
+    JsonReader again = new JsonReader(mostDepth);
+    again.text.payAs(text);
+    return again.reset(copy, 0, copy.length);
+  }
+
+  /** Keeps nothing long of a request that is done with. */
+  void release() {
+    text.release();
+    strings.release();
+  }
+
   private JsonReader begin() {
     token = null;
     depth = 0;
     afterValue = false;
-    strings.begin();
     return this;
   }
 
@@ -274,6 +286,7 @@ final class JsonReader {
 
   /** The string that was read. */
   String string() {
+    takeHeap(JsonStrings.heapBytes(tokenEnd - text.tokenStart()));
     return ascii && !escaped
         ? strings.text(text.bytes(), text.tokenStart() + 1, tokenEnd)
         : new String(utf8(), 0, utf8Length(), StandardCharsets.UTF_8);
@@ -281,7 +294,9 @@ final class JsonReader {
 
   /** UTF-8 of the string that was read: {@link #utf8Length} bytes from 0. Valid until the next. */
   byte[] utf8() {
-    if (!strings.decode(text.bytes(), text.tokenStart() + 1, tokenEnd)) {
+    int from = text.tokenStart() + 1;
+    takeHeap(strings.moreBytes(tokenEnd - from));
+    if (!strings.decode(text.bytes(), from, tokenEnd)) {
       throw text.malformed("a string has a broken escape, or bytes that are not UTF-8");
     }
     return strings.utf8();

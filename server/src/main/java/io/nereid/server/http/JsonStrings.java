@@ -14,8 +14,8 @@ final class JsonStrings {
   private byte[] utf8 = new byte[FEW_BYTES];
   private int utf8Length;
 
-  /** What a long string needed is not kept for the next text. */
-  void begin() {
+  /** What a long string needed is not kept for the next request. */
+  void release() {
     if (utf8.length > FEW_BYTES) {
       utf8 = new byte[FEW_BYTES];
     }
@@ -40,6 +40,18 @@ final class JsonStrings {
     return remembered[place];
   }
 
+  /** What a string of that many bytes takes of the heap, if it is worth counting. */
+  static long heapBytes(int length) {
+    return length > FEW_BYTES ? HeapArrays.cost(length) : 0;
+  }
+
+  /** What {@link #decode} takes of the heap for so many bytes, beside what it has. */
+  long moreBytes(int length) {
+    return utf8.length < length
+        ? HeapArrays.cost(HeapArrays.grown(utf8.length, length)) - HeapArrays.cost(utf8.length)
+        : 0;
+  }
+
   /** Where {@link #decode} puts its result. */
   byte[] utf8() {
     return utf8;
@@ -52,7 +64,7 @@ final class JsonStrings {
   /** Resolves escapes, and checks that the result is UTF-8; false when it cannot be. */
   boolean decode(byte[] bytes, int from, int to) {
     if (utf8.length < to - from) {
-      utf8 = new byte[Math.max(to - from, 2 * utf8.length)];
+      utf8 = new byte[HeapArrays.grown(utf8.length, to - from)];
     }
     int end = 0; // no escape is shorter than what it stands for
     for (int i = from; i < to; ) {

@@ -8,6 +8,7 @@ import java.nio.channels.SocketChannel;
 final class PlainChannel implements ClientChannel {
 
   private final SocketChannel socket;
+  private final FirstByte first = new FirstByte();
 
   PlainChannel(SocketChannel socket) {
     this.socket = socket;
@@ -24,13 +25,18 @@ final class PlainChannel implements ClientChannel {
   }
 
   @Override
+  public boolean awaitFirst() throws IOException {
+    return first.await(socket);
+  }
+
+  @Override
   public void open() {
     // There is nothing to agree on.
   }
 
   @Override
   public int read(ByteBuffer to) throws IOException {
-    return socket.read(to);
+    return first.isThere() ? first.take(to) : socket.read(to);
   }
 
   @Override

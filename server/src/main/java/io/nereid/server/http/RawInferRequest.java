@@ -4,7 +4,6 @@ import io.nereid.DataType;
 import io.nereid.InferRequest;
 import io.nereid.Model;
 import io.nereid.TensorSpec;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -42,22 +41,26 @@ final class RawInferRequest {
   /** Fills in the request from the body. */
   void read(RequestBody body, InferRequest request) throws IOException {
     if (body.length() == RequestBody.UNKNOWN_LENGTH) {
-      byte[] all = readAll(body);
-      MemorySegment data = allocate(request, all.length);
-      data.copyFrom(MemorySegment.ofArray(all));
+      MemorySegment all = readAll(body);
+      allocate(request, all.byteSize()).copyFrom(all);
     } else if (!body.readFully(allocate(request, body.length()))) {
       throw new ClientGoneException();
     }
   }
 
-  private static byte[] readAll(RequestBody body) throws IOException {
-    ByteArrayOutputStream all = new ByteArrayOutputStream();
-    byte[] piece = new byte[PIECE_BYTES];
-    for (int count; (count = body.read(piece, 0, piece.length)) >= 0; ) {
-      body.takeHeap(2L * count); // for it to grow, and for the copy
-      all.write(piece, 0, count);
+  private static MemorySegment readAll(RequestBody body) throws IOException {
+    body.takeHeap(PIECE_BYTES);
+    byte[] all = new byte[PIECE_BYTES];
+    int size = 0;
+    for (int count; (count = body.read(all, size, all.length - size)) >= 0; ) {
+      size += count;
+      if (size == all.length) {
+        int room = HeapArrays.grown(size, size + 1);
+        body.takeHeap(HeapArrays.cost(room) - HeapArrays.cost(size));
+        all = Arrays.copyOf(all, room);
+      }
     }
-    return all.toByteArray();
+    return MemorySegment.ofArray(all).asSlice(0, size);
   }
 
   /** The memory that the body belongs into. */

@@ -12,7 +12,8 @@ final class ResponseHead {
   /** What follows a 503: when trying again makes sense. */
   private static final String RETRY_AFTER = "Retry-After: 1\r\n";
 
-  private static final byte[] JSON = ascii("Content-Type: application/json\r\n");
+  private static final String CONTENT_TYPE = "Content-Type: ";
+  private static final byte[] JSON = ascii(CONTENT_TYPE + "application/json\r\n");
   private static final byte[] BINARY =
       ascii("Content-Type: application/octet-stream\r\nInference-Header-Content-Length: ");
   private static final byte[] EVENTS = ascii("Content-Type: text/event-stream; charset=utf-8\r\n");
@@ -35,6 +36,7 @@ final class ResponseHead {
   private String moreFields = ""; // each with its line end
   private LoadReport load; // null: nobody asked for it
   private String loadFormat;
+  private byte[] contentType = JSON;
 
   byte[] bytes() {
     return bytes;
@@ -52,6 +54,20 @@ final class ResponseHead {
   /** Bytes that follow it. */
   long contentLength() {
     return contentLength;
+  }
+
+  /** A new reply is to be made, which is JSON unless it is said to be something else. */
+  void begin() {
+    requestId = null;
+    moreFields = "";
+    load = null;
+    loadFormat = null;
+    contentType = JSON;
+  }
+
+  /** What kind of text the reply is. */
+  void contentType(String type) {
+    contentType = ascii(CONTENT_TYPE + type + "\r\n");
   }
 
   /** What the client calls the request that is answered next; null: nothing. */
@@ -87,7 +103,7 @@ final class ResponseHead {
       number(jsonLength);
       put(LINE_END);
     } else if (contentLength > 0) {
-      put(JSON);
+      put(contentType);
     }
     put(LENGTH);
     number(contentLength);

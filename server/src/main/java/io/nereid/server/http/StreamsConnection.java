@@ -150,8 +150,9 @@ final class StreamsConnection implements StreamCodec.Listener {
     StreamChannel stream = new StreamChannel(this, id);
     HttpLimits limits = context.limits();
     ConnectionInput input = new ConnectionInput(stream, 4096);
-    ConnectionGuard streamGuard = new ConnectionGuard(stream, input, limits);
-    if (!context.watch().addStream(streamGuard, limits.connectionCount())) {
+    ConnectionGuard streamGuard = new ConnectionGuard(stream, limits);
+    streamGuard.input(input);
+    if (!addStream(streamGuard)) {
       codec.reset(id, Http2Error.REFUSED_STREAM); // the client may try again
       return;
     }
@@ -166,10 +167,27 @@ final class StreamsConnection implements StreamCodec.Listener {
           .name("nrd-http-stream")
           .start(() -> serve(stream, input, streamGuard, head));
     } catch (Throwable t) { // there is no memory for it: nobody else would end the stream
-      context.watch().removeStream(streamGuard);
+      removeStream(streamGuard);
       remove(stream);
       throw t;
     }
+  }
+
+  /** Whether there is room for one more, of which all connections together have so much. */
+  private boolean addStream(ConnectionGuard stream) {
+    if (!context.heap().takeForConnection(HeapCosts.STREAM_BYTES)) {
+      return false;
+    }
+    if (!context.watch().addStream(stream, context.limits().connectionCount())) {
+      context.heap().giveBackOfConnection(HeapCosts.STREAM_BYTES);
+      return false;
+    }
+    return true;
+  }
+
+  private void removeStream(ConnectionGuard stream) {
+    context.watch().removeStream(stream);
+    context.heap().giveBackOfConnection(HeapCosts.STREAM_BYTES);
   }
 
   @Override
@@ -205,7 +223,7 @@ final class StreamsConnection implements StreamCodec.Listener {
       LOGGER.log(Level.ERROR, "stream failed", e);
     } finally {
       streamGuard.close();
-      context.watch().removeStream(streamGuard);
+      removeStream(streamGuard);
       remove(stream);
     }
   }

@@ -96,6 +96,7 @@ final class TensorJsonWriter {
     for (long at = 0; at < data.byteSize(); ) {
       int length = data.get(INT, at);
       if (length > utf8.length) {
+        json.takeHeap(HeapArrays.cost(length));
         utf8 = new byte[length];
       }
       MemorySegment.copy(data, JAVA_BYTE, at + Integer.BYTES, utf8, 0, length);

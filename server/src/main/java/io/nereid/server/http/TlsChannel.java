@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLEngineResult;
 import javax.net.ssl.SSLEngineResult.HandshakeStatus;
@@ -22,7 +23,8 @@ final class TlsChannel implements ClientChannel {
   private static final int MAX_SILENT_MESSAGES = 64;
 
   private final SocketChannel socket;
-  private final SSLEngine engine;
+  private final Supplier<SSLEngine> engines;
+  private final FirstByte first = new FirstByte();
 
   /** Held while something is read, and guards what belongs to that. Taken before writing. */
   private final ReentrantLock reading = new ReentrantLock();
@@ -30,8 +32,9 @@ final class TlsChannel implements ClientChannel {
   /** Held while something is written, and guards what belongs to that. */
   private final ReentrantLock writing = new ReentrantLock();
 
-  private final ByteBuffer received; // encrypted, from position to limit
-  private final ByteBuffer sent; // encrypted, empty outside of writing
+  private SSLEngine engine; // null, as the buffers, until it is opened
+  private ByteBuffer received = NOTHING; // encrypted, from position to limit
+  private ByteBuffer sent = NOTHING; // encrypted, empty outside of writing
   private ByteBuffer plain = NOTHING; // from position to limit: what the reader had no room for
   private int silentMessages; // since the last write
   private boolean ended; // the client sends nothing more
@@ -39,12 +42,10 @@ final class TlsChannel implements ClientChannel {
   private volatile boolean outputEnded;
   private volatile boolean closing;
 
-  TlsChannel(SocketChannel socket, SSLEngine engine) {
+  /** With what makes an engine once there is something for it. */
+  TlsChannel(SocketChannel socket, Supplier<SSLEngine> engines) {
     this.socket = socket;
-    this.engine = engine;
-    int recordBytes = engine.getSession().getPacketBufferSize();
-    received = ByteBuffer.allocate(recordBytes).limit(0);
-    sent = ByteBuffer.allocate(recordBytes);
+    this.engines = engines;
   }
 
   @Override
@@ -60,9 +61,15 @@ final class TlsChannel implements ClientChannel {
   // ---- Handshake -------------------------------------------------------------------------------
 
   @Override
+  public boolean awaitFirst() throws IOException {
+    return first.await(socket);
+  }
+
+  @Override
   public void open() throws IOException {
     reading.lock();
     try {
+      allocate();
       engine.beginHandshake();
       handshake();
       established = true;
@@ -73,6 +80,18 @@ final class TlsChannel implements ClientChannel {
       reading.unlock();
       finishClosing();
     }
+  }
+
+  private void allocate() {
+    SSLEngine made = engines.get();
+    int recordBytes = made.getSession().getPacketBufferSize();
+    received = ByteBuffer.allocate(recordBytes);
+    if (first.isThere()) {
+      first.take(received);
+    }
+    received.flip();
+    sent = ByteBuffer.allocate(recordBytes);
+    engine = made;
   }
 
   @Override

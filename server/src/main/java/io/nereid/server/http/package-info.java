@@ -1,5 +1,5 @@
 /**
- * The HTTP frontend. Helidon accepts connections and gives each its virtual thread; from there on a
- * short strict HTTP/1.1 path of this package's own serves every route.
+ * The HTTP frontend: each connection has a virtual thread, on which a short strict HTTP/1.1 path of
+ * this package's own serves every route.
  */
 package io.nereid.server.http;

@@ -15,6 +15,7 @@ import java.util.Objects;
  * @param interval how old the processors' utilization may be: over shorter times it says little;
  *     what GPUs tell may be as old
  * @param config in which forms latencies of models are told
+ * @param connectionCount most connections at once
  */
 public record MetricsOptions(
     InetAddress address,
@@ -22,7 +23,11 @@ public record MetricsOptions(
     boolean cpuMetrics,
     boolean gpuMetrics,
     Duration interval,
-    MetricsConfig config) {
+    MetricsConfig config,
+    int connectionCount) {
+
+  /** Scrapers are few, and ask seldom. */
+  private static final int CONNECTION_COUNT = 64;
 
   /** Checks the values. */
   public MetricsOptions {
@@ -35,6 +40,15 @@ public record MetricsOptions(
       throw new IllegalArgumentException("interval must not be negative, got " + interval);
     }
     interval = Durations.limited(interval);
+    if (connectionCount <= 0) {
+      throw new IllegalArgumentException(
+          "connectionCount must be positive, got " + connectionCount);
+    }
+  }
+
+  /** The same with another number of connections. */
+  public MetricsOptions withConnectionCount(int count) {
+    return new MetricsOptions(address, port, cpuMetrics, gpuMetrics, interval, config, count);
   }
 
   /** A builder with the defaults: a free port of the loopback address. */
@@ -91,7 +105,8 @@ public record MetricsOptions(
 
     /** The finished value. */
     public MetricsOptions build() {
-      return new MetricsOptions(address, port, cpuMetrics, gpuMetrics, interval, config);
+      return new MetricsOptions(
+          address, port, cpuMetrics, gpuMetrics, interval, config, CONNECTION_COUNT);
     }
   }
 }

@@ -1,17 +1,9 @@
 package io.nereid.server.metrics;
 
-import io.helidon.common.media.type.MediaTypes;
-import io.helidon.http.HeaderNames;
-import io.helidon.http.HeaderValues;
-import io.helidon.http.Method;
-import io.helidon.http.PathMatchers;
-import io.helidon.http.Status;
-import io.helidon.webserver.WebServer;
-import io.helidon.webserver.http.HttpRouting;
-import io.helidon.webserver.http.ServerRequest;
-import io.helidon.webserver.http.ServerResponse;
-import io.helidon.webserver.http1.Http1Config;
-import io.nereid.server.shared.Listening;
+import io.nereid.server.http.HttpLimits;
+import io.nereid.server.http.HttpOptions;
+import io.nereid.server.http.HttpServer;
+import io.nereid.server.http.Page;
 import io.nereid.server.shared.ServerState;
 import java.time.Duration;
 import java.util.Map;
@@ -24,16 +16,16 @@ public final class MetricsServer {
   private static final String PATH = "/metrics";
   private static final String CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-  /** Scrapers are few, and ask seldom. */
-  private static final int MAX_CONNECTIONS = 64;
-
   private static final Duration IDLE_TIME = Duration.ofMinutes(2);
+
+  /** The request that a scraper sends has no body. */
+  private static final int MAX_BODY_BYTES = 1024;
 
   private final ServerState state;
   private final Map<String, LongSupplier> connections;
   private final MetricsOptions options;
   private final SummaryMetrics summaries;
-  private final WebServer server;
+  private final HttpServer server;
   private volatile Machine machine;
 
   private MetricsServer(
@@ -42,19 +34,25 @@ public final class MetricsServer {
     this.connections = connections;
     this.options = options;
     summaries = new SummaryMetrics(options.config().quantiles());
-    server =
-        WebServer.builder()
-            .address(options.address())
-            .port(options.port())
-            .protocolsDiscoverServices(false)
-            .addProtocol(Http1Config.create())
-            .maxPayloadSize(0)
-            .maxTcpConnections(MAX_CONNECTIONS)
-            .idleConnectionTimeout(IDLE_TIME)
-            .shutdownHook(false)
-            .shutdownGracePeriod(Duration.ZERO)
-            .routing(this::route)
-            .build();
+    server = HttpServer.start(state, http(options), "metrics", new Metrics());
+  }
+
+  private static HttpOptions http(MetricsOptions options) {
+    HttpLimits usual = HttpLimits.DEFAULT;
+    HttpLimits limits =
+        new HttpLimits(
+            MAX_BODY_BYTES,
+            usual.headBytes(),
+            usual.chunkCount(),
+            usual.jsonDepth(),
+            options.connectionCount(),
+            usual.requestTime(),
+            IDLE_TIME);
+    return HttpOptions.builder()
+        .address(options.address())
+        .port(options.port())
+        .limits(limits)
+        .build();
   }
 
   /**
@@ -64,9 +62,7 @@ public final class MetricsServer {
    */
   public static MetricsServer start(
       ServerState state, MetricsOptions options, Map<String, LongSupplier> connections) {
-    MetricsServer metrics = new MetricsServer(state, options, connections);
-    Listening.start(metrics.server, options.address(), options.port());
-    return metrics;
+    return new MetricsServer(state, options, connections);
   }
 
   /** Where it listens. */
@@ -76,25 +72,31 @@ public final class MetricsServer {
 
   /** Listens no more. */
   public void stop() {
-    server.stop();
+    server.stop(Duration.ZERO);
   }
 
-  private void route(HttpRouting.Builder routing) {
-    routing
-        .route(Method.predicate(Method.GET, Method.HEAD), PathMatchers.exact(PATH), this::metrics)
-        .any(PATH, MetricsServer::wrongMethod)
-        .any(MetricsServer::notFound);
-  }
+  private final class Metrics implements Page {
 
-  private void metrics(ServerRequest request, ServerResponse response) {
-    MetricsText text = new MetricsText();
-    ModelMetrics.write(state.nereid(), options.config(), summaries, text);
-    ServerMetrics.write(state, connections, text);
-    Machine known = machine();
-    known.gpus().ifPresent(gpus -> gpus.write(text));
-    known.process().write(text);
-    response.headers().set(HeaderNames.CONTENT_TYPE, CONTENT_TYPE);
-    response.send(text.bytes());
+    @Override
+    public String path() {
+      return PATH;
+    }
+
+    @Override
+    public String contentType() {
+      return CONTENT_TYPE;
+    }
+
+    @Override
+    public byte[] bytes() {
+      MetricsText text = new MetricsText();
+      ModelMetrics.write(state.nereid(), options.config(), summaries, text);
+      ServerMetrics.write(state, connections, text);
+      Machine known = machine();
+      known.gpus().ifPresent(gpus -> gpus.write(text));
+      known.process().write(text);
+      return text.bytes();
+    }
   }
 
   /** What is asked of others than this server. */
@@ -121,19 +123,5 @@ public final class MetricsServer {
       }
     }
     return known;
-  }
-
-  private static void wrongMethod(ServerRequest request, ServerResponse response) {
-    response.header(HeaderValues.create(HeaderNames.ALLOW, "GET, HEAD"));
-    error(response, Status.METHOD_NOT_ALLOWED_405, "Method Not Allowed");
-  }
-
-  private static void notFound(ServerRequest request, ServerResponse response) {
-    error(response, Status.NOT_FOUND_404, "Not Found: this port serves " + PATH);
-  }
-
-  private static void error(ServerResponse response, Status status, String message) {
-    response.headers().contentType(MediaTypes.APPLICATION_JSON);
-    response.status(status).send("{\"error\":\"" + message + "\"}");
   }
 }

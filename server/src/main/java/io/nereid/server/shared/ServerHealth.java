@@ -15,6 +15,7 @@ public final class ServerHealth {
   private final boolean strict;
   private volatile boolean loading;
   private volatile boolean stopping;
+  private volatile boolean live = true;
   private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
 
   /**
@@ -59,8 +60,8 @@ public final class ServerHealth {
   }
 
   /**
-   * Runs after {@link #loaded} and after {@link #stop}, on the thread that called them. Changes of
-   * models are told by {@link io.nereid.LifecycleListener}.
+   * Runs after {@link #loaded}, {@link #stop} and {@link #listenerEnded}, on the thread that called
+   * them. Changes of models are told by {@link io.nereid.LifecycleListener}.
    */
   public void addListener(Runnable listener) {
     listeners.add(listener);
@@ -76,9 +77,23 @@ public final class ServerHealth {
     return stopping;
   }
 
+  /** A frontend listens no more although nobody stopped it: the process has to begin anew. */
+  public void listenerEnded() {
+    if (!stopping) {
+      live = false;
+      listeners.forEach(Runnable::run);
+    }
+  }
+
+  /** Whether all that was begun still runs; what does not will not by itself. */
+  public boolean isLive() {
+    return live;
+  }
+
   /** Whether requests are taken, and the models are well as far as that was asked for. */
   public boolean isReady() {
-    return !loading
+    return live
+        && !loading
         && !stopping
         && (!strict || nereid.models().stream().allMatch(ServerHealth::isWell));
   }

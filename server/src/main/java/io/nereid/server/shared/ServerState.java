@@ -21,6 +21,7 @@ public final class ServerState {
   private final Optional<LoadReport> load;
   private final Optional<LogSettings> log;
   private final Optional<AccessLog> accessLog;
+  private final HeapBudget heap = HeapBudget.ofThisProcess();
 
   private ServerState(Builder builder) {
     name = builder.name;
@@ -82,6 +83,11 @@ public final class ServerState {
   /** What gets a line for each request, if anything does. */
   public Optional<AccessLog> accessLog() {
     return accessLog;
+  }
+
+  /** What connections and requests may hold of the heap, whatever frontend they came through. */
+  public HeapBudget heap() {
+    return heap;
   }
 
   /** Builds a {@link ServerState}. */

@@ -9,6 +9,7 @@ import io.grpc.ServerCall;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
+import io.grpc.netty.shaded.io.netty.channel.ChannelInboundHandlerAdapter;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -37,7 +38,7 @@ final class BareGrpcEcho {
         NettyServerBuilder.forAddress(new InetSocketAddress("127.0.0.1", 0))
             .bossEventLoopGroup(loops.acceptor())
             .workerEventLoopGroup(loops.workers())
-            .channelFactory(loops::newServerChannel)
+            .channelFactory(() -> loops.newServerChannel(new ChannelInboundHandlerAdapter()))
             .directExecutor()
             .maxInboundMessageSize(Integer.MAX_VALUE)
             .addService(

@@ -8,6 +8,7 @@ import io.grpc.ServerCall;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
+import io.grpc.netty.shaded.io.netty.channel.ChannelInboundHandlerAdapter;
 import io.nereid.DataType;
 import io.nereid.InferResponse;
 import io.nereid.ModelSpec;
@@ -63,7 +64,8 @@ final class ExecutionServer {
         NettyServerBuilder.forAddress(new InetSocketAddress("127.0.0.1", 0))
             .bossEventLoopGroup(execution.loops.acceptor())
             .workerEventLoopGroup(execution.loops.workers())
-            .channelFactory(execution.loops::newServerChannel)
+            .channelFactory(
+                () -> execution.loops.newServerChannel(new ChannelInboundHandlerAdapter()))
             .directExecutor()
             .maxInboundMessageSize(Integer.MAX_VALUE)
             .addService(execution.service())

@@ -12,6 +12,8 @@ import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ClientCalls;
 import io.nereid.NereidException;
 import io.nereid.RepositoryOptions;
+import io.nereid.proto.ServerLiveRequest;
+import io.nereid.proto.ServerLiveResponse;
 import io.nereid.proto.health.HealthCheckRequest;
 import io.nereid.proto.health.HealthCheckResponse;
 import io.nereid.proto.health.HealthCheckResponse.ServingStatus;
@@ -74,6 +76,27 @@ class HealthServiceTest {
             patience(),
             request)
         .getStatus();
+  }
+
+  @Test
+  void aFrontendThatEndedMakesTheServerDead() {
+    assertTrue(isLive());
+    server.state().health().listenerEnded();
+    assertFalse(isLive());
+    assertEquals(ServingStatus.NOT_SERVING, check(""));
+  }
+
+  private boolean isLive() {
+    return ClientCalls.blockingUnaryCall(
+            server.channel(),
+            GrpcFixture.method(
+                InferenceService.NAME + "/ServerLive",
+                MethodType.UNARY,
+                ServerLiveRequest.getDefaultInstance(),
+                ServerLiveResponse.getDefaultInstance()),
+            patience(),
+            ServerLiveRequest.getDefaultInstance())
+        .getLive();
   }
 
   private Map<String, ServingStatus> list() {

@@ -1,26 +1,19 @@
 package io.nereid.server.http;
 
-import io.helidon.common.buffers.BufferData;
-import io.helidon.common.concurrency.limits.Limit;
-import io.helidon.webserver.ConnectionContext;
-import io.helidon.webserver.WebServer;
-import io.helidon.webserver.spi.ServerConnection;
-import io.helidon.webserver.spi.ServerConnectionSelector;
+import io.nereid.server.shared.Listener;
 import java.io.IOException;
 import java.net.InetAddress;
+import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
-import java.util.Set;
-import java.util.logging.Level;
-import java.util.logging.Logger;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * The least that a server can do behind the same listener: finds the length of a request, reads the
  * body, and sends it back. What {@link HttpLoad} compares with.
  */
-final class BareEcho implements ServerConnection {
+final class BareEcho implements Runnable {
 
   private static final byte[] LENGTH = "\r\nContent-Length: ".getBytes(StandardCharsets.US_ASCII);
 
@@ -34,46 +27,22 @@ final class BareEcho implements ServerConnection {
 
   /** Prints the port it listens on, and serves until the process ends. */
   public static void main(String[] args) {
-    Logger.getLogger("io.helidon").setLevel(Level.WARNING);
-    AcceptedChannels channels = new AcceptedChannels();
-    WebServer server =
-        WebServer.builder()
-            .address(InetAddress.getLoopbackAddress())
-            .connectionOptions(channels)
-            .addConnectionSelector(new Selector(channels))
-            .protocolsDiscoverServices(false)
-            .build()
-            .start();
-    System.out.println("Serving HTTP at http://127.0.0.1:" + server.port());
+    Listener listener =
+        Listener.open(
+            "echo", InetAddress.getLoopbackAddress(), 0, BareEcho::take, () -> System.exit(1));
+    System.out.println("Serving HTTP at http://127.0.0.1:" + listener.port());
     System.out.println("Ready");
+    LockSupport.park();
   }
 
-  private record Selector(AcceptedChannels channels) implements ServerConnectionSelector {
-
-    @Override
-    public int bytesToIdentifyConnection() {
-      return 0;
-    }
-
-    @Override
-    public Support supports(BufferData data) {
-      return Support.SUPPORTED;
-    }
-
-    @Override
-    public Set<String> supportedApplicationProtocols() {
-      return Set.of("http/1.1");
-    }
-
-    @Override
-    public ServerConnection connection(ConnectionContext context) {
-      return new BareEcho(channels.take(context.remotePeer().address()));
-    }
+  private static void take(SocketChannel channel) throws IOException {
+    channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+    Thread.ofVirtual().start(new BareEcho(channel));
   }
 
   @Override
-  public void handle(Limit limit) {
-    try {
+  public void run() {
+    try (channel) {
       while (echo()) {
         // the next one
       }
@@ -135,12 +104,4 @@ final class BareEcho implements ServerConnection {
     }
     return 0;
   }
-
-  @Override
-  public Duration idleTime() {
-    return Duration.ZERO;
-  }
-
-  @Override
-  public void close(boolean interrupt) {}
 }

@@ -78,7 +78,7 @@ class ConnectionWatchTest {
 
   private ConnectionGuard idle(boolean exhausted) {
     Channel channel = new Channel(exhausted);
-    ConnectionGuard guard = new ConnectionGuard(channel, new ConnectionInput(channel, 16), HASTY);
+    ConnectionGuard guard = new ConnectionGuard(channel, HASTY);
     guard.idle();
     return guard;
   }

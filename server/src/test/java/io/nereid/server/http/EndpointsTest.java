@@ -87,6 +87,14 @@ class EndpointsTest {
   }
 
   @Test
+  void aFrontendThatEndedMakesTheServerDead() throws IOException {
+    server.health().listenerEnded();
+    assertEquals(Map.of("live", false), parse(client.get("/v2/health/live").expect(503)));
+    assertEquals(
+        Map.of("live", false, "ready", false), parse(client.get("/v2/health/ready").expect(503)));
+  }
+
+  @Test
   void metadata() throws IOException {
     for (String path : new String[] {"/v2", "/v2/"}) {
       Map<String, Object> metadata = parse(client.get(path).expect(200));

@@ -4,10 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.helidon.common.concurrency.limits.FixedLimit;
 import io.nereid.DataType;
 import io.nereid.Nereid;
 import io.nereid.RepositoryOptions;
+import io.nereid.server.shared.HeapBudget;
 import io.nereid.server.shared.ServerState;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
@@ -20,8 +20,8 @@ class HeapBudgetTest {
   @Test
   void requestsShareIt() {
     HeapBudget budget = new HeapBudget(100);
-    HeapBudget.Share one = budget.share();
-    HeapBudget.Share other = budget.share();
+    HeapShare one = new HeapShare(budget);
+    HeapShare other = new HeapShare(budget);
     one.take(60);
     HttpFailure failure = assertThrows(HttpFailure.class, () -> other.take(41));
     assertEquals(Status.UNAVAILABLE, failure.status());
@@ -32,7 +32,7 @@ class HeapBudgetTest {
     assertEquals(Status.CONTENT_TOO_LARGE, failure.status());
     assertTrue(failure.getMessage().contains("-Xmx"), failure.getMessage());
     other.giveBack();
-    assertEquals(0, budget.taken());
+    assertEquals(0, budget.takenByRequests());
   }
 
   private static byte[] infer(int length) {
@@ -46,24 +46,24 @@ class HeapBudgetTest {
 
   private static String answer(HttpContext context, byte[] request) {
     MemoryChannel channel = new MemoryChannel(request, false);
-    new HttpConnection(context, channel).handle(FixedLimit.create());
+    new HttpConnection(context, channel).run();
     return new String(channel.written(), StandardCharsets.ISO_8859_1);
   }
 
   @Test
   void whatDoesNotFitIsRefusedAndGivenBack() {
-    HeapBudget budget = new HeapBudget(10L * MIB);
+    HeapBudget budget = new HeapBudget(16L * MIB);
     try (Nereid nereid = Nereid.open(RepositoryOptions.builder().explicit().build());
         ConnectionWatch watch = new ConnectionWatch()) {
       nereid.load(TestServer.identity("BYTES", DataType.BYTES).build());
       nereid.load(TestServer.zeros(4 * MIB).build());
       ServerState state = ServerState.builder(nereid).build();
-      HttpContext context = HttpContext.of(state, HttpOptions.builder().build(), watch, budget);
+      HttpContext context = HttpContext.of(state, HttpOptions.builder().build(), watch, budget, null);
       byte[] large = infer(2 * MIB);
       assertTrue(answer(context, large).startsWith("HTTP/1.1 200"));
-      assertEquals(0, budget.taken());
-      HeapBudget.Share other = budget.share();
-      other.take(8 * MIB);
+      assertEquals(0, budget.takenByRequests());
+      HeapShare other = new HeapShare(budget);
+      other.take(12 * MIB);
       String refusal = answer(context, large);
       assertTrue(refusal.startsWith("HTTP/1.1 503"), refusal);
       assertTrue(refusal.contains("Retry-After") && refusal.contains("binary data"), refusal);
@@ -75,10 +75,10 @@ class HeapBudgetTest {
       byte[] request =
           RawClient.request(
               "/v2/models/zeros/infer", "", zeros.getBytes(StandardCharsets.US_ASCII));
-      other.take(8 * MIB);
+      other.take(12 * MIB);
       assertTrue(answer(context, request).startsWith("HTTP/1.1 503"));
       other.giveBack();
-      assertEquals(0, budget.taken());
+      assertEquals(0, budget.takenByRequests());
       assertEquals(0, nereid.poolStatistics().liveBuffers());
     }
   }

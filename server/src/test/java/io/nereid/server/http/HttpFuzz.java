@@ -1,6 +1,5 @@
 package io.nereid.server.http;
 
-import io.helidon.common.concurrency.limits.FixedLimit;
 import io.nereid.DataType;
 import io.nereid.DynamicBatching;
 import io.nereid.Model;
@@ -14,6 +13,7 @@ import io.nereid.backend.Backend;
 import io.nereid.backend.Batch;
 import io.nereid.server.log.LogSettings;
 import io.nereid.server.log.LogValues;
+import io.nereid.server.shared.HeapBudget;
 import io.nereid.server.shared.ServerState;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -59,7 +59,8 @@ public final class HttpFuzz {
             state,
             HttpOptions.builder().limits(LIMITS).build(),
             new ConnectionWatch(),
-            HeapBudget.ofThisProcess());
+            HeapBudget.ofThisProcess(),
+            null);
     logger.addHandler(new FailureHandler(failure));
     loadModels();
   }
@@ -76,7 +77,7 @@ public final class HttpFuzz {
   private void serve(byte[] bytes, boolean inPieces) {
     failure.set(null);
     MemoryChannel channel = new MemoryChannel(bytes, inPieces);
-    new HttpConnection(context, channel).handle(FixedLimit.create());
+    new HttpConnection(context, channel).run();
     LogRecord record = failure.get();
     if (record != null) {
       throw new AssertionError(record.getMessage(), record.getThrown());

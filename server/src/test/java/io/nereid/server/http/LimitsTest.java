@@ -116,7 +116,7 @@ class LimitsTest {
     for (int round = 0; round < 20; round++) {
       try (TestServer server = new TestServer(limits(LONG, LONG))) {
         List<RawClient> clients = new ArrayList<>();
-        for (int i = 0; i < 12; i++) {
+        for (int i = 0; i < 10; i++) {
           clients.add(server.connect());
         }
         int served = 0;

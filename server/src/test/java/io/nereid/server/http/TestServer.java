@@ -10,6 +10,7 @@ import io.nereid.Nereid;
 import io.nereid.NereidOptions;
 import io.nereid.RepositoryOptions;
 import io.nereid.Tensor;
+import io.nereid.server.shared.ServerHealth;
 import io.nereid.server.shared.ServerState;
 import io.nereid.server.trace.TraceOptions;
 import io.nereid.server.trace.Tracing;
@@ -100,6 +101,10 @@ final class TestServer implements AutoCloseable {
 
   Tracing tracing() {
     return state.tracing();
+  }
+
+  ServerHealth health() {
+    return state.health();
   }
 
   Nereid nereid() {

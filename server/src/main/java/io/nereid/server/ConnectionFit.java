@@ -1,0 +1,125 @@
+package io.nereid.server;
+
+import com.sun.management.UnixOperatingSystemMXBean;
+import io.nereid.server.grpc.GrpcLimits;
+import io.nereid.server.http.HeapCosts;
+import io.nereid.server.metrics.MetricsOptions;
+import io.nereid.server.shared.ConnectionRefusals;
+import io.nereid.server.shared.HeapBudget;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.lang.management.ManagementFactory;
+import java.util.Optional;
+
+/**
+ * Makes limits of connections fit the process: lowers what neither the heap nor the descriptors
+ * that it may open would be enough for, and says so. Of the heap each frontend may have what all
+ * connections may; how they share it is the budget's, while they come.
+ */
+final class ConnectionFit {
+
+  private static final Logger LOGGER = System.getLogger(ConnectionFit.class.getName());
+
+  /** Descriptors that are for others: models, shared memory, logs, and what a start still opens. */
+  private static final int LEAST_OTHERS = 48;
+
+  private static final int MOST_OTHERS = 1024;
+
+  /** Sockets that metrics have in any case. */
+  private static final int LEAST_METRICS = 12;
+
+  private final long heapBytes;
+  private final long descriptors;
+  private int http;
+  private int grpc;
+  private int metrics;
+
+  private ConnectionFit(long heapBytes, long descriptors) {
+    this.heapBytes = heapBytes;
+    this.descriptors = descriptors;
+  }
+
+  /** The options with what this process has room for. */
+  static ServerOptions of(ServerOptions options) {
+    if (ManagementFactory.getOperatingSystemMXBean() instanceof UnixOperatingSystemMXBean system) {
+      return of(
+          options,
+          HeapBudget.ofThisProcess(),
+          system.getOpenFileDescriptorCount(),
+          system.getMaxFileDescriptorCount());
+    }
+    return of(options, HeapBudget.ofThisProcess(), 0, Long.MAX_VALUE);
+  }
+
+  /** The same for a process that has {@code open} of {@code most} descriptors open. */
+  static ServerOptions of(ServerOptions options, HeapBudget heap, long open, long most) {
+    long others = Math.clamp(most / 16, LEAST_OTHERS, MOST_OTHERS);
+    return new ConnectionFit(heap.connectionBytes(), most - open - others).apply(options, most);
+  }
+
+  private ServerOptions apply(ServerOptions options, long mostDescriptors) {
+    int wantedHttp = options.http().map(how -> how.limits().connectionCount()).orElse(0);
+    int wantedGrpc = options.grpc().map(how -> how.limits().connectionCount()).orElse(0);
+    http = Math.clamp(heapBytes / HeapCosts.CONNECTION_BYTES, 1, Math.max(1, wantedHttp));
+    grpc = Math.clamp(heapBytes / GrpcLimits.CONNECTION_BYTES, 1, Math.max(1, wantedGrpc));
+    metrics = options.metrics().map(MetricsOptions::connectionCount).orElse(0);
+    String why = "the heap (-Xmx) has no room for more";
+    if (shareDescriptors(wantedHttp > 0, wantedGrpc > 0)) {
+      why = "the process may open " + mostDescriptors + " files (ulimit -n)";
+    }
+    say("HTTP", "--http-max-connections", wantedHttp, http, why);
+    say("gRPC", "--grpc-max-connections", wantedGrpc, grpc, why);
+    ServerOptions.Builder fit = options.toBuilder();
+    options
+        .http()
+        .ifPresent(how -> fit.http(how.withLimits(how.limits().withConnectionCount(http))));
+    options
+        .grpc()
+        .map(how -> how.withLimits(how.limits().withConnectionCount(grpc)))
+        .ifPresent(how -> fit.grpc(Optional.of(how)));
+    options.metrics().ifPresent(how -> fit.metrics(how.withConnectionCount(metrics)));
+    return fit.build();
+  }
+
+  /** Whether there are too few for all: each then has its part of them, as it wanted them. */
+  private boolean shareDescriptors(boolean hasHttp, boolean hasGrpc) {
+    long forHttp = hasHttp ? sockets(http) : 0;
+    long forGrpc = hasGrpc ? sockets(grpc) : 0;
+    long forMetrics = metrics > 0 ? sockets(metrics) : 0;
+    if (forHttp + forGrpc + forMetrics <= descriptors) {
+      return false;
+    }
+    forMetrics = Math.min(forMetrics, Math.max(LEAST_METRICS, descriptors / 16));
+    double part = Math.max(0, descriptors - forMetrics) / (double) (forHttp + forGrpc);
+    http = connections(forHttp * part);
+    grpc = connections(forGrpc * part);
+    metrics = connections(forMetrics);
+    return true;
+  }
+
+  /** With those that are told that they are too many. */
+  private static long sockets(int connections) {
+    return (long) connections + ConnectionRefusals.of(connections);
+  }
+
+  private static int connections(double sockets) {
+    int most = (int) sockets;
+    return Math.max(1, most - ConnectionRefusals.of(most));
+  }
+
+  private static void say(String protocol, String flag, int wanted, int got, String why) {
+    if (got < wanted) {
+      LOGGER.log(
+          Level.INFO,
+          protocol
+              + " takes "
+              + got
+              + " connections at a time, not the "
+              + wanted
+              + " of "
+              + flag
+              + ": "
+              + why);
+    }
+  }
+}
