@@ -19,6 +19,9 @@ using Address = std::uint64_t;
 
 int DeviceCount();
 
+// What each says it is called, so that nobody takes it for a GPU.
+constexpr const char* kDeviceName = "Nereid's rehearsal, no GPU";
+
 // The calling thread's device: that of its context, 0 where none was chosen. SetDevice makes the
 // device's primary context current, as cudaSetDevice does.
 int CurrentDevice();
