@@ -22,6 +22,9 @@ int DeviceCount();
 // What each says it is called, so that nobody takes it for a GPU.
 constexpr const char* kDeviceName = "Nereid's rehearsal, no GPU";
 
+// The compute capability of each: what plans are built for.
+constexpr int kComputeCapability[] = {8, 6};
+
 // The calling thread's device: that of its context, 0 where none was chosen. SetDevice makes the
 // device's primary context current, as cudaSetDevice does.
 int CurrentDevice();

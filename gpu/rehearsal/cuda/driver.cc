@@ -12,7 +12,6 @@ namespace rehearsal::driver {
 namespace {
 
 constexpr int kVersion = 12060;
-constexpr int kComputeCapability[] = {8, 6};
 // Of CUdevice_attribute.
 constexpr int kComputeCapabilityMajor = 75;
 constexpr int kComputeCapabilityMinor = 76;
@@ -106,7 +105,7 @@ REHEARSAL_API int cuDeviceGetAttribute(int* value, int attribute, int device) {
         attribute != driver::kComputeCapabilityMinor) {
       return Code::kNotSupported;
     }
-    *value = driver::kComputeCapability[attribute - driver::kComputeCapabilityMajor];
+    *value = rehearsal::kComputeCapability[attribute - driver::kComputeCapabilityMajor];
     return Code::kSuccess;
   });
 }
