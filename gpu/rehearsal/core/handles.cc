@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <deque>
 #include <map>
 #include <mutex>
@@ -47,6 +48,10 @@ Table& TheTable() {
 void Tell(Table& table, const std::string& what) {
   std::fprintf(stderr, "rehearsal: misuse: %s\n", what.c_str());
   table.misuses.push_back(what);
+  const char* const setting = std::getenv("REHEARSAL_MISUSE");
+  if (setting != nullptr && std::strcmp(setting, "abort") == 0) {
+    std::abort();
+  }
 }
 
 std::string Named(const void* handle, std::string_view kind) {
