@@ -104,21 +104,32 @@ Shape Reshaped(const Node& node, const Shape& input, const Shape& wanted) {
       size = count / rest;
     }
   }
-  if (IsKnown(shape) && Elements(shape) != count) {
-    Refuse(node, "expected a shape of " + std::to_string(count) + " elements, got " + Text(wanted) +
-                     " for " + Text(input));
-  }
   return shape;
+}
+
+void RequireElements(const Node& node, const Shape& input, const Shape& shape) {
+  if (IsKnown(input) && IsKnown(shape) && Elements(shape) != Elements(input)) {
+    Refuse(node, "expected a shape of " + std::to_string(Elements(input)) + " elements, got " +
+                     Text(shape));
+  }
 }
 
 Shape Shuffled(const Node& node, const Shape& input, const std::vector<Shape>& inputs,
                const Values& values) {
   if (inputs.size() == 1) {
     auto wanted = node.settings.find("reshape");
-    return wanted == node.settings.end() ? input : Reshaped(node, input, wanted->second);
+    Shape shape = wanted == node.settings.end() ? input : Reshaped(node, input, wanted->second);
+    RequireElements(node, input, shape);
+    return shape;
   }
   if (values[1] != nullptr) {
-    return Reshaped(node, input, values[1]->integers);
+    // Whether the number of elements is right is seen by what has them: the largest shapes of a
+    // profile need not go together.
+    Shape shape = Reshaped(node, input, values[1]->integers);
+    if (values[0] != nullptr) {
+      RequireElements(node, input, shape);
+    }
+    return shape;
   }
   if (inputs[1].size() != 1 || inputs[1][0] < 0) {
     Refuse(node, "expected a list of sizes as the shape, got a tensor of " + Text(inputs[1]));
