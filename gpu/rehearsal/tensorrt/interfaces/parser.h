@@ -12,6 +12,8 @@ namespace rehearsal::trt {
 
 class ParserErrorCalls {
  public:
+  static constexpr const char* kInterface = "IParserError";
+
   virtual std::int32_t code() const = 0;
   virtual const char* desc() const = 0;
   virtual const char* file() const = 0;
@@ -32,9 +34,9 @@ class ParserCalls {
   static constexpr const char* kInterface = "IParser";
 
   REHEARSAL_LACKS(parse)
+  virtual bool parseFromFile(const char* file, std::int32_t verbosity) = 0;
   REHEARSAL_LACKS(supportsModel)
   REHEARSAL_LACKS(parseWithWeightDescriptors)
-  virtual bool parseFromFile(const char* file, std::int32_t verbosity) = 0;
   REHEARSAL_LACKS(supportsOperator)
   virtual std::int32_t getNbErrors() const = 0;
   virtual const ParserErrorCalls* getError(std::int32_t index) const = 0;
