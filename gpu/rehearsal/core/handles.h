@@ -12,9 +12,9 @@
 // which is recorded and told on standard error and in the report. All of this may be called from
 // any thread.
 //
-// REHEARSAL_MISUSE=abort: the first misuse ends the process, so that a test run cannot pass over it,
-// and Java's runtime tells who called. REHEARSAL_REPORT=FILE: at the end of the process the report is
-// appended to it, with the calls that were made.
+// REHEARSAL_MISUSE=abort: the first misuse ends the process, so that a test run cannot pass over
+// it, and Java's runtime tells who called. REHEARSAL_REPORT=FILE: at the end of the process the
+// report is appended to it, with the calls that were made.
 namespace rehearsal::handles {
 
 // A kind is a word or two, such as "stream" or "execution context"; the same text at each call.
