@@ -11,7 +11,7 @@ namespace rehearsal::trt {
 
 namespace {
 
-// How a window of one row or column goes over a line.
+// How a window goes over rows or columns.
 struct Line {
   std::int64_t kernel;
   std::int64_t stride;
@@ -19,13 +19,10 @@ struct Line {
   std::int64_t in;
   std::int64_t out;
 
-  // The first place whose `offset`th part lies in the line, and the one behind the last.
-  [[nodiscard]] std::int64_t First(std::int64_t offset) const {
-    return std::max<std::int64_t>(0, (padding - offset + stride - 1) / stride);
-  }
-  [[nodiscard]] std::int64_t End(std::int64_t offset) const {
-    std::int64_t last = in - 1 + padding - offset;
-    return last < 0 ? 0 : std::min(out, last / stride + 1);
+  // Where the part of the window at a place lies in the input; -1: beside it.
+  [[nodiscard]] std::int64_t At(std::int64_t place, std::int64_t part) const {
+    std::int64_t at = place * stride + part - padding;
+    return at < in ? at : -1;
   }
 };
 
@@ -34,6 +31,7 @@ struct Plane {
   Line columns;
   [[nodiscard]] std::int64_t In() const { return rows.in * columns.in; }
   [[nodiscard]] std::int64_t Out() const { return rows.out * columns.out; }
+  [[nodiscard]] std::int64_t Window() const { return rows.kernel * columns.kernel; }
 };
 
 Plane PlaneOf(const Node& node, const Value& input, const Value& result) {
@@ -44,35 +42,28 @@ Plane PlaneOf(const Node& node, const Value& input, const Value& result) {
           {kernel[1], stride[1], padding[1], input.shape[3], result.shape[3]}};
 }
 
-// Calls `each(to, from, count, step)` for all runs of numbers of one place of the window.
-template <typename Each>
-void ForRuns(const Plane& plane, std::int64_t row, std::int64_t column, const Each& each) {
-  std::int64_t first = plane.columns.First(column);
-  std::int64_t count = plane.columns.End(column) - first;
-  std::int64_t end = plane.rows.End(row);
-  for (std::int64_t y = plane.rows.First(row); count > 0 && y < end; ++y) {
-    std::int64_t from_row = y * plane.rows.stride + row - plane.rows.padding;
-    std::int64_t from_column = first * plane.columns.stride + column - plane.columns.padding;
-    each(y * plane.columns.out + first, from_row * plane.columns.in + from_column, count);
-  }
-}
-
-void AddProducts(float weight, const float* from, std::int64_t step, std::int64_t count,
+// Copies what the window sees at each place of a plane to a line of its own: `width` numbers after
+// the one before. Beside the input it sees `outside`.
+void CopyWindows(const Plane& plane, const float* from, float outside, std::int64_t width,
                  float* to) {
-  if (step == 1) {
-    for (std::int64_t i = 0; i < count; ++i) {
-      to[i] += weight * from[i];
-    }
-  } else {
-    for (std::int64_t i = 0; i < count; ++i) {
-      to[i] += weight * from[i * step];
+  for (std::int64_t y = 0; y < plane.rows.out; ++y) {
+    for (std::int64_t x = 0; x < plane.columns.out; ++x) {
+      float* line = to + (y * plane.columns.out + x) * width;
+      for (std::int64_t row = 0; row < plane.rows.kernel; ++row) {
+        std::int64_t from_row = plane.rows.At(y, row);
+        for (std::int64_t column = 0; column < plane.columns.kernel; ++column) {
+          std::int64_t from_column = plane.columns.At(x, column);
+          bool inside = from_row >= 0 && from_column >= 0;
+          *line++ = inside ? from[from_row * plane.columns.in + from_column] : outside;
+        }
+      }
     }
   }
 }
 
-// In parts of eight, which the compiler may add at once.
+// In parts that the compiler may add at once.
 float Dot(const float* left, const float* right, std::int64_t count) {
-  constexpr std::int64_t kLanes = 8;
+  constexpr std::int64_t kLanes = 16;
   float lanes[kLanes] = {};
   std::int64_t i = 0;
   for (; i + kLanes <= count; i += kLanes) {
@@ -112,24 +103,20 @@ void ComputeConvolution(const Node& node, const Value& input, Value* result) {
   std::shared_ptr<const Value> weights = node.parameters.at("kernel").Read();
   std::shared_ptr<const Value> bias = node.parameters.at("bias").Read();
   Plane plane = PlaneOf(node, input, *result);
-  std::int64_t channels = result->shape[1];
-  std::int64_t in_channels = input.shape[1];
-  const float* weight = weights->reals.data();
+  std::int64_t channels = input.shape[1];
+  std::int64_t width = channels * plane.Window();
+  std::vector<float> windows(static_cast<std::size_t>(plane.Out() * width));
+  float* to = result->reals.data();
   for (std::int64_t image = 0; image < result->shape[0]; ++image) {
     for (std::int64_t channel = 0; channel < channels; ++channel) {
-      float* to = result->reals.data() + (image * channels + channel) * plane.Out();
+      const float* from = input.reals.data() + (image * channels + channel) * plane.In();
+      CopyWindows(plane, from, 0, width, windows.data() + channel * plane.Window());
+    }
+    for (std::int64_t channel = 0; channel < result->shape[1]; ++channel) {
       float start = bias->reals.empty() ? 0 : bias->reals[static_cast<std::size_t>(channel)];
-      std::fill(to, to + plane.Out(), start);
-      for (std::int64_t in = 0; in < in_channels; ++in) {
-        const float* from = input.reals.data() + (image * in_channels + in) * plane.In();
-        for (std::int64_t at = 0; at < plane.rows.kernel * plane.columns.kernel; ++at) {
-          float factor =
-              weight[(channel * in_channels + in) * plane.rows.kernel * plane.columns.kernel + at];
-          ForRuns(plane, at / plane.columns.kernel, at % plane.columns.kernel,
-                  [&](std::int64_t target, std::int64_t source, std::int64_t count) {
-                    AddProducts(factor, from + source, plane.columns.stride, count, to + target);
-                  });
-        }
+      const float* weight = weights->reals.data() + channel * width;
+      for (std::int64_t place = 0; place < plane.Out(); ++place) {
+        *to++ = start + Dot(weight, windows.data() + place * width, width);
       }
     }
   }
@@ -138,18 +125,14 @@ void ComputeConvolution(const Node& node, const Value& input, Value* result) {
 
 void ComputePooling(const Node& node, const Value& input, Value* result) {
   Plane plane = PlaneOf(node, input, *result);
-  std::fill(result->reals.begin(), result->reals.end(), -std::numeric_limits<float>::infinity());
+  float least = -std::numeric_limits<float>::infinity();
+  std::vector<float> windows(static_cast<std::size_t>(plane.Out() * plane.Window()));
+  float* to = result->reals.data();
   for (std::int64_t i = 0; i < input.shape[0] * input.shape[1]; ++i) {
-    const float* from = input.reals.data() + i * plane.In();
-    float* to = result->reals.data() + i * plane.Out();
-    for (std::int64_t at = 0; at < plane.rows.kernel * plane.columns.kernel; ++at) {
-      ForRuns(plane, at / plane.columns.kernel, at % plane.columns.kernel,
-              [&](std::int64_t target, std::int64_t source, std::int64_t count) {
-                for (std::int64_t k = 0; k < count; ++k) {
-                  float one = from[source + k * plane.columns.stride];
-                  to[target + k] = std::max(to[target + k], one);
-                }
-              });
+    CopyWindows(plane, input.reals.data() + i * plane.In(), least, plane.Window(), windows.data());
+    for (std::int64_t place = 0; place < plane.Out(); ++place) {
+      const float* window = windows.data() + place * plane.Window();
+      *to++ = *std::max_element(window, window + plane.Window());
     }
   }
 }
