@@ -42,9 +42,11 @@ std::uint64_t NumberOf(const char* variable, std::uint64_t otherwise) {
 }
 
 Fault Parse(const std::string& text) {
-  const auto first = text.find(':');
-  const auto second = first == std::string::npos ? first : text.find(':', first + 1);
-  if (second == std::string::npos) {
+  // From behind: calls of TensorRT's interfaces have colons in their names.
+  const auto second = text.rfind(':');
+  const auto first =
+      second == std::string::npos || second == 0 ? std::string::npos : text.rfind(':', second - 1);
+  if (first == std::string::npos) {
     BadSetting(text);
   }
   const std::string nth = text.substr(first + 1, second - first - 1);

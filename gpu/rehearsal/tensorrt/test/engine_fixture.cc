@@ -25,6 +25,7 @@ std::vector<std::byte> DoublerPlan(TestLogger* logger, const std::vector<std::in
   constexpr std::int32_t kSum = 0;
   const Owned<BuilderCalls> builder(createInferBuilder_INTERNAL(logger, kAnyVersion));
   const Owned<NetworkDefinitionCalls> network(builder->createNetworkV2(1U << kStronglyTyped));
+  REQUIRE_MESSAGE(network.held != nullptr, logger->errors);
   Held* const x = network->addInput("x", DataType::kFloat, DimsFor({-1, 4}));
   Held* const layer = network->addElementWise(*x, *x, kSum);
   Held* const y = static_cast<LayerCalls*>(layer->functions())->getOutput(0);
