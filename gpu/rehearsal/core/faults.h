@@ -13,8 +13,9 @@
 namespace rehearsal::faults {
 
 // Counts the call. 0: it shall go on; else the code with which it must fail without having done
-// anything, unless it gives something back: that it does, and fails then. Calls that answer no code
-// fail in their own way (null, false) whatever the number is.
+// anything, unless it gives something back: that it does, and fails then; or it waits: the device
+// is broken then. Calls that answer no code fail in their own way (null, false) whatever the number
+// is.
 int Check(const char* call);
 
 // The call that comes as the nth from now on under this name (from 1; 0: each of them) fails.

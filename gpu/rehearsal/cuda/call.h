@@ -6,6 +6,7 @@
 #include "codes.h"
 #include "device.h"
 #include "faults.h"
+#include "stream.h"
 
 // Before each function that a stand-in has under the name that NVIDIA's library has.
 #define REHEARSAL_API extern "C" __attribute__((visibility("default")))
@@ -13,11 +14,13 @@
 namespace rehearsal {
 
 // What every call does first: a fault that was put in, then what broke the calling thread's device.
-template <typename Body>
-Code Called(const char* call, Body&& body) {
-  const int fault = faults::Check(call);
-  if (fault != 0) {
-    return static_cast<Code>(fault);
+// A fault is told to `on_fault`.
+template <typename Body, typename OnFault>
+Code Called(const char* call, Body&& body, OnFault&& on_fault) {
+  const auto fault = static_cast<Code>(faults::Check(call));
+  if (fault != Code::kSuccess) {
+    on_fault(fault);
+    return fault;
   }
   const Code broken = Broken(CurrentDevice());
   if (broken != Code::kSuccess) {
@@ -28,6 +31,21 @@ Code Called(const char* call, Body&& body) {
   } catch (const std::exception&) {  // there is no memory or no thread any more
     return Code::kOutOfMemory;
   }
+}
+
+template <typename Body>
+Code Called(const char* call, Body&& body) {
+  return Called(call, body, [](Code) {});
+}
+
+// The same for what waits. One that fails has not waited, and its caller can do nothing about work
+// that is under way: as on a GPU, the device is broken then, and no work runs any more.
+template <typename Body>
+Code Waited(const char* call, Body&& body) {
+  return Called(call, body, [](Code fault) {
+    Break(CurrentDevice(), fault);
+    AwaitRunning(CurrentDevice());
+  });
 }
 
 // The same for what gives something back, which it does whatever it answers.

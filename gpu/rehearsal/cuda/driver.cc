@@ -159,8 +159,11 @@ REHEARSAL_API int cuStreamCreate(void** stream, unsigned flags) {
 }
 
 REHEARSAL_API int cuStreamSynchronize(void* stream) {
-  return driver::CallInContext("cuStreamSynchronize", [&] {
+  return static_cast<int>(rehearsal::Waited("cuStreamSynchronize", [&] {
+    if (rehearsal::CurrentContext() == nullptr) {
+      return Code::kInvalidContext;
+    }
     const auto found = rehearsal::FindStream(stream, "cuStreamSynchronize");
     return found == nullptr ? Code::kInvalidHandle : rehearsal::Synchronize(*found);
-  });
+  }));
 }

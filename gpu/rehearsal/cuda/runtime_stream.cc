@@ -43,8 +43,10 @@ REHEARSAL_API int cudaStreamDestroy(void* stream) {
 }
 
 REHEARSAL_API int cudaStreamSynchronize(void* stream) {
-  return runtime::CallOnStream("cudaStreamSynchronize", stream,
-                               [](const auto& found) { return rehearsal::Synchronize(*found); });
+  return runtime::Told(rehearsal::Waited("cudaStreamSynchronize", [&] {
+    const auto found = rehearsal::FindStream(stream, "cudaStreamSynchronize");
+    return found == nullptr ? Code::kInvalidHandle : rehearsal::Synchronize(*found);
+  }));
 }
 
 REHEARSAL_API int cudaStreamWaitEvent(void* stream, void* event, unsigned) {
@@ -93,8 +95,10 @@ REHEARSAL_API int cudaEventQuery(void* event) {
 }
 
 REHEARSAL_API int cudaEventSynchronize(void* event) {
-  return CallOnEvent("cudaEventSynchronize", event,
-                     [](rehearsal::Event& found) { return rehearsal::Synchronize(found); });
+  return runtime::Told(rehearsal::Waited("cudaEventSynchronize", [&] {
+    const auto found = rehearsal::FindEvent(event, "cudaEventSynchronize");
+    return found == nullptr ? Code::kInvalidHandle : rehearsal::Synchronize(*found);
+  }));
 }
 
 REHEARSAL_API int cudaEventElapsedTime(float* milliseconds, void* start, void* end) {

@@ -67,6 +67,21 @@ TEST_CASE_FIXTURE(Fixture, "faults: work that fails late breaks the device for g
   CHECK(cudaMemcpyAsync(memory.pointer(), &value, 4, 1, stream.handle) == 0);
 }
 
+TEST_CASE_FIXTURE(Fixture,
+                  "faults: a wait that fails breaks the device, and nothing runs any more") {
+  const Memory memory(4);
+  const TestStream stream;
+  int value = 0;
+  CHECK(cudaMemcpyAsync(&value, memory.pointer(), 4, 2, stream.handle) == 0);
+  rehearsal_fail("cudaStreamSynchronize", 1, 999);
+  CHECK(cudaStreamSynchronize(stream.handle) == 999);
+  CHECK(cudaStreamSynchronize(stream.handle) == 999);
+  Drain(0);
+  CHECK(value == 0);
+  rehearsal_reset();
+  CHECK(cudaGetLastError() == 999);
+}
+
 TEST_CASE_FIXTURE(Fixture, "faults: memory cannot be taken in a capture, whose end takes it away") {
   const TestStream stream;
   void* memory = nullptr;
