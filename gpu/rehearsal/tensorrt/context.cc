@@ -42,7 +42,8 @@ void Context::Delete() {
   if (!life_.End(call)) {
     return;
   }
-  if (state_->waiting > 0) {
+  // A device that broke runs nothing any more.
+  if (state_->waiting > 0 && Broken(state_->engine->device) == Code::kSuccess) {
     handles::Misuse(std::string(call) + ": the execution context is deleted while " +
                     std::to_string(state_->waiting) + " of its executions are in a stream");
   }
