@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "handles.h"
+#include "stream.h"
 
 namespace rehearsal {
 namespace {
@@ -91,8 +91,11 @@ Code Broken(int device) {
 }
 
 void Mend() {
-  for (Context& context : contexts) {
-    context.broken = 0;
+  for (int device = 0; device < DeviceCount(); ++device) {
+    if (Broken(device) != Code::kSuccess) {
+      Drain(device);  // what is in its streams is dropped
+      contexts[static_cast<std::size_t>(device)].broken = 0;
+    }
   }
 }
 

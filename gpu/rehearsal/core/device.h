@@ -94,7 +94,8 @@ Code UnlockPages(void* memory, const char* call);
 // An error of work that ran late stays: all calls answer it until the process ends, as CUDA's do.
 void Break(int device, Code code);
 Code Broken(int device);  // kSuccess: it is not
-void Mend();              // for tests
+// All are whole again, and what was in streams of broken ones is dropped; for tests.
+void Mend();
 
 }  // namespace rehearsal
 
