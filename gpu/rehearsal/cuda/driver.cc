@@ -113,14 +113,17 @@ REHEARSAL_API int cuDeviceGetAttribute(int* value, int attribute, int device) {
 // ---- Contexts -----------------------------------------------------------------------------------
 
 REHEARSAL_API int cuDevicePrimaryCtxRetain(void** context, int device) {
-  return driver::CallOnDevice("cuDevicePrimaryCtxRetain", device, [&] {
+  return driver::Manage("cuDevicePrimaryCtxRetain", [&] {
+    if (!driver::IsDevice(device)) {
+      return Code::kInvalidDevice;
+    }
     *context = rehearsal::ContextOf(device);
     return Code::kSuccess;
   });
 }
 
 REHEARSAL_API int cuCtxSetCurrent(void* context) {
-  return driver::Call("cuCtxSetCurrent", [&] {
+  return driver::Manage("cuCtxSetCurrent", [&] {
     if (context != nullptr && !driver::IsContext(context)) {
       return Code::kInvalidContext;
     }
@@ -130,7 +133,7 @@ REHEARSAL_API int cuCtxSetCurrent(void* context) {
 }
 
 REHEARSAL_API int cuCtxPushCurrent_v2(void* context) {
-  return driver::Call("cuCtxPushCurrent_v2", [&] {
+  return driver::Manage("cuCtxPushCurrent_v2", [&] {
     if (!driver::IsContext(context)) {
       return Code::kInvalidContext;
     }
@@ -139,14 +142,15 @@ REHEARSAL_API int cuCtxPushCurrent_v2(void* context) {
   });
 }
 
+// Gives back: it pops even when it is made to fail.
 REHEARSAL_API int cuCtxPopCurrent_v2(void** context) {
-  return driver::EndInContext("cuCtxPopCurrent_v2", [&] {
-    void* const popped = rehearsal::PopContext();
-    if (context != nullptr) {
-      *context = popped;
-    }
-    return Code::kSuccess;
-  });
+  const int fault = rehearsal::faults::Check("cuCtxPopCurrent_v2");
+  void* const popped = rehearsal::PopContext();
+  if (context != nullptr) {
+    *context = popped;
+  }
+  return fault != 0 ? fault
+                    : static_cast<int>(popped == nullptr ? Code::kInvalidContext : Code::kSuccess);
 }
 
 // ---- Streams ------------------------------------------------------------------------------------

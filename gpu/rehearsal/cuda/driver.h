@@ -8,6 +8,17 @@ namespace rehearsal::driver {
 // Whether cuInit was called.
 bool IsReady();
 
+// A call that only needs cuInit before it: what is about contexts works when the device is broken,
+// so that what is the processor's can be given back.
+template <typename Body>
+int Manage(const char* call, Body&& body) {
+  const int fault = faults::Check(call);
+  if (fault != 0) {
+    return fault;
+  }
+  return static_cast<int>(IsReady() ? body() : Code::kNotInitialized);
+}
+
 // A call that needs cuInit before it.
 template <typename Body>
 int Call(const char* call, Body&& body) {

@@ -4,6 +4,9 @@
 
 extern "C" {
 int cuInit(unsigned flags);
+int cuCtxPushCurrent_v2(void* context);
+int cuCtxPopCurrent_v2(void** context);
+int cuMemHostUnregister(void* memory);
 int cuMemAlloc_v2(rehearsal::Address* address, std::size_t bytes);
 int cudaMalloc(void** memory, std::size_t bytes);
 int cudaFree(void* memory);
@@ -108,6 +111,20 @@ TEST_CASE_FIXTURE(Fixture, "calls: the driver wants cuInit first, then a context
   CHECK(Free(address, "test") == Code::kSuccess);
   CHECK(SetDevice(2) == Code::kInvalidDevice);
   CHECK(SetDevice(0) == Code::kSuccess);
+}
+
+TEST_CASE_FIXTURE(Fixture,
+                  "calls: contexts are pushed, and memory is unlocked, on a broken device") {
+  REQUIRE(cuInit(0) == 0);
+  void* const context = ContextOf(0);
+  char memory[64];
+  REQUIRE(LockPages(memory, sizeof(memory), "test") == Code::kSuccess);
+  Break(0, Code::kLaunchFailed);
+  CHECK(cuCtxPushCurrent_v2(context) == 0);
+  CHECK(cuMemHostUnregister(memory) == 719);
+  void* popped = nullptr;
+  CHECK(cuCtxPopCurrent_v2(&popped) == 0);
+  CHECK(popped == context);
 }
 
 TEST_CASE_FIXTURE(Fixture, "calls: the management library wants its start") {
