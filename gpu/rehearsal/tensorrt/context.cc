@@ -224,9 +224,13 @@ std::shared_ptr<Execution> Context::Prepare() const {
   std::vector<Known> known = Know();
   auto bound = [&](int index) {
     const Known& all = known[static_cast<std::size_t>(index)];
-    Bound one{index,    plan().graph.tensors[static_cast<std::size_t>(index)].name,
-              all.type, all.shape,
-              nullptr,  nullptr,
+    Bound one{index,
+              plan().graph.tensors[static_cast<std::size_t>(index)].name,
+              all.type,
+              all.shape,
+              nullptr,
+              nullptr,
+              plan().graph.IsHostOutput(index),
               all.value};
     auto address = addresses_.find(index);
     if (address != addresses_.end()) {

@@ -156,7 +156,8 @@ std::int32_t Engine::getTensorLocation(const char* tensor) const {
 bool Engine::isShapeInferenceIO(const char* tensor) const {
   int index = 0;
   const EngineState* state = Alive("ICudaEngine::isShapeInferenceIO", tensor, &index);
-  return state != nullptr && state->plan.graph.IsShapeInput(index);
+  return state != nullptr &&
+         (state->plan.graph.IsShapeInput(index) || state->plan.graph.IsHostOutput(index));
 }
 
 std::int32_t Engine::getTensorIOMode(const char* tensor) const {

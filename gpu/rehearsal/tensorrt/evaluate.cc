@@ -37,6 +37,9 @@ void Compute(const Node& node, const Values& inputs, Value* result) {
       return ComputeSoftMax(node, *inputs[0], result);
     case LayerType::kReduce:
       return ComputeReduction(node, *inputs[0], result);
+    case LayerType::kShape:
+      result->integers = inputs[0]->shape;
+      return;
     case LayerType::kNonZero:
       return ComputeNonZero(*inputs[0], result);
     case LayerType::kShuffle:

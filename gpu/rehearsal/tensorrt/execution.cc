@@ -71,12 +71,23 @@ Work Execution::Counted(Code (Execution::*what)()) {
   auto waits = std::make_shared<Waiting>(context);
   Work work;
   work.call = kCall;
+  work.host = WrittenOnHost();
   work.run = [self = shared_from_this(), what, waits] {
     Code code = self->Run(what);
     waits->End();
     return code;
   };
   return work;
+}
+
+HostRange Execution::WrittenOnHost() const {
+  for (const Bound& output : outputs) {
+    if (output.on_host) {
+      return {output.memory,
+              static_cast<std::uint64_t>(Elements(output.shape)) * BytesOf(output.type)};
+    }
+  }
+  return {};
 }
 
 Work Execution::Guarded() {
@@ -118,7 +129,8 @@ Code Execution::Write() {
     if (bytes == 0) {
       continue;
     }
-    std::byte* memory = Backing(outputs[i].memory, bytes, kCall);
+    std::byte* memory = outputs[i].on_host ? static_cast<std::byte*>(outputs[i].memory)
+                                           : Backing(outputs[i].memory, bytes, kCall);
     if (memory == nullptr) {
       return Code::kIllegalAddress;
     }

@@ -19,6 +19,7 @@ struct Bound {
   Shape shape;             // of an output that the data decide: with -1
   void* memory = nullptr;  // null: an allocator gives it
   OutputAllocatorCalls* allocator = nullptr;
+  bool on_host = false;
   std::shared_ptr<const Value> host;  // of shape tensors: what they held at the call
 };
 
@@ -46,6 +47,8 @@ class Execution : public std::enable_shared_from_this<Execution> {
  private:
   // Work that does something, and is counted as waiting until it has run or is dropped.
   Work Counted(Code (Execution::*what)());
+  // Memory of the processor that is written.
+  [[nodiscard]] HostRange WrittenOnHost() const;
   // Does something unless the context has gone.
   Code Run(Code (Execution::*what)());
   Code Compute();

@@ -51,13 +51,18 @@ bool Graph::IsOutput(int tensor) const {
   return std::find(outputs.begin(), outputs.end(), tensor) != outputs.end();
 }
 
+bool Graph::IsHostOutput(int tensor) const {
+  return std::find(host_outputs.begin(), host_outputs.end(), tensor) != host_outputs.end();
+}
+
 bool Graph::IsShapeInput(int tensor) const {
   std::set<int> decide;
   for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
     if (node->type == LayerType::kShuffle && node->inputs.size() == 2) {
       decide.insert(node->inputs[1]);
     }
-    if (decide.count(node->output) != 0) {
+    // Of what a shape is taken, the values decide nothing.
+    if (decide.count(node->output) != 0 && node->type != LayerType::kShape) {
       decide.insert(node->inputs.begin(), node->inputs.end());
     }
   }

@@ -55,11 +55,13 @@ struct Graph {
   std::vector<Node> nodes;  // each after those whose outputs it takes
   std::vector<int> inputs;
   std::vector<int> outputs;
+  std::vector<int> host_outputs;  // those of them that go to the processor's memory
 
   // The tensor of that name among inputs and outputs; -1: there is none.
   [[nodiscard]] int Find(const std::string& tensor) const;
   [[nodiscard]] bool IsInput(int tensor) const;
   [[nodiscard]] bool IsOutput(int tensor) const;
+  [[nodiscard]] bool IsHostOutput(int tensor) const;
   // The input's values decide on the shape of something.
   [[nodiscard]] bool IsShapeInput(int tensor) const;
   // Copies the weights of all nodes.

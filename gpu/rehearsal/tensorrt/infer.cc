@@ -167,6 +167,8 @@ DataType OutputType(const Node& node, const std::vector<DataType>& inputs) {
       return static_cast<DataType>(node.Setting("type", 0));
     case LayerType::kNonZero:
       return DataType::kInt32;
+    case LayerType::kShape:
+      return DataType::kInt64;
     case LayerType::kElementWise:
     case LayerType::kMatrixMultiply:
       if (inputs[0] != inputs[1]) {
@@ -202,6 +204,8 @@ Shape OutputShape(const Node& node, const std::vector<Shape>& inputs, const Valu
       return Shuffled(node, inputs[0], inputs, values);
     case LayerType::kNonZero:
       return {static_cast<std::int64_t>(inputs[0].size()), -1};
+    case LayerType::kShape:
+      return {static_cast<std::int64_t>(inputs[0].size())};
     default:
       return inputs[0];
   }
@@ -233,7 +237,9 @@ std::vector<Known> Infer(const Graph& graph, const std::map<int, Known>& inputs)
     if (node.type == LayerType::kNonZero && IsKnown(most[0])) {
       output.most[1] = Elements(most[0]);
     }
-    if (small && IsKnown(output.shape) && Elements(output.shape) <= kMostFolded) {
+    if (node.type == LayerType::kShape && IsKnown(shapes[0])) {
+      output.value = std::make_shared<Value>(Value{output.type, output.shape, {}, shapes[0]});
+    } else if (small && IsKnown(output.shape) && Elements(output.shape) <= kMostFolded) {
       Value value = Value::Of(output.type, output.shape);
       Compute(node, values, &value);
       output.value = std::make_shared<Value>(std::move(value));

@@ -82,6 +82,15 @@ void Network::markOutput(Held& tensor) {
   }
 }
 
+bool Network::markOutputForShapes(Held& tensor) {
+  if (!Begin(life_, log_, "INetworkDefinition::markOutputForShapes")) {
+    return false;
+  }
+  markOutput(tensor);
+  graph_->host_outputs.push_back(IndexOf(tensor));
+  return true;
+}
+
 std::int32_t Network::getNbLayers() const { return static_cast<std::int32_t>(layers_.size()); }
 
 Held* Network::getLayer(std::int32_t index) const {
@@ -100,6 +109,11 @@ std::int32_t Network::getNbOutputs() const { return static_cast<int>(graph_->out
 Held* Network::getOutput(std::int32_t index) const {
   int tensor = graph_->outputs.at(static_cast<std::size_t>(index));
   return tensors_[static_cast<std::size_t>(tensor)].get();
+}
+
+Held* Network::addShape(Held& input) {
+  Node node{LayerType::kShape, {}, {IndexOf(input)}, 0, {}, {}};
+  return Add("INetworkDefinition::addShape", std::move(node));
 }
 
 void Network::setName(const char* name) { graph_->name = name; }

@@ -88,6 +88,8 @@ class Network final : public Held, public NetworkDefinitionCalls {
   Held* addIdentity(Held& input) override;
   void setName(const char* name) override;
   [[nodiscard]] const char* getName() const override;
+  Held* addShape(Held& input) override;
+  bool markOutputForShapes(Held& tensor) override;
   Held* addConvolutionNd(Held& input, std::int64_t maps, const Dims& kernel, Weights weights,
                          Weights bias) override;
   Held* addPoolingNd(Held& input, std::int32_t type, const Dims& window) override;

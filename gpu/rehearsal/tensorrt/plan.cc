@@ -118,6 +118,7 @@ void WriteGraph(Writer* to, const Graph& graph) {
   }
   to->Numbers(Shape(graph.inputs.begin(), graph.inputs.end()));
   to->Numbers(Shape(graph.outputs.begin(), graph.outputs.end()));
+  to->Numbers(Shape(graph.host_outputs.begin(), graph.host_outputs.end()));
 }
 
 Graph ReadGraph(Reader* from) {
@@ -137,6 +138,7 @@ Graph ReadGraph(Reader* from) {
   }
   graph.inputs = Indexes(from->Numbers(), graph.tensors.size());
   graph.outputs = Indexes(from->Numbers(), graph.tensors.size());
+  graph.host_outputs = Indexes(from->Numbers(), graph.tensors.size());
   return graph;
 }
 

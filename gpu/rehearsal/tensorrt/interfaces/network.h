@@ -22,6 +22,7 @@ enum class LayerType : std::int32_t {
   kMatrixMultiply = 17,
   kConstant = 19,
   kIdentity = 20,
+  kShape = 23,
   kQuantize = 32,
   kDequantize = 33,
   kNonZero = 41,
@@ -63,9 +64,9 @@ class NetworkDefinitionCalls : public Root {
   REHEARSAL_LACKS(addSlice)
   virtual void setName(const char* name) = 0;
   virtual const char* getName() const = 0;
-  REHEARSAL_LACKS(addShape)
+  virtual Held* addShape(Held& input) = 0;
   REHEARSAL_LACKS(hasImplicitBatchDimension)
-  REHEARSAL_LACKS(markOutputForShapes)
+  virtual bool markOutputForShapes(Held& tensor) = 0;
   REHEARSAL_LACKS(unmarkOutputForShapes)
   REHEARSAL_LACKS(addParametricReLU)
   virtual Held* addConvolutionNd(Held& input, std::int64_t maps, const Dims& kernel,

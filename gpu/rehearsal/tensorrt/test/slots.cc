@@ -99,6 +99,8 @@ int main() {
   SLOT(NetworkDefinitionCalls, addMatrixMultiply);
   SLOT(NetworkDefinitionCalls, addConstant);
   SLOT(NetworkDefinitionCalls, addIdentity);
+  SLOT(NetworkDefinitionCalls, addShape);
+  SLOT(NetworkDefinitionCalls, markOutputForShapes);
   SLOT(NetworkDefinitionCalls, addConvolutionNd);
   SLOT(NetworkDefinitionCalls, addPoolingNd);
   SLOT(NetworkDefinitionCalls, addNonZero);
