@@ -166,3 +166,14 @@ cmd_gpu() {
     package >&2
   JAVA_HOME=$(find_jdk) exec "$root/gpu/verify" "$@"
 }
+
+# What Maven's execution "rehearsal" ran in place of a GPU; one that was skipped has found no stand-in.
+rehearsal_summary() {
+  local reports=("$root"/*/target/surefire-reports/TEST-*-rehearsal-no-GPU.xml \
+    "$root"/bindings/*/target/surefire-reports/TEST-*-rehearsal-no-GPU.xml) suites
+  suites=$(grep -h -m 1 '<testsuite ' "${reports[@]}")
+  count() { grep -o " $1=\"[0-9]*\"" <<<"$suites" | awk -F '"' '{ sum += $2 } END { print sum + 0 }'; }
+  say "$(count tests) tests for GPUs ran on this machine's processor, against gpu/rehearsal in place of NVIDIA's libraries."
+  say 'No GPU was used: docs/gpu.md says what only one can tell.'
+  [[ $(count skipped) == 0 ]] || die "$(count skipped) of them were skipped: grep '<skipped' ${reports[0]%/*}"
+}

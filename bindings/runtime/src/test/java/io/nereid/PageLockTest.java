@@ -3,6 +3,7 @@ package io.nereid;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.nereid.backend.Backend;
 import io.nereid.backend.BackendInstance;
@@ -19,6 +20,7 @@ import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** When the pool's memory is page-locked, and what happens where that is not possible. */
@@ -195,5 +197,19 @@ class PageLockTest {
     }
     assertEquals(1, warnings.size(), warnings.toString());
     assertTrue(warnings.getFirst().endsWith(CudaDriver.absence()), warnings.toString());
+  }
+
+  @Test
+  @Tag("gpu")
+  void theDriverLocksThePool() {
+    assumeTrue(CudaDriver.isPresent(), () -> "there is no GPU here: " + CudaDriver.absence());
+    try (Nereid nereid = open(true, PageKeeper.CUDA)) {
+      infer(load(nereid, new SaysThatItUsesAGpu()));
+      PoolStatistics pool = nereid.poolStatistics();
+      assertTrue(pool.lockedBytes() > 0);
+      assertEquals(pool.reservedBytes(), pool.lockedBytes());
+      assertEquals(Optional.of("page-locked for GPUs"), nereid.pageLocking());
+    }
+    assertEquals(List.of(), warnings); // such as that memory could not be unlocked
   }
 }

@@ -96,7 +96,7 @@ record Graph(List<Integer> input, boolean bytes, List<Node> nodes) {
   }
 
   /** The layers of ResNet-50, its batch normalisations folded into the convolutions. */
-  static Graph resNet50(boolean bytes) {
+  static Graph resNet50(boolean bytes, int edge) {
     Maker maker = new Maker(13);
     int at = bytes ? maker.scale(-1, 1 / 64f, -2) : -1;
     at = maker.relu(maker.conv(at, 3, 64, 7, 2, 3));
@@ -112,7 +112,7 @@ record Graph(List<Integer> input, boolean bytes, List<Node> nodes) {
       }
     }
     maker.dense(maker.average(at), channels, 1000);
-    return new Graph(List.of(3, 224, 224), bytes, maker.nodes);
+    return new Graph(List.of(3, edge, edge), bytes, maker.nodes);
   }
 
   private static int bottleneck(Maker maker, int from, int channels, int width, int stride) {

@@ -6,11 +6,23 @@ import io.nereid.tensorrt.TensorRtLibrary;
 /** Says what the suite runs on. */
 final class Machine {
 
+  /** What the devices of gpu/rehearsal are called. */
+  private static final String REHEARSAL = "Nereid's rehearsal, no GPU";
+
   private Machine() {}
+
+  /** Whether libraries that compute on the processor stand in for NVIDIA's. */
+  static boolean isRehearsal() {
+    return TensorRtLibrary.missing().isEmpty()
+        && TensorRtLibrary.load().cuda().devices().getFirst().name().equals(REHEARSAL);
+  }
 
   static void describe(Report report) {
     TensorRtLibrary library = TensorRtLibrary.load();
     report.begin("machine");
+    if (isRehearsal()) {
+      report.rehearse();
+    }
     for (CudaDevice device : library.cuda().devices()) {
       String text =
           device.name()

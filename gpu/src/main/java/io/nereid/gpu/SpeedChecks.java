@@ -34,6 +34,10 @@ final class SpeedChecks {
 
   /** ResNet-50 with dynamic batching. */
   static void resNet(Workbench bench, Report report) throws Exception {
+    if (Machine.isRehearsal()) {
+      report.skip("how fast it is", "there is no GPU");
+      return;
+    }
     bench.build(Plans.resNet(), BATCHED);
     Bare before = bare(bench, report);
     String what = "in process, " + bench.inFlight() + " in flight";
@@ -162,7 +166,7 @@ final class SpeedChecks {
           loop.rowsPerSecond(new BareLoop.Way(Plans.DEEP_ROWS, 4, true, false), bench.seconds());
       double graphs =
           loop.rowsPerSecond(new BareLoop.Way(Plans.DEEP_ROWS, 4, true, true), bench.seconds());
-      report.verify(
+      report.verifySpeed(
           "graphs, bare loop, 4 contexts",
           graphs >= GRAPHS_BAR * plain,
           times(plain, graphs) + "; the engine has " + layers + " layers",

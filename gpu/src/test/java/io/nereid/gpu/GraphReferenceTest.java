@@ -35,7 +35,7 @@ final class GraphReferenceTest {
   @Tag("slow")
   void resNetKeepsItsNumbersInRange() throws Exception {
     double largest = 0;
-    for (double score : agrees(Graph.resNet50(true), 1e-4, 1)) {
+    for (double score : agrees(Graph.resNet50(true, 224), 1e-4, 1)) {
       largest = Math.max(largest, Math.abs(score));
     }
     // FP16 ends at 65504, and what is nearly 0 would make a relative error mean nothing.

@@ -57,15 +57,22 @@ public final class NetworkBuilder implements AutoCloseable {
 
   private NetworkBuilder() {
     TensorRtLibrary.load();
-    IBuilder made = call(() -> nvinfer.createInferBuilder(TensorRtLog.instance()));
-    // As of the runtime: where CUDA does not work, what is returned is not null.
-    if (made == null || made.isNull() || !log.isEmpty()) {
-      weights.close();
-      throw failure("make a builder");
+    try (Undo undo = new Undo()) {
+      undo.add(weights);
+      IBuilder made = call(() -> nvinfer.createInferBuilder(TensorRtLog.instance()));
+      // As of the runtime: where CUDA does not work, what is returned is not null.
+      if (made == null || made.isNull() || !log.isEmpty()) {
+        throw failure("make a builder");
+      }
+      builder = made;
+      undo.add(() -> NativeObjects.delete(made));
+      INetworkDefinition empty =
+          checked(call(() -> made.createNetworkV2(STRONGLY_TYPED)), "make a network");
+      network = empty;
+      undo.add(() -> NativeObjects.delete(empty));
+      config = checked(call(made::createBuilderConfig), "make a configuration");
+      undo.forget();
     }
-    builder = made;
-    network = builder.createNetworkV2(STRONGLY_TYPED);
-    config = builder.createBuilderConfig();
   }
 
   /** A builder with an empty network. */
@@ -131,7 +138,8 @@ public final class NetworkBuilder implements AutoCloseable {
 
   /** Adds an optimization profile. */
   public NetworkBuilder profile(Consumer<Profile> definition) {
-    IOptimizationProfile profile = builder.createOptimizationProfile();
+    IOptimizationProfile profile =
+        checked(call(builder::createOptimizationProfile), "make an optimization profile");
     definition.accept(new Profile(profile));
     int index = call(() -> config.addOptimizationProfile(profile));
     if (index < 0) {
@@ -229,8 +237,9 @@ public final class NetworkBuilder implements AutoCloseable {
   }
 
   private NereidException failure(String what) {
+    boolean full = PlanFailure.isOutOfMemory(String.join("; ", log));
     return new NereidException(
-        StatusCode.INVALID_ARGUMENT,
+        full ? StatusCode.RESOURCE_EXHAUSTED : StatusCode.INVALID_ARGUMENT,
         "TensorRT cannot " + what + ": " + (log.isEmpty() ? "it did not say why" : log));
   }
 

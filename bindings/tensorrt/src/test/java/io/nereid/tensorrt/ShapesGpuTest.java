@@ -165,6 +165,31 @@ class ShapesGpuTest extends GpuTest {
         () -> answer(model, "y", Tensor.ofFloats(values, 6), Tensor.ofInts(new int[] {1, 17}, 2)));
   }
 
+  /** TensorRT writes it there itself, as late as it writes the others. */
+  @Test
+  void anOutputInTheProcessorsMemory() {
+    Path plan =
+        plan(builder -> {
+          ITensor x = builder.input("x", DataType.kFLOAT, -1, 4);
+          builder.output("y", builder.network().addElementWise(x, x, ElementWiseOperation.kSUM));
+          ITensor sizes = builder.output(builder.network().addShape(x));
+          sizes.setName("sizes");
+          builder.network().markOutputForShapes(sizes);
+          rows(builder, 1, 1, 8);
+        });
+    Model model = loadAsTold(plan);
+    for (int rows : new int[] {3, 1, 8}) {
+      try (InferRequest request =
+              model.newRequest().input("x", Tensor.ofFloats(new float[4 * rows], rows, 4));
+          InferResponse response = request.infer()) {
+        Tensor sizes = response.output("sizes");
+        assertArrayEquals(new long[] {2}, sizes.shape());
+        assertEquals(rows, sizes.longAt(0));
+        assertEquals(4, sizes.longAt(1));
+      }
+    }
+  }
+
   @Test
   void anOutputWhoseSizeDependsOnTheData() {
     Path plan =

@@ -176,10 +176,13 @@ final class CudaLibrary {
     }
   }
 
+  /**
+   * Takes back {@link #pushCurrent}. What it answers is not looked at: what was done before it is
+   * done, and whoever needs a context on this thread pushes it.
+   */
   void popCurrent() {
     try (Arena arena = Arena.ofConfined()) {
-      MemorySegment out = arena.allocate(ADDRESS);
-      check("cuCtxPopCurrent", (int) ctxPopCurrent.invokeExact(out));
+      int _ = (int) ctxPopCurrent.invokeExact(arena.allocate(ADDRESS));
     } catch (Throwable t) {
       throw DriverLibrary.unexpected(t);
     }

@@ -109,14 +109,24 @@ public final class EngineBuilder {
           if (memory == null || memory.isNull()) {
             throw failed("TensorRT could not build an engine from " + source.description(), log);
           }
-          cache.save();
-          return memory;
+          return withSaved(cache, memory);
         }
       } finally {
         NativeObjects.delete(config);
       }
     } finally {
       NativeObjects.delete(network);
+    }
+  }
+
+  /** The plan, with the cache written; nothing is left of it where that fails. */
+  private static IHostMemory withSaved(TimingCache cache, IHostMemory plan) throws IOException {
+    try {
+      cache.save();
+      return plan;
+    } catch (IOException | RuntimeException e) {
+      NativeObjects.delete(plan);
+      throw e;
     }
   }
 

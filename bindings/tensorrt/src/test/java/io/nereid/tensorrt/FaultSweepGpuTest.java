@@ -1,0 +1,178 @@
+package io.nereid.tensorrt;
+
+import static io.nereid.tensorrt.NetworkBuilder.dims;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.nereid.InferRequest;
+import io.nereid.InferResponse;
+import io.nereid.Model;
+import io.nereid.Nereid;
+import io.nereid.NereidException;
+import io.nereid.Tensor;
+import io.nereid.tensorrt.builder.BuildOptions;
+import io.nereid.tensorrt.builder.BuildProgress;
+import io.nereid.tensorrt.builder.EngineBuilder;
+import io.nereid.tensorrt.builder.OnnxFile;
+import io.nereid.tensorrt.builder.ShapeRange;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import org.bytedeco.tensorrt.global.nvinfer.DataType;
+import org.bytedeco.tensorrt.nvinfer.ITensor;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Each call of CUDA and TensorRT that a life of models makes is made to fail, the first time and
+ * the last: what comes of it is a right answer or an error in Nereid's words, nothing is left, and
+ * the next life goes well. Only in a rehearsal: a GPU fails when it likes.
+ */
+@Tag("slow")
+class FaultSweepGpuTest extends GpuTest {
+
+  private static final Path MODEL = Path.of("../../examples/models/digits/1/model.onnx");
+
+  private static final int OUT_OF_MEMORY = 2;
+
+  /** Of work that fails when it runs: the device is broken from there on. */
+  private static final int LAUNCH_FAILED = 719;
+
+  private static final String LATE = "~late";
+
+  private Rehearsal rehearsal;
+
+  @BeforeEach
+  void needsRehearsal() {
+    assumeTrue(Rehearsal.find().isPresent(), "needs gpu/rehearsal in place of NVIDIA's libraries");
+    rehearsal = Rehearsal.find().orElseThrow();
+  }
+
+  @AfterEach
+  void reset() {
+    if (rehearsal != null) {
+      rehearsal.reset();
+    }
+  }
+
+  @Test
+  void whateverFailsTheNextLifeGoesWell() throws Exception {
+    life(); // what is made once is there from here on
+    Map<String, Long> before = rehearsal.calls();
+    life();
+    Map<String, Long> after = rehearsal.calls();
+    List<String> wrong = new ArrayList<>();
+    for (String call : after.keySet()) {
+      long count = after.get(call) - before.getOrDefault(call, 0L);
+      for (long nth : count > 1 ? List.of(1L, count) : List.of(count)) {
+        if (nth == 0) {
+          continue; // it is of what is made once
+        }
+        String said = failing(call, nth);
+        if (!said.isEmpty()) {
+          wrong.add(call + ":" + nth + ": " + said);
+        }
+      }
+    }
+    assertTrue(wrong.isEmpty(), () -> String.join("\n", wrong));
+  }
+
+  /** What is wrong with the life in which a call fails, and with what is left after it. */
+  private String failing(String call, long nth) throws Exception {
+    Set<String> before = whatIsOpen();
+    rehearsal.fail(call, nth, call.endsWith(LATE) ? LAUNCH_FAILED : OUT_OF_MEMORY);
+    String said = "";
+    try {
+      life();
+    } catch (NereidException e) {
+      said = e.getMessage() == null || e.getMessage().isBlank() ? "an error without words" : "";
+    } catch (Exception | AssertionError e) {
+      said = e.toString();
+    }
+    if (rehearsal.misuses() > 0) {
+      said += rehearsal.report();
+    }
+    rehearsal.reset();
+    Set<String> left = whatIsOpen();
+    left.removeAll(before);
+    if (call.endsWith(LATE)) { // pages stay locked: nothing is told to a device that broke
+      left.removeIf(line -> line.contains("page lock"));
+    }
+    if (Engines.count() != 0 || !left.isEmpty()) {
+      said += " left: " + left;
+    }
+    return said;
+  }
+
+  /** What is open when nothing is kept for later. */
+  private Set<String> whatIsOpen() {
+    memory().trim();
+    return rehearsal.report().lines().collect(Collectors.toCollection(TreeSet::new));
+  }
+
+  /** Models are built, loaded, asked and unloaded. */
+  private void life() throws Exception {
+    Path plan =
+        plan(builder -> {
+          doubler(builder);
+          rows(builder, 1, 4, 8);
+        });
+    try (Nereid own = Nereid.create()) {
+      Model model =
+          own.load(
+              doublerSpec(plan, 8)
+                  .parameter("optimization.cuda.graphs", "true")
+                  .parameter("batches_in_flight", "1")
+                  .build());
+      for (int i = 0; i < 3; i++) {
+        assertDoubles(model, i);
+      }
+    }
+    Path positions =
+        plan(builder -> {
+          ITensor x = builder.input("x", DataType.kFLOAT, -1);
+          builder.output("positions", builder.network().addNonZero(x));
+          builder.profile(profile -> profile.shapes("x", dims(1), dims(8), dims(16)));
+        });
+    try (Nereid own = Nereid.create()) {
+      Model model =
+          own.load(
+              spec(positions)
+                  .input("x", io.nereid.DataType.FP32, -1)
+                  .output("positions", io.nereid.DataType.INT32, 1, -1)
+                  .build());
+      try (InferRequest request =
+              model.newRequest().input("x", Tensor.ofFloats(new float[] {0, 1, 1, 0}, 4));
+          InferResponse response = request.infer()) {
+        assertEquals(2, response.output("positions").dim(1));
+        assertEquals(1, response.output("positions").intAt(0));
+      }
+    }
+    build();
+  }
+
+  /** As the command does it. */
+  private void build() throws IOException {
+    Path plan = directory.resolve("built.plan");
+    Files.deleteIfExists(plan);
+    EngineBuilder.build(
+        new OnnxFile(MODEL),
+        BuildOptions.builder()
+            .profiles(List.of(List.of(ShapeRange.parse("image=1x8x8:2x8x8:8x8x8"))))
+            .timingCache(directory.resolve("timing.cache"))
+            .build(),
+        plan,
+        BuildProgress.NONE);
+    assertFalse(Files.size(plan) == 0);
+  }
+}

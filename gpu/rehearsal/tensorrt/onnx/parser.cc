@@ -1,0 +1,131 @@
+// libnvonnxparser.so.10: the parser of ONNX files.
+#include "interfaces/parser.h"
+
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "import.h"
+#include "object.h"
+#include "version.h"
+
+namespace rehearsal::trt {
+
+namespace {
+
+class ParserError final : public ParserErrorCalls {
+ public:
+  ParserError(int node, OnnxNode of, std::string text)
+      : node_(node), of_(std::move(of)), text_(std::move(text)) {}
+
+  [[nodiscard]] std::int32_t code() const override { return kUnsupportedNode; }
+  [[nodiscard]] const char* desc() const override { return text_.c_str(); }
+  [[nodiscard]] const char* file() const override { return "onnx/import.cc"; }
+  [[nodiscard]] std::int32_t line() const override { return 0; }
+  [[nodiscard]] const char* func() const override { return "AddNode"; }
+  [[nodiscard]] std::int32_t node() const override { return node_; }
+  [[nodiscard]] const char* nodeName() const override { return of_.name.c_str(); }
+  [[nodiscard]] const char* nodeOperator() const override { return of_.operation.c_str(); }
+  [[nodiscard]] const char* const* localFunctionStack() const override { return nullptr; }
+  [[nodiscard]] std::int32_t localFunctionStackSize() const override { return 0; }
+
+ private:
+  static constexpr std::int32_t kUnsupportedNode = 8;
+
+  int node_;
+  OnnxNode of_;
+  std::string text_;
+};
+
+class Parser final : public ParserCalls {
+ public:
+  Parser(Held* network, LoggerCalls* logger)
+      : network_(network),
+        log_(logger),
+        life_(static_cast<ParserCalls*>(this), "TensorRT ONNX parser",
+              "createNvOnnxParser_INTERNAL", nullptr) {}
+
+  void Destruct() override { Delete(); }
+
+  // The network's weights are the parser's memory: who builds it afterwards gets no numbers.
+  void Delete() override {
+    if (life_.End("~IParser")) {
+      for (const std::unique_ptr<OnnxModel>& model : models_) {
+        model->Spoil();
+      }
+      Bury(static_cast<ParserCalls*>(this));
+    }
+  }
+
+  bool parseFromFile(const char* file, std::int32_t /*verbosity*/) override {
+    if (!Begin(life_, log_, "IParser::parseFromFile")) {
+      return false;
+    }
+    std::ifstream stream(file, std::ios::binary);
+    std::string bytes{std::istreambuf_iterator<char>(stream), {}};
+    int number = -1;
+    OnnxNode none;
+    const OnnxNode* node = &none;
+    try {
+      models_.push_back(std::make_unique<OnnxModel>(std::move(bytes)));
+      const OnnxModel& model = *models_.back();
+      Import import(model, *network_);
+      import.Inputs();
+      for (const OnnxNode& next : model.nodes) {
+        node = &next;
+        ++number;
+        import.AddNode(next);
+      }
+      number = -1;
+      node = &none;
+      import.Outputs();
+      return true;
+    } catch (const std::exception& e) {
+      log_.Error(std::string("ModelImporter: ") + e.what());
+      errors_.push_back(std::make_unique<ParserError>(number, *node, e.what()));
+      return false;
+    }
+  }
+
+  [[nodiscard]] std::int32_t getNbErrors() const override {
+    return static_cast<std::int32_t>(errors_.size());
+  }
+
+  [[nodiscard]] const ParserErrorCalls* getError(std::int32_t index) const override {
+    bool is_one = index >= 0 && index < getNbErrors();
+    return is_one ? errors_[static_cast<std::size_t>(index)].get() : nullptr;
+  }
+
+ private:
+  Held* network_;
+  Log log_;
+  Life life_;
+  std::vector<std::unique_ptr<OnnxModel>> models_;
+  std::vector<std::unique_ptr<ParserError>> errors_;
+};
+
+}  // namespace
+
+}  // namespace rehearsal::trt
+
+namespace trt = rehearsal::trt;
+
+#define REHEARSAL_API extern "C" __attribute__((visibility("default")))
+
+REHEARSAL_API void* createNvOnnxParser_INTERNAL(void* network, void* logger,
+                                                std::int32_t /*version*/) {
+  auto* calls = static_cast<trt::LoggerCalls*>(logger);
+  if (!trt::Begin(trt::Log(calls), "createNvOnnxParser_INTERNAL")) {
+    return nullptr;
+  }
+  return static_cast<trt::ParserCalls*>(new trt::Parser(static_cast<trt::Held*>(network), calls));
+}
+
+REHEARSAL_API void* createNvOnnxParserRefitter_INTERNAL(void* /*refitter*/, void* /*logger*/,
+                                                        std::int32_t /*version*/) {
+  trt::Missing("IParserRefitter", "createParserRefitter");
+}
+
+REHEARSAL_API std::int32_t getNvOnnxParserVersion() { return trt::kVersion; }
