@@ -69,7 +69,10 @@ final class HttpSoak implements AutoCloseable {
         new FloodAttacker("HTTP/2", port, "/v2/models/identity_fp32/infer"),
         new FloodAttacker("gRPC", grpcPort, GrpcFrames.path("ModelInfer"), GrpcFrames.FIELDS),
         new HalfMessageAttacker(grpcPort),
-        new MalformedMessageAttacker(grpcPort));
+        new MalformedMessageAttacker(grpcPort),
+        new HalfBodyAttacker(port),
+        new ConnectionFloodAttacker("HTTP", port),
+        new ConnectionFloodAttacker("gRPC", grpcPort));
   }
 
   public static void main(String[] args) throws Exception {
@@ -100,8 +103,8 @@ final class HttpSoak implements AutoCloseable {
                 "1",
                 "--grpc-max-total-input-size",
                 "1000000"),
-            // A heap that is used up soon shows what grows.
-            Map.of("JAVA_TOOL_OPTIONS", "-Xmx256m"));
+            // A heap that attackers could use up, and that shows what grows.
+            Map.of("JAVA_TOOL_OPTIONS", "-Xmx512m"));
     BufferedReader printed = process.inputReader();
     int port = 0;
     int grpcPort = 0;
