@@ -1,6 +1,7 @@
 package io.nereid.server.grpc;
 
 import io.grpc.netty.shaded.io.netty.util.internal.PlatformDependent;
+import io.nereid.server.shared.HeapBudget;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** Bytes of one kind that all messages may hold together. */
@@ -8,22 +9,29 @@ final class MessageBudget {
 
   /**
    * Parts of messages that stand on the heap in one piece: tensors in front of what describes them,
-   * BYTES in typed form, files of models. Reading and joining them takes up to three times as much.
+   * BYTES in typed form, files of models. Reading and joining them takes up to three times as much,
+   * which counts among what all requests hold of the heap.
    */
   static final MessageBudget HEAP =
       new MessageBudget(
           Runtime.getRuntime().maxMemory() / 8,
+          HeapBudget.ofThisProcess(),
           "messages hold on the heap",
           "send tensors raw and behind what describes them, or start the server with a larger heap"
               + " (-Xmx)");
 
+  /** What reading and joining takes of the heap, in lengths of what is read. */
+  private static final int COPIES = 3;
+
   private final long bytes;
+  private final HeapBudget heap; // null: it is no heap that is held
   private final String holders;
   private final String advice;
   private final AtomicLong taken = new AtomicLong();
 
-  private MessageBudget(long bytes, String holders, String advice) {
+  private MessageBudget(long bytes, HeapBudget heap, String holders, String advice) {
     this.bytes = bytes;
+    this.heap = heap;
     this.holders = holders;
     this.advice = advice;
   }
@@ -36,6 +44,7 @@ final class MessageBudget {
   static MessageBudget ofUnfinished(long bytes) {
     return new MessageBudget(
         bytes == 0 ? PlatformDependent.maxDirectMemory() / 2 : bytes,
+        null,
         "unfinished messages hold",
         "--grpc-max-total-input-size sets the limit");
   }
@@ -57,22 +66,35 @@ final class MessageBudget {
 
   /** Takes more, or gives back where that is negative; false when there is not as much. */
   boolean take(long more) {
-    if (taken.addAndGet(more) > bytes && more > 0) {
-      taken.addAndGet(-more);
-      return false;
+    if (more <= 0) {
+      giveBack(-more);
+      return true;
     }
-    return true;
+    if (taken.addAndGet(more) <= bytes && (heap == null || heap.take(COPIES * more))) {
+      return true;
+    }
+    taken.addAndGet(-more);
+    return false;
   }
 
   void giveBack(long part) {
     taken.addAndGet(-part);
+    if (heap != null) {
+      heap.giveBack(COPIES * part);
+    }
   }
 
   /** Why a message that wanted so much was refused. */
   String refusal(long wanted) {
     String why =
         fits(wanted)
-            ? holders + " " + taken.get() + " of the " + bytes + " bytes that there are for them"
+            ? holders
+                + " "
+                + taken.get()
+                + " of the "
+                + bytes
+                + " bytes that there are for them"
+                + (heap == null ? "" : ", or other requests hold too much of it")
             : "expected a message of at most " + bytes + " bytes, got " + wanted;
     return why + "; " + advice;
   }

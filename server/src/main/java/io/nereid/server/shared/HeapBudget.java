@@ -10,6 +10,8 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 public final class HeapBudget {
 
+  private static final HeapBudget PROCESS = new HeapBudget(Runtime.getRuntime().maxMemory() / 2);
+
   private final long requestBytes;
   private final AtomicLong requests = new AtomicLong();
   private final AtomicLong connections = new AtomicLong();
@@ -20,11 +22,11 @@ public final class HeapBudget {
   }
 
   /**
-   * Requests may hold half of the heap, and with connections five eighths of it: the rest is for
-   * the garbage of requests, and everything else.
+   * The one of this process, whose servers share its heap. Requests may hold half of that, and with
+   * connections five eighths of it: the rest is for the garbage of requests, and everything else.
    */
   public static HeapBudget ofThisProcess() {
-    return new HeapBudget(Runtime.getRuntime().maxMemory() / 2);
+    return PROCESS;
   }
 
   /** All that requests may hold. */
