@@ -17,6 +17,7 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * A listening socket, and the thread that accepts connections from it. Whatever fails there, for
  * want of descriptors or of memory, costs one connection and a pause: only {@link #close} ends it.
+ * The thread keeps the process alive until then.
  */
 public final class Listener implements AutoCloseable {
 
@@ -53,7 +54,7 @@ public final class Listener implements AutoCloseable {
     this.ended = ended;
     failures = new FailureLog(protocol);
     String name = "nrd-" + protocol.toLowerCase(Locale.ROOT) + "-accept";
-    thread = Thread.ofPlatform().daemon().name(name).start(this::run);
+    thread = Thread.ofPlatform().daemon(false).name(name).start(this::run);
   }
 
   /**

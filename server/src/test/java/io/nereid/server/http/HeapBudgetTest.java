@@ -52,7 +52,7 @@ class HeapBudgetTest {
 
   @Test
   void whatDoesNotFitIsRefusedAndGivenBack() {
-    HeapBudget budget = new HeapBudget(16L * MIB);
+    HeapBudget budget = new HeapBudget(24L * MIB);
     try (Nereid nereid = Nereid.open(RepositoryOptions.builder().explicit().build());
         ConnectionWatch watch = new ConnectionWatch()) {
       nereid.load(TestServer.identity("BYTES", DataType.BYTES).build());
@@ -64,7 +64,7 @@ class HeapBudgetTest {
       assertTrue(answer(context, large).startsWith("HTTP/1.1 200"));
       assertEquals(0, budget.takenByRequests());
       HeapShare other = new HeapShare(budget);
-      other.take(12 * MIB);
+      other.take(20 * MIB);
       String refusal = answer(context, large);
       assertTrue(refusal.startsWith("HTTP/1.1 503"), refusal);
       assertTrue(refusal.contains("Retry-After") && refusal.contains("binary data"), refusal);
@@ -76,7 +76,7 @@ class HeapBudgetTest {
       byte[] request =
           RawClient.request(
               "/v2/models/zeros/infer", "", zeros.getBytes(StandardCharsets.US_ASCII));
-      other.take(12 * MIB);
+      other.take(20 * MIB);
       assertTrue(answer(context, request).startsWith("HTTP/1.1 503"));
       other.giveBack();
       assertEquals(0, budget.takenByRequests());
