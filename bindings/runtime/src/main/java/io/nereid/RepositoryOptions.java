@@ -62,6 +62,7 @@ public record RepositoryOptions(
           "models to load can be named in control mode EXPLICIT only, it is " + controlMode);
     }
     Checks.positive(defaultMaxBatchSize, "defaultMaxBatchSize");
+    Checks.notNull(configName, "configName");
     if (!configName.matches("[^/\\\\\\s]*") || configName.contains("..")) {
       throw new IllegalArgumentException(
           "expected configName to be a file's name without blanks, got '" + configName + "'");
@@ -136,7 +137,7 @@ public record RepositoryOptions(
 
     /** Of the file in a model's directory {@code configs} that is preferred; none by default. */
     public Builder configName(String name) {
-      configName = name;
+      configName = Checks.notNull(name, "name");
       return this;
     }
 

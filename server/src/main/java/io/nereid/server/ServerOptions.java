@@ -77,6 +77,7 @@ public record ServerOptions(
   public Builder toBuilder() {
     Builder builder =
         new Builder()
+            .name(name)
             .repository(repository)
             .runtime(runtime)
             .http(http)

@@ -36,9 +36,10 @@ final class ServiceMethods {
   /** The same for a method that wants to know who asks. */
   <Q extends Message, R extends Message> ServiceMethods addForClient(
       String name, Q request, R reply, UnaryCalls.ClientAnswer<Q, R> answer) {
-    return add(
+    described.add(
         ServerMethodDefinition.create(
             method(name, MethodType.UNARY, request, reply), UnaryCalls.ofClient(answer)));
+    return this;
   }
 
   /** A method with any number of replies, which is served on the event loop. */

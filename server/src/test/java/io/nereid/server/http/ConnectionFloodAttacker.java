@@ -26,6 +26,12 @@ final class ConnectionFloodAttacker implements SoakAttacker {
     return "floods of connections for " + protocol;
   }
 
+  /** The server has seen off the last flood by then: nobody else is refused for their sake. */
+  @Override
+  public long pauseMs() {
+    return 1000;
+  }
+
   @Override
   public void attack(Random random) throws IOException {
     List<Socket> sockets = new ArrayList<>();

@@ -1,6 +1,7 @@
 package io.nereid.server.http;
 
 import java.io.IOException;
+import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,21 +25,34 @@ final class HalfBodyAttacker implements SoakAttacker {
   }
 
   @Override
+  public long pauseMs() {
+    return 100;
+  }
+
+  @Override
   public void attack(Random random) throws IOException {
     List<RawClient> clients = new ArrayList<>();
     try {
       for (int left = 1 + random.nextInt(MOST_CONNECTIONS); left > 0; left--) {
         RawClient client = new RawClient(port);
         clients.add(client);
-        client.send(half(random.nextInt(MOST_BYTES)));
-        if (random.nextInt(3) == 0) {
-          client.socket().setSoLinger(true, 0); // it goes with a reset
-        }
+        begin(client, random);
       }
     } finally {
       for (RawClient client : clients) {
         client.close();
       }
+    }
+  }
+
+  private static void begin(RawClient client, Random random) throws IOException {
+    if (random.nextInt(3) == 0) {
+      client.socket().setSoLinger(true, 0); // it goes with a reset
+    }
+    try {
+      client.send(half(random.nextInt(MOST_BYTES)));
+    } catch (SocketException e) {
+      // Such bodies hold too much already: it was refused before it had ended.
     }
   }
 

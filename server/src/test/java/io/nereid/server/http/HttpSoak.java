@@ -37,9 +37,6 @@ final class HttpSoak implements AutoCloseable {
 
   private static final int MOST_TOLD = 10;
 
-  /** Attackers are to disturb the load, not to be it. */
-  private static final int ATTACK_PAUSE_MS = 20;
-
   private final Process process;
   private final int port;
   private final int metricsPort;
@@ -195,7 +192,7 @@ final class HttpSoak implements AutoCloseable {
       try {
         attacker.attack(random);
         count.increment();
-        Thread.sleep(ATTACK_PAUSE_MS);
+        Thread.sleep(attacker.pauseMs());
       } catch (IOException | RuntimeException | AssertionError e) {
         unexpected(attacker.name() + ": " + e);
       } catch (InterruptedException e) {

@@ -9,6 +9,11 @@ interface SoakAttacker {
   /** What it does, in the plural. */
   String name();
 
+  /** Until it does it again: attackers are to disturb the load, not to be it. */
+  default long pauseMs() {
+    return 20;
+  }
+
   /**
    * Does it once, and goes away.
    *
