@@ -167,13 +167,23 @@ cmd_gpu() {
   JAVA_HOME=$(find_jdk) exec "$root/gpu/verify" "$@"
 }
 
-# What Maven's execution "rehearsal" ran in place of a GPU; one that was skipped has found no stand-in.
+# What an earlier run of Maven's execution "rehearsal" has left, of which rehearsal_summary must not tell.
+rehearsal_forget() {
+  rm -f "$root"/{bindings/,}*/target/{surefire-reports/*-rehearsal-no-GPU.*,rehearsal.txt}
+}
+
+# What Maven's execution "rehearsal" ran in place of a GPU. A test that was skipped there has found no
+# stand-in. At their end the processes have told what was open still: the memory of devices that is kept for
+# the next model and the streams of CudaDevice may be, and page locks that were made to stay.
 rehearsal_summary() {
-  local reports=("$root"/*/target/surefire-reports/TEST-*-rehearsal-no-GPU.xml \
-    "$root"/bindings/*/target/surefire-reports/TEST-*-rehearsal-no-GPU.xml) suites
-  suites=$(grep -h -m 1 '<testsuite ' "${reports[@]}")
+  local suites left
+  suites=$(grep -h -m 1 '<testsuite ' "$root"/{bindings/,}*/target/surefire-reports/TEST-*-rehearsal-no-GPU.xml)
   count() { grep -o " $1=\"[0-9]*\"" <<<"$suites" | awk -F '"' '{ sum += $2 } END { print sum + 0 }'; }
   say "$(count tests) tests for GPUs ran on this machine's processor, against gpu/rehearsal in place of NVIDIA's libraries."
   say 'No GPU was used: docs/gpu.md says what only one can tell.'
-  [[ $(count skipped) == 0 ]] || die "$(count skipped) of them were skipped: grep '<skipped' ${reports[0]%/*}"
+  [[ $(count skipped) == 0 ]] || die "$(count skipped) of them were skipped: see target/surefire-reports/*-rehearsal-no-GPU.txt"
+  left=$(grep -hE '^(misuse|left): ' "$root"/{bindings/,}*/target/rehearsal.txt |
+    grep -vE '^left: (device memory .* of cudaMalloc|stream .* of cuStreamCreate|page lock .*)$') || return 0
+  say "$left"
+  die 'gpu/rehearsal tells of misuse, or of what is left at the end of a process'
 }

@@ -145,6 +145,9 @@ REHEARSAL_API int cuCtxPushCurrent_v2(void* context) {
 // Gives back: it pops even when it is made to fail.
 REHEARSAL_API int cuCtxPopCurrent_v2(void** context) {
   const int fault = rehearsal::faults::Check("cuCtxPopCurrent_v2");
+  if (!driver::IsReady()) {
+    return static_cast<int>(Code::kNotInitialized);
+  }
   void* const popped = rehearsal::PopContext();
   if (context != nullptr) {
     *context = popped;

@@ -13,6 +13,7 @@ constexpr int kSuccess = 0;
 constexpr int kUninitialized = 1;
 constexpr int kInvalidArgument = 2;
 constexpr int kInsufficientSize = 7;
+constexpr int kDriverNotLoaded = 9;
 
 constexpr std::uint64_t kDriversOwn = std::uint64_t{64} << 20;
 constexpr unsigned kUtilizationPercent = 37;
@@ -65,22 +66,27 @@ int Tell(const char* call, const void* device, T* out, T value) {
 
 REHEARSAL_API int nvmlInit_v2() {
   const int fault = rehearsal::faults::Check("nvmlInit_v2");
-  ready = ready || fault == 0;
-  return fault;
+  if (fault != 0) {
+    return fault;
+  }
+  ready = rehearsal::DeviceCount() > 0;
+  return ready ? kSuccess : kDriverNotLoaded;
 }
 
 REHEARSAL_API const char* nvmlErrorString(int code) {
   switch (code) {
     case kSuccess:
-      return "The operation was successful";
+      return "Success";
     case kUninitialized:
-      return "NVML was not first initialized with nvmlInit()";
+      return "Uninitialized";
     case kInvalidArgument:
-      return "A supplied argument is invalid";
+      return "Invalid Argument";
     case kInsufficientSize:
-      return "An input argument is not large enough";
+      return "Insufficient Size";
+    case kDriverNotLoaded:
+      return "Driver Not Loaded";
     default:
-      return "An internal driver error occurred";
+      return "Unknown Error";
   }
 }
 

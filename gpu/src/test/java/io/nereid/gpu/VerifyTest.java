@@ -79,6 +79,7 @@ final class VerifyTest {
   /** In a rehearsal all of it; on a GPU that takes long, and is what gpu/verify is run for. */
   @Test
   @Tag("gpu")
+  @Tag("slow")
   void itPasses() {
     Optional<String> missing = TensorRtLibrary.missing();
     assumeTrue(missing.isEmpty(), () -> "needs a GPU: " + missing.orElseThrow());
