@@ -194,7 +194,8 @@ public final class Repository {
     try {
       failures = loader.load(wanted, overrides);
     } catch (NereidException e) {
-      throw new NereidException(e.code(), "failed to load '" + name + "'", e);
+      throw new NereidException(
+          e.code(), "failed to load '" + name + "', failed to poll from model repository", e);
     }
     failures.keySet().retainAll(wanted.keySet());
     if (!failures.isEmpty()) {

@@ -141,7 +141,7 @@ class OverrideTest {
     files.put(name, new byte[1]);
     assertFails(
         StatusCode.INVALID_ARGUMENT,
-        "failed to load 'sent': " + expected,
+        "failed to load 'sent', failed to poll from model repository: " + expected,
         () -> models.load("sent", new ModelOverride(JSON, files)));
   }
 

@@ -63,9 +63,19 @@ final class RepositoryMethods {
             parameters.config(value.getStringParam());
           }
         });
-    parameters.load(repository, request.getModelName());
+    try {
+      parameters.load(repository, request.getModelName());
+    } catch (NereidException e) {
+      throw wasNotRead(e) ? new NereidException(StatusCode.INTERNAL, e.getMessage()) : e;
+    }
     RepositoryLog.loaded(request.getModelName(), ClientAddress.text(client));
     return RepositoryModelLoadResponse.getDefaultInstance();
+  }
+
+  /** Triton's clients expect INTERNAL then, where HTTP has a 400. */
+  private static boolean wasNotRead(NereidException failure) {
+    return failure.code() == StatusCode.INVALID_ARGUMENT
+        && failure.getMessage().contains("failed to poll from model repository");
   }
 
   RepositoryModelUnloadResponse unload(RepositoryModelUnloadRequest request, SocketAddress client) {

@@ -325,6 +325,18 @@ class MethodsTest {
         "failed to load 'none', failed to poll from model repository",
         () -> load(loadOf("none")));
     assertFails(
+        Status.Code.INTERNAL, // which Triton's clients expect
+        "failed to load 'm', failed to poll from model repository: expected a file's path",
+        () ->
+            load(
+                loadOf("m")
+                    .putParameters("config", text("{}"))
+                    .putParameters(
+                        "file:" + "A".repeat(256),
+                        ModelRepositoryParameter.newBuilder()
+                            .setBytesParam(ByteString.EMPTY)
+                            .build())));
+    assertFails(
         Status.Code.INVALID_ARGUMENT,
         "unrecognized load parameter 'x'",
         () -> load(loadOf("m").putParameters("x", text(""))));
