@@ -308,7 +308,7 @@ void Context::Put(const std::shared_ptr<Stream>& into, const void* handle,
       throw Refusal(waits ? "an execution that waits for its stream cannot be captured"
                           : "the first execution after a new shape cannot be captured");
     }
-    return Require(Enqueue(into, execution->Guarded()));
+    return Require(Enqueue(into, execution->ForGraph()));
   }
   if (state_->waiting > 0 && state_->stream != handle) {
     handles::Misuse("IExecutionContext::enqueueV3: the context is used from two streams at once");

@@ -90,7 +90,7 @@ HostRange Execution::WrittenOnHost() const {
   return {};
 }
 
-Work Execution::Guarded() {
+Work Execution::ForGraph() {
   Work work;
   work.call = kCall;
   work.run = [self = shared_from_this()] { return self->Run(&Execution::ComputeAndWrite); };

@@ -35,9 +35,9 @@ class Execution : public std::enable_shared_from_this<Execution> {
   // Whether memory for an output is asked for, for which the stream is waited for.
   [[nodiscard]] bool AsksForMemory() const;
 
-  // All of it as one piece of work; the guarded one is for graphs.
+  // All of it as one piece of work; the other one is for graphs, with a guard.
   Work Whole();
-  Work Guarded();
+  Work ForGraph();
   // In two pieces: after the first the sizes of all outputs are known, and memory is asked for.
   Work FirstPart();
   // Throws Refusal where none is given.

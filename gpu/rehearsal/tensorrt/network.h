@@ -2,7 +2,6 @@
 #ifndef NEREID_REHEARSAL_TENSORRT_NETWORK_H_
 #define NEREID_REHEARSAL_TENSORRT_NETWORK_H_
 
-#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -104,7 +103,6 @@ class Network final : public Held, public NetworkDefinitionCalls {
 
   [[nodiscard]] bool IsAlive(const char* call) const { return life_.IsAlive(call); }
   [[nodiscard]] Graph& graph() { return *graph_; }
-  [[nodiscard]] const Log& log() const { return log_; }
   [[nodiscard]] Held* TensorAt(int index) {
     return tensors_[static_cast<std::size_t>(index)].get();
   }

@@ -13,7 +13,6 @@ namespace rehearsal::trt {
 constexpr std::int64_t kRelu = 0;
 constexpr std::int64_t kSigmoid = 1;
 constexpr std::int64_t kTanh = 2;
-constexpr std::int64_t kMaxPooling = 0;
 constexpr std::int64_t kUniformScale = 0;
 constexpr std::int64_t kSum = 0;
 constexpr std::int64_t kProduct = 1;
