@@ -27,7 +27,7 @@ bool IsDone(const Event& event) {
 }  // namespace
 
 Code CreateEvent(bool timing, const char* call, void** handle) {
-  auto event = std::make_shared<Event>(timing);
+  auto event = std::make_shared<Event>(CurrentDevice(), timing);
   *handle = event.get();
   handles::Open(event.get(), kEvent, call, event);
   return Code::kSuccess;
@@ -44,6 +44,10 @@ std::shared_ptr<Event> FindEvent(const void* handle, const char* call) {
 Code Record(Event& event, const std::shared_ptr<Stream>& stream) {
   Streams& streams = TheStreams();
   const Lock lock(streams.mutex);
+  if (event.device != stream->device) {
+    handles::Misuse("cudaEventRecord got an event and a stream of two devices");
+    return Code::kInvalidHandle;
+  }
   const Code code = Admit(streams, *stream);
   if (code != Code::kSuccess) {
     return code;

@@ -83,6 +83,7 @@ bool IsInUse(const void* memory, std::uint64_t bytes);
 
 // ---- Events -------------------------------------------------------------------------------------
 
+// Made on the calling thread's device, of whose streams it records.
 Code CreateEvent(bool timing, const char* call, void** handle);
 Code DestroyEvent(void* handle, const char* call);
 std::shared_ptr<Event> FindEvent(const void* handle, const char* call);

@@ -62,8 +62,9 @@ struct Recording {
 
 class Event {
  public:
-  explicit Event(bool takes_time) : timing(takes_time) {}
+  Event(int device_number, bool takes_time) : device(device_number), timing(takes_time) {}
 
+  const int device;  // records what is in streams of this one only
   const bool timing;
   std::shared_ptr<Recording> recording;     // null: never
   std::shared_ptr<const Capture> captured;  // not null: last recorded in a captured stream

@@ -283,6 +283,10 @@ bool Context::enqueueV3(void* stream) {
       handles::Misuse(std::string(call) + ": the stream is of another device than the engine");
       throw Refusal("the stream is of another device than the engine");
     }
+    if (CurrentDevice() != state_->engine->device) {
+      handles::Misuse(std::string(call) + ": the engine's device is not the thread's");
+      throw Refusal("the engine's device is not the thread's");
+    }
     std::shared_ptr<Execution> execution = Prepare();
     Put(into, stream, execution);
     return true;

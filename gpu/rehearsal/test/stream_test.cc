@@ -133,6 +133,15 @@ TEST_CASE_FIXTURE(Fixture, "events: they are done when the work before them is")
   CHECK(milliseconds >= 0);
 }
 
+TEST_CASE_FIXTURE(Fixture, "events: they record no stream of another device") {
+  REQUIRE(SetDevice(1) == Code::kSuccess);
+  const TestEvent event;
+  REQUIRE(SetDevice(0) == Code::kSuccess);
+  const TestStream stream;
+  CHECK(Record(*event.event(), stream.stream()) == Code::kInvalidHandle);
+  CHECK(TakeMisuses() == 1);
+}
+
 TEST_CASE_FIXTURE(Fixture, "events: another stream waits for them, its caller does not") {
   const TestStream first;
   const TestStream second;

@@ -194,6 +194,9 @@ class ExecutionGpuTest extends GpuTest {
                 .parameter("optimization.cuda.graphs", "true")
                 .build());
     assertEquals(devices, Engines.count());
+    for (int i = 0; i < 2 * devices; i++) { // on this thread, whose device is that of the last load
+      assertDoubles(model, i);
+    }
     assertManyDouble(model);
   }
 

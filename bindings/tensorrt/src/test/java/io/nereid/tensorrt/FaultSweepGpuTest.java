@@ -32,6 +32,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * Each call of CUDA and TensorRT that a life of models makes is made to fail, the first time and
@@ -49,6 +51,8 @@ class FaultSweepGpuTest extends GpuTest {
   private static final int LAUNCH_FAILED = 719;
 
   private static final String LATE = "~late";
+
+  private static final int FIRST = 4;
 
   private Rehearsal rehearsal;
 
@@ -74,10 +78,8 @@ class FaultSweepGpuTest extends GpuTest {
     List<String> wrong = new ArrayList<>();
     for (String call : after.keySet()) {
       long count = after.get(call) - before.getOrDefault(call, 0L);
-      for (long nth : count > 1 ? List.of(1L, count) : List.of(count)) {
-        if (nth == 0) {
-          continue; // it is of what is made once
-        }
+      // The first ones, a capture's among them, and the last; none of what is made once.
+      for (long nth = 1; nth <= count; nth = nth < FIRST || nth == count ? nth + 1 : count) {
         String said = failing(call, nth);
         if (!said.isEmpty()) {
           wrong.add(call + ":" + nth + ": " + said);
@@ -85,6 +87,36 @@ class FaultSweepGpuTest extends GpuTest {
       }
     }
     assertTrue(wrong.isEmpty(), () -> String.join("\n", wrong));
+  }
+
+  /** The requests go on without one, whatever it is that fails. */
+  @ParameterizedTest
+  @CsvSource({
+    "cudaStreamBeginCapture, 1",
+    "IExecutionContext::enqueueV3, 3", // of the batch, before the capture, in it
+    "cudaStreamEndCapture, 1",
+    "cudaGraphInstantiate, 1",
+    "cudaGraphDestroy, 1"
+  })
+  void aGraphThatCannotBeCapturedIsDoneWithout(String call, long nth) {
+    Path plan =
+        plan(builder -> {
+          doubler(builder);
+          rows(builder, 1, 4, 8);
+        });
+    Model model =
+        nereid.load(
+            doublerSpec(plan, 8)
+                .parameter("optimization.cuda.graphs", "true")
+                .parameter("batches_in_flight", "1")
+                .build());
+    long before = rehearsal.calls().getOrDefault(call, 0L);
+    rehearsal.fail(call, nth, OUT_OF_MEMORY);
+    for (int i = 0; i < 4; i++) {
+      assertDoubles(model, i);
+    }
+    assertTrue(rehearsal.calls().get(call) >= before + nth, "it was called");
+    assertEquals(0, rehearsal.misuses());
   }
 
   /** What is wrong with the life in which a call fails, and with what is left after it. */
