@@ -62,7 +62,7 @@ until grep -q '^Ready ' "$log"; do
   fi
   sleep 0.1
 done
-if ! grep -qz -- '-XX:+ExitOnOutOfMemoryError' "/proc/$server/cmdline"; then
+if ! grep -qz -- "-XX:+ExitOnOutOfMemoryError" "$to/proc/$server/cmdline"; then
   echo 'the launcher does not have the JVM end when its heap ran out' >&2
   exit 1
 fi
