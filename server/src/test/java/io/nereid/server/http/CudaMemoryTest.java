@@ -14,6 +14,11 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Base64;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -96,6 +101,36 @@ class CudaMemoryTest {
       http.post(path, doubling(half, half)).expect(200);
       http.post(CUDA + "/region/r/unregister", "").expect(200);
       assertEquals("[]", http.get(CUDA + "/status").expect(200).text());
+    }
+  }
+
+  /** A request that has begun reads and writes there to its end, whatever the client says. */
+  @Test
+  void aRegionIsUnregisteredWhenItsRequestsAreDone(@TempDir Path directory) throws Exception {
+    int half = BYTES / 2;
+    ModelSpec.Builder doubler = DoublerPlan.build(directory, half / Integer.BYTES);
+    try (CudaExporter client = new CudaExporter(BYTES);
+        TestServer server = TestServer.withClientShm().load(doubler);
+        RawClient http = server.connect();
+        RawClient requests = server.connect();
+        ExecutorService sender = Executors.newSingleThreadExecutor()) {
+      Future<Set<Integer>> statuses =
+          sender.submit(() -> {
+            Set<Integer> seen = new HashSet<>();
+            int done = 0;
+            while (done < 30) {
+              int status = requests.post("/v2/models/doubler/infer", doubling(half, half)).status();
+              seen.add(status);
+              done += status == 200 ? 1 : 0;
+            }
+            return seen;
+          });
+      while (!statuses.isDone()) {
+        http.post(CUDA + "/region/r/register", registration(client)); // it may be there still
+        http.post(CUDA + "/region/r/unregister", "").expect(200);
+      }
+      assertTrue(Set.of(200, 404).containsAll(statuses.get()), statuses.get()::toString);
+      DoublerPlan.assertDoubled(client.contents(), 0, half, half);
     }
   }
 
