@@ -167,6 +167,18 @@ cmd_gpu() {
   JAVA_HOME=$(find_jdk) exec "$root/gpu/verify" "$@"
 }
 
+# The tests for GPUs against gpu/rehearsal, where whatever a GPU completes comes late by a random time. The same
+# seed gives the same times.
+cmd_rehearse() {
+  local seed=${1:-$((RANDOM * 32768 + RANDOM))} delay=${REHEARSAL_DELAY_US:-1500}
+  require "${tools_build[@]}" "${tools_test[@]}"
+  rehearsal_forget
+  say "== completions come up to $delay us late, by the seed $seed"
+  REHEARSAL_DELAY_US=$delay REHEARSAL_SEED=$seed run_maven --no-transfer-progress --activate-profiles '!native-tests' \
+    --projects server,gpu --also-make -Dgroups=gpu verify || die "failed by the seed $seed"
+  rehearsal_summary
+}
+
 # What an earlier run of Maven's execution "rehearsal" has left, of which rehearsal_summary must not tell.
 rehearsal_forget() {
   rm -f "$root"/{bindings/,}*/target/{surefire-reports/*-rehearsal-no-GPU.*,rehearsal.txt}
