@@ -4,6 +4,7 @@
  * the class path.
  */
 module io.nereid.runtime {
+  requires transitive io.nereid.types;
   requires java.logging; // protobuf does, which is inside the jar
   requires jdk.unsupported; // so does that
   requires tools.jackson.core;

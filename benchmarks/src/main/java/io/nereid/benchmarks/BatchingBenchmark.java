@@ -2,11 +2,11 @@ package io.nereid.benchmarks;
 
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
-import io.nereid.DataType;
 import io.nereid.DynamicBatching;
 import io.nereid.Model;
 import io.nereid.Nereid;
 import io.nereid.Tensor;
+import io.nereid.types.DataType;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.TimeUnit;

@@ -1,8 +1,8 @@
 package io.nereid.benchmarks;
 
-import io.nereid.DataType;
 import io.nereid.DynamicBatching;
 import io.nereid.ModelSpec;
+import io.nereid.types.DataType;
 import java.nio.file.Files;
 import java.nio.file.Path;
 

@@ -1,9 +1,9 @@
 package io.nereid.benchmarks;
 
 import com.google.protobuf.ByteString;
-import io.nereid.DataType;
 import io.nereid.Tensor;
 import io.nereid.proto.ModelInferRequest;
+import io.nereid.types.DataType;
 import java.io.ByteArrayOutputStream;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;

@@ -2,12 +2,12 @@ package io.nereid.benchmarks;
 
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
-import io.nereid.DataType;
 import io.nereid.Ensemble;
 import io.nereid.Model;
 import io.nereid.ModelSpec;
 import io.nereid.Nereid;
 import io.nereid.Tensor;
+import io.nereid.types.DataType;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,6 +1,8 @@
 package io.nereid;
 
 import io.nereid.backend.Backend;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.lang.System.Logger.Level;
 import java.util.Iterator;
 import java.util.Optional;

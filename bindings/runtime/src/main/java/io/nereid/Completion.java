@@ -3,6 +3,8 @@ package io.nereid;
 import io.nereid.internal.ffi.RequestCalls;
 import io.nereid.internal.ffi.RequestLayout;
 import io.nereid.internal.request.Slot;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 

@@ -16,6 +16,8 @@ import static io.nereid.internal.ffi.ModelLayout.STEP_OUTPUT_COUNT;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.nereid.types.DataType;
+import io.nereid.types.NereidException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;

@@ -1,6 +1,8 @@
 package io.nereid;
 
 import io.nereid.internal.ffi.RuntimeCalls;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;

@@ -1,5 +1,7 @@
 package io.nereid;
 
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;

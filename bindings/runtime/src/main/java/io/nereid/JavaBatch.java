@@ -11,6 +11,8 @@ import io.nereid.internal.ffi.RequestLayout;
 import io.nereid.internal.request.Diagnostics;
 import io.nereid.internal.request.LentMemory;
 import io.nereid.internal.request.Slot;
+import io.nereid.types.DataType;
+import io.nereid.types.StatusCode;
 import java.lang.foreign.MemorySegment;
 import java.util.Map;
 import java.util.Objects;

@@ -1,6 +1,8 @@
 package io.nereid;
 
 import io.nereid.internal.request.Diagnostics;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;

@@ -1,6 +1,7 @@
 package io.nereid;
 
 import io.nereid.internal.request.Slot;
+import io.nereid.types.NereidException;
 
 /** Hands the answer of one request to its listener; holds the record until then. */
 final class ListenerCompletion implements Runnable {

@@ -3,6 +3,8 @@ package io.nereid;
 import io.nereid.internal.request.Diagnostics;
 import io.nereid.internal.request.Origin;
 import io.nereid.internal.request.Slot;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;

@@ -8,6 +8,8 @@ import io.nereid.internal.ffi.ModelCalls;
 import io.nereid.internal.ffi.ModelLayout;
 import io.nereid.internal.repository.CompletedModel;
 import io.nereid.internal.repository.ModelDraft;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -2,6 +2,8 @@ package io.nereid;
 
 import io.nereid.internal.ffi.NativeLibrary;
 import io.nereid.internal.ffi.PoolAllocator;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.lang.System.Logger.Level;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -305,7 +307,8 @@ public final class Nereid implements AutoCloseable {
         StatusCode.DEADLINE_EXCEEDED,
         "model "
             + String.join(", ", stuck)
-            + " is still executing or being loaded; the memory of Nereid stays until it comes back");
+            + " is still executing or being loaded; the memory of Nereid stays until it comes"
+            + " back");
   }
 
   /** Loads that have begun come to their end; none begins any more. */

@@ -6,6 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import io.nereid.internal.ffi.ErrorRecord;
 import io.nereid.internal.ffi.NativeLibrary;
 import io.nereid.internal.ffi.RuntimeCalls;
+import io.nereid.types.NereidException;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;

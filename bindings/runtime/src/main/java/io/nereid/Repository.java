@@ -4,6 +4,8 @@ import io.nereid.RepositoryOptions.ControlMode;
 import io.nereid.internal.repository.Fingerprint;
 import io.nereid.internal.repository.ModelRepository;
 import io.nereid.internal.repository.OverrideFiles;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.lang.System.Logger.Level;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -7,6 +7,8 @@ import io.nereid.internal.repository.ModelRepository;
 import io.nereid.internal.repository.OverrideFiles;
 import io.nereid.internal.repository.ReadOptions;
 import io.nereid.internal.repository.RepositoryModel;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -4,6 +4,8 @@ import io.nereid.internal.repository.Fingerprint;
 import io.nereid.internal.repository.ModelReading;
 import io.nereid.internal.repository.OverrideFiles;
 import io.nereid.internal.repository.RepositoryModel;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;

@@ -1,5 +1,7 @@
 package io.nereid;
 
+import io.nereid.types.NereidException;
+
 /**
  * Gets the answer to one request that was sent with {@link InferRequest#submit}: one of the two is
  * called, once. Often on a thread of the core, where other requests wait until it returns, so it

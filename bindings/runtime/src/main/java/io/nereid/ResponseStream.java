@@ -1,5 +1,7 @@
 package io.nereid;
 
+import io.nereid.types.StatusCode;
+
 /**
  * The responses of one request, in the order in which the model sends them. Of a decoupled model
  * there can be any number, of any other model there is one.

@@ -2,6 +2,10 @@ package io.nereid;
 
 import io.nereid.internal.ffi.RequestLayout;
 import io.nereid.internal.request.NameTable;
+import io.nereid.types.DataType;
+import io.nereid.types.NereidException;
+import io.nereid.types.Shapes;
+import io.nereid.types.StatusCode;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

@@ -56,6 +56,8 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import io.nereid.internal.ffi.ModelCalls;
 import io.nereid.internal.ffi.RuntimeCalls;
 import io.nereid.internal.ffi.StatisticsLayout;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Instant;

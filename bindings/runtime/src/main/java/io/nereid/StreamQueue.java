@@ -7,6 +7,8 @@ import io.nereid.internal.ffi.RequestCalls;
 import io.nereid.internal.ffi.RequestLayout;
 import io.nereid.internal.request.ResponseReceiver;
 import io.nereid.internal.request.Slot;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.util.ArrayDeque;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;

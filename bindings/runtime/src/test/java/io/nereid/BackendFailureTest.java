@@ -6,6 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.nereid.backend.Backend;
+import io.nereid.types.DataType;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -121,7 +124,7 @@ class BackendFailureTest extends RuntimeTest {
   @Test
   void theCodeIsInTheText() {
     assertEquals(
-        "io.nereid.NereidException: UNAVAILABLE: busy",
+        "io.nereid.types.NereidException: UNAVAILABLE: busy",
         new NereidException(StatusCode.UNAVAILABLE, "busy").toString());
   }
 

@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CancellationException;

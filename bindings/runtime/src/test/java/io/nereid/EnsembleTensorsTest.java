@@ -5,6 +5,8 @@ import static io.nereid.EnsembleTest.ensemble;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.nereid.types.DataType;
+import io.nereid.types.StatusCode;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;

@@ -9,6 +9,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.nereid.backend.Backend;
+import io.nereid.types.DataType;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -410,7 +413,8 @@ class EnsembleTest extends RuntimeTest {
           List.of(
               "a_top/1 READY",
               "b_sub/1 READY",
-              "lost/1 UNAVAILABLE: step 'nobody' has no version that is ready: there is no such model",
+              "lost/1 UNAVAILABLE: step 'nobody' has no version that is ready: there is no such"
+                  + " model",
               "round UNAVAILABLE: ensemble 'round' needs itself through its steps [square, z]",
               "square UNAVAILABLE: ensemble 'square' needs itself through its steps [round, z]",
               "y/1 READY",

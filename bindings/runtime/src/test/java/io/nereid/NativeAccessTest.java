@@ -2,6 +2,7 @@ package io.nereid;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.nereid.types.NereidException;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 

@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -125,8 +127,10 @@ class OverrideTest {
       delimiter = '|',
       value = {
         "../x | expected file:../x to name a file inside the model's directory, got '../x'",
-        "LONG | expected a file's path of at most 1024 bytes, with names of at most 255, got file:a",
-        "DEEP | expected a file's path of at most 1024 bytes, with names of at most 255, got file:a",
+        "LONG | expected a file's path of at most 1024 bytes, with names of at most 255, got"
+            + " file:a",
+        "DEEP | expected a file's path of at most 1024 bytes, with names of at most 255, got"
+            + " file:a",
         "1/f/g | file:1/f is a file, and cannot have file:1/f/g in it",
       })
   void filesThatCannotBeAreTheRequestsFault(String file, String expected) {

@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -3,8 +3,8 @@ package io.nereid.gpu;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import io.nereid.Nereid;
-import io.nereid.NereidException;
 import io.nereid.tensorrt.CudaLibrary;
+import io.nereid.types.NereidException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -2,8 +2,8 @@ package io.nereid.gpu;
 
 import io.nereid.InferRequest;
 import io.nereid.Model;
-import io.nereid.NereidException;
 import io.nereid.Tensor;
+import io.nereid.types.NereidException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;

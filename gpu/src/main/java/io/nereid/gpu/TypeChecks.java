@@ -1,6 +1,5 @@
 package io.nereid.gpu;
 
-import io.nereid.DataType;
 import io.nereid.InferRequest;
 import io.nereid.InferResponse;
 import io.nereid.Model;
@@ -10,6 +9,7 @@ import io.nereid.gpu.Workbench.Plan;
 import io.nereid.tensorrt.builder.BuildOptions;
 import io.nereid.tensorrt.builder.NetworkSource;
 import io.nereid.tensorrt.builder.ShapeRange;
+import io.nereid.types.DataType;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;

@@ -1,11 +1,11 @@
 package io.nereid.cli;
 
-import io.nereid.DataType;
 import io.nereid.InferResponse;
 import io.nereid.Model;
 import io.nereid.ResponseStream;
 import io.nereid.Tensor;
 import io.nereid.TensorSpec;
+import io.nereid.types.DataType;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.math.BigInteger;

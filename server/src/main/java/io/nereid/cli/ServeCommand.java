@@ -2,7 +2,6 @@ package io.nereid.cli;
 
 import io.nereid.Model;
 import io.nereid.ModelIndexEntry;
-import io.nereid.NereidException;
 import io.nereid.server.Frontend;
 import io.nereid.server.NereidServer;
 import io.nereid.server.ServerOptions;
@@ -11,6 +10,7 @@ import io.nereid.server.log.LogSettings;
 import io.nereid.server.metrics.MetricsConfig;
 import io.nereid.server.metrics.MetricsOptions;
 import io.nereid.server.shared.ServerFacts;
+import io.nereid.types.NereidException;
 import java.io.PrintWriter;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;

@@ -1,8 +1,8 @@
 package io.nereid.cli;
 
-import io.nereid.DataType;
 import io.nereid.Tensor;
 import io.nereid.TensorSpec;
+import io.nereid.types.DataType;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.math.BigInteger;

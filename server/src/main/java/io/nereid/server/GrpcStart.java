@@ -1,9 +1,9 @@
 package io.nereid.server;
 
-import io.nereid.NereidException;
 import io.nereid.server.grpc.GrpcOptions;
 import io.nereid.server.grpc.GrpcServer;
 import io.nereid.server.shared.ServerState;
+import io.nereid.types.NereidException;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;

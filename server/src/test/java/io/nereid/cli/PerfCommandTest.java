@@ -5,10 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.DataType;
 import io.nereid.ModelSpec;
 import io.nereid.Tensor;
 import io.nereid.backend.Batch;
+import io.nereid.types.DataType;
 import java.io.StringReader;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;

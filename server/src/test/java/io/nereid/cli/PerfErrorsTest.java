@@ -6,9 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
-import io.nereid.DataType;
 import io.nereid.ModelSpec;
-import io.nereid.StatusCode;
 import io.nereid.server.access.AccessControl;
 import io.nereid.server.access.Restrictions;
 import io.nereid.server.access.Tokens;
@@ -16,6 +14,8 @@ import io.nereid.server.tls.TestCertificates;
 import io.nereid.server.tls.TestCertificates.Identity;
 import io.nereid.server.tls.TlsOptions;
 import io.nereid.server.tls.TlsOptions.ClientCertificate;
+import io.nereid.types.DataType;
+import io.nereid.types.StatusCode;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

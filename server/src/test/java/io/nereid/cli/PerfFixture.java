@@ -2,13 +2,13 @@ package io.nereid.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.nereid.DataType;
 import io.nereid.ModelSpec;
 import io.nereid.RepositoryOptions;
 import io.nereid.server.NereidServer;
 import io.nereid.server.ServerOptions;
 import io.nereid.server.grpc.GrpcOptions;
 import io.nereid.server.http.HttpOptions;
+import io.nereid.types.DataType;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.nereid.ModelEvent;
-import io.nereid.NereidException;
 import io.nereid.RepositoryOptions;
 import io.nereid.server.grpc.GrpcOptions;
 import io.nereid.server.http.HttpLimits;
@@ -17,6 +16,7 @@ import io.nereid.server.log.LogValues;
 import io.nereid.server.metrics.MetricsOptions;
 import io.nereid.server.trace.TraceLevel;
 import io.nereid.server.trace.TraceOptions;
+import io.nereid.types.NereidException;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;

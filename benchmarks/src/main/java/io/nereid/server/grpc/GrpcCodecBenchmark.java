@@ -1,7 +1,6 @@
 package io.nereid.server.grpc;
 
 import com.google.protobuf.ByteString;
-import io.nereid.DataType;
 import io.nereid.InferRequest;
 import io.nereid.InferResponse;
 import io.nereid.Model;
@@ -12,6 +11,7 @@ import io.nereid.benchmarks.BenchmarkRequests;
 import io.nereid.proto.ModelInferRequest;
 import io.nereid.proto.ModelInferResponse;
 import io.nereid.server.shared.ServerState;
+import io.nereid.types.DataType;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;

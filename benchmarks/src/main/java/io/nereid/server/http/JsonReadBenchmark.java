@@ -1,7 +1,7 @@
 package io.nereid.server.http;
 
-import io.nereid.DataType;
 import io.nereid.benchmarks.BenchmarkRequests;
+import io.nereid.types.DataType;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.TimeUnit;

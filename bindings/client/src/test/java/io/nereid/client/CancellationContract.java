@@ -25,8 +25,8 @@ abstract class CancellationContract extends ServerFixture {
                 .backend(gate)
                 .inline(false)
                 .dynamicBatching(DynamicBatching.builder().build())
-                .input("IN", io.nereid.DataType.FP32, -1)
-                .output("OUT", io.nereid.DataType.FP32, -1)
+                .input("IN", io.nereid.types.DataType.FP32, -1)
+                .output("OUT", io.nereid.types.DataType.FP32, -1)
                 .build());
     return gate;
   }

@@ -136,11 +136,11 @@ class ExtensionsTest extends ServerFixture {
             ModelSpec.builder("repeat")
                 .backend("repeat")
                 .decoupled(true)
-                .input("IN", io.nereid.DataType.INT32, -1)
-                .input("DELAY", io.nereid.DataType.UINT32, -1)
-                .input("WAIT", io.nereid.DataType.UINT32, 1)
-                .output("OUT", io.nereid.DataType.INT32, 1)
-                .output("IDX", io.nereid.DataType.UINT32, 1)
+                .input("IN", io.nereid.types.DataType.INT32, -1)
+                .input("DELAY", io.nereid.types.DataType.UINT32, -1)
+                .input("WAIT", io.nereid.types.DataType.UINT32, 1)
+                .output("OUT", io.nereid.types.DataType.INT32, 1)
+                .output("IDX", io.nereid.types.DataType.UINT32, 1)
                 .build());
     Map<String, Object> request =
         Map.of("IN", List.of(4, 5, 6), "DELAY", List.of(0, 0, 0), "WAIT", 0);

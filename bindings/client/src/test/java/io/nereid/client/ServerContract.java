@@ -217,10 +217,10 @@ abstract class ServerContract extends CancellationContract {
                       batch.output("X", batch.input("B"));
                       batch.output("Y", batch.input("A"));
                     })
-                .input("A", io.nereid.DataType.FP32, -1)
-                .input("B", io.nereid.DataType.BYTES, -1)
-                .output("X", io.nereid.DataType.BYTES, -1)
-                .output("Y", io.nereid.DataType.FP32, -1)
+                .input("A", io.nereid.types.DataType.FP32, -1)
+                .input("B", io.nereid.types.DataType.BYTES, -1)
+                .output("X", io.nereid.types.DataType.BYTES, -1)
+                .output("Y", io.nereid.types.DataType.FP32, -1)
                 .build());
     InferRequest.Builder request =
         InferRequest.builder("swap")
@@ -250,8 +250,8 @@ abstract class ServerContract extends CancellationContract {
                       seen.set(Map.copyOf(batch.request(0).parameters()));
                       batch.output("OUT", batch.input("IN"));
                     })
-                .input("IN", io.nereid.DataType.FP32, -1, -1)
-                .output("OUT", io.nereid.DataType.FP32, -1, -1)
+                .input("IN", io.nereid.types.DataType.FP32, -1, -1)
+                .output("OUT", io.nereid.types.DataType.FP32, -1, -1)
                 .build());
     InferRequest request =
         floats("parameters", 1)

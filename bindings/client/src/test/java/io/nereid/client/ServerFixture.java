@@ -68,7 +68,7 @@ abstract class ServerFixture {
   }
 
   void loadIdentity(DataType type) {
-    io.nereid.DataType served = io.nereid.DataType.valueOf(type.name());
+    io.nereid.types.DataType served = io.nereid.types.DataType.valueOf(type.name());
     server
         .nereid()
         .load(

@@ -8,8 +8,8 @@ public interface BackendInstance extends AutoCloseable {
 
   /**
    * Reads the batch's inputs and fills in the outputs that are wanted. Whatever is thrown fails all
-   * requests of the batch, a {@link io.nereid.NereidException} with its own code, anything else as
-   * {@link io.nereid.StatusCode#INTERNAL}; nothing beyond the batch is harmed.
+   * requests of the batch, a {@link io.nereid.types.NereidException} with its own code, anything
+   * else as {@link io.nereid.types.StatusCode#INTERNAL}; nothing beyond the batch is harmed.
    */
   void execute(Batch batch) throws Exception;
 

@@ -1,7 +1,7 @@
 package io.nereid.backend;
 
-import io.nereid.StatusCode;
 import io.nereid.Tensor;
+import io.nereid.types.StatusCode;
 
 /**
  * Requests that are executed together. It and its tensors may be used until {@link

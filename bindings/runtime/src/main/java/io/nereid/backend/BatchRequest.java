@@ -52,8 +52,9 @@ public interface BatchRequest {
    * Where it wants its own output, which has this shape; to be written before execute returns. Once
    * per output.
    *
-   * @throws io.nereid.NereidException with {@link io.nereid.StatusCode#INVALID_ARGUMENT} when there
-   *     is less room: see {@link Batch#fail}
+   * @throws io.nereid.types.NereidException with {@link
+   *     io.nereid.types.StatusCode#INVALID_ARGUMENT} when there is less room: see {@link
+   *     Batch#fail}
    */
   DeviceMemory deviceOutput(String name, long... shape);
 
@@ -83,9 +84,9 @@ public interface BatchRequest {
    * <p>Other threads than that of execute may call this while it waits for them, one at a time for
    * a request.
    *
-   * @throws io.nereid.NereidException with {@link io.nereid.StatusCode#CANCELLED} when nobody waits
-   *     for this request's responses any more: more of them are of no use. Thrown on out of execute
-   *     it ends all requests of the batch
+   * @throws io.nereid.types.NereidException with {@link io.nereid.types.StatusCode#CANCELLED} when
+   *     nobody waits for this request's responses any more: more of them are of no use. Thrown on
+   *     out of execute it ends all requests of the batch
    */
   void respond();
 }

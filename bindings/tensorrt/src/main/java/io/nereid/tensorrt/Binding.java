@@ -3,7 +3,7 @@ package io.nereid.tensorrt;
 import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
-import io.nereid.DataType;
+import io.nereid.types.DataType;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.bytedeco.javacpp.BytePointer;

@@ -1,7 +1,7 @@
 package io.nereid.tensorrt;
 
-import io.nereid.NereidException;
-import io.nereid.StatusCode;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.util.Arrays;
 import java.util.List;
 import org.bytedeco.tensorrt.nvinfer.Dims64;

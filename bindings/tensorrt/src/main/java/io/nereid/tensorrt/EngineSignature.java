@@ -2,9 +2,9 @@ package io.nereid.tensorrt;
 
 import io.nereid.ModelSignature;
 import io.nereid.ModelSpec;
-import io.nereid.NereidException;
-import io.nereid.StatusCode;
 import io.nereid.TensorSpec;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

@@ -1,6 +1,6 @@
 package io.nereid.tensorrt;
 
-import io.nereid.DataType;
+import io.nereid.types.DataType;
 
 /**
  * TensorRT's data types, in the order of its numbers.

@@ -1,6 +1,6 @@
 package io.nereid.tensorrt;
 
-import io.nereid.NereidException;
+import io.nereid.types.NereidException;
 import java.util.Optional;
 import java.util.function.Supplier;
 

@@ -1,10 +1,10 @@
 package io.nereid.tensorrt;
 
-import io.nereid.NereidException;
-import io.nereid.StatusCode;
 import io.nereid.Tensor;
 import io.nereid.backend.Batch;
 import io.nereid.backend.BatchRequest;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.util.List;
 
 /**

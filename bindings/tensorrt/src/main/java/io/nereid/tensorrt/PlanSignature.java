@@ -1,8 +1,8 @@
 package io.nereid.tensorrt;
 
 import io.nereid.ModelSignature;
-import io.nereid.NereidException;
-import io.nereid.StatusCode;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import org.bytedeco.tensorrt.global.nvinfer.ExecutionContextAllocationStrategy;
 import org.bytedeco.tensorrt.nvinfer.ICudaEngine;
 import org.bytedeco.tensorrt.nvinfer.IExecutionContext;

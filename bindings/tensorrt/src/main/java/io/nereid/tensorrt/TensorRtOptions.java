@@ -1,8 +1,8 @@
 package io.nereid.tensorrt;
 
 import io.nereid.ModelSpec;
-import io.nereid.NereidException;
-import io.nereid.StatusCode;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.io.File;
 import java.nio.file.Path;
 import java.util.Arrays;

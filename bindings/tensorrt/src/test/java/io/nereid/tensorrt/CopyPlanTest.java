@@ -3,8 +3,8 @@ package io.nereid.tensorrt;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.nereid.DataType;
 import io.nereid.TensorSpec;
+import io.nereid.types.DataType;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;

@@ -8,12 +8,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.DataType;
 import io.nereid.ModelSignature;
 import io.nereid.ModelSpec;
-import io.nereid.NereidException;
-import io.nereid.StatusCode;
 import io.nereid.TensorSpec;
+import io.nereid.types.DataType;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;

@@ -13,9 +13,9 @@ import io.nereid.InferResponse;
 import io.nereid.InstanceGroup;
 import io.nereid.Model;
 import io.nereid.ModelSpec;
-import io.nereid.NereidException;
-import io.nereid.StatusCode;
 import io.nereid.Tensor;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -259,8 +259,8 @@ class ExecutionGpuTest extends GpuTest {
     ModelSpec large =
         spec(plan)
             .maxBatchSize(1024)
-            .input("x", io.nereid.DataType.FP32, 1 << 18)
-            .output("y", io.nereid.DataType.FP32, 1 << 18)
+            .input("x", io.nereid.types.DataType.FP32, 1 << 18)
+            .output("y", io.nereid.types.DataType.FP32, 1 << 18)
             .build();
     Pointer rest = takeAllBut(512L << 20);
     try {

@@ -10,13 +10,13 @@ import io.nereid.InferRequest;
 import io.nereid.InferResponse;
 import io.nereid.Model;
 import io.nereid.Nereid;
-import io.nereid.NereidException;
 import io.nereid.Tensor;
 import io.nereid.tensorrt.builder.BuildOptions;
 import io.nereid.tensorrt.builder.BuildProgress;
 import io.nereid.tensorrt.builder.EngineBuilder;
 import io.nereid.tensorrt.builder.OnnxFile;
 import io.nereid.tensorrt.builder.ShapeRange;
+import io.nereid.types.NereidException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -180,8 +180,8 @@ class FaultSweepGpuTest extends GpuTest {
       Model model =
           own.load(
               spec(positions)
-                  .input("x", io.nereid.DataType.FP32, -1)
-                  .output("positions", io.nereid.DataType.INT32, 1, -1)
+                  .input("x", io.nereid.types.DataType.FP32, -1)
+                  .output("positions", io.nereid.types.DataType.INT32, 1, -1)
                   .build());
       try (InferRequest request =
               model.newRequest().input("x", Tensor.ofFloats(new float[] {0, 1, 1, 0}, 4));

@@ -122,8 +122,8 @@ abstract class GpuTest {
   static ModelSpec.Builder doublerSpec(Path plan, long maxBatchSize, InstanceGroup group) {
     return spec(plan, group)
         .maxBatchSize(maxBatchSize)
-        .input("x", io.nereid.DataType.FP32, 4)
-        .output("y", io.nereid.DataType.FP32, 4);
+        .input("x", io.nereid.types.DataType.FP32, 4)
+        .output("y", io.nereid.types.DataType.FP32, 4);
   }
 
   /** Loads a model as its engine tells, without batches. */

@@ -3,8 +3,8 @@ package io.nereid.tensorrt;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.NereidException;
-import io.nereid.StatusCode;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -30,8 +30,8 @@ class PlanFailureTest {
     assertMessage(
         StatusCode.FAILED_PRECONDITION,
         "the plan was built by TensorRT 10.3.0, and the one here is 10.6.0: rebuild it. A plan that"
-            + " was built to be version-compatible needs the parameter version_compatible: \"true\";"
-            + " the command: ./nereid build model.onnx -o /models/m/1/model.plan",
+            + " was built to be version-compatible needs the parameter version_compatible:"
+            + " \"true\"; the command: ./nereid build model.onnx -o /models/m/1/model.plan",
         failure.otherVersion(OTHER));
   }
 

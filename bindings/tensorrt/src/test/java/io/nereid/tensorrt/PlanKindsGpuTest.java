@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.nereid.Model;
-import io.nereid.NereidException;
+import io.nereid.types.NereidException;
 import java.nio.file.Path;
 import org.bytedeco.tensorrt.global.nvinfer.BuilderFlag;
 import org.bytedeco.tensorrt.global.nvinfer.DataType;

@@ -10,9 +10,9 @@ import io.nereid.InferRequest;
 import io.nereid.InferResponse;
 import io.nereid.Model;
 import io.nereid.ModelSpec;
-import io.nereid.NereidException;
-import io.nereid.StatusCode;
 import io.nereid.Tensor;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.bytedeco.tensorrt.global.nvinfer.DataType;
@@ -57,8 +57,8 @@ class ShapesGpuTest extends GpuTest {
     Model model =
         nereid.load(
             spec(plan)
-                .input("x", io.nereid.DataType.FP32, -1, 4)
-                .output("y", io.nereid.DataType.FP32, -1, 4)
+                .input("x", io.nereid.types.DataType.FP32, -1, 4)
+                .output("y", io.nereid.types.DataType.FP32, -1, 4)
                 .build());
     assertEquals(0, answer(model, "y", Tensor.ofFloats(new float[0], 0, 4)).length);
     assertEquals(4, answer(model, "y", Tensor.ofFloats(new float[4], 1, 4)).length);
@@ -102,8 +102,8 @@ class ShapesGpuTest extends GpuTest {
     ModelSpec batched =
         spec(plan)
             .maxBatchSize(8)
-            .input("x", io.nereid.DataType.FP32, 4)
-            .output("y", io.nereid.DataType.FP32, 1)
+            .input("x", io.nereid.types.DataType.FP32, 4)
+            .output("y", io.nereid.types.DataType.FP32, 1)
             .build();
     NereidException e = assertThrows(NereidException.class, () -> nereid.load(batched));
     assertTrue(e.getMessage().contains("not that of the inputs"), e.getMessage());

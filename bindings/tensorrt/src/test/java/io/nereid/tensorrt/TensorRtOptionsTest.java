@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.nereid.ModelSpec;
-import io.nereid.NereidException;
-import io.nereid.StatusCode;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -61,16 +61,16 @@ class TypesGpuTest extends GpuTest {
   void fp16() {
     assertAnswers(
         sum(DataType.kHALF),
-        Tensor.ofHalfFloats(io.nereid.DataType.FP16, new float[] {1, -2.5f, 3}, 3),
-        Tensor.ofHalfFloats(io.nereid.DataType.FP16, new float[] {2, -5, 6}, 3));
+        Tensor.ofHalfFloats(io.nereid.types.DataType.FP16, new float[] {1, -2.5f, 3}, 3),
+        Tensor.ofHalfFloats(io.nereid.types.DataType.FP16, new float[] {2, -5, 6}, 3));
   }
 
   @Test
   void bf16() {
     assertAnswers(
         sum(DataType.kBF16),
-        Tensor.ofHalfFloats(io.nereid.DataType.BF16, new float[] {1, -2.5f, 3}, 3),
-        Tensor.ofHalfFloats(io.nereid.DataType.BF16, new float[] {2, -5, 6}, 3));
+        Tensor.ofHalfFloats(io.nereid.types.DataType.BF16, new float[] {1, -2.5f, 3}, 3),
+        Tensor.ofHalfFloats(io.nereid.types.DataType.BF16, new float[] {2, -5, 6}, 3));
   }
 
   @Test
@@ -106,7 +106,7 @@ class TypesGpuTest extends GpuTest {
   void uint8() {
     assertAnswers(
         floats(DataType.kUINT8, false),
-        bytes(io.nereid.DataType.UINT8, 0, 7, 255),
+        bytes(io.nereid.types.DataType.UINT8, 0, 7, 255),
         Tensor.ofFloats(new float[] {0, 7, 255}, 3));
   }
 
@@ -114,7 +114,7 @@ class TypesGpuTest extends GpuTest {
   void int8() {
     assertAnswers(
         floats(DataType.kINT8, true),
-        bytes(io.nereid.DataType.INT8, 0, -7, 127),
+        bytes(io.nereid.types.DataType.INT8, 0, -7, 127),
         Tensor.ofFloats(new float[] {0, -7, 127}, 3));
   }
 
@@ -123,11 +123,11 @@ class TypesGpuTest extends GpuTest {
   void fp8IsServedByteForByte() {
     assertAnswers(
         floats(DataType.kFP8, true),
-        bytes(io.nereid.DataType.UINT8, 0x38, 0xC0, 0x30),
+        bytes(io.nereid.types.DataType.UINT8, 0x38, 0xC0, 0x30),
         Tensor.ofFloats(new float[] {1, -2, 0.5f}, 3));
   }
 
-  private static Tensor bytes(io.nereid.DataType type, int... values) {
+  private static Tensor bytes(io.nereid.types.DataType type, int... values) {
     byte[] bytes = new byte[values.length];
     for (int i = 0; i < bytes.length; i++) {
       bytes[i] = (byte) values[i];

@@ -1,10 +1,10 @@
 package com.example.modular;
 
-import io.nereid.DataType;
 import io.nereid.ModelSpec;
 import io.nereid.Nereid;
 import io.nereid.RepositoryOptions;
 import io.nereid.Tensor;
+import io.nereid.types.DataType;
 import java.nio.file.Path;
 import java.util.Arrays;
 
@@ -25,15 +25,14 @@ public final class Modular {
                   .input("IN", DataType.FP32, 4)
                   .output("OUT", DataType.FP32, 4)
                   .maxBatchSize(8)
-                  .backend(
-                      context ->
-                          batch -> {
-                            float[] values = batch.input("IN").toFloatArray();
-                            for (int i = 0; i < values.length; i++) {
-                              values[i] *= 2;
-                            }
-                            batch.output("OUT", Tensor.ofFloats(values, batch.input("IN").shape()));
-                          })
+                  .backend(context ->
+                      batch -> {
+                        float[] values = batch.input("IN").toFloatArray();
+                        for (int i = 0; i < values.length; i++) {
+                          values[i] *= 2;
+                        }
+                        batch.output("OUT", Tensor.ofFloats(values, batch.input("IN").shape()));
+                      })
                   .build());
       try (var request = doubles.newRequest().input("IN", ROW);
           var response = request.infer()) {

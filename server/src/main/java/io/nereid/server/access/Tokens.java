@@ -1,9 +1,9 @@
 package io.nereid.server.access;
 
-import io.nereid.NereidException;
-import io.nereid.StatusCode;
 import io.nereid.server.shared.ReloadedFiles;
 import io.nereid.server.shared.SmallFile;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.io.IOException;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;

@@ -2,14 +2,14 @@ package io.nereid.server.grpc;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
-import io.nereid.DataType;
 import io.nereid.InferRequest;
 import io.nereid.Model;
 import io.nereid.Nereid;
-import io.nereid.NereidException;
-import io.nereid.StatusCode;
 import io.nereid.Tensor;
 import io.nereid.TensorSpec;
+import io.nereid.types.DataType;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.lang.foreign.MemorySegment;
 
 /**

@@ -1,9 +1,9 @@
 package io.nereid.server.grpc;
 
 import io.grpc.Status;
-import io.nereid.NereidException;
-import io.nereid.StatusCode;
 import io.nereid.internal.repository.ServerPaths;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.List;

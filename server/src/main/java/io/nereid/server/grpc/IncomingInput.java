@@ -1,7 +1,7 @@
 package io.nereid.server.grpc;
 
-import io.nereid.DataType;
 import io.nereid.Tensor;
+import io.nereid.types.DataType;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

@@ -3,9 +3,9 @@ package io.nereid.server.grpc;
 import io.grpc.StatusRuntimeException;
 import io.nereid.InferRequest;
 import io.nereid.Model;
-import io.nereid.NereidException;
-import io.nereid.StatusCode;
 import io.nereid.server.shared.ServerState;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.io.InputStream;
 
 /**

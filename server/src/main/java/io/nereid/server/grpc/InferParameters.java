@@ -1,7 +1,7 @@
 package io.nereid.server.grpc;
 
 import io.nereid.InferRequest;
-import io.nereid.NereidException;
+import io.nereid.types.NereidException;
 import java.math.BigInteger;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;

@@ -1,12 +1,12 @@
 package io.nereid.server.grpc;
 
-import io.nereid.NereidException;
-import io.nereid.StatusCode;
 import io.nereid.proto.LogSettingsRequest;
 import io.nereid.proto.LogSettingsResponse;
 import io.nereid.proto.LogSettingsResponse.SettingValue;
 import io.nereid.server.log.LogSettings;
 import io.nereid.server.log.LogValues;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;

@@ -2,7 +2,7 @@ package io.nereid.server.grpc;
 
 import io.nereid.Model;
 import io.nereid.Nereid;
-import io.nereid.NereidException;
+import io.nereid.types.NereidException;
 
 /** Versions of models as requests name them: a number, or nothing for the highest that is ready. */
 final class ModelVersions {

@@ -1,9 +1,7 @@
 package io.nereid.server.grpc;
 
 import io.nereid.ModelIndexEntry;
-import io.nereid.NereidException;
 import io.nereid.Repository;
-import io.nereid.StatusCode;
 import io.nereid.proto.ModelRepositoryParameter;
 import io.nereid.proto.ModelRepositoryParameter.ParameterChoiceCase;
 import io.nereid.proto.RepositoryIndexRequest;
@@ -16,6 +14,8 @@ import io.nereid.proto.RepositoryModelUnloadResponse;
 import io.nereid.server.shared.ClientAddress;
 import io.nereid.server.shared.LoadParameters;
 import io.nereid.server.shared.RepositoryLog;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.net.SocketAddress;
 import java.util.Locale;
 

@@ -1,12 +1,12 @@
 package io.nereid.server.grpc;
 
-import io.nereid.DataType;
 import io.nereid.InferRequest;
 import io.nereid.Model;
-import io.nereid.NereidException;
 import io.nereid.Tensor;
 import io.nereid.TensorSpec;
 import io.nereid.server.memory.RegionSlice;
+import io.nereid.types.DataType;
+import io.nereid.types.NereidException;
 import java.util.List;
 
 /** Completes a request with what its message says, and checks what the core does not see. */

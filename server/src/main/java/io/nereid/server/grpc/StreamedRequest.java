@@ -2,10 +2,10 @@ package io.nereid.server.grpc;
 
 import io.grpc.Status;
 import io.nereid.InferResponse;
-import io.nereid.NereidException;
 import io.nereid.ResponseListener;
 import io.nereid.ResponseStream;
 import io.nereid.server.trace.Trace;
+import io.nereid.types.NereidException;
 import java.util.concurrent.Semaphore;
 
 /**

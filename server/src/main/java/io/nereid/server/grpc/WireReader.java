@@ -2,8 +2,8 @@ package io.nereid.server.grpc;
 
 import io.grpc.HasByteBuffer;
 import io.grpc.KnownLength;
-import io.nereid.NereidException;
-import io.nereid.StatusCode;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.MemorySegment;

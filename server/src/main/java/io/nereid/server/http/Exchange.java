@@ -1,9 +1,9 @@
 package io.nereid.server.http;
 
 import io.nereid.InferResponse;
-import io.nereid.NereidException;
 import io.nereid.internal.repository.ServerPaths;
 import io.nereid.server.trace.Trace;
+import io.nereid.types.NereidException;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;

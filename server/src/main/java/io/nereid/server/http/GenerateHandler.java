@@ -3,10 +3,10 @@ package io.nereid.server.http;
 import io.nereid.InferRequest;
 import io.nereid.InferResponse;
 import io.nereid.Model;
-import io.nereid.NereidException;
 import io.nereid.ResponseStream;
 import io.nereid.server.shared.HeaderForwarding;
 import io.nereid.server.trace.Trace;
+import io.nereid.types.NereidException;
 import java.io.IOException;
 import java.util.function.BooleanSupplier;
 

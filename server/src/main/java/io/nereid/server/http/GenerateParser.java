@@ -1,11 +1,11 @@
 package io.nereid.server.http;
 
-import io.nereid.DataType;
 import io.nereid.InferRequest;
 import io.nereid.Model;
 import io.nereid.ModelSpec;
 import io.nereid.TensorSpec;
 import io.nereid.server.http.JsonReader.Token;
+import io.nereid.types.DataType;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;

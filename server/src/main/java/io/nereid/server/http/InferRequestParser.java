@@ -1,6 +1,5 @@
 package io.nereid.server.http;
 
-import io.nereid.DataType;
 import io.nereid.InferRequest;
 import io.nereid.Model;
 import io.nereid.Tensor;
@@ -8,6 +7,7 @@ import io.nereid.TensorSpec;
 import io.nereid.server.http.JsonReader.Token;
 import io.nereid.server.memory.RegionSlice;
 import io.nereid.server.memory.RequestSlices;
+import io.nereid.types.DataType;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;

@@ -1,7 +1,7 @@
 package io.nereid.server.http;
 
-import io.nereid.DataType;
 import io.nereid.TensorSpec;
+import io.nereid.types.DataType;
 
 /** What the JSON says about one input, in whatever order it says it. */
 final class InputDescription {

@@ -1,9 +1,9 @@
 package io.nereid.server.http;
 
-import io.nereid.DataType;
 import io.nereid.InferRequest;
 import io.nereid.Model;
 import io.nereid.TensorSpec;
+import io.nereid.types.DataType;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

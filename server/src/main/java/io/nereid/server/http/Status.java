@@ -1,7 +1,7 @@
 package io.nereid.server.http;
 
-import io.nereid.NereidException;
-import io.nereid.StatusCode;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.nio.charset.StandardCharsets;
 
 /** The statuses that this server answers with. */
@@ -47,7 +47,7 @@ enum Status {
 
   private static Status of(StatusCode code) {
     return switch (code) {
-      case INVALID_ARGUMENT, ALREADY_EXISTS, FAILED_PRECONDITION -> BAD_REQUEST;
+      case INVALID_ARGUMENT, ALREADY_EXISTS, FAILED_PRECONDITION, OUT_OF_RANGE -> BAD_REQUEST;
       case NOT_FOUND -> NOT_FOUND;
       case PERMISSION_DENIED -> FORBIDDEN;
       // Of the runtime this means that the pool has no memory now: what a client sends too much of
@@ -56,7 +56,8 @@ enum Status {
       case DEADLINE_EXCEEDED -> DEADLINE;
       case CANCELLED -> CLIENT_CLOSED;
       case UNIMPLEMENTED -> NOT_IMPLEMENTED;
-      case OK, UNKNOWN, INTERNAL -> INTERNAL;
+      case UNAUTHENTICATED -> UNAUTHORIZED;
+      case OK, UNKNOWN, INTERNAL, ABORTED, DATA_LOSS -> INTERNAL;
     };
   }
 }

@@ -2,8 +2,8 @@ package io.nereid.server.http;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
-import io.nereid.DataType;
 import io.nereid.server.http.JsonReader.Token;
+import io.nereid.types.DataType;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.math.BigInteger;

@@ -1,11 +1,11 @@
 package io.nereid.server.memory;
 
 import io.nereid.DeviceMemory;
-import io.nereid.NereidException;
-import io.nereid.StatusCode;
 import io.nereid.internal.cuda.CudaDevice;
 import io.nereid.internal.cuda.CudaDriver;
 import io.nereid.internal.cuda.IpcMemory;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Optional;

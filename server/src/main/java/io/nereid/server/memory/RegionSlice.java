@@ -2,9 +2,9 @@ package io.nereid.server.memory;
 
 import io.nereid.DeviceMemory;
 import io.nereid.InferRequest;
-import io.nereid.NereidException;
-import io.nereid.StatusCode;
 import io.nereid.Tensor;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;

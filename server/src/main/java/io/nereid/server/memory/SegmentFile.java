@@ -1,7 +1,7 @@
 package io.nereid.server.memory;
 
-import io.nereid.NereidException;
-import io.nereid.StatusCode;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.AsynchronousFileChannel;

@@ -5,7 +5,7 @@ import io.nereid.Model;
 import io.nereid.ModelState;
 import io.nereid.ModelStatistics;
 import io.nereid.Nereid;
-import io.nereid.NereidException;
+import io.nereid.types.NereidException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;

@@ -1,10 +1,10 @@
 package io.nereid.server.shared;
 
 import io.nereid.ModelSpec;
-import io.nereid.NereidException;
-import io.nereid.StatusCode;
 import io.nereid.Tensor;
 import io.nereid.TensorSpec;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 

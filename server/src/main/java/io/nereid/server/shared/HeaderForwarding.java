@@ -1,8 +1,8 @@
 package io.nereid.server.shared;
 
 import io.nereid.InferRequest;
-import io.nereid.NereidException;
-import io.nereid.StatusCode;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;

@@ -1,9 +1,9 @@
 package io.nereid.server.shared;
 
 import io.nereid.ModelOverride;
-import io.nereid.NereidException;
 import io.nereid.Repository;
-import io.nereid.StatusCode;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.util.LinkedHashMap;
 import java.util.Map;
 

@@ -4,9 +4,9 @@ import io.nereid.Model;
 import io.nereid.ModelSpec;
 import io.nereid.ModelState;
 import io.nereid.Nereid;
-import io.nereid.NereidException;
-import io.nereid.StatusCode;
 import io.nereid.TensorSpec;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -2,7 +2,7 @@ package io.nereid.server.shared;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
-import io.nereid.DataType;
+import io.nereid.types.DataType;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.math.BigDecimal;

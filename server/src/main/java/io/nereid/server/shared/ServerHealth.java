@@ -3,8 +3,8 @@ package io.nereid.server.shared;
 import io.nereid.Model;
 import io.nereid.ModelState;
 import io.nereid.Nereid;
-import io.nereid.NereidException;
-import io.nereid.StatusCode;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 

@@ -1,8 +1,8 @@
 package io.nereid.server.tls;
 
-import io.nereid.NereidException;
-import io.nereid.StatusCode;
 import io.nereid.server.shared.ReloadedFiles;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;

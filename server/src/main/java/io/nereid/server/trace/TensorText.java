@@ -1,6 +1,6 @@
 package io.nereid.server.trace;
 
-import io.nereid.DataType;
+import io.nereid.types.DataType;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;

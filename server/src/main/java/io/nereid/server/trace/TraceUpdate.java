@@ -1,7 +1,7 @@
 package io.nereid.server.trace;
 
-import io.nereid.NereidException;
-import io.nereid.StatusCode;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;

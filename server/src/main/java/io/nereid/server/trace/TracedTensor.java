@@ -2,8 +2,8 @@ package io.nereid.server.trace;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
-import io.nereid.DataType;
 import io.nereid.Tensor;
+import io.nereid.types.DataType;
 
 /**
  * A tensor as it was at one moment of its request.

@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
 
-import io.nereid.DataType;
 import io.nereid.Model;
+import io.nereid.types.DataType;
 import org.junit.jupiter.api.Test;
 
 /** What is known of models by the event loops. */

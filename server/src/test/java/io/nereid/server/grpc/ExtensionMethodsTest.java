@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
-import io.nereid.DataType;
 import io.nereid.ModelSpec;
 import io.nereid.Nereid;
 import io.nereid.proto.LogSettingsRequest;
@@ -23,6 +22,7 @@ import io.nereid.server.log.LogSettings;
 import io.nereid.server.log.LogValues;
 import io.nereid.server.memory.Segment;
 import io.nereid.server.shared.ServerState;
+import io.nereid.types.DataType;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;

@@ -3,8 +3,8 @@ package io.nereid.server.grpc;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.nereid.DataType;
 import io.nereid.server.http.GateBackend;
+import io.nereid.types.DataType;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;

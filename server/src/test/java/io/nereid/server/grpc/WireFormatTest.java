@@ -8,15 +8,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.InvalidProtocolBufferException;
-import io.nereid.DataType;
 import io.nereid.ModelSpec;
 import io.nereid.Nereid;
-import io.nereid.NereidException;
 import io.nereid.NereidOptions;
-import io.nereid.StatusCode;
 import io.nereid.proto.InferParameter;
 import io.nereid.proto.InferTensorContents;
 import io.nereid.proto.ModelInferRequest;
+import io.nereid.types.DataType;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

@@ -3,10 +3,10 @@ package io.nereid.server.http;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.DataType;
 import io.nereid.DynamicBatching;
 import io.nereid.ModelSpec;
 import io.nereid.QueuePolicy;
+import io.nereid.types.DataType;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;

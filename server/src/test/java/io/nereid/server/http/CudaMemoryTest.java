@@ -5,11 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.nereid.DataType;
 import io.nereid.ModelSpec;
 import io.nereid.internal.cuda.CudaDriver;
 import io.nereid.server.memory.CudaExporter;
 import io.nereid.server.memory.DoublerPlan;
+import io.nereid.types.DataType;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;

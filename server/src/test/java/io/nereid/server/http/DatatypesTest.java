@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.DataType;
+import io.nereid.types.DataType;
 import java.io.IOException;
 import java.util.HexFormat;
 import org.junit.jupiter.api.AfterAll;

@@ -4,11 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.DataType;
 import io.nereid.Nereid;
 import io.nereid.RepositoryOptions;
 import io.nereid.server.shared.HeapBudget;
 import io.nereid.server.shared.ServerState;
+import io.nereid.types.DataType;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
 

@@ -1,6 +1,5 @@
 package io.nereid.server.http;
 
-import io.nereid.DataType;
 import io.nereid.DynamicBatching;
 import io.nereid.Model;
 import io.nereid.ModelSpec;
@@ -15,6 +14,7 @@ import io.nereid.server.log.LogSettings;
 import io.nereid.server.log.LogValues;
 import io.nereid.server.shared.HeapBudget;
 import io.nereid.server.shared.ServerState;
+import io.nereid.types.DataType;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;

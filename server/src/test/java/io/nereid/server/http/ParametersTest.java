@@ -3,10 +3,10 @@ package io.nereid.server.http;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.DataType;
 import io.nereid.Nereid;
 import io.nereid.NereidOptions;
 import io.nereid.RepositoryOptions;
+import io.nereid.types.DataType;
 import java.io.IOException;
 import java.math.BigInteger;
 import java.util.Map;

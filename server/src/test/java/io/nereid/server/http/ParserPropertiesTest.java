@@ -3,7 +3,7 @@ package io.nereid.server.http;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.DataType;
+import io.nereid.types.DataType;
 import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
 import java.io.IOException;

@@ -1,15 +1,15 @@
 package io.nereid.server.http;
 
-import io.nereid.DataType;
 import io.nereid.ModelSpec;
-import io.nereid.NereidException;
-import io.nereid.StatusCode;
 import io.nereid.Tensor;
 import io.nereid.backend.Backend;
 import io.nereid.backend.BackendInstance;
 import io.nereid.backend.Batch;
 import io.nereid.backend.BatchRequest;
 import io.nereid.backend.ModelContext;
+import io.nereid.types.DataType;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;

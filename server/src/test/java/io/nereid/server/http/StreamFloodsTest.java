@@ -2,7 +2,7 @@ package io.nereid.server.http;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.nereid.DataType;
+import io.nereid.types.DataType;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 

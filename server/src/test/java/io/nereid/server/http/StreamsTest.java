@@ -8,9 +8,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.nereid.DataType;
 import io.nereid.server.access.AccessControl;
 import io.nereid.server.access.Restrictions;
+import io.nereid.types.DataType;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.URI;

@@ -2,7 +2,6 @@ package io.nereid.server.http;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.nereid.DataType;
 import io.nereid.DynamicBatching;
 import io.nereid.ModelSpec;
 import io.nereid.ModelStatistics;
@@ -14,6 +13,7 @@ import io.nereid.server.shared.ServerHealth;
 import io.nereid.server.shared.ServerState;
 import io.nereid.server.trace.TraceOptions;
 import io.nereid.server.trace.Tracing;
+import io.nereid.types.DataType;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;

@@ -3,10 +3,10 @@ package io.nereid.server.http;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.DataType;
 import io.nereid.server.trace.OtlpOptions;
 import io.nereid.server.trace.TraceMode;
 import io.nereid.server.trace.TraceOptions;
+import io.nereid.types.DataType;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.NereidException;
+import io.nereid.types.NereidException;
 import java.io.BufferedReader;
 import java.io.FileInputStream;
 import java.io.IOException;

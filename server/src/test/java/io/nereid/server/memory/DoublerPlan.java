@@ -4,10 +4,10 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.nereid.DataType;
 import io.nereid.ModelSpec;
 import io.nereid.tensorrt.NetworkBuilder;
 import io.nereid.tensorrt.TensorRtLibrary;
+import io.nereid.types.DataType;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;

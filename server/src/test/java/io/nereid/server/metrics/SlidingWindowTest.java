@@ -2,13 +2,13 @@ package io.nereid.server.metrics;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.nereid.DataType;
 import io.nereid.Histogram;
 import io.nereid.InferRequest;
 import io.nereid.Model;
 import io.nereid.ModelSpec;
 import io.nereid.Nereid;
 import io.nereid.Tensor;
+import io.nereid.types.DataType;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;

@@ -1,13 +1,13 @@
 package io.nereid.benchmarks.peers;
 
-import io.nereid.DataType;
 import io.nereid.InferRequest;
 import io.nereid.InferResponse;
 import io.nereid.Model;
 import io.nereid.Nereid;
-import io.nereid.NereidException;
 import io.nereid.ResponseListener;
 import io.nereid.Tensor;
+import io.nereid.types.DataType;
+import io.nereid.types.NereidException;
 import java.nio.file.Path;
 
 /** Nereid with the identity model of a repository that Triton reads as well. */

@@ -1,12 +1,12 @@
 package io.nereid.benchmarks.peers;
 
-import io.nereid.DataType;
 import io.nereid.DynamicBatching;
 import io.nereid.InferRequest;
 import io.nereid.Model;
 import io.nereid.ModelSpec;
 import io.nereid.Nereid;
 import io.nereid.Tensor;
+import io.nereid.types.DataType;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;

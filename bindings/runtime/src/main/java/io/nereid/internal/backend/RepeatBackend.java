@@ -1,14 +1,14 @@
 package io.nereid.internal.backend;
 
 import io.nereid.ModelSpec;
-import io.nereid.NereidException;
-import io.nereid.StatusCode;
 import io.nereid.Tensor;
 import io.nereid.backend.Backend;
 import io.nereid.backend.BackendInstance;
 import io.nereid.backend.Batch;
 import io.nereid.backend.BatchRequest;
 import io.nereid.backend.ModelContext;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;

@@ -1,6 +1,6 @@
 package io.nereid.internal.cuda;
 
-import io.nereid.NereidException;
+import io.nereid.types.NereidException;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;

@@ -1,7 +1,7 @@
 package io.nereid.internal.cuda;
 
-import io.nereid.NereidException;
-import io.nereid.StatusCode;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;

@@ -2,8 +2,8 @@ package io.nereid.internal.ffi;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 
-import io.nereid.NereidException;
-import io.nereid.StatusCode;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;

@@ -1,7 +1,7 @@
 package io.nereid.internal.loader;
 
-import io.nereid.NereidException;
-import io.nereid.StatusCode;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URL;

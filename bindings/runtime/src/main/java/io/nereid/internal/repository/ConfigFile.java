@@ -2,9 +2,9 @@ package io.nereid.internal.repository;
 
 import com.google.protobuf.TextFormat;
 import com.google.protobuf.TextFormatParseInfoTree;
-import io.nereid.NereidException;
-import io.nereid.StatusCode;
 import io.nereid.proto.ModelConfig;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 

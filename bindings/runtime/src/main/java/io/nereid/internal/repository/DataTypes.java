@@ -1,6 +1,6 @@
 package io.nereid.internal.repository;
 
-import io.nereid.DataType;
+import io.nereid.types.DataType;
 import java.util.Optional;
 
 /** Datatypes in the words of configurations. */

@@ -2,9 +2,9 @@ package io.nereid.internal.repository;
 
 import com.google.protobuf.Descriptors.EnumValueDescriptor;
 import com.google.protobuf.Descriptors.FieldDescriptor;
-import io.nereid.StatusCode;
 import io.nereid.proto.ModelInstanceGroup.Kind;
 import io.nereid.proto.ModelOptimizationPolicy.PinnedMemoryBuffer;
+import io.nereid.types.StatusCode;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;

@@ -5,7 +5,7 @@ import com.google.protobuf.Descriptors.EnumDescriptor;
 import com.google.protobuf.Descriptors.EnumValueDescriptor;
 import com.google.protobuf.Descriptors.FieldDescriptor;
 import com.google.protobuf.TextFormat;
-import io.nereid.NereidException;
+import io.nereid.types.NereidException;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.util.function.Function;

@@ -1,8 +1,8 @@
 package io.nereid.internal.repository;
 
-import io.nereid.NereidException;
-import io.nereid.StatusCode;
 import io.nereid.proto.ModelConfig;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;

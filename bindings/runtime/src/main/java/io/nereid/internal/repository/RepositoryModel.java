@@ -1,6 +1,6 @@
 package io.nereid.internal.repository;
 
-import io.nereid.NereidException;
+import io.nereid.types.NereidException;
 import java.util.Objects;
 
 /** What the repository holds of one version of a model. */

@@ -1,12 +1,12 @@
 package io.nereid.internal.repository;
 
-import io.nereid.DataType;
 import io.nereid.ModelSpec;
 import io.nereid.TensorSpec;
 import io.nereid.proto.ModelConfig;
 import io.nereid.proto.ModelInput;
 import io.nereid.proto.ModelOutput;
 import io.nereid.proto.ModelTensorReshape;
+import io.nereid.types.DataType;
 import java.math.BigInteger;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -1,9 +1,9 @@
 package io.nereid.internal.repository;
 
-import io.nereid.NereidException;
-import io.nereid.StatusCode;
 import io.nereid.proto.ModelConfig;
 import io.nereid.proto.ModelVersionPolicy;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.Collection;

@@ -1,13 +1,13 @@
 package io.nereid.internal.repository;
 
-import io.nereid.DataType;
 import io.nereid.ModelSpec;
-import io.nereid.NereidException;
-import io.nereid.StatusCode;
 import io.nereid.TensorSpec;
 import io.nereid.WarmUp;
 import io.nereid.proto.ModelConfig;
 import io.nereid.proto.ModelWarmup;
+import io.nereid.types.DataType;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.io.BufferedInputStream;
 import java.io.DataInputStream;
 import java.io.EOFException;

@@ -5,12 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.DataType;
 import io.nereid.Model;
 import io.nereid.Nereid;
-import io.nereid.NereidException;
-import io.nereid.StatusCode;
 import io.nereid.Tensor;
+import io.nereid.types.DataType;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;

@@ -2,11 +2,11 @@ package io.nereid.internal.backend;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 
-import io.nereid.DataType;
 import io.nereid.InferRequest;
 import io.nereid.Model;
 import io.nereid.ModelSpec;
 import io.nereid.Tensor;
+import io.nereid.types.DataType;
 
 /** The bundled model {@code repeat} and requests to it. */
 final class RepeatModel {

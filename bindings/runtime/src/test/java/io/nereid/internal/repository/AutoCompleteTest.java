@@ -6,14 +6,14 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.TextFormat;
-import io.nereid.DataType;
 import io.nereid.ModelConfiguration.Origin;
 import io.nereid.ModelConfiguration.Value;
 import io.nereid.ModelSignature;
-import io.nereid.NereidException;
-import io.nereid.StatusCode;
 import io.nereid.TensorSpec;
 import io.nereid.proto.ModelConfig;
+import io.nereid.types.DataType;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -111,9 +111,8 @@ class AutoCompleteTest {
       value = {
         "|max_batch_size: 4 dynamic_batching { preferred_batch_size: 4 } INPUTS OUTPUTS",
         "max_batch_size: 8|max_batch_size: 8 INPUTS OUTPUTS",
-        "dynamic_batching { preserve_ordering: true }"
-            + "|max_batch_size: 4 dynamic_batching { preserve_ordering: true preferred_batch_size: 4 }"
-            + " INPUTS OUTPUTS",
+        "dynamic_batching { preserve_ordering: true }|max_batch_size: 4 dynamic_batching {"
+            + " preserve_ordering: true preferred_batch_size: 4 } INPUTS OUTPUTS",
         "output { name: 'Y' }|max_batch_size: 4 dynamic_batching { preferred_batch_size: 4 } INPUTS"
             + " output { name: 'Y' data_type: TYPE_FP16 dims: [ 2, 3 ] }",
         "input { name: 'B' optional: false dims: 7 } max_batch_size: 2|max_batch_size: 2"
@@ -132,9 +131,9 @@ class AutoCompleteTest {
             + " input { name: 'B' data_type: TYPE_STRING dims: [ -1, -1 ] }"
             + " output { name: 'X' data_type: TYPE_INT64 dims: -1 }"
             + " output { name: 'Y' data_type: TYPE_FP16 dims: [ -1, 2, 3 ] }",
-        "max_batch_size: 3 input { name: 'A' dims: [ 4, 4 ] reshape { shape: 16 } }"
-            + "|max_batch_size: 3 input { name: 'A' data_type: TYPE_FP32 dims: [ 4, 4 ]"
-            + " reshape { shape: 16 } } input { name: 'B' data_type: TYPE_STRING dims: -1 } OUTPUTS",
+        "max_batch_size: 3 input { name: 'A' dims: [ 4, 4 ] reshape { shape: 16 } }|max_batch_size:"
+            + " 3 input { name: 'A' data_type: TYPE_FP32 dims: [ 4, 4 ] reshape { shape: 16 } }"
+            + " input { name: 'B' data_type: TYPE_STRING dims: -1 } OUTPUTS",
       })
   void gapsAreFilled(String config, String expected) throws IOException {
     CompletedModel completed = complete(config == null ? "" : config, BATCHED);

@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.NereidException;
-import io.nereid.StatusCode;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
@@ -76,7 +76,8 @@ class ConfigLimitsTest {
         "|instance_group [ {}, {} ]||f: expected at most 4096 times instance_group, got ",
         "ensemble_scheduling { step [ {}|, {}|] }|times step, got ",
         "|model_warmup { inputs { key: 'A' } }||times model_warmup, got ",
-        "instance_group { profile: [ 'a'|, 'a'|] }|f:1:18: expected at most 4096 times profile, got ",
+        "instance_group { profile: [ 'a'|, 'a'|] }|f:1:18: expected at most 4096 times profile, got"
+            + " ",
         "dynamic_batching {|preferred_batch_size: 1|}|times preferred_batch_size, got ",
         "optimization { cuda { graph_spec [ {}|, {}|] } }|times graph_spec, got "
       })

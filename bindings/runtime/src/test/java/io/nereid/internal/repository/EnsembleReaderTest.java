@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.nereid.Ensemble;
 import io.nereid.ModelSpec;
-import io.nereid.StatusCode;
+import io.nereid.types.StatusCode;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;

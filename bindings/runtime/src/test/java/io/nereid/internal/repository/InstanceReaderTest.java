@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.nereid.InstanceGroup;
 import io.nereid.InstanceGroup.Kind;
-import io.nereid.StatusCode;
+import io.nereid.types.StatusCode;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.TextFormat;
-import io.nereid.NereidException;
-import io.nereid.StatusCode;
 import io.nereid.proto.ModelConfig;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -103,7 +103,8 @@ class JsonConfigReaderTest {
         "{\"dynamic_batching\": {\"priority_queue_policy\": {\"x\": {}}}}|[\"x\"]: key: expected a",
         "{\"dynamic_batching\": {\"priority_queue_policy\": {\"1\": {}, \"01\": {}}}}|[\"01\"]: the"
             + " key is there twice",
-        "{\"metric_tags\": {\"a\": null}}|config at metric_tags[\"a\"]: expected a string, got null",
+        "{\"metric_tags\": {\"a\": null}}|config at metric_tags[\"a\"]: expected a string, got"
+            + " null",
         "{\"metric_tags\": {\"\\u0007\": 1}}|config at metric_tags[\"?\"]: expected a string",
         "[]|config: expected an object, got an array",
         "|config: expected an object, got nothing",

@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.TextFormat;
-import io.nereid.DataType;
 import io.nereid.DynamicBatching;
 import io.nereid.Ensemble;
 import io.nereid.InstanceGroup;
@@ -15,6 +14,7 @@ import io.nereid.QueuePolicy;
 import io.nereid.TensorSpec;
 import io.nereid.WarmUp;
 import io.nereid.proto.ModelConfig;
+import io.nereid.types.DataType;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

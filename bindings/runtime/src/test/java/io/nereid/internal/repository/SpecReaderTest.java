@@ -4,15 +4,15 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.DataType;
 import io.nereid.DynamicBatching;
 import io.nereid.InstanceGroup;
 import io.nereid.ModelSpec;
-import io.nereid.NereidException;
 import io.nereid.QueuePolicy;
 import io.nereid.QueuePolicy.TimeoutAction;
-import io.nereid.StatusCode;
 import io.nereid.TensorSpec;
+import io.nereid.types.DataType;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -182,9 +182,11 @@ class SpecReaderTest {
         "max_batch_size: 1 max_batch_size: 2|m/config.pbtxt:2:",
         "maxbatch: 3|m/config.pbtxt:2:1: ModelConfig has no field 'maxbatch'",
         "max_batch_size: three|m/config.pbtxt:2:17: ",
-        "input { name: \"X\" dims: 1 }|lacks data_type of input 'X', and the backend 'identity' cannot",
+        "input { name: \"X\" dims: 1 }|lacks data_type of input 'X', and the backend 'identity'"
+            + " cannot",
         "input { name: \"X\" data_type: TYPE_FP32 }|the configuration lacks dims of input 'X'",
-        "input { name: \"IN\" data_type: TYPE_FP32 dims: 4 }|m/config.pbtxt:3:9: input 'IN' is config",
+        "input { name: \"IN\" data_type: TYPE_FP32 dims: 4 }|m/config.pbtxt:3:9: input 'IN' is"
+            + " config",
         "input { data_type: TYPE_FP32 dims: 4 }|m/config.pbtxt:2:1: input has no name",
         "input { name: \"X\" data_type: 77 dims: 4 }|expected a data_type, such as TYPE_FP32",
         "response_cache { enable: true } model_transaction_policy { decoupled: true }|is decoupled",
@@ -200,11 +202,13 @@ class SpecReaderTest {
         "parameters { key: \"model_path\" value { string_value: \"/x\" } }|is set by the runtime",
         "parameters { key: \"onnxruntime_path\" value { } }|is set by the runtime alone",
         "parameters { key: \"nereid.inlin\" value { } }|expected nereid.inline or",
-        "parameters { key: \"nereid.inline\" value { string_value: \"no\" } }|\"true\" or \"false\"",
+        "parameters { key: \"nereid.inline\" value { string_value: \"no\" } }|\"true\" or"
+            + " \"false\"",
         "default_model_filename: \"../../x\"|expected default_model_filename to name a file",
         "default_model_filename: \"/etc/passwd\"|expected default_model_filename to name a file",
         "default_model_filename: \"a\\000b\"|expected default_model_filename to name a file",
-        "output { name: \"Y\" data_type: TYPE_FP32 dims: 4 label_filename: \"../l\" }|label_filename"
+        "output { name: \"Y\" data_type: TYPE_FP32 dims: 4 label_filename: \"../l\""
+            + " }|label_filename"
       })
   void mistakesAreNamedWithTheirPlace(String line, String expected) throws IOException {
     repository.model("m", "backend: \"identity\"\n" + line + "\n" + TestRepository.TENSORS, 1);

@@ -1,7 +1,7 @@
 package io.nereid.internal.repository;
 
 import io.nereid.ModelSpec;
-import io.nereid.NereidException;
+import io.nereid.types.NereidException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -3,10 +3,10 @@ package io.nereid.internal.repository;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.DataType;
-import io.nereid.NereidException;
-import io.nereid.StatusCode;
 import io.nereid.WarmUp;
+import io.nereid.types.DataType;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -101,15 +101,18 @@ class WarmUpReaderTest {
       quoteCharacter = '`',
       value = {
         "batch_size: 5|9:16: expected batch_size of a warm-up up to 4 (max_batch_size is 4), got 5",
-        "count: 4294967295|9:16: expected warm-ups that are executed at most 10000 times together (",
+        "count: 4294967295|9:16: expected warm-ups that are executed at most 10000 times together"
+            + " (",
         "count: 10001|10000 times together (count), got 10001",
         "inputs { key: 'X' value { } }|the warm-up has an input 'X', the model has [A, S, O]",
         "inputs { key: 'A' value { dims: 1 } }|expected a data_type, such as TYPE_FP32, got none",
         "inputs { key: 'A' value { data_type: TYPE_INT8 } }|as the model's input has it, TYPE_FP32",
         "inputs { key: 'A' value { data_type: TYPE_FP32 dims: 2 } }|that fit the model's [ -1, 2 ]",
         "inputs { key: 'A' value { data_type: TYPE_FP32 dims: [ -1, 2 ] } }|without -1, got [ -1,",
-        "inputs { key: 'A' value { data_type: TYPE_FP32 dims: [ 3, 2 ] } }|9:34: expected zero_data",
-        "inputs { key: 'A' value { data_type: TYPE_FP32 dims: [ 1099511627776, 2 ] } }|is too large",
+        "inputs { key: 'A' value { data_type: TYPE_FP32 dims: [ 3, 2 ] } }|9:34: expected"
+            + " zero_data",
+        "inputs { key: 'A' value { data_type: TYPE_FP32 dims: [ 1099511627776, 2 ] } }|is too"
+            + " large",
         "inputs { key: 'A' value { data_type: TYPE_FP32 dims: [ 3, 2 ] zero_data: true } }|required"
       })
   void mistakesAreNamedWithTheirPlace(String warmUp, String expected) throws IOException {
@@ -147,7 +150,8 @@ class WarmUpReaderTest {
       delimiter = '|',
       value = {
         "1|134217728|",
-        "1|134217729|dims [ 134217729, 2 ] with elements of 4 bytes and batch_size 1 take 1073741832",
+        "1|134217729|dims [ 134217729, 2 ] with elements of 4 bytes and batch_size 1 take"
+            + " 1073741832",
         "4|33554432|",
         "4|33554433|elements of 4 bytes and batch_size 4 take 1073741856 bytes",
         "1|9223372036854775807|take 73786976294838206456 bytes, the inputs of a warm-up at most"

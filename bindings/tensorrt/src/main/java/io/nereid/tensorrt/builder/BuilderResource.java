@@ -1,8 +1,8 @@
 package io.nereid.tensorrt.builder;
 
-import io.nereid.NereidException;
-import io.nereid.StatusCode;
 import io.nereid.tensorrt.TensorRtLibrary;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.lang.foreign.Arena;
 import java.lang.foreign.SymbolLookup;
 import java.nio.file.Files;

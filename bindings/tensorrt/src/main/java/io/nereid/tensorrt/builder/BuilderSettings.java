@@ -1,8 +1,8 @@
 package io.nereid.tensorrt.builder;
 
-import io.nereid.NereidException;
-import io.nereid.StatusCode;
 import io.nereid.tensorrt.CudaDevice;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.nio.file.Path;
 import java.util.EnumSet;
 import java.util.Set;
@@ -93,11 +93,11 @@ final class BuilderSettings {
     return new NereidException(
         StatusCode.INVALID_ARGUMENT,
         precision
-            + " needs a network that says where and by how much to quantize: nodes QuantizeLinear and"
-            + " DequantizeLinear of "
+            + " needs a network that says where and by how much to quantize: nodes QuantizeLinear"
+            + " and DequantizeLinear of "
             + precision
-            + " (NVIDIA's TensorRT Model Optimizer or ONNX Runtime's quantize_static adds them), and"
-            + " this one has none; --best or --fp16 needs none");
+            + " (NVIDIA's TensorRT Model Optimizer or ONNX Runtime's quantize_static adds them),"
+            + " and this one has none; --best or --fp16 needs none");
   }
 
   /** What the network has nodes for that quantize. */

@@ -1,12 +1,12 @@
 package io.nereid.tensorrt.builder;
 
-import io.nereid.NereidException;
-import io.nereid.StatusCode;
 import io.nereid.tensorrt.CudaDevice;
 import io.nereid.tensorrt.CudaLibrary;
 import io.nereid.tensorrt.NativeObjects;
 import io.nereid.tensorrt.Plugins;
 import io.nereid.tensorrt.TensorRtLibrary;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -1,9 +1,9 @@
 package io.nereid.tensorrt.builder;
 
-import io.nereid.NereidException;
-import io.nereid.StatusCode;
 import io.nereid.tensorrt.CudaLibrary;
 import io.nereid.tensorrt.NativeObjects;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -2,8 +2,8 @@ package io.nereid.tensorrt.builder;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;
 
-import io.nereid.NereidException;
-import io.nereid.StatusCode;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;

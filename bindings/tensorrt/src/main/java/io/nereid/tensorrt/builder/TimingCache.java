@@ -1,8 +1,8 @@
 package io.nereid.tensorrt.builder;
 
-import io.nereid.NereidException;
-import io.nereid.StatusCode;
 import io.nereid.tensorrt.NativeObjects;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

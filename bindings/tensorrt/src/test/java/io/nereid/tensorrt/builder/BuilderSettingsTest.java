@@ -4,9 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.NereidException;
-import io.nereid.StatusCode;
 import io.nereid.tensorrt.CudaDevice;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 

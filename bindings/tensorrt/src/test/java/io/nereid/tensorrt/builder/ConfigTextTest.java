@@ -3,9 +3,9 @@ package io.nereid.tensorrt.builder;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.DataType;
 import io.nereid.ModelSignature;
 import io.nereid.TensorSpec;
+import io.nereid.types.DataType;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

@@ -6,10 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.nereid.DataType;
-import io.nereid.NereidException;
-import io.nereid.StatusCode;
 import io.nereid.tensorrt.TensorRtLibrary;
+import io.nereid.types.DataType;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;

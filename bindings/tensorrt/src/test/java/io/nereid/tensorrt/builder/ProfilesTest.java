@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.NereidException;
-import io.nereid.StatusCode;
 import io.nereid.tensorrt.builder.Profiles.NetworkInput;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -2,11 +2,11 @@ package com.example.spark;
 
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
-import io.nereid.DataType;
 import io.nereid.InferRequest;
 import io.nereid.InferResponse;
 import io.nereid.Model;
 import io.nereid.Tensor;
+import io.nereid.types.DataType;
 import java.lang.foreign.MemorySegment;
 
 /** The bundled model: which digit an image of 8x8 pixels shows. */

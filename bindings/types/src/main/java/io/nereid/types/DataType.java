@@ -1,4 +1,4 @@
-package io.nereid;
+package io.nereid.types;
 
 import java.util.Locale;
 
@@ -70,12 +70,13 @@ public enum DataType {
     throw new NereidException(StatusCode.INVALID_ARGUMENT, "unknown data-type '" + name + "'");
   }
 
-  /** The core's number for it. */
-  int code() {
+  /** The type's number, in the C ABI of the core and in Triton's model configuration alike. */
+  public int code() {
     return code;
   }
 
-  static DataType ofCode(int code) {
+  /** The type with the number that the core gave. */
+  public static DataType ofCode(int code) {
     DataType type = code > 0 && code < BY_CODE.length ? BY_CODE[code] : null;
     if (type == null) {
       throw new NereidException(StatusCode.INTERNAL, "the core answered with data-type " + code);

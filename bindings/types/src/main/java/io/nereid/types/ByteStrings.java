@@ -1,4 +1,4 @@
-package io.nereid;
+package io.nereid.types;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
@@ -8,14 +8,14 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /** The layout of {@link DataType#BYTES} tensors. */
-final class ByteStrings {
+public final class ByteStrings {
 
   private static final ValueLayout.OfInt LENGTH =
       JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   private ByteStrings() {}
 
-  static MemorySegment encode(byte[][] values) {
+  public static MemorySegment encode(byte[][] values) {
     long size = 0;
     for (byte[] value : values) {
       size += Integer.BYTES + (long) value.length;
@@ -31,7 +31,7 @@ final class ByteStrings {
   }
 
   /** Every element, in order; there must be exactly {@code count}. */
-  static byte[][] decode(MemorySegment encoded, int count) {
+  public static byte[][] decode(MemorySegment encoded, int count) {
     byte[][] values = new byte[count][];
     long offset = 0;
     for (int i = 0; i < count; i++) {
@@ -48,7 +48,7 @@ final class ByteStrings {
   }
 
   /** Element {@code index}; the elements before it are skipped one by one. */
-  static byte[] element(MemorySegment encoded, long index) {
+  public static byte[] element(MemorySegment encoded, long index) {
     long offset = 0;
     for (long i = 0; i < index; i++) {
       offset += Integer.BYTES + lengthAt(encoded, offset, i);

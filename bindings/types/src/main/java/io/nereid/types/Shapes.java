@@ -1,15 +1,16 @@
-package io.nereid;
+package io.nereid.types;
 
 import java.util.Arrays;
+import java.util.Objects;
 
 /** Arithmetic on shapes that cannot overflow unnoticed. */
-final class Shapes {
+public final class Shapes {
 
   private Shapes() {}
 
   /** Elements of a shape; throws when a dimension is negative or the product overflows. */
-  static long elementCount(long[] shape) {
-    Checks.notNull(shape, "shape");
+  public static long elementCount(long... shape) {
+    Objects.requireNonNull(shape, "shape");
     long count = 1;
     for (long dim : shape) {
       if (dim < 0) {
@@ -31,7 +32,7 @@ final class Shapes {
   }
 
   /** Throws unless the shape has {@code count} elements. */
-  static void check(long count, long[] shape) {
+  public static void check(long count, long... shape) {
     if (count != elementCount(shape)) {
       throw new IllegalArgumentException(
           "shape "
@@ -40,6 +41,24 @@ final class Shapes {
               + elementCount(shape)
               + " elements, "
               + count
+              + " were given");
+    }
+  }
+
+  /**
+   * Throws unless {@code byteSize} is what the shape takes; any size fits {@link DataType#BYTES}.
+   */
+  public static void checkByteSize(DataType type, long byteSize, long... shape) {
+    long count = elementCount(shape);
+    if (type.isFixedSize() && byteSize != Math.multiplyExact(count, (long) type.byteSize())) {
+      throw new IllegalArgumentException(
+          "a tensor "
+              + type
+              + Arrays.toString(shape)
+              + " has "
+              + count * type.byteSize()
+              + " bytes, "
+              + byteSize
               + " were given");
     }
   }

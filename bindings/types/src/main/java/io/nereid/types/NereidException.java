@@ -1,4 +1,6 @@
-package io.nereid;
+package io.nereid.types;
+
+import java.util.Objects;
 
 /**
  * The one exception for everything that can go wrong while models load and requests run. {@link
@@ -18,13 +20,13 @@ public final class NereidException extends RuntimeException {
   /** A failure with its kind and a message for people. */
   public NereidException(StatusCode code, String message) {
     super(message);
-    this.code = Checks.notNull(code, "code");
+    this.code = Objects.requireNonNull(code, "code");
   }
 
   /** A failure that another one caused. */
   public NereidException(StatusCode code, String message, Throwable cause) {
     super(cause == null ? message : message + ": " + describe(cause), cause);
-    this.code = Checks.notNull(code, "code");
+    this.code = Objects.requireNonNull(code, "code");
   }
 
   /** What kind of failure it is; never {@link StatusCode#OK}. */

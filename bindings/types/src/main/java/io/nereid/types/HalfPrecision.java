@@ -1,4 +1,4 @@
-package io.nereid;
+package io.nereid.types;
 
 /**
  * Conversion between floats and the 16-bit datatypes {@link DataType#FP16}, {@link DataType#BF16}.
@@ -32,11 +32,11 @@ public final class HalfPrecision {
     return (short) ((bits + roundToEven) >>> 16);
   }
 
-  static float toFloat(DataType type, short bits) {
+  public static float toFloat(DataType type, short bits) {
     return type == DataType.FP16 ? fp16ToFloat(bits) : bf16ToFloat(bits);
   }
 
-  static short ofFloat(DataType type, float value) {
+  public static short ofFloat(DataType type, float value) {
     return type == DataType.FP16 ? floatToFp16(value) : floatToBf16(value);
   }
 }
