@@ -11,6 +11,8 @@ module io.nereid.runtime {
 
   exports io.nereid;
   exports io.nereid.backend;
+  exports io.nereid.internal.cuda to
+      io.nereid.tensorrt;
 
   uses io.nereid.backend.Backend;
 

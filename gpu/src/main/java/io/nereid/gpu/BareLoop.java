@@ -1,6 +1,6 @@
 package io.nereid.gpu;
 
-import io.nereid.tensorrt.CudaLibrary;
+import io.nereid.tensorrt.CudaRuntime;
 import io.nereid.tensorrt.NativeObjects;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -121,7 +121,7 @@ final class BareLoop implements AutoCloseable {
   }
 
   static void check(int result, String call) {
-    CudaLibrary.check(result, call);
+    CudaRuntime.check(result, call);
   }
 
   /** Rows a second. */

@@ -3,7 +3,7 @@ package io.nereid.gpu;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import io.nereid.Nereid;
-import io.nereid.tensorrt.CudaLibrary;
+import io.nereid.tensorrt.CudaRuntime;
 import io.nereid.types.NereidException;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -138,7 +138,7 @@ final class FailureChecks {
   private static long freeBytes() {
     try (SizeTPointer free = new SizeTPointer(1);
         SizeTPointer total = new SizeTPointer(1)) {
-      CudaLibrary.check(cudart.cudaMemGetInfo(free, total), "cudaMemGetInfo");
+      CudaRuntime.check(cudart.cudaMemGetInfo(free, total), "cudaMemGetInfo");
       return free.get();
     }
   }

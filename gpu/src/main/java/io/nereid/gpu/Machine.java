@@ -1,6 +1,6 @@
 package io.nereid.gpu;
 
-import io.nereid.tensorrt.CudaDevice;
+import io.nereid.tensorrt.Gpu;
 import io.nereid.tensorrt.TensorRtLibrary;
 
 /** Says what the suite runs on. */
@@ -23,7 +23,7 @@ final class Machine {
     if (isRehearsal()) {
       report.rehearse();
     }
-    for (CudaDevice device : library.cuda().devices()) {
+    for (Gpu device : library.cuda().devices()) {
       String text =
           device.name()
               + ", compute capability "

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.nereid.ModelSignature;
-import io.nereid.tensorrt.CudaDevice;
+import io.nereid.tensorrt.Gpu;
 import io.nereid.tensorrt.TensorRtLibrary;
 import io.nereid.tensorrt.TensorRtVersion;
 import io.nereid.tensorrt.builder.BuiltEngine;
@@ -113,7 +113,7 @@ final class BuildCommandTest {
         2 << 20,
         Duration.ZERO,
         latency,
-        new CudaDevice(0, "a GPU", 9, 0, 1),
+        new Gpu(0, "a GPU", 9, 0, 1),
         new TensorRtVersion(10, 6, 0));
   }
 

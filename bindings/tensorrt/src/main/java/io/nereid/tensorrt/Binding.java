@@ -3,10 +3,13 @@ package io.nereid.tensorrt;
 import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
+import io.nereid.tensorrt.EngineDescription.EngineTensor;
 import io.nereid.types.DataType;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import org.bytedeco.cuda.global.cudart;
 import org.bytedeco.javacpp.BytePointer;
+import org.bytedeco.javacpp.Pointer;
 
 /**
  * An input or output of an engine with the memory that one instance has for it. The memory stays
@@ -17,9 +20,9 @@ final class Binding implements AutoCloseable {
   private final EngineTensor tensor;
   private final int specIndex;
   private final BytePointer name;
-  private final DeviceMemory memory;
+  private final DevicePool memory;
   private final PinnedBuffer host = new PinnedBuffer();
-  private DeviceMemory.Block block;
+  private DevicePool.Block block;
   private MemorySegment hostMemory = MemorySegment.NULL;
   private OutputAllocator allocator;
 
@@ -28,7 +31,7 @@ final class Binding implements AutoCloseable {
    *
    * @param specIndex its position in the model's specification; -1: it is not served
    */
-  Binding(EngineTensor tensor, int specIndex, DeviceMemory memory) {
+  Binding(EngineTensor tensor, int specIndex, DevicePool memory) {
     this.tensor = tensor;
     this.specIndex = specIndex;
     this.memory = memory;
@@ -80,7 +83,7 @@ final class Binding implements AutoCloseable {
 
   private void release() {
     if (block != null) {
-      DeviceMemory.Block old = block;
+      DevicePool.Block old = block;
       block = null;
       old.release();
     }
@@ -149,5 +152,35 @@ final class Binding implements AutoCloseable {
       allocator.close();
     }
     name.close();
+  }
+
+  /** Page-locked memory of the processor, which grows when more is asked for. */
+  private static final class PinnedBuffer implements AutoCloseable {
+
+    private Pointer memory = new Pointer();
+    private MemorySegment segment = MemorySegment.NULL;
+
+    /** Memory of at least this size; what an earlier call returned is gone when it had to grow. */
+    @SuppressWarnings("restricted")
+    MemorySegment ofSize(long byteSize) {
+      if (byteSize > segment.byteSize()) {
+        close();
+        long rounded = DevicePool.rounded(byteSize);
+        CudaRuntime.check(
+            cudart.cudaHostAlloc(memory, rounded, cudart.cudaHostAllocPortable),
+            "page-locking " + rounded + " bytes");
+        segment = MemorySegment.ofAddress(memory.address()).reinterpret(rounded);
+      }
+      return segment;
+    }
+
+    @Override
+    public void close() {
+      if (!memory.isNull()) {
+        CudaRuntime.check(cudart.cudaFreeHost(memory), "cudaFreeHost");
+        memory = new Pointer();
+        segment = MemorySegment.NULL;
+      }
+    }
   }
 }

@@ -1,5 +1,6 @@
 package io.nereid.tensorrt;
 
+import io.nereid.tensorrt.EngineDescription.EngineTensor;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -22,7 +23,7 @@ final class Bindings implements AutoCloseable {
       EngineDescription engine,
       List<String> inputNames,
       List<String> outputNames,
-      DeviceMemory memory) {
+      DevicePool memory) {
     for (EngineTensor tensor : engine.inputs()) {
       inputs.add(new Binding(tensor, inputNames.indexOf(tensor.name()), memory));
     }

@@ -28,7 +28,7 @@ final class BoundContext implements AutoCloseable {
   BoundContext(
       Engine engine,
       int profile,
-      DeviceMemory.Block activations,
+      DevicePool.Block activations,
       Bindings bindings,
       CudaStream stream) {
     this.bindings = bindings;
@@ -52,7 +52,7 @@ final class BoundContext implements AutoCloseable {
   }
 
   /** What TensorRT refuses here it only logs. */
-  private void giveActivations(DeviceMemory.Block activations) {
+  private void giveActivations(DevicePool.Block activations) {
     List<String> log = TensorRtLog.newList();
     TensorRtLog.errorsOf(
         log,

@@ -20,14 +20,14 @@ final class CudaStream implements AutoCloseable {
    */
   CudaStream(TensorRtOptions.Priority priority, long spinUs) {
     spinNs = spinUs * 1000;
-    CudaLibrary.check(
+    CudaRuntime.check(
         cudart.cudaStreamCreateWithPriority(stream, cudart.cudaStreamNonBlocking, number(priority)),
         "cudaStreamCreateWithPriority");
     int flags = cudart.cudaEventBlockingSync | cudart.cudaEventDisableTiming;
     int result = cudart.cudaEventCreateWithFlags(event, flags);
     if (result != cudart.cudaSuccess) {
       cudart.cudaStreamDestroy(stream);
-      CudaLibrary.check(result, "cudaEventCreateWithFlags");
+      CudaRuntime.check(result, "cudaEventCreateWithFlags");
     }
   }
 
@@ -35,7 +35,7 @@ final class CudaStream implements AutoCloseable {
   private static int number(TensorRtOptions.Priority priority) {
     int[] least = new int[1];
     int[] greatest = new int[1];
-    CudaLibrary.check(
+    CudaRuntime.check(
         cudart.cudaDeviceGetStreamPriorityRange(least, greatest),
         "cudaDeviceGetStreamPriorityRange");
     return switch (priority) {
@@ -65,14 +65,14 @@ final class CudaStream implements AutoCloseable {
   }
 
   private void copy(long target, long source, long byteSize, int kind) {
-    CudaLibrary.check(
+    CudaRuntime.check(
         cudart.cudaMemcpyAsync(to.at(target), from.at(source), byteSize, kind, stream),
         "cudaMemcpyAsync");
   }
 
   /** Waits until all that was put into it is done. */
   void finish() {
-    CudaLibrary.check(cudart.cudaEventRecord(event, stream), "cudaEventRecord");
+    CudaRuntime.check(cudart.cudaEventRecord(event, stream), "cudaEventRecord");
     long startNs = System.nanoTime();
     int result = cudart.cudaEventQuery(event);
     boolean waited = result == cudart.cudaErrorNotReady;
@@ -87,7 +87,7 @@ final class CudaStream implements AutoCloseable {
       // "Not ready" is no error, but may stand as the thread's last one, which TensorRT looks at.
       cudart.cudaGetLastError();
     }
-    CudaLibrary.check(result, "executing on the device");
+    CudaRuntime.check(result, "executing on the device");
   }
 
   /** Waits, whatever the outcome, so that nothing on the device uses memory any more. */

@@ -18,13 +18,13 @@ import org.bytedeco.tensorrt.nvinfer.IRuntime;
 /** A plan that was loaded onto a device. Its contexts must be deleted before it is closed. */
 final class Engine implements AutoCloseable {
 
-  private final CudaDevice device;
+  private final Gpu device;
   private final IRuntime runtime;
   private final ICudaEngine engine;
   private final EngineDescription description;
   private final long planBytes;
 
-  private Engine(CudaDevice device, IRuntime runtime, ICudaEngine engine, long planBytes) {
+  private Engine(Gpu device, IRuntime runtime, ICudaEngine engine, long planBytes) {
     this.device = device;
     this.runtime = runtime;
     this.engine = engine;
@@ -33,21 +33,21 @@ final class Engine implements AutoCloseable {
   }
 
   /** Loads a model's plan onto a device. */
-  static Engine load(String model, TensorRtOptions options, CudaDevice device) {
+  static Engine load(String model, TensorRtOptions options, Gpu device) {
     TensorRtLibrary library = TensorRtLibrary.load();
     PlanFailure failure = new PlanFailure(model, options.plan(), library.version(), device);
     try (PlanFile file = new PlanFile(options.plan())) {
       MemorySegment bytes = file.bytes();
-      if (!PlanHeader.isPlan(bytes)) {
+      if (!PlanFile.isPlan(bytes)) {
         throw failure.notAPlan(bytes.byteSize());
       }
-      Optional<TensorRtVersion> builtBy = PlanHeader.version(bytes);
+      Optional<TensorRtVersion> builtBy = PlanFile.version(bytes);
       if (!options.versionCompatible()
           && builtBy.isPresent()
           && !builtBy.get().equals(library.version())) {
         throw failure.otherVersion(builtBy.get());
       }
-      CudaLibrary.check(cudart.cudaSetDevice(device.number()), "cudaSetDevice");
+      CudaRuntime.check(cudart.cudaSetDevice(device.number()), "cudaSetDevice");
       return load(library, options, device, bytes, builtBy, failure);
     }
   }
@@ -65,7 +65,7 @@ final class Engine implements AutoCloseable {
   private static Engine load(
       TensorRtLibrary library,
       TensorRtOptions options,
-      CudaDevice device,
+      Gpu device,
       MemorySegment bytes,
       Optional<TensorRtVersion> builtBy,
       PlanFailure failure) {
@@ -110,10 +110,9 @@ final class Engine implements AutoCloseable {
    * What TensorRT makes, with memory of the device that it takes by itself: once more, after what
    * is kept for later models was given back, if that is what was missing.
    */
-  private static <T extends Pointer> T made(
-      CudaDevice device, List<String> log, Supplier<T> making) {
+  private static <T extends Pointer> T made(Gpu device, List<String> log, Supplier<T> making) {
     T made = TensorRtLog.errorsOf(log, making);
-    DeviceMemory memory = DeviceMemory.of(device);
+    DevicePool memory = DevicePool.of(device);
     boolean failed = made == null || made.isNull();
     if (failed && PlanFailure.isOutOfMemory(String.join("; ", log)) && memory.idleBytes() > 0) {
       memory.trim();
@@ -125,7 +124,7 @@ final class Engine implements AutoCloseable {
 
   /** Only possible while the engine has no contexts. */
   private static void stream(
-      ICudaEngine engine, TensorRtOptions options, CudaDevice device, List<String> log) {
+      ICudaEngine engine, TensorRtOptions options, Gpu device, List<String> log) {
     if (!options.weightStreaming()) {
       return;
     }
@@ -137,7 +136,7 @@ final class Engine implements AutoCloseable {
               + options.plan()
               + " was not built with weight streaming");
     }
-    DeviceMemory.of(device).trim(); // TensorRT decides by what is free
+    DevicePool.of(device).trim(); // TensorRT decides by what is free
     long budget =
         options.weightBudgetBytes() < 0
             ? engine.getWeightStreamingAutomaticBudget()
@@ -154,7 +153,7 @@ final class Engine implements AutoCloseable {
     }
   }
 
-  CudaDevice device() {
+  Gpu device() {
     return device;
   }
 

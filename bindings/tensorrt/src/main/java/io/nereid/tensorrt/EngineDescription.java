@@ -1,6 +1,7 @@
 package io.nereid.tensorrt;
 
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /**
@@ -61,5 +62,97 @@ record EngineDescription(
         .mapToLong(input -> profile.shapes().get(input.name()).max().getFirst())
         .min()
         .orElse(0);
+  }
+
+  /**
+   * An input or output of an engine.
+   *
+   * @param name its name
+   * @param input whether it is an input
+   * @param type the type of its elements
+   * @param dims its shape; -1: decided when it runs
+   * @param onHost whether TensorRT wants it in the processor's memory
+   * @param ofShapes whether shapes are computed from its values, or it is computed with them
+   * @param linear whether its elements lie in row-major order in every profile
+   */
+  record EngineTensor(
+      String name,
+      boolean input,
+      EngineType type,
+      List<Long> dims,
+      boolean onHost,
+      boolean ofShapes,
+      boolean linear) {
+
+    EngineTensor {
+      dims = List.copyOf(dims);
+    }
+
+    boolean hasFreeFirst() {
+      return !dims.isEmpty() && dims.getFirst() < 0;
+    }
+
+    String title() {
+      return (input ? "input '" : "output '") + name + "'";
+    }
+  }
+
+  /**
+   * An optimization profile of an engine.
+   *
+   * @param index its number
+   * @param shapes by input: what dimensions it may have
+   * @param values by input that shapes are computed from: what values it may hold
+   */
+  record EngineProfile(
+      int index, Map<String, ProfileRange> shapes, Map<String, ProfileRange> values) {
+
+    EngineProfile {
+      shapes = Map.copyOf(shapes);
+      values = Map.copyOf(values);
+    }
+  }
+
+  /**
+   * What a profile allows for a tensor: its dimensions, or the values in it where it is one that
+   * shapes are computed from.
+   *
+   * @param min the smallest
+   * @param opt what it is fastest for
+   * @param max the largest
+   */
+  record ProfileRange(List<Long> min, List<Long> opt, List<Long> max) {
+
+    ProfileRange {
+      min = List.copyOf(min);
+      opt = List.copyOf(opt);
+      max = List.copyOf(max);
+    }
+
+    boolean contains(long[] sizes) {
+      if (sizes.length != min.size()) {
+        return false;
+      }
+      for (int i = 0; i < sizes.length; i++) {
+        if (sizes[i] < min.get(i) || sizes[i] > max.get(i)) {
+          return false;
+        }
+      }
+      return true;
+    }
+
+    /** How far sizes are from those that it is fastest for. */
+    long distance(long[] sizes) {
+      long distance = 0;
+      for (int i = 0; i < sizes.length; i++) {
+        distance += Math.abs(sizes[i] - opt.get(i));
+      }
+      return distance;
+    }
+
+    @Override
+    public String toString() {
+      return min + " to " + max;
+    }
   }
 }

@@ -1,5 +1,8 @@
 package io.nereid.tensorrt;
 
+import io.nereid.tensorrt.EngineDescription.EngineProfile;
+import io.nereid.tensorrt.EngineDescription.EngineTensor;
+import io.nereid.tensorrt.EngineDescription.ProfileRange;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -88,15 +91,15 @@ final class EngineReader {
   private List<EngineProfile> profiles(List<EngineTensor> tensors) {
     List<EngineProfile> profiles = new ArrayList<>();
     for (int i = 0; i < profileCount; i++) {
-      Map<String, ShapeRange> shapes = new HashMap<>();
-      Map<String, ShapeRange> values = new HashMap<>();
+      Map<String, ProfileRange> shapes = new HashMap<>();
+      Map<String, ProfileRange> values = new HashMap<>();
       for (EngineTensor tensor : tensors) {
         if (!tensor.input()) {
           continue;
         }
         shapes.put(
             tensor.name(),
-            new ShapeRange(
+            new ProfileRange(
                 shape(tensor, i, OptProfileSelector.kMIN),
                 shape(tensor, i, OptProfileSelector.kOPT),
                 shape(tensor, i, OptProfileSelector.kMAX)));
@@ -105,7 +108,7 @@ final class EngineReader {
           if (!most.isEmpty()) {
             values.put(
                 tensor.name(),
-                new ShapeRange(
+                new ProfileRange(
                     values(tensor, i, OptProfileSelector.kMIN),
                     values(tensor, i, OptProfileSelector.kOPT),
                     most));

@@ -3,6 +3,7 @@ package io.nereid.tensorrt;
 import io.nereid.ModelSignature;
 import io.nereid.ModelSpec;
 import io.nereid.TensorSpec;
+import io.nereid.tensorrt.EngineDescription.EngineTensor;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.util.ArrayList;

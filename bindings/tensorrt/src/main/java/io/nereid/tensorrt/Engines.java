@@ -87,7 +87,7 @@ final class Engines {
   private Engines() {}
 
   /** The engine of a model's plan on a device, loaded unless it is there. */
-  static Use use(String model, TensorRtOptions options, CudaDevice device) {
+  static Use use(String model, TensorRtOptions options, Gpu device) {
     Key key = key(model, options, device);
     Entry entry;
     synchronized (LOADED) {
@@ -120,7 +120,7 @@ final class Engines {
     }
   }
 
-  private static Key key(String model, TensorRtOptions options, CudaDevice device) {
+  private static Key key(String model, TensorRtOptions options, Gpu device) {
     try {
       Path real = options.plan().toRealPath();
       BasicFileAttributes file = Files.readAttributes(real, BasicFileAttributes.class);

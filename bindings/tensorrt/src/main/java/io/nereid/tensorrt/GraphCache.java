@@ -61,7 +61,7 @@ final class GraphCache implements AutoCloseable {
     }
 
     void launch(CudaStream stream) {
-      CudaLibrary.check(cudart.cudaGraphLaunch(executable, stream.handle()), "cudaGraphLaunch");
+      CudaRuntime.check(cudart.cudaGraphLaunch(executable, stream.handle()), "cudaGraphLaunch");
     }
 
     @Override
@@ -196,7 +196,7 @@ final class GraphCache implements AutoCloseable {
   }
 
   private CUgraphExec_st capture(BoundContext context) {
-    CudaLibrary.check(
+    CudaRuntime.check(
         cudart.cudaStreamBeginCapture(stream.handle(), cudart.cudaStreamCaptureModeThreadLocal),
         "cudaStreamBeginCapture");
     CUgraph_st graph = new CUgraph_st();
@@ -212,9 +212,9 @@ final class GraphCache implements AutoCloseable {
       if (failure != null) {
         throw failure;
       }
-      CudaLibrary.check(ended, "cudaStreamEndCapture");
+      CudaRuntime.check(ended, "cudaStreamEndCapture");
       CUgraphExec_st executable = new CUgraphExec_st();
-      CudaLibrary.check(cudart.cudaGraphInstantiate(executable, graph, 0), "cudaGraphInstantiate");
+      CudaRuntime.check(cudart.cudaGraphInstantiate(executable, graph, 0), "cudaGraphInstantiate");
       return executable;
     } finally {
       if (!graph.isNull()) {

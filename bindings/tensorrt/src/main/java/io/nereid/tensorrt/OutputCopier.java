@@ -1,5 +1,6 @@
 package io.nereid.tensorrt;
 
+import io.nereid.DeviceMemory;
 import io.nereid.Tensor;
 import io.nereid.backend.Batch;
 import io.nereid.backend.BatchRequest;
@@ -69,7 +70,7 @@ final class OutputCopier {
       return;
     }
     try {
-      io.nereid.DeviceMemory target = request.deviceOutput(name, shape);
+      DeviceMemory target = request.deviceOutput(name, shape);
       if (target.byteSize() > 0) {
         stream.copyWithin(target.address(), address, target.byteSize());
       }
@@ -101,7 +102,7 @@ final class OutputCopier {
 
   /** Models with such outputs take one request at a time. */
   private void bringToDevice(Batch batch, Binding output, long[] shape) {
-    io.nereid.DeviceMemory target = batch.request(0).deviceOutput(output.tensor().name(), shape);
+    DeviceMemory target = batch.request(0).deviceOutput(output.tensor().name(), shape);
     if (target.byteSize() > 0) {
       stream.copyIn(target.address(), output.host(target.byteSize()).address(), target.byteSize());
       stream.finish();

@@ -26,10 +26,10 @@ final class PlanFailure {
   private final String model;
   private final Path plan;
   private final TensorRtVersion installed;
-  private final CudaDevice device;
+  private final Gpu device;
 
   /** For a plan that is to run with the installed version on the device. */
-  PlanFailure(String model, Path plan, TensorRtVersion installed, CudaDevice device) {
+  PlanFailure(String model, Path plan, TensorRtVersion installed, Gpu device) {
     this.model = model;
     this.plan = plan;
     this.installed = installed;

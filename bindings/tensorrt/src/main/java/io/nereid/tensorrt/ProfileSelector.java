@@ -1,5 +1,8 @@
 package io.nereid.tensorrt;
 
+import io.nereid.tensorrt.EngineDescription.EngineProfile;
+import io.nereid.tensorrt.EngineDescription.EngineTensor;
+import io.nereid.tensorrt.EngineDescription.ProfileRange;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.util.ArrayList;
@@ -102,12 +105,12 @@ final class ProfileSelector {
   private long distance(EngineProfile profile, long[][] shapes, long[][] values) {
     long distance = 0;
     for (int i = 0; i < shapes.length; i++) {
-      ShapeRange range = profile.shapes().get(inputs.get(i).name());
+      ProfileRange range = profile.shapes().get(inputs.get(i).name());
       if (!range.contains(shapes[i])) {
         return -1;
       }
       distance += range.distance(shapes[i]);
-      ShapeRange allowed = profile.values().get(inputs.get(i).name());
+      ProfileRange allowed = profile.values().get(inputs.get(i).name());
       if (values[i] != null && allowed != null) {
         if (!allowed.contains(values[i])) {
           return -1;

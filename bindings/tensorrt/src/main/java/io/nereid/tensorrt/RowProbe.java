@@ -1,5 +1,6 @@
 package io.nereid.tensorrt;
 
+import io.nereid.tensorrt.EngineDescription.EngineTensor;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.util.HashSet;

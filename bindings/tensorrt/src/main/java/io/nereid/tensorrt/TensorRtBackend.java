@@ -48,7 +48,7 @@ public final class TensorRtBackend implements Backend {
 
   @Override
   public List<Integer> devices() {
-    return TensorRtLibrary.load().cuda().devices().stream().map(CudaDevice::number).toList();
+    return TensorRtLibrary.load().cuda().devices().stream().map(Gpu::number).toList();
   }
 
   @Override
@@ -85,7 +85,7 @@ public final class TensorRtBackend implements Backend {
     }
   }
 
-  private static CudaDevice firstDevice(ModelSpec spec) {
+  private static Gpu firstDevice(ModelSpec spec) {
     int number =
         spec.instanceGroups().stream()
             .map(InstanceGroup::devices)
@@ -96,8 +96,8 @@ public final class TensorRtBackend implements Backend {
     return device(number);
   }
 
-  private static CudaDevice device(int number) {
-    List<CudaDevice> devices = TensorRtLibrary.load().cuda().devices();
+  private static Gpu device(int number) {
+    List<Gpu> devices = TensorRtLibrary.load().cuda().devices();
     return devices.stream()
         .filter(device -> device.number() == number)
         .findFirst()

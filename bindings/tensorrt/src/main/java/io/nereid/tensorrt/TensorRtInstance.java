@@ -1,5 +1,6 @@
 package io.nereid.tensorrt;
 
+import io.nereid.DeviceMemory;
 import io.nereid.MemoryUsage;
 import io.nereid.ModelSpec;
 import io.nereid.Tensor;
@@ -8,6 +9,8 @@ import io.nereid.backend.BackendInstance;
 import io.nereid.backend.Batch;
 import io.nereid.backend.BatchRequest;
 import io.nereid.backend.ModelContext;
+import io.nereid.tensorrt.EngineDescription.EngineProfile;
+import io.nereid.tensorrt.EngineDescription.ProfileRange;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.lang.System.Logger.Level;
@@ -39,7 +42,7 @@ final class TensorRtInstance implements BackendInstance {
   private final AtomicLong graphMisses = new AtomicLong();
   private final CudaStream stream;
   private final Bindings bindings;
-  private final DeviceMemory.Block activations;
+  private final DevicePool.Block activations;
   private final GraphCache graphs;
   private final OutputCopier outputs;
 
@@ -71,9 +74,9 @@ final class TensorRtInstance implements BackendInstance {
       selector =
           new ProfileSelector(spec.name(), description, model.placement().group().profiles());
       selector.checkBatchSize(spec.maxBatchSize());
-      CudaLibrary.check(cudart.cudaSetDevice(engine.device().number()), "cudaSetDevice");
+      CudaRuntime.check(cudart.cudaSetDevice(engine.device().number()), "cudaSetDevice");
       stream = undo.add(new CudaStream(options.priority(), options.spinUs()));
-      DeviceMemory memory = DeviceMemory.of(engine.device());
+      DevicePool memory = DevicePool.of(engine.device());
       bindings =
           undo.add(new Bindings(description, names(spec.inputs()), names(spec.outputs()), memory));
       outputs = new OutputCopier(bindings, stream);
@@ -129,7 +132,7 @@ final class TensorRtInstance implements BackendInstance {
       }
       long byteSize = byteSize(input, largest[i]);
       bindings.ensure(input, byteSize);
-      ShapeRange values = profile.values().get(input.tensor().name());
+      ProfileRange values = profile.values().get(input.tensor().name());
       if (values != null) {
         Binding.write(input.tensor().type().dataType(), input.host(byteSize), values.max());
       }
@@ -175,7 +178,7 @@ final class TensorRtInstance implements BackendInstance {
 
   @Override
   public void execute(Batch batch) {
-    CudaLibrary.check(cudart.cudaSetDevice(use.engine().device().number()), "cudaSetDevice");
+    CudaRuntime.check(cudart.cudaSetDevice(use.engine().device().number()), "cudaSetDevice");
     boolean finished = false;
     try {
       long[][] sizes = inputShapes(batch);
@@ -243,7 +246,7 @@ final class TensorRtInstance implements BackendInstance {
   /** Brings a request's input to where TensorRT and this read it. */
   private void fetch(BatchRequest request, Binding input, MemorySegment host) {
     String name = input.tensor().name();
-    Optional<io.nereid.DeviceMemory> onDevice = request.deviceInput(name);
+    Optional<DeviceMemory> onDevice = request.deviceInput(name);
     if (onDevice.isPresent()) {
       stream.copyOut(host.address(), onDevice.get().address(), host.byteSize());
       stream.finish();
@@ -295,7 +298,7 @@ final class TensorRtInstance implements BackendInstance {
   /** One request's input, from where it lies; returns its size in bytes. */
   private long copyPart(BatchRequest request, Binding input, long offset) {
     String name = input.tensor().name();
-    Optional<io.nereid.DeviceMemory> onDevice = request.deviceInput(name);
+    Optional<DeviceMemory> onDevice = request.deviceInput(name);
     if (onDevice.isPresent()) {
       long partBytes = onDevice.get().byteSize();
       stream.copyWithin(input.address() + offset, onDevice.get().address(), partBytes);

@@ -36,16 +36,16 @@ public final class TensorRtLibrary {
 
   /** The one of this process. */
   private static final OneAttempt<TensorRtLibrary> LOADED =
-      new OneAttempt<>(() -> open(CudaLibrary.load()));
+      new OneAttempt<>(() -> open(CudaRuntime.load()));
 
-  private final CudaLibrary cuda;
+  private final CudaRuntime cuda;
   private final LibraryFinder finder;
   private final String location;
   private final TensorRtVersion version;
   private boolean pluginsRegistered;
 
   private TensorRtLibrary(
-      CudaLibrary cuda, LibraryFinder finder, String location, TensorRtVersion version) {
+      CudaRuntime cuda, LibraryFinder finder, String location, TensorRtVersion version) {
     this.cuda = cuda;
     this.finder = finder;
     this.location = location;
@@ -56,7 +56,7 @@ public final class TensorRtLibrary {
    * Loads it, once per process.
    *
    * @throws NereidException {@link StatusCode#UNAVAILABLE}, whose message says in one line what is
-   *     missing: what {@link CudaLibrary#load} needs, or TensorRT itself
+   *     missing: what {@link CudaRuntime#load} needs, or TensorRT itself
    */
   public static TensorRtLibrary load() {
     return LOADED.get();
@@ -68,7 +68,7 @@ public final class TensorRtLibrary {
   }
 
   /** The CUDA that it runs on. */
-  public CudaLibrary cuda() {
+  public CudaRuntime cuda() {
     return cuda;
   }
 
@@ -114,7 +114,7 @@ public final class TensorRtLibrary {
     initialize(nvonnxparser.class, PARSER);
   }
 
-  private static TensorRtLibrary open(CudaLibrary cuda) {
+  private static TensorRtLibrary open(CudaRuntime cuda) {
     LibraryFinder finder = LibraryFinder.ofSettings();
     String location = finder.load(LIBRARY, RESOURCES + LIBRARY, PLACES);
     skipUnneeded();

@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.nereid.ModelSignature;
 import io.nereid.ModelSpec;
 import io.nereid.TensorSpec;
+import io.nereid.tensorrt.EngineDescription.EngineTensor;
 import io.nereid.types.DataType;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;

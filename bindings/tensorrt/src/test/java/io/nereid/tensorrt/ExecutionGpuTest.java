@@ -74,11 +74,11 @@ class ExecutionGpuTest extends GpuTest {
   void anInputOnTheGpuIsReadThere() {
     Model model = nereid.load(doublerSpec(doublerPlan(8), 8).build());
     float[] values = {1, 2, 3, 4};
-    DeviceMemory.Block block = memory().allocate(16, "a test's input");
+    DevicePool.Block block = memory().allocate(16, "a test's input");
     AtomicInteger released = new AtomicInteger();
     try (FloatPointer sent = new FloatPointer(values);
         InferRequest request = model.newRequest()) {
-      CudaLibrary.check(
+      CudaRuntime.check(
           cudart.cudaMemcpy(
               new NativePointer(block.address()), sent, 16, cudart.cudaMemcpyHostToDevice),
           "cudaMemcpy");
@@ -115,7 +115,7 @@ class ExecutionGpuTest extends GpuTest {
                         .maxQueueDelay(Duration.ofSeconds(5))
                         .build())
                 .build());
-    DeviceMemory.Block block = memory().allocate(64, "a test's output");
+    DevicePool.Block block = memory().allocate(64, "a test's output");
     AtomicInteger released = new AtomicInteger();
     try (InferRequest onDevice = rows(model, 2, 1);
         InferRequest inPool = rows(model, 1, 100);
@@ -143,7 +143,7 @@ class ExecutionGpuTest extends GpuTest {
       assertTrue(e.getCause().getMessage().contains("at least 16 bytes"), e.toString());
       float[] written = new float[8];
       try (FloatPointer copy = new FloatPointer(8)) {
-        CudaLibrary.check(
+        CudaRuntime.check(
             cudart.cudaMemcpy(
                 copy, new NativePointer(block.address()), 32, cudart.cudaMemcpyDeviceToHost),
             "cudaMemcpy");
@@ -269,7 +269,7 @@ class ExecutionGpuTest extends GpuTest {
       assertTrue(e.getMessage().contains(" left"), e.getMessage());
       assertEquals(0, Engines.count());
     } finally {
-      CudaLibrary.check(cudart.cudaFree(rest), "cudaFree");
+      CudaRuntime.check(cudart.cudaFree(rest), "cudaFree");
     }
     nereid.load(large).unload();
     memory().trim();
@@ -294,7 +294,7 @@ class ExecutionGpuTest extends GpuTest {
       assertEquals(StatusCode.RESOURCE_EXHAUSTED, e.code(), e.getMessage());
       assertEquals(2, positions(model, new float[] {1, 0, 1}));
     } finally {
-      CudaLibrary.check(cudart.cudaFree(rest), "cudaFree");
+      CudaRuntime.check(cudart.cudaFree(rest), "cudaFree");
     }
     assertEquals(most, positions(model, ones));
     assertEquals(1, positions(model, new float[] {0, 1, 0}));
@@ -313,8 +313,8 @@ class ExecutionGpuTest extends GpuTest {
     Pointer taken = new Pointer();
     try (SizeTPointer free = new SizeTPointer(1);
         SizeTPointer total = new SizeTPointer(1)) {
-      CudaLibrary.check(cudart.cudaMemGetInfo(free, total), "cudaMemGetInfo");
-      CudaLibrary.check(cudart.cudaMalloc(taken, free.get() - byteSize), "cudaMalloc");
+      CudaRuntime.check(cudart.cudaMemGetInfo(free, total), "cudaMemGetInfo");
+      CudaRuntime.check(cudart.cudaMalloc(taken, free.get() - byteSize), "cudaMalloc");
     }
     return taken;
   }

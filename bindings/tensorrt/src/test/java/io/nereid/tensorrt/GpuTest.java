@@ -62,18 +62,18 @@ abstract class GpuTest {
     }
   }
 
-  static CudaDevice device() {
+  static Gpu device() {
     return TensorRtLibrary.load().cuda().devices().getFirst();
   }
 
-  static DeviceMemory memory() {
-    return DeviceMemory.of(device());
+  static DevicePool memory() {
+    return DevicePool.of(device());
   }
 
   /** Builds a plan. */
   Path plan(Consumer<NetworkBuilder> definition) {
     Path plan = directory.resolve("model.plan");
-    CudaLibrary.check(cudart.cudaSetDevice(device().number()), "cudaSetDevice");
+    CudaRuntime.check(cudart.cudaSetDevice(device().number()), "cudaSetDevice");
     try (NetworkBuilder builder = NetworkBuilder.create()) {
       builder.config().setBuilderOptimizationLevel(0);
       definition.accept(builder);

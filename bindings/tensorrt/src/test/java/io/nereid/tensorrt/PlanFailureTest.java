@@ -15,7 +15,7 @@ class PlanFailureTest {
 
   private static final TensorRtVersion HERE = new TensorRtVersion(10, 6, 0);
   private static final TensorRtVersion OTHER = new TensorRtVersion(10, 3, 0);
-  private static final CudaDevice DEVICE = new CudaDevice(0, "NVIDIA H200", 9, 0, 1L << 37);
+  private static final Gpu DEVICE = new Gpu(0, "NVIDIA H200", 9, 0, 1L << 37);
 
   private final PlanFailure failure =
       new PlanFailure("m", Path.of("/models/m/1/model.plan"), HERE, DEVICE);

@@ -1,5 +1,8 @@
 package io.nereid.tensorrt;
 
+import io.nereid.tensorrt.EngineDescription.EngineProfile;
+import io.nereid.tensorrt.EngineDescription.EngineTensor;
+import io.nereid.tensorrt.EngineDescription.ProfileRange;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -49,19 +52,19 @@ final class RecordedEngines {
     return new EngineTensor(name, false, type, sizes(dims), false, false, true);
   }
 
-  static EngineProfile profile(int index, String input, ShapeRange shapes) {
+  static EngineProfile profile(int index, String input, ProfileRange shapes) {
     return new EngineProfile(index, Map.of(input, shapes), Map.of());
   }
 
-  static ShapeRange range(List<Long> min, List<Long> opt, List<Long> max) {
-    return new ShapeRange(min, opt, max);
+  static ProfileRange range(List<Long> min, List<Long> opt, List<Long> max) {
+    return new ProfileRange(min, opt, max);
   }
 
   static List<Long> sizes(long... sizes) {
     return Arrays.stream(sizes).boxed().toList();
   }
 
-  private static ShapeRange rows(long min, long opt, long max) {
+  private static ProfileRange rows(long min, long opt, long max) {
     return range(sizes(min, 3, 8, 8), sizes(opt, 3, 8, 8), sizes(max, 3, 8, 8));
   }
 }

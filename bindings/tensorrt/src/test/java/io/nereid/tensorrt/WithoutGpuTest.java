@@ -42,8 +42,8 @@ class WithoutGpuTest {
   void modelsOfOtherBackendsAreServed() throws IOException {
     Optional<String> missing = TensorRtLibrary.missing();
     assumeTrue(missing.isPresent(), "this machine has TensorRT and a GPU");
-    model("complete", "platform: \"tensorrt_plan\"\n" + TENSORS, PlanHeaderTest.header());
-    model("told", "backend: \"tensorrt\"\n", PlanHeaderTest.header());
+    model("complete", "platform: \"tensorrt_plan\"\n" + TENSORS, PlanFileTest.header());
+    model("told", "backend: \"tensorrt\"\n", PlanFileTest.header());
     model("plain", "backend: \"identity\"\n" + TENSORS, null);
     try (Nereid nereid = Nereid.open(root)) {
       int failed = 0;

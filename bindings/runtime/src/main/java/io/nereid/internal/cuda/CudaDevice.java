@@ -21,6 +21,9 @@ public final class CudaDevice {
   private final int number;
   private final int device;
   private final String name;
+  private final int major;
+  private final int minor;
+  private final long memoryBytes;
 
   /** Made with the thread when first needed: a context takes memory of the GPU. */
   private long context;
@@ -33,6 +36,9 @@ public final class CudaDevice {
     this.number = number;
     device = library.device(number);
     name = library.deviceName(device);
+    major = library.attribute(device, CudaLibrary.COMPUTE_CAPABILITY_MAJOR);
+    minor = library.attribute(device, CudaLibrary.COMPUTE_CAPABILITY_MINOR);
+    memoryBytes = library.totalMemory(device);
   }
 
   /** Its number, from 0. */
@@ -43,6 +49,21 @@ public final class CudaDevice {
   /** What its maker calls it. */
   public String name() {
     return name;
+  }
+
+  /** Of its compute capability, as 9 in 9.0. */
+  public int major() {
+    return major;
+  }
+
+  /** Of its compute capability. */
+  public int minor() {
+    return minor;
+  }
+
+  /** All of its memory. */
+  public long memoryBytes() {
+    return memoryBytes;
   }
 
   /** The context that the CUDA runtime uses, too. */

@@ -4,8 +4,12 @@ import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
-/** The CUDA driver of this machine and the GPUs that it shows to this process. */
+/**
+ * The CUDA driver of this machine and the GPUs that it shows to this process. Everything that needs
+ * a GPU asks here first: page-locking, regions in clients' memory, and TensorRT.
+ */
 public final class CudaDriver {
 
   private static final String LIBRARY = "libcuda.so.1";
@@ -59,8 +63,7 @@ public final class CudaDriver {
     CudaLibrary library = new CudaLibrary(DriverLibrary.open(name));
     List<CudaDevice> devices = new ArrayList<>();
     try {
-      library.init();
-      int count = library.deviceCount();
+      int count = library.init() ? library.deviceCount() : 0;
       for (int number = 0; number < count; number++) {
         devices.add(new CudaDevice(library, number));
       }
@@ -68,14 +71,28 @@ public final class CudaDriver {
       throw new NereidException(StatusCode.UNAVAILABLE, "the CUDA driver cannot be used", e);
     }
     if (devices.isEmpty()) {
-      throw new NereidException(StatusCode.UNAVAILABLE, "the CUDA driver shows no GPU");
+      throw new NereidException(
+          StatusCode.UNAVAILABLE,
+          "NVIDIA's driver is there but no GPU that this process may use"
+              + Optional.ofNullable(System.getenv("CUDA_VISIBLE_DEVICES"))
+                  .map(visible -> " (CUDA_VISIBLE_DEVICES=" + visible + ")")
+                  .orElse(""));
     }
     return new CudaDriver(library, devices);
   }
 
   /** The newest CUDA that it serves, such as 13.0. */
   public String cudaVersion() {
-    int version = library.version();
+    return versionName(version());
+  }
+
+  /** {@link #cudaVersion} as CUDA counts: 1000 times the major and 10 times the minor version. */
+  public int version() {
+    return library.version();
+  }
+
+  /** A version as people write it. */
+  public static String versionName(int version) {
     return version / 1000 + "." + version % 1000 / 10;
   }
 

@@ -39,7 +39,12 @@ final class CudaLibrary {
   /** {@code CU_STREAM_NON_BLOCKING}: does not wait for what others do on the default stream. */
   private static final int STREAM_NON_BLOCKING = 1;
 
+  // Numbers of CUdevice_attribute.
+  static final int COMPUTE_CAPABILITY_MAJOR = 75;
+  static final int COMPUTE_CAPABILITY_MINOR = 76;
+
   private static final int SUCCESS = 0;
+  private static final int NO_DEVICE = 100;
   private static final int NAME_BYTES = 256;
 
   private final MethodHandle init;
@@ -47,6 +52,8 @@ final class CudaLibrary {
   private final MethodHandle deviceGetCount;
   private final MethodHandle deviceGet;
   private final MethodHandle deviceGetName;
+  private final MethodHandle deviceGetAttribute;
+  private final MethodHandle deviceTotalMem;
   private final MethodHandle primaryCtxRetain;
   private final MethodHandle ctxSetCurrent;
   private final MethodHandle ctxPushCurrent;
@@ -69,6 +76,9 @@ final class CudaLibrary {
     deviceGetCount = library.function("cuDeviceGetCount", status(ADDRESS));
     deviceGet = library.function("cuDeviceGet", status(ADDRESS, JAVA_INT));
     deviceGetName = library.function("cuDeviceGetName", status(ADDRESS, JAVA_INT, JAVA_INT));
+    deviceGetAttribute =
+        library.function("cuDeviceGetAttribute", status(ADDRESS, JAVA_INT, JAVA_INT));
+    deviceTotalMem = library.function("cuDeviceTotalMem_v2", status(ADDRESS, JAVA_INT));
     primaryCtxRetain = library.function("cuDevicePrimaryCtxRetain", status(ADDRESS, JAVA_INT));
     ctxSetCurrent = library.function("cuCtxSetCurrent", status(JAVA_LONG));
     ctxPushCurrent = library.function("cuCtxPushCurrent_v2", status(JAVA_LONG));
@@ -97,9 +107,14 @@ final class CudaLibrary {
 
   // ---- The driver and its devices --------------------------------------------------------------
 
-  void init() {
+  /** Whether there is a device. */
+  boolean init() {
     try {
-      check("cuInit", (int) init.invokeExact(0));
+      int result = (int) init.invokeExact(0);
+      if (result != NO_DEVICE) {
+        check("cuInit", result);
+      }
+      return result != NO_DEVICE;
     } catch (Throwable t) {
       throw DriverLibrary.unexpected(t);
     }
@@ -132,6 +147,26 @@ final class CudaLibrary {
       MemorySegment out = arena.allocate(JAVA_INT);
       check("cuDeviceGet", (int) deviceGet.invokeExact(out, number));
       return out.get(JAVA_INT, 0);
+    } catch (Throwable t) {
+      throw DriverLibrary.unexpected(t);
+    }
+  }
+
+  int attribute(int device, int attribute) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment out = arena.allocate(JAVA_INT);
+      check("cuDeviceGetAttribute", (int) deviceGetAttribute.invokeExact(out, attribute, device));
+      return out.get(JAVA_INT, 0);
+    } catch (Throwable t) {
+      throw DriverLibrary.unexpected(t);
+    }
+  }
+
+  long totalMemory(int device) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment out = arena.allocate(JAVA_LONG);
+      check("cuDeviceTotalMem_v2", (int) deviceTotalMem.invokeExact(out, device));
+      return out.get(JAVA_LONG, 0);
     } catch (Throwable t) {
       throw DriverLibrary.unexpected(t);
     }

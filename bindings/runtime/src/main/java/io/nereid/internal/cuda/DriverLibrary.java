@@ -28,7 +28,7 @@ final class DriverLibrary {
     } catch (IllegalArgumentException e) {
       throw new NereidException(
           StatusCode.UNAVAILABLE,
-          "there is no NVIDIA driver here: the system's loader does not find " + name);
+          "there is no NVIDIA driver: " + name + " was not found by the system's loader");
     }
   }
 

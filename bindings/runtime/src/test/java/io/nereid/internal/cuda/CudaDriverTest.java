@@ -35,7 +35,7 @@ class CudaDriverTest {
         assertThrows(NereidException.class, () -> CudaDriver.open("libnodriver.so.1"));
     assertEquals(StatusCode.UNAVAILABLE, e.code());
     assertEquals(
-        "there is no NVIDIA driver here: the system's loader does not find libnodriver.so.1",
+        "there is no NVIDIA driver: libnodriver.so.1 was not found by the system's loader",
         e.getMessage());
   }
 

@@ -1,6 +1,6 @@
 package io.nereid.tensorrt.builder;
 
-import io.nereid.tensorrt.CudaDevice;
+import io.nereid.tensorrt.Gpu;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.nio.file.Path;
@@ -23,7 +23,7 @@ final class BuilderSettings {
   private BuilderSettings() {}
 
   static void apply(
-      IBuilderConfig config, BuildOptions options, INetworkDefinition network, CudaDevice device) {
+      IBuilderConfig config, BuildOptions options, INetworkDefinition network, Gpu device) {
     if (!options.stronglyTyped()) {
       for (Precision precision : precisions(options, quantized(network), device)) {
         config.setFlag(flag(precision));
@@ -66,8 +66,7 @@ final class BuilderSettings {
   }
 
   /** What the engine may compute with; {@code quantized}: what the network has nodes for. */
-  static Set<Precision> precisions(
-      BuildOptions options, Set<Precision> quantized, CudaDevice device) {
+  static Set<Precision> precisions(BuildOptions options, Set<Precision> quantized, Gpu device) {
     Set<Precision> wanted = EnumSet.noneOf(Precision.class);
     wanted.addAll(options.precisions());
     for (Precision precision : wanted) {

@@ -1,7 +1,7 @@
 package io.nereid.tensorrt.builder;
 
 import io.nereid.ModelSignature;
-import io.nereid.tensorrt.CudaDevice;
+import io.nereid.tensorrt.Gpu;
 import io.nereid.tensorrt.NativeObjects;
 import io.nereid.tensorrt.PlanSignature;
 import io.nereid.tensorrt.TensorRtLibrary;
@@ -36,14 +36,14 @@ public record BuiltEngine(
     long contextBytes,
     Duration buildTime,
     Optional<Duration> latency,
-    CudaDevice device,
+    Gpu device,
     TensorRtVersion version) {
 
   static BuiltEngine of(
       IHostMemory plan,
       BuildOptions options,
       TensorRtLibrary library,
-      CudaDevice device,
+      Gpu device,
       Duration buildTime,
       BuildLog log) {
     IRuntime runtime = EngineBuilder.made(nvinfer.createInferRuntime(log), "a runtime", log);

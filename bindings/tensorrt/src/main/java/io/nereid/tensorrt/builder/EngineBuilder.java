@@ -1,7 +1,7 @@
 package io.nereid.tensorrt.builder;
 
-import io.nereid.tensorrt.CudaDevice;
-import io.nereid.tensorrt.CudaLibrary;
+import io.nereid.tensorrt.CudaRuntime;
+import io.nereid.tensorrt.Gpu;
 import io.nereid.tensorrt.NativeObjects;
 import io.nereid.tensorrt.Plugins;
 import io.nereid.tensorrt.TensorRtLibrary;
@@ -41,8 +41,8 @@ public final class EngineBuilder {
       library.loadParser();
     }
     BuilderResource.require(library, options);
-    CudaDevice device = device(library, options.device());
-    CudaLibrary.check(cudart.cudaSetDevice(device.number()), "cudaSetDevice");
+    Gpu device = device(library, options.device());
+    CudaRuntime.check(cudart.cudaSetDevice(device.number()), "cudaSetDevice");
     long startNs = System.nanoTime();
     BuildLog log = BuildLog.create();
     try (MonitorObject monitor = new MonitorObject(progress);
@@ -73,7 +73,7 @@ public final class EngineBuilder {
     }
   }
 
-  private static CudaDevice device(TensorRtLibrary library, int number) {
+  private static Gpu device(TensorRtLibrary library, int number) {
     return library.cuda().devices().stream()
         .filter(device -> device.number() == number)
         .findFirst()
@@ -81,7 +81,7 @@ public final class EngineBuilder {
             new NereidException(
                 StatusCode.INVALID_ARGUMENT,
                 "expected one of the GPUs "
-                    + library.cuda().devices().stream().map(CudaDevice::number).toList()
+                    + library.cuda().devices().stream().map(Gpu::number).toList()
                     + ", got "
                     + number));
   }
@@ -90,7 +90,7 @@ public final class EngineBuilder {
       IBuilder builder,
       NetworkSource source,
       BuildOptions options,
-      CudaDevice device,
+      Gpu device,
       MonitorObject monitor,
       BuildLog log)
       throws IOException {

@@ -1,6 +1,6 @@
 package io.nereid.tensorrt.builder;
 
-import io.nereid.tensorrt.CudaLibrary;
+import io.nereid.tensorrt.CudaRuntime;
 import io.nereid.tensorrt.NativeObjects;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
@@ -170,7 +170,7 @@ final class EngineTimer implements AutoCloseable {
   }
 
   private static void check(int result, String call) {
-    CudaLibrary.check(result, call);
+    CudaRuntime.check(result, call);
   }
 
   @Override

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.tensorrt.CudaDevice;
+import io.nereid.tensorrt.Gpu;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.util.Set;
@@ -16,8 +16,7 @@ final class BuilderSettingsTest {
 
   private static Set<Precision> precisions(
       BuildOptions.Builder options, Set<Precision> quantized, int major) {
-    return BuilderSettings.precisions(
-        options.build(), quantized, new CudaDevice(0, "a GPU", major, 0, 1));
+    return BuilderSettings.precisions(options.build(), quantized, new Gpu(0, "a GPU", major, 0, 1));
   }
 
   @Test

@@ -1,5 +1,6 @@
 package io.nereid.tensorrt;
 
+import io.nereid.internal.cuda.CudaDriver;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.util.List;
@@ -7,11 +8,13 @@ import java.util.Optional;
 import org.bytedeco.cuda.global.cudart;
 
 /**
- * CUDA on this machine: its driver, its devices and its runtime library. After {@link #load} has
- * returned, JavaCPP's {@code org.bytedeco.cuda.global.cudart} can be used; before that it must not
- * be touched, because its class cannot be loaded twice.
+ * CUDA's runtime library on this machine. The driver is asked first, because JavaCPP's classes fail
+ * in ways that cannot be mended once there is no driver, and because TensorRT without a device
+ * hands out objects that end the process when they are used. After {@link #load} has returned,
+ * JavaCPP's {@code org.bytedeco.cuda.global.cudart} can be used; before that it must not be
+ * touched, because its class cannot be loaded twice.
  */
-public final class CudaLibrary {
+public final class CudaRuntime {
 
   private static final String RUNTIME = "libcudart.so.12";
   private static final String RUNTIME_RESOURCE = "org/bytedeco/cuda/linux-x86_64/" + RUNTIME;
@@ -28,13 +31,18 @@ public final class CudaLibrary {
       List.of("org.bytedeco.javacpp.maxBytes", "org.bytedeco.javacpp.maxPhysicalBytes");
 
   /** The one of this process. */
-  private static final OneAttempt<CudaLibrary> LOADED = new OneAttempt<>(CudaLibrary::open);
+  private static final OneAttempt<CudaRuntime> LOADED = new OneAttempt<>(CudaRuntime::open);
+
+  /** The oldest driver that runs libraries of CUDA 12, as CUDA counts (minor compatibility). */
+  private static final int OLDEST_DRIVER = 12_000;
 
   private final CudaDriver driver;
+  private final List<Gpu> gpus;
   private final String location;
 
-  private CudaLibrary(CudaDriver driver, String location) {
+  private CudaRuntime(CudaDriver driver, String location) {
     this.driver = driver;
+    gpus = driver.devices().stream().map(Gpu::of).toList();
     this.location = location;
   }
 
@@ -44,7 +52,7 @@ public final class CudaLibrary {
    * @throws NereidException {@link StatusCode#UNAVAILABLE}, whose message says in one line what is
    *     missing: the driver, a device, or the runtime library
    */
-  public static CudaLibrary load() {
+  public static CudaRuntime load() {
     return LOADED.get();
   }
 
@@ -54,13 +62,13 @@ public final class CudaLibrary {
   }
 
   /** The GPUs that this process may use, at least one, by number. */
-  public List<CudaDevice> devices() {
-    return driver.devices();
+  public List<Gpu> devices() {
+    return gpus;
   }
 
   /** What CUDA the driver supports, such as {@code 13.0}. */
   public String driverVersion() {
-    return driver.versionName();
+    return driver.cudaVersion();
   }
 
   /** Where the runtime library was found, for people. */
@@ -105,8 +113,17 @@ public final class CudaLibrary {
     }
   }
 
-  private static CudaLibrary open() {
-    CudaDriver driver = CudaDriver.ask();
+  private static CudaRuntime open() {
+    CudaDriver driver = CudaDriver.instance();
+    if (driver.version() < OLDEST_DRIVER) {
+      throw new NereidException(
+          StatusCode.UNAVAILABLE,
+          "NVIDIA's driver supports CUDA "
+              + driver.cudaVersion()
+              + ", expected "
+              + CudaDriver.versionName(OLDEST_DRIVER)
+              + " or newer: update the driver");
+    }
     String location = LibraryFinder.ofSettings().load(RUNTIME, RUNTIME_RESOURCE, PLACES);
     liftLimits();
     try {
@@ -129,8 +146,8 @@ public final class CudaLibrary {
               + " GPUs ("
               + cudart.cudaGetErrorString(result).getString()
               + "): expected one that works with a driver for CUDA "
-              + driver.versionName());
+              + driver.cudaVersion());
     }
-    return new CudaLibrary(driver, location);
+    return new CudaRuntime(driver, location);
   }
 }

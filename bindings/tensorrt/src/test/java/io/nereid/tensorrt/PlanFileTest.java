@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What the first bytes of a plan tell. */
-class PlanHeaderTest {
+class PlanFileTest {
 
   /** The first bytes of a plan of TensorRT 10.6.0.26. */
   static byte[] header() {
@@ -30,7 +30,7 @@ class PlanHeaderTest {
   }
 
   private static Optional<TensorRtVersion> version(byte[] bytes) {
-    return PlanHeader.version(MemorySegment.ofArray(bytes));
+    return PlanFile.version(MemorySegment.ofArray(bytes));
   }
 
   @Test
@@ -42,7 +42,7 @@ class PlanHeaderTest {
   void ofAnotherFormatNothingIsKnownButThatItIsAPlan() {
     byte[] bytes = header();
     bytes[4] = 1;
-    assertTrue(PlanHeader.isPlan(MemorySegment.ofArray(bytes)));
+    assertTrue(PlanFile.isPlan(MemorySegment.ofArray(bytes)));
     assertEquals(Optional.empty(), version(bytes));
   }
 
@@ -50,17 +50,17 @@ class PlanHeaderTest {
   void otherFilesAreNone() {
     byte[] bytes = header();
     bytes[0] = 8; // as ONNX files begin
-    assertFalse(PlanHeader.isPlan(MemorySegment.ofArray(bytes)));
-    byte[] cut = Arrays.copyOf(header(), (int) PlanHeader.BYTES - 1);
-    assertFalse(PlanHeader.isPlan(MemorySegment.ofArray(cut)));
-    assertFalse(PlanHeader.isPlan(MemorySegment.ofArray(new byte[0])));
+    assertFalse(PlanFile.isPlan(MemorySegment.ofArray(bytes)));
+    byte[] cut = Arrays.copyOf(header(), (int) PlanFile.HEADER_BYTES - 1);
+    assertFalse(PlanFile.isPlan(MemorySegment.ofArray(cut)));
+    assertFalse(PlanFile.isPlan(MemorySegment.ofArray(new byte[0])));
   }
 
   @Test
   void filesAreMappedEmptyOnesToo(@TempDir Path directory) throws IOException {
     Path plan = Files.write(directory.resolve("model.plan"), header());
     try (PlanFile file = new PlanFile(plan)) {
-      assertTrue(PlanHeader.isPlan(file.bytes()));
+      assertTrue(PlanFile.isPlan(file.bytes()));
     }
     try (PlanFile file = new PlanFile(Files.createFile(directory.resolve("empty")))) {
       assertEquals(0, file.bytes().byteSize());

@@ -19,7 +19,7 @@ import org.bytedeco.javacpp.SizeTPointer;
  * model, because freeing it makes the whole device wait; it goes back to the device when that is
  * short of memory.
  */
-final class DeviceMemory {
+final class DevicePool {
 
   /** The smallest block: smaller sizes are rounded up to it. */
   static final long SMALLEST = 512;
@@ -27,7 +27,7 @@ final class DeviceMemory {
   /** From here on sizes are rounded up to multiples of it, the unit in which CUDA maps memory. */
   private static final long LARGE = 2L << 20;
 
-  private static final Map<Integer, DeviceMemory> OF_DEVICES = new ConcurrentHashMap<>();
+  private static final Map<Integer, DevicePool> OF_DEVICES = new ConcurrentHashMap<>();
 
   /** How memory is taken from the device and given back; in tests something else does that. */
   interface Source {
@@ -47,7 +47,7 @@ final class DeviceMemory {
    * @param address on the device
    * @param byteSize at least what was asked for
    */
-  record Block(DeviceMemory memory, long address, long byteSize) {
+  record Block(DevicePool memory, long address, long byteSize) {
 
     /** Gives it back; once. Nothing on the device may use it any more. */
     void release() {
@@ -61,14 +61,14 @@ final class DeviceMemory {
   private long idleBytes;
   private long highWaterBytes;
 
-  DeviceMemory(Source source) {
+  DevicePool(Source source) {
     this.source = source;
   }
 
   /** That of a device, which must be the calling thread's whenever memory is taken from it. */
-  static DeviceMemory of(CudaDevice device) {
+  static DevicePool of(Gpu device) {
     return OF_DEVICES.computeIfAbsent(
-        device.number(), number -> new DeviceMemory(new CudaSource(device)));
+        device.number(), number -> new DevicePool(new CudaSource(device)));
   }
 
   /** Bytes that are in use. */
@@ -157,7 +157,7 @@ final class DeviceMemory {
   }
 
   /** CUDA's own memory. */
-  private record CudaSource(CudaDevice device) implements Source {
+  private record CudaSource(Gpu device) implements Source {
 
     @Override
     public long allocate(long byteSize) {
@@ -167,14 +167,14 @@ final class DeviceMemory {
         cudart.cudaGetLastError(); // else the next call on this thread would return it
         return 0;
       }
-      CudaLibrary.check(result, "cudaMalloc");
+      CudaRuntime.check(result, "cudaMalloc");
       return memory.address();
     }
 
     @Override
     public void free(long address) {
       try {
-        CudaLibrary.check(cudart.cudaFree(new NativePointer(address)), "cudaFree");
+        CudaRuntime.check(cudart.cudaFree(new NativePointer(address)), "cudaFree");
       } catch (NereidException e) { // CUDA is at its end: who frees has nothing to do about it
         TensorRtLog.LOGGER.log(
             Level.WARNING,
@@ -188,7 +188,7 @@ final class DeviceMemory {
     public String state() {
       try (SizeTPointer free = new SizeTPointer(1);
           SizeTPointer total = new SizeTPointer(1)) {
-        CudaLibrary.check(cudart.cudaMemGetInfo(free, total), "cudaMemGetInfo");
+        CudaRuntime.check(cudart.cudaMemGetInfo(free, total), "cudaMemGetInfo");
         return "GPU "
             + device.number()
             + " ("

@@ -14,12 +14,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** The accounts of the device's memory, over a device that is a table of addresses. */
-class DeviceMemoryTest {
+class DevicePoolTest {
 
   private static final long MIB = 1 << 20;
 
   /** Hands out addresses up to a limit. */
-  private static final class Table implements DeviceMemory.Source {
+  private static final class Table implements DevicePool.Source {
     private final long limit;
     private final Map<Long, Long> taken = new HashMap<>();
     private long next = 4096;
@@ -54,7 +54,7 @@ class DeviceMemoryTest {
   }
 
   private final Table table = new Table(16 * MIB);
-  private final DeviceMemory memory = new DeviceMemory(table);
+  private final DevicePool memory = new DevicePool(table);
 
   @ParameterizedTest
   @CsvSource({
@@ -68,18 +68,18 @@ class DeviceMemoryTest {
     "5000000, 6291456"
   })
   void sizesAreRoundedUp(long byteSize, long rounded) {
-    assertEquals(rounded, DeviceMemory.rounded(byteSize));
+    assertEquals(rounded, DevicePool.rounded(byteSize));
   }
 
   @Test
   void whatComesBackIsUsedAgain() {
-    DeviceMemory.Block first = memory.allocate(1000, "test");
+    DevicePool.Block first = memory.allocate(1000, "test");
     long address = first.address();
     assertEquals(1024, memory.liveBytes());
     first.release();
     assertEquals(0, memory.liveBytes());
     assertEquals(1024, memory.idleBytes());
-    DeviceMemory.Block again = memory.allocate(900, "test");
+    DevicePool.Block again = memory.allocate(900, "test");
     assertEquals(address, again.address());
     assertNotEquals(address, memory.allocate(900, "test").address());
     assertEquals(2048, memory.highWaterBytes());
@@ -96,7 +96,7 @@ class DeviceMemoryTest {
 
   @Test
   void aFullDeviceIsAnErrorAfterWhichTheRestWorks() {
-    DeviceMemory.Block most = memory.allocate(12 * MIB, "activations");
+    DevicePool.Block most = memory.allocate(12 * MIB, "activations");
     NereidException e =
         assertThrows(NereidException.class, () -> memory.allocate(6 * MIB, "input 'x'"));
     assertEquals(StatusCode.RESOURCE_EXHAUSTED, e.code());
@@ -111,7 +111,7 @@ class DeviceMemoryTest {
 
   @Test
   void trimmingLeavesWhatIsInUse() {
-    DeviceMemory.Block kept = memory.allocate(300, "test");
+    DevicePool.Block kept = memory.allocate(300, "test");
     memory.allocate(2 * MIB, "test").release();
     memory.trim();
     assertEquals(512, table.bytes());

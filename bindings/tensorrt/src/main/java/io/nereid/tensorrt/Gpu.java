@@ -1,5 +1,7 @@
 package io.nereid.tensorrt;
 
+import io.nereid.internal.cuda.CudaDevice;
+
 /**
  * A GPU, as the driver describes it.
  *
@@ -9,7 +11,12 @@ package io.nereid.tensorrt;
  * @param minor of its compute capability
  * @param memoryBytes all of its memory
  */
-public record CudaDevice(int number, String name, int major, int minor, long memoryBytes) {
+public record Gpu(int number, String name, int major, int minor, long memoryBytes) {
+
+  static Gpu of(CudaDevice device) {
+    return new Gpu(
+        device.number(), device.name(), device.major(), device.minor(), device.memoryBytes());
+  }
 
   /** The compute capability as NVIDIA writes it, such as {@code 9.0}. */
   public String computeCapability() {
