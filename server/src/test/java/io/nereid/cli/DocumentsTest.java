@@ -207,7 +207,7 @@ class DocumentsTest {
         return false;
       }
       if (words.get(1).equals("core")) {
-        return run("self=dev root=$PWD; . dev.d/tools.sh; . dev.d/bench.sh; bench_core_arguments "
+        return run("self=dev root=$PWD; . .dev/tools.sh; . .dev/bench.sh; bench_core_arguments "
                 + words.stream().skip(2).collect(Collectors.joining("' '", "'", "'"))
                 + " 2>&1; echo \"status $?\"")
             .endsWith("status 0\n");
@@ -225,7 +225,7 @@ class DocumentsTest {
     StringBuilder text =
         new StringBuilder(text(Path.of("dev"))).append(text(Path.of("gpu/verify")));
     for (String place :
-        List.of("dev.d", "benchmarks/src/main", "benchmarks/peers/src/main", "gpu/src/main")) {
+        List.of(".dev", "benchmarks/src/main", "benchmarks/peers/src/main", "gpu/src/main")) {
       try (Stream<Path> files = Files.walk(ROOT.resolve(place))) {
         for (Path file : files.filter(Files::isRegularFile).toList()) {
           if (file.toString().matches(".*\\.(sh|java)")) {

@@ -20,7 +20,7 @@ artifacts_put() {
   version=$(dist_version)
   rm -rf "$artifact_repository"
   artifact_put pom.xml nereid-parent .pom
-  artifact_put bom/pom.xml nereid-bom .pom
+  artifact_put dist/bom/pom.xml nereid-bom .pom
   for module in bindings/types proto perf bindings/runtime bindings/tensorrt server bindings/client; do
     artifact=nereid-${module##*/}
     name=$module/target/$artifact-$version

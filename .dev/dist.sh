@@ -2,8 +2,8 @@
 # Makes the distribution: two tarballs below build/dist, one for a JDK that is there, one with a Java
 # of its own. Sourced by ./dev after tools.sh and build.sh.
 
-# shellcheck source=dev.d/dist_check.sh
-. "$root/dev.d/dist_check.sh"
+# shellcheck source=.dev/dist_check.sh
+. "$root/.dev/dist_check.sh"
 
 dist_dir=$root/build/dist
 readonly dist_platform=linux-x86_64
@@ -40,11 +40,11 @@ dist_stage() {
   mkdir "$to/examples"
   cp -r "$root/examples/models" "$root/examples/data" "$to/examples"
   cp "$root/examples/models-src/README.md" "$to/examples"
-  cp "$root/dev.d/train.sh" "$to/share/nereid"
+  cp "$root/.dev/train.sh" "$to/share/nereid"
   cp "$root/dist/systemd/nereid.service" "$to/share/systemd"
   cp "$root/server/target/nereid-server.cdx.json" "$to/nereid.cdx.json"
   cp "$root/LICENSE" "$to/licenses/Apache-2.0.txt"
-  "$java" "${classes[@]}" "$root/dev.d/Licences.java" "$to/nereid.cdx.json" "$to/lib" \
+  "$java" "${classes[@]}" "$root/.dev/Licences.java" "$to/nereid.cdx.json" "$to/lib" \
     "$root/dist/licenses" "$to/licenses" || die 'what would be shipped has licences that are not allowed; see above'
   "$java" "${classes[@]}" io.nereid.cli.ManPages "$to/share/man/man1"
   "$java" "${classes[@]}" io.nereid.cli.Main completion bash >"$to/share/bash-completion/completions/nereid"

@@ -4,8 +4,8 @@
 # it, or where it does not fit (another JDK, other jars), the JVM starts as ever.
 # Sourced after tools.sh and build.sh.
 
-# shellcheck source=dev.d/train.sh
-. "$root/dev.d/train.sh"
+# shellcheck source=.dev/train.sh
+. "$root/.dev/train.sh"
 
 aot_cache=$root/build/nereid.aot
 # When the cache was last made, or could not be; in it, the JDK that was asked to.
