@@ -3,6 +3,7 @@
  * interface: start with {@code --enable-native-access=io.nereid.runtime}, or {@code ALL-UNNAMED} on
  * the class path.
  */
+@SuppressWarnings("module") // io.nereid.tensorrt is built after this one
 module io.nereid.runtime {
   requires transitive io.nereid.types;
   requires java.logging; // protobuf does, which is inside the jar
