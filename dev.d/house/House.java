@@ -31,6 +31,11 @@ final class House {
       Pattern.compile("\\b" + LAYOUTS.replace(".", "\\.") + "\\.(Memory|\\w+Layout)\\b");
   private static final int MOST_LINES = 400;
 
+  /** How comments begin that leave out what they are about, such as "Of one request." */
+  private static final Pattern RIDDLE =
+      Pattern.compile(
+          "/\\*\\*\\s+(?:\\* +)?((?:Of|By|As(?! \\{@link)|Those|That of|Who|Whom) [^\n]*)");
+
   private final Path root;
   private final Sources sources;
 
@@ -71,6 +76,7 @@ final class House {
         Figure.of("files", sources.all().size(), "A stranger reads fewer files sooner."),
         Figure.of("lines", lines, "A stranger reads fewer lines sooner."),
         commentDensity(),
+        riddles(),
         longFiles(),
         Figure.of(
             "entries at the top of the tree",
@@ -93,6 +99,20 @@ final class House {
         "lines of comment in a hundred that are not empty",
         Math.round(100.0 * comments / Math.max(1, lines.size())),
         "A comment says what the code cannot.");
+  }
+
+  private Figure riddles() {
+    List<String> places = new ArrayList<>();
+    for (Source source : sources.all()) {
+      RIDDLE
+          .matcher(String.join("\n", source.lines()))
+          .results()
+          .forEach(riddle -> places.add(source.name() + ": " + riddle.group(1)));
+    }
+    return Figure.of(
+        "comments that begin without a subject",
+        "A sentence has a subject and a verb, and can be read alone.",
+        places);
   }
 
   private Figure longFiles() {

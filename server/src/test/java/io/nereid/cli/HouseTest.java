@@ -37,6 +37,7 @@ class HouseTest {
         """
         # Comments are passed over.
         files over 400 lines = 0
+        comments that begin without a subject = 0
         entries at the top of the tree = 5
         class names used twice = 0
         package cycles = 0
@@ -104,7 +105,7 @@ class HouseTest {
 
   @Test
   void eachViolationIsToldWithTheSentenceOfItsRule() throws Exception {
-    java("server", "io.nereid.server.http", "Router", "");
+    java("server", "io.nereid.server.http", "Router", "/**\n * Of whom pieces are taken. */");
     java(
         "server", "io.nereid.server.http.wire", "Wire", "Frame f;", "io.nereid.server.http.Router");
     java("server", "io.nereid.server.log", "Lines", "", "io.nereid.internal.ffi.Memory");
@@ -132,6 +133,8 @@ class HouseTest {
             + "    Nereid=[io.nereid, io.nereid.perf]\n",
         "A file has one job, which seldom takes more than 400 lines.\n"
             + "    io.nereid.perf.Nereid 405\n",
+        "A sentence has a subject and a verb, and can be read alone.\n"
+            + "    Router: Of whom pieces are taken. */\n",
         "A newcomer's eye wants a short list: what belongs together stands in one folder.\n",
         "    notes.txt\n",
         "A stranger follows the main line through few files; ARCHITECTURE.md lists them.\n",
