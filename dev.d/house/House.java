@@ -19,12 +19,15 @@ import java.util.stream.Stream;
 
 /**
  * Measures how the sources hang together, and holds each figure to its limit: {@code java
- * House.java ROOT}. The limits are lines {@code figure = number} of {@code dev.d/house.txt}; the
- * number is the most that the figure may be. A figure above it prints the rule that it breaks and
- * the places that break it, a better one the line to write instead. A figure without a limit is
- * only printed; a limit without a figure fails.
+ * House.java ROOT}. The limits are lines {@code figure = number} of {@code house.txt}; the number
+ * is the most that the figure may be. A figure above it prints the rule that it breaks and the
+ * places that break it, a better one the line to write instead. A figure without a limit is only
+ * printed; a limit without a figure fails.
  */
 final class House {
+
+  /** Where the limits and the rules are, below the root. */
+  private static final String FOLDER = "dev.d";
 
   private static final String LAYOUTS = "io.nereid.internal.ffi";
   private static final Pattern NATIVE_MEMORY =
@@ -47,7 +50,7 @@ final class House {
   public static void main(String[] args) throws IOException {
     Path root = Path.of(args[0]);
     House house = new House(root);
-    System.exit(hold(house.figures(), limits(root.resolve("dev.d/house.txt"))) ? 0 : 1);
+    System.exit(hold(house.figures(), limits(root.resolve(FOLDER + "/house.txt"))) ? 0 : 1);
   }
 
   private static Map<String, Long> limits(Path file) throws IOException {
@@ -197,7 +200,7 @@ final class House {
 
   private Figure forbiddenUses() throws IOException {
     List<Rules.Violation> violations =
-        Rules.violations(sources, root.resolve("dev.d/house/rules.txt"));
+        Rules.violations(sources, root.resolve(FOLDER + "/house/rules.txt"));
     Map<String, List<String>> byReason = new LinkedHashMap<>();
     for (Rules.Violation violation : violations) {
       byReason
@@ -212,7 +215,7 @@ final class House {
     return new Figure(
         "uses that a rule forbids",
         violations.size(),
-        "dev.d/house/rules.txt says who may use whom:",
+        FOLDER + "/house/rules.txt says who may use whom:",
         places);
   }
 
@@ -234,7 +237,8 @@ final class House {
     }
     for (String name : left.keySet()) {
       held = false;
-      System.out.println("dev.d/house.txt has a limit for '" + name + "', which nothing measures.");
+      System.out.println(
+          FOLDER + "/house.txt has a limit for '" + name + "', which nothing measures.");
     }
     return held;
   }

@@ -14,7 +14,8 @@ import org.junit.jupiter.api.io.TempDir;
 /** {@code ./dev house} in a small project, with the rules of the real one. */
 class HouseTest {
 
-  private static final Path HOUSE = Path.of("..", "dev.d", "house");
+  private static final String FOLDER = "dev.d";
+  private static final Path HOUSE = Path.of("..", FOLDER, "house");
 
   private static final String ONE_WALK =
       """
@@ -31,9 +32,9 @@ class HouseTest {
 
   @BeforeEach
   void makeProject() throws IOException {
-    write("dev.d/house/rules.txt", Files.readString(HOUSE.resolve("rules.txt")));
+    write(FOLDER + "/house/rules.txt", Files.readString(HOUSE.resolve("rules.txt")));
     write(
-        "dev.d/house.txt",
+        FOLDER + "/house.txt",
         """
         # Comments are passed over.
         files over 400 lines = 0
@@ -147,6 +148,6 @@ class HouseTest {
     write("ARCHITECTURE.md", "");
     assertSays(
         measure(1),
-        "dev.d/house.txt has a limit for 'files on the main line: HTTP', which nothing measures.");
+        "/house.txt has a limit for 'files on the main line: HTTP', which nothing measures.");
   }
 }
