@@ -16,31 +16,35 @@ import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The README's example is compiled and run as it stands there. */
+/** The examples of how to embed Nereid are compiled and run as they stand in the documents. */
 class ReadmeTest {
 
   private static final Pattern EXAMPLE = Pattern.compile("```java\\n(.*?)```", Pattern.DOTALL);
 
+  private static final String SUMS = "[2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32]";
+
   @TempDir Path directory;
 
   @Test
-  void exampleCompilesAndPrintsWhatItSays() throws Exception {
+  void theReadmesExamplePrintsWhatItSays() throws Exception {
+    assertEquals(List.of(SUMS), compiledAndRun("README.md"));
+  }
+
+  @Test
+  void theLongerExamplePrintsWhatItSays() throws Exception {
+    assertEquals(List.of(SUMS, "1.5", "1 request answered"), compiledAndRun("docs/embedding.md"));
+  }
+
+  /** The lines that the first example of a document prints. */
+  private List<String> compiledAndRun(String document) throws Exception {
     Path root = Path.of("../..").toRealPath();
-    Matcher matcher = EXAMPLE.matcher(Files.readString(root.resolve("README.md")));
-    assertTrue(matcher.find(), "README.md has a Java example");
+    Matcher matcher = EXAMPLE.matcher(Files.readString(root.resolve(document)));
+    assertTrue(matcher.find(), document + " has a Java example");
     Path source = directory.resolve("Example.java");
     Files.writeString(source, matcher.group(1));
-
     String classPath = System.getProperty("java.class.path");
     compile(source, classPath);
-    List<String> lines = run(root, classPath);
-
-    assertEquals(
-        List.of(
-            "[2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32]",
-            "1.5",
-            "1 request answered"),
-        lines);
+    return run(root, classPath);
   }
 
   private void compile(Path source, String classPath) {

@@ -34,6 +34,17 @@ class DocumentsTest {
           "(?:^|[ (;])(?:\\$ )?(\\./nereid|bin/nereid|nereid|\\./dev|gpu/verify) ([^|;#&>)]*)");
   private static final Pattern WORD = Pattern.compile("(?:'[^']*'|\"[^\"]*\"|[^\\s'\"])+");
 
+  /** What the table of CONTRIBUTING.md names beside files, classes and packages. */
+  private static final Set<String> NO_FILES =
+      Set.of(
+          "nrd_backend_find",
+          "serve",
+          "nrd-",
+          "closed-list",
+          "./nereid",
+          "./dev",
+          "./dev bench counters");
+
   /** Goes into the tarballs, at their top. */
   private static final Path SHIPPED = Path.of("dist/README.md");
 
@@ -122,6 +133,44 @@ class DocumentsTest {
                 .replaceAll("[^\\p{L}\\p{N}_ -]", "")
                 .replace(' ', '-'))
         .collect(Collectors.toSet());
+  }
+
+  // ---- Names -----------------------------------------------------------------------------------
+
+  /** The table that says where to change what. */
+  @Test
+  void whatIsToBeChangedIsThere() throws IOException {
+    Set<String> files = sourceFiles();
+    String text = text(Path.of("CONTRIBUTING.md"));
+    String table = text.substring(text.indexOf("| I want to add |"));
+    List<String> names =
+        SPAN.matcher(table.substring(0, table.indexOf("\n\n")))
+            .results()
+            .map(name -> name.group(1))
+            .toList();
+    assertEquals(List.of(), names.stream().filter(name -> !isThere(name, files)).toList());
+    assertTrue(names.size() > 60, "only " + names.size() + " names were found");
+  }
+
+  private static boolean isThere(String name, Set<String> files) {
+    if (name.startsWith("io.nereid")) {
+      return files.stream().anyMatch(file -> file.contains("/" + name.replace('.', '/') + "/"));
+    }
+    if (name.matches("[A-Z][A-Za-z]+")) {
+      return files.stream().anyMatch(file -> file.endsWith("/" + name + ".java"));
+    }
+    return Files.exists(ROOT.resolve(name))
+        || files.stream().anyMatch(file -> file.endsWith("/" + name))
+        || NO_FILES.contains(name);
+  }
+
+  private static Set<String> sourceFiles() throws IOException {
+    try (Stream<Path> files = Files.walk(ROOT)) {
+      return files
+          .map(Path::toString)
+          .filter(file -> !file.contains("/target/") && !file.contains("/build/"))
+          .collect(Collectors.toSet());
+    }
   }
 
   // ---- Commands --------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ class HttpDocumentTest {
   @TempDir private Path directory;
 
   @ParameterizedTest
-  @CsvSource({"http.md, 16", "observability.md, 6"})
+  @CsvSource({"../README.md, 2", "http.md, 16", "observability.md, 6"})
   void commandsPrintWhatIsWritten(String document, int atLeast) throws Exception {
     RepositoryOptions repository =
         RepositoryOptions.builder().repository(Path.of("..", "examples", "models")).build();
