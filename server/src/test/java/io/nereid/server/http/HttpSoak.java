@@ -100,8 +100,9 @@ final class HttpSoak implements AutoCloseable {
                 "1",
                 "--grpc-max-total-input-size",
                 "1000000"),
-            // A heap that attackers could use up, and that shows what grows.
-            Map.of("JAVA_TOOL_OPTIONS", "-Xmx512m"));
+            // A heap that attackers could use up. It has its memory from the start: a collector that is
+            // short of processor time takes more of what it may, which would look like growth.
+            Map.of("JAVA_TOOL_OPTIONS", "-Xms512m -Xmx512m -XX:+AlwaysPreTouch"));
     BufferedReader printed = process.inputReader();
     int port = 0;
     int grpcPort = 0;
