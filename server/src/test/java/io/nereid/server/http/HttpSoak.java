@@ -32,6 +32,9 @@ final class HttpSoak implements AutoCloseable {
   /** What the RSS may grow by between the means of the second and the last quarter of a run. */
   private static final double MOST_GROWTH = 0.05;
 
+  /** By how much the least heap of the last quarter may exceed that of the second. */
+  private static final long MOST_HEAP_GROWTH_KIB = 64 << 10;
+
   /** A shorter run says nothing about memory. */
   private static final int LEAST_SECONDS_FOR_GROWTH = 120;
 
@@ -47,6 +50,7 @@ final class HttpSoak implements AutoCloseable {
   private final long socketsBefore;
   private final List<String> unexpected = new ArrayList<>();
   private final List<Long> rssKib = new ArrayList<>(); // one each second
+  private final List<Long> heapKib = new ArrayList<>(); // what is used, one each ten seconds
 
   /** How it ended: the figures, and what is wrong with them. */
   record Verdict(String figures, List<String> faults) {}
@@ -100,7 +104,8 @@ final class HttpSoak implements AutoCloseable {
                 "1",
                 "--grpc-max-total-input-size",
                 "1000000"),
-            // A heap that attackers could use up. It has its memory from the start: a collector that is
+            // A heap that attackers could use up. It has its memory from the start: a collector
+            // that is
             // short of processor time takes more of what it may, which would look like growth.
             Map.of("JAVA_TOOL_OPTIONS", "-Xms512m -Xmx512m -XX:+AlwaysPreTouch"));
     BufferedReader printed = process.inputReader();
@@ -156,6 +161,9 @@ final class HttpSoak implements AutoCloseable {
     for (int second = 1; second <= seconds; second++) {
       TimeUnit.NANOSECONDS.sleep(startNs + TimeUnit.SECONDS.toNanos(second) - System.nanoTime());
       rssKib.add(rssKib());
+      if (second % 10 == 0) {
+        heapKib.add(gauge("jvm_memory_used_bytes{area=\"heap\"}") >> 10);
+      }
       if (second % 60 == 0) {
         System.out.printf(
             Locale.ROOT,
@@ -247,12 +255,17 @@ final class HttpSoak implements AutoCloseable {
     if (seconds >= LEAST_SECONDS_FOR_GROWTH && growth > MOST_GROWTH) {
       faults.add(String.format(Locale.ROOT, "RSS grew by %.1f %%", growth * 100));
     }
+    long earlyHeap = heapFloor(1);
+    long lateHeap = heapFloor(3);
+    if (seconds >= LEAST_SECONDS_FOR_GROWTH && lateHeap - earlyHeap > MOST_HEAP_GROWTH_KIB) {
+      faults.add("the heap that is used never fell to " + (earlyHeap >> 10) + " MiB again");
+    }
     String figures =
         String.format(
             Locale.ROOT,
             "%d s: %,d requests answered (%.0f/s), %,d broken off, %d reloads, RSS %.0f MiB in the"
-                + " second quarter and %.0f MiB in the last (%+.1f %%), %d live buffers, %d"
-                + " connections, %d sockets; %s",
+                + " second quarter and %.0f MiB in the last (%+.1f %%), least heap %d and %d MiB,"
+                + " %d live buffers, %d connections, %d sockets; %s",
             seconds,
             answered.sum(),
             answered.sum() / (double) seconds,
@@ -261,11 +274,24 @@ final class HttpSoak implements AutoCloseable {
             early / 1024,
             late / 1024,
             growth * 100,
+            earlyHeap >> 10,
+            lateHeap >> 10,
             buffers,
             open + openGrpc,
             sockets,
             attacksText());
     return new Verdict(figures, faults);
+  }
+
+  /**
+   * The least heap that was used in a quarter of the time, from 0: what no collection gets back.
+   */
+  private long heapFloor(int quarter) {
+    int length = heapKib.size() / 4;
+    return heapKib.subList(quarter * length, (quarter + 1) * length).stream()
+        .mapToLong(Long::longValue)
+        .min()
+        .orElse(0);
   }
 
   private String attacksText() {
