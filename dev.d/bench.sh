@@ -7,10 +7,6 @@ bench_dir=$root/build/bench
 # How a comparison ends: io.nereid.benchmarks.compare.CompareCommand says 0, 1, 2, 4 and 5.
 readonly bench_slower=1 bench_usage=2 bench_not_built=3 bench_nothing_in_common=5
 
-# What the core is built from.
-native_paths=(CMakeLists.txt CMakePresets.json cmake native/CMakeLists.txt native/nereid.map
-  native/include native/src)
-
 bench_die() {
   local code=$1
   shift

@@ -1,0 +1,62 @@
+// The pool's middle: cuts runs of pages ("spans") into blocks of one size class, and gives a span's
+// pages back when none of its blocks is in use. Not synchronised: BufferPool's mutex guards it.
+#ifndef NEREID_MEMORY_SPAN_ALLOCATOR_H_
+#define NEREID_MEMORY_SPAN_ALLOCATOR_H_
+
+#include <array>
+#include <cstdint>
+
+#include "memory/buffer_header.h"
+#include "memory/page_allocator.h"
+#include "memory/size_class.h"
+
+namespace nereid {
+
+class SpanAllocator {
+ public:
+  // Blocks say that they belong to `pool`. `pages` outlives this.
+  SpanAllocator(BufferPool* pool, PageAllocator* pages);
+  SpanAllocator(const SpanAllocator&) = delete;
+  SpanAllocator& operator=(const SpanAllocator&) = delete;
+
+  // Header and payload of a block.
+  [[nodiscard]] uint64_t block_bytes(uint32_t size_class) const {
+    return classes_[size_class].block_bytes;
+  }
+  // How many blocks it pays to take or return at once.
+  [[nodiscard]] uint32_t batch_blocks(uint32_t size_class) const {
+    return classes_[size_class].batch_blocks;
+  }
+
+  // A chain (by next_free) of up to *count blocks, and in *count how many; NULL when there is no
+  // memory for even one.
+  BufferHeader* Take(uint32_t size_class, uint32_t* count);
+  void Return(BufferHeader* chain);
+
+  // Gives back the pages of the unused spans that were kept.
+  void ReleaseUnusedSpans();
+
+ private:
+  struct SizeClass {
+    uint32_t block_bytes = 0;
+    uint32_t batch_blocks = 0;
+    uint32_t span_blocks = 0;
+    uint32_t span_pages = 0;
+    PageRun* partial = nullptr;  // spans that have a block to give
+    PageRun* unused = nullptr;   // the one among them that was kept though no block is in use
+  };
+
+  PageRun* AddSpan(SizeClass* info);
+  BufferHeader* TakeBlock(SizeClass* info, uint32_t size_class, PageRun* span);
+  void ReturnBlock(BufferHeader* block);
+  static void Link(SizeClass* info, PageRun* span);
+  static void Unlink(SizeClass* info, PageRun* span);
+
+  BufferPool* const pool_;
+  PageAllocator* const pages_;
+  std::array<SizeClass, kSizeClassCount> classes_;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_MEMORY_SPAN_ALLOCATOR_H_
