@@ -6,8 +6,8 @@ stamp=$root/build/product.stamp
 build_log=$root/build/build.log
 
 # What the core is built from.
-native_paths=(cmake CMakeLists.txt CMakePresets.json native/CMakeLists.txt native/nereid.map native/include
-  native/base native/memory native/core native/onnxruntime)
+native_paths=(cmake native/CMakeLists.txt native/CMakePresets.json native/nereid.map native/include native/base
+  native/memory native/core native/onnxruntime)
 
 # Only a fresh build tree takes it up: an existing one keeps its generator.
 prefer_ninja() {

@@ -15,7 +15,7 @@ extern "C" const char* __tsan_default_suppressions() { return "race:libonnxrunti
 namespace nereid::test {
 namespace {
 
-std::filesystem::path TestFolder() { return std::filesystem::absolute(__FILE__).parent_path().parent_path(); }
+std::filesystem::path TestFolder() { return NEREID_TEST_FOLDER; }
 
 std::vector<nrd_tensor_spec> Specs(const std::vector<TensorSpec>& specs) {
   std::vector<nrd_tensor_spec> converted(specs.size());
