@@ -9,11 +9,14 @@
 #include "core/reshape.h"
 
 namespace nereid {
+
 BatchExecution::BatchExecution(const ModelConfig& config, BufferPool& pool, PoolAccount* account)
     : batch_{},
       config_(config),
       pool_(pool),
       account_(account),
+      maker_(config, pool, account),
+      responses_(maker_),
       inputs_(config.inputs.size()),
       outputs_(config.outputs.size()),
       error_{} {
@@ -166,29 +169,72 @@ Status BatchExecution::Execute(const nrd_backend& backend, void* instance) {
   }
 }
 
+Status BatchExecution::Output(uint32_t index, const nrd_tensor& wanted, void** data_out) {
+  if (index >= outputs_.size()) {
+    return Status::Internal("backend named output " + std::to_string(index) + ", model '" +
+                            config_.name + "' has " + std::to_string(outputs_.size()));
+  }
+  return maker_.Allocate(index, rows_, wanted, &outputs_[index], data_out);
+}
+
+Status BatchExecution::ForwardInput(uint32_t index, uint32_t input_index) {
+  if (index >= outputs_.size() || input_index >= inputs_.size() || batch_.inputs == nullptr ||
+      !IsSelected(batch_.inputs[input_index])) {
+    return Status::Internal("backend forwarded input " + std::to_string(input_index) +
+                            " to output " + std::to_string(index) + " of model '" + config_.name +
+                            "', expected an input that was given and an output that there is");
+  }
+  const nrd_tensor& input = batch_.inputs[input_index];
+  nrd_tensor* const output = &outputs_[index];
+  // Copies for the sake of their shape do not hold the reference; the request does.
+  void* const slab =
+      requests_.size() == 1 ? requests_.front()->record.inputs[input_index].slab : input.slab;
+  if (slab == nullptr) {  // the caller's own memory, which the answer may outlive
+    void* data = nullptr;
+    NRD_RETURN_IF_ERROR(maker_.Allocate(index, rows_, input, output, &data));
+    if (input.byte_size > 0) {
+      std::memcpy(data, input.data, input.byte_size);
+    }
+    return Status();
+  }
+  NRD_RETURN_IF_ERROR(maker_.Describe(index, rows_, input, output));
+  BufferPool::Retain(slab);
+  output->slab = slab;
+  output->data = input.data;
+  return Status();
+}
+
+Status BatchExecution::RequestOutput(uint32_t request_index, uint32_t index,
+                                     const nrd_tensor& wanted, void** data_out) {
+  if (request_index >= requests_.size() || index >= outputs_.size()) {
+    return Status::Internal("backend named output " + std::to_string(index) + " of request " +
+                            std::to_string(request_index) + ", the batch has " +
+                            std::to_string(outputs_.size()) + " outputs and " +
+                            std::to_string(requests_.size()) + " requests");
+  }
+  Request& request = *requests_[request_index];
+  nrd_tensor* const output = &request.record.outputs[index];
+  return IsOnDevice(*output) ? maker_.Place(index, request.rows, wanted, output, data_out)
+                             : maker_.Allocate(index, request.rows, wanted, output, data_out);
+}
+
+Status BatchExecution::Respond(uint32_t request_index) {
+  if (!config_.decoupled) {
+    return Status(NRD_FAILED_PRECONDITION,
+                  "model '" + config_.name + "' is not decoupled: its requests have one response");
+  }
+  if (request_index >= requests_.size()) {
+    return Status::InvalidArgument("backend named request " + std::to_string(request_index) +
+                                   ", the batch has " + std::to_string(requests_.size()));
+  }
+  return responses_.Send(*requests_[request_index], request_index, responder_);
+}
+
 void BatchExecution::FailRequest(uint32_t request_index, int32_t code, std::string_view message) {
   if (request_index < requests_.size()) {
     const bool known = code > NRD_OK && code <= NRD_UNAVAILABLE;
     SetFailure(*requests_[request_index], known ? code : NRD_INTERNAL, message);
   }
-}
-
-Status BatchExecution::MissingOutput(uint32_t index) const {
-  return Status::Internal("backend did not produce " + OutputName(index));
-}
-
-// What a backend writes as BYTES is as untrusted as what a client sends.
-Status BatchExecution::CheckBytesOutput(uint32_t index, const nrd_tensor& tensor) const {
-  if (config_.outputs[index].datatype != NRD_TYPE_BYTES || tensor.data == nullptr) {
-    return Status();
-  }
-  uint64_t count = 0;
-  NRD_RETURN_IF_ERROR(ElementCount(tensor.rank, tensor.shape, &count));
-  if (ValidateBytes(tensor.data, tensor.byte_size, count, "").ok()) [[likely]] {
-    return Status();
-  }
-  const Status status = ValidateBytes(tensor.data, tensor.byte_size, count, OutputName(index));
-  return Status::Internal(std::string(status.message()));
 }
 
 // Points one request's output at its rows of the batch's. `byte_offset` is where they start.
@@ -204,7 +250,7 @@ Status BatchExecution::Slice(Request& request, uint32_t index, uint64_t* byte_of
       count = count / static_cast<uint64_t>(rows_) * static_cast<uint64_t>(request.rows);
       if (!SkipBytesElements(static_cast<const char*>(whole.data) + *byte_offset, rest, count,
                              &byte_size)) {
-        return Status::Internal(OutputName(index) + " holds malformed elements");
+        return Status::Internal(maker_.Name(index) + " holds malformed elements");
       }
     } else {
       byte_size =
@@ -231,7 +277,7 @@ void BatchExecution::Scatter() {
     if (!IsSelected(outputs_[i])) {
       continue;
     }
-    Status status = CheckBytesOutput(i, outputs_[i]);
+    Status status = maker_.CheckBytes(i, outputs_[i]);
     uint64_t byte_offset = 0;
     for (Request* request : requests_) {
       if (status.ok() && outputs_[i].data != nullptr) {
@@ -244,11 +290,11 @@ void BatchExecution::Scatter() {
       Status own = status.Clone();
       if (own.ok() && part.data == nullptr) {
         if (config_.decoupled) {
-          continue;  // CheckLastResponses decides
+          continue;  // DecoupledResponses::CheckLast decides
         }
-        own = MissingOutput(i);
+        own = maker_.Missing(i);
       } else if (own.ok() && part.slab != outputs_[i].slab) {  // the backend made it by itself
-        own = CheckBytesOutput(i, part);
+        own = maker_.CheckBytes(i, part);
       }
       if (!own.ok()) {
         SetFailure(*request, own.code(), own.message());
@@ -256,7 +302,9 @@ void BatchExecution::Scatter() {
     }
   }
   if (config_.decoupled) {
-    CheckLastResponses();
+    for (Request* request : requests_) {
+      responses_.CheckLast(*request);
+    }
   }
   FinishOutputs();
 }

@@ -9,9 +9,10 @@
 #include <vector>
 
 #include "base/status.h"
+#include "core/decoupled_responses.h"
 #include "core/model_config.h"
+#include "core/output_maker.h"
 #include "core/request.h"
-#include "core/responder.h"
 #include "memory/buffer_pool.h"
 
 namespace nereid {
@@ -62,16 +63,6 @@ class BatchExecution {
   Status Execute(const nrd_backend& backend, void* instance);
   void Scatter();
   Status Slice(Request& request, uint32_t index, uint64_t* byte_offset);
-  [[nodiscard]] std::string OutputName(uint32_t index) const;
-  [[nodiscard]] Status MissingOutput(uint32_t index) const;
-  Status CheckBytesOutput(uint32_t index, const nrd_tensor& tensor) const;
-  Status DescribeOutput(uint32_t index, int64_t rows, const nrd_tensor& wanted, nrd_tensor* output);
-  Status AllocateOutput(uint32_t index, int64_t rows, const nrd_tensor& wanted, nrd_tensor* output,
-                        void** data_out);
-  Status DeviceOutput(uint32_t index, int64_t rows, const nrd_tensor& wanted, nrd_tensor* output,
-                      void** data_out);
-  Status CheckSender(uint32_t request_index);
-  void CheckLastResponses();
   void FinishOutputs();
   void FailAll(int32_t code, std::string_view message);
 
@@ -79,6 +70,8 @@ class BatchExecution {
   const ModelConfig& config_;
   BufferPool& pool_;
   PoolAccount* const account_;
+  const OutputMaker maker_;
+  const DecoupledResponses responses_;
   const Responder* responder_ = nullptr;
   std::vector<Request*> requests_;
   std::vector<const nrd_request*> records_;

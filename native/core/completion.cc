@@ -35,11 +35,11 @@ size_t Completion::Deliver(RequestList requests) {
 
 void Completion::CallBack(RequestList requests) {
   if (callback_ == nullptr) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     while (Request* const request = requests.TakeFirst()) {
       request->state.store(RequestState::kDone, std::memory_order_release);
     }
-    done_.notify_all();
+    done_.NotifyAll();
     return;
   }
   uint64_t tags[kTagsPerCall];
@@ -61,12 +61,12 @@ bool Completion::Wait(const Request& request, int64_t deadline_ns) {
   const auto done = [&request] {
     return request.state.load(std::memory_order_acquire) == RequestState::kDone;
   };
-  std::unique_lock lock(mutex_);
-  if (deadline_ns == kNever) {
-    done_.wait(lock, done);
-    return true;
+  const MutexLock lock(mutex_);
+  bool in_time = true;
+  while (!done() && in_time) {
+    in_time = done_.WaitUntil(mutex_, deadline_ns);
   }
-  return done_.wait_until(lock, AsTimePoint(deadline_ns), done);
+  return done();
 }
 
 }  // namespace nereid

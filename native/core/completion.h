@@ -2,17 +2,16 @@
 #ifndef NEREID_CORE_COMPLETION_H_
 #define NEREID_CORE_COMPLETION_H_
 
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 
+#include "base/mutex.h"
 #include "core/request.h"
 
 namespace nereid {
 
 // One per runtime. With a callback, one call tells of many requests; without one,
-// nrd_request_wait sleeps on a condition variable that all requests share.
+// nrd_request_wait sleeps on a condition variable that all requests share. Any thread may call it.
 class Completion {
  public:
   Completion(nrd_complete_fn callback, void* context) : callback_(callback), context_(context) {}
@@ -35,8 +34,9 @@ class Completion {
 
   const nrd_complete_fn callback_;
   void* const context_;
-  std::mutex mutex_;
-  std::condition_variable done_;
+  // Guards no field: it is held while the state of a request changes that somebody may wait for.
+  Mutex mutex_;
+  Condition done_;
 };
 
 }  // namespace nereid

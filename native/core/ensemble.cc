@@ -89,7 +89,7 @@ int32_t Ensemble::Submit(Request& request) {
 
 Status Ensemble::Enter(EnsembleRun& run) {
   Request& request = run.request();
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!accepting_) {
     return Status::Unavailable("Request for unknown model: '" + config_.name + "' version " +
                                config_.version + " is not at ready state");
@@ -271,7 +271,7 @@ void Ensemble::End(EnsembleRun& run, bool on_submitter) {
     context_.stats.RecordFail(run.fail_reason(), total_ns);
   }
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (request.record.status == NRD_OK) {
       RecordSuccess(request, total_ns);
     }
@@ -285,7 +285,7 @@ void Ensemble::End(EnsembleRun& run, bool on_submitter) {
   RequestList answered;
   answered.Append(&request);
   context_.completion.Deliver(answered);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Answered();
 }
 
@@ -348,20 +348,19 @@ void Ensemble::RecordSuccess(const Request& request, uint64_t total_ns) {
 
 void Ensemble::Answered() {
   if (--unanswered_ == 0 && !accepting_) {
-    drained_.notify_all();
+    drained_.NotifyAll();
   }
 }
 
 bool Ensemble::Drain(int64_t deadline_ns) {
   {
-    std::unique_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     accepting_ = false;
-    const auto drained = [this] { return unanswered_ == 0; };
-    if (deadline_ns == kNever) {
-      drained_.wait(lock, drained);
-      return true;
+    bool in_time = true;
+    while (unanswered_ > 0 && in_time) {
+      in_time = drained_.WaitUntil(mutex_, deadline_ns);
     }
-    if (drained_.wait_until(lock, AsTimePoint(deadline_ns), drained)) {
+    if (unanswered_ == 0) {
       return true;
     }
   }
@@ -372,7 +371,7 @@ bool Ensemble::Drain(int64_t deadline_ns) {
 void Ensemble::FailUnfinished() {
   EnsembleRun* first = nullptr;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (Request* request = active_.head; request != nullptr; request = request->next) {
       auto* const run = static_cast<EnsembleRun*>(request->runner_state);
       // Those that were stopped already end without help; another thread that does this has put
@@ -393,16 +392,18 @@ void Ensemble::FailUnfinished() {
 
 void Ensemble::Stop() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     accepting_ = false;
   }
   FailUnfinished();
-  std::unique_lock lock(mutex_);
-  drained_.wait(lock, [this] { return unanswered_ == 0; });
+  const MutexLock lock(mutex_);
+  while (unanswered_ > 0) {
+    drained_.Wait(mutex_);
+  }
 }
 
 void Ensemble::ReadCounts(uint64_t* pending_out, uint64_t* executing_out) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   *pending_out = 0;
   *executing_out = executing_;
 }

@@ -3,11 +3,10 @@
 #define NEREID_CORE_ENSEMBLE_H_
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
 #include <string>
 
+#include "base/mutex.h"
 #include "core/completion.h"
 #include "core/ensemble_config.h"
 #include "core/ensemble_run.h"
@@ -78,20 +77,21 @@ class Ensemble final : public RequestRunner {
   void End(EnsembleRun& run, bool on_submitter);
   static void TakeOutputs(EnsembleRun& run);
   static void SumUp(EnsembleRun& run, bool on_submitter);
-  void RecordSuccess(const Request& request, uint64_t total_ns);  // with the lock held
-  void Answered();                                                // with the lock held
+  void RecordSuccess(const Request& request, uint64_t total_ns) NRD_REQUIRES(mutex_);
+  void Answered() NRD_REQUIRES(mutex_);
 
   const EnsembleContext context_;
   const ModelConfig& config_;
   const EnsembleGraph graph_;
   const std::string unloaded_message_;
 
-  std::mutex mutex_;
-  RequestList active_;                 // have a run
-  uint64_t executing_ = 0;             // falls before the answer: who has the answer sees it
-  uint64_t unanswered_ = 0;            // admitted and not delivered yet
-  std::atomic<bool> accepting_{true};  // written with the lock held
-  std::condition_variable drained_;
+  std::atomic<bool> accepting_{true};  // written with the mutex held, also read without it
+  Mutex mutex_;
+  RequestList active_ NRD_GUARDED_BY(mutex_);  // have a run
+  // Falls before the answer: who has the answer sees it.
+  uint64_t executing_ NRD_GUARDED_BY(mutex_) = 0;
+  uint64_t unanswered_ NRD_GUARDED_BY(mutex_) = 0;  // admitted and not delivered yet
+  Condition drained_;
 };
 
 }  // namespace nereid

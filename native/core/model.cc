@@ -147,7 +147,7 @@ void Model::Release() {
     runtime_.cache()->EraseModel(config_.name, cache_version_);
   }
   {
-    const std::lock_guard lock(records_mutex_);
+    const MutexLock lock(records_mutex_);
     released_ = true;
   }
   Unref();
@@ -189,7 +189,7 @@ Request* Model::NewRequest() {
 Status Model::Acquire(Request** request_out) {
   Request* request = nullptr;
   {
-    const std::lock_guard lock(records_mutex_);
+    const MutexLock lock(records_mutex_);
     if (released_) {
       return Status::Unavailable("model '" + config_.name + "' version " + config_.version +
                                  " was unloaded");
@@ -232,7 +232,7 @@ void Model::Reset(Request& request) {
 void Model::GiveBack(Request& request) {
   Reset(request);
   {
-    const std::lock_guard lock(records_mutex_);
+    const MutexLock lock(records_mutex_);
     request.next = free_records_;
     free_records_ = &request;
   }

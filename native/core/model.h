@@ -5,10 +5,10 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 
+#include "base/mutex.h"
 #include "core/model_config.h"
 #include "core/model_source.h"
 #include "core/request.h"
@@ -77,9 +77,9 @@ class Model {
   std::unique_ptr<RequestRunner> runner_;
   std::atomic<uint64_t> references_{1};
 
-  std::mutex records_mutex_;
-  bool released_ = false;
-  Request* free_records_ = nullptr;  // chained by `next`
+  Mutex records_mutex_;
+  bool released_ NRD_GUARDED_BY(records_mutex_) = false;
+  Request* free_records_ NRD_GUARDED_BY(records_mutex_) = nullptr;  // chained by `next`
 };
 
 }  // namespace nereid

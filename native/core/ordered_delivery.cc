@@ -2,16 +2,11 @@
 
 namespace nereid {
 
-uint64_t OrderedDelivery::TakeTicket() {
-  const std::lock_guard lock(mutex_);
-  return next_ticket_++;
-}
-
 size_t OrderedDelivery::Finish(uint64_t ticket, RequestList requests) {
   for (Request* request = requests.head; request != nullptr; request = request->next) {
     request->ticket = ticket;
   }
-  std::unique_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   // From behind: what finishes now is seldom earlier than what has finished before.
   Request* place = finished_.tail;
   while (place != nullptr && place->ticket > ticket) {
@@ -24,9 +19,8 @@ size_t OrderedDelivery::Finish(uint64_t ticket, RequestList requests) {
   delivering_ = true;
   size_t delivered = 0;
   for (RequestList next = TakeNext(); !next.empty(); next = TakeNext()) {
-    lock.unlock();
+    const MutexUnlock unlock(mutex_);
     delivered += completion_.Deliver(next);
-    lock.lock();
   }
   delivering_ = false;
   return delivered;

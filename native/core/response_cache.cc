@@ -5,13 +5,13 @@
 #include <bit>
 #include <cstring>
 #include <list>
-#include <mutex>
 #include <new>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "base/counter.h"
+#include "base/mutex.h"
 #include "base/tensor.h"
 
 namespace nereid {
@@ -76,17 +76,17 @@ struct alignas(64) ResponseCache::Shard {
   };
 
   // Moves the entry out into `removed`, which the caller destroys without the lock.
-  void Remove(EntryList::iterator at, EntryList* removed) {
+  void Remove(EntryList::iterator at, EntryList* removed) NRD_REQUIRES(mutex) {
     bytes -= (*at)->charged_bytes;
     index.erase((*at)->key);
     removed->splice(removed->begin(), recent, at);
   }
 
-  std::mutex mutex;
-  EntryList recent;  // the one used last is first
-  std::unordered_map<CacheKey, EntryList::iterator, KeyHash> index;
-  uint64_t bytes = 0;
-  uint64_t evictions = 0;
+  Mutex mutex;
+  EntryList recent NRD_GUARDED_BY(mutex);  // the one used last is first
+  std::unordered_map<CacheKey, EntryList::iterator, KeyHash> index NRD_GUARDED_BY(mutex);
+  uint64_t bytes NRD_GUARDED_BY(mutex) = 0;
+  uint64_t evictions NRD_GUARDED_BY(mutex) = 0;
   std::atomic<uint64_t> hits{0};
   std::atomic<uint64_t> misses{0};
 };
@@ -128,7 +128,7 @@ bool ResponseCache::Lookup(const CacheKey& key, BufferPool& pool, nrd_request* r
   Shard& shard = ShardOf(key);
   std::shared_ptr<const Entry> entry;
   {
-    std::lock_guard lock(shard.mutex);
+    const MutexLock lock(shard.mutex);
     const auto found = shard.index.find(key);
     if (found != shard.index.end()) {
       shard.recent.splice(shard.recent.begin(), shard.recent, found->second);
@@ -185,7 +185,7 @@ void ResponseCache::Insert(const CacheKey& key, const nrd_request& request) {
     return;
   }
   {
-    std::lock_guard lock(shard.mutex);
+    const MutexLock lock(shard.mutex);
     if (shard.index.contains(key)) {
       return;
     }
@@ -199,7 +199,7 @@ void ResponseCache::Insert(const CacheKey& key, const nrd_request& request) {
   Shard::EntryList removed;
   // All that can run out of memory comes before the index points anywhere.
   Shard::EntryList added{entry};
-  std::lock_guard lock(shard.mutex);
+  const MutexLock lock(shard.mutex);
   const auto [place, is_new] = shard.index.try_emplace(key, added.begin());
   if (!is_new) {
     return;  // somebody was faster with the same response
@@ -244,7 +244,7 @@ void ResponseCache::EraseModel(std::string_view model, std::string_view version)
   for (uint32_t i = 0; i < shard_count_; ++i) {
     Shard& shard = shards_[i];
     Shard::EntryList removed;
-    std::lock_guard lock(shard.mutex);
+    const MutexLock lock(shard.mutex);
     for (auto at = shard.recent.begin(); at != shard.recent.end();) {
       const auto next = std::next(at);
       if ((*at)->key.model == model_tag) {
@@ -261,7 +261,7 @@ void ResponseCache::ReadStats(nrd_cache_stats* stats_out) const {
   stats.byte_limit = byte_limit_;
   for (uint32_t i = 0; i < shard_count_; ++i) {
     Shard& shard = shards_[i];
-    std::lock_guard lock(shard.mutex);
+    const MutexLock lock(shard.mutex);
     stats.bytes += shard.bytes;
     stats.entries += shard.index.size();
     stats.evictions += shard.evictions;

@@ -8,7 +8,7 @@
 
 #include "base/status.h"
 #include "core/completion.h"
-#include "core/responder.h"
+#include "core/decoupled_responses.h"
 #include "core/response_cache.h"
 #include "core/timer.h"
 #include "memory/buffer_pool.h"

@@ -131,7 +131,7 @@ void ModelStats::RecordExecution(uint32_t instance, uint64_t rows, uint64_t batc
     AddSingleWriter(&shard.inline_executions, 1);
   }
   if (batch_size_key >= dense_batch_count_) [[unlikely]] {
-    std::lock_guard lock(sparse_mutex_);
+    const MutexLock lock(sparse_mutex_);
     nrd_batch_stats& batch = sparse_batches_[batch_size_key];
     batch.batch_size = batch_size_key;
     AddBatch(&batch, 1, compute_input_ns, compute_infer_ns, compute_output_ns);
@@ -244,7 +244,7 @@ uint32_t ModelStats::ReadBatchStats(nrd_batch_stats* stats_out, uint32_t capacit
       append(sum);
     }
   }
-  std::lock_guard lock(sparse_mutex_);
+  const MutexLock lock(sparse_mutex_);
   for (const auto& [size, batch] : sparse_batches_) {
     append(batch);
   }

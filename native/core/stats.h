@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 
+#include "base/mutex.h"
 #include "base/status.h"
 #include "core/histogram.h"
 #include "nereid/nereid.h"
@@ -86,8 +86,8 @@ class ModelStats {
   std::unique_ptr<InstanceShard[]> instances_;
   std::unique_ptr<SharedShard> shared_;
 
-  mutable std::mutex sparse_mutex_;
-  std::map<uint64_t, nrd_batch_stats> sparse_batches_;
+  mutable Mutex sparse_mutex_;
+  std::map<uint64_t, nrd_batch_stats> sparse_batches_ NRD_GUARDED_BY(sparse_mutex_);
 };
 
 }  // namespace nereid

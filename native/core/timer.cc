@@ -10,39 +10,41 @@ Timer::Timer() : thread_([this] { Run(); }) {}
 
 Timer::~Timer() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stopping_ = true;
   }
-  wake_.notify_one();
+  wake_.NotifyOne();
   thread_.join();
 }
 
 void Timer::Add(TimerTarget* target) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   due_ns_.emplace(target, kNever);
 }
 
 void Timer::Remove(TimerTarget* target) {
-  std::unique_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   due_ns_.erase(target);
-  finished_.wait(lock, [&] { return running_ != target; });
+  while (running_ == target) {
+    finished_.Wait(mutex_);
+  }
 }
 
 void Timer::Arm(TimerTarget* target, int64_t time_ns) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto entry = due_ns_.find(target);
   if (entry == due_ns_.end() || entry->second <= time_ns) {
     return;
   }
   entry->second = time_ns;
   if (time_ns < sleeping_until_ns_) {
-    wake_.notify_one();
+    wake_.NotifyOne();
   }
 }
 
 void Timer::Run() {
   pthread_setname_np(pthread_self(), "nrd-timer");
-  std::unique_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   while (!stopping_) {
     const auto first =
         std::min_element(due_ns_.begin(), due_ns_.end(),
@@ -51,25 +53,23 @@ void Timer::Run() {
     const int64_t now_ns = MonotonicNowNs();
     if (due_ns > now_ns) {
       sleeping_until_ns_ = due_ns;
-      if (due_ns == kNever) {
-        wake_.wait(lock);
-      } else {
-        wake_.wait_until(lock, AsTimePoint(due_ns));
-      }
+      wake_.WaitUntil(mutex_, due_ns);
       sleeping_until_ns_ = 0;
       continue;
     }
     TimerTarget* const target = first->first;
     first->second = kNever;
     running_ = target;
-    lock.unlock();
-    const int64_t next_ns = target->OnTimer(now_ns);
-    lock.lock();
+    int64_t next_ns = kNever;
+    {
+      const MutexUnlock unlock(mutex_);
+      next_ns = target->OnTimer(now_ns);
+    }
     running_ = nullptr;
     if (const auto entry = due_ns_.find(target); entry != due_ns_.end()) {
       entry->second = std::min(entry->second, next_ns);
     }
-    finished_.notify_all();
+    finished_.NotifyAll();
   }
 }
 

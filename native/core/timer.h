@@ -2,24 +2,24 @@
 #ifndef NEREID_CORE_TIMER_H_
 #define NEREID_CORE_TIMER_H_
 
-#include <condition_variable>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <thread>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 
 namespace nereid {
 
 class TimerTarget {
  public:
   virtual ~TimerTarget() = default;
-  // Returns when to be called next, kNever for not until armed again.
+  // By the timer's thread. Returns when to be called next, kNever for not until armed again.
   virtual int64_t OnTimer(int64_t now_ns) = 0;
 };
 
-// One per runtime, thread "nrd-timer".
+// One per runtime. It owns the thread "nrd-timer", which calls the targets one after another and
+// without a lock; the functions here may be called by any thread.
 class Timer {
  public:
   Timer();
@@ -36,13 +36,13 @@ class Timer {
  private:
   void Run();
 
-  std::mutex mutex_;
-  std::condition_variable wake_;      // the thread waits here
-  std::condition_variable finished_;  // Remove waits here
-  std::map<TimerTarget*, int64_t> due_ns_;
-  int64_t sleeping_until_ns_ = 0;  // 0: awake
-  TimerTarget* running_ = nullptr;
-  bool stopping_ = false;
+  Mutex mutex_;
+  Condition wake_;      // the thread waits here
+  Condition finished_;  // Remove waits here
+  std::map<TimerTarget*, int64_t> due_ns_ NRD_GUARDED_BY(mutex_);
+  int64_t sleeping_until_ns_ NRD_GUARDED_BY(mutex_) = 0;  // 0: awake
+  TimerTarget* running_ NRD_GUARDED_BY(mutex_) = nullptr;
+  bool stopping_ NRD_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
 

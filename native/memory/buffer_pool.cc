@@ -35,23 +35,29 @@ uint64_t RunBytes(const PageRun& run) { return run.page_count * PageAllocator::k
 
 }  // namespace
 
-struct alignas(64) BufferPool::Shard {
+// One of the caches of small buffers, a capability of its own: whoever locked it has its lists.
+struct alignas(64) NRD_CAPABILITY("shard") BufferPool::Shard {
   struct FreeList {
     BufferHeader* first = nullptr;
     uint32_t count = 0;
   };
 
-  bool TryLock() { return !is_locked.exchange(true, std::memory_order_acquire); }
-  void Unlock() { is_locked.store(false, std::memory_order_release); }
+  bool TryLock() NRD_TRY_ACQUIRE(true) {
+    return !is_locked.exchange(true, std::memory_order_acquire);
+  }
+  void Unlock() NRD_RELEASE() { is_locked.store(false, std::memory_order_release); }
 
-  void CountAllocation(uint64_t block_bytes, PoolAccount* account) {
+  // For a shard that LockShard returned.
+  void AssertLocked() const NRD_ASSERT_HELD() {}
+
+  void CountAllocation(uint64_t block_bytes, PoolAccount* account) NRD_REQUIRES(this) {
     AddSingleWriter(&allocations, 1);
     AddSingleWriter(&live_bytes, block_bytes);
     if (account != nullptr) {
       account->Add(index, block_bytes);
     }
   }
-  void CountRelease(uint64_t block_bytes, PoolAccount* account) {
+  void CountRelease(uint64_t block_bytes, PoolAccount* account) NRD_REQUIRES(this) {
     AddSingleWriter(&releases, 1);
     SubtractSingleWriter(&live_bytes, block_bytes);
     if (account != nullptr) {
@@ -66,7 +72,7 @@ struct alignas(64) BufferPool::Shard {
   std::atomic<uint64_t> allocations{0};
   std::atomic<uint64_t> releases{0};
   std::atomic<uint64_t> live_bytes{0};
-  std::array<FreeList, kSizeClassCount> lists;
+  std::array<FreeList, kSizeClassCount> lists NRD_GUARDED_BY(this);
 };
 
 BufferPool::BufferPool(const Options& options, bool poison_freed)
@@ -128,14 +134,14 @@ void BufferPool::Release(void* buffer) {
 void BufferPool::Poison(BufferHeader* header) {
   const uint64_t block_bytes = header->size_class == kLargeClass
                                    ? RunBytes(*header->run)
-                                   : spans_.block_bytes(header->size_class);
+                                   : SpanAllocator::block_bytes(header->size_class);
   MarkUsable(header + 1, block_bytes - kHeaderBytes);
   std::memset(static_cast<void*>(header + 1), NRD_POISON_BYTE, block_bytes - kHeaderBytes);
 }
 
 // The thread's own shard, or the next that is not locked: a thread that is preempted while it holds
-// one stops nobody.
-BufferPool::Shard& BufferPool::LockShard() {
+// one stops nobody. Not analysed: which shard is locked is known when it returns.
+BufferPool::Shard& BufferPool::LockShard() NRD_NOT_ANALYSED {
   const uint32_t number = ThreadNumber();
   for (;;) {
     for (uint32_t i = 0; i < shard_count_; ++i) {
@@ -150,6 +156,7 @@ BufferPool::Shard& BufferPool::LockShard() {
 
 BufferHeader* BufferPool::AllocateSmall(uint32_t size_class, PoolAccount* account) {
   Shard& shard = LockShard();
+  shard.AssertLocked();
   Shard::FreeList& list = shard.lists[size_class];
   BufferHeader* header = list.first;
   if (header == nullptr) [[unlikely]] {
@@ -158,18 +165,18 @@ BufferHeader* BufferPool::AllocateSmall(uint32_t size_class, PoolAccount* accoun
   }
   list.first = header->next_free;
   --list.count;
-  shard.CountAllocation(spans_.block_bytes(size_class), account);
+  shard.CountAllocation(SpanAllocator::block_bytes(size_class), account);
   shard.Unlock();
   return header;
 }
 
 // Takes a batch of blocks: one for the caller, the others for a shard.
 BufferHeader* BufferPool::Refill(uint32_t size_class, PoolAccount* account) {
-  const uint64_t block_bytes = spans_.block_bytes(size_class);
-  uint32_t count = spans_.batch_blocks(size_class);
+  const uint64_t block_bytes = SpanAllocator::block_bytes(size_class);
+  uint32_t count = SpanAllocator::batch_blocks(size_class);
   BufferHeader* header;
   {
-    std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     header = spans_.Take(size_class, &count);
     if (header == nullptr) {
       FlushShards();
@@ -186,6 +193,7 @@ BufferHeader* BufferPool::Refill(uint32_t size_class, PoolAccount* account) {
     last = last->next_free;
   }
   Shard& shard = LockShard();
+  shard.AssertLocked();
   Shard::FreeList& list = shard.lists[size_class];
   last->next_free = list.first;
   list.first = header->next_free;
@@ -197,10 +205,11 @@ BufferHeader* BufferPool::Refill(uint32_t size_class, PoolAccount* account) {
 
 void BufferPool::ReleaseSmall(BufferHeader* header) {
   const uint32_t size_class = header->size_class;
-  const uint64_t block_bytes = spans_.block_bytes(size_class);
-  const uint32_t batch_blocks = spans_.batch_blocks(size_class);
+  const uint64_t block_bytes = SpanAllocator::block_bytes(size_class);
+  const uint32_t batch_blocks = SpanAllocator::batch_blocks(size_class);
   MarkUnusable(header + 1, block_bytes - kHeaderBytes);
   Shard& shard = LockShard();
+  shard.AssertLocked();
   Shard::FreeList& list = shard.lists[size_class];
   header->next_free = list.first;
   list.first = header;
@@ -218,7 +227,7 @@ void BufferPool::ReleaseSmall(BufferHeader* header) {
   }
   shard.Unlock();
   if (surplus != nullptr) {
-    std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     spans_.Return(surplus);
   }
 }
@@ -228,7 +237,7 @@ BufferHeader* BufferPool::AllocateLarge(uint64_t byte_size, PoolAccount* account
   // In two parts, because byte_size + kHeaderBytes may overflow.
   const uint64_t page_count = byte_size / kPageBytes +
                               (byte_size % kPageBytes + kHeaderBytes + kPageBytes - 1) / kPageBytes;
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   PageRun* run = pages_.Allocate(page_count);
   if (run == nullptr) {
     FlushShards();
@@ -250,7 +259,7 @@ BufferHeader* BufferPool::AllocateLarge(uint64_t byte_size, PoolAccount* account
 }
 
 void BufferPool::ReleaseLarge(BufferHeader* header) {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   PageRun* run = header->run;
   MarkUnusable(header + 1, RunBytes(*run) - kHeaderBytes);
   AddSingleWriter(&large_releases_, 1);
@@ -269,7 +278,7 @@ Status BufferPool::Refuse(uint64_t byte_size) {
                         " bytes from the pool: limit " + std::to_string(stats.byte_limit) +
                         " bytes, " + std::to_string(stats.live_bytes) + " bytes live in " +
                         std::to_string(stats.live_buffers) + " buffers";
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (pages_.allocator_failed()) {
     message += ", and the allocator has no more memory";
   }
@@ -321,7 +330,7 @@ void BufferPool::ReadStats(nrd_pool_stats* stats_out) {
   for (uint32_t i = 0; i < shard_count_; ++i) {
     allocations += ReadCounter(shards_[i].allocations);
   }
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   SampleHighWater(0);
   stats_out->struct_size = sizeof(nrd_pool_stats);
   stats_out->reserved = 0;
@@ -336,7 +345,7 @@ void BufferPool::ReadStats(nrd_pool_stats* stats_out) {
 }
 
 bool BufferPool::LockPages(const PageAllocator::PageLock& page_lock) {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return pages_.LockPages(page_lock);
 }
 

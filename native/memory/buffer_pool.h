@@ -9,8 +9,8 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 
+#include "base/mutex.h"
 #include "base/status.h"
 #include "memory/buffer_header.h"
 #include "memory/page_allocator.h"
@@ -56,14 +56,14 @@ class BufferPool {
 
   Shard& LockShard();
   BufferHeader* AllocateSmall(uint32_t size_class, PoolAccount* account);
-  BufferHeader* Refill(uint32_t size_class, PoolAccount* account);
-  BufferHeader* AllocateLarge(uint64_t byte_size, PoolAccount* account);
+  BufferHeader* Refill(uint32_t size_class, PoolAccount* account) NRD_EXCLUDES(mutex_);
+  BufferHeader* AllocateLarge(uint64_t byte_size, PoolAccount* account) NRD_EXCLUDES(mutex_);
   void Poison(BufferHeader* header);
-  void ReleaseSmall(BufferHeader* header);
-  void ReleaseLarge(BufferHeader* header);
-  Status Refuse(uint64_t byte_size);
-  void FlushShards();                          // needs mutex_
-  void SampleHighWater(uint64_t extra_bytes);  // needs mutex_
+  void ReleaseSmall(BufferHeader* header) NRD_EXCLUDES(mutex_);
+  void ReleaseLarge(BufferHeader* header) NRD_EXCLUDES(mutex_);
+  Status Refuse(uint64_t byte_size) NRD_EXCLUDES(mutex_);
+  void FlushShards() NRD_REQUIRES(mutex_);
+  void SampleHighWater(uint64_t extra_bytes) NRD_REQUIRES(mutex_);
   [[nodiscard]] uint64_t LiveBytes() const;
 
   const uint32_t shard_count_;  // a power of two
@@ -72,9 +72,9 @@ class BufferPool {
   PoolAccounts accounts_;
 
   // Taken before a shard's lock where both are held.
-  mutable std::mutex mutex_;
-  PageAllocator pages_;
-  SpanAllocator spans_;  // what it says of size classes is fixed and needs no mutex
+  mutable Mutex mutex_;
+  PageAllocator pages_ NRD_GUARDED_BY(mutex_);
+  SpanAllocator spans_ NRD_GUARDED_BY(mutex_);
   std::atomic<uint64_t> high_water_bytes_{0};
   std::atomic<uint64_t> large_allocations_{0};
   std::atomic<uint64_t> large_releases_{0};

@@ -1,5 +1,5 @@
-// The pool's lower half: chunks from the allocator, cut into runs of pages. Best fit, neighbours
-// are joined when they are free. Not synchronised: BufferPool's mutex guards it.
+// The pool's lower half: takes chunks from the allocator and cuts them into runs of pages. A run is
+// cut from the free one that fits best, and joined with its neighbours again when it is free.
 #ifndef NEREID_MEMORY_PAGE_ALLOCATOR_H_
 #define NEREID_MEMORY_PAGE_ALLOCATOR_H_
 
@@ -31,6 +31,7 @@ struct PageRun {
   BufferHeader* free_blocks = nullptr;
 };
 
+// Not synchronised: the mutex of BufferPool guards it.
 class PageAllocator {
  public:
   // Coarse enough that a description per page costs nothing, fine enough that rounding up to whole

@@ -15,7 +15,7 @@ uint64_t PoolAccount::LiveBytes() const {
 
 // What a closed account still holds can only be released, so a sum of zero is no passing moment.
 PoolAccount* PoolAccounts::Open() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto unused = std::find_if(entries_.begin(), entries_.end(), [](const Entry& entry) {
     return !entry.is_open && entry.account->LiveBytes() == 0;
   });
@@ -28,7 +28,7 @@ PoolAccount* PoolAccounts::Open() {
 }
 
 void PoolAccounts::Close(const PoolAccount* account) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = std::find_if(entries_.begin(), entries_.end(), [=](const Entry& entry) {
     return entry.account.get() == account;
   });

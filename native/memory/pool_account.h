@@ -5,10 +5,10 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "base/counter.h"
+#include "base/mutex.h"
 
 namespace nereid {
 
@@ -19,7 +19,8 @@ class PoolAccount {
   explicit PoolAccount(uint32_t counter_count)
       : counter_count_(counter_count), counters_(new Counter[counter_count]) {}
 
-  // With the lock held that belongs to the counter.
+  // The caller holds the lock of the shard that the counter belongs to, or the pool's mutex for
+  // that of large buffers.
   void Add(uint32_t index, uint64_t byte_size) {
     AddSingleWriter(&counters_[index].live_bytes, byte_size);
   }
@@ -56,8 +57,8 @@ class PoolAccounts {
   };
 
   const uint32_t counter_count_;
-  std::mutex mutex_;
-  std::vector<Entry> entries_;
+  Mutex mutex_;
+  std::vector<Entry> entries_ NRD_GUARDED_BY(mutex_);
 };
 
 }  // namespace nereid

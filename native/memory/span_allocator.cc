@@ -7,35 +7,42 @@
 
 namespace nereid {
 
-SpanAllocator::SpanAllocator(BufferPool* pool, PageAllocator* pages) : pool_(pool), pages_(pages) {
+constexpr SpanAllocator::Sizes SpanAllocator::SizesOf(uint32_t size_class) {
   constexpr uint64_t kBatchBytes = uint64_t{32} << 10;
-  for (uint32_t i = 0; i < kSizeClassCount; ++i) {
-    const uint64_t block_bytes = SizeClassBytes(i) + kHeaderBytes;
-    // The shortest span of four blocks or more that leaves at most a sixteenth unused.
-    uint64_t span_pages = 0;
-    uint64_t span_bytes = 0;
-    do {
-      span_bytes = ++span_pages * PageAllocator::kPageBytes;
-    } while (span_bytes < 4 * block_bytes || span_bytes % block_bytes > span_bytes / 16);
-    SizeClass& info = classes_[i];
-    info.block_bytes = static_cast<uint32_t>(block_bytes);
-    info.batch_blocks =
-        static_cast<uint32_t>(std::clamp<uint64_t>(kBatchBytes / block_bytes, 2, 64));
-    info.span_blocks = static_cast<uint32_t>(span_bytes / block_bytes);
-    info.span_pages = static_cast<uint32_t>(span_pages);
-  }
+  const uint64_t block_bytes = SizeClassBytes(size_class) + kHeaderBytes;
+  // The shortest span of four blocks or more that leaves at most a sixteenth unused.
+  uint64_t span_pages = 0;
+  uint64_t span_bytes = 0;
+  do {
+    span_bytes = ++span_pages * PageAllocator::kPageBytes;
+  } while (span_bytes < 4 * block_bytes || span_bytes % block_bytes > span_bytes / 16);
+  return {
+      .block_bytes = static_cast<uint32_t>(block_bytes),
+      .batch_blocks = static_cast<uint32_t>(std::clamp<uint64_t>(kBatchBytes / block_bytes, 2, 64)),
+      .span_blocks = static_cast<uint32_t>(span_bytes / block_bytes),
+      .span_pages = static_cast<uint32_t>(span_pages)};
 }
 
+constexpr std::array<SpanAllocator::Sizes, kSizeClassCount> SpanAllocator::kSizes = [] {
+  std::array<Sizes, kSizeClassCount> sizes{};
+  for (uint32_t i = 0; i < kSizeClassCount; ++i) {
+    sizes[i] = SizesOf(i);
+  }
+  return sizes;
+}();
+
+SpanAllocator::SpanAllocator(BufferPool* pool, PageAllocator* pages) : pool_(pool), pages_(pages) {}
+
 BufferHeader* SpanAllocator::Take(uint32_t size_class, uint32_t* count) {
-  SizeClass& info = classes_[size_class];
+  const Spans& spans = spans_[size_class];
   BufferHeader* chain = nullptr;
   uint32_t taken = 0;
   while (taken < *count) {
-    PageRun* span = info.partial != nullptr ? info.partial : AddSpan(&info);
+    PageRun* span = spans.partial != nullptr ? spans.partial : AddSpan(size_class);
     if (span == nullptr) {
       break;
     }
-    BufferHeader* block = TakeBlock(&info, size_class, span);
+    BufferHeader* block = TakeBlock(size_class, span);
     block->next_free = chain;
     chain = block;
     ++taken;
@@ -53,85 +60,87 @@ void SpanAllocator::Return(BufferHeader* chain) {
 }
 
 void SpanAllocator::ReleaseUnusedSpans() {
-  for (SizeClass& info : classes_) {
-    if (info.unused != nullptr) {
-      Unlink(&info, info.unused);
-      pages_->Free(info.unused);
-      info.unused = nullptr;
+  for (Spans& spans : spans_) {
+    if (spans.unused != nullptr) {
+      Unlink(&spans, spans.unused);
+      pages_->Free(spans.unused);
+      spans.unused = nullptr;
     }
   }
 }
 
-PageRun* SpanAllocator::AddSpan(SizeClass* info) {
-  PageRun* span = pages_->Allocate(info->span_pages);
+PageRun* SpanAllocator::AddSpan(uint32_t size_class) {
+  PageRun* span = pages_->Allocate(kSizes[size_class].span_pages);
   if (span == nullptr) {
     return nullptr;
   }
   span->blocks_carved = 0;
   span->blocks_used = 0;
   span->free_blocks = nullptr;
-  Link(info, span);
+  Link(&spans_[size_class], span);
   return span;
 }
 
-BufferHeader* SpanAllocator::TakeBlock(SizeClass* info, uint32_t size_class, PageRun* span) {
+BufferHeader* SpanAllocator::TakeBlock(uint32_t size_class, PageRun* span) {
+  const Sizes& sizes = kSizes[size_class];
+  Spans& spans = spans_[size_class];
   BufferHeader* block = span->free_blocks;
   if (block != nullptr) {
     span->free_blocks = block->next_free;
   } else {
     auto* memory = static_cast<uint8_t*>(PageAllocator::Address(*span)) +
-                   uint64_t{span->blocks_carved} * info->block_bytes;
+                   uint64_t{span->blocks_carved} * sizes.block_bytes;
     ++span->blocks_carved;
     MarkUsable(memory, kHeaderBytes);
-    MarkUnusable(memory + kHeaderBytes, info->block_bytes - kHeaderBytes);
+    MarkUnusable(memory + kHeaderBytes, sizes.block_bytes - kHeaderBytes);
     block = new (memory) BufferHeader{pool_, span, nullptr, size_class, 0};
   }
-  if (span == info->unused) {
-    info->unused = nullptr;
+  if (span == spans.unused) {
+    spans.unused = nullptr;
   }
-  if (++span->blocks_used == info->span_blocks) {
-    Unlink(info, span);
+  if (++span->blocks_used == sizes.span_blocks) {
+    Unlink(&spans, span);
   }
   return block;
 }
 
 void SpanAllocator::ReturnBlock(BufferHeader* block) {
-  SizeClass& info = classes_[block->size_class];
+  Spans& spans = spans_[block->size_class];
   PageRun* span = block->run;
   block->next_free = span->free_blocks;
   span->free_blocks = block;
-  if (span->blocks_used-- == info.span_blocks) {
-    Link(&info, span);
+  if (span->blocks_used-- == kSizes[block->size_class].span_blocks) {
+    Link(&spans, span);
   }
   if (span->blocks_used > 0) {
     return;
   }
   // Keeping one saves a class whose use swings around zero from cutting spans over and over.
-  if (info.unused == nullptr) {
-    info.unused = span;
+  if (spans.unused == nullptr) {
+    spans.unused = span;
     return;
   }
-  Unlink(&info, span);
+  Unlink(&spans, span);
   pages_->Free(span);
 }
 
-void SpanAllocator::Link(SizeClass* info, PageRun* span) {
+void SpanAllocator::Link(Spans* spans, PageRun* span) {
   span->previous = nullptr;
-  span->next = info->partial;
+  span->next = spans->partial;
   if (span->next != nullptr) {
     span->next->previous = span;
   }
-  info->partial = span;
+  spans->partial = span;
 }
 
-void SpanAllocator::Unlink(SizeClass* info, PageRun* span) {
+void SpanAllocator::Unlink(Spans* spans, PageRun* span) {
   if (span->next != nullptr) {
     span->next->previous = span->previous;
   }
   if (span->previous != nullptr) {
     span->previous->next = span->next;
   } else {
-    info->partial = span->next;
+    spans->partial = span->next;
   }
 }
 

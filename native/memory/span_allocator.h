@@ -1,5 +1,5 @@
 // The pool's middle: cuts runs of pages ("spans") into blocks of one size class, and gives a span's
-// pages back when none of its blocks is in use. Not synchronised: BufferPool's mutex guards it.
+// pages back when none of its blocks is in use.
 #ifndef NEREID_MEMORY_SPAN_ALLOCATOR_H_
 #define NEREID_MEMORY_SPAN_ALLOCATOR_H_
 
@@ -12,6 +12,7 @@
 
 namespace nereid {
 
+// Not synchronised: the mutex of BufferPool guards it, all but the sizes, which never change.
 class SpanAllocator {
  public:
   // Blocks say that they belong to `pool`. `pages` outlives this.
@@ -20,13 +21,9 @@ class SpanAllocator {
   SpanAllocator& operator=(const SpanAllocator&) = delete;
 
   // Header and payload of a block.
-  [[nodiscard]] uint64_t block_bytes(uint32_t size_class) const {
-    return classes_[size_class].block_bytes;
-  }
+  static uint64_t block_bytes(uint32_t size_class) { return kSizes[size_class].block_bytes; }
   // How many blocks it pays to take or return at once.
-  [[nodiscard]] uint32_t batch_blocks(uint32_t size_class) const {
-    return classes_[size_class].batch_blocks;
-  }
+  static uint32_t batch_blocks(uint32_t size_class) { return kSizes[size_class].batch_blocks; }
 
   // A chain (by next_free) of up to *count blocks, and in *count how many; NULL when there is no
   // memory for even one.
@@ -37,24 +34,30 @@ class SpanAllocator {
   void ReleaseUnusedSpans();
 
  private:
-  struct SizeClass {
-    uint32_t block_bytes = 0;
-    uint32_t batch_blocks = 0;
-    uint32_t span_blocks = 0;
-    uint32_t span_pages = 0;
-    PageRun* partial = nullptr;  // spans that have a block to give
+  struct Sizes {
+    uint32_t block_bytes;
+    uint32_t batch_blocks;
+    uint32_t span_blocks;
+    uint32_t span_pages;
+  };
+  static constexpr Sizes SizesOf(uint32_t size_class);
+  static const std::array<Sizes, kSizeClassCount> kSizes;
+
+  // The spans of one size class.
+  struct Spans {
+    PageRun* partial = nullptr;  // those that have a block to give
     PageRun* unused = nullptr;   // the one among them that was kept though no block is in use
   };
 
-  PageRun* AddSpan(SizeClass* info);
-  BufferHeader* TakeBlock(SizeClass* info, uint32_t size_class, PageRun* span);
+  PageRun* AddSpan(uint32_t size_class);
+  BufferHeader* TakeBlock(uint32_t size_class, PageRun* span);
   void ReturnBlock(BufferHeader* block);
-  static void Link(SizeClass* info, PageRun* span);
-  static void Unlink(SizeClass* info, PageRun* span);
+  static void Link(Spans* spans, PageRun* span);
+  static void Unlink(Spans* spans, PageRun* span);
 
   BufferPool* const pool_;
   PageAllocator* const pages_;
-  std::array<SizeClass, kSizeClassCount> classes_;
+  std::array<Spans, kSizeClassCount> spans_;
 };
 
 }  // namespace nereid

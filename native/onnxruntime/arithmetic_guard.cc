@@ -12,9 +12,16 @@
 
 #include <algorithm>
 
+#include "base/mutex.h"
 #include "onnxruntime/division_decoder.h"
 
 namespace nereid {
+
+namespace {
+
+Mutex stacks_mutex;
+
+}  // namespace
 
 // Written by the thread that it is about, read by a handler on any. Those of calls and workers are
 // in one list, which only grows.
@@ -23,7 +30,7 @@ struct alignas(64) GuardedStack {
   std::atomic<uintptr_t> frame{0};   // of the function that called the library
   std::atomic<bool> is_worker{false};
   std::atomic<bool> faulted{false};
-  bool taken = true;  // guarded by stacks_mutex
+  bool taken NRD_GUARDED_BY(stacks_mutex) = true;
   GuardedStack* next = nullptr;
 };
 
@@ -40,13 +47,12 @@ constexpr uintptr_t kDeepestLoop = 256 * 1024;
 // What the caller of a function may keep below the stack pointer.
 constexpr uintptr_t kRedZone = 128;
 
-std::mutex stacks_mutex;
 std::atomic<GuardedStack*> stacks{nullptr};
 std::atomic<const CodeRange*> guarded_code{nullptr};
 struct sigaction previous_action;
 
 GuardedStack* TakeStack() {
-  const std::lock_guard lock(stacks_mutex);
+  const MutexLock lock(stacks_mutex);
   for (GuardedStack* stack = stacks.load(); stack != nullptr; stack = stack->next) {
     if (!stack->taken) {
       stack->taken = true;
@@ -61,7 +67,7 @@ GuardedStack* TakeStack() {
 
 void GiveBack(GuardedStack* stack) {
   stack->thread.store(0);
-  const std::lock_guard lock(stacks_mutex);
+  const MutexLock lock(stacks_mutex);
   stack->taken = false;
 }
 

@@ -6,10 +6,10 @@
 #include <charconv>
 #include <cstdlib>
 #include <map>
-#include <mutex>
 #include <thread>
 #include <utility>
 
+#include "base/mutex.h"
 #include "onnxruntime/arithmetic_guard.h"
 #include "onnxruntime/ort_threads.h"
 
@@ -65,10 +65,10 @@ OrtLibrary::OrtLibrary(const OrtFunctions& api, std::string version, uint32_t sh
 
 Status OrtLibrary::Load(const std::string& path, uint32_t shared_thread_count,
                         const OrtLibrary** library_out) {
-  static std::mutex mutex;
+  static Mutex mutex;  // guards `libraries`, and is held while one is opened
   // Not destroyed at exit: worker threads may still be running then.
   static auto& libraries = *new std::map<std::string, std::unique_ptr<const OrtLibrary>>();
-  const std::lock_guard lock(mutex);
+  const MutexLock lock(mutex);
   auto found = libraries.find(path);
   if (found == libraries.end()) {
     std::unique_ptr<const OrtLibrary> library;
