@@ -6,10 +6,10 @@
 namespace nereid {
 namespace {
 
-// Waking a thread takes longer, and as much again to hear from it.
+// Waking a thread takes longer than this, and hearing from it takes as long again.
 constexpr int64_t kShortExecutionNs = 5'000;
 
-// About 3 us in all.
+// How a submitter waits for a busy instance before it queues: about 3 us in all.
 constexpr int kMostLooks = 16;
 constexpr int kPausesBetweenLooks = 4;
 
@@ -61,14 +61,14 @@ void Dispatcher::CountAnswered(size_t count) {
   }
 }
 
-// An eighth of the newest measurement, the first one included: one slow run, such as a cold start,
-// does not change the mode, and a model that is far above the budget leaves it after one.
+// Takes an eighth of the newest measurement, the first one included: one slow run, such as a cold
+// start, does not change the mode, and a model that is far above the budget leaves it after one.
 void Dispatcher::UpdateEstimate(uint64_t execution_ns) {
   const auto newest = static_cast<int64_t>(std::min<uint64_t>(execution_ns, kNever / 2));
   estimate_ns_ += (newest - estimate_ns_) / 8;
 }
 
-// On the way of every request: what costs more is in WhyRefused.
+// Every request comes through here, so what costs more is in WhyRefused.
 Status Dispatcher::MayEnter(const Request& request, int64_t now_ns) const {
   const bool expired = request.record.deadline_ns > 0 && request.record.deadline_ns <= now_ns;
   if (request.cancelled.load(std::memory_order_relaxed) || !accepting_ || expired) [[unlikely]] {
@@ -132,7 +132,7 @@ void Dispatcher::AwaitShortExecution(const Request& request) {
   }
 }
 
-// Whether the submitting thread may execute anything.
+// Whether the submitting thread may execute anything at all.
 bool Dispatcher::TakesInline(const Request& request) const {
   return config_.allow_inline && (context_.backend.flags & NRD_BACKEND_OWN_THREAD) == 0 &&
          (request.record.flags & NRD_REQUEST_NO_INLINE) == 0 && !warming_up_ &&
@@ -371,7 +371,7 @@ void Dispatcher::ReadCounts(uint64_t* pending_out, uint64_t* executing_out) {
   *executing_out = executing_;
 }
 
-// Who is to look at what is left in the queue.
+// Chooses who is to look at what is left in the queue.
 Instance* Dispatcher::ChooseForRest() { return queue_.empty() ? nullptr : waiting_.ChooseToWake(); }
 
 void Dispatcher::WakeForChange() {

@@ -151,7 +151,7 @@ Request* Ensemble::AcquireStep(EnsembleRun& run, Step& step) {
   return nullptr;
 }
 
-// What the request allows its steps. False when nothing is left of its timeout.
+// Hands the request's limits on to a step. False when nothing is left of its timeout.
 bool Ensemble::PassLimits(EnsembleRun& run, const Step& step, bool may_run_inline,
                           nrd_request* record) {
   const Request& whole = run.request();
@@ -194,7 +194,7 @@ void Ensemble::OnStepAnswered(Request& request) {
   self.Leave(run);
 }
 
-// Without the heap, which may be what failed.
+// Writes the message on the stack, because a lack of heap memory may be what failed.
 void Ensemble::Fail(EnsembleRun& run, const Step& step, FailReason reason, int32_t code,
                     std::string_view message) {
   char text[2 * sizeof(nrd_error::message)];
@@ -259,7 +259,7 @@ void Ensemble::End(EnsembleRun& run, bool on_submitter) {
     request.record.status = NRD_OK;
     TakeOutputs(run);
   }
-  SumUp(run, on_submitter);
+  run.SumUp(on_submitter);
   if (request.cacheable) {
     StoreAnswer(*context_.cache, context_.stats, request);
   }
@@ -289,7 +289,7 @@ void Ensemble::End(EnsembleRun& run, bool on_submitter) {
   Answered();
 }
 
-// An answer that contradicts what the ensemble declares is none.
+// Fails the run when its outputs contradict what the ensemble declares.
 void Ensemble::TakeOutputs(EnsembleRun& run) {
   run.TakeOutputs();
   try {
@@ -302,32 +302,6 @@ void Ensemble::TakeOutputs(EnsembleRun& run) {
     run.Stop(FailReason::kOther, NRD_RESOURCE_EXHAUSTED, "the process is out of memory");
   }
   DropTensors(run.request().record.outputs, run.request().record.output_count);
-}
-
-// Adds up what the steps took, and gives their records back.
-void Ensemble::SumUp(EnsembleRun& run, bool on_submitter) {
-  nrd_request& record = run.request().record;
-  bool executed = record.status == NRD_OK;
-  bool ran_inline = on_submitter;
-  for (Step& step : run.steps()) {
-    Request* const request = step.request.load(std::memory_order_relaxed);
-    if (request == nullptr) {
-      continue;
-    }
-    if (step.answered) {
-      const nrd_request& part = request->record;
-      executed |= part.executed_batch_size > 0;
-      ran_inline &= part.ran_inline != 0 || part.cache_hit != 0;
-      record.queue_ns += part.queue_ns;
-      record.compute_input_ns += part.compute_input_ns;
-      record.compute_infer_ns += part.compute_infer_ns;
-      record.compute_output_ns += part.compute_output_ns;
-    }
-    request->continuation = nullptr;
-    request->model->GiveBack(*request);
-  }
-  record.ran_inline = executed && ran_inline ? 1 : 0;
-  record.executed_batch_size = executed ? static_cast<uint32_t>(run.request().rows) : 0;
 }
 
 // The statistics know one instance, and only one thread at a time may write what belongs to it.

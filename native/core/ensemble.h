@@ -25,13 +25,13 @@ struct EnsembleContext {
   Completion& completion;
 };
 
-// Has neither threads nor a queue. A step is submitted by whoever finds that its inputs are there:
-// the thread that submits the request, or the one that completes an earlier step. On the former a
-// step can run inline, and a chain of idle models does as a whole. Steps that become ready together
-// are sent to other threads, all but the last.
+// An ensemble has neither threads nor a queue, and any thread may call it. A step is submitted by
+// whoever finds that its inputs are there: the thread that submits the request, or the one that
+// completes an earlier step. On the former a step can run inline, and a chain of idle models does
+// as a whole. Steps that become ready together are sent to other threads, all but the last.
 //
-// Nothing is called out with the lock held. Holds a reference to its steps' models: their memory
-// stays, and after their release they refuse the steps.
+// No model and no callback is called with the mutex held. The ensemble holds a reference to the
+// models of its steps: their memory stays, and after their release they refuse the steps.
 class Ensemble final : public RequestRunner {
  public:
   Ensemble(const EnsembleContext& context, EnsembleGraph graph);
@@ -59,7 +59,7 @@ class Ensemble final : public RequestRunner {
   Status Enter(EnsembleRun& run);
   static void OnStepAnswered(Request& request);
 
-  // By threads that hold a token of the run.
+  // Called by threads that hold a token of the run.
   void Drive(EnsembleRun& run, ReadyList ready);
   void Start(EnsembleRun& run, Step& step, bool may_run_inline, ReadyList* ready);
   Request* AcquireStep(EnsembleRun& run, Step& step);
@@ -73,10 +73,9 @@ class Ensemble final : public RequestRunner {
   bool Leave(EnsembleRun& run);
   void FailUnfinished();
 
-  // Without tokens left. `on_submitter`: the answer is what submit returns.
+  // Called when no token is left. `on_submitter`: the answer is what submit returns.
   void End(EnsembleRun& run, bool on_submitter);
   static void TakeOutputs(EnsembleRun& run);
-  static void SumUp(EnsembleRun& run, bool on_submitter);
   void RecordSuccess(const Request& request, uint64_t total_ns) NRD_REQUIRES(mutex_);
   void Answered() NRD_REQUIRES(mutex_);
 

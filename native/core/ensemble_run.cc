@@ -19,7 +19,7 @@ Status MissingInput(const EnsembleStep& step, const EnsembleStep::Input& input,
                                  own_name + "' of the ensemble, which is optional, was not given");
 }
 
-// `dims` are those of whoever gets the tensor.
+// Adds or drops the batch dimension. `dims` are those of whoever gets the tensor.
 void FitBatchDimension(BatchDimension passing, const std::vector<int64_t>& dims,
                        nrd_tensor* tensor) {
   if (passing == BatchDimension::kKept) [[likely]] {
@@ -66,7 +66,7 @@ EnsembleRun::EnsembleRun(Ensemble& ensemble, const EnsembleGraph& graph, Request
   }
 }
 
-// Backwards, so that what takes a step's outputs is known when the step is reached.
+// Goes backwards, so that what takes a step's outputs is known when the step is reached.
 Status EnsembleRun::Prepare() {
   for (std::atomic<uint32_t>& takers : takers_) {
     takers.store(0, std::memory_order_relaxed);
@@ -157,9 +157,9 @@ void EnsembleRun::FillStep(const Step& step, nrd_request* record) {
   }
 }
 
-// A copy of the description and a reference to the bytes. The last taker of what a step produced
-// gets the reference that the step's record had, so that the buffer is free as soon as that taker
-// is done with it.
+// Gives a copy of the description and a reference to the bytes. The last taker of what a step
+// produced gets the reference that the step's record had, so that the buffer is free as soon as
+// that taker is done with it.
 void EnsembleRun::Take(uint32_t value, nrd_tensor* target) {
   const uint32_t flags = target->flags;
   if (IsInput(value)) {
@@ -232,6 +232,31 @@ Status EnsembleRun::FitOutputs() {
     ToClientShape(spec, config.batched(), &output);
   }
   return Status();
+}
+
+void EnsembleRun::SumUp(bool on_submitter) {
+  nrd_request& record = request_.record;
+  bool executed = record.status == NRD_OK;
+  bool ran_inline = on_submitter;
+  for (Step& step : steps_) {
+    Request* const request = step.request.load(std::memory_order_relaxed);
+    if (request == nullptr) {
+      continue;
+    }
+    if (step.answered) {
+      const nrd_request& part = request->record;
+      executed |= part.executed_batch_size > 0;
+      ran_inline &= part.ran_inline != 0 || part.cache_hit != 0;
+      record.queue_ns += part.queue_ns;
+      record.compute_input_ns += part.compute_input_ns;
+      record.compute_infer_ns += part.compute_infer_ns;
+      record.compute_output_ns += part.compute_output_ns;
+    }
+    request->continuation = nullptr;
+    request->model->GiveBack(*request);
+  }
+  record.ran_inline = executed && ran_inline ? 1 : 0;
+  record.executed_batch_size = executed ? static_cast<uint32_t>(request_.rows) : 0;
 }
 
 }  // namespace nereid

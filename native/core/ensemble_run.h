@@ -16,7 +16,8 @@ namespace nereid {
 
 class Ensemble;
 
-// Stays with its record and is used again, so that a run allocates nothing.
+// Belongs to the request record that it was made for and serves the record's next request, too, so
+// that a run allocates nothing.
 //
 // Every thread that works on a run holds a token, and so does every step between its submission and
 // its answer. Who drops the last token ends the run; until then the records of the steps stay.
@@ -65,17 +66,20 @@ class EnsembleRun {
   [[nodiscard]] bool stopped() const { return stopped_.load(std::memory_order_seq_cst); }
   [[nodiscard]] FailReason fail_reason() const { return fail_reason_; }
 
-  // Steps that wait for nothing.
+  // Appends the steps that wait for nothing.
   void FindReady(ReadyList* ready);
   // Passes the inputs to the step's record and says which outputs are needed.
   void FillStep(const Step& step, nrd_request* record);
   // After the step was answered with NRD_OK: appends what can start because of it.
   void Produced(const Step& step, ReadyList* ready);
-  // The ensemble's outputs. Only at the end.
+  // Fills in the ensemble's outputs. Only at the end.
   void TakeOutputs();
   // Gives them the shapes that the ensemble declares; fails where they have others. After
   // TakeOutputs.
   [[nodiscard]] Status FitOutputs();
+  // Adds up what the steps took, and gives their records back. `on_submitter`: the thread that
+  // submitted the request ends the run, too.
+  void SumUp(bool on_submitter);
 
   [[nodiscard]] Ensemble& ensemble() const { return ensemble_; }
   [[nodiscard]] Request& request() const { return request_; }

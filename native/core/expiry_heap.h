@@ -9,9 +9,10 @@
 
 namespace nereid {
 
-// A binary heap by Request::NextExpiryNs. Requests know their place in it, so that any of them can
-// be taken out. A queue that is full of requests that expire one by one must not be walked for each
-// of them: that would cost most when there is least time.
+// A binary heap by Request::NextExpiryNs, a part of the queue and guarded with it. It does not own
+// the requests, which know their place in it, so that any of them can be taken out. A queue that is
+// full of requests that expire one by one must not be walked for each of them: that would cost most
+// when there is least time.
 class ExpiryHeap {
  public:
   explicit ExpiryHeap(size_t expected_size) { entries_.reserve(expected_size); }

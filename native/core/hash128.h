@@ -20,8 +20,8 @@ struct Hash128State {
   uint64_t b;
 };
 
-// Absorbs fields one after another; every field's length goes in ahead of its bytes, so two
-// different sequences of fields never feed it the same stream.
+// Absorbs fields one after another, on one thread. Every field's length goes in ahead of its bytes,
+// so two different sequences of fields never become the same sequence of words.
 class Hash128 {
  public:
   struct Value {

@@ -1,4 +1,4 @@
-// The built-in backend `identity`.
+// The built-in backend `identity`, which answers with its inputs: for tests and measurements.
 #ifndef NEREID_CORE_IDENTITY_BACKEND_H_
 #define NEREID_CORE_IDENTITY_BACKEND_H_
 

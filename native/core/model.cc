@@ -44,7 +44,8 @@ inline void SelectOutputs(nrd_request& record, const nrd_backend& backend) {
   }
 }
 
-// There is no reading it, so neither a key nor an answer to keep.
+// The core cannot read the memory of a device: such a request has no key in the response cache, and
+// its answer cannot be kept.
 bool HasDeviceTensor(const nrd_request& record) {
   return std::any_of(record.inputs, record.inputs + record.input_count, IsOnDevice) ||
          std::any_of(record.outputs, record.outputs + record.output_count, IsOnDevice);
@@ -306,7 +307,7 @@ int32_t Model::WarmUp(Request& request) {
   }
 }
 
-// For a request that is not in the runner's hands.
+// Answers a request that the runner does not have.
 int32_t Model::Refuse(Request& request, FailReason reason, int32_t code, std::string_view message) {
   request.state.store(RequestState::kDone, std::memory_order_relaxed);
   SetFailure(request, code, message);

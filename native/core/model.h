@@ -19,9 +19,10 @@ namespace nereid {
 
 class Runtime;
 
-// Counted: the handle that load returned holds one reference, every acquired record another, and
-// every ensemble that it is a step of. The memory goes with the last of them; backend and threads
-// go with the handle.
+// Any thread may call a model, and each record is used by one thread at a time. References are
+// counted: the handle that load returned holds one, every acquired record another, and so does
+// every ensemble that the model is a step of. The memory, that of all records too, goes with the
+// last of them; backend and threads go with the handle.
 class Model {
  public:
   // Takes the source over, also when it fails; null: it opens one.

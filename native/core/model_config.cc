@@ -120,7 +120,8 @@ Status ReadBatchPolicy(const nrd_model_options& options, BatchPolicy* policy) {
   return Status();
 }
 
-// Both would serve requests in another order than that in which they came.
+// Priority levels and delayed requests would be served in another order than that in which they
+// came.
 Status CheckOrdering(const ModelConfig& config) {
   if (!config.preserve_ordering) {
     return Status();

@@ -1,5 +1,5 @@
-// What a model is made of, opened by its backend: the weights and the graph, without the way they
-// are served.
+// A model as its backend has opened it, before it is known how it is to be served: for the
+// onnxruntime backend, the weights and the graph of a file.
 #ifndef NEREID_CORE_MODEL_SOURCE_H_
 #define NEREID_CORE_MODEL_SOURCE_H_
 
@@ -14,8 +14,9 @@ namespace nereid {
 
 class Runtime;
 
-// Open for as long as it lives. At first somebody holds it who wants to know what tensors the model
-// has; then it belongs to the model that is loaded from it.
+// Is open as long as it lives, and used by one thread at a time, but for ReadMemory. At first the
+// handle nrd_source owns it, for somebody who wants to know what tensors the model has; then the
+// model that is loaded from it.
 class ModelSource {
  public:
   static Status Open(Runtime& runtime, const nrd_model_options& options,

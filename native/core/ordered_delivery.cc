@@ -7,7 +7,7 @@ size_t OrderedDelivery::Finish(uint64_t ticket, RequestList requests) {
     request->ticket = ticket;
   }
   const MutexLock lock(mutex_);
-  // From behind: what finishes now is seldom earlier than what has finished before.
+  // Looks from behind: what finishes now is seldom earlier than what has finished before.
   Request* place = finished_.tail;
   while (place != nullptr && place->ticket > ticket) {
     place = place->previous;

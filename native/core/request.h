@@ -20,8 +20,8 @@ enum class RequestState : uint32_t { kIdle, kQueued, kExecuting, kDone };
 
 // `record` comes first, so that the caller's nrd_request* and the core's Request* are one address.
 // The tensors follow in the same allocation. Fields behind `record` belong to the core; those of
-// the queue are guarded by the scheduler's mutex while the state is kQueued. Aligned, so that the
-// tensors begin on a cache line.
+// the queue are guarded by the dispatcher's mutex while the state is kQueued. The model allocates
+// the record, aligned, so that the tensors begin on a cache line, and keeps it for its next use.
 struct alignas(64) Request {
   nrd_request record;
   Model* model;

@@ -128,7 +128,7 @@ Status CheckInput(const ModelConfig& config, const TensorSpec& spec, const nrd_t
   return CheckBytes(config, spec, tensor);
 }
 
-// Where the caller wants an output.
+// Checks the place where the caller wants an output.
 Status CheckTarget(const ModelConfig& config, const TensorSpec& spec, const nrd_tensor& output) {
   if (!IsOnDevice(output)) [[likely]] {
     return Status();

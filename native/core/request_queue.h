@@ -1,4 +1,4 @@
-// Requests that wait: priority levels, limits and timeouts. Not thread-safe: the scheduler locks.
+// Keeps the requests that wait, with priority levels, limits and timeouts.
 #ifndef NEREID_CORE_REQUEST_QUEUE_H_
 #define NEREID_CORE_REQUEST_QUEUE_H_
 
@@ -13,9 +13,11 @@
 
 namespace nereid {
 
-// Serves level by level; within a level in order of arrival, then those whose timeout passed under
-// the DELAY action. A request waits in exactly one list through its own links, so that taking one
-// out of the middle costs nothing.
+// Not synchronised: the dispatcher's mutex guards it. Requests are linked into it and not owned.
+//
+// The queue serves level by level; within a level in order of arrival, then those whose timeout
+// passed under the DELAY action. A request waits in exactly one list through its own links, so that
+// taking one out of the middle costs nothing.
 class RequestQueue {
  public:
   // One policy a level, the most urgent first. `default_level` is an index.

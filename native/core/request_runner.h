@@ -8,6 +8,8 @@
 
 namespace nereid {
 
+// Owned by its model. Any thread may call it; a request is one thread's until it is submitted, and
+// the runner's from then to its answer.
 class RequestRunner {
  public:
   RequestRunner() = default;

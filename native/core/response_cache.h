@@ -1,5 +1,5 @@
-// Responses by what was asked: a sharded LRU, bounded in bytes. It copies what it stores and holds
-// no buffer of the pool.
+// Keeps responses under what was asked: a sharded LRU, bounded in bytes. Any thread may call it. It
+// owns copies of what it stores and holds no buffer of the pool.
 #ifndef NEREID_CORE_RESPONSE_CACHE_H_
 #define NEREID_CORE_RESPONSE_CACHE_H_
 
@@ -14,7 +14,7 @@
 
 namespace nereid {
 
-// Stands for the whole request; see hash128.cc on why two requests do not share one in practice.
+// Stands for all that was asked; see hash128.cc on why two requests do not share one in practice.
 struct CacheKey {
   uint64_t hi;
   uint64_t lo;

@@ -5,7 +5,7 @@
 namespace nereid {
 namespace {
 
-// Of the whole process: what nrd_handle_counts_read tells.
+// Counts of the whole process, for nrd_handle_counts_read.
 std::atomic<int64_t> live_runtimes{0};
 std::atomic<int64_t> live_models{0};
 std::atomic<int64_t> live_requests{0};

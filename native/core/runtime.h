@@ -15,6 +15,7 @@
 
 namespace nereid {
 
+// Outlives all that was made from it. Any thread may call it.
 class Runtime {
  public:
   explicit Runtime(const nrd_runtime_options& options);
@@ -22,7 +23,7 @@ class Runtime {
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
 
-  // What keeps the runtime from being released; OK: nothing.
+  // Fails with what keeps the runtime from being released.
   Status Unused();
 
   BufferPool& pool() { return pool_; }
@@ -34,7 +35,7 @@ class Runtime {
   [[nodiscard]] bool stage_histograms() const { return stage_histograms_; }
 
   void CountModel(int64_t change);
-  // Those that no model has taken over.
+  // Counts the sources that no model has taken over.
   void CountSource(int64_t change);
   void CountRequest(int64_t change);
   void Log(int32_t level, std::string_view message) const;

@@ -8,7 +8,7 @@
 namespace nereid {
 namespace {
 
-// Good to a few milliseconds, which is what last_inference_ms can use, at a fifth of the price.
+// Is right to a few milliseconds, which is enough for last_inference_ms, at a fifth of the price.
 uint64_t WallClockMs() {
   timespec now;
   clock_gettime(CLOCK_REALTIME_COARSE, &now);
@@ -42,20 +42,20 @@ struct ModelStats::BatchDurations {
   std::atomic<uint64_t> compute_output_ns{0};
 };
 
-// Of the requests that an instance answered.
+// How long the stages took of the requests that an instance answered.
 struct ModelStats::ComputeStages {
   Histogram input;
   Histogram infer;
   Histogram output;
 };
 
-// Of lookups in the response cache.
+// How long lookups in the response cache took.
 struct ModelStats::CacheStages {
   Histogram hit;
   Histogram miss;
 };
 
-// What the holder of one instance writes, and nobody else.
+// The counters that whoever holds one instance writes, and nobody else.
 struct alignas(64) ModelStats::InstanceShard {
   std::atomic<uint64_t> last_inference_ms{0};
   std::atomic<uint64_t> rows{0};
@@ -87,7 +87,7 @@ struct ModelStats::Duration {
   std::atomic<uint64_t> ns{0};
 };
 
-// What any thread writes.
+// The counters that any thread writes.
 struct alignas(64) ModelStats::SharedShard {
   std::atomic<uint64_t> last_inference_ms{0};
   Duration fail;

@@ -11,7 +11,8 @@ class BufferPool;
 class PoolAccount;
 struct PageRun;
 
-// Of a free buffer only this is written: its content stays as it was, unless the pool poisons.
+// The pool writes nothing of a free buffer but this: the content stays as it was, unless the pool
+// poisons what is freed.
 struct alignas(64) BufferHeader {
   BufferPool* pool;
   PageRun* run;  // the run that holds the buffer, alone or among blocks of its class

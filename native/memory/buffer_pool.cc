@@ -67,7 +67,7 @@ struct alignas(64) NRD_CAPABILITY("shard") BufferPool::Shard {
 
   std::atomic<bool> is_locked{false};
   uint32_t index = 0;
-  // Of the small buffers that were allocated and released through this shard, so only the sums over
+  // Count the small buffers that were allocated and released through this shard, so only sums over
   // all shards mean something: live_bytes wraps around where more were released than allocated.
   std::atomic<uint64_t> allocations{0};
   std::atomic<uint64_t> releases{0};
@@ -234,7 +234,7 @@ void BufferPool::ReleaseSmall(BufferHeader* header) {
 
 BufferHeader* BufferPool::AllocateLarge(uint64_t byte_size, PoolAccount* account) {
   constexpr uint64_t kPageBytes = PageAllocator::kPageBytes;
-  // In two parts, because byte_size + kHeaderBytes may overflow.
+  // Computed in two parts, because byte_size + kHeaderBytes may overflow.
   const uint64_t page_count = byte_size / kPageBytes +
                               (byte_size % kPageBytes + kHeaderBytes + kPageBytes - 1) / kPageBytes;
   const MutexLock lock(mutex_);

@@ -1,8 +1,11 @@
-// The pinned pool: reference-counted buffers out of memory that is asked for once and kept.
+// The pool of tensor memory: hands out reference-counted buffers, and keeps the memory that it once
+// asked for.
 //
-// Small sizes come in size classes from caches ("shards") that are picked by thread and need no
-// teardown when a thread ends; SpanAllocator fills them. Larger buffers are runs of pages under one
-// mutex. Memory goes back to the allocator only when the pool dies, so a stale read never faults.
+// Any thread may call it. A buffer belongs to those that hold references to it, and all of them are
+// given back before the pool dies. Small sizes come in size classes from caches ("shards") that are
+// picked by thread and need no teardown when a thread ends; SpanAllocator fills them. Larger
+// buffers are runs of pages under one mutex. Memory goes back to the allocator only when the pool
+// dies, so a stale read never faults.
 #ifndef NEREID_MEMORY_BUFFER_POOL_H_
 #define NEREID_MEMORY_BUFFER_POOL_H_
 

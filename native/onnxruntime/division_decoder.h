@@ -13,7 +13,7 @@ struct Division {
       0;  // 1: the result is in AX; 2, 4, 8: in DX and AX, EDX and EAX, RDX and RAX
 };
 
-// Reads the instruction DIV or IDIV at `code`. In a signal handler.
+// Reads the instruction DIV or IDIV at `code`. Called in a signal handler: it touches nothing else.
 Division DecodeDivision(const uint8_t* code);
 
 }  // namespace nereid

@@ -2,8 +2,8 @@
 // could depend on, but the API is one table of functions that only ever grows at its end, so a
 // function is fully named by its slot: OrtGetApiBase()->GetApi(version) gives the table.
 //
-// A wrong slot or signature cannot be seen by the compiler; the test "every slot does what its name
-// says" (onnxruntime_slots_test.cc) calls each of them and fails when one has no check.
+// A wrong slot or parameter list cannot be seen by the compiler; the test "every slot does what its
+// name says" (onnxruntime_slots_test.cc) calls each of them and fails when one has no check.
 #ifndef NEREID_ONNXRUNTIME_ORT_API_H_
 #define NEREID_ONNXRUNTIME_ORT_API_H_
 

@@ -16,8 +16,8 @@ Status SetThreads(const OrtLibrary& library, const OrtOptions& options,
   if (!options.own_threads()) {
     return library.Check(api.DisablePerSessionThreads(session), "shared threads");
   }
-  // Numbers of our own: left to choose, the library also binds threads to processors, which fails
-  // in containers.
+  // The numbers are our own: if it may choose, the library also binds threads to processors, which
+  // fails in containers.
   const auto standard = static_cast<int>(library.shared_thread_count());
   const int intra = options.intra_op_thread_count > 0 ? options.intra_op_thread_count : standard;
   const int inter = options.inter_op_thread_count > 0 ? options.inter_op_thread_count : standard;
@@ -27,7 +27,7 @@ Status SetThreads(const OrtLibrary& library, const OrtOptions& options,
       library.Check(api.SetInterOpNumThreads(session, inter), "inter_op_thread_count"));
   NRD_RETURN_IF_ERROR(library.Check(api.SetSessionExecutionMode(session, options.execution_mode),
                                     "execution_mode"));
-  // First, so that the model's own entries win.
+  // Comes first, so that the model's own entries win.
   for (const char* key : {"session.intra_op.allow_spinning", "session.inter_op.allow_spinning"}) {
     NRD_RETURN_IF_ERROR(library.Check(api.AddSessionConfigEntry(session, key, "0"), key));
   }

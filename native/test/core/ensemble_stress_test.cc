@@ -16,7 +16,7 @@ constexpr size_t kWindow = 8;  // requests of one client in flight
 constexpr int kRequestsPerClient = 1200;
 constexpr size_t kEnsembles = 4;
 
-struct Slot {
+struct Flight {
   std::mutex mutex;  // held to cancel, and to acquire and release
   nrd_request* record = nullptr;
   std::atomic<int> answers{0};  // callbacks for the request that is in flight
@@ -27,7 +27,7 @@ struct Slot {
 
 struct Stress {
   bool with_callback = false;
-  std::array<std::array<Slot, kWindow>, kClients> slots;
+  std::array<std::array<Flight, kWindow>, kClients> flights;
   std::shared_mutex ensembles_mutex;  // none may be released while it is asked for a record
   std::array<std::unique_ptr<TestModel>, kEnsembles> ensembles;
   std::array<int32_t, kEnsembles> adds{};  // what each adds to its input
@@ -36,39 +36,39 @@ struct Stress {
   std::atomic<uint64_t> wrong{0};
   std::atomic<bool> done{false};
 
-  bool Acquire(Slot& slot, size_t ensemble);
-  void Submit(Slot& slot, std::mt19937_64& random);
-  void Finish(Slot& slot);
+  bool Acquire(Flight& flight, size_t ensemble);
+  void Submit(Flight& flight, std::mt19937_64& random);
+  void Finish(Flight& flight);
   void Client(size_t client);
   void Cancel(uint64_t seed);
 };
 
 void OnComplete(void* /*context*/, const uint64_t* tags, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) {
-    auto* const slot = reinterpret_cast<Slot*>(tags[i]);
-    slot->answers.fetch_add(1);
-    slot->answers.notify_all();
+    auto* const flight = reinterpret_cast<Flight*>(tags[i]);
+    flight->answers.fetch_add(1);
+    flight->answers.notify_all();
   }
 }
 
-bool Stress::Acquire(Slot& slot, size_t ensemble) {
+bool Stress::Acquire(Flight& flight, size_t ensemble) {
   const std::shared_lock lock(ensembles_mutex);
   if (ensembles[ensemble] == nullptr) {
     return false;
   }
-  const std::lock_guard slot_lock(slot.mutex);
-  slot.ensemble = ensemble;
-  if (nrd_request_acquire(ensembles[ensemble]->get(), &slot.record, nullptr) != NRD_OK) {
+  const std::lock_guard flight_lock(flight.mutex);
+  flight.ensemble = ensemble;
+  if (nrd_request_acquire(ensembles[ensemble]->get(), &flight.record, nullptr) != NRD_OK) {
     wrong.fetch_add(1);
     return false;
   }
   return true;
 }
 
-void Stress::Submit(Slot& slot, std::mt19937_64& random) {
-  nrd_request& record = *slot.record;
+void Stress::Submit(Flight& flight, std::mt19937_64& random) {
+  nrd_request& record = *flight.record;
   const auto rows = static_cast<int64_t>(1 + random() % 3);
-  slot.value = static_cast<int32_t>(random() % 5);  // few, for the cache
+  flight.value = static_cast<int32_t>(random() % 5);  // few, for the cache
   nrd_tensor& input = record.inputs[0];
   input.datatype = NRD_TYPE_INT32;
   input.rank = 2;
@@ -78,56 +78,56 @@ void Stress::Submit(Slot& slot, std::mt19937_64& random) {
   if (nrd_request_input_alloc(&record, 0) != NRD_OK) {
     wrong.fetch_add(1);
   }
-  std::fill_n(static_cast<int32_t*>(input.data), rows * 4, slot.value);
-  record.tag = reinterpret_cast<uint64_t>(&slot);
+  std::fill_n(static_cast<int32_t*>(input.data), rows * 4, flight.value);
+  record.tag = reinterpret_cast<uint64_t>(&flight);
   record.flags = random() % 3 == 0 ? uint32_t{NRD_REQUEST_NO_INLINE} : 0U;
   record.flags |= random() % 3 == 0 ? uint32_t{NRD_REQUEST_NO_CACHE} : 0U;
   const uint64_t timeouts[] = {0, 0, 0, 1, 200'000, 1'000'000};
   record.timeout_ns = timeouts[random() % 6];
   const int64_t deadlines[] = {0, 0, 0, 0, In(1), nrd_clock_now_ns() + 100'000};
   record.deadline_ns = deadlines[random() % 6];
-  slot.answers = 0;
-  submitted[slot.ensemble].fetch_add(1);
-  slot.pending = nrd_request_submit(&record) == NRD_PENDING;
+  flight.answers = 0;
+  submitted[flight.ensemble].fetch_add(1);
+  flight.pending = nrd_request_submit(&record) == NRD_PENDING;
 }
 
 // Waits for the answer, checks it and gives the record back.
-void Stress::Finish(Slot& slot) {
-  nrd_request& record = *slot.record;
-  if (slot.pending && with_callback) {
-    slot.answers.wait(0);
-  } else if (slot.pending && nrd_request_wait(&record, In(20'000)) != record.status) {
+void Stress::Finish(Flight& flight) {
+  nrd_request& record = *flight.record;
+  if (flight.pending && with_callback) {
+    flight.answers.wait(0);
+  } else if (flight.pending && nrd_request_wait(&record, In(20'000)) != record.status) {
     wrong.fetch_add(1);
   }
   const nrd_tensor& output = record.outputs[0];
   const bool ok = record.status == NRD_OK;
-  const int32_t expected = slot.value + adds[slot.ensemble];
+  const int32_t expected = flight.value + adds[flight.ensemble];
   if (ok != (output.data != nullptr) || record.status == NRD_PENDING ||
       (ok && *static_cast<int32_t*>(output.data) != expected)) {
     wrong.fetch_add(1);
   }
   succeeded.fetch_add(ok ? 1 : 0);
-  const std::lock_guard lock(slot.mutex);
-  if (slot.answers != (slot.pending && with_callback ? 1 : 0)) {
+  const std::lock_guard lock(flight.mutex);
+  if (flight.answers != (flight.pending && with_callback ? 1 : 0)) {
     wrong.fetch_add(1);
   }
-  nrd_request_release(std::exchange(slot.record, nullptr));
+  nrd_request_release(std::exchange(flight.record, nullptr));
 }
 
 void Stress::Client(size_t client) {
   std::mt19937_64 random(client + 1);
   for (int i = 0; i < kRequestsPerClient; ++i) {
-    Slot& slot = slots[client][random() % kWindow];
-    if (slot.record != nullptr) {
-      Finish(slot);
+    Flight& flight = flights[client][random() % kWindow];
+    if (flight.record != nullptr) {
+      Finish(flight);
     }
-    if (Acquire(slot, random() % kEnsembles)) {
-      Submit(slot, random);
+    if (Acquire(flight, random() % kEnsembles)) {
+      Submit(flight, random);
     }
   }
-  for (Slot& slot : slots[client]) {
-    if (slot.record != nullptr) {
-      Finish(slot);
+  for (Flight& flight : flights[client]) {
+    if (flight.record != nullptr) {
+      Finish(flight);
     }
   }
 }
@@ -135,11 +135,11 @@ void Stress::Client(size_t client) {
 void Stress::Cancel(uint64_t seed) {
   std::mt19937_64 random(seed);
   while (!done) {
-    Slot& slot = slots[random() % kClients][random() % kWindow];
+    Flight& flight = flights[random() % kClients][random() % kWindow];
     {
-      const std::lock_guard lock(slot.mutex);
-      if (slot.record != nullptr) {
-        (void)nrd_request_cancel(slot.record);
+      const std::lock_guard lock(flight.mutex);
+      if (flight.record != nullptr) {
+        (void)nrd_request_cancel(flight.record);
       }
     }
     std::this_thread::sleep_for(std::chrono::microseconds(random() % 60));

@@ -43,7 +43,7 @@ struct Stress {
   std::condition_variable idle;
   uint64_t in_flight = 0;
 
-  // In flight and not answered, for the cancellers; a slot is empty or holds a reference.
+  // In flight and not answered, for the cancellers; an entry is empty or holds a reference.
   std::array<std::atomic<Flight*>, 64> targets{};
 
   void Release(size_t model);

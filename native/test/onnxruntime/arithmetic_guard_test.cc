@@ -9,8 +9,8 @@
 #include <csignal>
 #include <thread>
 
-#include "test/divisions/divisions.h"
 #include "test/core/core_fixture.h"
+#include "test/divisions/divisions.h"
 
 namespace nereid::test {
 namespace {
