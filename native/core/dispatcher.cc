@@ -36,7 +36,26 @@ Dispatcher::Dispatcher(const SchedulerContext& context, TimerTarget& target)
       rows_tell_(config_.uniform && config_.queue_policies.size() == 1),
       queue_(config_.queue_policies, config_.default_level),
       picker_(config_),
-      waiting_(config_.instance_count) {}
+      waiting_(config_.instance_count),
+      opening_(config_.instance_count) {}
+
+void Dispatcher::AwaitOpened() {
+  const MutexLock lock(mutex_);
+  while (opening_ > 0) {
+    opened_.Wait(mutex_);
+  }
+}
+
+void Dispatcher::OpenFailed() {
+  const MutexLock lock(mutex_);
+  CountOpened();
+}
+
+void Dispatcher::CountOpened() {
+  if (--opening_ == 0) {
+    opened_.NotifyAll();
+  }
+}
 
 void Dispatcher::Open() {
   const MutexLock lock(mutex_);
@@ -252,7 +271,12 @@ Dispatcher::Work Dispatcher::Next(Instance& instance, const Outcome& outcome) {
   return work;
 }
 
+// The mutex is not released between this and the wait for work: an instance that was opened is idle
+// for whoever gets the mutex next.
 void Dispatcher::Settle(const Outcome& outcome) {
+  if (outcome.opened) {
+    CountOpened();
+  }
   if (outcome.warmed_up) {
     warming_instance_ = nullptr;
     warmed_up_.NotifyOne();

@@ -33,6 +33,7 @@ class Dispatcher {
 
   // What it has done since it asked before.
   struct Outcome {
+    bool opened = false;  // its instance, just now
     bool warmed_up = false;
     bool executed = false;  // the backend ran
     uint64_t execution_ns = 0;
@@ -43,6 +44,10 @@ class Dispatcher {
   Dispatcher(const SchedulerContext& context, TimerTarget& target);
   Dispatcher(const Dispatcher&) = delete;
   Dispatcher& operator=(const Dispatcher&) = delete;
+
+  // Returns when each instance has come to Next, and waits there, or could not be opened.
+  void AwaitOpened() NRD_EXCLUDES(mutex_);
+  void OpenFailed() NRD_EXCLUDES(mutex_);
 
   // Requests are refused before Open and after Close. CloseAndServe has those that wait executed
   // without waiting for fuller batches.
@@ -97,6 +102,7 @@ class Dispatcher {
   bool MayRunInline(const Request& request, int64_t now_ns) const NRD_REQUIRES(mutex_);
   inline Instance* BorrowFor(Request& request) NRD_REQUIRES(mutex_);
   Status Enqueue(Request& request, int64_t now_ns, Instance** woken_out) NRD_REQUIRES(mutex_);
+  void CountOpened() NRD_REQUIRES(mutex_);
   void Settle(const Outcome& outcome) NRD_REQUIRES(mutex_);
   int64_t TakeBatch(Instance& instance, Work* work) NRD_REQUIRES(mutex_);
   void WaitForWork(Instance& instance, int64_t wake_ns) NRD_REQUIRES(mutex_);
@@ -130,6 +136,8 @@ class Dispatcher {
   // Which instance is to be warmed up, and with what; null: none just now.
   Instance* warming_instance_ NRD_GUARDED_BY(mutex_) = nullptr;
   Request* warming_request_ NRD_GUARDED_BY(mutex_) = nullptr;
+  uint32_t opening_ NRD_GUARDED_BY(mutex_);  // instances that are still being opened
+  Condition opened_;
   Condition warmed_up_;
   Condition drained_;
 };

@@ -23,8 +23,7 @@ Scheduler::Scheduler(const SchedulerContext& context)
       unloaded_message_("model '" + config_.name + "' version " + config_.version +
                         " was unloaded"),
       ordered_(context.completion),
-      dispatcher_(context_, *this),
-      opened_(config_.instance_count) {
+      dispatcher_(context_, *this) {
   for (uint32_t i = 0; i < config_.instance_count; ++i) {
     instances_.push_back(std::make_unique<Instance>(i, context_));
   }
@@ -37,7 +36,7 @@ Status Scheduler::Start() {
   for (const auto& instance : instances_) {
     instance->thread = std::thread([this, target = instance.get()] { RunThread(*target); });
   }
-  opened_.wait();
+  dispatcher_.AwaitOpened();
   for (const auto& instance : instances_) {
     if (!instance->open_status().ok()) {
       return instance->open_status().Clone();
@@ -108,12 +107,11 @@ int32_t Scheduler::Cancel(Request& request) {
 
 void Scheduler::RunThread(Instance& instance) {
   pthread_setname_np(pthread_self(), instance.ThreadName().c_str());
-  const bool open = instance.Open();
-  opened_.count_down();
-  if (!open) {
+  if (!instance.Open()) {
+    dispatcher_.OpenFailed();
     return;
   }
-  Dispatcher::Outcome outcome;
+  Dispatcher::Outcome outcome{.opened = true};
   for (;;) {
     const Dispatcher::Work work = dispatcher_.Next(instance, std::exchange(outcome, {}));
     if (work.stop) {

@@ -3,7 +3,6 @@
 #define NEREID_CORE_SCHEDULER_H_
 
 #include <cstdint>
-#include <latch>
 #include <memory>
 #include <string>
 #include <vector>
@@ -56,7 +55,6 @@ class Scheduler final : public RequestRunner, public TimerTarget {
   OrderedDelivery ordered_;
   std::vector<std::unique_ptr<Instance>> instances_;
   Dispatcher dispatcher_;
-  std::latch opened_;  // counts the instances that have been opened, or could not be
 };
 
 }  // namespace nereid
