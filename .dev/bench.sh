@@ -7,10 +7,6 @@ bench_dir=$root/build/bench
 # How a comparison ends: io.nereid.benchmarks.compare.CompareCommand says 0, 1, 2, 4 and 5.
 readonly bench_slower=1 bench_usage=2 bench_not_built=3 bench_nothing_in_common=5
 
-# What the core is built from.
-native_paths=(CMakeLists.txt CMakePresets.json cmake native/CMakeLists.txt native/nereid.map
-  native/include native/src)
-
 bench_die() {
   local code=$1
   shift
@@ -218,14 +214,14 @@ bench_counters() {
   # Maven leaves the native tests out of a build without tests, and this program is one of theirs.
   unpack_onnxruntime
   {
-    cmake --preset release -DNEREID_BUILD_TESTS=ON
-    cmake --build --preset release --target core_counters --parallel "$(nproc)"
+    cmake -S native --preset release -DNEREID_BUILD_TESTS=ON
+    cmake --build build/release --target core_counters --parallel "$(nproc)"
   } >"$bench_dir/build.log" 2>&1 ||
     bench_die $bench_not_built "core_counters could not be built; see ${bench_dir#"$PWD/"}/build.log"
   "$(find_jdk)/bin/java" --enable-native-access=ALL-UNNAMED \
     -cp "$bench_dir/sides/candidate/nereid-benchmarks.jar" \
     io.nereid.benchmarks.counters.CounterCheck benchmarks/budgets.txt \
-    build/release/native/bench/core_counters "$bench_dir/counters"
+    build/release/bench/core_counters "$bench_dir/counters"
 }
 
 # What CI does on every change: a few benchmarks against the commit before, with a threshold that

@@ -5,6 +5,10 @@ jar=$root/server/target/nereid-server.jar
 stamp=$root/build/product.stamp
 build_log=$root/build/build.log
 
+# What the core is built from.
+native_paths=(cmake native/CMakeLists.txt native/CMakePresets.json native/nereid.map native/include native/base
+  native/memory native/core native/onnxruntime)
+
 # Only a fresh build tree takes it up: an existing one keeps its generator.
 prefer_ninja() {
   if has ninja; then export CMAKE_GENERATOR=${CMAKE_GENERATOR:-Ninja}; fi
@@ -39,8 +43,7 @@ product_is_current() {
   [[ -e $stamp && -e $jar ]] || return 1
   local newer
   newer=$(cd "$root" && find pom.xml bindings/types/pom.xml bindings/types/src proto/pom.xml proto/src perf/pom.xml perf/src/main bindings/runtime/pom.xml \
-    bindings/runtime/src/main bindings/tensorrt/pom.xml bindings/tensorrt/src/main server/pom.xml server/src/main CMakeLists.txt CMakePresets.json \
-    cmake native/CMakeLists.txt native/nereid.map native/include native/src \
+    bindings/runtime/src/main bindings/tensorrt/pom.xml bindings/tensorrt/src/main server/pom.xml server/src/main "${native_paths[@]}" \
     -newer "$stamp" -print -quit)
   [[ -z $newer ]]
 }

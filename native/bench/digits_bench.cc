@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "nereid/nereid.h"
-#include "ort_library.h"
-#include "ort_options.h"
-#include "ort_session.h"
+#include "onnxruntime/ort_library.h"
+#include "onnxruntime/ort_options.h"
+#include "onnxruntime/ort_session.h"
 
 namespace nereid {
 namespace {

@@ -1,0 +1,331 @@
+#include "core/batch_execution.h"
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+
+#include "base/tensor.h"
+#include "core/request_check.h"
+#include "core/reshape.h"
+
+namespace nereid {
+
+BatchExecution::BatchExecution(const ModelConfig& config, BufferPool& pool, PoolAccount* account)
+    : batch_{},
+      config_(config),
+      pool_(pool),
+      account_(account),
+      maker_(config, pool, account),
+      responses_(maker_),
+      inputs_(config.inputs.size()),
+      outputs_(config.outputs.size()),
+      error_{} {
+  requests_.reserve(config.max_batch_requests());
+  records_.reserve(config.max_batch_requests());
+}
+
+int64_t BatchExecution::Run(const nrd_backend& backend, void* instance,
+                            std::span<Request* const> requests, int64_t start_ns,
+                            const Responder* responder) {
+  Begin(requests);
+  responder_ = responder;
+  int64_t gathered_ns = start_ns;
+  int64_t executed_ns = start_ns;
+  try {
+    Status status = Gather((backend.flags & NRD_BACKEND_GATHERS) != 0);
+    gathered_ns = MonotonicNowNs();
+    if (status.ok() && !requests_.empty()) {
+      executed_ = true;
+      status = Execute(backend, instance);
+    }
+    executed_ns = MonotonicNowNs();
+    if (status.ok()) {
+      Scatter();
+    } else {
+      FailAll(status.code(), status.message());
+    }
+  } catch (const std::exception&) {  // only memory, for a message, can be missing here
+    FailAll(NRD_RESOURCE_EXHAUSTED, "the process is out of memory");
+  }
+  DropTensors(outputs_.data(), batch_.output_count);
+  if (requests_.size() > 1) {
+    DropTensors(inputs_.data(), batch_.input_count);
+  }
+  const int64_t end_ns = MonotonicNowNs();
+  compute_input_ns_ = ElapsedNs(start_ns, gathered_ns);
+  compute_infer_ns_ = ElapsedNs(gathered_ns, executed_ns);
+  compute_output_ns_ = ElapsedNs(executed_ns, end_ns);
+  for (Request* request : requests_) {
+    request->record.executed_batch_size = executed_ ? static_cast<uint32_t>(rows_) : 0;
+    request->record.compute_input_ns = compute_input_ns_;
+    request->record.compute_infer_ns = compute_infer_ns_;
+    request->record.compute_output_ns = compute_output_ns_;
+  }
+  return end_ns;
+}
+
+// Leaves out the requests that were cancelled since they were taken from the queue.
+void BatchExecution::Begin(std::span<Request* const> requests) {
+  requests_.clear();
+  records_.clear();
+  rows_ = 0;
+  executed_ = false;
+  for (nrd_tensor& output : outputs_) {
+    output = nrd_tensor{};
+  }
+  for (Request* request : requests) {
+    if (request->cancelled.load(std::memory_order_acquire)) {
+      SetFailure(*request, NRD_CANCELLED, "Request was cancelled");
+      continue;
+    }
+    request->record.status = NRD_OK;
+    requests_.push_back(request);
+    records_.push_back(&request->record);
+    rows_ += request->rows;
+    for (uint32_t i = 0; i < request->record.output_count; ++i) {
+      outputs_[i].flags |= request->record.outputs[i].flags & NRD_TENSOR_SELECTED;
+    }
+  }
+  batch_.struct_size = sizeof(nrd_batch);
+  batch_.request_count = static_cast<uint32_t>(requests_.size());
+  batch_.batch_size = config_.batched() ? rows_ : 0;
+  batch_.input_count = static_cast<uint32_t>(inputs_.size());
+  batch_.output_count = static_cast<uint32_t>(outputs_.size());
+  batch_.inputs = nullptr;
+  batch_.outputs = outputs_.data();
+  batch_.requests = records_.data();
+}
+
+Status BatchExecution::Gather(bool backend_gathers) {
+  if (backend_gathers || requests_.empty()) {
+    return Status();
+  }
+  if (requests_.size() == 1) {
+    const nrd_tensor* const own = requests_.front()->record.inputs;
+    batch_.inputs = config_.reshapes_inputs ? Reshaped(own) : own;
+    return Status();
+  }
+  batch_.inputs = inputs_.data();
+  for (uint32_t i = 0; i < batch_.input_count; ++i) {
+    inputs_[i] = nrd_tensor{};
+  }
+  for (uint32_t i = 0; i < batch_.input_count; ++i) {
+    NRD_RETURN_IF_ERROR(GatherInput(i));
+  }
+  return Status();
+}
+
+// Copies of a request's inputs that differ in shape only, and hold no references.
+const nrd_tensor* BatchExecution::Reshaped(const nrd_tensor* own) {
+  for (uint32_t i = 0; i < batch_.input_count; ++i) {
+    inputs_[i] = own[i];
+    inputs_[i].slab = nullptr;
+    if (IsSelected(own[i])) {
+      ToBackendShape(config_.inputs[i], config_.batched(), &inputs_[i]);
+    }
+  }
+  return inputs_.data();
+}
+
+Status BatchExecution::GatherInput(uint32_t index) {
+  const nrd_tensor& first = requests_.front()->record.inputs[index];
+  if (!IsSelected(first)) {
+    return Status();
+  }
+  uint64_t byte_size = 0;
+  for (const Request* request : requests_) {
+    byte_size += request->record.inputs[index].byte_size;
+  }
+  nrd_tensor& input = inputs_[index];
+  input = first;
+  input.shape[0] = rows_;
+  input.byte_size = byte_size;
+  input.slab = nullptr;
+  NRD_RETURN_IF_ERROR(pool_.Allocate(byte_size, &input.slab, account_));
+  input.data = input.slab;
+  ToBackendShape(config_.inputs[index], config_.batched(), &input);
+  char* target = static_cast<char*>(input.data);
+  for (const Request* request : requests_) {
+    const nrd_tensor& part = request->record.inputs[index];
+    if (part.byte_size > 0) {
+      std::memcpy(target, part.data, part.byte_size);
+      target += part.byte_size;
+    }
+  }
+  return Status();
+}
+
+Status BatchExecution::Execute(const nrd_backend& backend, void* instance) {
+  error_.struct_size = sizeof(nrd_error);
+  error_.message_size = 0;
+  // A backend in C++ that lets an exception out breaks its contract; only its batch pays for that.
+  try {
+    const int32_t code = backend.execute(instance, &batch_, &error_);
+    return code == NRD_OK ? Status() : StatusFromCallback(code, error_, "the backend");
+  } catch (const std::exception& failure) {
+    return Status::Internal(std::string("the backend threw an exception: ") + failure.what());
+  } catch (...) {
+    return Status::Internal("the backend threw an unknown exception");
+  }
+}
+
+Status BatchExecution::Output(uint32_t index, const nrd_tensor& wanted, void** data_out) {
+  if (index >= outputs_.size()) {
+    return Status::Internal("backend named output " + std::to_string(index) + ", model '" +
+                            config_.name + "' has " + std::to_string(outputs_.size()));
+  }
+  return maker_.Allocate(index, rows_, wanted, &outputs_[index], data_out);
+}
+
+Status BatchExecution::ForwardInput(uint32_t index, uint32_t input_index) {
+  if (index >= outputs_.size() || input_index >= inputs_.size() || batch_.inputs == nullptr ||
+      !IsSelected(batch_.inputs[input_index])) {
+    return Status::Internal("backend forwarded input " + std::to_string(input_index) +
+                            " to output " + std::to_string(index) + " of model '" + config_.name +
+                            "', expected an input that was given and an output that there is");
+  }
+  const nrd_tensor& input = batch_.inputs[input_index];
+  nrd_tensor* const output = &outputs_[index];
+  // Copies for the sake of their shape do not hold the reference; the request does.
+  void* const slab =
+      requests_.size() == 1 ? requests_.front()->record.inputs[input_index].slab : input.slab;
+  if (slab == nullptr) {  // the caller's own memory, which the answer may outlive
+    void* data = nullptr;
+    NRD_RETURN_IF_ERROR(maker_.Allocate(index, rows_, input, output, &data));
+    if (input.byte_size > 0) {
+      std::memcpy(data, input.data, input.byte_size);
+    }
+    return Status();
+  }
+  NRD_RETURN_IF_ERROR(maker_.Describe(index, rows_, input, output));
+  BufferPool::Retain(slab);
+  output->slab = slab;
+  output->data = input.data;
+  return Status();
+}
+
+Status BatchExecution::RequestOutput(uint32_t request_index, uint32_t index,
+                                     const nrd_tensor& wanted, void** data_out) {
+  if (request_index >= requests_.size() || index >= outputs_.size()) {
+    return Status::Internal("backend named output " + std::to_string(index) + " of request " +
+                            std::to_string(request_index) + ", the batch has " +
+                            std::to_string(outputs_.size()) + " outputs and " +
+                            std::to_string(requests_.size()) + " requests");
+  }
+  Request& request = *requests_[request_index];
+  nrd_tensor* const output = &request.record.outputs[index];
+  return IsOnDevice(*output) ? maker_.Place(index, request.rows, wanted, output, data_out)
+                             : maker_.Allocate(index, request.rows, wanted, output, data_out);
+}
+
+Status BatchExecution::Respond(uint32_t request_index) {
+  if (!config_.decoupled) {
+    return Status(NRD_FAILED_PRECONDITION,
+                  "model '" + config_.name + "' is not decoupled: its requests have one response");
+  }
+  if (request_index >= requests_.size()) {
+    return Status::InvalidArgument("backend named request " + std::to_string(request_index) +
+                                   ", the batch has " + std::to_string(requests_.size()));
+  }
+  return responses_.Send(*requests_[request_index], request_index, responder_);
+}
+
+void BatchExecution::FailRequest(uint32_t request_index, int32_t code, std::string_view message) {
+  if (request_index < requests_.size()) {
+    const bool known = code > NRD_OK && code <= NRD_UNAVAILABLE;
+    SetFailure(*requests_[request_index], known ? code : NRD_INTERNAL, message);
+  }
+}
+
+// Points one request's output at its rows of the batch's. `byte_offset` is where they start.
+Status BatchExecution::Slice(Request& request, uint32_t index, uint64_t* byte_offset) {
+  const nrd_tensor& whole = outputs_[index];
+  nrd_tensor& part = request.record.outputs[index];
+  const uint64_t rest = whole.byte_size - *byte_offset;
+  uint64_t byte_size = rest;
+  if (requests_.size() > 1) {
+    if (whole.datatype == NRD_TYPE_BYTES) {
+      uint64_t count = 0;
+      NRD_RETURN_IF_ERROR(ElementCount(whole.rank, whole.shape, &count));
+      count = count / static_cast<uint64_t>(rows_) * static_cast<uint64_t>(request.rows);
+      if (!SkipBytesElements(static_cast<const char*>(whole.data) + *byte_offset, rest, count,
+                             &byte_size)) {
+        return Status::Internal(maker_.Name(index) + " holds malformed elements");
+      }
+    } else {
+      byte_size =
+          whole.byte_size / static_cast<uint64_t>(rows_) * static_cast<uint64_t>(request.rows);
+    }
+  }
+  const uint32_t flags = part.flags;
+  if (IsSelected(part) && part.data == nullptr && !IsOnDevice(part)) {
+    part = whole;
+    part.flags = flags;
+    part.data = static_cast<char*>(whole.data) + *byte_offset;
+    part.byte_size = byte_size;
+    if (config_.batched()) {
+      part.shape[0] = request.rows;
+    }
+    BufferPool::Retain(part.slab);
+  }
+  *byte_offset += byte_size;
+  return Status();
+}
+
+void BatchExecution::Scatter() {
+  for (uint32_t i = 0; i < batch_.output_count; ++i) {
+    if (!IsSelected(outputs_[i])) {
+      continue;
+    }
+    Status status = maker_.CheckBytes(i, outputs_[i]);
+    uint64_t byte_offset = 0;
+    for (Request* request : requests_) {
+      if (status.ok() && outputs_[i].data != nullptr) {
+        status = Slice(*request, i, &byte_offset);
+      }
+      if (request->record.status != NRD_OK || !IsSelected(request->record.outputs[i])) {
+        continue;
+      }
+      const nrd_tensor& part = request->record.outputs[i];
+      Status own = status.Clone();
+      if (own.ok() && part.data == nullptr) {
+        if (config_.decoupled) {
+          continue;  // DecoupledResponses::CheckLast decides
+        }
+        own = maker_.Missing(i);
+      } else if (own.ok() && part.slab != outputs_[i].slab) {  // the backend made it by itself
+        own = maker_.CheckBytes(i, part);
+      }
+      if (!own.ok()) {
+        SetFailure(*request, own.code(), own.message());
+      }
+    }
+  }
+  if (config_.decoupled) {
+    for (Request* request : requests_) {
+      responses_.CheckLast(*request);
+    }
+  }
+  FinishOutputs();
+}
+
+// A request keeps what it asked for, and nothing when it failed.
+void BatchExecution::FinishOutputs() {
+  for (Request* request : requests_) {
+    nrd_request& record = request->record;
+    for (uint32_t i = 0; i < record.output_count; ++i) {
+      if (record.status != NRD_OK || !IsSelected(record.outputs[i])) {
+        DropTensors(&record.outputs[i], 1);
+      }
+    }
+  }
+}
+
+void BatchExecution::FailAll(int32_t code, std::string_view message) {
+  for (Request* request : requests_) {
+    SetFailure(*request, code, message);
+    DropTensors(request->record.outputs, request->record.output_count);
+  }
+}
+
+}  // namespace nereid

@@ -1,0 +1,90 @@
+// One execution of a backend: requests are gathered into a batch, run, and answered from it.
+#ifndef NEREID_CORE_BATCH_EXECUTION_H_
+#define NEREID_CORE_BATCH_EXECUTION_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "core/decoupled_responses.h"
+#include "core/model_config.h"
+#include "core/output_maker.h"
+#include "core/request.h"
+#include "memory/buffer_pool.h"
+
+namespace nereid {
+
+// Belongs to one instance and is used by whoever runs it, one at a time; its vectors keep their
+// memory, so an execution allocates buffers from the pool and nothing else.
+//
+// Copies: a single request is the batch (its buffers are passed on, and the backend's output
+// buffers become its own). Several are copied once into a common input buffer; their outputs are
+// slices of the batch's output buffer, which lives until the last of them is dropped. Where the
+// configuration has a reshape, the backend gets and gives that shape: `inputs_` have it, outputs
+// take the clients' shape as soon as they are made.
+class BatchExecution {
+ public:
+  BatchExecution(const ModelConfig& config, BufferPool& pool, PoolAccount* account);
+  BatchExecution(const BatchExecution&) = delete;
+  BatchExecution& operator=(const BatchExecution&) = delete;
+
+  // Executes `requests`, which fit together. Never throws: what goes wrong fails the requests. On
+  // return each one has its status, outputs or error,
+  // executed_batch_size and the compute times. Returns the moment at which all was done. Without a
+  // responder the responses that it would get are dropped.
+  int64_t Run(const nrd_backend& backend, void* instance, std::span<Request* const> requests,
+              int64_t start_ns, const Responder* responder);
+
+  // For the backend, while it executes; the last three from several threads, each for a request of
+  // its own.
+  static BatchExecution* From(nrd_batch* batch) { return reinterpret_cast<BatchExecution*>(batch); }
+  Status Output(uint32_t index, const nrd_tensor& wanted, void** data_out);
+  Status ForwardInput(uint32_t index, uint32_t input_index);
+  Status RequestOutput(uint32_t request_index, uint32_t index, const nrd_tensor& wanted,
+                       void** data_out);
+  Status Respond(uint32_t request_index);
+  void FailRequest(uint32_t request_index, int32_t code, std::string_view message);
+
+  [[nodiscard]] int64_t rows() const { return rows_; }
+  [[nodiscard]] uint64_t compute_input_ns() const { return compute_input_ns_; }
+  [[nodiscard]] uint64_t compute_infer_ns() const { return compute_infer_ns_; }
+  [[nodiscard]] uint64_t compute_output_ns() const { return compute_output_ns_; }
+  // Whether the backend ran, as opposed to gathering having failed or every request cancelled.
+  [[nodiscard]] bool executed() const { return executed_; }
+
+ private:
+  void Begin(std::span<Request* const> requests);
+  Status Gather(bool backend_gathers);
+  const nrd_tensor* Reshaped(const nrd_tensor* own);
+  Status GatherInput(uint32_t index);
+  Status Execute(const nrd_backend& backend, void* instance);
+  void Scatter();
+  Status Slice(Request& request, uint32_t index, uint64_t* byte_offset);
+  void FinishOutputs();
+  void FailAll(int32_t code, std::string_view message);
+
+  nrd_batch batch_;  // first: the ABI's nrd_batch* is this object
+  const ModelConfig& config_;
+  BufferPool& pool_;
+  PoolAccount* const account_;
+  const OutputMaker maker_;
+  const DecoupledResponses responses_;
+  const Responder* responder_ = nullptr;
+  std::vector<Request*> requests_;
+  std::vector<const nrd_request*> records_;
+  std::vector<nrd_tensor> inputs_;
+  std::vector<nrd_tensor> outputs_;
+  nrd_error error_;
+  int64_t rows_ = 0;
+  bool executed_ = false;
+  uint64_t compute_input_ns_ = 0;
+  uint64_t compute_infer_ns_ = 0;
+  uint64_t compute_output_ns_ = 0;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_CORE_BATCH_EXECUTION_H_

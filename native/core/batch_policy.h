@@ -1,0 +1,43 @@
+// When to run which of the waiting requests together: a pure function of the queue and the time.
+#ifndef NEREID_CORE_BATCH_POLICY_H_
+#define NEREID_CORE_BATCH_POLICY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/clock.h"
+
+namespace nereid {
+
+struct BatchPolicy {
+  bool dynamic = false;                       // false: every request is its own batch
+  int64_t max_batch_size = 0;                 // rows; 0: no batch dimension
+  std::vector<int64_t> preferred_sizes = {};  // ascending, each in 1..max_batch_size
+  uint64_t max_queue_delay_ns = 0;
+};
+
+// One waiting request, as the policy sees it, in the order in which the queue would serve it.
+struct WaitingRequest {
+  int64_t rows;
+  int64_t enqueue_ns;
+  bool joins;  // can run in one batch with the first request
+};
+
+// `take` requests from the front run now; when it is 0, nothing runs before `wake_ns` unless more
+// requests come.
+struct BatchDecision {
+  size_t take = 0;
+  int64_t wake_ns = kNever;
+};
+
+BatchDecision DecideBatch(const BatchPolicy& policy, std::span<const WaitingRequest> waiting,
+                          int64_t now_ns);
+
+// Rows at which more waiting cannot help, so that a submitter need not wake anyone before.
+int64_t RowsWorthWaking(const BatchPolicy& policy, int64_t waiting_rows);
+
+}  // namespace nereid
+
+#endif  // NEREID_CORE_BATCH_POLICY_H_

@@ -1,0 +1,82 @@
+#include "core/decoupled_responses.h"
+
+#include "base/tensor.h"
+
+namespace nereid {
+namespace {
+
+// Empties the outputs whichever way a response goes, for the next one.
+class OutputsDropper {
+ public:
+  explicit OutputsDropper(nrd_request& record) : record_(record) {}
+  ~OutputsDropper() {
+    DropTensors(record_.outputs, record_.output_count);
+    for (uint32_t i = 0; i < record_.output_count; ++i) {
+      record_.outputs[i].byte_size = 0;
+    }
+  }
+  OutputsDropper(const OutputsDropper&) = delete;
+  OutputsDropper& operator=(const OutputsDropper&) = delete;
+
+ private:
+  nrd_request& record_;
+};
+
+// Whether somebody still waits for responses; fails the request if not.
+Status CheckSender(Request& request, uint32_t request_index) {
+  const nrd_request& record = request.record;
+  const bool cancelled = request.cancelled.load(std::memory_order_acquire);
+  if (cancelled || (record.deadline_ns > 0 && record.deadline_ns <= MonotonicNowNs())) {
+    const char* const why = cancelled ? "Request was cancelled while it was executing"
+                                      : "Request deadline expired while it was executing";
+    if (record.status == NRD_OK) {
+      SetFailure(request, cancelled ? NRD_CANCELLED : NRD_DEADLINE_EXCEEDED, why);
+    }
+    return Status(NRD_CANCELLED, why);
+  }
+  if (record.status != NRD_OK) {
+    return Status::InvalidArgument("backend sent a response for request " +
+                                   std::to_string(request_index) + ", which had failed already");
+  }
+  return Status();
+}
+
+}  // namespace
+
+Status DecoupledResponses::Send(Request& request, uint32_t request_index,
+                                const Responder* responder) const {
+  nrd_request& record = request.record;
+  const OutputsDropper dropper(record);
+  NRD_RETURN_IF_ERROR(CheckSender(request, request_index));
+  for (uint32_t i = 0; i < record.output_count; ++i) {
+    if (!IsSelected(record.outputs[i])) {
+      DropTensors(&record.outputs[i], 1);
+      continue;
+    }
+    if (record.outputs[i].data == nullptr) {
+      return maker_.Missing(i);
+    }
+    NRD_RETURN_IF_ERROR(maker_.CheckBytes(i, record.outputs[i]));
+  }
+  if (responder != nullptr) {
+    responder->respond(responder->context, record.tag, record.outputs, record.output_count);
+  }
+  return Status();
+}
+
+void DecoupledResponses::CheckLast(Request& request) const {
+  const nrd_request& record = request.record;
+  bool some = false;
+  uint32_t missing = record.output_count;
+  for (uint32_t i = record.output_count; i-- > 0;) {
+    if (IsSelected(record.outputs[i])) {
+      some |= record.outputs[i].data != nullptr;
+      missing = record.outputs[i].data == nullptr ? i : missing;
+    }
+  }
+  if (record.status == NRD_OK && some && missing < record.output_count) {
+    SetFailure(request, NRD_INTERNAL, maker_.Missing(missing).message());
+  }
+}
+
+}  // namespace nereid

@@ -1,0 +1,84 @@
+// One instance of a model: a handle of the backend, and what it takes to run batches on it.
+#ifndef NEREID_CORE_INSTANCE_H_
+#define NEREID_CORE_INSTANCE_H_
+
+#include <cstdint>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/mutex.h"
+#include "base/status.h"
+#include "core/batch_execution.h"
+#include "core/completion.h"
+#include "core/model_config.h"
+#include "core/request.h"
+#include "core/response_cache.h"
+#include "core/stats.h"
+#include "core/timer.h"
+
+namespace nereid {
+
+// What a scheduler and its instances work with; all of it outlives them.
+struct SchedulerContext {
+  const ModelConfig& config;
+  const nrd_backend& backend;
+  void* model_state;
+  BufferPool& pool;
+  PoolAccount* account;  // of the model
+  ResponseCache* cache;  // NULL: the model is not cached
+  ModelStats& stats;
+  Completion& completion;
+  const Responder& responder;
+  Timer& timer;
+};
+
+// Used by one thread at a time: its own, or one that submits a request and has borrowed the
+// instance from the dispatcher, whose mutex is held while an instance passes from one to the other,
+// and never while one of its functions is called.
+class Instance {
+ public:
+  Instance(uint32_t index, const SchedulerContext& context);
+  Instance(const Instance&) = delete;
+  Instance& operator=(const Instance&) = delete;
+
+  // On the thread of the instance, before and, if it could be opened, after everything else.
+  bool Open();
+  void Close();
+  // Once Open has returned.
+  [[nodiscard]] const Status& open_status() const { return open_status_; }
+
+  // Runs `batch`, fills in the times of its requests, stores their answers in the cache and counts
+  // them. Nothing is delivered.
+  void Execute(int64_t start_ns, bool ran_inline);
+
+  // Runs one request and drops what comes out. Nothing of it is counted, and it tells nothing about
+  // how long an execution takes later.
+  void WarmUp(Request& request);
+
+  // What the thread is called: "nrd-<model>-<index>", cut to the 15 characters that Linux keeps.
+  [[nodiscard]] std::string ThreadName() const;
+
+  [[nodiscard]] uint32_t index() const { return index_; }
+  // Whether the backend ran in the last Execute, and for how long.
+  [[nodiscard]] bool executed() const { return execution_.executed(); }
+  [[nodiscard]] uint64_t execution_ns() const { return execution_.compute_infer_ns(); }
+
+  std::vector<Request*> batch;  // has room for the largest one
+  uint64_t ticket = 0;          // the batch's place in the order of answers, with preserve_ordering
+  Condition wake;               // the thread waits here, on the dispatcher's mutex
+  std::thread thread;
+
+ private:
+  inline void Count(const Request& request, int64_t end_ns);
+
+  const SchedulerContext context_;
+  const uint32_t index_;
+  void* handle_ = nullptr;
+  Status open_status_;
+  BatchExecution execution_;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_CORE_INSTANCE_H_

@@ -1,0 +1,361 @@
+#include "core/model.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "base/tensor.h"
+#include "core/ensemble.h"
+#include "core/request_check.h"
+#include "core/runtime.h"
+#include "core/scheduler.h"
+
+namespace nereid {
+namespace {
+
+constexpr std::align_val_t kRecordAlignment{64};
+
+std::string CacheVersion(const std::string& version) {
+  static std::atomic<uint64_t> loads{0};
+  return version + '#' + std::to_string(loads.fetch_add(1, std::memory_order_relaxed));
+}
+
+// A request that names no outputs wants all of them; see NRD_BACKEND_OUTPUT_PER_INPUT.
+inline void SelectOutputs(nrd_request& record, const nrd_backend& backend) {
+  uint32_t selected = 0;
+  for (uint32_t i = 0; i < record.output_count; ++i) {
+    record.outputs[i].byte_size = 0;  // left from the record's last use
+    selected |= record.outputs[i].flags;
+  }
+  if ((selected & NRD_TENSOR_SELECTED) != 0) {
+    return;
+  }
+  const bool per_input =
+      (backend.flags & NRD_BACKEND_OUTPUT_PER_INPUT) != 0 &&
+      std::any_of(record.inputs, record.inputs + record.output_count, IsSelected);
+  for (uint32_t i = 0; i < record.output_count; ++i) {
+    if (!per_input || IsSelected(record.inputs[i])) {
+      record.outputs[i].flags |= NRD_TENSOR_SELECTED;
+    }
+  }
+}
+
+// The core cannot read the memory of a device: such a request has no key in the response cache, and
+// its answer cannot be kept.
+bool HasDeviceTensor(const nrd_request& record) {
+  return std::any_of(record.inputs, record.inputs + record.input_count, IsOnDevice) ||
+         std::any_of(record.outputs, record.outputs + record.output_count, IsOnDevice);
+}
+
+// What a configuration asks of the backend and of the runtime.
+Status CheckMeans(const ModelConfig& config, const nrd_backend& backend, const Runtime& runtime) {
+  if (config.reshapes_inputs && (backend.flags & NRD_BACKEND_GATHERS) != 0) {
+    return Status::InvalidArgument(
+        "inputs have a reshape, which is not possible with a backend that reads the inputs of the "
+        "requests as they are");
+  }
+  if ((backend.flags & NRD_BACKEND_DEVICE_TENSORS) != 0 &&
+      (backend.flags & NRD_BACKEND_GATHERS) == 0) {
+    return Status::InvalidArgument(
+        "the backend takes tensors in the memory of devices, expected that it gathers inputs "
+        "itself");
+  }
+  if (config.decoupled && runtime.responder().respond == nullptr) {
+    return Status(NRD_FAILED_PRECONDITION,
+                  "the model is decoupled, but the runtime was created without a respond callback");
+  }
+  return Status();
+}
+
+}  // namespace
+
+Model::Model(Runtime& runtime, ModelConfig config, std::unique_ptr<ModelSource> source)
+    : runtime_(runtime),
+      config_(std::move(config)),
+      cache_version_(CacheVersion(config_.version)),
+      source_(std::move(source)),
+      backend_(source_ == nullptr ? nrd_backend{} : source_->backend()),
+      stats_(config_.instance_count, config_.max_batch_size, runtime.stage_histograms()),
+      pool_account_(runtime.pool().accounts().Open()) {}
+
+Status Model::Load(Runtime& runtime, const nrd_model_options& options,
+                   std::unique_ptr<ModelSource> source, Model** model_out) {
+  if (options.step_count > 0) {
+    return LoadEnsemble(runtime, options, model_out);
+  }
+  ModelConfig config;
+  NRD_RETURN_IF_ERROR(ReadModelConfig(options, &config));
+  if (source == nullptr) {
+    NRD_RETURN_IF_ERROR(ModelSource::Open(runtime, options, &source));
+  }
+  NRD_RETURN_IF_ERROR(source->Configure(options));
+  NRD_RETURN_IF_ERROR(CheckMeans(config, source->backend(), runtime));
+  config.device_tensors = (source->backend().flags & NRD_BACKEND_DEVICE_TENSORS) != 0;
+
+  struct Deleter {
+    void operator()(Model* model) const { model->Release(); }
+  };
+  std::unique_ptr<Model, Deleter> model(new Model(runtime, std::move(config), std::move(source)));
+  auto scheduler = std::make_unique<Scheduler>(
+      SchedulerContext{.config = model->config_,
+                       .backend = model->backend_,
+                       .model_state = model->source_->state(),
+                       .pool = runtime.pool(),
+                       .account = model->pool_account_,
+                       .cache = model->config_.use_cache ? runtime.cache() : nullptr,
+                       .stats = model->stats_,
+                       .completion = runtime.completion(),
+                       .responder = runtime.responder(),
+                       .timer = runtime.timer()});
+  Scheduler& started = *scheduler;
+  model->runner_ = std::move(scheduler);
+  Status status = started.Start();
+  if (status.ok()) {
+    *model_out = model.release();
+    runtime.CountModel(1);
+  }
+  return status;
+}
+
+Status Model::LoadEnsemble(Runtime& runtime, const nrd_model_options& options, Model** model_out) {
+  ModelConfig config;
+  EnsembleGraph graph;
+  NRD_RETURN_IF_ERROR(ReadModelConfig(options, &config));
+  NRD_RETURN_IF_ERROR(ReadEnsembleGraph(runtime, options, &config, &graph));
+  std::unique_ptr<Model, void (*)(Model*)> model(new Model(runtime, std::move(config), nullptr),
+                                                 [](Model* failed) { failed->Unref(); });
+  model->runner_ = std::make_unique<Ensemble>(
+      EnsembleContext{.config = model->config_,
+                      .cache = model->config_.use_cache ? runtime.cache() : nullptr,
+                      .stats = model->stats_,
+                      .completion = runtime.completion()},
+      std::move(graph));
+  *model_out = model.release();
+  runtime.CountModel(1);
+  return Status();
+}
+
+void Model::Release() {
+  if (runner_ != nullptr) {
+    runner_->Stop();
+  }
+  source_.reset();
+  if (config_.use_cache && runtime_.cache() != nullptr) {
+    runtime_.cache()->EraseModel(config_.name, cache_version_);
+  }
+  {
+    const MutexLock lock(records_mutex_);
+    released_ = true;
+  }
+  Unref();
+}
+
+Model::~Model() {
+  while (Request* const request = free_records_) {
+    free_records_ = request->next;
+    runner_->DeleteState(*request);
+    ::operator delete(request, kRecordAlignment);
+  }
+  runtime_.pool().accounts().Close(pool_account_);
+}
+
+void Model::Unref() {
+  if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    delete this;
+  }
+}
+
+Request* Model::NewRequest() {
+  const size_t tensor_count = config_.inputs.size() + config_.outputs.size();
+  const size_t byte_size = sizeof(Request) + tensor_count * sizeof(nrd_tensor);
+  void* const memory = ::operator new(byte_size, kRecordAlignment);
+  std::memset(memory, 0, byte_size);
+  Request* const request = new (memory) Request();
+  auto* const tensors = reinterpret_cast<nrd_tensor*>(request + 1);
+  request->model = this;
+  nrd_request& record = request->record;
+  record.struct_size = sizeof(nrd_request);
+  record.input_count = static_cast<uint32_t>(config_.inputs.size());
+  record.output_count = static_cast<uint32_t>(config_.outputs.size());
+  record.inputs = tensors;
+  record.outputs = tensors + record.input_count;
+  record.error = &request->error;
+  return request;
+}
+
+Status Model::Acquire(Request** request_out) {
+  Request* request = nullptr;
+  {
+    const MutexLock lock(records_mutex_);
+    if (released_) {
+      return Status::Unavailable("model '" + config_.name + "' version " + config_.version +
+                                 " was unloaded");
+    }
+    request = free_records_;
+    if (request != nullptr) {
+      free_records_ = request->next;
+      request->next = nullptr;
+    }
+  }
+  if (request == nullptr) {
+    request = NewRequest();
+  }
+  Ref();
+  runtime_.CountRequest(1);
+  *request_out = request;
+  return Status();
+}
+
+void Model::Reset(Request& request) {
+  nrd_request& record = request.record;
+  DropTensors(record.inputs, record.input_count);
+  DropTensors(record.outputs, record.output_count);
+  for (uint32_t i = 0; i < record.input_count; ++i) {
+    record.inputs[i].flags = 0;
+  }
+  for (uint32_t i = 0; i < record.output_count; ++i) {
+    record.outputs[i].flags = 0;
+  }
+  record.flags = 0;
+  record.tag = 0;
+  record.deadline_ns = 0;
+  record.timeout_ns = 0;
+  record.priority = 0;
+  record.status = NRD_OK;
+  request.cancelled.store(false, std::memory_order_relaxed);
+  request.state.store(RequestState::kIdle, std::memory_order_release);
+}
+
+void Model::GiveBack(Request& request) {
+  Reset(request);
+  {
+    const MutexLock lock(records_mutex_);
+    request.next = free_records_;
+    free_records_ = &request;
+  }
+  // The count is what keeps the runtime, which the last reference still needs.
+  Runtime& runtime = runtime_;
+  Unref();
+  runtime.CountRequest(-1);
+}
+
+// Makes a record ready for its next use. False: it is in flight.
+bool Model::Begin(Request& request) {
+  const RequestState state = request.state.load(std::memory_order_acquire);
+  if (state == RequestState::kQueued || state == RequestState::kExecuting) {
+    return false;
+  }
+  request.state.store(RequestState::kIdle, std::memory_order_relaxed);
+  request.submit_ns = MonotonicNowNs();
+  request.cacheable = false;
+  nrd_request& record = request.record;
+  DropTensors(record.outputs, record.output_count);
+  record.cache_hit = 0;
+  record.ran_inline = 0;
+  record.executed_batch_size = 0;
+  record.queue_ns = 0;
+  record.compute_input_ns = 0;
+  record.compute_infer_ns = 0;
+  record.compute_output_ns = 0;
+  return true;
+}
+
+int32_t Model::Submit(Request& request) {
+  if (!Begin(request)) {
+    return NRD_FAILED_PRECONDITION;
+  }
+  try {
+    return Admit(request);
+  } catch (const std::exception&) {  // only memory, for a message, can be missing on this path
+    return Refuse(request, FailReason::kOther, NRD_RESOURCE_EXHAUSTED,
+                  "the process is out of memory");
+  }
+}
+
+int32_t Model::Admit(Request& request) {
+  nrd_request& record = request.record;
+  if (const Status status = CheckRequest(config_, request); !status.ok()) {
+    return Refuse(request, FailReason::kOther, status.code(), status.message());
+  }
+  SelectOutputs(record, backend_);
+  if (config_.use_cache && AnswerFromCache(request)) {
+    return record.status;
+  }
+  return runner_->Submit(request);
+}
+
+int32_t Model::WarmUp(Request& request) {
+  if (!Begin(request)) {
+    return NRD_FAILED_PRECONDITION;
+  }
+  try {
+    if (const Status status = CheckRequest(config_, request); !status.ok()) {
+      request.state.store(RequestState::kDone, std::memory_order_relaxed);
+      SetFailure(request, status.code(), status.message());
+      return status.code();
+    }
+    SelectOutputs(request.record, backend_);
+    return runner_->WarmUp(request);
+  } catch (const std::exception&) {  // only memory, for a message, can be missing on this path
+    request.state.store(RequestState::kDone, std::memory_order_relaxed);
+    SetFailure(request, NRD_RESOURCE_EXHAUSTED, "the process is out of memory");
+    return NRD_RESOURCE_EXHAUSTED;
+  }
+}
+
+// Answers a request that the runner does not have.
+int32_t Model::Refuse(Request& request, FailReason reason, int32_t code, std::string_view message) {
+  request.state.store(RequestState::kDone, std::memory_order_relaxed);
+  SetFailure(request, code, message);
+  stats_.RecordFail(reason, ElapsedNs(request.submit_ns, MonotonicNowNs()));
+  return code;
+}
+
+bool Model::AnswerFromCache(Request& request) {
+  nrd_request& record = request.record;
+  ResponseCache* const cache = runtime_.cache();
+  if (cache == nullptr || (record.flags & NRD_REQUEST_NO_CACHE) != 0 || HasDeviceTensor(record) ||
+      !runner_->MayAnswerAtOnce()) {
+    return false;
+  }
+  request.cache_key = cache->KeyOf(config_.name, cache_version_, record);
+  const bool hit = cache->Lookup(request.cache_key, runtime_.pool(), &record, pool_account_);
+  const uint64_t lookup_ns = ElapsedNs(request.submit_ns, MonotonicNowNs());
+  if (!hit) {
+    request.cacheable = true;
+    request.cache_lookup_ns = lookup_ns;
+    return false;
+  }
+  // A cancellation that finds the request done comes too late; one that came before holds.
+  request.state.store(RequestState::kDone, std::memory_order_seq_cst);
+  if (request.cancelled.load(std::memory_order_seq_cst)) {
+    DropTensors(record.outputs, record.output_count);
+    Refuse(request, FailReason::kCancelled, NRD_CANCELLED,
+           "Request was cancelled before it was submitted");
+    return true;
+  }
+  record.status = NRD_OK;
+  record.cache_hit = 1;
+  stats_.RecordCacheHit({.total_ns = lookup_ns}, lookup_ns);
+  return true;
+}
+
+void Model::ReadStats(nrd_model_stats* stats_out) {
+  stats_.Read(stats_out);
+  runner_->ReadCounts(&stats_out->pending_count, &stats_out->executing_count);
+}
+
+void Model::ReadMemory(nrd_memory_stats* stats_out) const {
+  *stats_out = nrd_memory_stats{};
+  stats_out->struct_size = sizeof(nrd_memory_stats);
+  stats_out->pool_bytes = pool_account_->LiveBytes();
+  if (source_ != nullptr) {
+    source_->ReadMemory(&stats_out->weight_bytes, &stats_out->working_bytes);
+  }
+}
+
+}  // namespace nereid

@@ -1,0 +1,88 @@
+// One loaded version of a model: its configuration, backend, scheduler, statistics and records.
+#ifndef NEREID_CORE_MODEL_H_
+#define NEREID_CORE_MODEL_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/mutex.h"
+#include "core/model_config.h"
+#include "core/model_source.h"
+#include "core/request.h"
+#include "core/request_runner.h"
+#include "core/stats.h"
+
+namespace nereid {
+
+class Runtime;
+
+// Any thread may call a model, and each record is used by one thread at a time. References are
+// counted: the handle that load returned holds one, every acquired record another, and so does
+// every ensemble that the model is a step of. The memory, that of all records too, goes with the
+// last of them; backend and threads go with the handle.
+class Model {
+ public:
+  // Takes the source over, also when it fails; null: it opens one.
+  static Status Load(Runtime& runtime, const nrd_model_options& options,
+                     std::unique_ptr<ModelSource> source, Model** model_out);
+
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+
+  void Ref() { references_.fetch_add(1, std::memory_order_relaxed); }
+  void Unref();
+
+  // Gives up the handle: see nrd_model_release.
+  void Release();
+
+  Status Acquire(Request** request_out);
+  static void Reset(Request& request);
+  void GiveBack(Request& request);
+
+  int32_t Submit(Request& request);
+  int32_t WarmUp(Request& request);
+  int32_t Cancel(Request& request) { return runner_->Cancel(request); }
+
+  bool Drain(int64_t deadline_ns) { return runner_->Drain(deadline_ns); }
+
+  void ReadStats(nrd_model_stats* stats_out);
+  void ReadMemory(nrd_memory_stats* stats_out) const;
+  [[nodiscard]] const ModelStats& stats() const { return stats_; }
+  [[nodiscard]] const ModelConfig& config() const { return config_; }
+  [[nodiscard]] Runtime& runtime() const { return runtime_; }
+  [[nodiscard]] PoolAccount* pool_account() const { return pool_account_; }
+
+ private:
+  Model(Runtime& runtime, ModelConfig config, std::unique_ptr<ModelSource> source);
+  ~Model();
+  static Status LoadEnsemble(Runtime& runtime, const nrd_model_options& options, Model** model_out);
+  Request* NewRequest();
+  static inline bool Begin(Request& request);
+  int32_t Admit(Request& request);
+  int32_t Refuse(Request& request, FailReason reason, int32_t code, std::string_view message);
+  bool AnswerFromCache(Request& request);
+
+  Runtime& runtime_;
+  const ModelConfig config_;
+  // The version and a number of this load: what another load of the same version computed, perhaps
+  // from other files, is never an answer here.
+  const std::string cache_version_;
+  // The backend's table outlives the source, which goes with the handle.
+  std::unique_ptr<ModelSource> source_;  // null: an ensemble
+  const nrd_backend backend_;
+  ModelStats stats_;
+  PoolAccount* const pool_account_;  // what is allocated for its requests
+  std::unique_ptr<RequestRunner> runner_;
+  std::atomic<uint64_t> references_{1};
+
+  Mutex records_mutex_;
+  bool released_ NRD_GUARDED_BY(records_mutex_) = false;
+  Request* free_records_ NRD_GUARDED_BY(records_mutex_) = nullptr;  // chained by `next`
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_CORE_MODEL_H_

@@ -1,0 +1,98 @@
+// A request record: the public part that the caller fills, and what the core keeps behind it.
+#ifndef NEREID_CORE_REQUEST_H_
+#define NEREID_CORE_REQUEST_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+#include "base/clock.h"
+#include "core/response_cache.h"
+#include "nereid/nereid.h"
+
+namespace nereid {
+
+class Model;
+
+enum class RequestState : uint32_t { kIdle, kQueued, kExecuting, kDone };
+
+// `record` comes first, so that the caller's nrd_request* and the core's Request* are one address.
+// The tensors follow in the same allocation. Fields behind `record` belong to the core; those of
+// the queue are guarded by the dispatcher's mutex while the state is kQueued. The model allocates
+// the record, aligned, so that the tensors begin on a cache line, and keeps it for its next use.
+struct alignas(64) Request {
+  nrd_request record;
+  Model* model;
+  std::atomic<RequestState> state;
+  std::atomic<bool> cancelled;
+
+  int64_t submit_ns;
+  int64_t enqueue_ns;
+  int64_t rows;  // first dimension of its inputs; 1 when the model has no batch dimension
+
+  // Links of the one list that it is in: a queue's, an ensemble's, that of requests to be answered,
+  // or that of unused records.
+  Request* previous;
+  Request* next;
+
+  // For a request that the core itself made, as a step of an ensemble: called with its answer in
+  // place of the runtime's completion callback, and under the same rules. NULL: a caller's request.
+  void (*continuation)(Request& request);
+  void* continuation_context;
+
+  // Queue.
+  uint32_t level;            // index of its priority level, 0 is the most urgent
+  bool delayed;              // its timeout passed and the policy is to serve it last
+  int64_t policy_expiry_ns;  // the model's policy decides what happens then; kNever: none
+  int64_t hard_expiry_ns;    // the client's own limit: answered with an error; kNever: none
+  bool delay_on_expiry;
+  size_t heap_place;  // in the heap of expiries, counted from 1; 0: not in it
+  uint64_t ticket;    // its place in the order of answers, with preserve_ordering
+
+  // Response cache.
+  bool cacheable;
+  CacheKey cache_key;
+  uint64_t cache_lookup_ns;
+
+  // What the model's runner keeps with the record between its uses; freed with it.
+  void* runner_state;
+
+  nrd_error error;
+
+  static Request* From(nrd_request* record) { return reinterpret_cast<Request*>(record); }
+  static const Request* From(const nrd_request* record) {
+    return reinterpret_cast<const Request*>(record);
+  }
+
+  [[nodiscard]] int64_t NextExpiryNs() const {
+    return policy_expiry_ns < hard_expiry_ns ? policy_expiry_ns : hard_expiry_ns;
+  }
+};
+static_assert(std::is_standard_layout_v<Request> && offsetof(Request, record) == 0,
+              "the ABI hands out the address of the record as the request");
+
+// Requests chained through their own links: nothing is allocated, so nothing here can fail.
+struct RequestList {
+  Request* head = nullptr;
+  Request* tail = nullptr;
+
+  [[nodiscard]] bool empty() const { return head == nullptr; }
+  void Append(Request* request);
+  void Remove(Request* request);
+  // Null when the list is empty.
+  Request* TakeFirst();
+  // Puts all of `more` behind `place`, which is in this list; null: in front.
+  void InsertAfter(Request* place, RequestList more);
+};
+
+// Releases the buffers of `count` tensors and clears their data.
+void DropTensors(nrd_tensor* tensors, uint32_t count);
+
+// Status and message of a request that will not run, or failed.
+void SetFailure(Request& request, int32_t code, std::string_view message);
+
+}  // namespace nereid
+
+#endif  // NEREID_CORE_REQUEST_H_

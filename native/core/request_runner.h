@@ -1,0 +1,49 @@
+// What serves the requests of a model: a scheduler with instances, or an ensemble of other models.
+#ifndef NEREID_CORE_REQUEST_RUNNER_H_
+#define NEREID_CORE_REQUEST_RUNNER_H_
+
+#include <cstdint>
+
+#include "core/request.h"
+
+namespace nereid {
+
+// Owned by its model. Any thread may call it; a request is one thread's until it is submitted, and
+// the runner's from then to its answer.
+class RequestRunner {
+ public:
+  RequestRunner() = default;
+  virtual ~RequestRunner() = default;
+  RequestRunner(const RequestRunner&) = delete;
+  RequestRunner& operator=(const RequestRunner&) = delete;
+
+  // For a request that was checked against the configuration. Returns its status, or NRD_PENDING.
+  virtual int32_t Submit(Request& request) = 0;
+
+  // Whether an answer that needs no execution can be given now: not when the model is closed to
+  // requests, nor when it would overtake earlier ones whose order counts.
+  virtual bool MayAnswerAtOnce() = 0;
+
+  // Executes a request that was checked on one instance after another, each on its own thread, and
+  // drops what comes out. Requests that come meanwhile wait. Returns its status.
+  virtual int32_t WarmUp(Request& request) = 0;
+
+  // See nrd_request_cancel.
+  virtual int32_t Cancel(Request& request) = 0;
+
+  // Refuses new requests and waits for those it has; at deadline_ns it answers the waiting ones
+  // with UNAVAILABLE and returns false.
+  virtual bool Drain(int64_t deadline_ns) = 0;
+
+  // Drains without patience, and ends what it runs with. Idempotent.
+  virtual void Stop() = 0;
+
+  virtual void ReadCounts(uint64_t* pending_out, uint64_t* executing_out) = 0;
+
+  // Frees what it keeps with a record that is about to be freed itself.
+  virtual void DeleteState(Request& /*request*/) {}
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_CORE_REQUEST_RUNNER_H_

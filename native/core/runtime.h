@@ -1,0 +1,61 @@
+// What the models of one process share: pool, cache, timer, and the way answers go back.
+#ifndef NEREID_CORE_RUNTIME_H_
+#define NEREID_CORE_RUNTIME_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "base/status.h"
+#include "core/completion.h"
+#include "core/decoupled_responses.h"
+#include "core/response_cache.h"
+#include "core/timer.h"
+#include "memory/buffer_pool.h"
+
+namespace nereid {
+
+// Outlives all that was made from it. Any thread may call it.
+class Runtime {
+ public:
+  explicit Runtime(const nrd_runtime_options& options);
+  ~Runtime();
+  Runtime(const Runtime&) = delete;
+  Runtime& operator=(const Runtime&) = delete;
+
+  // Fails with what keeps the runtime from being released.
+  Status Unused();
+
+  BufferPool& pool() { return pool_; }
+  ResponseCache* cache() { return cache_.get(); }
+  Completion& completion() { return completion_; }
+  [[nodiscard]] const Responder& responder() const { return responder_; }
+  Timer& timer() { return timer_; }
+  // Whether models keep histograms of the stages of their requests.
+  [[nodiscard]] bool stage_histograms() const { return stage_histograms_; }
+
+  void CountModel(int64_t change);
+  // Counts the sources that no model has taken over.
+  void CountSource(int64_t change);
+  void CountRequest(int64_t change);
+  void Log(int32_t level, std::string_view message) const;
+
+  static void ReadHandleCounts(nrd_handle_counts* counts_out);
+
+ private:
+  BufferPool pool_;
+  std::unique_ptr<ResponseCache> cache_;
+  Completion completion_;
+  const Responder responder_;
+  Timer timer_;
+  const bool stage_histograms_;
+  const nrd_log_fn log_;
+  void* const log_context_;
+  std::atomic<int64_t> models_{0};
+  std::atomic<int64_t> sources_{0};
+  std::atomic<int64_t> requests_{0};
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_CORE_RUNTIME_H_

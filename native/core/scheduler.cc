@@ -1,0 +1,214 @@
+#include "core/scheduler.h"
+
+#include <pthread.h>
+
+#include <thread>
+#include <utility>
+
+namespace nereid {
+namespace {
+
+// Fails a request that does not enter.
+int32_t Refuse(Request& request, const Status& status) {
+  request.state.store(RequestState::kDone, std::memory_order_relaxed);
+  SetFailure(request, status.code(), status.message());
+  return status.code();
+}
+
+}  // namespace
+
+Scheduler::Scheduler(const SchedulerContext& context)
+    : context_(context),
+      config_(context.config),
+      unloaded_message_("model '" + config_.name + "' version " + config_.version +
+                        " was unloaded"),
+      ordered_(context.completion),
+      dispatcher_(context_, *this) {
+  for (uint32_t i = 0; i < config_.instance_count; ++i) {
+    instances_.push_back(std::make_unique<Instance>(i, context_));
+  }
+  context_.timer.Add(this);
+}
+
+Scheduler::~Scheduler() { Stop(); }
+
+Status Scheduler::Start() {
+  for (const auto& instance : instances_) {
+    instance->thread = std::thread([this, target = instance.get()] { RunThread(*target); });
+  }
+  dispatcher_.AwaitOpened();
+  for (const auto& instance : instances_) {
+    if (!instance->open_status().ok()) {
+      return instance->open_status().Clone();
+    }
+  }
+  dispatcher_.Open();
+  return Status();
+}
+
+int32_t Scheduler::RunInline(Instance& instance, Request& request) {
+  request.enqueue_ns = request.submit_ns;
+  instance.batch.assign(1, &request);
+  instance.Execute(request.submit_ns, true);
+  const int32_t code = request.record.status;
+  const uint64_t execution_ns = request.record.compute_infer_ns;
+  request.state.store(RequestState::kDone, std::memory_order_relaxed);
+  dispatcher_.GiveBack(instance, execution_ns);
+  return code;
+}
+
+int32_t Scheduler::Submit(Request& request) {
+  Instance* borrowed = nullptr;
+  const Status status = dispatcher_.Enter(request, &borrowed);
+  if (borrowed != nullptr) {
+    return RunInline(*borrowed, request);
+  }
+  if (status.ok()) {
+    return NRD_PENDING;  // neither the request nor the scheduler may be touched any more
+  }
+  context_.stats.RecordFail(
+      status.code() == NRD_CANCELLED ? FailReason::kCancelled : FailReason::kRejected, 0);
+  return Refuse(request, status);
+}
+
+int32_t Scheduler::WarmUp(Request& request) {
+  if (const Status status = dispatcher_.BeginWarmUp(request); !status.ok()) {
+    return Refuse(request, status);
+  }
+  for (const auto& instance : instances_) {
+    if (!dispatcher_.WarmUp(*instance, request)) {
+      SetFailure(request, NRD_UNAVAILABLE, unloaded_message_);
+    }
+    if (request.record.status != NRD_OK) {
+      break;
+    }
+  }
+  const int32_t code = request.record.status;
+  request.state.store(RequestState::kDone, std::memory_order_relaxed);
+  dispatcher_.EndWarmUp();
+  return code;
+}
+
+bool Scheduler::MayAnswerAtOnce() {
+  return dispatcher_.is_open() && (!config_.preserve_ordering || dispatcher_.IsIdle());
+}
+
+int32_t Scheduler::Cancel(Request& request) {
+  const RequestState state = dispatcher_.Withdraw(request);
+  if (state != RequestState::kQueued) {
+    return state == RequestState::kIdle ? NRD_OK : NRD_FAILED_PRECONDITION;
+  }
+  SetFailure(request, NRD_CANCELLED, "Request was cancelled while it waited in the queue");
+  RequestList answered;
+  answered.Append(&request);
+  AnswerUnexecuted(answered, FailReason::kCancelled);
+  return NRD_OK;
+}
+
+void Scheduler::RunThread(Instance& instance) {
+  pthread_setname_np(pthread_self(), instance.ThreadName().c_str());
+  if (!instance.Open()) {
+    dispatcher_.OpenFailed();
+    return;
+  }
+  Dispatcher::Outcome outcome{.opened = true};
+  for (;;) {
+    const Dispatcher::Work work = dispatcher_.Next(instance, std::exchange(outcome, {}));
+    if (work.stop) {
+      break;
+    }
+    if (work.warm_up != nullptr) {
+      instance.WarmUp(*work.warm_up);
+      outcome.warmed_up = true;
+      continue;
+    }
+    AnswerExpired(work.expired);
+    if (!instance.batch.empty()) {
+      outcome = ExecuteAndDeliver(instance);
+    }
+  }
+  instance.Close();
+}
+
+// With preserve_ordering more requests may be answered than there are in the batch, or none.
+Dispatcher::Outcome Scheduler::ExecuteAndDeliver(Instance& instance) {
+  instance.Execute(MonotonicNowNs(), false);
+  dispatcher_.Executed(instance.batch.size());
+  RequestList answered;
+  for (Request* request : instance.batch) {
+    answered.Append(request);
+  }
+  const size_t count = config_.preserve_ordering ? ordered_.Finish(instance.ticket, answered)
+                                                 : context_.completion.Deliver(answered);
+  return {
+      .executed = instance.executed(), .execution_ns = instance.execution_ns(), .answered = count};
+}
+
+int64_t Scheduler::OnTimer(int64_t now_ns) {
+  int64_t next_ns = kNever;
+  AnswerExpired(dispatcher_.TakeExpired(now_ns, &next_ns));
+  return next_ns;
+}
+
+void Scheduler::AnswerExpired(RequestList requests) {
+  if (requests.empty()) {
+    return;
+  }
+  const int64_t now_ns = MonotonicNowNs();
+  for (Request* request = requests.head; request != nullptr; request = request->next) {
+    SetExpired(*request, now_ns);
+  }
+  AnswerUnexecuted(requests, FailReason::kRejected);
+}
+
+// Answers requests that were taken out of the queue and know why.
+void Scheduler::AnswerUnexecuted(RequestList requests, FailReason reason) {
+  const int64_t now_ns = MonotonicNowNs();
+  for (Request* request = requests.head; request != nullptr; request = request->next) {
+    request->record.queue_ns = ElapsedNs(request->enqueue_ns, now_ns);
+    context_.stats.RecordFail(reason, ElapsedNs(request->submit_ns, now_ns));
+  }
+  dispatcher_.Answered(context_.completion.Deliver(requests));
+}
+
+bool Scheduler::Drain(int64_t deadline_ns) {
+  dispatcher_.CloseAndServe();
+  if (dispatcher_.AwaitAnswers(deadline_ns)) {
+    return true;
+  }
+  FailWaiting();
+  return false;
+}
+
+void Scheduler::FailWaiting() {
+  const RequestList waiting = dispatcher_.TakeAll();
+  for (Request* request = waiting.head; request != nullptr; request = request->next) {
+    SetFailure(*request, NRD_UNAVAILABLE, unloaded_message_);
+  }
+  if (!waiting.empty()) {
+    AnswerUnexecuted(waiting, FailReason::kRejected);
+  }
+}
+
+void Scheduler::Stop() {
+  context_.timer.Remove(this);
+  dispatcher_.Close();
+  FailWaiting();
+  dispatcher_.AwaitAnswers(kNever);
+  dispatcher_.StopInstances();
+  for (const auto& instance : instances_) {
+    instance->wake.NotifyOne();
+  }
+  for (const auto& instance : instances_) {
+    if (instance->thread.joinable()) {
+      instance->thread.join();
+    }
+  }
+  dispatcher_.AwaitWakers();
+}
+
+void Scheduler::ReadCounts(uint64_t* pending_out, uint64_t* executing_out) {
+  dispatcher_.ReadCounts(pending_out, executing_out);
+}
+
+}  // namespace nereid

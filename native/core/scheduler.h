@@ -1,0 +1,62 @@
+// Brings the requests of one model to its instances.
+#ifndef NEREID_CORE_SCHEDULER_H_
+#define NEREID_CORE_SCHEDULER_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/dispatcher.h"
+#include "core/instance.h"
+#include "core/ordered_delivery.h"
+#include "core/request_runner.h"
+#include "core/timer.h"
+
+namespace nereid {
+
+// An idle model runs a request on the thread that submits it. Otherwise requests queue up, and the
+// thread of each instance takes from the queue what the batch policy gives it. The dispatcher
+// decides all that; the scheduler owns the threads, executes, and answers.
+//
+// Called by any thread of the caller, by the timer's, and by those of the instances. Requests
+// belong to their callers; between Submit and the answer the core alone touches them.
+class Scheduler final : public RequestRunner, public TimerTarget {
+ public:
+  explicit Scheduler(const SchedulerContext& context);
+  ~Scheduler() override;
+
+  // Starts the threads and opens an instance on each.
+  Status Start();
+
+  int32_t Submit(Request& request) override;
+  bool MayAnswerAtOnce() override;
+  int32_t WarmUp(Request& request) override;
+  int32_t Cancel(Request& request) override;
+  bool Drain(int64_t deadline_ns) override;
+  // Also closes the instances and ends the threads.
+  void Stop() override;
+
+  int64_t OnTimer(int64_t now_ns) override;
+
+  void ReadCounts(uint64_t* pending_out, uint64_t* executing_out) override;
+
+ private:
+  inline int32_t RunInline(Instance& instance, Request& request);
+  void RunThread(Instance& instance);
+  Dispatcher::Outcome ExecuteAndDeliver(Instance& instance);
+  void AnswerExpired(RequestList requests);
+  void AnswerUnexecuted(RequestList requests, FailReason reason);
+  void FailWaiting();
+
+  const SchedulerContext context_;
+  const ModelConfig& config_;
+  const std::string unloaded_message_;
+  OrderedDelivery ordered_;
+  std::vector<std::unique_ptr<Instance>> instances_;
+  Dispatcher dispatcher_;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_CORE_SCHEDULER_H_

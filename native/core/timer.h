@@ -1,0 +1,51 @@
+// The thread that answers requests whose time in a queue is up, whatever the instances are doing.
+#ifndef NEREID_CORE_TIMER_H_
+#define NEREID_CORE_TIMER_H_
+
+#include <cstdint>
+#include <map>
+#include <thread>
+
+#include "base/clock.h"
+#include "base/mutex.h"
+
+namespace nereid {
+
+class TimerTarget {
+ public:
+  virtual ~TimerTarget() = default;
+  // By the timer's thread. Returns when to be called next, kNever for not until armed again.
+  virtual int64_t OnTimer(int64_t now_ns) = 0;
+};
+
+// One per runtime. It owns the thread "nrd-timer", which calls the targets one after another and
+// without a lock; the functions here may be called by any thread.
+class Timer {
+ public:
+  Timer();
+  ~Timer();
+  Timer(const Timer&) = delete;
+  Timer& operator=(const Timer&) = delete;
+
+  void Add(TimerTarget* target);
+  // Returns when no call of the target is running and none will come.
+  void Remove(TimerTarget* target);
+  // Calls the target at `time_ns` or before. May be called under a lock that OnTimer takes.
+  void Arm(TimerTarget* target, int64_t time_ns);
+
+ private:
+  void Run();
+
+  Mutex mutex_;
+  Condition wake_;      // the thread waits here
+  Condition finished_;  // Remove waits here
+  std::map<TimerTarget*, int64_t> due_ns_ NRD_GUARDED_BY(mutex_);
+  int64_t sleeping_until_ns_ NRD_GUARDED_BY(mutex_) = 0;  // 0: awake
+  TimerTarget* running_ NRD_GUARDED_BY(mutex_) = nullptr;
+  bool stopping_ NRD_GUARDED_BY(mutex_) = false;
+  std::thread thread_;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_CORE_TIMER_H_

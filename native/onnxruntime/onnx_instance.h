@@ -1,0 +1,67 @@
+// Runs batches through a loaded ONNX file.
+#ifndef NEREID_ONNXRUNTIME_ONNX_INSTANCE_H_
+#define NEREID_ONNXRUNTIME_ONNX_INSTANCE_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/status.h"
+#include "core/model_config.h"
+#include "nereid/nereid.h"
+#include "onnxruntime/arithmetic_guard.h"
+#include "onnxruntime/ort_session.h"
+#include "onnxruntime/ort_values.h"
+
+namespace nereid {
+
+struct OnnxModel {
+  std::unique_ptr<const OnnxSession> session;
+  ModelConfig config;  // once it is configured
+};
+
+// One instance of a model: what it takes to run the shared session without allocating anything
+// beside the outputs. Not for two threads at once.
+//
+// Inputs are views of the batch's tensors. An output whose shape the configuration tells is written
+// by ONNX Runtime where the batch wants it; others are copied there once, and so are strings.
+class OnnxInstance {
+ public:
+  // `model` outlives the instance.
+  explicit OnnxInstance(const OnnxModel& model);
+  OnnxInstance(const OnnxInstance&) = delete;
+  OnnxInstance& operator=(const OnnxInstance&) = delete;
+
+  Status Run(nrd_batch* batch);
+
+ private:
+  Status BindInputs(const nrd_batch& batch);
+  Status BindOutputs(nrd_batch* batch);
+  Status BindFixedOutput(nrd_batch* batch, uint32_t index, const OrtValue** value_out);
+  Status RunBound(nrd_batch* batch);
+  Status RunSession();
+  Status CopyOutput(nrd_batch* batch, uint32_t index, OrtValue* value);
+  Status WriteOutput(nrd_batch* batch, uint32_t index, OrtElementType type, uint32_t rank,
+                     const int64_t* shape, OrtValue* value);
+
+  const OnnxModel& model_;
+  const OrtLibrary& library_;
+  std::vector<OrtViewCache> input_views_;    // one a configured input
+  std::vector<OrtViewCache> output_views_;   // one a configured output
+  std::vector<bool> output_shape_is_known_;  // one a configured output
+
+  // The run that is being prepared: absent inputs and outputs that nobody wants are left out.
+  std::vector<const char*> input_names_;
+  std::vector<const OrtValue*> input_values_;
+  std::vector<OrtOwned<OrtValue>> strings_;  // inputs that are no views
+  std::vector<const char*> output_names_;
+  std::vector<OrtValue*> output_values_;  // null: ONNX Runtime allocates it, and we release it
+  std::vector<uint32_t> output_indices_;
+  std::vector<size_t> offsets_;
+  ArithmeticWatch arithmetic_;
+  nrd_error error_{};
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_ONNXRUNTIME_ONNX_INSTANCE_H_

@@ -1,0 +1,37 @@
+// What an ONNX file says about its own inputs and outputs, and whether a configuration fits it.
+#ifndef NEREID_ONNXRUNTIME_ORT_SIGNATURE_H_
+#define NEREID_ONNXRUNTIME_ORT_SIGNATURE_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "core/model_config.h"
+#include "onnxruntime/ort_api.h"
+
+namespace nereid {
+
+OrtElementType ElementTypeOf(int32_t datatype);
+int32_t DataTypeOf(OrtElementType type);  // NRD_TYPE_INVALID for what the protocol does not have
+
+struct OnnxTensor {
+  std::string name;
+  int32_t datatype = NRD_TYPE_INVALID;  // INVALID: no tensor, or elements that are not supported
+  bool has_default = false;             // an input that may be left out
+  std::vector<int64_t> dims;            // all of them; -1: decided by each run
+  std::vector<std::string> dim_names;   // one a dimension; empty for those without a name
+};
+
+struct OnnxSignature {
+  std::vector<OnnxTensor> inputs;
+  std::vector<OnnxTensor> outputs;
+};
+
+// INVALID_ARGUMENT with a message that shows both sides and says what to change.
+Status CheckSignature(const ModelConfig& config, const OnnxSignature& signature);
+
+}  // namespace nereid
+
+#endif  // NEREID_ONNXRUNTIME_ORT_SIGNATURE_H_

@@ -1,0 +1,33 @@
+#include "onnxruntime/ort_threads.h"
+
+#include <pthread.h>
+
+#include <exception>
+#include <memory>
+#include <thread>
+
+#include "onnxruntime/arithmetic_guard.h"
+
+namespace nereid {
+
+const void* CreateOrtThread(void* /*context*/, OrtWorkFn run, void* work) {
+  // Called by ONNX Runtime, through which no exception of ours may pass.
+  try {
+    auto thread = std::make_unique<std::thread>([run, work] {
+      const GuardedWorker guarded;
+      run(work);
+    });
+    pthread_setname_np(thread->native_handle(), "nrd-ort");
+    return thread.release();
+  } catch (const std::exception&) {
+    return nullptr;
+  }
+}
+
+void JoinOrtThread(const void* thread) {
+  const std::unique_ptr<std::thread> owned(
+      const_cast<std::thread*>(static_cast<const std::thread*>(thread)));
+  owned->join();
+}
+
+}  // namespace nereid

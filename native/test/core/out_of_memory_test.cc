@@ -1,0 +1,277 @@
+// The heap refuses everything while requests are on their way: they are answered all the same, and
+// no counter, record or buffer is lost. (The pool has its own memory; lifecycle_test empties that.)
+#include <cstdlib>
+#include <new>
+#include <thread>
+
+#include "test/core/ensemble_fixture.h"
+
+namespace {
+
+std::atomic<bool> heap_is_empty{false};
+
+}  // namespace
+
+// Replace those of the whole test program. Inlined, they look to the compiler as if they did not
+// belong together.
+[[gnu::noinline]] void* operator new(size_t byte_size) {
+  if (heap_is_empty.load(std::memory_order_relaxed)) {
+    throw std::bad_alloc();
+  }
+  if (void* const memory = std::malloc(byte_size == 0 ? 1 : byte_size); memory != nullptr) {
+    return memory;
+  }
+  throw std::bad_alloc();
+}
+[[gnu::noinline]] void* operator new(size_t byte_size, std::align_val_t alignment) {
+  const auto align = static_cast<size_t>(alignment);
+  void* const memory = heap_is_empty.load(std::memory_order_relaxed)
+                           ? nullptr
+                           : std::aligned_alloc(align, (byte_size + align - 1) / align * align);
+  return memory != nullptr ? memory : throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* memory, std::align_val_t /*alignment*/) noexcept {
+  std::free(memory);
+}
+[[gnu::noinline]] void operator delete(void* memory, size_t /*byte_size*/,
+                                       std::align_val_t /*alignment*/) noexcept {
+  std::free(memory);
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, size_t /*byte_size*/) noexcept {
+  std::free(memory);
+}
+
+namespace nereid::test {
+namespace {
+
+// Nothing that allocates, such as an assertion, may happen while one lives.
+struct EmptyHeap {
+  EmptyHeap() { heap_is_empty = true; }
+  ~EmptyHeap() { heap_is_empty = false; }
+};
+
+// Everything that can happen to a request, without a heap; returns what each was told. The first is
+// held at the gate while the third is cancelled and the fourth runs out of time.
+std::vector<int32_t> RunAll(TestModel& model, Gate& gate, const FunctionBackend& backend,
+                            std::vector<TestRequest>& requests) {
+  std::vector<int32_t> codes(requests.size());
+  const EmptyHeap empty_heap;
+  for (size_t i = 0; i < requests.size(); ++i) {
+    codes[i] = requests[i].Submit();
+    while (backend.executions == 0) {
+      std::this_thread::yield();
+    }
+  }
+  (void)nrd_request_cancel(requests[2].get());
+  codes[3] = requests[3].Wait();
+  gate.Open();
+  for (size_t i = 0; i < requests.size(); ++i) {
+    codes[i] = codes[i] == NRD_PENDING ? requests[i].Wait() : codes[i];
+  }
+  (void)nrd_model_drain(model.get(), 0, nullptr);
+  return codes;
+}
+
+TEST_CASE("without a heap requests are answered, in order too, and failures keep their reason") {
+  for (const uint32_t flags : {0U, uint32_t{NRD_MODEL_PRESERVE_ORDERING},
+                               uint32_t{NRD_MODEL_DYNAMIC_BATCHING | NRD_MODEL_RESPONSE_CACHE}}) {
+    TestRuntime runtime(1 << 20);
+    Gate gate;
+    FunctionBackend backend{.run = [&](nrd_batch* batch, nrd_error* error) {
+      gate.Enter();
+      return CopyInputs(batch, error);
+    }};
+    TestModel model(runtime, backend,
+                    {.flags = flags | NRD_MODEL_NO_INLINE,
+                     .policy = {.default_timeout_ns = 10'000'000'000, .max_queue_size = 8}});
+    // Warms up the pool, and with it the sizes that are needed below.
+    { TestRequest warm_up(model, 8); }
+    std::vector<TestRequest> requests;
+    for (int32_t i = 0; i < 12; ++i) {
+      requests.emplace_back(model, 1, i);
+    }
+    requests[3]->timeout_ns = 1'000'000;
+    requests[4]->inputs[0].byte_size = 3;
+    const std::vector<int32_t> codes = RunAll(model, gate, backend, requests);
+    CHECK(codes[0] == NRD_OK);
+    CHECK(codes[1] == NRD_OK);
+    CHECK(codes[2] == NRD_CANCELLED);
+    CHECK(codes[3] == NRD_UNAVAILABLE);
+    // Their messages would have to be made on the heap.
+    CHECK(codes[4] == NRD_RESOURCE_EXHAUSTED);
+    CHECK(requests[4].message() == "the process is out of memory");
+    CHECK(codes[5] == NRD_OK);
+    const nrd_model_stats stats = model.stats();
+    CHECK(stats.success.count + stats.fail.count == requests.size());
+    CHECK(stats.pending_count == 0);
+    CHECK(stats.executing_count == 0);
+  }
+}
+
+TEST_CASE("without a heap a backend's failure fails its batch, and the instance goes on") {
+  TestRuntime runtime;
+  FunctionBackend backend{.run = [](nrd_batch* batch, nrd_error* error) {
+    switch (*static_cast<const int32_t*>(batch->inputs[0].data)) {
+      case 1:
+        return int32_t{NRD_INTERNAL};
+      case 2:
+        throw 2;
+      case 3:
+        return int32_t{NRD_OK};  // and no output
+      default:
+        return CopyInputs(batch, error);
+    }
+  }};
+  for (const uint32_t flags : {0U, uint32_t{NRD_MODEL_NO_INLINE}}) {
+    TestModel model(runtime, backend, {.flags = flags});
+    { TestRequest warm_up(model, 8); }
+    for (int32_t value = 1; value <= 4; ++value) {
+      TestRequest request(model, 1, value);
+      int32_t code = NRD_PENDING;
+      {
+        const EmptyHeap empty_heap;
+        code = request.SubmitAndWait();
+      }
+      CHECK(code == (value == 4 ? NRD_OK : NRD_RESOURCE_EXHAUSTED));
+    }
+    CHECK(model.stats().fail.count == 3);
+  }
+}
+
+TEST_CASE("without a heap nothing is half acquired or half loaded, and releasing needs none") {
+  TestRuntime runtime;
+  FunctionBackend backend{.run = CopyInputs};
+  {
+    TestModel model(runtime, backend);
+    std::vector<TestRequest> requests;
+    for (int i = 0; i < 100; ++i) {
+      requests.emplace_back(model);
+    }
+    nrd_request* record = nullptr;
+    nrd_model* other = nullptr;
+    int32_t loaded = NRD_OK;
+    const nrd_backend table = backend.Table();
+    const ModelSettings settings;
+    {
+      const EmptyHeap empty_heap;
+      loaded = LoadModel(runtime.get(), table, settings, &other, nullptr);
+      requests.clear();
+      for (int i = 0; i < 100; ++i) {
+        if (nrd_request_acquire(model.get(), &record, nullptr) == NRD_OK) {
+          nrd_request_release(record);
+        }
+      }
+      model.Release();
+    }
+    CHECK(loaded == NRD_RESOURCE_EXHAUSTED);
+  }
+  CHECK(backend.open_models == 0);
+  CHECK(backend.open_instances == 0);
+}
+
+// What the request is told without a heap.
+int32_t SubmitWithoutHeap(TestRequest& request) {
+  const EmptyHeap empty_heap;
+  return request.SubmitAndWait();
+}
+
+TEST_CASE("without a heap an ensemble that has run before runs again, inline and queued") {
+  TestRuntime runtime(1 << 20);
+  FunctionBackend backend = Adder(1);
+  for (const uint32_t flags :
+       {0U, uint32_t{NRD_MODEL_NO_INLINE}, uint32_t{NRD_MODEL_RESPONSE_CACHE}}) {
+    TestModel model(runtime, backend, {.flags = flags});
+    TestModel inner(LoadEnsemble(runtime, Chain({model.get(), model.get()})));
+    TestModel outer(LoadEnsemble(runtime, Chain({inner.get(), model.get()})));
+    TestRequest request(outer, 1, 1);
+    const auto input = static_cast<int32_t*>(request->inputs[0].data);
+    for (int32_t i = 0; i < 3; ++i) {
+      // A record's first use makes what it keeps, and those of its steps.
+      const bool first = i == 0;
+      input[0] = i;
+      CHECK(SubmitWithoutHeap(request) == (first ? NRD_RESOURCE_EXHAUSTED : NRD_OK));
+      if (first) {
+        CHECK(request.message() == "the process is out of memory");
+        CHECK(request.SubmitAndWait() == NRD_OK);
+      }
+      CHECK(request.output()[0] == i + 3);
+    }
+    CHECK(outer.stats().success.count == 3);
+    CHECK(outer.stats().fail_other == 1);
+  }
+}
+
+TEST_CASE("without a heap an ensemble's failures are answered, and leave nothing behind") {
+  TestRuntime runtime;
+  Gate gate;
+  FunctionBackend backend{.run = [&](nrd_batch* batch, nrd_error* error) {
+    if (*static_cast<const int32_t*>(batch->inputs[0].data) == 5) {
+      return int32_t{NRD_INTERNAL};
+    }
+    return SumInputs(batch, error, 1);
+  }};
+  FunctionBackend gated{.run = [&](nrd_batch* batch, nrd_error* error) {
+    gate.Enter();
+    return SumInputs(batch, error, 1);
+  }};
+  TestModel model(runtime, backend, {.name = "quick", .flags = 0});
+  TestModel slow(runtime, gated, {.name = "slow"});
+  TestModel ensemble(LoadEnsemble(runtime, Chain({model.get(), slow.get()})));
+  TestRequest holder(slow);
+  TestRequest request(ensemble, 1, 1);
+  gate.Open();
+  REQUIRE(request.SubmitAndWait() == NRD_OK);
+
+  const auto input = static_cast<int32_t*>(request->inputs[0].data);
+  input[0] = 5;
+  CHECK(SubmitWithoutHeap(request) == NRD_RESOURCE_EXHAUSTED);
+  CHECK(request.message() == "in ensemble 'e', step 'quick': the process is out of memory");
+  input[0] = 1;
+  gate.Close();
+  REQUIRE(holder.Submit() == NRD_PENDING);
+  gate.WaitForEntered(2);
+  request->timeout_ns = 5'000'000;
+  CHECK(SubmitWithoutHeap(request) == NRD_UNAVAILABLE);
+  CHECK(request.message() == "in ensemble 'e', step 'slow': Request timeout expired");
+  // A second one at once needs records of the steps that were never made.
+  TestRequest second(ensemble, 1, 1);
+  request->timeout_ns = 0;
+  int32_t codes[3];
+  {
+    const EmptyHeap empty_heap;
+    codes[0] = request.Submit();
+    codes[1] = second.Submit();
+    (void)nrd_request_cancel(request.get());
+    codes[2] = request.Wait();
+  }
+  CHECK(codes[0] == NRD_PENDING);
+  CHECK(codes[1] == NRD_RESOURCE_EXHAUSTED);
+  CHECK(codes[2] == NRD_CANCELLED);
+  gate.Open();
+  CHECK(holder.Wait() == NRD_OK);
+  CHECK(request->status == NRD_CANCELLED);
+}
+
+TEST_CASE("without a heap a step whose record cannot be made fails the request") {
+  TestRuntime runtime;
+  FunctionBackend backend = Adder(1);
+  TestModel model(runtime, backend, {.flags = 0});
+  TestModel other(runtime, backend, {.name = "other", .flags = 0});
+  EnsembleSettings settings;
+  settings.outputs = {Int32Spec("A"), Int32Spec("B")};
+  settings.steps = {{model.get(), {{0, 0}}, {{0, 1}}}, {other.get(), {{0, 1}}, {{0, 2}}}};
+  settings.output_values = {1, 2};
+  TestModel ensemble(LoadEnsemble(runtime, settings));
+  TestRequest request(ensemble, 1, 1);
+  request->outputs[0].flags = NRD_TENSOR_SELECTED;
+  REQUIRE(request.Submit() == NRD_OK);  // makes a record of the first step only
+  request->outputs[1].flags = NRD_TENSOR_SELECTED;
+  CHECK(SubmitWithoutHeap(request) == NRD_RESOURCE_EXHAUSTED);
+  CHECK(request.message() == "in ensemble 'e', step 'other': the process is out of memory");
+  CHECK(request->outputs[0].data == nullptr);
+  CHECK(request.Submit() == NRD_OK);
+}
+
+}  // namespace
+}  // namespace nereid::test
