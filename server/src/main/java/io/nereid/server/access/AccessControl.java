@@ -4,6 +4,7 @@ import java.util.HashSet;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 
 /**
  * Decides which requests of one frontend may be made. Tokens are wanted for everything but health,
@@ -48,10 +49,10 @@ public final class AccessControl {
    *
    * @param group what it asks for; null when that does not exist
    */
-  public Optional<Refusal> check(EndpointGroup group, RequestFields fields) {
+  public Optional<Refusal> check(EndpointGroup group, UnaryOperator<String> fields) {
     Refusal refusal = null;
     if (tokens != null && group != EndpointGroup.HEALTH) {
-      refusal = tokens.check(group, fields.value(AUTHORIZATION));
+      refusal = tokens.check(group, fields.apply(AUTHORIZATION));
     }
     if (refusal == null && group != null) {
       refusal = restrictions.check(group, fields);

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 
 /**
@@ -96,12 +97,12 @@ public final class Restrictions {
   }
 
   /** Null when the group may be used. */
-  Refusal check(EndpointGroup group, RequestFields fields) {
+  Refusal check(EndpointGroup group, UnaryOperator<String> fields) {
     Rule rule = rules.get(group);
     if (rule == null) {
       return null;
     }
-    String value = fields.value(rule.field.toLowerCase(Locale.ROOT));
+    String value = fields.apply(rule.field.toLowerCase(Locale.ROOT));
     return value != null && rule.value.matches(Secret.of(value))
         ? null
         : new Refusal(

@@ -5,7 +5,6 @@ import io.grpc.Grpc;
 import io.grpc.Metadata;
 import io.grpc.ServerStreamTracer;
 import io.grpc.Status;
-import io.nereid.server.log.AccessEntry;
 import io.nereid.server.log.AccessLog;
 import io.nereid.server.shared.ClientAddress;
 import java.time.Instant;
@@ -94,7 +93,7 @@ final class CallLog extends ServerStreamTracer.Factory {
     public void streamClosed(Status status) {
       Named last = named;
       log.add(
-          new AccessEntry(
+          new AccessLog.Entry(
               start,
               client,
               "gRPC",

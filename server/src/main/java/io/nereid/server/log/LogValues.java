@@ -43,7 +43,7 @@ public record LogValues(
           throw invalid(
               "expected a setting among log_info, log_warning, log_error, log_verbose_level and"
                   + " log_format, got '"
-                  + LogText.shortened(name)
+                  + LogLine.shortened(name)
                   + "'");
     };
   }
@@ -71,7 +71,7 @@ public record LogValues(
   }
 
   private static NereidException invalid(String expected, String name, Object got) {
-    String text = LogText.shortened(String.valueOf(got));
+    String text = LogLine.shortened(String.valueOf(got));
     return invalid(
         "expected "
             + expected
