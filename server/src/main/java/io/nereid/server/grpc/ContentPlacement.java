@@ -77,7 +77,7 @@ final class ContentPlacement {
     try {
       long byteSize = input.byteSize(type);
       long count = byteSize / type.byteSize();
-      return count > length / TypedContents.leastWireBytes(type)
+      return count > length / ContentsDecoder.leastWireBytes(type)
           ? null
           : allocate(request, input, type, byteSize);
     } catch (NereidException e) {

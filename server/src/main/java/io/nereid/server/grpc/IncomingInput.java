@@ -24,7 +24,7 @@ final class IncomingInput {
   private String datatype = "";
   private long[] shape = new long[4];
   private int rank;
-  private InferParameters parameters; // null: there are none
+  private MessageParameters parameters; // null: there are none
 
   /** Whether there is an {@code InferTensorContents}, be it empty. */
   private boolean hasContents;
@@ -35,7 +35,7 @@ final class IncomingInput {
   private List<byte[]> wire; // occurrences of contents, which merge, not decoded
 
   private int dataLength;
-  private TypedContents typed; // what was decoded into the tensor
+  private ContentsDecoder typed; // what was decoded into the tensor
 
   // ---- Reading ---------------------------------------------------------------------------------
 
@@ -48,7 +48,7 @@ final class IncomingInput {
         case 3 << 3 | WireReader.VARINT -> addDim(in.readVarint());
         case 3 << 3 | WireReader.DELIMITED -> readShape(in);
         case 4 << 3 | WireReader.DELIMITED -> {
-          parameters = parameters == null ? new InferParameters() : parameters;
+          parameters = parameters == null ? new MessageParameters() : parameters;
           parameters.readEntry(in);
         }
         case 5 << 3 | WireReader.DELIMITED -> readContents(in, placement);
@@ -84,7 +84,7 @@ final class IncomingInput {
     Tensor tensor = last ? placement.typed(this, length) : null;
     long outer = in.enter(length);
     if (tensor != null) {
-      typed = new TypedContents(tensor.dataType(), tensor.segment());
+      typed = new ContentsDecoder(tensor.dataType(), tensor.segment());
       typed.read(in);
       placed = tensor;
     } else {
@@ -121,7 +121,7 @@ final class IncomingInput {
   }
 
   /** What else is said of it; null: nothing. */
-  InferParameters parameters() {
+  MessageParameters parameters() {
     return parameters;
   }
 
@@ -177,12 +177,12 @@ final class IncomingInput {
   }
 
   /** What was decoded straight into the tensor; null when nothing was. */
-  TypedContents typed() {
+  ContentsDecoder typed() {
     return typed;
   }
 
   /** Reads contents that were set aside; nothing when there are none. */
-  void readAside(TypedContents into) {
+  void readAside(ContentsDecoder into) {
     if (wire != null) {
       wire.forEach(bytes -> into.read(new WireReader(bytes, CONTENTS_DEPTH)));
     }

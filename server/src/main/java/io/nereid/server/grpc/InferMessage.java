@@ -10,7 +10,7 @@ final class InferMessage {
   private String modelName = "";
   private String modelVersion = "";
   private String id = "";
-  private InferParameters parameters; // null: there are none
+  private MessageParameters parameters; // null: there are none
   private final List<IncomingInput> inputs = new ArrayList<>(2);
   private final List<RequestedOutput> outputs = new ArrayList<>(2);
 
@@ -21,7 +21,7 @@ final class InferMessage {
   private boolean rawUnassigned; // whether one came before its input
 
   /** An output that is asked for; {@code parameters} is null where there are none. */
-  record RequestedOutput(String name, InferParameters parameters) {}
+  record RequestedOutput(String name, MessageParameters parameters) {}
 
   // ---- Reading ---------------------------------------------------------------------------------
 
@@ -41,7 +41,7 @@ final class InferMessage {
         }
         case 3 << 3 | WireReader.DELIMITED -> id = in.readString();
         case 4 << 3 | WireReader.DELIMITED -> {
-          parameters = parameters == null ? new InferParameters() : parameters;
+          parameters = parameters == null ? new MessageParameters() : parameters;
           parameters.readEntry(in);
         }
         case 5 << 3 | WireReader.DELIMITED -> readInput(in, placement);
@@ -65,12 +65,12 @@ final class InferMessage {
     in.countPart();
     long outer = in.enter(in.readLength());
     String name = "";
-    InferParameters said = null;
+    MessageParameters said = null;
     for (int tag = in.readTag(); tag != 0; tag = in.readTag()) {
       switch (tag) {
         case 1 << 3 | WireReader.DELIMITED -> name = in.readString();
         case 2 << 3 | WireReader.DELIMITED -> {
-          said = said == null ? new InferParameters() : said;
+          said = said == null ? new MessageParameters() : said;
           said.readEntry(in);
         }
         default -> in.skipField(tag);
@@ -131,7 +131,7 @@ final class InferMessage {
   }
 
   /** Null: there are none. */
-  InferParameters parameters() {
+  MessageParameters parameters() {
     return parameters;
   }
 

@@ -34,16 +34,16 @@ final class OutputForms implements AutoCloseable {
   }
 
   /** The part of a region that parameters name; it stays open as long as this. */
-  RegionSlice slice(InferParameters said) {
+  RegionSlice slice(MessageParameters said) {
     return slices.open(
         said.string(IncomingInput.SHARED_MEMORY_REGION), offset(said), byteSize(said));
   }
 
-  private static long offset(InferParameters said) {
+  private static long offset(MessageParameters said) {
     return said.unsigned("shared_memory_offset", 0);
   }
 
-  private static long byteSize(InferParameters said) {
+  private static long byteSize(MessageParameters said) {
     long byteSize = said.unsigned("shared_memory_byte_size", -1);
     if (byteSize < 0) {
       throw GrpcStatus.invalidArgument(
@@ -54,7 +54,7 @@ final class OutputForms implements AutoCloseable {
 
   /** Notes what is said of an output that the model has. */
   void add(ModelSpec model, InferRequest request, InferMessage.RequestedOutput output) {
-    InferParameters said = output.parameters();
+    MessageParameters said = output.parameters();
     if (said == null) {
       return;
     }

@@ -156,7 +156,7 @@ final class RequestBuilder {
   }
 
   private void decode(IncomingInput input, DataType type) {
-    TypedContents contents = new TypedContents(type, null);
+    ContentsDecoder contents = new ContentsDecoder(type, null);
     input.readAside(contents);
     if (type == DataType.BYTES) {
       checkFields(input, type, contents);
@@ -166,16 +166,16 @@ final class RequestBuilder {
     }
     checkTyped(input, type, contents);
     Tensor tensor = ContentPlacement.allocate(request, input, type, input.byteSize(type));
-    input.readAside(new TypedContents(type, tensor.segment()));
+    input.readAside(new ContentsDecoder(type, tensor.segment()));
   }
 
-  private void checkTyped(IncomingInput input, DataType type, TypedContents contents) {
+  private void checkTyped(IncomingInput input, DataType type, ContentsDecoder contents) {
     checkFields(input, type, contents);
     checkPresent(input, contents);
     checkSize(input, input.byteSize(type), contents.count() * type.byteSize());
   }
 
-  private void checkFields(IncomingInput input, DataType type, TypedContents contents) {
+  private void checkFields(IncomingInput input, DataType type, ContentsDecoder contents) {
     String what = "unexpected explicit tensor data for input tensor ";
     if (contents.isAmbiguous()) {
       throw invalid(what, input, ", binary data was already supplied.");
@@ -188,7 +188,7 @@ final class RequestBuilder {
     }
   }
 
-  private void checkPresent(IncomingInput input, TypedContents contents) {
+  private void checkPresent(IncomingInput input, ContentsDecoder contents) {
     if (contents.count() == 0 && input.elementCount() != 0) {
       throw invalid("unable to find data for input tensor ", input, " in request.");
     }

@@ -91,7 +91,7 @@ class WireFormatTest {
     try {
       message.read(new WireReader(Fragments.of(bytes, random), null), placement);
       // What was set aside is read later, as it must be to be rejected.
-      message.inputs().forEach(input -> input.readAside(new TypedContents(DataType.FP16, null)));
+      message.inputs().forEach(input -> input.readAside(new ContentsDecoder(DataType.FP16, null)));
       assertTrue(expected != null, () -> "was accepted: " + HexFormat.of().formatHex(bytes));
       compare(expected, message, () -> HexFormat.of().formatHex(bytes));
       accepted++;
@@ -126,7 +126,7 @@ class WireFormatTest {
   }
 
   private static void compare(
-      Map<String, InferParameter> expected, InferParameters read, Supplier<String> bytes) {
+      Map<String, InferParameter> expected, MessageParameters read, Supplier<String> bytes) {
     StringBuilder text = new StringBuilder();
     expected.forEach((key, value) -> {
       String shown =
@@ -167,11 +167,11 @@ class WireFormatTest {
     } else {
       // Set aside: of no matter which type it is, what does not belong to that is skipped.
       for (DataType any : List.of(DataType.INT32, DataType.FP32, DataType.BOOL)) {
-        TypedContents contents = new TypedContents(any, null);
+        ContentsDecoder contents = new ContentsDecoder(any, null);
         read.readAside(contents);
         assertEquals(count(expected.getContents(), any), contents.count(), bytes);
       }
-      TypedContents strings = new TypedContents(DataType.BYTES, null);
+      ContentsDecoder strings = new ContentsDecoder(DataType.BYTES, null);
       read.readAside(strings);
       assertEquals(expected.getContents().getBytesContentsCount(), strings.count(), bytes);
       assertArrayEquals(

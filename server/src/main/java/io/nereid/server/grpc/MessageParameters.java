@@ -9,7 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /** Parameters of a request, an input or an output: {@code map<string, InferParameter>}. */
-final class InferParameters {
+final class MessageParameters {
 
   /** The only one of Triton's own that a request may bring. */
   private static final String ENABLE_EMPTY_FINAL = "triton_enable_empty_final_response";

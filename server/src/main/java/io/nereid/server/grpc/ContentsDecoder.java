@@ -15,7 +15,7 @@ import java.util.Arrays;
  * Decodes an {@code InferTensorContents} into a tensor's memory. Narrow integers are their field's
  * low bytes. What does not fit is counted, so that the message can say how much there was.
  */
-final class TypedContents {
+final class ContentsDecoder {
 
   private static final int BOOLS = 1;
   private static final int INTS = 2;
@@ -54,7 +54,7 @@ final class TypedContents {
   private int encodedLength;
 
   /** For contents of an input of this type, whose memory is {@code target}. */
-  TypedContents(DataType type, MemorySegment target) {
+  ContentsDecoder(DataType type, MemorySegment target) {
     this.type = type;
     this.target = target;
     field = field(type);
