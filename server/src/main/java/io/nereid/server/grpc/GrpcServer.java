@@ -8,6 +8,7 @@ import io.grpc.ServerServiceDefinition;
 import io.grpc.TlsServerCredentials;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import io.grpc.netty.shaded.io.netty.channel.ServerChannel;
+import io.grpc.protobuf.services.ProtoReflectionService;
 import io.grpc.protobuf.services.ProtoReflectionServiceV1;
 import io.nereid.server.shared.FrameLimit;
 import io.nereid.server.shared.ServerState;
@@ -133,9 +134,15 @@ public final class GrpcServer implements AutoCloseable {
             InferenceService.of(state, inference),
             health.definition(),
             MessageReading.of(ProtoReflectionServiceV1.newInstance().bindService()),
-            MessageReading.of(OldReflection.service()))
+            MessageReading.of(oldReflection()))
         .map(service -> ServerInterceptors.intercept(service, gate))
         .toList();
+  }
+
+  /** Reflection under the name that it had before it was finished, which many tools still use. */
+  @SuppressWarnings("deprecation") // so it is marked, in favour of the new name
+  static ServerServiceDefinition oldReflection() {
+    return ProtoReflectionService.newInstance().bindService();
   }
 
   private static NettyServerBuilder builder(
@@ -171,19 +178,17 @@ public final class GrpcServer implements AutoCloseable {
 
   private static ServerChannel newServerChannel(
       ServerState state, EventLoops loops, GrpcLimits limits, MessageBudget budget) {
-    ServerChannel channel =
-        loops.newServerChannel(
-            new AcceptHandler(limits, state.heap(), state.health()::listenerEnded));
-    channel
-        .pipeline()
-        .addLast(
-            new FrameListeners(connection ->
+    return loops.newServerChannel(
+        new AcceptHandler(
+            limits,
+            state.heap(),
+            state.health()::listenerEnded,
+            connection ->
                 new FrameLimit(
                     new ArrivingMessages(connection, budget, limits.requestTime()), false)));
-    return channel;
   }
 
-  /** They look at the files anew for each connection. */
+  /** The credentials look at the files anew for each connection. */
   private static ServerCredentials credentials(GrpcOptions options) {
     if (options.tls().isEmpty()) {
       return InsecureServerCredentials.create();

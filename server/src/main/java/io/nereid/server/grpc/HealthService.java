@@ -43,12 +43,12 @@ final class HealthService implements LifecycleListener, AutoCloseable {
   private final ServerHealth health;
 
   /**
-   * By the name they watch. Guarded by this, as is telling them: so what they are told last was
-   * also read last.
+   * Clients that watch, by the name of what they watch. This object guards the map, and telling
+   * them: so what they are told last was also read last.
    */
   private final Map<String, Set<Watcher>> watchers = new HashMap<>();
 
-  /** What is told by the server; one object, since it is also removed. */
+  /** Hears from the server's health. It is a field because removing it takes the same object. */
   private final Runnable serverListener = this::tellEverybody;
 
   /** Hears what becomes of the server and its models, until it is closed. */
@@ -61,15 +61,10 @@ final class HealthService implements LifecycleListener, AutoCloseable {
 
   ServerServiceDefinition definition() {
     HealthCheckRequest request = HealthCheckRequest.getDefaultInstance();
-    HealthCheckResponse reply = HealthCheckResponse.getDefaultInstance();
     return new ServiceMethods(SERVICE)
-        .add("Check", request, reply, this::check)
-        .add(
-            "List",
-            HealthListRequest.getDefaultInstance(),
-            HealthListResponse.getDefaultInstance(),
-            this::list)
-        .addStreaming("Watch", request, reply, this::watch)
+        .add("Check", request, this::check)
+        .add("List", HealthListRequest.getDefaultInstance(), this::list)
+        .addStreaming("Watch", request, this::watch)
         .definition();
   }
 

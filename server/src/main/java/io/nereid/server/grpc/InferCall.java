@@ -84,7 +84,7 @@ final class InferCall extends ServerCall.Listener<IncomingRequest> implements Re
       fail(Status.INTERNAL.withDescription("expected one request, got none"));
       return;
     }
-    LoggedModel.tell(incoming);
+    CallLog.tell(incoming);
     if (startNs != 0) {
       trace = CallTrace.begin(tracing, call, headers, incoming, startNs);
     }

@@ -123,7 +123,7 @@ final class StreamInferCall extends ServerCall.Listener<IncomingRequest> {
       message.close();
       return;
     }
-    LoggedModel.tell(message);
+    CallLog.tell(message);
     StreamedRequest request = new StreamedRequest(this, message, trace(message));
     underWay.add(request);
     begin(request);

@@ -2,6 +2,7 @@ package io.nereid.server.grpc;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.concurrent.ArrayBlockingQueue;
 
 /**
  * Writes protobuf's wire format into an array that grows. What must stand before a message whose
@@ -110,6 +111,30 @@ final class WireWriter {
     bytes = null;
     if (given != null) {
       ChunkPool.give(given);
+    }
+  }
+
+  /** Arrays through which replies go to the transport, which takes nothing else. */
+  private static final class ChunkPool {
+
+    static final int CHUNK_BYTES = 32 << 10;
+
+    /** As many as threads write at once; more are left to the collector. */
+    private static final ArrayBlockingQueue<byte[]> FREE =
+        new ArrayBlockingQueue<>(2 * Runtime.getRuntime().availableProcessors());
+
+    private ChunkPool() {}
+
+    static byte[] take() {
+      byte[] chunk = FREE.poll();
+      return chunk == null ? new byte[CHUNK_BYTES] : chunk;
+    }
+
+    /** Takes a chunk back; longer ones are dropped. */
+    static void give(byte[] chunk) {
+      if (chunk.length == CHUNK_BYTES) {
+        FREE.offer(chunk);
+      }
     }
   }
 }
