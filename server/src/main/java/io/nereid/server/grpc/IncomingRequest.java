@@ -54,26 +54,16 @@ final class IncomingRequest implements AutoCloseable {
           startNs,
           new NereidException(StatusCode.UNAVAILABLE, GrpcStatus.STOPPING.getDescription()));
     }
-    ContentPlacement placement = new ContentPlacement(state.nereid(), message);
+    RequestBuilder builder = new RequestBuilder(state.nereid(), message);
     OutputForms forms = new OutputForms(state.sharedMemory());
     WireReader in = null;
-    InferRequest request = null;
     try {
       in = new WireReader(stream, MessageBudget.HEAP);
-      message.read(in, placement);
-      request = placement.take();
-      Model model = placement.model();
-      if (request == null) {
-        model = ModelVersions.model(state.nereid(), message.modelName(), message.modelVersion());
-        request = model.newRequest();
-      }
-      new RequestBuilder(message, model, request, forms).build();
-      return new IncomingRequest(message, startNs, model, request, forms);
+      message.read(in, builder);
+      InferRequest request = builder.build(forms);
+      return new IncomingRequest(message, startNs, builder.model(), request, forms);
     } catch (Throwable t) { // also an OutOfMemoryError: the client is told
-      placement.close();
-      if (request != null) {
-        request.close();
-      }
+      builder.close();
       forms.close();
       return new IncomingRequest(message, startNs, known(t));
     } finally {

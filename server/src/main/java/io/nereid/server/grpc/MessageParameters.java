@@ -11,6 +11,8 @@ import java.util.Map;
 /** Parameters of a request, an input or an output: {@code map<string, InferParameter>}. */
 final class MessageParameters {
 
+  static final String SHARED_MEMORY_REGION = "shared_memory_region";
+
   /** The only one of Triton's own that a request may bring. */
   private static final String ENABLE_EMPTY_FINAL = "triton_enable_empty_final_response";
 
@@ -67,9 +69,9 @@ final class MessageParameters {
 
   // ---- What they say ---------------------------------------------------------------------------
 
-  /** Whether a parameter was given. */
-  boolean has(String key) {
-    return values.containsKey(key);
+  /** Whether they say that a tensor is in shared memory, or goes there. */
+  boolean nameSharedMemory() {
+    return values.containsKey(SHARED_MEMORY_REGION);
   }
 
   /** A string; null when it was not given. */

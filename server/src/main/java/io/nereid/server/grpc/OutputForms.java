@@ -36,7 +36,7 @@ final class OutputForms implements AutoCloseable {
   /** The part of a region that parameters name; it stays open as long as this. */
   RegionSlice slice(MessageParameters said) {
     return slices.open(
-        said.string(IncomingInput.SHARED_MEMORY_REGION), offset(said), byteSize(said));
+        said.string(MessageParameters.SHARED_MEMORY_REGION), offset(said), byteSize(said));
   }
 
   private static long offset(MessageParameters said) {
@@ -52,24 +52,23 @@ final class OutputForms implements AutoCloseable {
     return byteSize;
   }
 
-  /** Notes what is said of an output that the model has. */
-  void add(ModelSpec model, InferRequest request, InferMessage.RequestedOutput output) {
-    MessageParameters said = output.parameters();
+  /** Notes what is said of an output that the model has; null: nothing is. */
+  void add(ModelSpec model, InferRequest request, String output, MessageParameters said) {
     if (said == null) {
       return;
     }
     long classCount = said.unsigned(CLASSIFICATION, 0);
-    boolean shared = said.has(IncomingInput.SHARED_MEMORY_REGION);
+    boolean shared = said.nameSharedMemory();
     if (shared && classCount != 0) {
       throw GrpcStatus.invalidArgument(
           "Output can't set both 'shared_memory_region' and 'classification'");
     }
     if (shared) {
       RegionSlice slice = slice(said);
-      slice.lend(request, output.name());
-      put(output.name(), new Form(null, slice));
+      slice.lend(request, output);
+      put(output, new Form(null, slice));
     } else if (classCount != 0) {
-      put(output.name(), new Form(Classification.of(model, output.name(), classCount), null));
+      put(output, new Form(Classification.of(model, output, classCount), null));
     }
   }
 
