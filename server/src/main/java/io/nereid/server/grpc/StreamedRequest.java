@@ -86,7 +86,7 @@ final class StreamedRequest implements ResponseListener {
       outcome = status;
     }
     if (ends) {
-      CallTrace.ended(trace, outcome);
+      TensorCall.traceEnd(trace, outcome);
     }
     if (!sending) {
       sending = true;
@@ -112,7 +112,7 @@ final class StreamedRequest implements ResponseListener {
   /** Nobody is interested any more. Answers that come are dropped. */
   void abandon() {
     if (trace != null) {
-      CallTrace.ended(
+      TensorCall.traceEnd(
           trace, Status.CANCELLED.withDescription("the stream ended before the request did"));
       endTrace();
     }
