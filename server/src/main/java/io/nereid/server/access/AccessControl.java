@@ -7,8 +7,9 @@ import java.util.Set;
 import java.util.function.UnaryOperator;
 
 /**
- * Decides which requests of one frontend may be made. Tokens are wanted for everything but health,
- * which probes ask for; a restriction of a group applies beside them.
+ * Decides which requests of one frontend may be made, on the threads that serve them. If tokens are
+ * wanted, they are for everything but health, which probes ask for; a restriction of a group
+ * applies beside them.
  */
 public final class AccessControl {
 
@@ -25,7 +26,7 @@ public final class AccessControl {
     this.tokens = tokens;
   }
 
-  /** With the restrictions of a frontend, and tokens that all frontends may share. */
+  /** Combines the restrictions of a frontend with tokens, which all frontends may share. */
   public static AccessControl of(Restrictions restrictions, Optional<Tokens> tokens) {
     return new AccessControl(Objects.requireNonNull(restrictions), tokens.orElse(null));
   }

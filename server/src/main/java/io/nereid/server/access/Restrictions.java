@@ -9,8 +9,8 @@ import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 
 /**
- * Groups of endpoints that want a header field of a certain value. Parsed from texts of the form
- * {@code GROUP[,GROUP...]:FIELD=VALUE}.
+ * The groups of endpoints that want a header field of a certain value. They are parsed from texts
+ * of the form {@code GROUP[,GROUP...]:FIELD=VALUE}.
  */
 public final class Restrictions {
 
@@ -36,12 +36,12 @@ public final class Restrictions {
     this.rules = rules;
   }
 
-  /** As {@code --http-restricted-api} gives them. */
+  /** Parses the values of {@code --http-restricted-api}. */
   public static Restrictions forHttp(List<String> texts) {
     return parse("API", "", texts);
   }
 
-  /** As {@code --grpc-restricted-protocol} gives them. */
+  /** Parses the values of {@code --grpc-restricted-protocol}. */
   public static Restrictions forGrpc(List<String> texts) {
     return parse("protocol", GRPC_PREFIX, texts);
   }
@@ -96,7 +96,7 @@ public final class Restrictions {
         .collect(Collectors.toSet());
   }
 
-  /** Null when the group may be used. */
+  /** Why the group may not be used; null when it may. */
   Refusal check(EndpointGroup group, UnaryOperator<String> fields) {
     Rule rule = rules.get(group);
     if (rule == null) {

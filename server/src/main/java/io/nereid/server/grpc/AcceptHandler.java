@@ -39,7 +39,7 @@ final class AcceptHandler extends ChannelInboundHandlerAdapter {
   private final AtomicInteger open = new AtomicInteger();
   private final FailureLog failures = new FailureLog("gRPC");
   private final ReserveDescriptor reserve = new ReserveDescriptor();
-  private boolean refusing; // with the descriptor that was kept for it
+  private boolean refusing; // connections, with the descriptor that was reserved for that
 
   /**
    * For one socket.
@@ -83,7 +83,9 @@ final class AcceptHandler extends ChannelInboundHandlerAdapter {
     heap.giveBackOfConnection(GrpcLimits.CONNECTION_BYTES);
   }
 
-  /** What was let go of for them is held again. */
+  /**
+   * Takes the reserved descriptor back, which was released so that connections could be refused.
+   */
   @Override
   public void channelReadComplete(ChannelHandlerContext context) {
     if (refusing) {

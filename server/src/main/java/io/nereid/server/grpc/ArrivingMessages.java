@@ -19,8 +19,8 @@ import java.util.concurrent.TimeUnit;
 /**
  * Ends calls of one connection whose messages stay unfinished: gRPC holds what has arrived of a
  * message until the rest comes. All connections share a budget of bytes for that, and each message
- * has a time to get on. A message that comes in one frame, as most do, leaves no trace here. Lives
- * on the connection's event loop.
+ * has a time to get on. A message that comes in one frame, as most do, is not kept here at all. The
+ * connection's event loop is the only thread that calls it.
  */
 final class ArrivingMessages extends Http2FrameListenerDecorator {
 
@@ -33,7 +33,7 @@ final class ArrivingMessages extends Http2FrameListenerDecorator {
   private final IntObjectHashMap<UnfinishedMessage> unfinished = new IntObjectHashMap<>(2);
   private boolean watching;
 
-  /** In front of gRPC's own listener of a connection. */
+  /** Passes frames on to gRPC's own listener of a connection. */
   ArrivingMessages(Http2ConnectionHandler connection, MessageBudget budget, Duration time) {
     super(connection.decoder().frameListener());
     this.connection = connection;
@@ -232,12 +232,12 @@ final class ArrivingMessages extends Http2FrameListenerDecorator {
       return prefixCount == PREFIX_BYTES ? length : 0;
     }
 
-    /** What is held of it. */
+    /** How many bytes are held of it. */
     long heldBytes() {
       return heldBytes;
     }
 
-    /** What came last is not held. */
+    /** Sets what is held of it: the last frame was refused. */
     void keep(long bytes) {
       heldBytes = bytes;
     }

@@ -30,8 +30,6 @@ import java.util.Map;
  */
 final class CallGate implements ServerInterceptor {
 
-  static final String GZIP = "gzip";
-
   /** The group of each method of the inference service. */
   private static final Map<String, EndpointGroup> INFERENCE_SERVICE =
       Map.ofEntries(
@@ -81,12 +79,12 @@ final class CallGate implements ServerInterceptor {
       return new ServerCall.Listener<>() {};
     }
     if (compresses) {
-      call.setCompression(GZIP); // has no effect for a client that does not take it
+      call.setCompression(GrpcCompression.GZIP); // has no effect for a client that does not take it
     }
     return next.startCall(call, headers);
   }
 
-  /** Null when the call may be made. */
+  /** Why the call is refused; null when it may be made. */
   private Status refusal(ServerCall<?, ?> call, Metadata headers) {
     boolean open = access.isOpen();
     boolean busy = health.isStopping() || health.isLoading();

@@ -12,8 +12,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * Decodes an {@code InferTensorContents} into a tensor's memory. Narrow integers are their field's
- * low bytes. What does not fit is counted, so that the message can say how much there was.
+ * Decodes an {@code InferTensorContents} into a tensor's memory, on the thread that reads the
+ * message. The elements of narrow integers are the low bytes of their field's. Elements that do not
+ * fit are counted, so that the message can say how many there were.
  */
 final class ContentsDecoder {
 

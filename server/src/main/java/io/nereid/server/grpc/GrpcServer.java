@@ -25,12 +25,15 @@ import java.util.logging.Level;
 import java.util.logging.Logger;
 import java.util.stream.Stream;
 
-/** The gRPC frontend: a listening socket and the connections that came through it. */
+/**
+ * The gRPC frontend: a socket that listens, the connections that came through it, and the threads
+ * that serve them. Its methods may be called from any thread.
+ */
 public final class GrpcServer implements AutoCloseable {
 
   /**
-   * They tell, with stack traces, what clients did wrong, who are told themselves. Held here:
-   * loggers are kept weakly.
+   * Loggers that tell, with stack traces, what clients did wrong; clients are told themselves. This
+   * list holds them, because the logging system keeps loggers weakly.
    */
   private static final List<Logger> CLIENT_FAULT_LOGS =
       Stream.of("NettyServerHandler", "NettyServerStream", "NettyServerTransport")
@@ -117,7 +120,7 @@ public final class GrpcServer implements AutoCloseable {
     }
   }
 
-  /** Also what did not come to listen is known to others until it is shut down. */
+  /** Releases all parts: a server that did not come to listen must be shut down, too. */
   private static void release(
       Server server, HealthService health, InferenceCalls inference, EventLoops loops) {
     if (server != null) {
@@ -208,7 +211,7 @@ public final class GrpcServer implements AutoCloseable {
     return credentials.build();
   }
 
-  /** Where it listens. */
+  /** The port at which it listens. */
   public int port() {
     return server.getPort();
   }

@@ -26,8 +26,8 @@ import java.util.Set;
 
 /**
  * Health checking as gRPC defines it: of the server, by no name or the inference service's, and of
- * each model, by its own. No status is kept: it is read from the server when somebody asks, and
- * when a model changes for those who watch it.
+ * each model, by its own. It keeps no status: it reads it from the server when somebody asks, and
+ * for those who watch when a model changes.
  */
 final class HealthService implements LifecycleListener, AutoCloseable {
 
@@ -113,7 +113,9 @@ final class HealthService implements LifecycleListener, AutoCloseable {
     }
   }
 
-  /** The model may matter to the server as well. */
+  /**
+   * Tells those who watch the model, and those who watch the server: it may depend on the model.
+   */
   @Override
   public synchronized void onEvent(ModelEvent event) {
     SERVER_NAMES.forEach(this::tellAll);
@@ -137,7 +139,7 @@ final class HealthService implements LifecycleListener, AutoCloseable {
     }
   }
 
-  /** As {@link #stop}, and hears no more. */
+  /** Does what {@link #stop} does, and hears of nothing any more. */
   @Override
   public void close() {
     stop();

@@ -10,7 +10,7 @@ import java.io.InputStream;
 
 /**
  * A {@code ModelInferRequest} that was read: a request that can be sent, or the reason why there is
- * none, which is not thrown because the transport would take it for its own failure.
+ * none. The reason is not thrown, because the transport would take it for a failure of its own.
  *
  * <p>It owns the request with the memory of its inputs, and the regions of shared memory that its
  * outputs go to. grpc-java hands what a marshaller returns straight to {@code Listener.onMessage},
@@ -74,7 +74,7 @@ final class IncomingRequest implements AutoCloseable {
     }
   }
 
-  /** The transport's own failures: a message that is too large once it is decompressed. */
+  /** Takes failures of the transport for ours: a message that is too large once decompressed. */
   private static Throwable known(Throwable failure) {
     return failure instanceof StatusRuntimeException e
         ? new NereidException(
@@ -108,12 +108,12 @@ final class IncomingRequest implements AutoCloseable {
     return ModelVersions.named(message.modelVersion());
   }
 
-  /** Where it goes; null when it failed. */
+  /** The model that it goes to; null when it failed. */
   Model model() {
     return model;
   }
 
-  /** What can be sent; null when it failed. */
+  /** The request that can be sent; null when it failed. */
   InferRequest request() {
     return request;
   }

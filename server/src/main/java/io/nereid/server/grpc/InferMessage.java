@@ -7,8 +7,9 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * A {@code ModelInferRequest} as it came over the wire. One thread reads it, and contents go into
- * the memory of the request while it does.
+ * A {@code ModelInferRequest} as it came over the wire: its fields, and those of its inputs. One
+ * thread reads it. Contents go straight into memory of the request where that is there by then; the
+ * rest are arrays that the message owns until {@link #dropContents}.
  */
 final class InferMessage {
 
@@ -19,7 +20,7 @@ final class InferMessage {
   private final List<Input> inputs = new ArrayList<>(2);
   private final List<RequestedOutput> outputs = new ArrayList<>(2);
 
-  /** In their order; null where one went straight into the memory of its input. */
+  /** The raw contents in their order; null where one went straight into its input's memory. */
   private final List<byte[]> rawContents = new ArrayList<>(2);
 
   private int nextRawInput; // the position in inputs that the next raw content is looked for at
@@ -148,7 +149,7 @@ final class InferMessage {
     return outputs;
   }
 
-  /** In their order; null where one is in the memory of its input. */
+  /** The raw contents in their order; null where one is in the memory of its input. */
   List<byte[]> rawContents() {
     return rawContents;
   }
@@ -161,7 +162,7 @@ final class InferMessage {
 
     private static final DataType[] TYPES = DataType.values();
 
-    /** In how many messages the contents are, their own included. */
+    /** How many messages the contents are nested in, their own included. */
     private static final int CONTENTS_DEPTH = 2;
 
     /** Beyond this a shape is not even kept to be told about: models take far fewer dimensions. */
@@ -176,7 +177,7 @@ final class InferMessage {
     /** Whether there is an {@code InferTensorContents}, be it empty. */
     private boolean hasContents;
 
-    // At most one of these three is there.
+    // At most one of these three is not null.
     private Tensor placed;
     private byte[] data; // elements as they lie in a tensor
     private List<byte[]> wire; // occurrences of contents, which merge, not decoded
@@ -184,8 +185,7 @@ final class InferMessage {
     private int dataLength;
     private ContentsDecoder typed; // what was decoded into the tensor
 
-    // ---- Reading
-    // ---------------------------------------------------------------------------------
+    // ---- Reading --------------------------------------------------------------------------------
 
     /** Reads to the end of the innermost message. */
     void read(WireReader in, RequestBuilder builder) {
@@ -242,8 +242,7 @@ final class InferMessage {
       in.leave(outer);
     }
 
-    // ---- What it is
-    // ------------------------------------------------------------------------------
+    // ---- What it is -----------------------------------------------------------------------------
 
     String name() {
       return name;
@@ -267,7 +266,7 @@ final class InferMessage {
       return Arrays.copyOf(shape, rank);
     }
 
-    /** What else is said of it; null: nothing. */
+    /** Its parameters; null: it has none. */
     MessageParameters parameters() {
       return parameters;
     }
@@ -312,8 +311,7 @@ final class InferMessage {
       return count * type.byteSize();
     }
 
-    // ---- Where its elements are
-    // ------------------------------------------------------------------
+    // ---- Where its elements are -----------------------------------------------------------------
 
     /** The request's memory with its elements; null when they are not there yet. */
     Tensor placed() {

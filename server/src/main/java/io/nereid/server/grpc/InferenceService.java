@@ -23,7 +23,10 @@ import io.nereid.proto.SystemSharedMemoryUnregisterRequest;
 import io.nereid.proto.TraceSettingRequest;
 import io.nereid.server.shared.ServerState;
 
-/** The service of the Open Inference Protocol, with Triton's extensions: which method is where. */
+/**
+ * The table of the inference service: the methods of the Open Inference Protocol and of Triton's
+ * extensions, and what answers each.
+ */
 final class InferenceService {
 
   private static final ServiceDescriptor SERVICE =

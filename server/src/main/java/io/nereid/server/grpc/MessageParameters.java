@@ -8,7 +8,10 @@ import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Parameters of a request, an input or an output: {@code map<string, InferParameter>}. */
+/**
+ * The parameters of a request, an input or an output: a {@code map<string, InferParameter>}, read
+ * on the thread that reads the message.
+ */
 final class MessageParameters {
 
   static final String SHARED_MEMORY_REGION = "shared_memory_region";
@@ -16,7 +19,7 @@ final class MessageParameters {
   /** The only one of Triton's own that a request may bring. */
   private static final String ENABLE_EMPTY_FINAL = "triton_enable_empty_final_response";
 
-  /** By name: {@link Boolean}, {@link Long}, {@link String}, {@link Double} or one of these. */
+  /** The values by name: each a Boolean, a Long, a String, a Double or one of the types below. */
   private final Map<String, Object> values = new LinkedHashMap<>();
 
   /** A uint64. */

@@ -9,14 +9,17 @@ import io.nereid.server.shared.Classification;
 import java.util.HashMap;
 import java.util.Map;
 
-/** In which form a request wants its outputs, and the shared memory that it uses. */
+/**
+ * How a request wants its outputs: plain, as classes, or written to shared memory. It owns the
+ * slices of shared memory that the request uses, also for inputs, until it is closed.
+ */
 final class OutputForms implements AutoCloseable {
 
   private static final String CLASSIFICATION = "classification";
 
   private final RequestSlices slices;
 
-  /** By the output's name; there is mostly none. */
+  /** The outputs that are not plain, by name; mostly there is none. */
   private Map<String, Form> forms = Map.of();
 
   /**
@@ -52,7 +55,7 @@ final class OutputForms implements AutoCloseable {
     return byteSize;
   }
 
-  /** Notes what is said of an output that the model has; null: nothing is. */
+  /** Notes the parameters of an output that the model has; null: it has none. */
   void add(ModelSpec model, InferRequest request, String output, MessageParameters said) {
     if (said == null) {
       return;

@@ -116,8 +116,9 @@ final class RequestBuilder {
   }
 
   /**
-   * Whatever is wrong is found again, and said, when the message has ended: until then the client
-   * may say that it means another model. Only memory that is not there is not asked for twice.
+   * Passes over what is wrong, which is found again, and said, when the message has ended: until
+   * then the client may say that it means another model. Only missing memory is not asked for
+   * twice.
    */
   private <T> T failed(NereidException failure) {
     if (failure.code() == StatusCode.RESOURCE_EXHAUSTED) {

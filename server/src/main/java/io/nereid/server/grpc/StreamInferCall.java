@@ -17,12 +17,13 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 
 /**
- * One call of ModelStreamInfer. All its state belongs to its event loop.
+ * One call of ModelStreamInfer. Its event loop alone reads and writes its state; answers from other
+ * threads come there as tasks.
  *
  * <p>Requests to models that are not decoupled are answered in the order in which they came, those
  * to decoupled ones as their responses come. A request counts until its last response was written,
- * and only so many are taken in; a response is written when the transport has room for it. So a
- * client that does not read is not read from, either.
+ * and the stream takes in only so many; it writes a response when the transport has room for it. So
+ * a client that does not read is not read from, either.
  */
 final class StreamInferCall extends TensorCall {
 
@@ -35,19 +36,19 @@ final class StreamInferCall extends TensorCall {
   private final List<HeaderForwarding.Field> forwarded = forwarded(); // to each of its requests
   private final Set<StreamInferCall> open; // all that are not over
 
-  /** Whether the first failure ends the stream. */
+  /** Whether the first failure ends the stream, as clients can ask with metadata. */
   private final boolean failsAsCall;
 
   /** Requests whose last response was not written yet. */
   private final Set<StreamedRequest> underWay = new LinkedHashSet<>();
 
-  /** Those of them that are answered in their order. */
+  /** The requests under way that are answered in the order in which they came. */
   private final ArrayDeque<StreamedRequest> ordered = new ArrayDeque<>();
 
-  /** What can be written when there is room. */
+  /** What will be written when the transport has room. */
   private final ArrayDeque<Ready> ready = new ArrayDeque<>();
 
-  private boolean asked = true; // whether a message may come
+  private boolean asked = true; // grpc-java for a message, which has not come yet
   private boolean halfClosed;
   private boolean stopping;
   private boolean over;

@@ -49,7 +49,7 @@ abstract class TensorCall extends ServerCall.Listener<IncomingRequest> {
       Tracing tracing, Optional<HeaderForwarding> forwarding, ExecutionPace.Table paces) {}
 
   final ServerCall<IncomingRequest, OutgoingReply> call;
-  final Metadata headers;
+  private final Metadata headers;
   final Executor loop;
   private final Thread loopThread = Thread.currentThread();
   private final Shared shared;

@@ -17,7 +17,9 @@ import java.util.logging.Logger;
  */
 public final class LogSettings implements AutoCloseable {
 
-  /** Held here: the logging system keeps loggers weakly, and would forget levels with them. */
+  /**
+   * A field, because the logging system keeps loggers weakly and would forget its level with it.
+   */
   private static final Logger ROOT = Logger.getLogger("");
 
   /** Libraries tell nothing beyond information, whatever the verbose level. */
@@ -57,7 +59,7 @@ public final class LogSettings implements AutoCloseable {
     return handler.values();
   }
 
-  /** Where it is appended to; empty for the error stream. */
+  /** The file that lines are appended to; empty for the error stream. */
   public Optional<Path> file() {
     return file;
   }

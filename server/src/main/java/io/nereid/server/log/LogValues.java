@@ -27,7 +27,7 @@ public record LogValues(
     }
   }
 
-  /** With one setting changed, by the name and in the type that the logging extension has. */
+  /** These values with one changed, by the name and in the type of the logging extension. */
   LogValues with(String name, Object value) {
     return switch (name) {
       case "log_info" -> new LogValues(bool(name, value), warning, error, verboseLevel, format);

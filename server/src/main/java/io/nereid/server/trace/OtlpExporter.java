@@ -111,7 +111,7 @@ final class OtlpExporter implements TraceQueue.Sink {
     return status;
   }
 
-  /** For one wait of a request; while the server stops, what is left of its time. */
+  /** How long one wait of a request may take: while the server stops, what is left of its time. */
   private int timeoutMs() {
     long leftNs = ending ? Math.min(TIMEOUT_NS, deadlineNs - System.nanoTime()) : TIMEOUT_NS;
     return (int) Math.max(1, Duration.ofNanos(leftNs).toMillis());

@@ -63,7 +63,7 @@ final class TraceFile implements TraceQueue.Sink {
     }
   }
 
-  /** Puts them in front of the bracket that ends the file. */
+  /** Puts traces in front of the bracket that ends the file. */
   private void append(String file, boolean fresh, List<Trace> traces) throws IOException {
     try (FileChannel channel =
         FileChannel.open(Path.of(file), StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
@@ -116,7 +116,7 @@ final class TraceFile implements TraceQueue.Sink {
       text.setLength(0);
     }
 
-    /** Adds the entries of a trace behind what parts them from others. */
+    /** Adds the entries of a trace; {@code before} separates them from those in front. */
     void write(String before, Trace trace) throws IOException {
       text.append(before).append("{\"id\":").append(trace.id).append(",\"model_name\":\"");
       string(trace.modelName);

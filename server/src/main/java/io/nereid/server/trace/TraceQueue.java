@@ -36,7 +36,7 @@ final class TraceQueue {
   /** Traces in the queue; for moments less, while one is added that was already taken out. */
   private final AtomicInteger pending = new AtomicInteger();
 
-  /** Of the tensors in traces that are not written yet. */
+  /** Bytes of the tensors in traces that are not written yet. */
   private final AtomicLong tensorBytes = new AtomicLong();
 
   private final LongAdder dropped = new LongAdder();

@@ -8,9 +8,9 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Tracing of one server: its settings, which change while it runs, and the way to a trace. While
- * nothing is traced there is no thread, no file and no connection, and a request costs one look at
- * a field.
+ * The tracing of one server: its settings, which change while it runs, and the way to a trace.
+ * While nothing is traced there is no thread, no file and no connection, and a request costs one
+ * look at a field. Any thread may call it.
  */
 public final class Tracing {
 
@@ -36,7 +36,7 @@ public final class Tracing {
   private final TraceSettings started;
   private final AtomicLong ids = new AtomicLong();
 
-  /** Null: nothing is traced. */
+  /** Who samples now; null: nothing is traced. */
   private volatile Sampling active;
 
   // ---- Guarded by this -------------------------------------------------------------------------
@@ -46,7 +46,7 @@ public final class Tracing {
   private final Map<String, Map<String, Object>> ownOfModels = new HashMap<>();
   private boolean closed;
 
-  /** With the settings that hold until somebody changes them. */
+  /** Starts with settings that hold until somebody changes them. */
   public Tracing(TraceOptions options) {
     this.options = options;
     started =
