@@ -144,7 +144,7 @@ public final class GrpcServer implements AutoCloseable {
 
   /** Reflection under the name that it had before it was finished, which many tools still use. */
   @SuppressWarnings("deprecation") // so it is marked, in favour of the new name
-  static ServerServiceDefinition oldReflection() {
+  private static ServerServiceDefinition oldReflection() {
     return ProtoReflectionService.newInstance().bindService();
   }
 
