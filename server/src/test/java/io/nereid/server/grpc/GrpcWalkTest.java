@@ -2,6 +2,7 @@ package io.nereid.server.grpc;
 
 import static io.nereid.server.grpc.InferFixture.floats;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.nereid.ModelSpec;
@@ -11,6 +12,7 @@ import java.io.IOException;
 import java.lang.StackWalker.StackFrame;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -27,6 +29,7 @@ import org.junit.jupiter.api.Test;
 class GrpcWalkTest {
 
   private static final int MOST_FILES = 20;
+  private static final Duration PATIENCE = Duration.ofMinutes(3);
 
   /** A step of the list begins with its file. Files beside the list are named in the text. */
   private static final Pattern STEP = Pattern.compile("(?m)^\\d+\\. `(\\w+)`");
@@ -64,13 +67,13 @@ class GrpcWalkTest {
             .input("IN", DataType.FP32, -1, -1)
             .output("OUT", DataType.FP32, -1, -1);
     try (InferFixture server = new InferFixture().load(model)) {
-      InferFixture.await(
-          () -> {
-            server.infer(floats("m", 1, 2));
-            return seen != null;
-          },
-          "no request was executed on an event loop");
+      // A machine that is busy may take long until it executes quickly a hundred times in a row.
+      long startNs = System.nanoTime();
+      while (seen == null && System.nanoTime() - startNs < PATIENCE.toNanos()) {
+        server.infer(floats("m", 1, 2));
+      }
     }
+    assertNotNull(seen, "no request was executed on an event loop");
     assertTrue(seen.contains("InferCall"), seen::toString);
     Set<String> missing = new TreeSet<>(seen);
     missing.removeAll(named(NAME));
