@@ -4,4 +4,5 @@ module io.nereid.proto {
 
   exports io.nereid.proto;
   exports io.nereid.proto.health;
+  exports io.nereid.proto.otlp;
 }

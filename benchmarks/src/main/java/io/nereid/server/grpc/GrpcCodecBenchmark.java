@@ -1,6 +1,8 @@
 package io.nereid.server.grpc;
 
 import com.google.protobuf.ByteString;
+import io.grpc.HasByteBuffer;
+import io.grpc.KnownLength;
 import io.nereid.InferRequest;
 import io.nereid.InferResponse;
 import io.nereid.Model;
@@ -13,6 +15,8 @@ import io.nereid.proto.ModelInferResponse;
 import io.nereid.server.shared.ServerState;
 import io.nereid.types.DataType;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.concurrent.TimeUnit;
@@ -128,5 +132,85 @@ public class GrpcCodecBenchmark {
           .writeTo(sink);
     }
     return sink.count();
+  }
+
+  /** Where messages go that nobody reads. It copies, as the transport does. */
+  private static final class CountingStream extends OutputStream {
+
+    private final byte[] buffer = new byte[16 << 10];
+    private long count;
+
+    long count() {
+      return count;
+    }
+
+    @Override
+    public void write(int value) {
+      buffer[(int) (count % buffer.length)] = (byte) value;
+      count++;
+    }
+
+    @Override
+    public void write(byte[] bytes, int offset, int length) {
+      for (int done = 0; done < length; ) {
+        int piece = Math.min(buffer.length, length - done);
+        System.arraycopy(bytes, offset + done, buffer, 0, piece);
+        done += piece;
+      }
+      count += length;
+    }
+  }
+
+  /** A message as the transport lends it: in pieces of native memory. */
+  private static final class LentMessage extends InputStream implements KnownLength, HasByteBuffer {
+
+    /** Of the transport's buffers. */
+    private static final int PIECE_BYTES = 16 << 10;
+
+    private final ByteBuffer left;
+
+    /** Reads the buffer, whose position stays where it is. */
+    LentMessage(ByteBuffer message) {
+      left = message.duplicate();
+    }
+
+    @Override
+    public boolean byteBufferSupported() {
+      return true;
+    }
+
+    @Override
+    public ByteBuffer getByteBuffer() {
+      return left.hasRemaining()
+          ? left.slice(left.position(), Math.min(PIECE_BYTES, left.remaining())).asReadOnlyBuffer()
+          : null;
+    }
+
+    @Override
+    public int available() {
+      return left.remaining();
+    }
+
+    @Override
+    public long skip(long count) {
+      int skipped = (int) Math.min(count, left.remaining());
+      left.position(left.position() + skipped);
+      return skipped;
+    }
+
+    @Override
+    public int read() {
+      return left.hasRemaining() ? left.get() & 0xff : -1;
+    }
+
+    @Override
+    public int read(byte[] into, int offset, int count) {
+      if (!left.hasRemaining()) {
+        return -1;
+      }
+      int taken = Math.min(count, left.remaining());
+      left.get(into, offset, taken);
+      return taken;
+    }
   }
 }

@@ -4,10 +4,12 @@ import java.util.HashSet;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 
 /**
- * Decides which requests of one frontend may be made. Tokens are wanted for everything but health,
- * which probes ask for; a restriction of a group applies beside them.
+ * Decides which requests of one frontend may be made, on the threads that serve them. If tokens are
+ * wanted, they are for everything but health, which probes ask for; a restriction of a group
+ * applies beside them.
  */
 public final class AccessControl {
 
@@ -24,7 +26,7 @@ public final class AccessControl {
     this.tokens = tokens;
   }
 
-  /** With the restrictions of a frontend, and tokens that all frontends may share. */
+  /** Combines the restrictions of a frontend with tokens, which all frontends may share. */
   public static AccessControl of(Restrictions restrictions, Optional<Tokens> tokens) {
     return new AccessControl(Objects.requireNonNull(restrictions), tokens.orElse(null));
   }
@@ -48,10 +50,10 @@ public final class AccessControl {
    *
    * @param group what it asks for; null when that does not exist
    */
-  public Optional<Refusal> check(EndpointGroup group, RequestFields fields) {
+  public Optional<Refusal> check(EndpointGroup group, UnaryOperator<String> fields) {
     Refusal refusal = null;
     if (tokens != null && group != EndpointGroup.HEALTH) {
-      refusal = tokens.check(group, fields.value(AUTHORIZATION));
+      refusal = tokens.check(group, fields.apply(AUTHORIZATION));
     }
     if (refusal == null && group != null) {
       refusal = restrictions.check(group, fields);

@@ -6,7 +6,7 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** Endpoints that are restricted together, and granted together. */
+/** Endpoints that are restricted together and granted together. */
 public enum EndpointGroup {
   /** Whether the server and its models are alive and ready. */
   HEALTH,

@@ -5,11 +5,12 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 
 /**
- * Groups of endpoints that want a header field of a certain value. Parsed from texts of the form
- * {@code GROUP[,GROUP...]:FIELD=VALUE}.
+ * The groups of endpoints that want a header field of a certain value. They are parsed from texts
+ * of the form {@code GROUP[,GROUP...]:FIELD=VALUE}.
  */
 public final class Restrictions {
 
@@ -35,12 +36,12 @@ public final class Restrictions {
     this.rules = rules;
   }
 
-  /** As {@code --http-restricted-api} gives them. */
+  /** Parses the values of {@code --http-restricted-api}. */
   public static Restrictions forHttp(List<String> texts) {
     return parse("API", "", texts);
   }
 
-  /** As {@code --grpc-restricted-protocol} gives them. */
+  /** Parses the values of {@code --grpc-restricted-protocol}. */
   public static Restrictions forGrpc(List<String> texts) {
     return parse("protocol", GRPC_PREFIX, texts);
   }
@@ -95,13 +96,13 @@ public final class Restrictions {
         .collect(Collectors.toSet());
   }
 
-  /** Null when the group may be used. */
-  Refusal check(EndpointGroup group, RequestFields fields) {
+  /** Why the group may not be used; null when it may. */
+  Refusal check(EndpointGroup group, UnaryOperator<String> fields) {
     Rule rule = rules.get(group);
     if (rule == null) {
       return null;
     }
-    String value = fields.value(rule.field.toLowerCase(Locale.ROOT));
+    String value = fields.apply(rule.field.toLowerCase(Locale.ROOT));
     return value != null && rule.value.matches(Secret.of(value))
         ? null
         : new Refusal(

@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * The tokens of a file, which is read again when it changes. One token a line, which may be
+ * The tokens of a file, which is read again when it changes. A line has one token, which may be
  * followed by the groups of endpoints that it grants; without them it grants all. {@code #} begins
  * a comment.
  */

@@ -3,18 +3,26 @@ package io.nereid.server.grpc;
 import io.grpc.netty.shaded.io.netty.channel.Channel;
 import io.grpc.netty.shaded.io.netty.channel.ChannelHandlerContext;
 import io.grpc.netty.shaded.io.netty.channel.ChannelInboundHandlerAdapter;
+import io.grpc.netty.shaded.io.netty.channel.ChannelPipeline;
+import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2ConnectionHandler;
+import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2FrameListener;
+import io.grpc.netty.shaded.io.netty.handler.ssl.SslHandler;
 import io.nereid.server.shared.ConnectionRefusals;
 import io.nereid.server.shared.FailureLog;
 import io.nereid.server.shared.HeapBudget;
 import io.nereid.server.shared.ReserveDescriptor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 
 /**
- * Stands at the listening socket of gRPC: closes connections that are too many, or for which there
- * is no heap, before anything is made for them, and goes on after a pause when accepting fails.
- * What comes through here and proves to speak gRPC is counted once more by {@link ConnectionLimit},
- * which can tell a client why it is sent away. Used by the thread that accepts.
+ * Stands at the listening socket of gRPC, on the thread that accepts. It closes connections that
+ * are too many, or for which there is no heap, before anything is made for them, and goes on after
+ * a pause when accepting fails. {@link ConnectionLimit} counts those that prove to speak gRPC once
+ * more: it can tell a client why it is sent away.
+ *
+ * <p>It also puts a listener of ours in front of gRPC's own on every connection, before the first
+ * frame is read: gRPC's builder has no option for that.
  */
 final class AcceptHandler extends ChannelInboundHandlerAdapter {
 
@@ -24,20 +32,30 @@ final class AcceptHandler extends ChannelInboundHandlerAdapter {
   private final int most;
   private final HeapBudget heap;
   private final Runnable ended;
+
+  /** Makes a connection's listener, which passes on what it hears. */
+  private final Function<Http2ConnectionHandler, Http2FrameListener> listener;
+
   private final AtomicInteger open = new AtomicInteger();
   private final FailureLog failures = new FailureLog("gRPC");
   private final ReserveDescriptor reserve = new ReserveDescriptor();
-  private boolean refusing; // with the descriptor that was kept for it
+  private boolean refusing; // connections, with the descriptor that was reserved for that
 
   /**
    * For one socket.
    *
    * @param ended is run when the socket is closed, whoever did it
+   * @param listener makes a connection's listener
    */
-  AcceptHandler(GrpcLimits limits, HeapBudget heap, Runnable ended) {
+  AcceptHandler(
+      GrpcLimits limits,
+      HeapBudget heap,
+      Runnable ended,
+      Function<Http2ConnectionHandler, Http2FrameListener> listener) {
     most = limits.connectionCount() + ConnectionRefusals.of(limits.connectionCount());
     this.heap = heap;
     this.ended = ended;
+    this.listener = listener;
   }
 
   @Override
@@ -48,6 +66,7 @@ final class AcceptHandler extends ChannelInboundHandlerAdapter {
       return;
     }
     connection.closeFuture().addListener(closed -> leave());
+    connection.pipeline().addLast(new FirstBytes());
     context.fireChannelRead(message);
   }
 
@@ -64,7 +83,9 @@ final class AcceptHandler extends ChannelInboundHandlerAdapter {
     heap.giveBackOfConnection(GrpcLimits.CONNECTION_BYTES);
   }
 
-  /** What was let go of for them is held again. */
+  /**
+   * Takes the reserved descriptor back, which was released so that connections could be refused.
+   */
   @Override
   public void channelReadComplete(ChannelHandlerContext context) {
     if (refusing) {
@@ -97,5 +118,26 @@ final class AcceptHandler extends ChannelInboundHandlerAdapter {
     reserve.close();
     ended.run();
     context.fireChannelInactive();
+  }
+
+  /**
+   * Waits for a connection's first bytes, or with TLS the first that are deciphered: gRPC's handler
+   * is there then.
+   */
+  private final class FirstBytes extends ChannelInboundHandlerAdapter {
+
+    @Override
+    public void channelRead(ChannelHandlerContext context, Object bytes) {
+      ChannelPipeline pipeline = context.pipeline();
+      Http2ConnectionHandler frames = pipeline.get(Http2ConnectionHandler.class);
+      ChannelHandlerContext tls = pipeline.context(SslHandler.class);
+      if (frames != null) {
+        frames.decoder().frameListener(listener.apply(frames));
+      } else if (tls != null) {
+        pipeline.addAfter(tls.name(), null, new FirstBytes());
+      }
+      pipeline.remove(this);
+      context.fireChannelRead(bytes);
+    }
   }
 }

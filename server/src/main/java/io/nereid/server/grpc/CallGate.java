@@ -1,6 +1,18 @@
 package io.nereid.server.grpc;
 
+import static io.nereid.server.access.EndpointGroup.HEALTH;
+import static io.nereid.server.access.EndpointGroup.INFERENCE;
+import static io.nereid.server.access.EndpointGroup.LOGGING;
+import static io.nereid.server.access.EndpointGroup.METADATA;
+import static io.nereid.server.access.EndpointGroup.MODEL_CONFIG;
+import static io.nereid.server.access.EndpointGroup.MODEL_REPOSITORY;
+import static io.nereid.server.access.EndpointGroup.SHARED_MEMORY;
+import static io.nereid.server.access.EndpointGroup.STATISTICS;
+import static io.nereid.server.access.EndpointGroup.TRACE;
+import static java.util.Map.entry;
+
 import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
@@ -12,10 +24,35 @@ import io.nereid.server.shared.ServerHealth;
 import java.util.HashMap;
 import java.util.Map;
 
-/** What every call passes before it is served. */
+/**
+ * What every call passes, on its event loop, before it is served: whether the client may make it,
+ * whether the server can serve it now, and whether its replies are compressed.
+ */
 final class CallGate implements ServerInterceptor {
 
-  static final String GZIP = "gzip";
+  /** The group of each method of the inference service. */
+  private static final Map<String, EndpointGroup> INFERENCE_SERVICE =
+      Map.ofEntries(
+          entry("ServerLive", HEALTH),
+          entry("ServerReady", HEALTH),
+          entry("ModelReady", HEALTH),
+          entry("ServerMetadata", METADATA),
+          entry("ModelMetadata", METADATA),
+          entry("ModelInfer", INFERENCE),
+          entry("ModelStreamInfer", INFERENCE),
+          entry("ModelConfig", MODEL_CONFIG),
+          entry("ModelStatistics", STATISTICS),
+          entry("RepositoryIndex", MODEL_REPOSITORY),
+          entry("RepositoryModelLoad", MODEL_REPOSITORY),
+          entry("RepositoryModelUnload", MODEL_REPOSITORY),
+          entry("SystemSharedMemoryStatus", SHARED_MEMORY),
+          entry("SystemSharedMemoryRegister", SHARED_MEMORY),
+          entry("SystemSharedMemoryUnregister", SHARED_MEMORY),
+          entry("CudaSharedMemoryStatus", SHARED_MEMORY),
+          entry("CudaSharedMemoryRegister", SHARED_MEMORY),
+          entry("CudaSharedMemoryUnregister", SHARED_MEMORY),
+          entry("TraceSetting", TRACE),
+          entry("LogSettings", LOGGING));
 
   private final ServerHealth health;
   private final AccessControl access;
@@ -42,33 +79,33 @@ final class CallGate implements ServerInterceptor {
       return new ServerCall.Listener<>() {};
     }
     if (compresses) {
-      call.setCompression(GZIP); // has no effect for a client that does not take it
+      call.setCompression(GrpcCompression.GZIP); // has no effect for a client that does not take it
     }
     return next.startCall(call, headers);
   }
 
-  /** Null when the call may be made. */
+  /** Why the call is refused; null when it may be made. */
   private Status refusal(ServerCall<?, ?> call, Metadata headers) {
     boolean open = access.isOpen();
     boolean busy = health.isStopping() || health.isLoading();
     if (open && !busy) {
       return null;
     }
-    EndpointGroup group = MethodGroups.of(call.getMethodDescriptor());
+    EndpointGroup group = group(call.getMethodDescriptor());
     if (!open) {
       Refusal refusal = access.check(group, name -> value(headers, keys.get(name))).orElse(null);
       if (refusal != null) {
         return status(refusal);
       }
     }
-    // Health is told from the first moment to the last, and what the server is.
-    if (!busy || !MethodGroups.needsModels(call.getMethodDescriptor())) {
+    // Health, and what the server is, are told from the first moment to the last.
+    if (!busy || !needsModels(call.getMethodDescriptor())) {
       return null;
     }
     return health.isStopping() ? GrpcStatus.STOPPING : GrpcStatus.STARTING;
   }
 
-  /** Null when there is none. As over HTTP several are one value, which nobody is let in with. */
+  /** Several values are one, as over HTTP, and nobody is let in with that; null: there is none. */
   private static String value(Metadata headers, Metadata.Key<String> key) {
     Iterable<String> values = headers.getAll(key);
     return values == null ? null : String.join(",", values);
@@ -82,5 +119,31 @@ final class CallGate implements ServerInterceptor {
           case NOT_GRANTED -> Status.PERMISSION_DENIED;
         };
     return status.withDescription(refusal.message());
+  }
+
+  // ---- Groups of methods -----------------------------------------------------------------------
+
+  /**
+   * The methods that are restricted together. Reflection is metadata: it tells what the server is.
+   */
+  static EndpointGroup group(MethodDescriptor<?, ?> method) {
+    String service = method.getServiceName();
+    if (InferenceService.NAME.equals(service)) {
+      EndpointGroup group = INFERENCE_SERVICE.get(method.getBareMethodName());
+      if (group == null) {
+        throw new IllegalStateException(method.getFullMethodName() + " is in no group");
+      }
+      return group;
+    }
+    return HealthService.NAME.equals(service) ? HEALTH : METADATA;
+  }
+
+  /** Whether the method can only be answered while the models are there. */
+  private static boolean needsModels(MethodDescriptor<?, ?> method) {
+    return switch (group(method)) {
+      case HEALTH -> false;
+      case METADATA -> "ModelMetadata".equals(method.getBareMethodName());
+      default -> true;
+    };
   }
 }

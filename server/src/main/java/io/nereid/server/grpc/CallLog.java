@@ -5,13 +5,23 @@ import io.grpc.Grpc;
 import io.grpc.Metadata;
 import io.grpc.ServerStreamTracer;
 import io.grpc.Status;
-import io.nereid.server.log.AccessEntry;
+import io.nereid.Model;
+import io.nereid.proto.ModelConfigRequest;
+import io.nereid.proto.ModelMetadataRequest;
+import io.nereid.proto.ModelReadyRequest;
+import io.nereid.proto.ModelStatisticsRequest;
+import io.nereid.proto.RepositoryModelLoadRequest;
+import io.nereid.proto.RepositoryModelUnloadRequest;
+import io.nereid.proto.TraceSettingRequest;
 import io.nereid.server.log.AccessLog;
 import io.nereid.server.shared.ClientAddress;
 import java.time.Instant;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Has a line written for each call; only there where there is an access log. */
+/**
+ * Has a line written to the access log for each call. gRPC calls it on event loops; there is none
+ * where there is no access log.
+ */
 final class CallLog extends ServerStreamTracer.Factory {
 
   private static final Metadata.Key<String> REQUEST_ID =
@@ -37,7 +47,39 @@ final class CallLog extends ServerStreamTracer.Factory {
     return new Call(log, "/" + fullMethodName, id == null ? "" : id);
   }
 
-  /** Bytes are those of messages as they are transported: compressed, where they are. */
+  /** Says which model the call on this thread is for; costs a look where there is no log. */
+  static void tell(IncomingRequest request) {
+    Call call = current();
+    if (call != null) {
+      Model model = request.model();
+      call.model(request.modelName(), model == null ? request.namedVersion() : model.version());
+    }
+  }
+
+  /** As {@link #tell(IncomingRequest)}, for a message that may name a model, or be for none. */
+  static void tell(Object request) {
+    Call call = current();
+    if (call == null) {
+      return;
+    }
+    switch (request) {
+      case ModelReadyRequest ready -> tell(call, ready.getName(), ready.getVersion());
+      case ModelMetadataRequest metadata -> tell(call, metadata.getName(), metadata.getVersion());
+      case ModelConfigRequest config -> tell(call, config.getName(), config.getVersion());
+      case ModelStatisticsRequest statistics ->
+          tell(call, statistics.getName(), statistics.getVersion());
+      case RepositoryModelLoadRequest load -> tell(call, load.getModelName(), "");
+      case RepositoryModelUnloadRequest unload -> tell(call, unload.getModelName(), "");
+      case TraceSettingRequest setting -> tell(call, setting.getModelName(), "");
+      default -> {} // it is for the server
+    }
+  }
+
+  private static void tell(Call call, String model, String version) {
+    call.model(model, ModelVersions.named(version));
+  }
+
+  /** One call. It counts the bytes of messages as they are transported, which may be compressed. */
   static final class Call extends ServerStreamTracer {
     private final AccessLog log;
     private final String path;
@@ -94,7 +136,7 @@ final class CallLog extends ServerStreamTracer.Factory {
     public void streamClosed(Status status) {
       Named last = named;
       log.add(
-          new AccessEntry(
+          new AccessLog.Entry(
               start,
               client,
               "gRPC",

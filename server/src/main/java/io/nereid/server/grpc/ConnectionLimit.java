@@ -7,8 +7,9 @@ import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2Exception;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Counts connections, and sends those away that are too many. A connection counts from its client's
- * first settings on, behind TLS: from then on a client can be told why it is sent away.
+ * Counts the connections that speak gRPC, and sends those away that are too many. A connection
+ * counts from its client's first settings on, which come behind TLS: only then can a client be told
+ * why it is sent away. Event loops call it.
  */
 final class ConnectionLimit extends ServerTransportFilter {
 

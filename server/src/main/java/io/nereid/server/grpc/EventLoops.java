@@ -16,7 +16,10 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** The threads on which connections are accepted and served, with names of ours. */
+/**
+ * The threads that accept gRPC's connections and serve them, under names of ours. The frontend owns
+ * them and ends them when it is closed.
+ */
 final class EventLoops implements AutoCloseable {
 
   private static final int CLOSE_SECONDS = 2;

@@ -8,9 +8,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How long requests of one model have executed lately, by which it is decided whether the event
- * loop may execute one. It rises at once and falls slowly: a model that was slow once is not
- * trusted for a while, and one that nothing is known of is not trusted at all.
+ * How long requests of one model have executed lately. It decides whether an event loop may execute
+ * one. The estimate rises at once and falls slowly: a model that was slow once is not trusted for a
+ * while, and a model of which nothing is known is not trusted at all. Event loops read and write
+ * it.
  */
 final class ExecutionPace {
 

@@ -12,7 +12,7 @@ import java.io.OutputStream;
 import java.util.zip.Deflater;
 import java.util.zip.GZIPOutputStream;
 
-/** How much is done to make replies smaller, for clients that take them compressed. */
+/** How hard the server works to make replies smaller, for clients that take them compressed. */
 public enum GrpcCompression {
   /** Nothing. */
   NONE(Deflater.NO_COMPRESSION),
@@ -22,6 +22,9 @@ public enum GrpcCompression {
   MEDIUM(6),
   /** What makes them smallest. */
   HIGH(Deflater.BEST_COMPRESSION);
+
+  /** The name of the only encoding beside none. */
+  static final String GZIP = "gzip";
 
   private final int level;
 
@@ -51,7 +54,7 @@ public enum GrpcCompression {
 
     @Override
     public String getMessageEncoding() {
-      return CallGate.GZIP;
+      return GZIP;
     }
 
     @Override
@@ -65,7 +68,7 @@ public enum GrpcCompression {
 
     @Override
     public String getMessageEncoding() {
-      return CallGate.GZIP;
+      return GZIP;
     }
 
     @Override

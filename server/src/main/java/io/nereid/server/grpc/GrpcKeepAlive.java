@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * How long connections live, and how it is found out whether they still do.
+ * How long gRPC's connections live, and how the server finds out whether their clients still do.
  *
  * @param pingAfter how long a connection is silent before its client is pinged
  * @param pingTimeout when a client that does not answer is taken for dead

@@ -8,6 +8,7 @@ import io.grpc.ServerServiceDefinition;
 import io.grpc.TlsServerCredentials;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import io.grpc.netty.shaded.io.netty.channel.ServerChannel;
+import io.grpc.protobuf.services.ProtoReflectionService;
 import io.grpc.protobuf.services.ProtoReflectionServiceV1;
 import io.nereid.server.shared.FrameLimit;
 import io.nereid.server.shared.ServerState;
@@ -24,12 +25,15 @@ import java.util.logging.Level;
 import java.util.logging.Logger;
 import java.util.stream.Stream;
 
-/** The gRPC frontend: a listening socket and the connections that came through it. */
+/**
+ * The gRPC frontend: a socket that listens, the connections that came through it, and the threads
+ * that serve them. Its methods may be called from any thread.
+ */
 public final class GrpcServer implements AutoCloseable {
 
   /**
-   * They tell, with stack traces, what clients did wrong, who are told themselves. Held here:
-   * loggers are kept weakly.
+   * Loggers that tell, with stack traces, what clients did wrong; clients are told themselves. This
+   * list holds them, because the logging system keeps loggers weakly.
    */
   private static final List<Logger> CLIENT_FAULT_LOGS =
       Stream.of("NettyServerHandler", "NettyServerStream", "NettyServerTransport")
@@ -116,7 +120,7 @@ public final class GrpcServer implements AutoCloseable {
     }
   }
 
-  /** Also what did not come to listen is known to others until it is shut down. */
+  /** Releases all parts: a server that did not come to listen must be shut down, too. */
   private static void release(
       Server server, HealthService health, InferenceCalls inference, EventLoops loops) {
     if (server != null) {
@@ -133,9 +137,15 @@ public final class GrpcServer implements AutoCloseable {
             InferenceService.of(state, inference),
             health.definition(),
             MessageReading.of(ProtoReflectionServiceV1.newInstance().bindService()),
-            MessageReading.of(OldReflection.service()))
+            MessageReading.of(oldReflection()))
         .map(service -> ServerInterceptors.intercept(service, gate))
         .toList();
+  }
+
+  /** Reflection under the name that it had before it was finished, which many tools still use. */
+  @SuppressWarnings("deprecation") // so it is marked, in favour of the new name
+  private static ServerServiceDefinition oldReflection() {
+    return ProtoReflectionService.newInstance().bindService();
   }
 
   private static NettyServerBuilder builder(
@@ -171,19 +181,17 @@ public final class GrpcServer implements AutoCloseable {
 
   private static ServerChannel newServerChannel(
       ServerState state, EventLoops loops, GrpcLimits limits, MessageBudget budget) {
-    ServerChannel channel =
-        loops.newServerChannel(
-            new AcceptHandler(limits, state.heap(), state.health()::listenerEnded));
-    channel
-        .pipeline()
-        .addLast(
-            new FrameListeners(connection ->
+    return loops.newServerChannel(
+        new AcceptHandler(
+            limits,
+            state.heap(),
+            state.health()::listenerEnded,
+            connection ->
                 new FrameLimit(
                     new ArrivingMessages(connection, budget, limits.requestTime()), false)));
-    return channel;
   }
 
-  /** They look at the files anew for each connection. */
+  /** The credentials look at the files anew for each connection. */
   private static ServerCredentials credentials(GrpcOptions options) {
     if (options.tls().isEmpty()) {
       return InsecureServerCredentials.create();
@@ -203,7 +211,7 @@ public final class GrpcServer implements AutoCloseable {
     return credentials.build();
   }
 
-  /** Where it listens. */
+  /** The port at which it listens. */
   public int port() {
     return server.getPort();
   }

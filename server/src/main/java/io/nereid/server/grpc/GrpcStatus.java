@@ -8,15 +8,17 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.List;
 
-/** What a client is told of a failure. */
+/**
+ * Makes the status that a client is told of a failure, and logs failures that are the server's own.
+ */
 final class GrpcStatus {
 
-  /** What calls are told that come when the server stops. */
+  /** The status of calls that come when the server stops. */
   static final Status STOPPING =
       Status.UNAVAILABLE.withDescription(
           "GRPC server is shutting down and has stopped accepting new requests.");
 
-  /** What calls are told that come before the models are loaded. */
+  /** The status of calls that come before the models are loaded. */
   static final Status STARTING =
       Status.UNAVAILABLE.withDescription("GRPC server is starting: its models are being loaded.");
 

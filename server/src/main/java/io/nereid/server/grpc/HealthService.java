@@ -26,8 +26,8 @@ import java.util.Set;
 
 /**
  * Health checking as gRPC defines it: of the server, by no name or the inference service's, and of
- * each model, by its own. No status is kept: it is read from the server when somebody asks, and
- * when a model changes for those who watch it.
+ * each model, by its own. It keeps no status: it reads it from the server when somebody asks, and
+ * for those who watch when a model changes.
  */
 final class HealthService implements LifecycleListener, AutoCloseable {
 
@@ -43,12 +43,12 @@ final class HealthService implements LifecycleListener, AutoCloseable {
   private final ServerHealth health;
 
   /**
-   * By the name they watch. Guarded by this, as is telling them: so what they are told last was
-   * also read last.
+   * Clients that watch, by the name of what they watch. This object guards the map, and telling
+   * them: so what they are told last was also read last.
    */
   private final Map<String, Set<Watcher>> watchers = new HashMap<>();
 
-  /** What is told by the server; one object, since it is also removed. */
+  /** Hears from the server's health. It is a field because removing it takes the same object. */
   private final Runnable serverListener = this::tellEverybody;
 
   /** Hears what becomes of the server and its models, until it is closed. */
@@ -61,15 +61,10 @@ final class HealthService implements LifecycleListener, AutoCloseable {
 
   ServerServiceDefinition definition() {
     HealthCheckRequest request = HealthCheckRequest.getDefaultInstance();
-    HealthCheckResponse reply = HealthCheckResponse.getDefaultInstance();
     return new ServiceMethods(SERVICE)
-        .add("Check", request, reply, this::check)
-        .add(
-            "List",
-            HealthListRequest.getDefaultInstance(),
-            HealthListResponse.getDefaultInstance(),
-            this::list)
-        .addStreaming("Watch", request, reply, this::watch)
+        .add("Check", request, this::check)
+        .add("List", HealthListRequest.getDefaultInstance(), this::list)
+        .addStreaming("Watch", request, this::watch)
         .definition();
   }
 
@@ -118,7 +113,9 @@ final class HealthService implements LifecycleListener, AutoCloseable {
     }
   }
 
-  /** The model may matter to the server as well. */
+  /**
+   * Tells those who watch the model, and those who watch the server: it may depend on the model.
+   */
   @Override
   public synchronized void onEvent(ModelEvent event) {
     SERVER_NAMES.forEach(this::tellAll);
@@ -142,7 +139,7 @@ final class HealthService implements LifecycleListener, AutoCloseable {
     }
   }
 
-  /** As {@link #stop}, and hears no more. */
+  /** Does what {@link #stop} does, and hears of nothing any more. */
   @Override
   public void close() {
     stop();

@@ -10,7 +10,7 @@ import java.io.InputStream;
 
 /**
  * A {@code ModelInferRequest} that was read: a request that can be sent, or the reason why there is
- * none, which is not thrown because the transport would take it for its own failure.
+ * none. The reason is not thrown, because the transport would take it for a failure of its own.
  *
  * <p>It owns the request with the memory of its inputs, and the regions of shared memory that its
  * outputs go to. grpc-java hands what a marshaller returns straight to {@code Listener.onMessage},
@@ -54,26 +54,16 @@ final class IncomingRequest implements AutoCloseable {
           startNs,
           new NereidException(StatusCode.UNAVAILABLE, GrpcStatus.STOPPING.getDescription()));
     }
-    ContentPlacement placement = new ContentPlacement(state.nereid(), message);
+    RequestBuilder builder = new RequestBuilder(state.nereid(), message);
     OutputForms forms = new OutputForms(state.sharedMemory());
     WireReader in = null;
-    InferRequest request = null;
     try {
       in = new WireReader(stream, MessageBudget.HEAP);
-      message.read(in, placement);
-      request = placement.take();
-      Model model = placement.model();
-      if (request == null) {
-        model = ModelVersions.model(state.nereid(), message.modelName(), message.modelVersion());
-        request = model.newRequest();
-      }
-      new RequestBuilder(message, model, request, forms).build();
-      return new IncomingRequest(message, startNs, model, request, forms);
+      message.read(in, builder);
+      InferRequest request = builder.build(forms);
+      return new IncomingRequest(message, startNs, builder.model(), request, forms);
     } catch (Throwable t) { // also an OutOfMemoryError: the client is told
-      placement.close();
-      if (request != null) {
-        request.close();
-      }
+      builder.close();
       forms.close();
       return new IncomingRequest(message, startNs, known(t));
     } finally {
@@ -84,7 +74,7 @@ final class IncomingRequest implements AutoCloseable {
     }
   }
 
-  /** The transport's own failures: a message that is too large once it is decompressed. */
+  /** Takes failures of the transport for ours: a message that is too large once decompressed. */
   private static Throwable known(Throwable failure) {
     return failure instanceof StatusRuntimeException e
         ? new NereidException(
@@ -118,12 +108,12 @@ final class IncomingRequest implements AutoCloseable {
     return ModelVersions.named(message.modelVersion());
   }
 
-  /** Where it goes; null when it failed. */
+  /** The model that it goes to; null when it failed. */
   Model model() {
     return model;
   }
 
-  /** What can be sent; null when it failed. */
+  /** The request that can be sent; null when it failed. */
   InferRequest request() {
     return request;
   }

@@ -1,40 +1,25 @@
 package io.nereid.server.grpc;
 
-import io.grpc.Context;
-import io.grpc.Deadline;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.Status;
-import io.nereid.InferRequest;
 import io.nereid.InferResponse;
 import io.nereid.ResponseListener;
 import io.nereid.server.shared.HeaderForwarding;
 import io.nereid.server.trace.Trace;
-import io.nereid.server.trace.Tracing;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
-import java.time.Duration;
-import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.TimeUnit;
 
 /**
- * One call of ModelInfer. Everything happens on the call's event loop, but the answer may come on
- * another thread and then goes there first. Owns the request from its arrival, and the response.
+ * One call of ModelInfer. All of it happens on the call's event loop; an answer that comes on
+ * another thread goes there first. It owns the request from its arrival, and the response until a
+ * reply does.
  */
-final class InferCall extends ServerCall.Listener<IncomingRequest> implements ResponseListener {
+final class InferCall extends TensorCall implements ResponseListener {
 
-  private final ServerCall<IncomingRequest, OutgoingReply> call;
-  private final Executor loop;
-  private final Thread loopThread = Thread.currentThread();
-  private final ExecutionPace.Table paces;
-  private final Deadline deadline = Context.current().getDeadline(); // null: none
-
-  private final Tracing tracing;
-  private final Metadata headers;
-  private final Optional<HeaderForwarding> forwarding;
-  private final long startNs;
+  private final long startNs = isTracing() ? System.nanoTime() : 0;
 
   private IncomingRequest incoming;
   private Trace trace; // null: it is not traced
@@ -48,17 +33,9 @@ final class InferCall extends ServerCall.Listener<IncomingRequest> implements Re
   InferCall(
       ServerCall<IncomingRequest, OutgoingReply> call,
       Metadata headers,
-      Optional<HeaderForwarding> forwarding,
       Executor loop,
-      ExecutionPace.Table paces,
-      Tracing tracing) {
-    this.call = call;
-    this.headers = headers;
-    this.forwarding = forwarding;
-    this.loop = loop;
-    this.paces = paces;
-    this.tracing = tracing;
-    startNs = tracing.isOn() ? System.nanoTime() : 0;
+      Shared shared) {
+    super(call, headers, loop, shared);
   }
 
   // ---- What the client does --------------------------------------------------------------------
@@ -84,9 +61,9 @@ final class InferCall extends ServerCall.Listener<IncomingRequest> implements Re
       fail(Status.INTERNAL.withDescription("expected one request, got none"));
       return;
     }
-    LoggedModel.tell(incoming);
+    CallLog.tell(incoming);
     if (startNs != 0) {
-      trace = CallTrace.begin(tracing, call, headers, incoming, startNs);
+      trace = beginTrace(incoming, startNs);
     }
     if (incoming.failure() != null) {
       fail(GrpcStatus.of(incoming.failure()));
@@ -105,19 +82,12 @@ final class InferCall extends ServerCall.Listener<IncomingRequest> implements Re
           StatusCode.UNIMPLEMENTED,
           "ModelInfer RPC doesn't support models with decoupled transaction policy");
     }
-    HeaderForwarding.apply(ForwardedMetadata.of(headers, forwarding), incoming.request());
-    limit(incoming.request(), deadline);
+    HeaderForwarding.apply(forwarded(), incoming.request());
+    limit(incoming.request());
     if (trace != null) {
       trace.submitted(incoming.model(), incoming.request());
     }
-    incoming.request().submit(this, paces.of(incoming.model()).isShort());
-  }
-
-  /** Gives a request the call's deadline. After its memory is there, which is not waited for. */
-  static void limit(InferRequest request, Deadline deadline) {
-    if (deadline != null) {
-      request.deadline(Duration.ofNanos(Math.max(0, deadline.timeRemaining(TimeUnit.NANOSECONDS))));
-    }
+    incoming.request().submit(this, pace(incoming.model()).isShort());
   }
 
   @Override
@@ -149,7 +119,7 @@ final class InferCall extends ServerCall.Listener<IncomingRequest> implements Re
   }
 
   private void toLoop() {
-    if (Thread.currentThread() == loopThread) {
+    if (isOnLoop()) {
       answer();
       return;
     }
@@ -163,7 +133,7 @@ final class InferCall extends ServerCall.Listener<IncomingRequest> implements Re
 
   private void answer() {
     if (response != null) {
-      paces.of(incoming.model()).executed(response);
+      pace(incoming.model()).executed(response);
     }
     incoming.closeInputs();
     if (over) {
@@ -189,7 +159,10 @@ final class InferCall extends ServerCall.Listener<IncomingRequest> implements Re
     }
     over = true;
     incoming.close();
-    CallTrace.sending(trace, Status.OK);
+    if (trace != null) {
+      traceEnd(trace, Status.OK);
+      trace.sending();
+    }
     try (reply) {
       call.sendHeaders(new Metadata());
       call.sendMessage(reply);
@@ -211,8 +184,9 @@ final class InferCall extends ServerCall.Listener<IncomingRequest> implements Re
 
   /** The trace of a call that did not succeed is over. */
   private void ended(Status status) {
-    CallTrace.sending(trace, status);
     if (trace != null) {
+      traceEnd(trace, status);
+      trace.sending();
       trace.end();
     }
   }

@@ -1,63 +1,69 @@
 package io.nereid.server.grpc;
 
 import io.nereid.Tensor;
+import io.nereid.types.DataType;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
-/** A {@code ModelInferRequest} as it came over the wire. */
+/**
+ * A {@code ModelInferRequest} as it came over the wire: its fields, and those of its inputs. One
+ * thread reads it. Contents go straight into memory of the request where that is there by then; the
+ * rest are arrays that the message owns until {@link #dropContents}.
+ */
 final class InferMessage {
 
   private String modelName = "";
   private String modelVersion = "";
   private String id = "";
-  private InferParameters parameters; // null: there are none
-  private final List<IncomingInput> inputs = new ArrayList<>(2);
+  private MessageParameters parameters; // null: there are none
+  private final List<Input> inputs = new ArrayList<>(2);
   private final List<RequestedOutput> outputs = new ArrayList<>(2);
 
-  /** In their order; null where one went straight into the memory of its input. */
+  /** The raw contents in their order; null where one went straight into its input's memory. */
   private final List<byte[]> rawContents = new ArrayList<>(2);
 
   private int nextRawInput; // the position in inputs that the next raw content is looked for at
   private boolean rawUnassigned; // whether one came before its input
 
   /** An output that is asked for; {@code parameters} is null where there are none. */
-  record RequestedOutput(String name, InferParameters parameters) {}
+  record RequestedOutput(String name, MessageParameters parameters) {}
 
   // ---- Reading ---------------------------------------------------------------------------------
 
-  /** Reads a whole message; contents go where {@code placement} says. */
-  void read(WireReader in, ContentPlacement placement) {
+  /** Reads a whole message; contents go where {@code builder} has room for them. */
+  void read(WireReader in, RequestBuilder builder) {
     for (int tag = in.readTag(); tag != 0; tag = in.readTag()) {
       switch (tag) {
         case 1 << 3 | WireReader.DELIMITED -> {
           String name = in.readString();
-          placement.modelNamed(modelName, name);
+          builder.modelNamed(modelName, name);
           modelName = name;
         }
         case 2 << 3 | WireReader.DELIMITED -> {
           String version = in.readString();
-          placement.modelNamed(modelVersion, version);
+          builder.modelNamed(modelVersion, version);
           modelVersion = version;
         }
         case 3 << 3 | WireReader.DELIMITED -> id = in.readString();
         case 4 << 3 | WireReader.DELIMITED -> {
-          parameters = parameters == null ? new InferParameters() : parameters;
+          parameters = parameters == null ? new MessageParameters() : parameters;
           parameters.readEntry(in);
         }
-        case 5 << 3 | WireReader.DELIMITED -> readInput(in, placement);
+        case 5 << 3 | WireReader.DELIMITED -> readInput(in, builder);
         case 6 << 3 | WireReader.DELIMITED -> readOutput(in);
-        case 7 << 3 | WireReader.DELIMITED -> readRawContents(in, placement);
+        case 7 << 3 | WireReader.DELIMITED -> readRawContents(in, builder);
         default -> in.skipField(tag);
       }
     }
   }
 
-  private void readInput(WireReader in, ContentPlacement placement) {
+  private void readInput(WireReader in, RequestBuilder builder) {
     in.countPart();
     long outer = in.enter(in.readLength());
-    IncomingInput input = new IncomingInput();
+    Input input = new Input();
     inputs.add(input);
-    input.read(in, placement);
+    input.read(in, builder);
     in.leave(outer);
   }
 
@@ -65,12 +71,12 @@ final class InferMessage {
     in.countPart();
     long outer = in.enter(in.readLength());
     String name = "";
-    InferParameters said = null;
+    MessageParameters said = null;
     for (int tag = in.readTag(); tag != 0; tag = in.readTag()) {
       switch (tag) {
         case 1 << 3 | WireReader.DELIMITED -> name = in.readString();
         case 2 << 3 | WireReader.DELIMITED -> {
-          said = said == null ? new InferParameters() : said;
+          said = said == null ? new MessageParameters() : said;
           said.readEntry(in);
         }
         default -> in.skipField(tag);
@@ -80,15 +86,15 @@ final class InferMessage {
     outputs.add(new RequestedOutput(name, said));
   }
 
-  private void readRawContents(WireReader in, ContentPlacement placement) {
+  private void readRawContents(WireReader in, RequestBuilder builder) {
     in.countPart();
     int length = in.readLength();
-    IncomingInput input = rawUnassigned ? null : nextRawInput();
+    Input input = rawUnassigned ? null : nextRawInput();
     Tensor tensor = null;
     if (input == null) {
       rawUnassigned = true;
     } else if (!input.hasContents()) {
-      tensor = placement.raw(input, length);
+      tensor = builder.raw(input, length);
     }
     if (tensor == null) {
       rawContents.add(in.readBytes(length));
@@ -100,9 +106,9 @@ final class InferMessage {
   }
 
   /** The input that the next raw content belongs to; null: it has not come. */
-  private IncomingInput nextRawInput() {
+  private Input nextRawInput() {
     while (nextRawInput < inputs.size()) {
-      IncomingInput input = inputs.get(nextRawInput++);
+      Input input = inputs.get(nextRawInput++);
       if (!input.isInSharedMemory()) {
         return input;
       }
@@ -110,7 +116,7 @@ final class InferMessage {
     return null;
   }
 
-  /** Nobody asks for its inputs and contents any more, which may be large. */
+  /** Lets go of its inputs and contents, which may be large: nobody asks for them any more. */
   void dropContents() {
     inputs.clear();
     rawContents.clear();
@@ -131,11 +137,11 @@ final class InferMessage {
   }
 
   /** Null: there are none. */
-  InferParameters parameters() {
+  MessageParameters parameters() {
     return parameters;
   }
 
-  List<IncomingInput> inputs() {
+  List<Input> inputs() {
     return inputs;
   }
 
@@ -143,8 +149,204 @@ final class InferMessage {
     return outputs;
   }
 
-  /** In their order; null where one is in the memory of its input. */
+  /** The raw contents in their order; null where one is in the memory of its input. */
   List<byte[]> rawContents() {
     return rawContents;
+  }
+
+  /**
+   * One input as the message describes it, and where its elements are: in the request's memory, or
+   * set aside on the heap until it is known where they belong.
+   */
+  static final class Input {
+
+    private static final DataType[] TYPES = DataType.values();
+
+    /** How many messages the contents are nested in, their own included. */
+    private static final int CONTENTS_DEPTH = 2;
+
+    /** Beyond this a shape is not even kept to be told about: models take far fewer dimensions. */
+    private static final int MOST_DIMS = 64;
+
+    private String name = "";
+    private String datatype = "";
+    private long[] shape = new long[4];
+    private int rank;
+    private MessageParameters parameters; // null: there are none
+
+    /** Whether there is an {@code InferTensorContents}, be it empty. */
+    private boolean hasContents;
+
+    // At most one of these three is not null.
+    private Tensor placed;
+    private byte[] data; // elements as they lie in a tensor
+    private List<byte[]> wire; // occurrences of contents, which merge, not decoded
+
+    private int dataLength;
+    private ContentsDecoder typed; // what was decoded into the tensor
+
+    // ---- Reading --------------------------------------------------------------------------------
+
+    /** Reads to the end of the innermost message. */
+    void read(WireReader in, RequestBuilder builder) {
+      for (int tag = in.readTag(); tag != 0; tag = in.readTag()) {
+        switch (tag) {
+          case 1 << 3 | WireReader.DELIMITED -> name = in.readString();
+          case 2 << 3 | WireReader.DELIMITED -> datatype = in.readString();
+          case 3 << 3 | WireReader.VARINT -> addDim(in.readVarint());
+          case 3 << 3 | WireReader.DELIMITED -> readShape(in);
+          case 4 << 3 | WireReader.DELIMITED -> {
+            parameters = parameters == null ? new MessageParameters() : parameters;
+            parameters.readEntry(in);
+          }
+          case 5 << 3 | WireReader.DELIMITED -> readContents(in, builder);
+          default -> in.skipField(tag);
+        }
+      }
+    }
+
+    private void readShape(WireReader in) {
+      long outer = in.enter(in.readLength());
+      while (in.remaining() > 0) {
+        addDim(in.readVarint());
+      }
+      in.leave(outer);
+    }
+
+    private void addDim(long dim) {
+      if (rank == MOST_DIMS) {
+        throw WireReader.malformed("a shape has more than " + MOST_DIMS + " dimensions");
+      }
+      if (rank == shape.length) {
+        shape = Arrays.copyOf(shape, 2 * rank);
+      }
+      shape[rank++] = dim;
+    }
+
+    private void readContents(WireReader in, RequestBuilder builder) {
+      in.countPart();
+      int length = in.readLength();
+      hasContents = true;
+      // What follows might change what this means, as a second occurrence would.
+      boolean last = length == in.remaining() && wire == null;
+      Tensor tensor = last ? builder.typed(this, length) : null;
+      long outer = in.enter(length);
+      if (tensor != null) {
+        typed = new ContentsDecoder(tensor.dataType(), tensor.segment());
+        typed.read(in);
+        placed = tensor;
+      } else {
+        wire = wire == null ? new ArrayList<>(1) : wire;
+        wire.add(in.readBytes(length));
+      }
+      in.leave(outer);
+    }
+
+    // ---- What it is -----------------------------------------------------------------------------
+
+    String name() {
+      return name;
+    }
+
+    String datatype() {
+      return datatype;
+    }
+
+    /** Its type; null when there is none of that name. */
+    DataType type() {
+      for (DataType type : TYPES) {
+        if (type.name().equals(datatype)) {
+          return type;
+        }
+      }
+      return null;
+    }
+
+    long[] shape() {
+      return Arrays.copyOf(shape, rank);
+    }
+
+    /** Its parameters; null: it has none. */
+    MessageParameters parameters() {
+      return parameters;
+    }
+
+    boolean isInSharedMemory() {
+      return parameters != null && parameters.nameSharedMemory();
+    }
+
+    boolean hasContents() {
+      return hasContents;
+    }
+
+    /** Elements by the shape. */
+    long elementCount() {
+      long count = 1;
+      for (int i = 0; i < rank; i++) {
+        if (shape[i] < 0) {
+          throw GrpcStatus.invalidArgument(
+              "unexpected shape for input '"
+                  + name
+                  + "': dimensions must not be negative, got "
+                  + Arrays.toString(shape()));
+        }
+        if (shape[i] != 0 && count > Long.MAX_VALUE / shape[i]) {
+          throw GrpcStatus.invalidArgument(
+              "shape of input '"
+                  + name
+                  + "' causes total element count to exceed maximum size of "
+                  + Long.MAX_VALUE);
+        }
+        count *= shape[i];
+      }
+      return count;
+    }
+
+    /** Bytes by shape and type; not for BYTES. */
+    long byteSize(DataType type) {
+      long count = elementCount();
+      if (count > Long.MAX_VALUE / type.byteSize()) {
+        throw GrpcStatus.invalidArgument("byte size overflow for input '" + name + "'");
+      }
+      return count * type.byteSize();
+    }
+
+    // ---- Where its elements are -----------------------------------------------------------------
+
+    /** The request's memory with its elements; null when they are not there yet. */
+    Tensor placed() {
+      return placed;
+    }
+
+    void placed(Tensor tensor) {
+      placed = tensor;
+    }
+
+    /** What was decoded straight into the tensor; null when nothing was. */
+    ContentsDecoder typed() {
+      return typed;
+    }
+
+    /** Reads contents that were set aside; nothing when there are none. */
+    void readAside(ContentsDecoder into) {
+      if (wire != null) {
+        wire.forEach(bytes -> into.read(new WireReader(bytes, CONTENTS_DEPTH)));
+      }
+    }
+
+    /** Elements as they lie in a tensor, the first {@link #dataLength} bytes; null: not here. */
+    byte[] data() {
+      return data;
+    }
+
+    int dataLength() {
+      return dataLength;
+    }
+
+    void data(byte[] bytes, int length) {
+      data = bytes;
+      dataLength = length;
+      placed = null;
+    }
   }
 }

@@ -11,16 +11,15 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The two methods that carry tensors. They have a codec of their own and live on the event loops:
- * the server must have a direct executor, and run its connections on the group given here. Between
- * them and the transport nothing may swallow messages, since a message that was read owns memory.
+ * The two methods that carry tensors. They have a codec of their own and run on the event loops:
+ * the server must have a direct executor, and run its connections on the group given here. Nothing
+ * between them and the transport may swallow messages, since a message that was read owns memory.
  */
 final class InferenceCalls implements AutoCloseable {
 
   private final ServerState state;
   private final EventLoops loops;
-  private final Optional<HeaderForwarding> forwarding;
-  private final ExecutionPace.Table paces = new ExecutionPace.Table();
+  private final TensorCall.Shared shared;
   private final Set<StreamInferCall> streams = ConcurrentHashMap.newKeySet();
   private final Runnable healthListener = this::endStreams;
 
@@ -28,7 +27,7 @@ final class InferenceCalls implements AutoCloseable {
   InferenceCalls(ServerState state, EventLoops loops, Optional<HeaderForwarding> forwarding) {
     this.state = state;
     this.loops = loops;
-    this.forwarding = forwarding;
+    shared = new TensorCall.Shared(state.tracing(), forwarding, new ExecutionPace.Table());
     state.health().addListener(healthListener);
   }
 
@@ -36,8 +35,7 @@ final class InferenceCalls implements AutoCloseable {
     return ServerMethodDefinition.create(
         method("ModelInfer", MethodType.UNARY),
         (call, headers) -> {
-          InferCall listener =
-              new InferCall(call, headers, forwarding, loops.current(), paces, state.tracing());
+          InferCall listener = new InferCall(call, headers, loops.current(), shared);
           call.request(2); // a second one is a violation of the protocol, to be noticed
           return listener;
         });
@@ -48,8 +46,7 @@ final class InferenceCalls implements AutoCloseable {
         method("ModelStreamInfer", MethodType.BIDI_STREAMING),
         (call, headers) -> {
           StreamInferCall listener =
-              StreamInferCall.start(
-                  call, headers, forwarding, loops.current(), paces, state.tracing(), streams);
+              StreamInferCall.start(call, headers, loops.current(), shared, streams);
           if (state.health().isStopping()) {
             listener.stop(); // those that were there have been told
           }

@@ -4,7 +4,10 @@ import io.grpc.netty.shaded.io.netty.util.internal.PlatformDependent;
 import io.nereid.server.shared.HeapBudget;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Bytes of one kind that all messages may hold together. */
+/**
+ * Counts bytes of one kind that all messages may hold together, and refuses what is too much. Any
+ * thread may take bytes, and who took some gives them back.
+ */
 final class MessageBudget {
 
   /**
@@ -20,7 +23,7 @@ final class MessageBudget {
           "send tensors raw and behind what describes them, or start the server with a larger heap"
               + " (-Xmx)");
 
-  /** What reading and joining takes of the heap, in lengths of what is read. */
+  /** How many times the length of a part reading and joining it takes of the heap. */
   private static final int COPIES = 3;
 
   private final long bytes;

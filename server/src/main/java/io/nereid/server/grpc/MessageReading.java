@@ -20,13 +20,14 @@ import java.io.InputStream;
 
 /**
  * Ends calls whose message cannot be read, with a status that says why. gRPC's own marshallers
- * throw then, which the transport takes for a failure of the server: it answers UNKNOWN, and logs a
- * stack trace for each such message.
+ * throw then, and the transport takes that for a failure of the server: it answers UNKNOWN, and
+ * logs a stack trace for each such message. Event loops call it, for all methods that carry no
+ * tensors.
  */
 final class MessageReading implements ServerInterceptor {
 
   /** The method whose messages may be large: they can have the files of a model. */
-  private static final String MODEL_LOAD = InferenceService.NAME + "/RepositoryModelLoad";
+  private static final String MODEL_LOAD = "RepositoryModelLoad";
 
   /** The largest message of any other method, some of which need no token; gRPC's usual limit. */
   private static final int MOST_BYTES = 4 << 20;
@@ -48,7 +49,7 @@ final class MessageReading implements ServerInterceptor {
     return new Reader<>(call, next.startCall(call, headers));
   }
 
-  /** What is sent and received, as it is. */
+  /** Passes messages on as streams of bytes. */
   private record Bytes() implements MethodDescriptor.Marshaller<InputStream> {
 
     @Override
@@ -89,7 +90,7 @@ final class MessageReading implements ServerInterceptor {
     /** The stream of its bytes, of which there are not more than there may be. */
     @SuppressWarnings("unchecked") // all messages are streams of bytes here
     private Q limited(Q message) throws IOException {
-      boolean isLoad = MODEL_LOAD.equals(call.getMethodDescriptor().getFullMethodName());
+      boolean isLoad = MODEL_LOAD.equals(call.getMethodDescriptor().getBareMethodName());
       long most = isLoad ? MessageBudget.HEAP.most() : MOST_BYTES;
       InputStream bytes = (InputStream) message;
       if (!(bytes instanceof KnownLength)) { // it is decompressed as it is read

@@ -24,7 +24,7 @@ import io.nereid.server.shared.ModelFacts;
 import java.time.Instant;
 import java.util.List;
 
-/** What models are, and what they have done. */
+/** Answers what models are and what they have done: metadata, configurations, statistics. */
 final class ModelMethods {
 
   private final Nereid nereid;

@@ -4,7 +4,10 @@ import io.nereid.Model;
 import io.nereid.Nereid;
 import io.nereid.types.NereidException;
 
-/** Versions of models as requests name them: a number, or nothing for the highest that is ready. */
+/**
+ * Reads versions of models as requests name them: a number, or nothing for the highest that is
+ * ready.
+ */
 final class ModelVersions {
 
   private ModelVersions() {}

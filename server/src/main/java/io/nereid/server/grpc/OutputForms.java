@@ -9,14 +9,17 @@ import io.nereid.server.shared.Classification;
 import java.util.HashMap;
 import java.util.Map;
 
-/** In which form a request wants its outputs, and the shared memory that it uses. */
+/**
+ * How a request wants its outputs: plain, as classes, or written to shared memory. It owns the
+ * slices of shared memory that the request uses, also for inputs, until it is closed.
+ */
 final class OutputForms implements AutoCloseable {
 
   private static final String CLASSIFICATION = "classification";
 
   private final RequestSlices slices;
 
-  /** By the output's name; there is mostly none. */
+  /** The outputs that are not plain, by name; mostly there is none. */
   private Map<String, Form> forms = Map.of();
 
   /**
@@ -34,16 +37,16 @@ final class OutputForms implements AutoCloseable {
   }
 
   /** The part of a region that parameters name; it stays open as long as this. */
-  RegionSlice slice(InferParameters said) {
+  RegionSlice slice(MessageParameters said) {
     return slices.open(
-        said.string(IncomingInput.SHARED_MEMORY_REGION), offset(said), byteSize(said));
+        said.string(MessageParameters.SHARED_MEMORY_REGION), offset(said), byteSize(said));
   }
 
-  private static long offset(InferParameters said) {
+  private static long offset(MessageParameters said) {
     return said.unsigned("shared_memory_offset", 0);
   }
 
-  private static long byteSize(InferParameters said) {
+  private static long byteSize(MessageParameters said) {
     long byteSize = said.unsigned("shared_memory_byte_size", -1);
     if (byteSize < 0) {
       throw GrpcStatus.invalidArgument(
@@ -52,24 +55,23 @@ final class OutputForms implements AutoCloseable {
     return byteSize;
   }
 
-  /** Notes what is said of an output that the model has. */
-  void add(ModelSpec model, InferRequest request, InferMessage.RequestedOutput output) {
-    InferParameters said = output.parameters();
+  /** Notes the parameters of an output that the model has; null: it has none. */
+  void add(ModelSpec model, InferRequest request, String output, MessageParameters said) {
     if (said == null) {
       return;
     }
     long classCount = said.unsigned(CLASSIFICATION, 0);
-    boolean shared = said.has(IncomingInput.SHARED_MEMORY_REGION);
+    boolean shared = said.nameSharedMemory();
     if (shared && classCount != 0) {
       throw GrpcStatus.invalidArgument(
           "Output can't set both 'shared_memory_region' and 'classification'");
     }
     if (shared) {
       RegionSlice slice = slice(said);
-      slice.lend(request, output.name());
-      put(output.name(), new Form(null, slice));
+      slice.lend(request, output);
+      put(output, new Form(null, slice));
     } else if (classCount != 0) {
-      put(output.name(), new Form(Classification.of(model, output.name(), classCount), null));
+      put(output, new Form(Classification.of(model, output, classCount), null));
     }
   }
 

@@ -19,7 +19,7 @@ import io.nereid.types.StatusCode;
 import java.net.SocketAddress;
 import java.util.Locale;
 
-/** The model repository extension. */
+/** Answers the model repository extension: the index, loading and unloading. */
 final class RepositoryMethods {
 
   private final Repository repository;

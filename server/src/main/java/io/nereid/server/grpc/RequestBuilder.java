@@ -1,42 +1,151 @@
 package io.nereid.server.grpc;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
 import io.nereid.InferRequest;
 import io.nereid.Model;
+import io.nereid.Nereid;
 import io.nereid.Tensor;
 import io.nereid.TensorSpec;
 import io.nereid.server.memory.RegionSlice;
 import io.nereid.types.DataType;
 import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
+import java.lang.foreign.MemorySegment;
 import java.util.List;
 
-/** Completes a request with what its message says, and checks what the core does not see. */
+/**
+ * Builds the request that a message asks for, on the thread that reads the message. While it is
+ * read, memory for contents is found in the request as soon as all that matters is known, as it is
+ * in the order in which clients write; else contents are set aside on the heap. When the message
+ * has ended, {@link #build} places those, does the rest, and checks what the core does not see. The
+ * builder owns the request until then.
+ */
 final class RequestBuilder {
 
+  private final Nereid nereid;
   private final InferMessage message;
-  private final Model model;
-  private final InferRequest request;
-  private final OutputForms forms;
+  private Model model; // null: not known
+  private InferRequest request; // null: none was begun
+
+  /** Whether all further contents are set aside. */
+  private boolean aside;
+
+  /** For a message that is about to be read. */
+  RequestBuilder(Nereid nereid, InferMessage message) {
+    this.nereid = nereid;
+    this.message = message;
+  }
+
+  // ---- While the message is read ---------------------------------------------------------------
 
   /**
-   * For a request that holds the inputs that were placed while the message was read.
+   * Takes the model's name or version; when it is another one, what was placed is in the wrong
+   * place.
+   */
+  void modelNamed(String before, String now) {
+    if (request == null || before.equals(now)) {
+      return;
+    }
+    for (InferMessage.Input input : message.inputs()) {
+      if (input.placed() != null) {
+        byte[] data = input.placed().segment().toArray(JAVA_BYTE);
+        input.data(data, data.length);
+      }
+    }
+    close();
+    aside = true;
+  }
+
+  /** Memory for an input's raw content of this length; null: it is to be set aside. */
+  Tensor raw(InferMessage.Input input, int length) {
+    DataType type = placeableType(input);
+    if (type == null) {
+      return null;
+    }
+    try {
+      if (type.isFixedSize() && input.byteSize(type) != length) {
+        return null;
+      }
+      return allocate(input, type, length);
+    } catch (NereidException e) {
+      return failed(e);
+    }
+  }
+
+  /**
+   * Memory for typed contents that take {@code length} bytes on the wire; null: they are to be set
+   * aside. So are those of BYTES, whose size is known at their end, and those with too few bytes
+   * for their shape, so that a small message cannot take much memory.
+   */
+  Tensor typed(InferMessage.Input input, int length) {
+    DataType type = placeableType(input);
+    if (type == null || !type.isFixedSize()) {
+      return null;
+    }
+    try {
+      long byteSize = input.byteSize(type);
+      long count = byteSize / type.byteSize();
+      return count > length / ContentsDecoder.leastWireBytes(type)
+          ? null
+          : allocate(input, type, byteSize);
+    } catch (NereidException e) {
+      return failed(e);
+    }
+  }
+
+  /** The type of an input that the request can take now; null: it cannot. */
+  private DataType placeableType(InferMessage.Input input) {
+    if (aside || message.modelName().isEmpty() || input.name().isEmpty()) {
+      return null;
+    }
+    if (request == null) {
+      try {
+        begin();
+      } catch (NereidException e) {
+        return failed(e);
+      }
+    }
+    for (TensorSpec spec : model.spec().inputs()) {
+      if (spec.name().equals(input.name())) {
+        DataType type = spec.dataType();
+        return type.name().equals(input.datatype()) ? type : null;
+      }
+    }
+    return null;
+  }
+
+  /**
+   * Passes over what is wrong, which is found again, and said, when the message has ended: until
+   * then the client may say that it means another model. Only missing memory is not asked for
+   * twice.
+   */
+  private <T> T failed(NereidException failure) {
+    if (failure.code() == StatusCode.RESOURCE_EXHAUSTED) {
+      throw failure;
+    }
+    aside = true;
+    return null;
+  }
+
+  // ---- When it has ended -----------------------------------------------------------------------
+
+  /**
+   * The request, complete; it is the caller's.
    *
    * @param forms what is said of outputs goes there
    */
-  RequestBuilder(InferMessage message, Model model, InferRequest request, OutputForms forms) {
-    this.message = message;
-    this.model = model;
-    this.request = request;
-    this.forms = forms;
-  }
-
-  void build() {
+  InferRequest build(OutputForms forms) {
+    if (request == null) {
+      begin();
+    }
     assignRawContents();
-    for (IncomingInput input : message.inputs()) {
-      build(input);
+    for (InferMessage.Input input : message.inputs()) {
+      build(input, forms);
     }
     for (InferMessage.RequestedOutput output : message.outputs()) {
       request.output(output.name());
-      forms.add(model.spec(), request, output);
+      forms.add(model.spec(), request, output.name(), output.parameters());
     }
     if (!message.id().isEmpty()) {
       request.id(message.id());
@@ -44,9 +153,28 @@ final class RequestBuilder {
     if (message.parameters() != null) {
       message.parameters().applyTo(request);
     }
+    InferRequest built = request;
+    request = null;
+    return built;
   }
 
-  // ---- Inputs ----------------------------------------------------------------------------------
+  private void begin() {
+    model = ModelVersions.model(nereid, message.modelName(), message.modelVersion());
+    request = model.newRequest();
+  }
+
+  /** The model of the request; null: not known. */
+  Model model() {
+    return model;
+  }
+
+  /** Gives back a request that was not built. */
+  void close() {
+    if (request != null) {
+      request.close();
+      request = null;
+    }
+  }
 
   private void assignRawContents() {
     List<byte[]> contents = message.rawContents();
@@ -54,7 +182,7 @@ final class RequestBuilder {
       return;
     }
     int next = 0;
-    for (IncomingInput input : message.inputs()) {
+    for (InferMessage.Input input : message.inputs()) {
       if (input.isInSharedMemory()) {
         continue;
       }
@@ -82,14 +210,14 @@ final class RequestBuilder {
     }
   }
 
-  private void build(IncomingInput input) {
+  private void build(InferMessage.Input input, OutputForms forms) {
     DataType type = checkedType(input);
     if (input.isInSharedMemory()) {
       if (input.hasContents()) {
         throw invalid(
             "unexpected 'content' provided when using shared memory for input tensor ", input);
       }
-      readShared(input, type);
+      readShared(input, type, forms);
       return;
     }
     if (input.typed() != null) {
@@ -105,7 +233,7 @@ final class RequestBuilder {
     }
   }
 
-  private DataType checkedType(IncomingInput input) {
+  private DataType checkedType(InferMessage.Input input) {
     DataType type = input.type();
     if (type == null) {
       throw GrpcStatus.invalidArgument(
@@ -135,28 +263,28 @@ final class RequestBuilder {
   }
 
   /** Takes an input from where the client put it, or has it read there while the model executes. */
-  private void readShared(IncomingInput input, DataType type) {
+  private void readShared(InferMessage.Input input, DataType type, OutputForms forms) {
     RegionSlice slice = forms.slice(input.parameters());
     if (type.isFixedSize()) {
       checkSize(input, input.byteSize(type), slice.byteSize());
     }
     if (!slice.lend(request, input.name(), input.shape())) {
-      Tensor tensor = ContentPlacement.allocate(request, input, type, slice.byteSize());
+      Tensor tensor = allocate(input, type, slice.byteSize());
       slice.read(tensor.segment());
     }
   }
 
   /** Puts elements where they belong that had been set aside. */
-  private void place(IncomingInput input, DataType type, byte[] data, int length) {
+  private void place(InferMessage.Input input, DataType type, byte[] data, int length) {
     if (type.isFixedSize()) {
       checkSize(input, input.byteSize(type), length);
     }
-    Tensor tensor = ContentPlacement.allocate(request, input, type, length);
-    ContentPlacement.fill(tensor, data, length);
+    Tensor tensor = allocate(input, type, length);
+    MemorySegment.copy(data, 0, tensor.segment(), JAVA_BYTE, 0, length);
   }
 
-  private void decode(IncomingInput input, DataType type) {
-    TypedContents contents = new TypedContents(type, null);
+  private void decode(InferMessage.Input input, DataType type) {
+    ContentsDecoder contents = new ContentsDecoder(type, null);
     input.readAside(contents);
     if (type == DataType.BYTES) {
       checkFields(input, type, contents);
@@ -165,17 +293,17 @@ final class RequestBuilder {
       return;
     }
     checkTyped(input, type, contents);
-    Tensor tensor = ContentPlacement.allocate(request, input, type, input.byteSize(type));
-    input.readAside(new TypedContents(type, tensor.segment()));
+    Tensor tensor = allocate(input, type, input.byteSize(type));
+    input.readAside(new ContentsDecoder(type, tensor.segment()));
   }
 
-  private void checkTyped(IncomingInput input, DataType type, TypedContents contents) {
+  private void checkTyped(InferMessage.Input input, DataType type, ContentsDecoder contents) {
     checkFields(input, type, contents);
     checkPresent(input, contents);
     checkSize(input, input.byteSize(type), contents.count() * type.byteSize());
   }
 
-  private void checkFields(IncomingInput input, DataType type, TypedContents contents) {
+  private void checkFields(InferMessage.Input input, DataType type, ContentsDecoder contents) {
     String what = "unexpected explicit tensor data for input tensor ";
     if (contents.isAmbiguous()) {
       throw invalid(what, input, ", binary data was already supplied.");
@@ -188,26 +316,39 @@ final class RequestBuilder {
     }
   }
 
-  private void checkPresent(IncomingInput input, TypedContents contents) {
+  private void checkPresent(InferMessage.Input input, ContentsDecoder contents) {
     if (contents.count() == 0 && input.elementCount() != 0) {
       throw invalid("unable to find data for input tensor ", input, " in request.");
     }
   }
 
-  private void checkSize(IncomingInput input, long expected, long got) {
+  private void checkSize(InferMessage.Input input, long expected, long got) {
     if (expected != got) {
       throw invalid(
           "input byte size mismatch for input ", input, ". Expected " + expected + ", got " + got);
     }
   }
 
+  private Tensor allocate(InferMessage.Input input, DataType type, long byteSize) {
+    Tensor tensor =
+        type.isFixedSize()
+            ? request.allocateInput(input.name(), input.shape())
+            : request.allocateBytesInput(input.name(), byteSize, input.shape());
+    if (tensor.dataType() != type || tensor.byteSize() != byteSize) {
+      // It was checked just before, so the model was replaced by one with another type.
+      throw new NereidException(
+          StatusCode.UNAVAILABLE, "the model was replaced while the request was read");
+    }
+    return tensor;
+  }
+
   // ---- What is wrong ---------------------------------------------------------------------------
 
-  private NereidException invalid(String what, IncomingInput input) {
+  private NereidException invalid(String what, InferMessage.Input input) {
     return invalid(what, input, "");
   }
 
-  private NereidException invalid(String what, IncomingInput input, String more) {
+  private NereidException invalid(String what, InferMessage.Input input, String more) {
     return GrpcStatus.invalidArgument(
         what + "'" + input.name() + "' for model '" + model.name() + "'" + more);
   }

@@ -2,19 +2,42 @@ package io.nereid.server.grpc;
 
 import com.google.protobuf.Descriptors.FileDescriptor;
 import com.google.protobuf.Message;
+import io.grpc.Grpc;
 import io.grpc.MethodDescriptor;
 import io.grpc.MethodDescriptor.MethodType;
+import io.grpc.ServerCallHandler;
 import io.grpc.ServerMethodDefinition;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.ServiceDescriptor;
+import io.grpc.Status;
 import io.grpc.protobuf.ProtoServiceDescriptorSupplier;
 import io.grpc.protobuf.ProtoUtils;
+import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.ServerCalls;
+import java.io.ByteArrayInputStream;
+import java.io.InputStream;
+import java.net.SocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The methods of a service that a proto file describes, and what serves each. */
+/**
+ * The methods of a service that a proto file describes, and what serves each. A method that carries
+ * no tensors is answered on a virtual thread of its own: loading a model may take minutes, and the
+ * event loop, on which calls arrive, must not wait.
+ */
 final class ServiceMethods {
+
+  /** What makes a reply of a request. What it throws is the call's status. */
+  @FunctionalInterface
+  interface Answer<Q, R> {
+    R to(Q request);
+  }
+
+  /** As {@link Answer}, with the address of who asks. */
+  @FunctionalInterface
+  interface ClientAnswer<Q, R> {
+    R to(Q request, SocketAddress client);
+  }
 
   private final com.google.protobuf.Descriptors.ServiceDescriptor service;
   private final List<ServerMethodDefinition<?, ?>> described = new ArrayList<>();
@@ -24,48 +47,54 @@ final class ServiceMethods {
     this.service = service;
   }
 
-  /** A method that is answered on a virtual thread. */
+  // ---- The table -------------------------------------------------------------------------------
+
+  /**
+   * Adds a method that is answered on a virtual thread.
+   *
+   * @param request any message of the kind that it takes
+   */
   <Q extends Message, R extends Message> ServiceMethods add(
-      String name, Q request, R reply, UnaryCalls.Answer<Q, R> answer) {
-    described.add(
-        ServerMethodDefinition.create(
-            method(name, MethodType.UNARY, request, reply), UnaryCalls.of(answer)));
-    return this;
+      String name, Q request, Answer<Q, R> answer) {
+    return add(name, MethodType.UNARY, request, answering(answer));
   }
 
-  /** The same for a method that wants to know who asks. */
+  /** As {@link #add}, for a method that wants to know who asks. */
   <Q extends Message, R extends Message> ServiceMethods addForClient(
-      String name, Q request, R reply, UnaryCalls.ClientAnswer<Q, R> answer) {
-    described.add(
-        ServerMethodDefinition.create(
-            method(name, MethodType.UNARY, request, reply), UnaryCalls.ofClient(answer)));
-    return this;
+      String name, Q request, ClientAnswer<Q, R> answer) {
+    ServerCallHandler<Q, R> handler =
+        (call, headers) -> {
+          SocketAddress client = call.getAttributes().get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR);
+          return ServiceMethods.<Q, R>answering(asked -> answer.to(asked, client))
+              .startCall(call, headers);
+        };
+    return add(name, MethodType.UNARY, request, handler);
   }
 
-  /** A method with any number of replies, which is served on the event loop. */
+  /** Adds a method with any number of replies, which is served on the event loop. */
   <Q extends Message, R extends Message> ServiceMethods addStreaming(
-      String name, Q request, R reply, ServerCalls.ServerStreamingMethod<Q, R> serving) {
-    described.add(
-        ServerMethodDefinition.create(
-            method(name, MethodType.SERVER_STREAMING, request, reply),
-            ServerCalls.asyncServerStreamingCall(serving)));
+      String name, Q request, ServerCalls.ServerStreamingMethod<Q, R> serving) {
+    return add(
+        name, MethodType.SERVER_STREAMING, request, ServerCalls.asyncServerStreamingCall(serving));
+  }
+
+  private <Q extends Message, R extends Message> ServiceMethods add(
+      String name, MethodType type, Q request, ServerCallHandler<Q, R> handler) {
+    MethodDescriptor<Q, R> method =
+        MethodDescriptor.<Q, R>newBuilder()
+            .setType(type)
+            .setFullMethodName(MethodDescriptor.generateFullMethodName(service.getFullName(), name))
+            .setRequestMarshaller(ProtoUtils.marshaller(request))
+            .setResponseMarshaller(new Replies<>())
+            .build();
+    described.add(ServerMethodDefinition.create(method, handler));
     return this;
   }
 
-  /** A method that serves itself, and reads its messages itself. */
+  /** Adds a method that serves itself, and reads its messages itself. */
   ServiceMethods add(ServerMethodDefinition<?, ?> method) {
     own.add(method);
     return this;
-  }
-
-  private <Q extends Message, R extends Message> MethodDescriptor<Q, R> method(
-      String name, MethodType type, Q request, R reply) {
-    return MethodDescriptor.<Q, R>newBuilder()
-        .setType(type)
-        .setFullMethodName(MethodDescriptor.generateFullMethodName(service.getFullName(), name))
-        .setRequestMarshaller(ProtoUtils.marshaller(request))
-        .setResponseMarshaller(ProtoUtils.marshaller(reply))
-        .build();
   }
 
   ServerServiceDefinition definition() {
@@ -97,6 +126,52 @@ final class ServiceMethods {
     @Override
     public FileDescriptor getFileDescriptor() {
       return service.getFile();
+    }
+  }
+
+  /** Sends replies; a server reads none. */
+  private record Replies<R extends Message>() implements MethodDescriptor.Marshaller<R> {
+
+    @Override
+    public InputStream stream(R reply) {
+      return new ByteArrayInputStream(reply.toByteArray());
+    }
+
+    @Override
+    public R parse(InputStream stream) {
+      throw new UnsupportedOperationException("a server does not receive replies");
+    }
+  }
+
+  // ---- Answering -------------------------------------------------------------------------------
+
+  private static <Q, R> ServerCallHandler<Q, R> answering(Answer<Q, R> answer) {
+    return ServerCalls.asyncUnaryCall((request, observer) -> {
+      ServerCallStreamObserver<R> client = (ServerCallStreamObserver<R>) observer;
+      // Without a handler, answering a client that went away would throw.
+      client.setOnCancelHandler(() -> {});
+      CallLog.tell(request);
+      Thread.ofVirtual().name("nrd-grpc-call").start(() -> run(answer, request, client));
+    });
+  }
+
+  private static <Q, R> void run(
+      Answer<Q, R> answer, Q request, ServerCallStreamObserver<R> client) {
+    R reply = null;
+    Status failure = null;
+    try {
+      reply = answer.to(request);
+    } catch (RuntimeException | Error e) { // the client gets an answer, whatever it is
+      failure = GrpcStatus.of(e);
+    }
+    if (client.isCancelled()) {
+      return; // also when the server has stopped, and nothing would take the answer
+    }
+    if (failure != null) {
+      client.onError(failure.asRuntimeException());
+    } else {
+      client.onNext(reply);
+      client.onCompleted();
     }
   }
 }

@@ -1,7 +1,5 @@
 package io.nereid.server.grpc;
 
-import io.grpc.Context;
-import io.grpc.Deadline;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.Status;
@@ -9,26 +7,25 @@ import io.nereid.InferResponse;
 import io.nereid.Model;
 import io.nereid.server.shared.HeaderForwarding;
 import io.nereid.server.trace.Trace;
-import io.nereid.server.trace.Tracing;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 
 /**
- * One call of ModelStreamInfer. All its state belongs to its event loop.
+ * One call of ModelStreamInfer. Its event loop alone reads and writes its state; answers from other
+ * threads come there as tasks.
  *
  * <p>Requests to models that are not decoupled are answered in the order in which they came, those
  * to decoupled ones as their responses come. A request counts until its last response was written,
- * and only so many are taken in; a response is written when the transport has room for it. So a
- * client that does not read is not read from, either.
+ * and the stream takes in only so many; it writes a response when the transport has room for it. So
+ * a client that does not read is not read from, either.
  */
-final class StreamInferCall extends ServerCall.Listener<IncomingRequest> {
+final class StreamInferCall extends TensorCall {
 
   /** Requests that one stream may have under way, enough to fill batches. */
   static final int MOST_UNDER_WAY = 64;
@@ -36,29 +33,22 @@ final class StreamInferCall extends ServerCall.Listener<IncomingRequest> {
   private static final Metadata.Key<String> GRPC_ERROR =
       Metadata.Key.of("triton_grpc_error", Metadata.ASCII_STRING_MARSHALLER);
 
-  private final ServerCall<IncomingRequest, OutgoingReply> call;
-  private final Executor loop;
-  private final Thread loopThread = Thread.currentThread();
-  private final ExecutionPace.Table paces;
-  private final Tracing tracing;
-  private final Metadata headers;
-  private final List<HeaderForwarding.Field> forwarded; // to each of its requests
+  private final List<HeaderForwarding.Field> forwarded = forwarded(); // to each of its requests
   private final Set<StreamInferCall> open; // all that are not over
-  private final Deadline deadline = Context.current().getDeadline(); // null: none
 
-  /** Whether the first failure ends the stream. */
+  /** Whether the first failure ends the stream, as clients can ask with metadata. */
   private final boolean failsAsCall;
 
   /** Requests whose last response was not written yet. */
   private final Set<StreamedRequest> underWay = new LinkedHashSet<>();
 
-  /** Those of them that are answered in their order. */
+  /** The requests under way that are answered in the order in which they came. */
   private final ArrayDeque<StreamedRequest> ordered = new ArrayDeque<>();
 
-  /** What can be written when there is room. */
+  /** What will be written when the transport has room. */
   private final ArrayDeque<Ready> ready = new ArrayDeque<>();
 
-  private boolean asked = true; // whether a message may come
+  private boolean asked = true; // grpc-java for a message, which has not come yet
   private boolean halfClosed;
   private boolean stopping;
   private boolean over;
@@ -81,17 +71,10 @@ final class StreamInferCall extends ServerCall.Listener<IncomingRequest> {
   private StreamInferCall(
       ServerCall<IncomingRequest, OutgoingReply> call,
       Metadata headers,
-      Optional<HeaderForwarding> forwarding,
       Executor loop,
-      ExecutionPace.Table paces,
-      Tracing tracing,
+      Shared shared,
       Set<StreamInferCall> open) {
-    this.call = call;
-    this.headers = headers;
-    forwarded = ForwardedMetadata.of(headers, forwarding);
-    this.loop = loop;
-    this.paces = paces;
-    this.tracing = tracing;
+    super(call, headers, loop, shared);
     this.open = open;
     String said = headers.get(GRPC_ERROR);
     failsAsCall = said != null && said.toLowerCase(Locale.ROOT).equals("true");
@@ -101,13 +84,10 @@ final class StreamInferCall extends ServerCall.Listener<IncomingRequest> {
   static StreamInferCall start(
       ServerCall<IncomingRequest, OutgoingReply> call,
       Metadata headers,
-      Optional<HeaderForwarding> forwarding,
       Executor loop,
-      ExecutionPace.Table paces,
-      Tracing tracing,
+      Shared shared,
       Set<StreamInferCall> open) {
-    StreamInferCall listener =
-        new StreamInferCall(call, headers, forwarding, loop, paces, tracing, open);
+    StreamInferCall listener = new StreamInferCall(call, headers, loop, shared, open);
     open.add(listener);
     call.sendHeaders(new Metadata());
     call.request(1);
@@ -123,18 +103,13 @@ final class StreamInferCall extends ServerCall.Listener<IncomingRequest> {
       message.close();
       return;
     }
-    LoggedModel.tell(message);
-    StreamedRequest request = new StreamedRequest(this, message, trace(message));
+    CallLog.tell(message);
+    // Each request of a stream has a trace of its own.
+    Trace trace = message.startNs() == 0 ? null : beginTrace(message, message.startNs());
+    StreamedRequest request = new StreamedRequest(this, message, trace);
     underWay.add(request);
     begin(request);
     write();
-  }
-
-  /** Each request of a stream has a trace of its own. Null: it is not traced. */
-  private Trace trace(IncomingRequest message) {
-    return message.startNs() == 0
-        ? null
-        : CallTrace.begin(tracing, call, headers, message, message.startNs());
   }
 
   private void begin(StreamedRequest request) {
@@ -151,11 +126,11 @@ final class StreamInferCall extends ServerCall.Listener<IncomingRequest> {
       }
       HeaderForwarding.apply(forwarded, incoming.request());
       request.submitting();
-      InferCall.limit(incoming.request(), deadline);
+      limit(incoming.request());
       if (decoupled) {
         request.stream();
       } else {
-        incoming.request().submit(request, paces.of(model).isShort());
+        incoming.request().submit(request, pace(model).isShort());
       }
     } catch (RuntimeException | Error e) { // the client is told
       if (decoupled) {
@@ -196,7 +171,7 @@ final class StreamInferCall extends ServerCall.Listener<IncomingRequest> {
 
   /** Runs what brings an answer; a response that cannot be brought any more is closed. */
   void onLoop(Runnable task, InferResponse response) {
-    if (Thread.currentThread() == loopThread) {
+    if (isOnLoop()) {
       task.run();
       return;
     }
@@ -212,7 +187,7 @@ final class StreamInferCall extends ServerCall.Listener<IncomingRequest> {
   /** A request to a model that is not decoupled has its answer, or any request failed early. */
   void answered(StreamedRequest request, InferResponse response, Throwable failure) {
     if (response != null && request.incoming().model() != null) {
-      paces.of(request.incoming().model()).executed(response);
+      pace(request.incoming().model()).executed(response);
     }
     if (over) {
       drop(response);

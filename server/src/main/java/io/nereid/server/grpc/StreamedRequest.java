@@ -10,7 +10,7 @@ import java.util.concurrent.Semaphore;
 
 /**
  * One request of a stream. What happens to it goes to its call's event loop, which alone reads and
- * writes the fields here that are not final.
+ * writes the fields that are not final. It owns the message, and a response until its turn comes.
  */
 final class StreamedRequest implements ResponseListener {
 
@@ -43,7 +43,7 @@ final class StreamedRequest implements ResponseListener {
     return incoming;
   }
 
-  /** The model is asked for any number of responses: they are read on a thread of their own. */
+  /** Asks a decoupled model for its responses, and reads them on a thread of their own. */
   void stream() {
     responses = incoming.request().inferStream();
     Thread.ofVirtual().name("nrd-grpc-stream").start(this::readResponses);
@@ -51,14 +51,14 @@ final class StreamedRequest implements ResponseListener {
 
   // ---- What happens to it, on the event loop ---------------------------------------------------
 
-  /** It is given to its model. */
+  /** Notes that it is given to its model. */
   void submitting() {
     if (trace != null) {
       trace.submitted(incoming.model(), incoming.request());
     }
   }
 
-  /** The answer of a model that is not decoupled has come; it waits for its turn. */
+  /** Keeps the answer of a model that is not decoupled until its turn has come. */
   void answered(InferResponse itsResponse, Throwable itsFailure) {
     response = itsResponse;
     failure = itsFailure;
@@ -70,14 +70,14 @@ final class StreamedRequest implements ResponseListener {
     }
   }
 
-  /** The model has one more response. */
+  /** Notes that the model has one more response. */
   void responded(InferResponse itsResponse) {
     if (trace != null) {
       trace.answered(itsResponse);
     }
   }
 
-  /** A response, a failure or the mere end is about to be written. */
+  /** Notes that a response, a failure or the mere end is about to be written. */
   void writing(Status status, boolean ends) {
     if (trace == null) {
       return;
@@ -86,7 +86,7 @@ final class StreamedRequest implements ResponseListener {
       outcome = status;
     }
     if (ends) {
-      CallTrace.ended(trace, outcome);
+      TensorCall.traceEnd(trace, outcome);
     }
     if (!sending) {
       sending = true;
@@ -94,7 +94,7 @@ final class StreamedRequest implements ResponseListener {
     }
   }
 
-  /** It has been written. */
+  /** Notes that a response, a failure or the mere end was written. */
   void written(boolean ends) {
     room.release();
     if (ends) {
@@ -109,10 +109,10 @@ final class StreamedRequest implements ResponseListener {
     }
   }
 
-  /** Nobody is interested any more. Answers that come are dropped. */
+  /** Gives the request up: nobody waits for it, and answers that come are dropped. */
   void abandon() {
     if (trace != null) {
-      CallTrace.ended(
+      TensorCall.traceEnd(
           trace, Status.CANCELLED.withDescription("the stream ended before the request did"));
       endTrace();
     }

@@ -16,8 +16,12 @@ import java.util.Arrays;
 
 /**
  * Reads protobuf's wire format in one pass, out of the transport's own buffers where it lends them,
- * else from the stream. Accepts and rejects what protobuf-java accepts and rejects. For one message
- * and one thread.
+ * else from the stream. It accepts and rejects what protobuf-java accepts and rejects. One thread
+ * reads one message with it.
+ *
+ * <p>It is written by hand because contents can then go straight to where the model reads them. A
+ * request with 600 KB of FP32 takes 6 KB of the heap so, with protobuf's generated classes 1.2 MB;
+ * one with 64 bytes takes 1.2 KB and 5.2 KB ({@code GrpcCodecBenchmark}).
  */
 final class WireReader {
 
@@ -42,14 +46,14 @@ final class WireReader {
 
   private static final int CHUNK_BYTES = 16 << 10;
 
-  /** What is read ahead on a length's word, where that word cannot be checked. */
+  /** How much is allocated because a length says so, where nothing shows that it is true. */
   private static final int TRUSTED_BYTES = 64 << 10;
 
   private final InputStream stream; // null: all there is is the first chunk
   private final boolean lendsBuffers;
   private final boolean lengthKnown;
 
-  /** What is read now; its limit is not beyond {@link #limit}. */
+  /** The part of the message that is read now; its limit is not beyond {@link #limit}. */
   private ByteBuffer chunk = ByteBuffer.allocate(0);
 
   private int chunkBegin; // where the chunk's unread part began

@@ -1,6 +1,5 @@
 package io.nereid.server.http;
 
-import io.nereid.server.log.AccessEntry;
 import io.nereid.server.log.AccessLog;
 import io.nereid.server.shared.ClientAddress;
 import java.nio.channels.SocketChannel;
@@ -62,7 +61,7 @@ final class RequestLog {
     String model = read ? head.route().model() : "";
     long version = model.isEmpty() ? 0 : Math.max(head.route().version(), facts.version());
     log.add(
-        new AccessEntry(
+        new AccessLog.Entry(
             start,
             client,
             heads.protocol(),

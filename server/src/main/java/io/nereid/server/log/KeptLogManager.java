@@ -4,8 +4,8 @@ import java.util.logging.LogManager;
 
 /**
  * The log manager of a process that serves: it stays as it is while the process ends. The JVM's own
- * takes all handlers away as soon as it is told to stop, when requests are still being finished. To
- * be named by the system property {@code java.util.logging.manager}.
+ * takes all handlers away as soon as it is told to stop, when requests are still being finished.
+ * The system property {@code java.util.logging.manager} has to name it.
  */
 public final class KeptLogManager extends LogManager {
 

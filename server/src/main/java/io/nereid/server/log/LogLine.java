@@ -3,21 +3,39 @@ package io.nereid.server.log;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
 import java.util.logging.Formatter;
 import java.util.logging.Level;
 import java.util.logging.LogRecord;
 
-/** Makes lines of log records, on the thread that logs. */
+/**
+ * Makes lines of log records, on the thread that logs, and gives the access log the pieces of its
+ * lines. Much of what is logged was sent by clients: nothing of it can end a line, or do something
+ * to the terminal that shows it.
+ */
 final class LogLine extends Formatter {
+
+  /** Longest message, in characters: a client must not fill the disk with few requests. */
+  private static final int MAX_LENGTH = 16 << 10;
+
+  /** Longest piece of a request that an error message quotes. */
+  private static final int MAX_QUOTED_LENGTH = 64;
+
+  private static final DateTimeFormatter SECOND =
+      DateTimeFormatter.ofPattern("uuuu-MM-dd'T'HH:mm:ss.").withZone(ZoneOffset.UTC);
+
+  /** A second as text: most lines are of the same one as the line before, so it is kept. */
+  private record Second(long epochSecond, String text) {}
+
+  private static volatile Second second = new Second(-1, "");
+
+  private static final String HEX = "0123456789abcdef";
 
   private volatile LogFormat format;
 
   LogLine(LogFormat format) {
     this.format = format;
-  }
-
-  LogFormat format() {
-    return format;
   }
 
   void format(LogFormat next) {
@@ -32,25 +50,25 @@ final class LogLine extends Formatter {
     if (format == LogFormat.JSON) {
       json(line, entry.getInstant(), level(entry.getLevel()), logger);
       line.append(",\"thread\":");
-      LogText.appendQuoted(line, thread());
+      appendQuoted(line, thread());
       line.append(",\"message\":");
-      LogText.appendQuoted(line, String.valueOf(message));
+      appendQuoted(line, String.valueOf(message));
       if (entry.getThrown() != null) {
         line.append(",\"exception\":");
-        LogText.appendQuoted(line, stack(entry.getThrown()));
+        appendQuoted(line, stack(entry.getThrown()));
       }
       line.append('}');
     } else {
       plain(line, entry.getInstant(), level(entry.getLevel()));
       line.append('[');
-      LogText.appendPlain(line, thread()); // it may have the name of a model
+      appendPlain(line, thread()); // it may have the name of a model
       line.append("] ").append(logger).append(": ");
-      LogText.appendPlain(line, String.valueOf(message));
+      appendPlain(line, String.valueOf(message));
       if (entry.getThrown() != null) {
         // Every line of it is set in: none looks like a line of the log.
         for (String part : stack(entry.getThrown()).stripTrailing().split("\\R")) {
           line.append("\n    ");
-          LogText.appendPlain(line, part.strip());
+          appendPlain(line, part.strip());
         }
       }
     }
@@ -59,17 +77,17 @@ final class LogLine extends Formatter {
 
   /** Begins a line of text. */
   static void plain(StringBuilder line, Instant time, String level) {
-    LogText.appendTime(line, time);
+    appendTime(line, time);
     line.append(' ').append(level).append(' ');
   }
 
   /** Begins a line of JSON. */
   static void json(StringBuilder line, Instant time, String level, String logger) {
     line.append("{\"timestamp\":\"");
-    LogText.appendTime(line, time);
+    appendTime(line, time);
     line.append("\",\"level\":\"").append(level);
     line.append("\",\"logger\":");
-    LogText.appendQuoted(line, logger);
+    appendQuoted(line, logger);
   }
 
   private static String level(Level level) {
@@ -95,5 +113,90 @@ final class LogLine extends Formatter {
     StringWriter text = new StringWriter();
     thrown.printStackTrace(new PrintWriter(text));
     return text.toString();
+  }
+
+  // ---- Pieces of lines -------------------------------------------------------------------------
+
+  /** A time as ISO 8601 has it, of UTC, with milliseconds. */
+  static void appendTime(StringBuilder line, Instant instant) {
+    Second known = second;
+    if (known.epochSecond != instant.getEpochSecond()) {
+      known = new Second(instant.getEpochSecond(), SECOND.format(instant));
+      second = known;
+    }
+    int ms = instant.getNano() / 1_000_000;
+    line.append(known.text);
+    line.append((char) ('0' + ms / 100)).append((char) ('0' + ms / 10 % 10));
+    line.append((char) ('0' + ms % 10)).append('Z');
+  }
+
+  static String shortened(String text) {
+    return text.length() <= MAX_QUOTED_LENGTH ? text : text.substring(0, MAX_QUOTED_LENGTH) + "...";
+  }
+
+  /** Text on one line, with \\n for a line break and such. */
+  static void appendPlain(StringBuilder line, String text) {
+    append(line, text, false);
+  }
+
+  /** Text in quotes, as JSON has it. */
+  static void appendQuoted(StringBuilder line, String text) {
+    line.append('"');
+    append(line, text, true);
+    line.append('"');
+  }
+
+  private static void append(StringBuilder line, String text, boolean quoted) {
+    int length = Math.min(text.length(), MAX_LENGTH);
+    int from = 0; // of what can be taken as it is
+    for (int i = 0; i < length; i++) {
+      char c = text.charAt(i);
+      boolean marked = quoted && (c == '"' || c == '\\');
+      if (c >= ' ' && c < 0x7f && !marked) {
+        continue;
+      }
+      line.append(text, from, i);
+      from = i + 1;
+      if (marked) {
+        line.append('\\').append(c);
+      } else {
+        appendSpecial(line, c);
+      }
+    }
+    line.append(text, from, length);
+    if (length < text.length()) {
+      line.append("... (").append(text.length() - length).append(" more)");
+    }
+  }
+
+  private static void appendSpecial(StringBuilder line, char c) {
+    switch (c) {
+      case '\n' -> line.append("\\n");
+      case '\r' -> line.append("\\r");
+      case '\t' -> line.append("\\t");
+      default -> {
+        if (isPrintable(c)) {
+          line.append(c);
+        } else {
+          line.append("\\u")
+              .append(HEX.charAt(c >> 12))
+              .append(HEX.charAt(c >> 8 & 15))
+              .append(HEX.charAt(c >> 4 & 15))
+              .append(HEX.charAt(c & 15));
+        }
+      }
+    }
+  }
+
+  /** Whether it is no control, no mark that turns the direction of text, and no line break. */
+  private static boolean isPrintable(char c) {
+    return switch (Character.getType(c)) {
+      case Character.CONTROL,
+          Character.FORMAT,
+          Character.LINE_SEPARATOR,
+          Character.PARAGRAPH_SEPARATOR ->
+          false;
+      default -> true;
+    };
   }
 }

@@ -12,9 +12,9 @@ import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 
 /**
- * Where lines go: the error stream, or the end of a file. When something else is at the file's path
- * than was opened, or nothing, as after a rotation, lines go to a new file there from then on. Each
- * line notices it, at most once a second.
+ * Where lines go: the error stream, or the end of a file. Any thread may write. When the path of
+ * the file no longer leads to the file that was opened, as after a rotation, lines go to a new file
+ * there from then on. A line looks for that, at most once a second.
  */
 final class LogOutput implements AutoCloseable {
 
@@ -35,7 +35,7 @@ final class LogOutput implements AutoCloseable {
     fileKey = keyOf(file);
   }
 
-  /** Null when there is no such file. */
+  /** What tells the file at this path from others; null when there is none. */
   private static Object keyOf(Path file) {
     try {
       return file == null ? null : Files.readAttributes(file, BasicFileAttributes.class).fileKey();

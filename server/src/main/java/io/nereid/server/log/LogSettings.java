@@ -1,27 +1,32 @@
 package io.nereid.server.log;
 
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.logging.ErrorManager;
 import java.util.logging.Handler;
 import java.util.logging.Level;
+import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 
 /**
  * The log of the process while this is open: everything that goes to {@link System.Logger} or
- * {@link Logger}. What is logged, and how, can be changed all the while.
+ * {@link Logger}. What is logged, and how, can be changed at any time, from any thread.
  */
 public final class LogSettings implements AutoCloseable {
 
-  /** Held here: the logging system keeps loggers weakly, and would forget levels with them. */
+  /**
+   * A field, because the logging system keeps loggers weakly and would forget its level with it.
+   */
   private static final Logger ROOT = Logger.getLogger("");
 
   /** Libraries tell nothing beyond information, whatever the verbose level. */
   private static final Logger NEREID = Logger.getLogger("io.nereid");
 
   private final Optional<Path> file;
-  private final LogHandler handler;
+  private final Writer handler;
   private final List<Handler> others;
   private final Level rootLevel;
   private final Level nereidLevel;
@@ -29,7 +34,7 @@ public final class LogSettings implements AutoCloseable {
   private LogSettings(LogValues values, Optional<Path> file) {
     this.file = file;
     LogOutput output = file.map(LogOutput::file).orElseGet(LogOutput::errorStream);
-    handler = new LogHandler(output, values);
+    handler = new Writer(output, values);
     others = List.of(ROOT.getHandlers());
     rootLevel = ROOT.getLevel();
     nereidLevel = NEREID.getLevel();
@@ -54,7 +59,7 @@ public final class LogSettings implements AutoCloseable {
     return handler.values();
   }
 
-  /** Where it is appended to; empty for the error stream. */
+  /** The file that lines are appended to; empty for the error stream. */
   public Optional<Path> file() {
     return file;
   }
@@ -98,5 +103,72 @@ public final class LogSettings implements AutoCloseable {
     ROOT.setLevel(rootLevel);
     NEREID.setLevel(nereidLevel);
     handler.output().close();
+  }
+
+  /** Writes the records that the settings ask for, on the thread that logs. */
+  private static final class Writer extends Handler {
+
+    private final LogOutput output;
+    private final LogLine line;
+    private volatile LogValues values;
+
+    Writer(LogOutput output, LogValues values) {
+      this.output = output;
+      this.values = values;
+      line = new LogLine(values.format());
+      setLevel(Level.ALL);
+    }
+
+    LogOutput output() {
+      return output;
+    }
+
+    LogValues values() {
+      return values;
+    }
+
+    void values(LogValues next) {
+      values = next;
+      line.format(next.format());
+    }
+
+    @Override
+    public boolean isLoggable(LogRecord entry) {
+      LogValues now = values;
+      int level = entry.getLevel().intValue();
+      if (level >= Level.SEVERE.intValue()) {
+        return now.error();
+      }
+      if (level >= Level.WARNING.intValue()) {
+        return now.warning();
+      }
+      if (level >= Level.CONFIG.intValue()) {
+        return now.info();
+      }
+      return now.verboseLevel() >= (level >= Level.FINE.intValue() ? 1 : 2);
+    }
+
+    @Override
+    public void publish(LogRecord entry) {
+      if (!isLoggable(entry)) {
+        return;
+      }
+      try {
+        output.write(line.format(entry));
+      } catch (IOException | RuntimeException e) {
+        // Says so on the error stream, once. Whoever logs has no part in it.
+        reportError("a line could not be logged", e, ErrorManager.WRITE_FAILURE);
+      }
+    }
+
+    @Override
+    public void flush() {
+      // Nothing is kept back.
+    }
+
+    @Override
+    public void close() {
+      // The output is closed by who opened it: the JVM closes handlers before it is done logging.
+    }
   }
 }

@@ -27,7 +27,7 @@ public record LogValues(
     }
   }
 
-  /** With one setting changed, by the name and in the type that the logging extension has. */
+  /** These values with one changed, by the name and in the type of the logging extension. */
   LogValues with(String name, Object value) {
     return switch (name) {
       case "log_info" -> new LogValues(bool(name, value), warning, error, verboseLevel, format);
@@ -43,7 +43,7 @@ public record LogValues(
           throw invalid(
               "expected a setting among log_info, log_warning, log_error, log_verbose_level and"
                   + " log_format, got '"
-                  + LogText.shortened(name)
+                  + LogLine.shortened(name)
                   + "'");
     };
   }
@@ -71,7 +71,7 @@ public record LogValues(
   }
 
   private static NereidException invalid(String expected, String name, Object got) {
-    String text = LogText.shortened(String.valueOf(got));
+    String text = LogLine.shortened(String.valueOf(got));
     return invalid(
         "expected "
             + expected

@@ -4,17 +4,20 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.net.HttpURLConnection;
 import java.net.URI;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Sends traces to a collector by OTLP over HTTP, one batch at a time. Made with HttpURLConnection,
- * which works on the thread that calls it: the trace thread stays the only one.
+ * Sends traces to a collector by OTLP over HTTP, one batch at a time. It uses HttpURLConnection
+ * because that works on the thread that calls it: the trace thread stays the only one.
  */
-final class OtlpExporter implements TraceSink {
+final class OtlpExporter implements TraceQueue.Sink {
 
   private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
   private static final long FIRST_PAUSE_NS = TimeUnit.SECONDS.toNanos(1);
@@ -33,12 +36,11 @@ final class OtlpExporter implements TraceSink {
 
   OtlpExporter(OtlpOptions options, Map<String, String> environment) {
     url = options.url();
-    fields = OtlpResource.fields(environment);
+    fields = fields(environment);
     // Absent where the classes do not come from the jar, as in an IDE.
     String known = OtlpExporter.class.getPackage().getImplementationVersion();
     String version = known == null ? "dev" : known;
-    encoder =
-        new OtlpEncoder(OtlpResource.attributes(options.resource(), environment, version), version);
+    encoder = new OtlpEncoder(attributes(options.resource(), environment, version), version);
   }
 
   @Override
@@ -109,9 +111,57 @@ final class OtlpExporter implements TraceSink {
     return status;
   }
 
-  /** For one wait of a request; while the server stops, what is left of its time. */
+  /** How long one wait of a request may take: while the server stops, what is left of its time. */
   private int timeoutMs() {
     long leftNs = ending ? Math.min(TIMEOUT_NS, deadlineNs - System.nanoTime()) : TIMEOUT_NS;
     return (int) Math.max(1, Duration.ofNanos(leftNs).toMillis());
+  }
+
+  // ---- What the environment says, by OpenTelemetry's names -------------------------------------
+
+  /** What the traces say of this server. */
+  private static Map<String, String> attributes(
+      Map<String, String> given, Map<String, String> environment, String version) {
+    Map<String, String> attributes = new LinkedHashMap<>();
+    attributes.put("service.name", "nereid");
+    attributes.put("service.version", version);
+    attributes.put("telemetry.sdk.language", "java");
+    attributes.put("telemetry.sdk.name", "nereid");
+    attributes.put("telemetry.sdk.version", version);
+    attributes.putAll(pairs(environment.get("OTEL_RESOURCE_ATTRIBUTES")));
+    String service = environment.get("OTEL_SERVICE_NAME");
+    if (service != null && !service.isEmpty()) {
+      attributes.put("service.name", service);
+    }
+    attributes.putAll(given);
+    return attributes;
+  }
+
+  /** Header fields that the collector wants, tokens for instance. */
+  private static Map<String, String> fields(Map<String, String> environment) {
+    Map<String, String> fields =
+        new LinkedHashMap<>(pairs(environment.get("OTEL_EXPORTER_OTLP_HEADERS")));
+    fields.putAll(pairs(environment.get("OTEL_EXPORTER_OTLP_TRACES_HEADERS")));
+    return fields;
+  }
+
+  /** {@code key=value,key=value}, percent-encoded; what is not of this form is passed over. */
+  private static Map<String, String> pairs(String text) {
+    Map<String, String> pairs = new LinkedHashMap<>();
+    for (String pair : text == null ? new String[0] : text.split(",")) {
+      int equals = pair.indexOf('=');
+      if (equals > 0) {
+        pairs.put(pair.substring(0, equals).strip(), decode(pair.substring(equals + 1).strip()));
+      }
+    }
+    return pairs;
+  }
+
+  private static String decode(String value) {
+    try {
+      return URLDecoder.decode(value.replace("+", "%2B"), StandardCharsets.UTF_8);
+    } catch (IllegalArgumentException e) {
+      return value;
+    }
   }
 }

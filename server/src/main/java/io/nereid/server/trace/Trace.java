@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What is recorded of one request. Filled in by one thread at a time, in the order of the methods;
+ * What is recorded of one request. One thread at a time fills it in, in the order of the methods;
  * steps that are not reached are left out. After {@link #end} it belongs to the trace thread.
  *
  * <p>Times are those of System.nanoTime, which never is 0 where this runs: 0 means not reached.
@@ -29,7 +29,7 @@ public final class Trace {
   /** Longest text that is kept: what clients send must not add up in the queue. */
   private static final int MOST_TEXT = 512;
 
-  /** Of the root span: a string, or a number. */
+  /** An attribute of the root span; its value is a String or a Long. */
   record Attribute(String name, Object value) {}
 
   /** When the parts of an execution were over, each not before the one in front of it. */
@@ -42,7 +42,7 @@ public final class Trace {
   /** The client's span; null when it has none. */
   final TraceParent parent;
 
-  /** What turns times into those since 1970: read once, so that a trace's times fit together. */
+  /** Turns its times into those since 1970. It is read once, so that they fit together. */
   final long epochOffsetNs;
 
   private final TraceQueue queue;
@@ -78,7 +78,7 @@ public final class Trace {
   /** Contents of inputs and outputs, where they are recorded. */
   final List<TracedTensor> tensors = new ArrayList<>();
 
-  /** What these hold of the heap, as the queue counts it. */
+  /** The bytes of these on the heap, as the queue counts them. */
   long tensorBytes;
 
   private boolean ensemble;

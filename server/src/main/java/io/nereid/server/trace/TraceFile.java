@@ -1,17 +1,21 @@
 package io.nereid.server.trace;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
+import tools.jackson.core.io.JsonStringEncoder;
 
 /**
- * Writes traces as JSON, as Triton does: into one file, or so many at a time into numbered ones.
- * What is on disk is complete JSON after each write, whatever happens to the process then; tensors
- * of more than a MiB of text take several.
+ * Writes traces as JSON, as Triton does: into one file, or a number of traces each into numbered
+ * files. A file is complete JSON after each write, so that it can be read whatever happens to the
+ * process then; tensors of more than a MiB of text take several writes. Only the trace thread uses
+ * it.
  */
-final class TraceFile implements TraceSink {
+final class TraceFile implements TraceQueue.Sink {
 
   private static final String END = "\n]";
 
@@ -59,7 +63,7 @@ final class TraceFile implements TraceSink {
     }
   }
 
-  /** Puts them in front of the bracket that ends the file. */
+  /** Puts traces in front of the bracket that ends the file. */
   private void append(String file, boolean fresh, List<Trace> traces) throws IOException {
     try (FileChannel channel =
         FileChannel.open(Path.of(file), StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
@@ -68,7 +72,7 @@ final class TraceFile implements TraceSink {
       }
       // Somebody may have taken the file away, or emptied it.
       long end = Math.max(0, channel.size() - END.length());
-      TraceJson json = new TraceJson(channel.position(end), text);
+      Entries json = new Entries(channel.position(end), text);
       try {
         String before = end == 0 ? "[\n" : ",\n";
         for (Trace trace : traces) {
@@ -89,7 +93,117 @@ final class TraceFile implements TraceSink {
   private static void restore(FileChannel channel, long end) throws IOException {
     channel.truncate(end);
     if (end > 0) {
-      TraceJson.write(channel.position(end), END);
+      Entries.write(channel.position(end), END);
+    }
+  }
+
+  /**
+   * Writes the entries of traces at the position where a file stands: all at once, unless tensors
+   * make them long.
+   */
+  private static final class Entries {
+
+    /** What is longer is written in pieces: tensors may be as long as memory is. */
+    private static final int PIECE_CHARS = 1 << 20;
+
+    private final FileChannel file;
+    private final StringBuilder text;
+
+    /** {@code text} is memory to be used again. */
+    Entries(FileChannel file, StringBuilder text) {
+      this.file = file;
+      this.text = text;
+      text.setLength(0);
+    }
+
+    /** Adds the entries of a trace; {@code before} separates them from those in front. */
+    void write(String before, Trace trace) throws IOException {
+      text.append(before).append("{\"id\":").append(trace.id).append(",\"model_name\":\"");
+      string(trace.modelName);
+      text.append("\",\"model_version\":").append(trace.modelVersion);
+      if (!trace.requestId.isEmpty()) {
+        text.append(",\"request_id\":\"");
+        string(trace.requestId);
+        text.append('"');
+      }
+      text.append('}');
+      if (trace.sampler.records(TraceLevel.TIMESTAMPS)) {
+        times(trace);
+      }
+      for (TracedTensor tensor : trace.tensors) {
+        tensor(trace.id, tensor);
+      }
+    }
+
+    /** Adds what follows the last trace, and writes what is still to be written. */
+    void end(String after) throws IOException {
+      text.append(after);
+      flush();
+    }
+
+    private void flush() throws IOException {
+      write(file, text);
+      text.setLength(0);
+    }
+
+    static void write(FileChannel file, CharSequence text) throws IOException {
+      ByteBuffer bytes = ByteBuffer.wrap(text.toString().getBytes(StandardCharsets.UTF_8));
+      while (bytes.hasRemaining()) {
+        file.write(bytes);
+      }
+    }
+
+    private void times(Trace trace) {
+      boolean http = trace.protocol == Trace.Protocol.HTTP;
+      time(trace, http ? "HTTP_RECV_START" : "GRPC_WAITREAD_START", trace.receiveStartNs);
+      time(trace, http ? "HTTP_RECV_END" : "GRPC_WAITREAD_END", trace.receiveEndNs);
+      time(trace, "REQUEST_START", trace.requestStartNs);
+      if (trace.timings != null) {
+        Trace.Stages stages = trace.stages();
+        time(trace, "QUEUE_START", trace.requestStartNs);
+        time(trace, "COMPUTE_START", stages.computeStartNs());
+        time(trace, "COMPUTE_INPUT_END", stages.inputEndNs());
+        time(trace, "COMPUTE_OUTPUT_START", stages.outputStartNs());
+        time(trace, "COMPUTE_END", stages.computeEndNs());
+      }
+      time(trace, "REQUEST_END", trace.requestEndNs);
+      if (trace.sendStartNs != 0) {
+        time(trace, http ? "HTTP_SEND_START" : "GRPC_SEND_START", trace.sendStartNs);
+        time(trace, http ? "HTTP_SEND_END" : "GRPC_SEND_END", trace.endNs);
+      }
+    }
+
+    private void time(Trace trace, String name, long ns) {
+      if (ns != 0) {
+        text.append(",\n{\"id\":").append(trace.id).append(",\"timestamps\":[{\"name\":\"");
+        text.append(name).append("\",\"ns\":").append(ns).append("}]}");
+      }
+    }
+
+    private void tensor(long id, TracedTensor tensor) throws IOException {
+      text.append(",\n{\"id\":").append(id).append(",\"activity\":\"").append(tensor.activity());
+      text.append("\",\"tensor\":{\"name\":\"");
+      string(tensor.name());
+      text.append("\",\"data\":\"");
+      TracedTensor.Elements elements = tensor.elements();
+      for (int i = 0; elements.hasNext(); i++) {
+        if (i > 0) {
+          text.append(',');
+        }
+        string(elements.next());
+        if (text.length() > PIECE_CHARS) {
+          flush();
+        }
+      }
+      text.append("\",\"shape\":\"");
+      for (int i = 0; i < tensor.shape().length; i++) {
+        text.append(i > 0 ? "," : "").append(tensor.shape()[i]);
+      }
+      text.append("\",\"dtype\":\"").append(tensor.dataType()).append("\"}}");
+    }
+
+    private void string(String value) {
+      JsonStringEncoder.getInstance().quoteAsString(value, text);
     }
   }
 }

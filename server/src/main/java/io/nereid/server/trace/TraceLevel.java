@@ -3,7 +3,7 @@ package io.nereid.server.trace;
 import java.util.List;
 import java.util.Set;
 
-/** What a trace records; nothing is traced without any. */
+/** What a trace records of a request. Without any level nothing is traced. */
 public enum TraceLevel {
   /** When the stages of a request began and ended. */
   TIMESTAMPS,

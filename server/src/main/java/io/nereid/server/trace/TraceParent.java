@@ -1,7 +1,10 @@
 package io.nereid.server.trace;
 
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
 /**
- * What a client says of the trace that its request belongs to, by W3C Trace Context.
+ * The trace that a client says its request belongs to, by W3C Trace Context.
  *
  * @param traceId 32 lower-case hexadecimal digits
  * @param spanId 16 of them
@@ -10,52 +13,27 @@ package io.nereid.server.trace;
  */
 record TraceParent(String traceId, String spanId, boolean sampled, String state) {
 
-  private static final int LENGTH = 55;
+  /** Version, trace, span, flags and what newer versions add. Neither id is zero. */
+  private static final Pattern FORMAT =
+      Pattern.compile(
+          "(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]([0-9a-f])"
+              + "(-.*)?",
+          Pattern.DOTALL);
 
   /** The state that has to be passed on; a longer one may be dropped. */
   private static final int MOST_STATE = 512;
 
-  /** Null when there is none, or what is there is not valid. */
+  /** Reads the two header fields; null when there is none, or what is there is not valid. */
   static TraceParent parse(String traceparent, String tracestate) {
-    if (traceparent == null || traceparent.length() < LENGTH) {
+    if (traceparent == null) {
       return null;
     }
-    boolean dashes =
-        traceparent.charAt(2) == '-'
-            && traceparent.charAt(35) == '-'
-            && traceparent.charAt(52) == '-';
-    boolean hex =
-        isHex(traceparent, 0, 2)
-            && isHex(traceparent, 3, 35)
-            && isHex(traceparent, 36, 52)
-            && isHex(traceparent, 53, 55);
-    boolean first = traceparent.startsWith("00");
-    boolean length =
-        traceparent.length() == LENGTH || (!first && traceparent.charAt(LENGTH) == '-');
-    if (!dashes || !hex || !length || traceparent.startsWith("ff")) {
+    Matcher fields = FORMAT.matcher(traceparent);
+    if (!fields.matches() || (fields.group(1).equals("00") && fields.group(5) != null)) {
       return null;
     }
-    String traceId = traceparent.substring(3, 35);
-    String spanId = traceparent.substring(36, 52);
-    if (isZero(traceId) || isZero(spanId)) {
-      return null;
-    }
-    boolean sampled = (Character.digit(traceparent.charAt(54), 16) & 1) != 0;
+    boolean sampled = (Character.digit(fields.group(4).charAt(0), 16) & 1) != 0;
     boolean keepsState = tracestate != null && tracestate.length() <= MOST_STATE;
-    return new TraceParent(traceId, spanId, sampled, keepsState ? tracestate : "");
-  }
-
-  private static boolean isHex(String text, int from, int to) {
-    for (int i = from; i < to; i++) {
-      char c = text.charAt(i);
-      if ((c < '0' || c > '9') && (c < 'a' || c > 'f')) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  private static boolean isZero(String digits) {
-    return digits.chars().allMatch(digit -> digit == '0');
+    return new TraceParent(fields.group(2), fields.group(3), sampled, keepsState ? tracestate : "");
   }
 }

@@ -14,8 +14,8 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Traces on their way from requests to the sink, and the thread that carries them. It is bounded: a
- * request never waits for it, what does not fit is dropped and counted.
+ * Traces on their way from requests to the sink, and the thread that carries them. The queue is
+ * bounded and a request never waits for it: a trace that does not fit is dropped and counted.
  */
 final class TraceQueue {
 
@@ -28,7 +28,7 @@ final class TraceQueue {
   private static final long MOST_TENSOR_BYTES =
       Math.min(256L << 20, Runtime.getRuntime().maxMemory() / 16);
 
-  private final TraceSink sink;
+  private final Sink sink;
   private final ArrayBlockingQueue<Trace> traces;
   private final int batchSize;
   private final long delayNs;
@@ -36,7 +36,7 @@ final class TraceQueue {
   /** Traces in the queue; for moments less, while one is added that was already taken out. */
   private final AtomicInteger pending = new AtomicInteger();
 
-  /** Of the tensors in traces that are not written yet. */
+  /** Bytes of the tensors in traces that are not written yet. */
   private final AtomicLong tensorBytes = new AtomicLong();
 
   private final LongAdder dropped = new LongAdder();
@@ -49,7 +49,7 @@ final class TraceQueue {
   private long reportedNs = System.nanoTime() - REPORT_EVERY_NS;
   private String lastFailure;
 
-  TraceQueue(TraceSink sink, int capacity, int batchSize, Duration delay) {
+  TraceQueue(Sink sink, int capacity, int batchSize, Duration delay) {
     this.sink = sink;
     this.batchSize = batchSize;
     traces = new ArrayBlockingQueue<>(capacity);
@@ -153,5 +153,15 @@ final class TraceQueue {
       reportedNs = nowNs;
       lastFailure = null;
     }
+  }
+
+  /** Where traces end up. Only the trace thread uses it, except for {@link #endBy}. */
+  interface Sink {
+
+    /** Takes traces; fails when they are lost. */
+    void write(List<Trace> traces) throws IOException;
+
+    /** From now on nothing may take longer than until then, by the clock of System.nanoTime. */
+    default void endBy(long deadlineNs) {}
   }
 }

@@ -2,7 +2,10 @@ package io.nereid.server.trace;
 
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Picks the requests that are traced, by settings that stay as they are; new ones come anew. */
+/**
+ * Picks the requests that are traced, for one set of settings; other settings get another sampler.
+ * Any thread may ask it.
+ */
 final class TraceSampler {
 
   private final TraceSettings settings;
@@ -21,7 +24,7 @@ final class TraceSampler {
     left = new AtomicLong(settings.count());
   }
 
-  /** With the count as it is by now. */
+  /** The settings, with the count as it is by now. */
   TraceSettings settings() {
     return new TraceSettings(
         settings.levels(), settings.rate(), Math.max(-1, left.get()), settings.logFrequency());

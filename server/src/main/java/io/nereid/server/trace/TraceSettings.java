@@ -1,9 +1,15 @@
 package io.nereid.server.trace;
 
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /**
- * Which requests are traced, of one model or of all.
+ * Which requests are traced, of one model or of all, and how clients change that.
  *
  * @param levels what is recorded of them; nothing is traced without any
  * @param rate of how many requests one is traced; 0: those only whose clients trace them
@@ -12,14 +18,22 @@ import java.util.Set;
  */
 record TraceSettings(Set<TraceLevel> levels, long rate, long count, long logFrequency) {
 
-  static final long MOST_UNSIGNED = 0xffff_ffffL;
+  // What clients call the settings: Triton's names.
+  static final String LEVEL = "trace_level";
+  static final String RATE = "trace_rate";
+  static final String COUNT = "trace_count";
+  static final String LOG_FREQUENCY = "log_frequency";
+  static final String FILE = "trace_file";
+  static final String MODE = "trace_mode";
+
+  private static final long MOST_UNSIGNED = 0xffff_ffffL;
 
   /** Whether anything is traced. */
   boolean isOn() {
     return !levels.isEmpty();
   }
 
-  /** Why these settings cannot be; null when they can. */
+  /** Why these settings contradict each other or the limits; null when they do not. */
   String fault(TraceMode mode, String file) {
     if (rate < 0 || rate > MOST_UNSIGNED) {
       return "trace rate must be 0 to " + MOST_UNSIGNED + ", got " + rate;
@@ -42,5 +56,112 @@ record TraceSettings(Set<TraceLevel> levels, long rate, long count, long logFreq
       }
     }
     return null;
+  }
+
+  // ---- Settings as clients give them -----------------------------------------------------------
+
+  /**
+   * Changes what a model, or the server, has set for itself. A setting that is given without values
+   * is taken away, so that the fallback applies again.
+   *
+   * @param own what it has set until now, by name; null: nothing
+   */
+  static Map<String, Object> apply(Map<String, Object> own, Map<String, List<String>> given) {
+    Map<String, Object> updated = new HashMap<>(own == null ? Map.of() : own);
+    given.forEach((name, values) -> {
+      Object value = parse(name, values);
+      if (value == null) {
+        updated.remove(name);
+      } else {
+        updated.put(name, value);
+      }
+    });
+    return Map.copyOf(updated);
+  }
+
+  /** These settings, with those replaced that a model or the server has set for itself. */
+  @SuppressWarnings("unchecked") // what parse made
+  TraceSettings with(Map<String, Object> own) {
+    return new TraceSettings(
+        (Set<TraceLevel>) own.getOrDefault(LEVEL, levels),
+        (Long) own.getOrDefault(RATE, rate),
+        (Long) own.getOrDefault(COUNT, count),
+        (Long) own.getOrDefault(LOG_FREQUENCY, logFrequency));
+  }
+
+  /** The value of a setting: a set of levels or a Long; null when the values are empty. */
+  private static Object parse(String name, List<String> values) {
+    switch (name) {
+      case FILE ->
+          throw unimplemented("trace file location can not be updated through network protocol");
+      case MODE -> throw unimplemented("trace mode can not be updated through network protocol");
+      case LEVEL, RATE, COUNT, LOG_FREQUENCY -> {}
+      default ->
+          throw invalid(
+              "expected one of the settings trace_level, trace_rate, trace_count, log_frequency,"
+                  + " got '"
+                  + name
+                  + "'");
+    }
+    if (values.isEmpty()) {
+      return null;
+    }
+    if (name.equals(LEVEL)) {
+      return levels(values);
+    }
+    if (values.size() != 1) {
+      throw invalid("expect only 1 value for '" + name + "'");
+    }
+    return name.equals(COUNT)
+        ? number(name, values.getFirst(), -1, Integer.MAX_VALUE)
+        : number(name, values.getFirst(), 0, MOST_UNSIGNED);
+  }
+
+  private static Set<TraceLevel> levels(List<String> values) {
+    if (values.contains(TraceLevel.OFF)) {
+      if (values.size() > 1) {
+        throw invalid("Expect only one trace level 'OFF' is specified");
+      }
+      return Set.of();
+    }
+    Set<TraceLevel> levels = EnumSet.noneOf(TraceLevel.class);
+    for (String value : values) {
+      TraceLevel level = TraceLevel.named(value);
+      if (level == null) {
+        throw invalid(
+            "Unable to parse 'trace_level', expected " + TraceLevel.EXPECTED + ", got: " + value);
+      }
+      levels.add(level);
+    }
+    return Set.copyOf(levels);
+  }
+
+  private static long number(String name, String text, long least, long most) {
+    if (!text.matches("[+-]?[0-9]+")) {
+      throw invalid("Unable to parse '" + name + "', got: " + text);
+    }
+    if (text.length() <= 18) {
+      long value = Long.parseLong(text);
+      if (value >= least && value <= most) {
+        return value;
+      }
+    }
+    throw invalid(
+        "Unable to parse '"
+            + name
+            + "', value is out of range [ "
+            + least
+            + ", "
+            + most
+            + " ], got: "
+            + text);
+  }
+
+  static NereidException invalid(String message) {
+    return new NereidException(StatusCode.INVALID_ARGUMENT, message);
+  }
+
+  private static NereidException unimplemented(String message) {
+    return new NereidException(StatusCode.UNIMPLEMENTED, message);
   }
 }

@@ -4,9 +4,12 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import io.nereid.Tensor;
 import io.nereid.types.DataType;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 
 /**
- * A tensor as it was at one moment of its request.
+ * A copy of a tensor as it was at one moment of its request. It belongs to its trace.
  *
  * @param activity which moment, by Triton's name
  * @param contents a copy; empty where there was no room for one, or the tensor is on a GPU
@@ -27,5 +30,58 @@ record TracedTensor(
         tensor.dataType(),
         tensor.shape(),
         copied ? tensor.segment().toArray(JAVA_BYTE) : NONE);
+  }
+
+  /** Its elements as text, one after the other. */
+  Elements elements() {
+    return new Elements(dataType, contents);
+  }
+
+  /** Reads the elements of a tensor out of its contents. */
+  static final class Elements {
+
+    private final DataType type;
+    private final ByteBuffer left;
+
+    private Elements(DataType type, byte[] contents) {
+      this.type = type;
+      left = ByteBuffer.wrap(contents).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    /** Whether there is another whole element: inputs are recorded before they are checked. */
+    boolean hasNext() {
+      int least = type == DataType.BYTES ? Integer.BYTES : type.byteSize();
+      if (left.remaining() < least) {
+        return false;
+      }
+      int length = type == DataType.BYTES ? left.getInt(left.position()) : 0;
+      return length >= 0 && left.remaining() - least >= length;
+    }
+
+    /** As Triton has it: truth as 1 and 0, strings between quotes. */
+    String next() {
+      return switch (type) {
+        case BOOL -> left.get() == 0 ? "0" : "1";
+        case INT8 -> Integer.toString(left.get());
+        case UINT8 -> Integer.toString(left.get() & 0xff);
+        case INT16 -> Integer.toString(left.getShort());
+        case UINT16 -> Integer.toString(left.getShort() & 0xffff);
+        case INT32 -> Integer.toString(left.getInt());
+        case UINT32 -> Integer.toUnsignedString(left.getInt());
+        case INT64 -> Long.toString(left.getLong());
+        case UINT64 -> Long.toUnsignedString(left.getLong());
+        case FP16 -> Float.toString(Float.float16ToFloat(left.getShort()));
+        case BF16 -> Float.toString(Float.intBitsToFloat(left.getShort() << 16));
+        case FP32 -> Float.toString(left.getFloat());
+        case FP64 -> Double.toString(left.getDouble());
+        case BYTES -> string();
+      };
+    }
+
+    private String string() {
+      byte[] bytes = new byte[left.getInt()];
+      left.get(bytes);
+      return '"' + new String(bytes, StandardCharsets.UTF_8) + '"';
+    }
   }
 }

@@ -8,9 +8,9 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Tracing of one server: its settings, which change while it runs, and the way to a trace. While
- * nothing is traced there is no thread, no file and no connection, and a request costs one look at
- * a field.
+ * The tracing of one server: its settings, which change while it runs, and the way to a trace.
+ * While nothing is traced there is no thread, no file and no connection, and a request costs one
+ * look at a field. Any thread may call it.
  */
 public final class Tracing {
 
@@ -36,7 +36,7 @@ public final class Tracing {
   private final TraceSettings started;
   private final AtomicLong ids = new AtomicLong();
 
-  /** Null: nothing is traced. */
+  /** Who samples now; null: nothing is traced. */
   private volatile Sampling active;
 
   // ---- Guarded by this -------------------------------------------------------------------------
@@ -46,7 +46,7 @@ public final class Tracing {
   private final Map<String, Map<String, Object>> ownOfModels = new HashMap<>();
   private boolean closed;
 
-  /** With the settings that hold until somebody changes them. */
+  /** Starts with settings that hold until somebody changes them. */
   public Tracing(TraceOptions options) {
     this.options = options;
     started =
@@ -108,14 +108,14 @@ public final class Tracing {
   public synchronized Map<String, List<String>> settings(String model) {
     TraceSettings settings = current.of(model).settings();
     Map<String, List<String>> named = new LinkedHashMap<>();
-    named.put(TraceUpdate.LEVEL, TraceLevel.names(settings.levels()));
-    named.put(TraceUpdate.RATE, List.of(Long.toString(settings.rate())));
-    named.put(TraceUpdate.COUNT, List.of(Long.toString(settings.count())));
+    named.put(TraceSettings.LEVEL, TraceLevel.names(settings.levels()));
+    named.put(TraceSettings.RATE, List.of(Long.toString(settings.rate())));
+    named.put(TraceSettings.COUNT, List.of(Long.toString(settings.count())));
     if (options.mode() == TraceMode.TRITON) {
-      named.put(TraceUpdate.LOG_FREQUENCY, List.of(Long.toString(settings.logFrequency())));
-      named.put(TraceUpdate.FILE, List.of(options.file()));
+      named.put(TraceSettings.LOG_FREQUENCY, List.of(Long.toString(settings.logFrequency())));
+      named.put(TraceSettings.FILE, List.of(options.file()));
     }
-    named.put(TraceUpdate.MODE, List.of(options.mode().toString()));
+    named.put(TraceSettings.MODE, List.of(options.mode().toString()));
     if (options.mode() == TraceMode.OPENTELEMETRY) {
       named.put("url", List.of(options.otlp().url().toString()));
     }
@@ -131,7 +131,7 @@ public final class Tracing {
   public synchronized void update(String model, Map<String, List<String>> given) {
     boolean global = model.isEmpty();
     Map<String, Object> own = global ? ownGlobal : ownOfModels.get(model);
-    Map<String, Object> updated = TraceUpdate.apply(withCount(own, current.of(model)), given);
+    Map<String, Object> updated = TraceSettings.apply(withCount(own, current.of(model)), given);
     if (!global) {
       TraceSampler sampler = sampler(updated, current.global().settings());
       Map<String, TraceSampler> samplers = new HashMap<>(current.models());
@@ -155,19 +155,19 @@ public final class Tracing {
 
   /** A count of one's own goes on where it is. */
   private static Map<String, Object> withCount(Map<String, Object> own, TraceSampler sampler) {
-    if (own == null || !own.containsKey(TraceUpdate.COUNT)) {
+    if (own == null || !own.containsKey(TraceSettings.COUNT)) {
       return own;
     }
     Map<String, Object> updated = new HashMap<>(own);
-    updated.put(TraceUpdate.COUNT, sampler.settings().count());
+    updated.put(TraceSettings.COUNT, sampler.settings().count());
     return updated;
   }
 
   private TraceSampler sampler(Map<String, Object> own, TraceSettings fallback) {
-    TraceSettings settings = TraceUpdate.settings(own, fallback);
+    TraceSettings settings = fallback.with(own);
     String fault = settings.fault(options.mode(), options.file());
     if (fault != null) {
-      throw TraceUpdate.invalid("Attempting to set invalid trace setting :" + fault);
+      throw TraceSettings.invalid("Attempting to set invalid trace setting :" + fault);
     }
     return new TraceSampler(settings);
   }

@@ -87,11 +87,11 @@ class WireFormatTest {
       // So it must be rejected here, too.
     }
     InferMessage message = new InferMessage();
-    ContentPlacement placement = new ContentPlacement(nereid, message);
+    RequestBuilder builder = new RequestBuilder(nereid, message);
     try {
-      message.read(new WireReader(Fragments.of(bytes, random), null), placement);
+      message.read(new WireReader(Fragments.of(bytes, random), null), builder);
       // What was set aside is read later, as it must be to be rejected.
-      message.inputs().forEach(input -> input.readAside(new TypedContents(DataType.FP16, null)));
+      message.inputs().forEach(input -> input.readAside(new ContentsDecoder(DataType.FP16, null)));
       assertTrue(expected != null, () -> "was accepted: " + HexFormat.of().formatHex(bytes));
       compare(expected, message, () -> HexFormat.of().formatHex(bytes));
       accepted++;
@@ -103,7 +103,7 @@ class WireFormatTest {
           expected == null || OWN_LIMITS.matcher(e.getMessage()).find(),
           () -> e.getMessage() + ": " + HexFormat.of().formatHex(bytes));
     } finally {
-      placement.close();
+      builder.close();
     }
   }
 
@@ -126,7 +126,7 @@ class WireFormatTest {
   }
 
   private static void compare(
-      Map<String, InferParameter> expected, InferParameters read, Supplier<String> bytes) {
+      Map<String, InferParameter> expected, MessageParameters read, Supplier<String> bytes) {
     StringBuilder text = new StringBuilder();
     expected.forEach((key, value) -> {
       String shown =
@@ -144,7 +144,9 @@ class WireFormatTest {
   }
 
   private void compare(
-      ModelInferRequest.InferInputTensor expected, IncomingInput read, Supplier<String> bytes) {
+      ModelInferRequest.InferInputTensor expected,
+      InferMessage.Input read,
+      Supplier<String> bytes) {
     assertEquals(expected.getName(), read.name(), bytes);
     assertEquals(expected.getDatatype(), read.datatype(), bytes);
     assertEquals(expected.getShapeList(), Arrays.stream(read.shape()).boxed().toList(), bytes);
@@ -167,11 +169,11 @@ class WireFormatTest {
     } else {
       // Set aside: of no matter which type it is, what does not belong to that is skipped.
       for (DataType any : List.of(DataType.INT32, DataType.FP32, DataType.BOOL)) {
-        TypedContents contents = new TypedContents(any, null);
+        ContentsDecoder contents = new ContentsDecoder(any, null);
         read.readAside(contents);
         assertEquals(count(expected.getContents(), any), contents.count(), bytes);
       }
-      TypedContents strings = new TypedContents(DataType.BYTES, null);
+      ContentsDecoder strings = new ContentsDecoder(DataType.BYTES, null);
       read.readAside(strings);
       assertEquals(expected.getContents().getBytesContentsCount(), strings.count(), bytes);
       assertArrayEquals(
@@ -218,12 +220,12 @@ class WireFormatTest {
   private void compareRaw(
       ModelInferRequest expected, InferMessage message, Supplier<String> bytes) {
     assertEquals(expected.getRawInputContentsCount(), message.rawContents().size(), bytes);
-    List<IncomingInput> inputs =
+    List<InferMessage.Input> inputs =
         message.inputs().stream().filter(input -> !input.isInSharedMemory()).toList();
     for (int i = 0; i < expected.getRawInputContentsCount(); i++) {
       byte[] raw = message.rawContents().get(i);
       if (raw == null) {
-        IncomingInput input = inputs.get(i);
+        InferMessage.Input input = inputs.get(i);
         placed++;
         raw =
             input.placed() != null
@@ -326,8 +328,7 @@ class WireFormatTest {
     WireReader reader = new WireReader(Fragments.of(bytes, new Random(SEED)), budget);
     NereidException refused =
         assertThrows(
-            NereidException.class,
-            () -> message.read(reader, new ContentPlacement(nereid, message)));
+            NereidException.class, () -> message.read(reader, new RequestBuilder(nereid, message)));
     assertEquals(StatusCode.RESOURCE_EXHAUSTED, refused.code());
     assertEquals(300_000, budget.taken());
     reader.giveBackHeap();

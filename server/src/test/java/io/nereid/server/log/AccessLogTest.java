@@ -48,8 +48,8 @@ class AccessLogTest {
     log.close();
   }
 
-  private static AccessEntry entry(String path, String model, long version) {
-    return new AccessEntry(
+  private static AccessLog.Entry entry(String path, String model, long version) {
+    return new AccessLog.Entry(
         Instant.parse("2026-01-02T03:04:05.678Z"),
         "10.0.0.1:5",
         "HTTP/1.1",

@@ -12,10 +12,11 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * Decodes an {@code InferTensorContents} into a tensor's memory. Narrow integers are their field's
- * low bytes. What does not fit is counted, so that the message can say how much there was.
+ * Decodes an {@code InferTensorContents} into a tensor's memory, on the thread that reads the
+ * message. The elements of narrow integers are the low bytes of their field's. Elements that do not
+ * fit are counted, so that the message can say how many there were.
  */
-final class TypedContents {
+final class ContentsDecoder {
 
   private static final int BOOLS = 1;
   private static final int INTS = 2;
@@ -54,7 +55,7 @@ final class TypedContents {
   private int encodedLength;
 
   /** For contents of an input of this type, whose memory is {@code target}. */
-  TypedContents(DataType type, MemorySegment target) {
+  ContentsDecoder(DataType type, MemorySegment target) {
     this.type = type;
     this.target = target;
     field = field(type);

@@ -8,13 +8,18 @@ import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Parameters of a request, an input or an output: {@code map<string, InferParameter>}. */
-final class InferParameters {
+/**
+ * The parameters of a request, an input or an output: a {@code map<string, InferParameter>}, read
+ * on the thread that reads the message.
+ */
+final class MessageParameters {
+
+  static final String SHARED_MEMORY_REGION = "shared_memory_region";
 
   /** The only one of Triton's own that a request may bring. */
   private static final String ENABLE_EMPTY_FINAL = "triton_enable_empty_final_response";
 
-  /** By name: {@link Boolean}, {@link Long}, {@link String}, {@link Double} or one of these. */
+  /** The values by name: each a Boolean, a Long, a String, a Double or one of the types below. */
   private final Map<String, Object> values = new LinkedHashMap<>();
 
   /** A uint64. */
@@ -67,9 +72,9 @@ final class InferParameters {
 
   // ---- What they say ---------------------------------------------------------------------------
 
-  /** Whether a parameter was given. */
-  boolean has(String key) {
-    return values.containsKey(key);
+  /** Whether they say that a tensor is in shared memory, or goes there. */
+  boolean nameSharedMemory() {
+    return values.containsKey(SHARED_MEMORY_REGION);
   }
 
   /** A string; null when it was not given. */

@@ -1,0 +1,156 @@
+package io.nereid.server.grpc;
+
+import io.grpc.Attributes;
+import io.grpc.Context;
+import io.grpc.Deadline;
+import io.grpc.Grpc;
+import io.grpc.Metadata;
+import io.grpc.ServerCall;
+import io.grpc.Status;
+import io.nereid.InferRequest;
+import io.nereid.Model;
+import io.nereid.server.shared.HeaderForwarding;
+import io.nereid.server.trace.Trace;
+import io.nereid.server.trace.Tracing;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
+
+/**
+ * A call that carries tensors: what {@link InferCall} and {@link StreamInferCall} have in common.
+ * That is the call's event loop, its deadline, metadata that becomes parameters of its requests,
+ * and what traces say of it by OpenTelemetry's semantic conventions for servers. It is made on the
+ * event loop.
+ */
+abstract class TensorCall extends ServerCall.Listener<IncomingRequest> {
+
+  /** Names of metadata that gRPC allows: clients may send others. */
+  private static final Pattern NAME = Pattern.compile("[0-9a-z_.-]+");
+
+  private static final Metadata.Key<String> TRACEPARENT =
+      Metadata.Key.of("traceparent", Metadata.ASCII_STRING_MARSHALLER);
+
+  private static final Metadata.Key<String> TRACESTATE =
+      Metadata.Key.of("tracestate", Metadata.ASCII_STRING_MARSHALLER);
+
+  /**
+   * What all such calls of a server share.
+   *
+   * @param forwarding which metadata becomes parameters; empty: none
+   * @param paces how quick the models are
+   */
+  record Shared(
+      Tracing tracing, Optional<HeaderForwarding> forwarding, ExecutionPace.Table paces) {}
+
+  final ServerCall<IncomingRequest, OutgoingReply> call;
+  private final Metadata headers;
+  final Executor loop;
+  private final Thread loopThread = Thread.currentThread();
+  private final Shared shared;
+  private final Deadline deadline = Context.current().getDeadline(); // null: none
+
+  TensorCall(
+      ServerCall<IncomingRequest, OutgoingReply> call,
+      Metadata headers,
+      Executor loop,
+      Shared shared) {
+    this.call = call;
+    this.headers = headers;
+    this.loop = loop;
+    this.shared = shared;
+  }
+
+  /** Whether this is the thread of the event loop. */
+  final boolean isOnLoop() {
+    return Thread.currentThread() == loopThread;
+  }
+
+  /** How quick a model is, which decides whether the event loop may execute its requests. */
+  final ExecutionPace pace(Model model) {
+    return shared.paces.of(model);
+  }
+
+  /** Gives a request the call's deadline. After its memory is there, which is not waited for. */
+  final void limit(InferRequest request) {
+    if (deadline != null) {
+      request.deadline(Duration.ofNanos(Math.max(0, deadline.timeRemaining(TimeUnit.NANOSECONDS))));
+    }
+  }
+
+  /** The call's metadata that becomes parameters, as far as it is text. */
+  final List<HeaderForwarding.Field> forwarded() {
+    if (shared.forwarding.isEmpty()) {
+      return List.of();
+    }
+    List<HeaderForwarding.Field> fields = new ArrayList<>();
+    for (String name : headers.keys()) {
+      boolean text = !name.endsWith(Metadata.BINARY_HEADER_SUFFIX) && NAME.matcher(name).matches();
+      if (text && shared.forwarding.get().matches(name)) {
+        Metadata.Key<String> key = Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER);
+        for (String value : headers.getAll(key)) {
+          fields.add(new HeaderForwarding.Field(name, value));
+        }
+      }
+    }
+    return fields;
+  }
+
+  // ---- Traces ----------------------------------------------------------------------------------
+
+  /** Whether any request is traced. */
+  final boolean isTracing() {
+    return shared.tracing.isOn();
+  }
+
+  /** Begins the trace of a request; null when it is not traced. */
+  final Trace beginTrace(IncomingRequest incoming, long startNs) {
+    Trace trace =
+        shared.tracing.begin(
+            Trace.Protocol.GRPC,
+            incoming.modelName(),
+            incoming.namedVersion(),
+            startNs,
+            headers.get(TRACEPARENT),
+            headers.get(TRACESTATE));
+    if (trace == null) {
+      return null;
+    }
+    trace
+        .name(call.getMethodDescriptor().getFullMethodName())
+        .attribute("rpc.system", "grpc")
+        .attribute("rpc.service", call.getMethodDescriptor().getServiceName())
+        .attribute("rpc.method", call.getMethodDescriptor().getBareMethodName());
+    Attributes transport = call.getAttributes();
+    address(trace, "client", transport.get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR));
+    address(trace, "server", transport.get(Grpc.TRANSPORT_ATTR_LOCAL_ADDR));
+    return trace;
+  }
+
+  private static void address(Trace trace, String whose, SocketAddress address) {
+    if (address instanceof InetSocketAddress internet) {
+      trace
+          .attribute(whose + ".address", internet.getAddress().getHostAddress())
+          .attribute(whose + ".port", internet.getPort());
+    }
+  }
+
+  /** Says in a trace how its request has ended. */
+  static void traceEnd(Trace trace, Status status) {
+    trace.attribute("rpc.grpc.status_code", status.getCode().value());
+    if (!status.isOk()) {
+      boolean byServer =
+          switch (status.getCode()) {
+            case UNKNOWN, UNIMPLEMENTED, INTERNAL, UNAVAILABLE, DATA_LOSS, DEADLINE_EXCEEDED ->
+                true;
+            default -> false;
+          };
+      trace.failed(String.valueOf(status.getDescription()), byServer);
+    }
+  }
+}
