@@ -3,20 +3,14 @@ package io.nereid.cli;
 import io.nereid.RepositoryOptions;
 import io.nereid.RepositoryOptions.ControlMode;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /** Which models are loaded, and when: Triton's flags where it has them. */
-final class ControlArguments {
-
-  @Spec(Spec.Target.MIXEE)
-  private CommandSpec command;
+final class ControlArguments extends Arguments {
 
   @Mixin private RepositoryArguments repositories = new RepositoryArguments();
 
@@ -112,16 +106,6 @@ final class ControlArguments {
     check(
         controlMode == ControlMode.EXPLICIT || loadModels.isEmpty(),
         "--load-model needs --model-control-mode explicit");
-    check(pollSeconds > 0, "expected --repository-poll-secs of 1 or more, got " + pollSeconds);
-    check(
-        loadThreadCount > 0,
-        "expected --model-load-thread-count of 1 or more, got " + loadThreadCount);
-    check(
-        defaultMaxBatchSize > 0,
-        "expected --default-max-batch-size of 1 or more, got " + defaultMaxBatchSize);
-    check(
-        loadRetryCount >= 0,
-        "expected --model-load-retry-count of 0 or more, got " + loadRetryCount);
     check(
         configName == null || configName.matches("[^/\\\\\\s]+") && !configName.contains(".."),
         "expected --model-config-name to be a file's name without blanks and without .pbtxt, got '"
@@ -134,18 +118,18 @@ final class ControlArguments {
     }
     return options
         .controlMode(controlMode)
-        .pollInterval(Duration.ofSeconds(pollSeconds))
-        .loadThreadCount(loadThreadCount)
+        .pollInterval(seconds("--repository-poll-secs", pollSeconds))
+        .loadThreadCount(atLeast(1, "--model-load-thread-count", loadThreadCount))
         .autoComplete(!noAutoComplete && !strictConfig)
         .configName(configName == null ? "" : configName)
         .namespacing(namespacing)
-        .loadRetryCount(loadRetryCount)
-        .defaultMaxBatchSize(defaultMaxBatchSize);
+        .loadRetryCount(atLeast(0, "--model-load-retry-count", loadRetryCount))
+        .defaultMaxBatchSize(atLeast(1, "--default-max-batch-size", defaultMaxBatchSize));
   }
 
   private void check(boolean holds, String otherwise) {
     if (!holds) {
-      throw new ParameterException(command.commandLine(), otherwise);
+      throw new ParameterException(command().commandLine(), otherwise);
     }
   }
 }

@@ -6,16 +6,10 @@ import io.nereid.server.log.LogSettings;
 import io.nereid.server.log.LogValues;
 import java.nio.file.Path;
 import java.util.Optional;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /** What is logged, in which form, and where to: Triton's flags where it has them. */
-final class LogArguments {
-
-  @Spec(Spec.Target.MIXEE)
-  private CommandSpec command;
+final class LogArguments extends Arguments {
 
   @Option(
       names = "--log-info",
@@ -77,12 +71,11 @@ final class LogArguments {
 
   /** Takes over the log of the process. */
   LogSettings install() {
-    if (verboseLevel < 0) {
-      throw wrong("--log-verbose of 0 or more", Integer.toString(verboseLevel));
-    }
+    atLeast(0, "--log-verbose", verboseLevel);
     LogFormat form =
         LogFormat.of(format)
-            .orElseThrow(() -> wrong("--log-format text, json, default or ISO8601", format));
+            .orElseThrow(
+                () -> wrong("--log-format text, json, default or ISO8601", Printable.of(format)));
     return LogSettings.install(
         new LogValues(info, warning, error, verboseLevel, form), Optional.ofNullable(file));
   }
@@ -91,10 +84,5 @@ final class LogArguments {
   Optional<AccessLog> accessLog(LogSettings log) {
     return Optional.ofNullable(accessLog)
         .map(to -> to.isEmpty() ? AccessLog.toLog(log) : AccessLog.toFile(Path.of(to), log));
-  }
-
-  private ParameterException wrong(String expected, String got) {
-    return new ParameterException(
-        command.commandLine(), "expected " + expected + ", got " + Printable.of(got));
   }
 }

@@ -3,18 +3,12 @@ package io.nereid.cli;
 import io.nereid.NereidOptions;
 import java.util.ArrayList;
 import java.util.List;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /** Settings of the runtime under Triton's flags. */
-final class RuntimeArguments {
+final class RuntimeArguments extends Arguments {
 
   private static final String CACHE_FORM = "--cache-config local,size=BYTES";
-
-  @Spec(Spec.Target.MIXEE)
-  private CommandSpec command;
 
   @Option(
       names = "--pinned-memory-pool-byte-size",
@@ -50,11 +44,8 @@ final class RuntimeArguments {
 
   /** {@code stageHistograms}: whether something tells them. */
   NereidOptions options(boolean stageHistograms) {
-    if (poolBytes < 0) {
-      throw wrong("--pinned-memory-pool-byte-size of 0 or more", Long.toString(poolBytes));
-    }
     return NereidOptions.builder()
-        .poolByteLimit(poolBytes)
+        .poolByteLimit(atLeast(0, "--pinned-memory-pool-byte-size", poolBytes))
         .pageLockPool(pageLockPool)
         .stageHistograms(stageHistograms)
         .cacheByteLimit(cacheBytes())
@@ -62,13 +53,10 @@ final class RuntimeArguments {
   }
 
   private long cacheBytes() {
-    if (cacheBytes != null && cacheBytes < 0) {
-      throw wrong("--response-cache-byte-size of 0 or more", Long.toString(cacheBytes));
-    }
+    long bytes = cacheBytes == null ? 0 : atLeast(0, "--response-cache-byte-size", cacheBytes);
     if (cacheBytes != null && !cache.isEmpty()) {
       throw wrong("--cache-config or --response-cache-byte-size", "both");
     }
-    long bytes = cacheBytes == null ? 0 : cacheBytes;
     for (String setting : cache) {
       bytes = size(setting);
     }
@@ -90,9 +78,5 @@ final class RuntimeArguments {
       // as a negative one
     }
     throw wrong(CACHE_FORM, "'" + setting + "'");
-  }
-
-  private ParameterException wrong(String expected, String got) {
-    return new ParameterException(command.commandLine(), "expected " + expected + ", got " + got);
   }
 }

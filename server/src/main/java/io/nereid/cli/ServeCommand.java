@@ -2,12 +2,12 @@ package io.nereid.cli;
 
 import io.nereid.Model;
 import io.nereid.ModelIndexEntry;
+import io.nereid.RepositoryOptions;
 import io.nereid.server.Frontend;
 import io.nereid.server.NereidServer;
 import io.nereid.server.ServerOptions;
 import io.nereid.server.StartTimes;
 import io.nereid.server.log.LogSettings;
-import io.nereid.server.metrics.MetricsConfig;
 import io.nereid.server.metrics.MetricsOptions;
 import io.nereid.server.shared.ServerFacts;
 import io.nereid.types.NereidException;
@@ -23,7 +23,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -119,12 +118,11 @@ final class ServeCommand implements Callable<Integer> {
   @Override
   public Integer call() throws InterruptedException {
     if (exitTimeoutSeconds < 0) {
-      throw new ParameterException(
-          command.commandLine(),
-          "expected --exit-timeout-secs of 0 or more, got " + exitTimeoutSeconds);
+      throw Arguments.wrong(
+          command, "--exit-timeout-secs of 0 or more", Long.toString(exitTimeoutSeconds));
     }
     if (id.isEmpty()) {
-      throw new ParameterException(command.commandLine(), "expected a name for --id, got none");
+      throw Arguments.wrong(command, "a name for --id", "none");
     }
     CommandLine line = command.commandLine();
     try (LogSettings log = logging.install();
@@ -140,27 +138,30 @@ final class ServeCommand implements Callable<Integer> {
   private NereidServer start(LogSettings log) {
     tensorrt.apply();
     try (LoadProgress progress = new LoadProgress()) {
-      Optional<MetricsOptions> told = metrics.options(http.address());
-      boolean quantiles =
-          told.map(MetricsOptions::config).filter(MetricsConfig::summaries).isPresent();
-      Duration exitTimeout = Duration.ofSeconds(exitTimeoutSeconds);
-      ServerOptions.Builder options =
-          ServerOptions.builder()
-              .name(id)
-              .repository(control.options(repository).listener(progress).build())
-              .runtime(runtime.options(quantiles))
-              .http(http.options(exitTimeout, tls.options(), access.http()))
-              .grpc(grpc.options(tls.options(), access.grpc()))
-              .exitTimeout(exitTimeout)
-              .trace(trace.options())
-              .exitOnError(exitOnError)
-              .strictReadiness(strictReadiness)
-              .allowClientShm(access.allowClientShm())
-              .log(log);
-      told.ifPresent(options::metrics);
-      logging.accessLog(log).ifPresent(options::accessLog);
-      return NereidServer.start(options.build());
+      return NereidServer.start(
+          options(control.options(repository).listener(progress).build(), log));
     }
+  }
+
+  /** What the options come to. */
+  ServerOptions options(RepositoryOptions models, LogSettings log) {
+    Duration exitTimeout = Duration.ofSeconds(exitTimeoutSeconds);
+    Optional<MetricsOptions> served = metrics.options(http.address());
+    boolean quantiles = served.filter(how -> how.config().summaries()).isPresent();
+    return new ServerOptions(
+        id,
+        models,
+        runtime.options(quantiles),
+        http.options(exitTimeout, tls.options(), access.http()),
+        grpc.options(tls.options(), access.grpc()),
+        trace.options(),
+        served,
+        Optional.of(log),
+        logging.accessLog(log),
+        exitTimeout,
+        exitOnError,
+        strictReadiness,
+        access.allowClientShm());
   }
 
   private void printScreen(NereidServer server) {

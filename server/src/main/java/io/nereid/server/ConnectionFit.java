@@ -2,14 +2,15 @@ package io.nereid.server;
 
 import com.sun.management.UnixOperatingSystemMXBean;
 import io.nereid.server.grpc.GrpcLimits;
+import io.nereid.server.grpc.GrpcOptions;
 import io.nereid.server.http.HeapCosts;
+import io.nereid.server.http.HttpOptions;
 import io.nereid.server.metrics.MetricsOptions;
 import io.nereid.server.shared.ConnectionRefusals;
 import io.nereid.server.shared.HeapBudget;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.lang.management.ManagementFactory;
-import java.util.Optional;
 
 /**
  * Makes limits of connections fit the process: lowers what neither the heap nor the descriptors
@@ -69,16 +70,19 @@ final class ConnectionFit {
     }
     say("HTTP", "--http-max-connections", wantedHttp, http, why);
     say("gRPC", "--grpc-max-connections", wantedGrpc, grpc, why);
-    ServerOptions.Builder fit = options.toBuilder();
-    options
-        .http()
-        .ifPresent(how -> fit.http(how.withLimits(how.limits().withConnectionCount(http))));
-    options
-        .grpc()
-        .map(how -> how.withLimits(how.limits().withConnectionCount(grpc)))
-        .ifPresent(how -> fit.grpc(Optional.of(how)));
-    options.metrics().ifPresent(how -> fit.metrics(how.withConnectionCount(metrics)));
-    return fit.build();
+    ServerOptions fit = options;
+    if (options.http().isPresent()) {
+      HttpOptions how = options.http().get();
+      fit = fit.withHttp(how.withLimits(how.limits().withConnectionCount(http)));
+    }
+    if (options.grpc().isPresent()) {
+      GrpcOptions how = options.grpc().get();
+      fit = fit.withGrpc(how.withLimits(how.limits().withConnectionCount(grpc)));
+    }
+    if (options.metrics().isPresent()) {
+      fit = fit.withMetrics(options.metrics().get().withConnectionCount(metrics));
+    }
+    return fit;
   }
 
   /** Whether there are too few for all: each then has its part of them, as it wanted them. */

@@ -1,6 +1,7 @@
 package io.nereid.server.grpc;
 
 import io.nereid.server.shared.Durations;
+import io.nereid.server.shared.RecordCopy;
 import java.time.Duration;
 
 /**
@@ -45,8 +46,7 @@ public record GrpcLimits(
 
   /** The same with another number of connections. */
   public GrpcLimits withConnectionCount(int count) {
-    return new GrpcLimits(
-        messageBytes, unfinishedBytes, requestTime, metadataBytes, callCount, count);
+    return RecordCopy.with(this, "connectionCount", count);
   }
 
   private static void positive(long value, String name) {

@@ -2,13 +2,14 @@ package io.nereid.server.grpc;
 
 import io.nereid.server.access.AccessControl;
 import io.nereid.server.shared.HeaderForwarding;
-import io.nereid.server.tls.TlsOptions;
+import io.nereid.server.shared.RecordCopy;
+import io.nereid.server.tls.ServerTlsOptions;
 import java.net.InetAddress;
 import java.util.Objects;
 import java.util.Optional;
 
 /**
- * Where gRPC is served, and how. Build one with {@link #builder()}.
+ * Where gRPC is served, and how. Others are made from {@link #DEFAULT}.
  *
  * @param address where the frontend listens
  * @param port its port; 0 takes one that is free
@@ -27,7 +28,19 @@ public record GrpcOptions(
     GrpcCompression compression,
     AccessControl access,
     Optional<HeaderForwarding> forwarding,
-    Optional<TlsOptions> tls) {
+    Optional<ServerTlsOptions> tls) {
+
+  /** At a free port of the loopback address, open to all. */
+  public static final GrpcOptions DEFAULT =
+      new GrpcOptions(
+          InetAddress.getLoopbackAddress(),
+          0,
+          GrpcLimits.DEFAULT,
+          GrpcKeepAlive.DEFAULT,
+          GrpcCompression.NONE,
+          AccessControl.OPEN,
+          Optional.empty(),
+          Optional.empty());
 
   /** Checks the values. */
   public GrpcOptions {
@@ -43,81 +56,43 @@ public record GrpcOptions(
     }
   }
 
+  /** The same at another address. */
+  public GrpcOptions withAddress(InetAddress listening) {
+    return RecordCopy.with(this, "address", listening);
+  }
+
+  /** The same at another port; 0 takes one that is free. */
+  public GrpcOptions withPort(int number) {
+    return RecordCopy.with(this, "port", number);
+  }
+
   /** The same with other limits. */
   public GrpcOptions withLimits(GrpcLimits others) {
-    return new GrpcOptions(address, port, others, keepAlive, compression, access, forwarding, tls);
+    return RecordCopy.with(this, "limits", others);
   }
 
-  /** A builder with the defaults: a free port of the loopback address. */
-  public static Builder builder() {
-    return new Builder();
+  /** The same for connections that live otherwise. */
+  public GrpcOptions withKeepAlive(GrpcKeepAlive times) {
+    return RecordCopy.with(this, "keepAlive", times);
   }
 
-  /** Builds a {@link GrpcOptions}. */
-  public static final class Builder {
-    private InetAddress address = InetAddress.getLoopbackAddress();
-    private int port;
-    private GrpcLimits limits = GrpcLimits.DEFAULT;
-    private GrpcKeepAlive keepAlive = GrpcKeepAlive.DEFAULT;
-    private GrpcCompression compression = GrpcCompression.NONE;
-    private AccessControl access = AccessControl.OPEN;
-    private Optional<HeaderForwarding> forwarding = Optional.empty();
-    private Optional<TlsOptions> tls = Optional.empty();
+  /** The same with replies compressed so. */
+  public GrpcOptions withCompression(GrpcCompression much) {
+    return RecordCopy.with(this, "compression", much);
+  }
 
-    private Builder() {}
+  /** The same for other calls. */
+  public GrpcOptions withAccess(AccessControl control) {
+    return RecordCopy.with(this, "access", control);
+  }
 
-    /** Where the frontend listens. */
-    public Builder address(InetAddress listening) {
-      address = listening;
-      return this;
-    }
+  /** The same, with this metadata as parameters. */
+  public GrpcOptions withForwarding(HeaderForwarding fields) {
+    return RecordCopy.with(this, "forwarding", Optional.of(fields));
+  }
 
-    /** Its port; 0 takes one that is free. */
-    public Builder port(int number) {
-      port = number;
-      return this;
-    }
-
-    /** What clients may ask of it. */
-    public Builder limits(GrpcLimits most) {
-      limits = most;
-      return this;
-    }
-
-    /** How long connections live. */
-    public Builder keepAlive(GrpcKeepAlive times) {
-      keepAlive = times;
-      return this;
-    }
-
-    /** How replies of the inference service are compressed; not at all by default. */
-    public Builder compression(GrpcCompression much) {
-      compression = much;
-      return this;
-    }
-
-    /** Which calls may be made; all by default. */
-    public Builder access(AccessControl control) {
-      access = control;
-      return this;
-    }
-
-    /** Which metadata becomes parameters; none by default. */
-    public Builder forwarding(HeaderForwarding fields) {
-      forwarding = Optional.of(fields);
-      return this;
-    }
-
-    /** How connections are encrypted; by default they are not. */
-    public Builder tls(TlsOptions files) {
-      tls = Optional.of(files);
-      return this;
-    }
-
-    /** The finished value. */
-    public GrpcOptions build() {
-      return new GrpcOptions(
-          address, port, limits, keepAlive, compression, access, forwarding, tls);
-    }
+  /** The same with encrypted connections. */
+  public GrpcOptions withTls(ServerTlsOptions files) {
+    return RecordCopy.with(this, "tls", Optional.of(files));
   }
 }

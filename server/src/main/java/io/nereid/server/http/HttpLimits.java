@@ -1,6 +1,7 @@
 package io.nereid.server.http;
 
 import io.nereid.server.shared.Durations;
+import io.nereid.server.shared.RecordCopy;
 import java.time.Duration;
 
 /**
@@ -55,8 +56,7 @@ public record HttpLimits(
 
   /** The same with another number of connections. */
   public HttpLimits withConnectionCount(int count) {
-    return new HttpLimits(
-        bodyBytes, headBytes, chunkCount, jsonDepth, count, requestTime, idleTime);
+    return RecordCopy.with(this, "connectionCount", count);
   }
 
   private static void positive(long value, String name) {

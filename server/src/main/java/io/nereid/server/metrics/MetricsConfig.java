@@ -1,5 +1,6 @@
 package io.nereid.server.metrics;
 
+import io.nereid.server.shared.RecordCopy;
 import java.util.List;
 
 /**
@@ -26,5 +27,25 @@ public record MetricsConfig(
         throw new IllegalArgumentException("quantiles must be 0 to 1, got " + quantile);
       }
     }
+  }
+
+  /** The same with or without sums. */
+  public MetricsConfig withCounters(boolean wanted) {
+    return RecordCopy.with(this, "counters", wanted);
+  }
+
+  /** The same with or without Triton's histograms. */
+  public MetricsConfig withHistograms(boolean wanted) {
+    return RecordCopy.with(this, "histograms", wanted);
+  }
+
+  /** The same with or without quantiles. */
+  public MetricsConfig withSummaries(boolean wanted) {
+    return RecordCopy.with(this, "summaries", wanted);
+  }
+
+  /** The same with other quantiles. */
+  public MetricsConfig withQuantiles(List<Double> others) {
+    return RecordCopy.with(this, "quantiles", others);
   }
 }

@@ -45,7 +45,7 @@ record TlsIdentity(
   /** Of keys as PKCS #8 has them, whose algorithm is inside. */
   private static final List<String> KEY_ALGORITHMS = List.of("EC", "RSA", "EdDSA", "RSASSA-PSS");
 
-  static TlsIdentity load(TlsOptions options) throws IOException {
+  static TlsIdentity load(ServerTlsOptions options) throws IOException {
     List<X509Certificate> chain = certificates(options.certificate());
     PrivateKey key = privateKey(options.key());
     try {

@@ -21,16 +21,16 @@ public final class TlsSettings {
   /** The versions that are spoken. */
   public static final List<String> PROTOCOLS = List.of("TLSv1.3", "TLSv1.2");
 
-  private final TlsOptions options;
+  private final ServerTlsOptions options;
   private final ReloadedFiles<TlsIdentity> identity;
 
-  private TlsSettings(TlsOptions options, ReloadedFiles<TlsIdentity> identity) {
+  private TlsSettings(ServerTlsOptions options, ReloadedFiles<TlsIdentity> identity) {
     this.options = options;
     this.identity = identity;
   }
 
   /** Reads the files; fails when they cannot be used. */
-  public static TlsSettings open(TlsOptions options) {
+  public static TlsSettings open(ServerTlsOptions options) {
     try {
       return new TlsSettings(
           options,
@@ -44,7 +44,7 @@ public final class TlsSettings {
   }
 
   /** What it was made of. */
-  public TlsOptions options() {
+  public ServerTlsOptions options() {
     return options;
   }
 
