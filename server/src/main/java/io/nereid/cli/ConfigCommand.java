@@ -3,6 +3,7 @@ package io.nereid.cli;
 import io.nereid.Model;
 import io.nereid.ModelConfiguration;
 import io.nereid.Nereid;
+import io.nereid.cli.RepositoryArguments.ModelArguments;
 import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.Locale;
@@ -51,7 +52,10 @@ final class ConfigCommand implements Callable<Integer> {
   }
 
   private void warn(String reason) {
-    command.commandLine().getErr().println("nereid: it cannot be served: " + Printable.of(reason));
+    command
+        .commandLine()
+        .getErr()
+        .println("nereid: it cannot be served: " + Texts.printable(reason));
   }
 
   private static String inJson(ModelConfiguration configuration) throws IOException {

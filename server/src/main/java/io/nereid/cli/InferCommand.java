@@ -7,6 +7,7 @@ import io.nereid.Nereid;
 import io.nereid.ResponseStream;
 import io.nereid.Tensor;
 import io.nereid.TensorSpec;
+import io.nereid.cli.RepositoryArguments.ModelArguments;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Arrays;
@@ -75,12 +76,10 @@ final class InferCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException {
     if (repeat < 1) {
-      throw new ParameterException(
-          command.commandLine(), "expected --repeat of 1 or more, got " + repeat);
+      throw Arguments.wrong(command, "--repeat of 1 or more", Integer.toString(repeat));
     }
     if (timeoutMs != null && timeoutMs < 1) {
-      throw new ParameterException(
-          command.commandLine(), "expected --timeout-ms of 1 or more, got " + timeoutMs);
+      throw Arguments.wrong(command, "--timeout-ms of 1 or more", timeoutMs.toString());
     }
     try (Nereid nereid = loaded.open()) {
       Model model = loaded.model(nereid);
@@ -164,7 +163,7 @@ final class InferCommand implements Callable<Integer> {
 
   private long[] shape(String name) {
     String text = shapes.get(name);
-    return text == null ? null : InputShape.parse(name, text);
+    return text == null ? null : InputArgument.shape(name, text);
   }
 
   private InferRequest request(Model model, Map<String, Tensor> tensors) {

@@ -74,8 +74,8 @@ final class LogArguments extends Arguments {
     atLeast(0, "--log-verbose", verboseLevel);
     LogFormat form =
         LogFormat.of(format)
-            .orElseThrow(
-                () -> wrong("--log-format text, json, default or ISO8601", Printable.of(format)));
+            .orElseThrow(() ->
+                wrong("--log-format text, json, default or ISO8601", Texts.printable(format)));
     return LogSettings.install(
         new LogValues(info, warning, error, verboseLevel, form), Optional.ofNullable(file));
   }

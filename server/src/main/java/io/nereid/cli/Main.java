@@ -7,6 +7,7 @@ import java.util.Map;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.HelpCommand;
+import picocli.CommandLine.IVersionProvider;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -29,7 +30,7 @@ import picocli.CommandLine.Spec;
       CompletionCommand.class,
       HelpCommand.class
     },
-    versionProvider = Version.class,
+    versionProvider = Main.Version.class,
     mixinStandardHelpOptions = true,
     synopsisSubcommandLabel = "COMMAND",
     commandListHeading = "%nCommands:%n",
@@ -105,5 +106,18 @@ public final class Main implements Runnable {
   @Override
   public void run() {
     throw new ParameterException(spec.commandLine(), "which command?");
+  }
+
+  /** What {@code nereid --version} prints. */
+  static final class Version implements IVersionProvider {
+    @Override
+    public String[] getVersion() {
+      // Absent where the classes do not come from the jar, as in an IDE.
+      String version = Main.class.getPackage().getImplementationVersion();
+      return new String[] {
+        "nereid " + (version == null ? "(unpackaged)" : version),
+        "Java " + Runtime.version() + " on " + System.getProperty("os.arch")
+      };
+    }
   }
 }

@@ -137,7 +137,7 @@ final class ServeCommand implements Callable<Integer> {
 
   private NereidServer start(LogSettings log) {
     tensorrt.apply();
-    try (LoadProgress progress = new LoadProgress()) {
+    try (TerminalBar.OfLoads progress = new TerminalBar.OfLoads()) {
       return NereidServer.start(
           options(control.options(repository).listener(progress).build(), log));
     }
@@ -166,7 +166,7 @@ final class ServeCommand implements Callable<Integer> {
 
   private void printScreen(NereidServer server) {
     PrintWriter out = command.commandLine().getOut();
-    Table models = new Table("MODEL", "VERSION", "STATE", "LOADED IN");
+    Texts.Table models = new Texts.Table("MODEL", "VERSION", "STATE", "LOADED IN");
     for (ModelIndexEntry entry : server.nereid().repository().index()) {
       models.add(
           entry.name(),
@@ -229,6 +229,41 @@ final class ServeCommand implements Callable<Integer> {
       return model.loadTimes().total().toMillis() + " ms";
     } catch (NereidException e) {
       return "-"; // it was unloaded meanwhile
+    }
+  }
+
+  /**
+   * Where NVIDIA's libraries are: settings of the backend {@code tensorrt}, which loads them late.
+   */
+  static final class TensorRtArguments {
+
+    /** Properties that {@code io.nereid.tensorrt} reads. */
+    private static final String DIRECTORIES_PROPERTY = "nereid.tensorrt.dir";
+
+    private static final String PLUGINS_PROPERTY = "nereid.tensorrt.plugins";
+
+    @Option(
+        names = "--tensorrt-dir",
+        paramLabel = "DIRS",
+        description = "Directories with TensorRT and libcudart.so.12, separated by colons.")
+    private String directories;
+
+    @Option(
+        names = "--tensorrt-plugins",
+        paramLabel = "FILES",
+        description = "Libraries with plugins for TensorRT, separated by colons.")
+    private String plugins;
+
+    /** Before the first model is loaded. */
+    void apply() {
+      set(DIRECTORIES_PROPERTY, directories);
+      set(PLUGINS_PROPERTY, plugins);
+    }
+
+    private static void set(String property, String value) {
+      if (value != null) {
+        System.setProperty(property, value);
+      }
     }
   }
 }

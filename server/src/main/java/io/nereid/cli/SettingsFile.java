@@ -180,4 +180,13 @@ final class SettingsFile {
   private static String place(Path file, Mark mark) {
     return file + ":" + (mark.getLine() + 1);
   }
+
+  /** Settings that cannot be used; the message names the place. */
+  static final class SettingsException extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    SettingsException(String message) {
+      super(message);
+    }
+  }
 }
