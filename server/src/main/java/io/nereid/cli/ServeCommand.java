@@ -3,10 +3,8 @@ package io.nereid.cli;
 import io.nereid.Model;
 import io.nereid.ModelIndexEntry;
 import io.nereid.RepositoryOptions;
-import io.nereid.server.Frontend;
 import io.nereid.server.NereidServer;
 import io.nereid.server.ServerOptions;
-import io.nereid.server.StartTimes;
 import io.nereid.server.log.LogSettings;
 import io.nereid.server.metrics.MetricsOptions;
 import io.nereid.server.shared.ServerFacts;
@@ -176,7 +174,7 @@ final class ServeCommand implements Callable<Integer> {
     }
     models.print(out);
     out.println();
-    for (Frontend frontend : server.frontends()) {
+    for (NereidServer.Frontend frontend : server.frontends()) {
       out.println("Serving " + frontend.protocol() + " at " + frontend.url());
     }
     printPool(out, server);
@@ -207,13 +205,13 @@ final class ServeCommand implements Callable<Integer> {
   private static String startTimes(NereidServer server) {
     long nowMs = System.currentTimeMillis();
     long jvmMs = ManagementFactory.getRuntimeMXBean().getStartTime();
-    List<StartTimes.Part> parts = server.startTimes().parts();
+    List<NereidServer.StartPart> parts = server.startTimes();
     long serverMs = parts.stream().mapToLong(part -> part.time().toMillis()).sum();
     StringBuilder line = new StringBuilder();
     line.append("Ready ").append(nowMs - jvmMs).append(" ms after the start of the JVM: ");
     line.append("JVM ").append(Main.ENTERED_MS - jvmMs).append(" ms, command line ");
     line.append(nowMs - Main.ENTERED_MS - serverMs).append(" ms");
-    for (StartTimes.Part part : parts) {
+    for (NereidServer.StartPart part : parts) {
       line.append(", ").append(part.name()).append(' ').append(part.time().toMillis());
       line.append(" ms");
     }

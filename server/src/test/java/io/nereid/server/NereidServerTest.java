@@ -108,10 +108,12 @@ class NereidServerTest {
       try (NereidServer server = starting.get(60, TimeUnit.SECONDS)) {
         assertEquals(200, ask(client, port, "GET", "/v2/health/ready").statusCode());
         assertEquals(200, ask(client, port, "GET", "/v2/models/identity_fp32").statusCode());
-        assertEquals(List.of(new Frontend("HTTP", "http://127.0.0.1:" + port)), server.frontends());
+        assertEquals(
+            List.of(new NereidServer.Frontend("HTTP", "http://127.0.0.1:" + port)),
+            server.frontends());
         assertEquals(
             List.of("runtime", "HTTP", "models"),
-            server.startTimes().parts().stream().map(StartTimes.Part::name).toList());
+            server.startTimes().stream().map(NereidServer.StartPart::name).toList());
       }
     } finally {
       goOn.countDown();
