@@ -42,7 +42,6 @@ final class AccessArguments extends Arguments {
       names = "--allow-client-shm",
       arity = "0..1",
       paramLabel = "BOOL",
-      defaultValue = "false",
       fallbackValue = "true",
       description =
           "Let clients register shared memory: any that this server's user may open;"

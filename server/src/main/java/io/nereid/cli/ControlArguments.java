@@ -28,9 +28,8 @@ final class ControlArguments extends Arguments {
   @Option(
       names = "--repository-poll-secs",
       paramLabel = "SECONDS",
-      defaultValue = "15",
       description = "How often mode poll looks for changes; ${DEFAULT-VALUE} by default.")
-  private long pollSeconds;
+  private long pollSeconds = 15;
 
   @Option(
       names = "--load-model",
@@ -41,9 +40,8 @@ final class ControlArguments extends Arguments {
   @Option(
       names = "--model-load-thread-count",
       paramLabel = "N",
-      defaultValue = "4",
       description = "How many models are loaded at the same time; ${DEFAULT-VALUE} by default.")
-  private int loadThreadCount;
+  private int loadThreadCount = 4;
 
   @Option(
       names = "--disable-auto-complete-config",
@@ -53,11 +51,10 @@ final class ControlArguments extends Arguments {
   @Option(
       names = "--default-max-batch-size",
       paramLabel = "N",
-      defaultValue = "4",
       description =
           "The max_batch_size of models that can batch and do not say how much;"
               + " ${DEFAULT-VALUE} by default.")
-  private int defaultMaxBatchSize;
+  private int defaultMaxBatchSize = 4;
 
   /** Triton's flag before --disable-auto-complete-config. */
   @Option(
@@ -79,7 +76,6 @@ final class ControlArguments extends Arguments {
       names = "--model-namespacing",
       arity = "0..1",
       paramLabel = "BOOL",
-      defaultValue = "false",
       fallbackValue = "true",
       description =
           "Models in different repositories may have the same name; ${DEFAULT-VALUE} by default.")
@@ -88,7 +84,6 @@ final class ControlArguments extends Arguments {
   @Option(
       names = "--model-load-retry-count",
       paramLabel = "N",
-      defaultValue = "0",
       description =
           "How often a load that failed is tried again, at once; ${DEFAULT-VALUE} by default.")
   private int loadRetryCount;

@@ -20,10 +20,9 @@ final class GrpcArguments extends Arguments {
       names = "--allow-grpc",
       arity = "0..1",
       paramLabel = "BOOL",
-      defaultValue = "true",
       fallbackValue = "true",
       description = "Serve gRPC; ${DEFAULT-VALUE} by default.")
-  private boolean allowed;
+  private boolean allowed = true;
 
   @Option(
       names = "--grpc-address",
@@ -35,9 +34,8 @@ final class GrpcArguments extends Arguments {
   @Option(
       names = "--grpc-port",
       paramLabel = "PORT",
-      defaultValue = "8001",
       description = "Its port, 0 for one that is free; ${DEFAULT-VALUE} by default.")
-  private int port;
+  private int port = 8001;
 
   @Option(
       names = "--grpc-max-input-size",
@@ -48,7 +46,6 @@ final class GrpcArguments extends Arguments {
   @Option(
       names = "--grpc-max-total-input-size",
       paramLabel = "BYTES",
-      defaultValue = "0",
       description =
           "Most bytes of messages that are not complete, of all connections together; 0, the"
               + " default: half of the direct memory, which is as large as the heap if nothing"
@@ -109,7 +106,6 @@ final class GrpcArguments extends Arguments {
       names = "--grpc-keepalive-permit-without-calls",
       arity = "0..1",
       paramLabel = "BOOL",
-      defaultValue = "false",
       fallbackValue = "true",
       description = "Let clients ping while they have no calls; ${DEFAULT-VALUE} by default.")
   private boolean pingsWithoutCalls;
@@ -125,14 +121,12 @@ final class GrpcArguments extends Arguments {
   @Option(
       names = "--grpc-max-connection-age",
       paramLabel = "MS",
-      defaultValue = "0",
       description = "When a client is asked to connect again; 0, the default: never.")
   private long maxAgeMs;
 
   @Option(
       names = "--grpc-max-connection-age-grace",
       paramLabel = "MS",
-      defaultValue = "0",
       description = "How long its calls may go on then; 0, the default: until they end.")
   private long maxAgeGraceMs;
 
@@ -140,7 +134,6 @@ final class GrpcArguments extends Arguments {
       names = "--grpc-use-ssl",
       arity = "0..1",
       paramLabel = "BOOL",
-      defaultValue = "false",
       fallbackValue = "true",
       description = "Encrypt gRPC with certificates of its own, not those of --tls-cert.")
   private boolean useSsl;
@@ -149,7 +142,6 @@ final class GrpcArguments extends Arguments {
       names = "--grpc-use-ssl-mutual",
       arity = "0..1",
       paramLabel = "BOOL",
-      defaultValue = "false",
       fallbackValue = "true",
       description = "The same, and clients need certificates that lead to --grpc-root-cert.")
   private boolean useSslMutual;

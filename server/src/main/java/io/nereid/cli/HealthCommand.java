@@ -51,9 +51,8 @@ final class HealthCommand implements Callable<Integer> {
   @Option(
       names = "--timeout-secs",
       paramLabel = "SECONDS",
-      defaultValue = "5",
       description = "How long the answer may take; ${DEFAULT-VALUE} by default.")
-  private int timeoutSeconds;
+  private int timeoutSeconds = 5;
 
   @Override
   public Integer call() throws InterruptedException {

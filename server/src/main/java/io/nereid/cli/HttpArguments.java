@@ -18,10 +18,9 @@ final class HttpArguments extends Arguments {
       names = "--allow-http",
       arity = "0..1",
       paramLabel = "BOOL",
-      defaultValue = "true",
       fallbackValue = "true",
       description = "Serve HTTP; ${DEFAULT-VALUE} by default.")
-  private boolean allowed;
+  private boolean allowed = true;
 
   @Option(
       names = "--http-address",
@@ -33,9 +32,8 @@ final class HttpArguments extends Arguments {
   @Option(
       names = "--http-port",
       paramLabel = "PORT",
-      defaultValue = "8000",
       description = "Its port, 0 for one that is free; ${DEFAULT-VALUE} by default.")
-  private int port;
+  private int port = 8000;
 
   @Option(
       names = "--http-max-input-size",

@@ -66,9 +66,8 @@ final class InferCommand implements Callable<Integer> {
   @Option(
       names = "--repeat",
       paramLabel = "N",
-      defaultValue = "1",
       description = "Send the request N times and print how long it took.")
-  private int repeat;
+  private int repeat = 1;
 
   @Option(names = "--json", description = "Print JSON.")
   private boolean json;

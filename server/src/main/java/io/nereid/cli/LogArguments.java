@@ -15,33 +15,29 @@ final class LogArguments extends Arguments {
       names = "--log-info",
       arity = "0..1",
       paramLabel = "BOOL",
-      defaultValue = "true",
       fallbackValue = "true",
       description = "Log information; ${DEFAULT-VALUE} by default.")
-  private boolean info;
+  private boolean info = true;
 
   @Option(
       names = "--log-warning",
       arity = "0..1",
       paramLabel = "BOOL",
-      defaultValue = "true",
       fallbackValue = "true",
       description = "Log warnings; ${DEFAULT-VALUE} by default.")
-  private boolean warning;
+  private boolean warning = true;
 
   @Option(
       names = "--log-error",
       arity = "0..1",
       paramLabel = "BOOL",
-      defaultValue = "true",
       fallbackValue = "true",
       description = "Log errors; ${DEFAULT-VALUE} by default.")
-  private boolean error;
+  private boolean error = true;
 
   @Option(
       names = "--log-verbose",
       paramLabel = "N",
-      defaultValue = "0",
       description =
           "Log more: 1 for what helps to find faults, 2 for all; ${DEFAULT-VALUE} by default.")
   private int verboseLevel;
@@ -49,11 +45,10 @@ final class LogArguments extends Arguments {
   @Option(
       names = "--log-format",
       paramLabel = "FORMAT",
-      defaultValue = "text",
       description =
           "text, or json for an object to a line; default and ISO8601 are text."
               + " ${DEFAULT-VALUE} by default.")
-  private String format;
+  private String format = "text";
 
   @Option(
       names = "--log-file",

@@ -17,10 +17,9 @@ final class MetricsArguments extends Arguments {
       names = "--allow-metrics",
       arity = "0..1",
       paramLabel = "BOOL",
-      defaultValue = "true",
       fallbackValue = "true",
       description = "Serve metrics for Prometheus; ${DEFAULT-VALUE} by default.")
-  private boolean allowed;
+  private boolean allowed = true;
 
   @Option(
       names = "--metrics-address",
@@ -31,28 +30,25 @@ final class MetricsArguments extends Arguments {
   @Option(
       names = "--metrics-port",
       paramLabel = "PORT",
-      defaultValue = "8002",
       description = "Their port, 0 for one that is free; ${DEFAULT-VALUE} by default.")
-  private int port;
+  private int port = 8002;
 
   @Option(
       names = "--allow-cpu-metrics",
       arity = "0..1",
       paramLabel = "BOOL",
-      defaultValue = "true",
       fallbackValue = "true",
       description =
           "Also those of the machine's processors and memory; ${DEFAULT-VALUE} by default.")
-  private boolean cpuMetrics;
+  private boolean cpuMetrics = true;
 
   @Option(
       names = "--allow-gpu-metrics",
       arity = "0..1",
       paramLabel = "BOOL",
-      defaultValue = "true",
       fallbackValue = "true",
       description = "Also those of NVIDIA's GPUs, if there are any; ${DEFAULT-VALUE} by default.")
-  private boolean gpuMetrics;
+  private boolean gpuMetrics = true;
 
   @Option(
       names = "--metrics-interval-ms",

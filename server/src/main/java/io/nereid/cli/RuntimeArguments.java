@@ -13,7 +13,6 @@ final class RuntimeArguments extends Arguments {
   @Option(
       names = "--pinned-memory-pool-byte-size",
       paramLabel = "BYTES",
-      defaultValue = "0",
       description =
           "The most memory of inputs and outputs in use at a time; 0 is the default, 4 GiB.")
   private long poolBytes;
@@ -22,11 +21,10 @@ final class RuntimeArguments extends Arguments {
       names = "--page-lock-pool",
       arity = "0..1",
       paramLabel = "BOOL",
-      defaultValue = "true",
       fallbackValue = "true",
       description =
           "Page-lock that memory for GPUs once something uses one; ${DEFAULT-VALUE} by default.")
-  private boolean pageLockPool;
+  private boolean pageLockPool = true;
 
   @Option(
       names = "--cache-config",

@@ -75,9 +75,8 @@ final class ServeCommand implements Callable<Integer> {
   @Option(
       names = "--id",
       paramLabel = "NAME",
-      defaultValue = ServerFacts.DEFAULT_NAME,
       description = "What the server calls itself in its metadata; ${DEFAULT-VALUE} by default.")
-  private String id;
+  private String id = ServerFacts.DEFAULT_NAME;
 
   /** Read by {@link Settings} before this command runs. */
   @Option(
@@ -89,29 +88,26 @@ final class ServeCommand implements Callable<Integer> {
   @Option(
       names = "--exit-timeout-secs",
       paramLabel = "SECONDS",
-      defaultValue = "30",
       description =
           "How long requests that have begun may take after SIGTERM; ${DEFAULT-VALUE} by default.")
-  private long exitTimeoutSeconds;
+  private long exitTimeoutSeconds = 30;
 
   @Option(
       names = "--exit-on-error",
       arity = "0..1",
       paramLabel = "BOOL",
-      defaultValue = "true",
       fallbackValue = "true",
       description = "End when a model cannot be loaded at the start; ${DEFAULT-VALUE} by default.")
-  private boolean exitOnError;
+  private boolean exitOnError = true;
 
   @Option(
       names = "--strict-readiness",
       arity = "0..1",
       paramLabel = "BOOL",
-      defaultValue = "true",
       fallbackValue = "true",
       description =
           "Be ready only when no model failed or is still loading; ${DEFAULT-VALUE} by default.")
-  private boolean strictReadiness;
+  private boolean strictReadiness = true;
 
   @Override
   public Integer call() throws InterruptedException {
