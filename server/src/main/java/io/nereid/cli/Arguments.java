@@ -9,10 +9,11 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * Options that stand under one heading of a command's help. Picocli fills the fields of a subclass;
- * the subclass makes of them the records that the server takes, with the checks and the messages of
- * this class. An option is named once, at its field: the environment and the file of {@code
- * --config} follow from its flag ({@link Settings}), and its default from the field's first value.
+ * Options that stand under one heading of a command's help. Picocli fills the fields of a subclass,
+ * and the subclass makes of them the records that the server takes, with the checks of this class.
+ * A flag is named once, at its field: the environment and the file of {@code --config} follow from
+ * it ({@link Settings}), and the field's first value is its default. All of it runs on the main
+ * thread, before the server starts.
  */
 abstract class Arguments {
 

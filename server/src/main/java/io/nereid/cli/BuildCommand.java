@@ -27,7 +27,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Builds a TensorRT plan from an ONNX file. */
+/** {@code nereid build}: builds a TensorRT plan from an ONNX file. */
 @Command(
     name = "build",
     description = "Build a TensorRT plan for this machine's GPU from an ONNX file.",
@@ -185,7 +185,7 @@ final class BuildCommand implements Callable<Integer> {
     return String.format(Locale.ROOT, "%.1f MiB", bytes / (double) (1 << 20));
   }
 
-  /** How an engine is built, on the command line. */
+  /** The flags that say how an engine is built. */
   static final class BuildArguments {
 
     @Spec(Spec.Target.MIXEE)

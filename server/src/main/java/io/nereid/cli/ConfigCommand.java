@@ -16,7 +16,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 import tools.jackson.jr.ob.JSON;
 
-/** Prints the configuration that a model is served with. */
+/** {@code nereid config}: prints the configuration that a model is served with. */
 @Command(
     name = "config",
     description = "Load a model and print its configuration, and where each value came from.",

@@ -9,7 +9,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 
-/** Which models are loaded, and when: Triton's flags where it has them. */
+/** The flags that say which models are loaded and when; Triton's where it has them. */
 final class ControlArguments extends Arguments {
 
   @Mixin private RepositoryArguments repositories = new RepositoryArguments();

@@ -13,7 +13,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.UnmatchedArgumentException;
 
-/** Turns what went wrong into one line on stderr and an exit code. */
+/** Turns a failure of any command into one line on the error stream and an exit code. */
 final class Errors implements IParameterExceptionHandler, IExecutionExceptionHandler {
   private final BooleanSupplier stacktrace;
   private final UnaryOperator<String> located;

@@ -13,7 +13,7 @@ import java.time.Duration;
 import java.util.Optional;
 import picocli.CommandLine.Option;
 
-/** Where gRPC is served, and what its clients may ask for: Triton's flags where it has them. */
+/** The flags that say where gRPC is served and what its clients may ask for. */
 final class GrpcArguments extends Arguments {
 
   @Option(

@@ -18,7 +18,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** Asks a server whether it is ready, for the health checks of containers. */
+/** {@code nereid health}: asks a server whether it is ready, for health checks of containers. */
 @Command(
     name = "health",
     description = "Ask a server over HTTP whether it is ready: 0 if it is, else 1.",

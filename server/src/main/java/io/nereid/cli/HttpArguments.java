@@ -11,7 +11,7 @@ import java.util.Optional;
 import java.util.Set;
 import picocli.CommandLine.Option;
 
-/** Where HTTP is served, and what its clients may ask for. */
+/** The flags that say where HTTP is served and what its clients may ask for. */
 final class HttpArguments extends Arguments {
 
   @Option(

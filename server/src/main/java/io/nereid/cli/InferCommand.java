@@ -23,7 +23,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Runs one request in this process. */
+/** {@code nereid infer}: loads a model, runs one request in this process, prints the outputs. */
 @Command(
     name = "infer",
     description = "Run one request in this process and print the outputs.",

@@ -20,13 +20,13 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.jr.ob.JSON;
 
 /**
- * One {@code NAME=VALUE} of {@code nereid infer}: values with commas between them, a JSON array, or
- * {@code @FILE}, which holds JSON when its name ends in {@code .json} and the tensor's bytes
- * otherwise.
+ * One {@code --input NAME=VALUE} of {@code nereid infer}. The value is values with commas between
+ * them, a JSON array, or {@code @FILE}, which holds JSON when its name ends in {@code .json} and
+ * the tensor's bytes otherwise.
  */
 record InputArgument(String name, String value) {
 
-  /** For picocli. */
+  /** Makes picocli read one. */
   static final class Converter implements ITypeConverter<InputArgument> {
     @Override
     public InputArgument convert(String text) {
@@ -207,7 +207,7 @@ record InputArgument(String name, String value) {
     return shape;
   }
 
-  /** Tensors from values as people write them. */
+  /** Makes tensors from values as people write them. */
   private static final class TextTensor {
 
     private static final ValueLayout.OfShort SHORT =

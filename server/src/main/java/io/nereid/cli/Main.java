@@ -15,7 +15,7 @@ import picocli.CommandLine.RunLast;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
 
-/** The {@code nereid} command. A subcommand joins by being listed here. */
+/** The {@code nereid} command: parses the command line and runs the subcommand, all listed here. */
 @Command(
     name = "nereid",
     description = "Serves machine-learning models: Java control plane, C++ data plane.",

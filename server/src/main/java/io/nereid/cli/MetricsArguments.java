@@ -10,7 +10,7 @@ import java.util.Optional;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 
-/** Where metrics are served, and which: Triton's flags. */
+/** Triton's flags that say where metrics are served, and which. */
 final class MetricsArguments extends Arguments {
 
   @Option(

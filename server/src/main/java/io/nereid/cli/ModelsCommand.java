@@ -29,7 +29,7 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 import tools.jackson.jr.ob.JSON;
 
-/** Lists what model repositories hold, after loading it. */
+/** {@code nereid models}: loads what model repositories hold, and lists it. */
 @Command(
     name = "models",
     description = "Load a model repository and list its models.",

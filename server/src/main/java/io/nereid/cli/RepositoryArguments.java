@@ -13,7 +13,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Where models are: the bundled ones, unless other directories are named. */
+/** The flag that says where models are: the bundled ones, unless it names other directories. */
 final class RepositoryArguments {
 
   /** Held here: the logging system keeps loggers weakly, and would forget the level with them. */
@@ -42,7 +42,7 @@ final class RepositoryArguments {
     LOAD_LOG.setLevel(Level.OFF);
   }
 
-  /** One model, for commands that load it and nothing else. */
+  /** The argument and the flags of commands that load one model and nothing else. */
   static final class ModelArguments {
 
     @Parameters(paramLabel = "MODEL", description = "The model's name.")

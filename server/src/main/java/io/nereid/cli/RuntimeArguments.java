@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import picocli.CommandLine.Option;
 
-/** Settings of the runtime under Triton's flags. */
+/** Triton's flags for the runtime: its memory and its response cache. */
 final class RuntimeArguments extends Arguments {
 
   private static final String CACHE_FORM = "--cache-config local,size=BYTES";

@@ -24,7 +24,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Serves models until it is told to stop. */
+/** {@code nereid serve}: serves models until a signal ends it. */
 @Command(
     name = "serve",
     description = "Serve the models of a repository.",
@@ -227,7 +227,8 @@ final class ServeCommand implements Callable<Integer> {
   }
 
   /**
-   * Where NVIDIA's libraries are: settings of the backend {@code tensorrt}, which loads them late.
+   * The flags that say where NVIDIA's libraries are. The backend {@code tensorrt} reads them as
+   * properties when its first model is loaded.
    */
   static final class TensorRtArguments {
 

@@ -11,9 +11,9 @@ import java.lang.invoke.MethodHandle;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * SIGTERM, and SIGINT as Ctrl-C sends it, while this is open: they stop the server, if there is one
- * by then, and end the process with 0. By itself the JVM would end with 128 plus the signal's
- * number.
+ * Handles SIGTERM, and SIGINT as Ctrl-C sends it, while it is open: they stop the server, if there
+ * is one by then, and end the process with 0. By itself the JVM would end with 128 plus the
+ * signal's number. The signal has a thread of its own, {@code nrd-stop}; the main thread waits.
  */
 final class StopSignal implements AutoCloseable {
 
@@ -84,9 +84,9 @@ final class StopSignal implements AutoCloseable {
   }
 
   /**
-   * SIGINT of a process that was started with it ignored, as shells do with what a script runs in
-   * the background. The JVM leaves an ignored signal ignored, although it has a handler for it:
-   * whoever sends SIGINT to exactly this process would do so in vain.
+   * Accepts SIGINT in a process that was started with it ignored, as shells do with what a script
+   * runs in the background. The JVM leaves an ignored signal ignored, although it has a handler for
+   * it: whoever sends SIGINT to exactly this process would do so in vain.
    */
   private static final class InterruptSignal {
 

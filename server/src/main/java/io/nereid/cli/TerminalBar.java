@@ -9,7 +9,9 @@ import me.tongfei.progressbar.ProgressBar;
 import me.tongfei.progressbar.ProgressBarBuilder;
 import me.tongfei.progressbar.ProgressBarStyle;
 
-/** A bar on the terminal's error stream while something goes on; nothing without a terminal. */
+/**
+ * Shows a bar on the terminal's error stream while something goes on; nothing without a terminal.
+ */
 abstract sealed class TerminalBar implements AutoCloseable {
 
   /** Null: there is no terminal, or nobody wants to see a bar. */
@@ -36,7 +38,7 @@ abstract sealed class TerminalBar implements AutoCloseable {
     }
   }
 
-  /** While models load: a step for each. Threads that load models call it. */
+  /** Shows a step for each model that is loaded. The threads that load models call it. */
   static final class OfLoads extends TerminalBar implements LifecycleListener {
 
     OfLoads() {
@@ -60,7 +62,7 @@ abstract sealed class TerminalBar implements AutoCloseable {
     }
   }
 
-  /** While an engine is built: its fraction, as TensorRT tells it. */
+  /** Shows how much of an engine is built. The thread that builds it calls it. */
   static final class OfBuild extends TerminalBar implements BuildProgress {
 
     private static final int PARTS = 1000;

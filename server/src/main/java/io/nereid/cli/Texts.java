@@ -8,7 +8,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 
-/** Text for a terminal: what may be shown there, what a misspelt name meant, and tables. */
+/** Helps with text on a terminal: what may be shown, what a misspelt name meant, and tables. */
 final class Texts {
 
   /** Longer ones are not names that somebody typed. */

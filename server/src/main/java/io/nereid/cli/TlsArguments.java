@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 import picocli.CommandLine.Option;
 
-/** How connections are encrypted, HTTP and gRPC alike. */
+/** The flags that say how connections are encrypted, of HTTP and gRPC alike. */
 final class TlsArguments extends Arguments {
 
   @Option(

@@ -16,7 +16,7 @@ import java.util.Set;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 
-/** Which requests are traced, and where the traces go. */
+/** The flags that say which requests are traced, and where the traces go. */
 final class TraceArguments extends Arguments {
 
   @Option(

@@ -13,9 +13,10 @@ import java.lang.System.Logger.Level;
 import java.lang.management.ManagementFactory;
 
 /**
- * Makes limits of connections fit the process: lowers what neither the heap nor the descriptors
- * that it may open would be enough for, and says so. Of the heap each frontend may have what all
- * connections may; how they share it is the budget's, while they come.
+ * Lowers the limits of connections to what the process has room for, and says so in the log. A
+ * connection takes a part of the heap and a file descriptor. Each frontend may use all of the heap
+ * that connections may have, because {@code HeapBudget} shares it out while they come; descriptors
+ * are divided here.
  */
 final class ConnectionFit {
 

@@ -24,11 +24,14 @@ import java.util.OptionalInt;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
-/** A running server: what it consists of, the order in which that starts, and how it ends. */
+/**
+ * A running server: it makes the parts, starts them in their order, and stops them. One thread
+ * starts it, and any thread may stop it.
+ */
 public final class NereidServer implements AutoCloseable {
 
   /**
-   * A door of a running server.
+   * One address where a running server is reached.
    *
    * @param protocol what is spoken there, as people call it
    * @param url where it is
@@ -51,7 +54,7 @@ public final class NereidServer implements AutoCloseable {
   }
 
   /**
-   * A part of a start, which ended after those before it.
+   * How long one part of the start took.
    *
    * @param name as people read it
    * @param time how long it took

@@ -16,7 +16,7 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * What a server serves, and where. Others are made from {@link #DEFAULT}.
+ * Says what a server serves, and where. Make others from {@link #DEFAULT}.
  *
  * @param name what the server calls itself to clients
  * @param repository which models are loaded
@@ -86,72 +86,74 @@ public record ServerOptions(
     exitTimeout = Durations.limited(exitTimeout);
   }
 
-  /** The same with another name. */
+  /** Returns a copy with another name. */
   public ServerOptions withName(String told) {
     return RecordCopy.with(this, "name", told);
   }
 
-  /** The same with other models. */
+  /** Returns a copy that loads other models. */
   public ServerOptions withRepository(RepositoryOptions models) {
     return RecordCopy.with(this, "repository", models);
   }
 
-  /** The same with other settings of the runtime. */
+  /** Returns a copy with other settings of the runtime. */
   public ServerOptions withRuntime(NereidOptions settings) {
     return RecordCopy.with(this, "runtime", settings);
   }
 
-  /** The same with HTTP served so. */
+  /** Returns a copy that serves HTTP so. */
   public ServerOptions withHttp(HttpOptions how) {
     return RecordCopy.with(this, "http", Optional.of(how));
   }
 
-  /** The same without HTTP. */
+  /** Returns a copy that does not serve HTTP. */
   public ServerOptions withoutHttp() {
     return RecordCopy.with(this, "http", Optional.empty());
   }
 
-  /** The same with gRPC served so. */
+  /** Returns a copy that serves gRPC so. */
   public ServerOptions withGrpc(GrpcOptions how) {
     return RecordCopy.with(this, "grpc", Optional.of(how));
   }
 
-  /** The same with other requests traced. */
+  /** Returns a copy that traces other requests. */
   public ServerOptions withTrace(TraceOptions requests) {
     return RecordCopy.with(this, "trace", requests);
   }
 
-  /** The same with metrics served so. Summaries need a runtime that keeps what they tell. */
+  /**
+   * Returns a copy that serves metrics so. Summaries need a runtime that keeps stage histograms.
+   */
   public ServerOptions withMetrics(MetricsOptions how) {
     return RecordCopy.with(this, "metrics", Optional.of(how));
   }
 
-  /** The same with a log, which clients may then change the settings of. */
+  /** Returns a copy with a log, whose settings clients may then change. */
   public ServerOptions withLog(LogSettings settings) {
     return RecordCopy.with(this, "log", Optional.of(settings));
   }
 
-  /** The same with a line for each request. */
+  /** Returns a copy that writes a line for each request. */
   public ServerOptions withAccessLog(AccessLog lines) {
     return RecordCopy.with(this, "accessLog", Optional.of(lines));
   }
 
-  /** The same with another time for requests that have begun when the server stops. */
+  /** Returns a copy that gives requests another time when the server stops. */
   public ServerOptions withExitTimeout(Duration timeout) {
     return RecordCopy.with(this, "exitTimeout", timeout);
   }
 
-  /** The same, ended or not by a model that cannot be loaded at the start. */
+  /** Returns a copy that ends, or not, when a model cannot be loaded at the start. */
   public ServerOptions withExitOnError(boolean ends) {
     return RecordCopy.with(this, "exitOnError", ends);
   }
 
-  /** The same, not ready or ready with such a model. */
+  /** Returns a copy that is not ready, or is, with such a model. */
   public ServerOptions withStrictReadiness(boolean strict) {
     return RecordCopy.with(this, "strictReadiness", strict);
   }
 
-  /** The same, with or without shared memory of clients. */
+  /** Returns a copy with or without shared memory of clients. */
   public ServerOptions withAllowClientShm(boolean allowed) {
     return RecordCopy.with(this, "allowClientShm", allowed);
   }

@@ -5,7 +5,7 @@ import io.nereid.server.shared.RecordCopy;
 import java.time.Duration;
 
 /**
- * What a client may ask of the gRPC frontend.
+ * How much a client may ask of the gRPC frontend.
  *
  * @param messageBytes the largest message that is received, after decompression
  * @param unfinishedBytes most bytes of messages that are not complete, of all connections together;
@@ -44,7 +44,7 @@ public record GrpcLimits(
     positive(connectionCount, "connectionCount");
   }
 
-  /** The same with another number of connections. */
+  /** Returns a copy with another number of connections. */
   public GrpcLimits withConnectionCount(int count) {
     return RecordCopy.with(this, "connectionCount", count);
   }

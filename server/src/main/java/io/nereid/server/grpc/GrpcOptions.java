@@ -9,7 +9,7 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * Where gRPC is served, and how. Others are made from {@link #DEFAULT}.
+ * Says where gRPC is served, and how. Make others from {@link #DEFAULT}.
  *
  * @param address where the frontend listens
  * @param port its port; 0 takes one that is free
@@ -56,42 +56,42 @@ public record GrpcOptions(
     }
   }
 
-  /** The same at another address. */
+  /** Returns a copy that listens at another address. */
   public GrpcOptions withAddress(InetAddress listening) {
     return RecordCopy.with(this, "address", listening);
   }
 
-  /** The same at another port; 0 takes one that is free. */
+  /** Returns a copy that listens at another port; 0 takes one that is free. */
   public GrpcOptions withPort(int number) {
     return RecordCopy.with(this, "port", number);
   }
 
-  /** The same with other limits. */
+  /** Returns a copy with other limits. */
   public GrpcOptions withLimits(GrpcLimits others) {
     return RecordCopy.with(this, "limits", others);
   }
 
-  /** The same for connections that live otherwise. */
+  /** Returns a copy whose connections live otherwise. */
   public GrpcOptions withKeepAlive(GrpcKeepAlive times) {
     return RecordCopy.with(this, "keepAlive", times);
   }
 
-  /** The same with replies compressed so. */
+  /** Returns a copy that compresses replies so. */
   public GrpcOptions withCompression(GrpcCompression much) {
     return RecordCopy.with(this, "compression", much);
   }
 
-  /** The same for other calls. */
+  /** Returns a copy that lets in other calls. */
   public GrpcOptions withAccess(AccessControl control) {
     return RecordCopy.with(this, "access", control);
   }
 
-  /** The same, with this metadata as parameters. */
+  /** Returns a copy that makes this metadata parameters. */
   public GrpcOptions withForwarding(HeaderForwarding fields) {
     return RecordCopy.with(this, "forwarding", Optional.of(fields));
   }
 
-  /** The same with encrypted connections. */
+  /** Returns a copy whose connections are encrypted. */
   public GrpcOptions withTls(ServerTlsOptions files) {
     return RecordCopy.with(this, "tls", Optional.of(files));
   }

@@ -5,7 +5,7 @@ import io.nereid.server.shared.RecordCopy;
 import java.time.Duration;
 
 /**
- * What a client may ask of the HTTP frontend.
+ * How much a client may ask of the HTTP frontend.
  *
  * @param bodyBytes the largest request body, and the largest tensor that JSON may expand to
  * @param headBytes the longest request line and header fields together
@@ -54,7 +54,7 @@ public record HttpLimits(
     positive(idleTime.toMillis(), "idleTime");
   }
 
-  /** The same with another number of connections. */
+  /** Returns a copy with another number of connections. */
   public HttpLimits withConnectionCount(int count) {
     return RecordCopy.with(this, "connectionCount", count);
   }

@@ -13,7 +13,7 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * Where HTTP is served, and how. Others are made from {@link #DEFAULT}.
+ * Says where HTTP is served, and how. Make others from {@link #DEFAULT}.
  *
  * @param address where the frontend listens
  * @param port its port; 0 takes one that is free
@@ -81,42 +81,42 @@ public record HttpOptions(
     return text.length() <= MAX_ORIGIN_LENGTH && ORIGIN.matcher(text).matches();
   }
 
-  /** The same at another address. */
+  /** Returns a copy that listens at another address. */
   public HttpOptions withAddress(InetAddress listening) {
     return RecordCopy.with(this, "address", listening);
   }
 
-  /** The same at another port; 0 takes one that is free. */
+  /** Returns a copy that listens at another port; 0 takes one that is free. */
   public HttpOptions withPort(int number) {
     return RecordCopy.with(this, "port", number);
   }
 
-  /** The same with other limits. */
+  /** Returns a copy with other limits. */
   public HttpOptions withLimits(HttpLimits others) {
     return RecordCopy.with(this, "limits", others);
   }
 
-  /** The same with another time for requests that have begun when the server stops. */
+  /** Returns a copy that gives requests another time when the server stops. */
   public HttpOptions withExitTimeout(Duration timeout) {
     return RecordCopy.with(this, "exitTimeout", timeout);
   }
 
-  /** The same for other requests. */
+  /** Returns a copy that lets in other requests. */
   public HttpOptions withAccess(AccessControl control) {
     return RecordCopy.with(this, "access", control);
   }
 
-  /** The same for other web pages. */
+  /** Returns a copy that lets in other web pages. */
   public HttpOptions withAllowedOrigins(Set<String> origins) {
     return RecordCopy.with(this, "allowedOrigins", origins);
   }
 
-  /** The same, with these header fields as parameters. */
+  /** Returns a copy that makes these header fields parameters. */
   public HttpOptions withForwarding(HeaderForwarding fields) {
     return RecordCopy.with(this, "forwarding", Optional.of(fields));
   }
 
-  /** The same with encrypted connections. */
+  /** Returns a copy whose connections are encrypted. */
   public HttpOptions withTls(ServerTlsOptions files) {
     return RecordCopy.with(this, "tls", Optional.of(files));
   }

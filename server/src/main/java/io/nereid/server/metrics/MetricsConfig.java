@@ -4,7 +4,7 @@ import io.nereid.server.shared.RecordCopy;
 import java.util.List;
 
 /**
- * In which forms latencies of models are told: Triton's --metrics-config.
+ * Says in which forms latencies of models are told, as Triton's --metrics-config does.
  *
  * @param counters whether their sums are there
  * @param histograms whether Triton's histograms are
@@ -29,22 +29,22 @@ public record MetricsConfig(
     }
   }
 
-  /** The same with or without sums. */
+  /** Returns a copy with or without sums. */
   public MetricsConfig withCounters(boolean wanted) {
     return RecordCopy.with(this, "counters", wanted);
   }
 
-  /** The same with or without Triton's histograms. */
+  /** Returns a copy with or without Triton's histograms. */
   public MetricsConfig withHistograms(boolean wanted) {
     return RecordCopy.with(this, "histograms", wanted);
   }
 
-  /** The same with or without quantiles. */
+  /** Returns a copy with or without quantiles. */
   public MetricsConfig withSummaries(boolean wanted) {
     return RecordCopy.with(this, "summaries", wanted);
   }
 
-  /** The same with other quantiles. */
+  /** Returns a copy with other quantiles. */
   public MetricsConfig withQuantiles(List<Double> others) {
     return RecordCopy.with(this, "quantiles", others);
   }

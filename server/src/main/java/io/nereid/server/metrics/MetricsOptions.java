@@ -7,7 +7,7 @@ import java.time.Duration;
 import java.util.Objects;
 
 /**
- * Where metrics are served, and which. Others are made from {@link #DEFAULT}.
+ * Says where metrics are served, and which. Make others from {@link #DEFAULT}.
  *
  * @param address where they are served
  * @param port the port; 0 takes one that is free
@@ -55,37 +55,37 @@ public record MetricsOptions(
     }
   }
 
-  /** The same at another address. */
+  /** Returns a copy that listens at another address. */
   public MetricsOptions withAddress(InetAddress listening) {
     return RecordCopy.with(this, "address", listening);
   }
 
-  /** The same at another port; 0 takes one that is free. */
+  /** Returns a copy that listens at another port; 0 takes one that is free. */
   public MetricsOptions withPort(int number) {
     return RecordCopy.with(this, "port", number);
   }
 
-  /** The same with or without the machine's processors and memory. */
+  /** Returns a copy with or without the machine's processors and memory. */
   public MetricsOptions withCpuMetrics(boolean wanted) {
     return RecordCopy.with(this, "cpuMetrics", wanted);
   }
 
-  /** The same with or without GPUs. */
+  /** Returns a copy with or without GPUs. */
   public MetricsOptions withGpuMetrics(boolean wanted) {
     return RecordCopy.with(this, "gpuMetrics", wanted);
   }
 
-  /** The same for other ages of what processors and GPUs tell. */
+  /** Returns a copy with another age of what processors and GPUs tell. */
   public MetricsOptions withInterval(Duration age) {
     return RecordCopy.with(this, "interval", age);
   }
 
-  /** The same in other forms; see {@link MetricsConfig#summaries}. */
+  /** Returns a copy that tells other forms; see {@link MetricsConfig#summaries}. */
   public MetricsOptions withConfig(MetricsConfig forms) {
     return RecordCopy.with(this, "config", forms);
   }
 
-  /** The same with another number of connections. */
+  /** Returns a copy with another number of connections. */
   public MetricsOptions withConnectionCount(int count) {
     return RecordCopy.with(this, "connectionCount", count);
   }

@@ -4,9 +4,9 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.RecordComponent;
 
 /**
- * Copies records of options that differ in one component, so that no option is named once more to
- * be copied. It reads the record by reflection, which is cheap enough while a server is set up and
- * too slow for requests.
+ * Copies a record of options with one component changed, by reflection. So no option has to be
+ * named once more to be copied, and none can be forgotten. It is cheap enough while a server is set
+ * up, and too slow for requests.
  */
 public final class RecordCopy {
 

@@ -7,7 +7,7 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * Which PEM files encrypt connections.
+ * Names the PEM files that the connections of a frontend are encrypted with.
  *
  * @param certificate the server's certificate, and behind it those that lead to a root
  * @param key the private key of the first of them, not encrypted

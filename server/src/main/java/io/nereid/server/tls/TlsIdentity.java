@@ -20,7 +20,7 @@ import javax.net.ssl.X509ExtendedKeyManager;
 import javax.net.ssl.X509ExtendedTrustManager;
 
 /**
- * What a set of PEM files held at one time.
+ * Holds what a set of PEM files said at one time, ready for connections.
  *
  * @param keyManager gives the certificate chain and its key
  * @param trustManager tells which clients are trusted; empty where clients need no certificate

@@ -19,8 +19,9 @@ import javax.net.ssl.X509ExtendedKeyManager;
 import javax.net.ssl.X509ExtendedTrustManager;
 
 /**
- * How the connections of a server are encrypted. The files are looked at when a connection is made:
- * one that is made after they changed gets what they hold then, those that are there go on.
+ * Encrypts the connections of a frontend. When a connection is made, the files are looked at: a
+ * connection that is made after they changed gets what they hold then, and older ones go on as they
+ * are. Threads of all connections call it.
  */
 public final class TlsSettings {
 
@@ -99,8 +100,8 @@ public final class TlsSettings {
 
   /**
    * Passes every question on to the key manager of the moment. A handshake asks several times,
-   * first for an alias and then for what belongs to it: the one before is still known by its own
-   * alias.
+   * first for an alias and then for the key of that alias. So the manager before is kept as well: a
+   * handshake that began with it finds its key by its own alias.
    */
   private static final class CurrentKeyManager extends X509ExtendedKeyManager {
 

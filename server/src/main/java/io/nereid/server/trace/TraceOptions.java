@@ -5,8 +5,8 @@ import java.util.Objects;
 import java.util.Set;
 
 /**
- * What is traced when a server starts. Others are made from {@link #OFF}; levels come last, as the
- * rest has to be there for them.
+ * Says what is traced when a server starts. Make others from {@link #OFF}, with the levels last: a
+ * server that traces into files needs a file.
  *
  * @param levels what is recorded of requests; nothing is traced without any
  * @param rate of how many requests one is traced; 0: those only whose clients trace them
@@ -41,37 +41,37 @@ public record TraceOptions(
     }
   }
 
-  /** The same with these recorded; nothing is traced without any. */
+  /** Returns a copy that records these; without any nothing is traced. */
   public TraceOptions withLevels(TraceLevel... recorded) {
     return RecordCopy.with(this, "levels", Set.of(recorded));
   }
 
-  /** The same with one of so many requests traced. */
+  /** Returns a copy that traces one of so many requests. */
   public TraceOptions withRate(long oneOf) {
     return RecordCopy.with(this, "rate", oneOf);
   }
 
-  /** The same with so many traces; -1: no end. */
+  /** Returns a copy that takes so many traces; -1: no end. */
   public TraceOptions withCount(long most) {
     return RecordCopy.with(this, "count", most);
   }
 
-  /** The same with so many traces in a numbered file; 0: all go into one. */
+  /** Returns a copy with so many traces in a numbered file; 0: all go into one. */
   public TraceOptions withLogFrequency(long traces) {
     return RecordCopy.with(this, "logFrequency", traces);
   }
 
-  /** The same into another file. */
+  /** Returns a copy that writes into another file. */
   public TraceOptions withFile(String path) {
     return RecordCopy.with(this, "file", path);
   }
 
-  /** The same to another place. */
+  /** Returns a copy that sends traces to another place. */
   public TraceOptions withMode(TraceMode where) {
     return RecordCopy.with(this, "mode", where);
   }
 
-  /** The same to another collector. */
+  /** Returns a copy that sends traces to another collector. */
   public TraceOptions withOtlp(OtlpOptions collector) {
     return RecordCopy.with(this, "otlp", collector);
   }
