@@ -1,8 +1,8 @@
 package io.nereid.server.grpc;
 
 import io.nereid.server.access.AccessControl;
+import io.nereid.server.options.RecordCopy;
 import io.nereid.server.shared.HeaderForwarding;
-import io.nereid.server.shared.RecordCopy;
 import io.nereid.server.tls.ServerTlsOptions;
 import java.net.InetAddress;
 import java.util.Objects;

@@ -1,7 +1,7 @@
 package io.nereid.server.http;
 
+import io.nereid.server.options.RecordCopy;
 import io.nereid.server.shared.Durations;
-import io.nereid.server.shared.RecordCopy;
 import java.time.Duration;
 
 /**

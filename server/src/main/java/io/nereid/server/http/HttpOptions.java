@@ -1,9 +1,9 @@
 package io.nereid.server.http;
 
 import io.nereid.server.access.AccessControl;
+import io.nereid.server.options.RecordCopy;
 import io.nereid.server.shared.Durations;
 import io.nereid.server.shared.HeaderForwarding;
-import io.nereid.server.shared.RecordCopy;
 import io.nereid.server.tls.ServerTlsOptions;
 import java.net.InetAddress;
 import java.time.Duration;

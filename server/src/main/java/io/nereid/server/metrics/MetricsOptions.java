@@ -1,7 +1,7 @@
 package io.nereid.server.metrics;
 
+import io.nereid.server.options.RecordCopy;
 import io.nereid.server.shared.Durations;
-import io.nereid.server.shared.RecordCopy;
 import java.net.InetAddress;
 import java.time.Duration;
 import java.util.Objects;

@@ -1,6 +1,6 @@
 package io.nereid.server.trace;
 
-import io.nereid.server.shared.RecordCopy;
+import io.nereid.server.options.RecordCopy;
 import java.util.Objects;
 import java.util.Set;
 

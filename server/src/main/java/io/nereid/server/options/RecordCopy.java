@@ -1,4 +1,4 @@
-package io.nereid.server.shared;
+package io.nereid.server.options;
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.RecordComponent;
