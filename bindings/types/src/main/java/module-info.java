@@ -1,4 +1,5 @@
-/** The vocabulary of the Open Inference Protocol in Java: what the other modules all speak of. */
+/** The vocabulary that the other modules share, and what reads certificates and keys for them. */
 module io.nereid.types {
+  exports io.nereid.tls;
   exports io.nereid.types;
 }

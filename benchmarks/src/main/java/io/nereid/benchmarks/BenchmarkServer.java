@@ -3,7 +3,6 @@ package io.nereid.benchmarks;
 import io.nereid.server.NereidServer;
 import io.nereid.server.ServerOptions;
 import io.nereid.server.grpc.GrpcOptions;
-import java.util.Optional;
 
 /** A server at free ports of the loopback address, with the identity model. */
 public final class BenchmarkServer implements AutoCloseable {
@@ -12,9 +11,7 @@ public final class BenchmarkServer implements AutoCloseable {
 
   /** Starts it. */
   public BenchmarkServer() {
-    server =
-        NereidServer.start(
-            ServerOptions.builder().grpc(Optional.of(GrpcOptions.builder().build())).build());
+    server = NereidServer.start(ServerOptions.DEFAULT.withGrpc(GrpcOptions.DEFAULT));
     server.nereid().load(BenchmarkModels.anyIdentity());
   }
 

@@ -1,38 +1,23 @@
 package io.nereid.perf;
 
-import java.io.ByteArrayInputStream;
+import io.nereid.tls.PemFile;
+import io.nereid.tls.TlsManagers;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
-import java.security.KeyFactory;
-import java.security.KeyStore;
-import java.security.PrivateKey;
-import java.security.cert.Certificate;
-import java.security.cert.CertificateFactory;
-import java.security.spec.InvalidKeySpecException;
-import java.security.spec.PKCS8EncodedKeySpec;
-import java.util.Base64;
-import java.util.Collection;
 import java.util.Optional;
 import javax.net.ssl.KeyManager;
-import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManager;
-import javax.net.ssl.TrustManagerFactory;
 
 /**
  * How the server is trusted, and who this client is. All files are PEM.
  *
  * @param trusted certificates of the authorities to trust; empty: those the JVM trusts
  * @param certificate the client's certificate with its chain; empty: it shows none
- * @param privateKey its key, PKCS #8 and not encrypted; there exactly when a certificate is
+ * @param privateKey its key, not encrypted; there exactly when a certificate is
  */
 record TlsFiles(Optional<Path> trusted, Optional<Path> certificate, Optional<Path> privateKey) {
-
-  private static final String KEY_BEGIN = "-----BEGIN PRIVATE KEY-----";
-  private static final String KEY_END = "-----END PRIVATE KEY-----";
 
   TlsFiles {
     if (certificate.isPresent() != privateKey.isPresent()) {
@@ -56,15 +41,7 @@ record TlsFiles(Optional<Path> trusted, Optional<Path> certificate, Optional<Pat
     if (trusted.isEmpty()) {
       return null;
     }
-    KeyStore store = emptyStore();
-    int count = 0;
-    for (Certificate one : certificates(trusted.get())) {
-      store.setCertificateEntry("trusted-" + count++, one);
-    }
-    TrustManagerFactory factory =
-        TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-    factory.init(store);
-    return factory.getTrustManagers();
+    return new TrustManager[] {TlsManagers.trusting(PemFile.read(trusted.get()).certificates())};
   }
 
   /** Null: there are none. */
@@ -72,53 +49,11 @@ record TlsFiles(Optional<Path> trusted, Optional<Path> certificate, Optional<Pat
     if (certificate.isEmpty()) {
       return null;
     }
-    KeyStore store = emptyStore();
-    char[] none = new char[0];
-    Certificate[] chain = certificates(certificate.get()).toArray(Certificate[]::new);
-    store.setKeyEntry("client", key(privateKey.orElseThrow()), none, chain);
-    KeyManagerFactory factory =
-        KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
-    factory.init(store, none);
-    return factory.getKeyManagers();
-  }
-
-  private static KeyStore emptyStore() throws GeneralSecurityException, IOException {
-    KeyStore store = KeyStore.getInstance("PKCS12");
-    store.load(null, null);
-    return store;
-  }
-
-  private static Collection<? extends Certificate> certificates(Path file)
-      throws GeneralSecurityException, IOException {
-    Collection<? extends Certificate> all =
-        CertificateFactory.getInstance("X.509")
-            .generateCertificates(new ByteArrayInputStream(Files.readAllBytes(file)));
-    if (all.isEmpty()) {
-      throw new IOException("there is no certificate in " + file);
-    }
-    return all;
-  }
-
-  private static PrivateKey key(Path file) throws GeneralSecurityException, IOException {
-    String text = Files.readString(file, StandardCharsets.ISO_8859_1);
-    int begin = text.indexOf(KEY_BEGIN);
-    int end = text.indexOf(KEY_END);
-    if (begin < 0 || end < begin) {
-      throw new IOException(
-          "expected '"
-              + KEY_BEGIN
-              + "' in "
-              + file
-              + ": other keys are converted by 'openssl pkcs8 -topk8 -nocrypt'");
-    }
-    byte[] der = Base64.getMimeDecoder().decode(text.substring(begin + KEY_BEGIN.length(), end));
-    for (String algorithm : new String[] {"RSA", "EC", "EdDSA"}) {
-      try {
-        return KeyFactory.getInstance(algorithm).generatePrivate(new PKCS8EncodedKeySpec(der));
-      } catch (InvalidKeySpecException e) {
-        continue; // the encoding names its algorithm, but only each factory can tell
-      }
-    }
-    throw new IOException("the key in " + file + " is neither RSA, EC nor EdDSA");
+    return new KeyManager[] {
+      TlsManagers.showing(
+          "client",
+          PemFile.read(certificate.get()).certificates(),
+          PemFile.read(privateKey.orElseThrow()).privateKey())
+    };
   }
 }

@@ -7,18 +7,13 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
-/** Who may ask for what. */
-final class AccessArguments {
+/** The flags that say which clients may ask for what. Tokens are opened once, for all frontends. */
+final class AccessArguments extends Arguments {
 
   private static final String FORM = "GROUP[,GROUP...]:FIELD=VALUE";
-
-  @Spec(Spec.Target.MIXEE)
-  private CommandSpec command;
 
   @Option(
       names = "--http-restricted-api",
@@ -47,7 +42,6 @@ final class AccessArguments {
       names = "--allow-client-shm",
       arity = "0..1",
       paramLabel = "BOOL",
-      defaultValue = "false",
       fallbackValue = "true",
       description =
           "Let clients register shared memory: any that this server's user may open;"
@@ -82,7 +76,7 @@ final class AccessArguments {
     try {
       return parser.apply(texts);
     } catch (IllegalArgumentException e) {
-      throw new ParameterException(command.commandLine(), flag + ": " + e.getMessage());
+      throw new ParameterException(command().commandLine(), flag + ": " + e.getMessage());
     }
   }
 }

@@ -6,13 +6,19 @@ import io.nereid.tensorrt.builder.BuiltEngine;
 import io.nereid.tensorrt.builder.ConfigText;
 import io.nereid.tensorrt.builder.EngineBuilder;
 import io.nereid.tensorrt.builder.OnnxFile;
+import io.nereid.tensorrt.builder.Precision;
+import io.nereid.tensorrt.builder.ShapeRange;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -21,7 +27,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Builds a TensorRT plan from an ONNX file. */
+/** {@code nereid build}: builds a TensorRT plan from an ONNX file. */
 @Command(
     name = "build",
     description = "Build a TensorRT plan for this machine's GPU from an ONNX file.",
@@ -40,6 +46,8 @@ import picocli.CommandLine.Spec;
       "    --shapes ids=1x16:8x64:32x128,mask=1x16:8x64:32x128"
     })
 final class BuildCommand implements Callable<Integer> {
+
+  private static final Pattern SIZE = Pattern.compile("([0-9]{1,15})([KMG]?)(i?B)?");
 
   @Spec private CommandSpec command;
 
@@ -70,13 +78,11 @@ final class BuildCommand implements Callable<Integer> {
   public Integer call() throws IOException {
     BuildOptions options = build.options();
     if (Files.isDirectory(plan)) {
-      throw new ParameterException(
-          command.commandLine(),
-          "expected a file to write for --output, got the directory " + plan);
+      throw Arguments.wrong(command, "a file to write for --output", "the directory " + plan);
     }
     OnnxFile source = new OnnxFile(model);
     BuiltEngine engine;
-    try (BuildBar bar = new BuildBar(quiet)) {
+    try (TerminalBar.OfBuild bar = new TerminalBar.OfBuild(quiet)) {
       engine = EngineBuilder.build(source, options, plan, bar);
     }
     print(engine);
@@ -92,11 +98,11 @@ final class BuildCommand implements Callable<Integer> {
         plan,
         engine.buildTime().toMillis() / 1e3,
         engine.layerCount(),
-        ByteSize.text(engine.planBytes()),
+        mib(engine.planBytes()),
         engine.device().name(),
         engine.device().computeCapability(),
         engine.version());
-    Table tensors = new Table("TENSOR", "", "TYPE", "SHAPE");
+    Texts.Table tensors = new Texts.Table("TENSOR", "", "TYPE", "SHAPE");
     engine.signature().inputs().forEach(input -> add(tensors, "input", input));
     engine.signature().outputs().forEach(output -> add(tensors, "output", output));
     tensors.print(out);
@@ -124,10 +130,10 @@ final class BuildCommand implements Callable<Integer> {
             ? "no batch dimension"
             : "batches up to " + engine.signature().maxBatchSize(),
         time,
-        ByteSize.text(engine.contextBytes()));
+        mib(engine.contextBytes()));
   }
 
-  private static void add(Table table, String kind, TensorSpec spec) {
+  private static void add(Texts.Table table, String kind, TensorSpec spec) {
     table.add(spec.name(), kind, spec.dataType().name(), spec.dims().toString());
   }
 
@@ -155,5 +161,182 @@ final class BuildCommand implements Callable<Integer> {
         version.getFileName() != null && version.getFileName().toString().matches("[0-9]+");
     return Optional.ofNullable(version.getParent())
         .filter(directory -> numbered && directory.getFileName() != null);
+  }
+
+  /** Bytes, or with K, M or G multiples of 1024 of them, such as {@code 4G} and {@code 512MiB}. */
+  static long bytes(String option, String text) {
+    Matcher matcher = SIZE.matcher(text);
+    if (!matcher.matches()) {
+      throw new IllegalArgumentException(
+          "expected " + option + " in bytes or with K, M or G, such as 4G, got '" + text + "'");
+    }
+    long shift =
+        switch (matcher.group(2)) {
+          case "K" -> 1L << 10;
+          case "M" -> 1L << 20;
+          case "G" -> 1L << 30;
+          default -> 1;
+        };
+    return Math.multiplyExact(Long.parseLong(matcher.group(1)), shift);
+  }
+
+  /** In MiB with one digit behind the point. */
+  private static String mib(long bytes) {
+    return String.format(Locale.ROOT, "%.1f MiB", bytes / (double) (1 << 20));
+  }
+
+  /** The flags that say how an engine is built. */
+  static final class BuildArguments {
+
+    @Spec(Spec.Target.MIXEE)
+    private CommandSpec command;
+
+    @Option(names = "--fp16", description = "Allow half precision.")
+    private boolean fp16;
+
+    @Option(names = "--bf16", description = "Allow brain floating point.")
+    private boolean bf16;
+
+    @Option(
+        names = "--int8",
+        description = "Allow 8-bit integers; the model needs nodes that quantize (Q/DQ).")
+    private boolean int8;
+
+    @Option(
+        names = "--fp8",
+        description = "Allow 8-bit floating point; the model needs nodes that quantize (Q/DQ).")
+    private boolean fp8;
+
+    @Option(
+        names = "--best",
+        description = "Allow all that this GPU has and the model has nodes for.")
+    private boolean best;
+
+    @Option(
+        names = "--strongly-typed",
+        description = "Compute with the model's own types, and no others.")
+    private boolean stronglyTyped;
+
+    @Option(names = "--no-tf32", description = "Compute FP32 in full, not rounded to TF32.")
+    private boolean noTf32;
+
+    @Option(
+        names = "--shapes",
+        split = ",",
+        paramLabel = "INPUT=MIN:OPT:MAX",
+        description = {
+          "The shapes of an input, all dimensions with x between them:",
+          "data=1x3x224x224:8x3x224x224:32x3x224x224. Repeatable; an input that is",
+          "named again begins the next optimization profile."
+        })
+    private List<String> shapes = new ArrayList<>();
+
+    @Option(
+        names = "--workspace",
+        paramLabel = "SIZE",
+        description =
+            "The most memory that a layer may use for itself, such as 4G; all by default.")
+    private String workspace;
+
+    @Option(
+        names = "--timing-cache",
+        paramLabel = "FILE",
+        description = "Measurements of earlier builds: read, added to, made if need be.")
+    private Path timingCache;
+
+    @Option(
+        names = "--optimization-level",
+        paramLabel = "0-5",
+        description = "How long to look for the fastest; TensorRT's default is 3.")
+    private Integer level;
+
+    @Option(
+        names = "--version-compatible",
+        description = "Let later versions of TensorRT 10 load the plan.")
+    private boolean versionCompatible;
+
+    @Option(
+        names = "--hardware-compatible",
+        description = "Let other GPUs load the plan, from compute capability 8.0 on.")
+    private boolean hardwareCompatible;
+
+    @Option(
+        names = "--weight-streaming",
+        description = "Let weights stay in host memory; needs --strongly-typed.")
+    private boolean weightStreaming;
+
+    @Option(names = "--sparse", description = "Use sparsity of weights where it is.")
+    private boolean sparse;
+
+    @Option(names = "--refit", description = "Let weights be replaced later.")
+    private boolean refit;
+
+    @Option(
+        names = "--plugin",
+        paramLabel = "FILE",
+        description = "A library with plugins that the model needs; who serves it names it, too.")
+    private List<Path> plugins = new ArrayList<>();
+
+    @Option(
+        names = "--aux-streams",
+        paramLabel = "N",
+        description = "The most streams beside its own that an execution may use.")
+    private Integer auxiliaryStreams;
+
+    @Option(
+        names = "--device",
+        paramLabel = "N",
+        defaultValue = "0",
+        description = "The GPU to build on, and for; ${DEFAULT-VALUE} by default.")
+    private int device;
+
+    /** Throws {@link ParameterException} for what does not go together. */
+    BuildOptions options() {
+      try {
+        BuildOptions.Builder options = BuildOptions.builder();
+        precisions(options);
+        if (workspace != null) {
+          options.workspaceBytes(bytes("--workspace", workspace));
+        }
+        if (timingCache != null) {
+          options.timingCache(timingCache);
+        }
+        if (level != null) {
+          options.optimizationLevel(level);
+        }
+        if (auxiliaryStreams != null) {
+          options.auxiliaryStreams(auxiliaryStreams);
+        }
+        return options
+            .tf32(!noTf32)
+            .profiles(ShapeRange.profiles(shapes.stream().map(ShapeRange::parse).toList()))
+            .versionCompatible(versionCompatible)
+            .hardwareCompatible(hardwareCompatible)
+            .weightStreaming(weightStreaming)
+            .sparse(sparse)
+            .refittable(refit)
+            .plugins(plugins)
+            .device(device)
+            .build();
+      } catch (IllegalArgumentException | ArithmeticException e) {
+        throw new ParameterException(command.commandLine(), e.getMessage(), e);
+      }
+    }
+
+    private void precisions(BuildOptions.Builder options) {
+      if (fp16) {
+        options.precision(Precision.FP16);
+      }
+      if (bf16) {
+        options.precision(Precision.BF16);
+      }
+      if (int8) {
+        options.precision(Precision.INT8);
+      }
+      if (fp8) {
+        options.precision(Precision.FP8);
+      }
+      options.best(best).stronglyTyped(stronglyTyped);
+    }
   }
 }

@@ -6,7 +6,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Prints what makes a shell complete the commands and options. */
+/** {@code nereid completion}: prints a script by which a shell completes commands and options. */
 @Command(
     name = "completion",
     description = "Print a script that makes bash or zsh complete commands and options.",

@@ -3,6 +3,7 @@ package io.nereid.cli;
 import io.nereid.Model;
 import io.nereid.ModelConfiguration;
 import io.nereid.Nereid;
+import io.nereid.cli.RepositoryArguments.ModelArguments;
 import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.Locale;
@@ -15,7 +16,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 import tools.jackson.jr.ob.JSON;
 
-/** Prints the configuration that a model is served with. */
+/** {@code nereid config}: prints the configuration that a model is served with. */
 @Command(
     name = "config",
     description = "Load a model and print its configuration, and where each value came from.",
@@ -51,7 +52,10 @@ final class ConfigCommand implements Callable<Integer> {
   }
 
   private void warn(String reason) {
-    command.commandLine().getErr().println("nereid: it cannot be served: " + Printable.of(reason));
+    command
+        .commandLine()
+        .getErr()
+        .println("nereid: it cannot be served: " + Texts.printable(reason));
   }
 
   private static String inJson(ModelConfiguration configuration) throws IOException {

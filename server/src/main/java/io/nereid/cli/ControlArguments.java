@@ -3,20 +3,14 @@ package io.nereid.cli;
 import io.nereid.RepositoryOptions;
 import io.nereid.RepositoryOptions.ControlMode;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
-/** Which models are loaded, and when: Triton's flags where it has them. */
-final class ControlArguments {
-
-  @Spec(Spec.Target.MIXEE)
-  private CommandSpec command;
+/** The flags that say which models are loaded and when; Triton's where it has them. */
+final class ControlArguments extends Arguments {
 
   @Mixin private RepositoryArguments repositories = new RepositoryArguments();
 
@@ -34,9 +28,8 @@ final class ControlArguments {
   @Option(
       names = "--repository-poll-secs",
       paramLabel = "SECONDS",
-      defaultValue = "15",
       description = "How often mode poll looks for changes; ${DEFAULT-VALUE} by default.")
-  private long pollSeconds;
+  private long pollSeconds = 15;
 
   @Option(
       names = "--load-model",
@@ -47,9 +40,8 @@ final class ControlArguments {
   @Option(
       names = "--model-load-thread-count",
       paramLabel = "N",
-      defaultValue = "4",
       description = "How many models are loaded at the same time; ${DEFAULT-VALUE} by default.")
-  private int loadThreadCount;
+  private int loadThreadCount = 4;
 
   @Option(
       names = "--disable-auto-complete-config",
@@ -59,11 +51,10 @@ final class ControlArguments {
   @Option(
       names = "--default-max-batch-size",
       paramLabel = "N",
-      defaultValue = "4",
       description =
           "The max_batch_size of models that can batch and do not say how much;"
               + " ${DEFAULT-VALUE} by default.")
-  private int defaultMaxBatchSize;
+  private int defaultMaxBatchSize = 4;
 
   /** Triton's flag before --disable-auto-complete-config. */
   @Option(
@@ -85,7 +76,6 @@ final class ControlArguments {
       names = "--model-namespacing",
       arity = "0..1",
       paramLabel = "BOOL",
-      defaultValue = "false",
       fallbackValue = "true",
       description =
           "Models in different repositories may have the same name; ${DEFAULT-VALUE} by default.")
@@ -94,7 +84,6 @@ final class ControlArguments {
   @Option(
       names = "--model-load-retry-count",
       paramLabel = "N",
-      defaultValue = "0",
       description =
           "How often a load that failed is tried again, at once; ${DEFAULT-VALUE} by default.")
   private int loadRetryCount;
@@ -112,16 +101,6 @@ final class ControlArguments {
     check(
         controlMode == ControlMode.EXPLICIT || loadModels.isEmpty(),
         "--load-model needs --model-control-mode explicit");
-    check(pollSeconds > 0, "expected --repository-poll-secs of 1 or more, got " + pollSeconds);
-    check(
-        loadThreadCount > 0,
-        "expected --model-load-thread-count of 1 or more, got " + loadThreadCount);
-    check(
-        defaultMaxBatchSize > 0,
-        "expected --default-max-batch-size of 1 or more, got " + defaultMaxBatchSize);
-    check(
-        loadRetryCount >= 0,
-        "expected --model-load-retry-count of 0 or more, got " + loadRetryCount);
     check(
         configName == null || configName.matches("[^/\\\\\\s]+") && !configName.contains(".."),
         "expected --model-config-name to be a file's name without blanks and without .pbtxt, got '"
@@ -134,18 +113,18 @@ final class ControlArguments {
     }
     return options
         .controlMode(controlMode)
-        .pollInterval(Duration.ofSeconds(pollSeconds))
-        .loadThreadCount(loadThreadCount)
+        .pollInterval(seconds("--repository-poll-secs", pollSeconds))
+        .loadThreadCount(atLeast(1, "--model-load-thread-count", loadThreadCount))
         .autoComplete(!noAutoComplete && !strictConfig)
         .configName(configName == null ? "" : configName)
         .namespacing(namespacing)
-        .loadRetryCount(loadRetryCount)
-        .defaultMaxBatchSize(defaultMaxBatchSize);
+        .loadRetryCount(atLeast(0, "--model-load-retry-count", loadRetryCount))
+        .defaultMaxBatchSize(atLeast(1, "--default-max-batch-size", defaultMaxBatchSize));
   }
 
   private void check(boolean holds, String otherwise) {
     if (!holds) {
-      throw new ParameterException(command.commandLine(), otherwise);
+      throw new ParameterException(command().commandLine(), otherwise);
     }
   }
 }

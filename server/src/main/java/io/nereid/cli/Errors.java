@@ -13,7 +13,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.UnmatchedArgumentException;
 
-/** Turns what went wrong into one line on stderr and an exit code. */
+/** Turns a failure of any command into one line on the error stream and an exit code. */
 final class Errors implements IParameterExceptionHandler, IExecutionExceptionHandler {
   private final BooleanSupplier stacktrace;
   private final UnaryOperator<String> located;
@@ -79,7 +79,7 @@ final class Errors implements IParameterExceptionHandler, IExecutionExceptionHan
             .filter(entry -> !entry.getValue().hidden())
             .map(entry -> "--" + entry.getKey())
             .toList();
-    return NearestName.of(argument.split("=", 2)[0], flags)
+    return Texts.nearest(argument.split("=", 2)[0], flags)
         .map(flag -> "; did you mean " + flag + "?")
         .orElse("");
   }
@@ -95,6 +95,6 @@ final class Errors implements IParameterExceptionHandler, IExecutionExceptionHan
           case Throwable e when e.getMessage() != null -> e.getMessage();
           default -> error.getClass().getSimpleName();
         };
-    return Printable.of(message.strip().replaceAll("\\s*\\R\\s*", "; "));
+    return Texts.printable(message.strip().replaceAll("\\s*\\R\\s*", "; "));
   }
 }

@@ -8,7 +8,7 @@ import picocli.CommandLine.Help;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
-/** The options of a command in the help, under a heading for each of its mixins. */
+/** Writes the options of a command into its help, under a heading for each of its mixins. */
 final class GroupedHelp {
 
   /** Headings of the mixins; one that is not listed is its own heading. */

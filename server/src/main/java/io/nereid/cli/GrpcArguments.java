@@ -5,31 +5,24 @@ import io.nereid.server.grpc.GrpcCompression;
 import io.nereid.server.grpc.GrpcKeepAlive;
 import io.nereid.server.grpc.GrpcLimits;
 import io.nereid.server.grpc.GrpcOptions;
-import io.nereid.server.tls.TlsOptions;
-import io.nereid.server.tls.TlsOptions.ClientCertificate;
+import io.nereid.server.tls.ServerTlsOptions;
+import io.nereid.server.tls.ServerTlsOptions.ClientCertificate;
 import java.net.InetAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
-/** Where gRPC is served, and what its clients may ask for: Triton's flags where it has them. */
-final class GrpcArguments {
-
-  @Spec(Spec.Target.MIXEE)
-  private CommandSpec command;
+/** The flags that say where gRPC is served and what its clients may ask for. */
+final class GrpcArguments extends Arguments {
 
   @Option(
       names = "--allow-grpc",
       arity = "0..1",
       paramLabel = "BOOL",
-      defaultValue = "true",
       fallbackValue = "true",
       description = "Serve gRPC; ${DEFAULT-VALUE} by default.")
-  private boolean allowed;
+  private boolean allowed = true;
 
   @Option(
       names = "--grpc-address",
@@ -41,21 +34,18 @@ final class GrpcArguments {
   @Option(
       names = "--grpc-port",
       paramLabel = "PORT",
-      defaultValue = "8001",
       description = "Its port, 0 for one that is free; ${DEFAULT-VALUE} by default.")
-  private int port;
+  private int port = 8001;
 
   @Option(
       names = "--grpc-max-input-size",
       paramLabel = "BYTES",
-      defaultValue = "2147483647",
       description = "The largest message that is received; ${DEFAULT-VALUE} by default.")
-  private int maxInputSize;
+  private int maxInputSize = GrpcLimits.DEFAULT.messageBytes();
 
   @Option(
       names = "--grpc-max-total-input-size",
       paramLabel = "BYTES",
-      defaultValue = "0",
       description =
           "Most bytes of messages that are not complete, of all connections together; 0, the"
               + " default: half of the direct memory, which is as large as the heap if nothing"
@@ -65,32 +55,28 @@ final class GrpcArguments {
   @Option(
       names = "--grpc-request-timeout-secs",
       paramLabel = "SECONDS",
-      defaultValue = "120",
       description =
           "How long a client may take to send a message, or the next MiB of it;"
               + " ${DEFAULT-VALUE} by default.")
-  private long requestTimeoutSeconds;
+  private long requestTimeoutSeconds = GrpcLimits.DEFAULT.requestTime().toSeconds();
 
   @Option(
       names = "--grpc-max-metadata-size",
       paramLabel = "BYTES",
-      defaultValue = "16384",
       description = "The largest metadata of a call; ${DEFAULT-VALUE} by default.")
-  private int maxMetadataSize;
+  private int maxMetadataSize = GrpcLimits.DEFAULT.metadataBytes();
 
   @Option(
       names = "--grpc-max-concurrent-calls",
       paramLabel = "N",
-      defaultValue = "10000",
       description = "Most calls at a time on one connection; ${DEFAULT-VALUE} by default.")
-  private int maxCalls;
+  private int maxCalls = GrpcLimits.DEFAULT.callCount();
 
   @Option(
       names = "--grpc-max-connections",
       paramLabel = "N",
-      defaultValue = "10000",
       description = "Most connections at a time; ${DEFAULT-VALUE} by default.")
-  private int maxConnections;
+  private int maxConnections = GrpcLimits.DEFAULT.connectionCount();
 
   @Option(
       names = "--grpc-infer-response-compression-level",
@@ -104,25 +90,22 @@ final class GrpcArguments {
   @Option(
       names = "--grpc-keepalive-time",
       paramLabel = "MS",
-      defaultValue = "7200000",
       description =
           "How long a connection is silent before its client is pinged; ${DEFAULT-VALUE} by"
               + " default.")
-  private long keepAliveMs;
+  private long keepAliveMs = GrpcKeepAlive.DEFAULT.pingAfter().toMillis();
 
   @Option(
       names = "--grpc-keepalive-timeout",
       paramLabel = "MS",
-      defaultValue = "20000",
       description =
           "When a client that does not answer is taken for dead; ${DEFAULT-VALUE} by default.")
-  private long keepAliveTimeoutMs;
+  private long keepAliveTimeoutMs = GrpcKeepAlive.DEFAULT.pingTimeout().toMillis();
 
   @Option(
       names = "--grpc-keepalive-permit-without-calls",
       arity = "0..1",
       paramLabel = "BOOL",
-      defaultValue = "false",
       fallbackValue = "true",
       description = "Let clients ping while they have no calls; ${DEFAULT-VALUE} by default.")
   private boolean pingsWithoutCalls;
@@ -130,23 +113,20 @@ final class GrpcArguments {
   @Option(
       names = "--grpc-http2-min-recv-ping-interval-without-data",
       paramLabel = "MS",
-      defaultValue = "300000",
       description =
           "How often a client may ping; one that pings more is sent away; ${DEFAULT-VALUE} by"
               + " default.")
-  private long leastPingIntervalMs;
+  private long leastPingIntervalMs = GrpcKeepAlive.DEFAULT.leastPingInterval().toMillis();
 
   @Option(
       names = "--grpc-max-connection-age",
       paramLabel = "MS",
-      defaultValue = "0",
       description = "When a client is asked to connect again; 0, the default: never.")
   private long maxAgeMs;
 
   @Option(
       names = "--grpc-max-connection-age-grace",
       paramLabel = "MS",
-      defaultValue = "0",
       description = "How long its calls may go on then; 0, the default: until they end.")
   private long maxAgeGraceMs;
 
@@ -154,7 +134,6 @@ final class GrpcArguments {
       names = "--grpc-use-ssl",
       arity = "0..1",
       paramLabel = "BOOL",
-      defaultValue = "false",
       fallbackValue = "true",
       description = "Encrypt gRPC with certificates of its own, not those of --tls-cert.")
   private boolean useSsl;
@@ -163,7 +142,6 @@ final class GrpcArguments {
       names = "--grpc-use-ssl-mutual",
       arity = "0..1",
       paramLabel = "BOOL",
-      defaultValue = "false",
       fallbackValue = "true",
       description = "The same, and clients need certificates that lead to --grpc-root-cert.")
   private boolean useSslMutual;
@@ -198,90 +176,68 @@ final class GrpcArguments {
    *
    * @param tls how connections are encrypted, where it is not told for gRPC alone
    */
-  Optional<GrpcOptions> options(Optional<TlsOptions> tls, AccessControl access) {
+  Optional<GrpcOptions> options(Optional<ServerTlsOptions> tls, AccessControl access) {
     if (!allowed) {
       return Optional.empty();
     }
-    check(port >= 0 && port <= 65_535, "--grpc-port from 0 to 65535", port);
-    GrpcOptions.Builder options =
-        GrpcOptions.builder()
-            .address(address)
-            .port(port)
-            .limits(limits())
-            .keepAlive(keepAlive())
-            .compression(compression)
-            .access(access);
-    ownTls().or(() -> tls).ifPresent(options::tls);
-    ForwardArgument.parse(command, "--grpc-header-forward-pattern", forwardPattern)
-        .ifPresent(options::forwarding);
-    return Optional.of(options.build());
+    return Optional.of(
+        new GrpcOptions(
+            address,
+            port("--grpc-port", port),
+            limits(),
+            keepAlive(),
+            compression,
+            access,
+            forwarding("--grpc-header-forward-pattern", forwardPattern),
+            ownTls().or(() -> tls)));
   }
 
-  private Optional<TlsOptions> ownTls() {
+  private Optional<ServerTlsOptions> ownTls() {
     boolean used = useSsl || useSslMutual;
     boolean complete =
         used
             ? certificate != null && key != null && (clientCa != null || !useSslMutual)
             : certificate == null && key == null && clientCa == null;
     if (!complete) {
-      throw new ParameterException(
-          command.commandLine(),
-          "expected --grpc-use-ssl with --grpc-server-cert and --grpc-server-key, and"
-              + " --grpc-use-ssl-mutual with --grpc-root-cert as well, got one without the other");
+      throw wrong(
+          "--grpc-use-ssl with --grpc-server-cert and --grpc-server-key, and"
+              + " --grpc-use-ssl-mutual with --grpc-root-cert as well",
+          "one without the other");
     }
     if (!used) {
       return Optional.empty();
     }
     return Optional.of(
         useSslMutual
-            ? TlsOptions.of(certificate, key, clientCa, ClientCertificate.REQUIRED)
-            : TlsOptions.of(certificate, key));
+            ? ServerTlsOptions.of(certificate, key, clientCa, ClientCertificate.REQUIRED)
+            : ServerTlsOptions.of(certificate, key));
   }
 
   private GrpcLimits limits() {
-    check(maxInputSize > 0, "--grpc-max-input-size of 1 or more", maxInputSize);
-    check(maxMetadataSize > 0, "--grpc-max-metadata-size of 1 or more", maxMetadataSize);
-    check(maxCalls > 0, "--grpc-max-concurrent-calls of 1 or more", maxCalls);
-    check(maxConnections > 0, "--grpc-max-connections of 1 or more", maxConnections);
-    check(maxTotalInputSize >= 0, "--grpc-max-total-input-size of 0 or more", maxTotalInputSize);
-    check(
-        requestTimeoutSeconds > 0,
-        "--grpc-request-timeout-secs of 1 or more",
-        requestTimeoutSeconds);
     return new GrpcLimits(
-        maxInputSize,
-        maxTotalInputSize,
-        Duration.ofSeconds(requestTimeoutSeconds),
-        maxMetadataSize,
-        maxCalls,
-        maxConnections);
+        atLeast(1, "--grpc-max-input-size", maxInputSize),
+        atLeast(0, "--grpc-max-total-input-size", maxTotalInputSize),
+        seconds("--grpc-request-timeout-secs", requestTimeoutSeconds),
+        atLeast(1, "--grpc-max-metadata-size", maxMetadataSize),
+        atLeast(1, "--grpc-max-concurrent-calls", maxCalls),
+        atLeast(1, "--grpc-max-connections", maxConnections));
   }
 
   private GrpcKeepAlive keepAlive() {
-    check(keepAliveMs > 0, "--grpc-keepalive-time of 1 or more", keepAliveMs);
-    check(keepAliveTimeoutMs > 0, "--grpc-keepalive-timeout of 1 or more", keepAliveTimeoutMs);
-    check(
-        leastPingIntervalMs >= 0,
-        "--grpc-http2-min-recv-ping-interval-without-data of 0 or more",
-        leastPingIntervalMs);
-    check(maxAgeMs >= 0, "--grpc-max-connection-age of 0 or more", maxAgeMs);
-    check(maxAgeGraceMs >= 0, "--grpc-max-connection-age-grace of 0 or more", maxAgeGraceMs);
     return new GrpcKeepAlive(
-        Duration.ofMillis(keepAliveMs),
-        Duration.ofMillis(keepAliveTimeoutMs),
-        Duration.ofMillis(leastPingIntervalMs),
+        ms(1, "--grpc-keepalive-time", keepAliveMs),
+        ms(1, "--grpc-keepalive-timeout", keepAliveTimeoutMs),
+        ms(0, "--grpc-http2-min-recv-ping-interval-without-data", leastPingIntervalMs),
         pingsWithoutCalls,
-        unlessZero(maxAgeMs),
-        unlessZero(maxAgeGraceMs));
+        unlessZero(ms(0, "--grpc-max-connection-age", maxAgeMs)),
+        unlessZero(ms(0, "--grpc-max-connection-age-grace", maxAgeGraceMs)));
   }
 
-  private static Optional<Duration> unlessZero(long ms) {
-    return ms == 0 ? Optional.empty() : Optional.of(Duration.ofMillis(ms));
+  private Duration ms(long least, String flag, long got) {
+    return Duration.ofMillis(atLeast(least, flag, got));
   }
 
-  private void check(boolean holds, String expected, long got) {
-    if (!holds) {
-      throw new ParameterException(command.commandLine(), "expected " + expected + ", got " + got);
-    }
+  private static Optional<Duration> unlessZero(Duration time) {
+    return Optional.of(time).filter(Duration::isPositive);
   }
 }

@@ -16,10 +16,9 @@ import java.util.concurrent.TimeoutException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Asks a server whether it is ready, for the health checks of containers. */
+/** {@code nereid health}: asks a server whether it is ready, for health checks of containers. */
 @Command(
     name = "health",
     description = "Ask a server over HTTP whether it is ready: 0 if it is, else 1.",
@@ -52,14 +51,14 @@ final class HealthCommand implements Callable<Integer> {
   @Option(
       names = "--timeout-secs",
       paramLabel = "SECONDS",
-      defaultValue = "5",
       description = "How long the answer may take; ${DEFAULT-VALUE} by default.")
-  private int timeoutSeconds;
+  private int timeoutSeconds = 5;
 
   @Override
   public Integer call() throws InterruptedException {
     if (timeoutSeconds < 1 || timeoutSeconds > Integer.MAX_VALUE / 1000) {
-      throw wrong("--timeout-secs from 1 to " + Integer.MAX_VALUE / 1000, "" + timeoutSeconds);
+      throw Arguments.wrong(
+          command, "--timeout-secs from 1 to " + Integer.MAX_VALUE / 1000, "" + timeoutSeconds);
     }
     URI asked = asked();
     // The time-outs of a connection start anew with each byte; this one holds for everything.
@@ -78,14 +77,15 @@ final class HealthCommand implements Callable<Integer> {
       out.println("healthy");
       return 0;
     }
-    command.commandLine().getErr().println("nereid: " + Printable.of(asked + ": " + problem));
+    command.commandLine().getErr().println("nereid: " + Texts.printable(asked + ": " + problem));
     return 1;
   }
 
   private URI asked() {
     boolean http = "http".equalsIgnoreCase(url.getScheme());
     if ((!http && !"https".equalsIgnoreCase(url.getScheme())) || url.getHost() == null) {
-      throw wrong("--url of the form http://HOST:PORT or https://HOST:PORT", "'" + url + "'");
+      throw Arguments.wrong(
+          command, "--url of the form http://HOST:PORT or https://HOST:PORT", "'" + url + "'");
     }
     String path = url.getPath();
     if (path != null && path.length() > 1) {
@@ -95,7 +95,7 @@ final class HealthCommand implements Callable<Integer> {
       return new URI(
           url.getScheme(), null, url.getHost(), url.getPort(), "/v2/health/ready", null, null);
     } catch (URISyntaxException e) {
-      throw wrong("--url of the form http://HOST:PORT", "'" + url + "'");
+      throw Arguments.wrong(command, "--url of the form http://HOST:PORT", "'" + url + "'");
     }
   }
 
@@ -124,9 +124,5 @@ final class HealthCommand implements Callable<Integer> {
       byte[] bytes = in == null ? new byte[0] : in.readNBytes(SHOWN_BYTES);
       return bytes.length == 0 ? "" : " with " + new String(bytes, StandardCharsets.UTF_8).strip();
     }
-  }
-
-  private ParameterException wrong(String expected, String got) {
-    return new ParameterException(command.commandLine(), "expected " + expected + ", got " + got);
   }
 }

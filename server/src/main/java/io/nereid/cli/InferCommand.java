@@ -7,6 +7,7 @@ import io.nereid.Nereid;
 import io.nereid.ResponseStream;
 import io.nereid.Tensor;
 import io.nereid.TensorSpec;
+import io.nereid.cli.RepositoryArguments.ModelArguments;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Arrays;
@@ -22,7 +23,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Runs one request in this process. */
+/** {@code nereid infer}: loads a model, runs one request in this process, prints the outputs. */
 @Command(
     name = "infer",
     description = "Run one request in this process and print the outputs.",
@@ -65,9 +66,8 @@ final class InferCommand implements Callable<Integer> {
   @Option(
       names = "--repeat",
       paramLabel = "N",
-      defaultValue = "1",
       description = "Send the request N times and print how long it took.")
-  private int repeat;
+  private int repeat = 1;
 
   @Option(names = "--json", description = "Print JSON.")
   private boolean json;
@@ -75,12 +75,10 @@ final class InferCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException {
     if (repeat < 1) {
-      throw new ParameterException(
-          command.commandLine(), "expected --repeat of 1 or more, got " + repeat);
+      throw Arguments.wrong(command, "--repeat of 1 or more", Integer.toString(repeat));
     }
     if (timeoutMs != null && timeoutMs < 1) {
-      throw new ParameterException(
-          command.commandLine(), "expected --timeout-ms of 1 or more, got " + timeoutMs);
+      throw Arguments.wrong(command, "--timeout-ms of 1 or more", timeoutMs.toString());
     }
     try (Nereid nereid = loaded.open()) {
       Model model = loaded.model(nereid);
@@ -164,7 +162,7 @@ final class InferCommand implements Callable<Integer> {
 
   private long[] shape(String name) {
     String text = shapes.get(name);
-    return text == null ? null : InputShape.parse(name, text);
+    return text == null ? null : InputArgument.shape(name, text);
   }
 
   private InferRequest request(Model model, Map<String, Tensor> tensors) {

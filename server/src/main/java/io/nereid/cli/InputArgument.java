@@ -3,8 +3,12 @@ package io.nereid.cli;
 import io.nereid.ModelSpec;
 import io.nereid.Tensor;
 import io.nereid.TensorSpec;
+import io.nereid.types.DataType;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.math.BigInteger;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -16,13 +20,13 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.jr.ob.JSON;
 
 /**
- * One {@code NAME=VALUE} of {@code nereid infer}: values with commas between them, a JSON array, or
- * {@code @FILE}, which holds JSON when its name ends in {@code .json} and the tensor's bytes
- * otherwise.
+ * One {@code --input NAME=VALUE} of {@code nereid infer}. The value is values with commas between
+ * them, a JSON array, or {@code @FILE}, which holds JSON when its name ends in {@code .json} and
+ * the tensor's bytes otherwise.
  */
 record InputArgument(String name, String value) {
 
-  /** For picocli. */
+  /** Makes picocli read one. */
   static final class Converter implements ITypeConverter<InputArgument> {
     @Override
     public InputArgument convert(String text) {
@@ -49,14 +53,14 @@ record InputArgument(String name, String value) {
                         + "', it has "
                         + model.inputs().stream().map(TensorSpec::name).toList()));
     boolean batched = model.maxBatchSize() > 0;
-    long[] given = shape == null ? null : InputShape.complete(spec, shape, batched);
+    long[] given = shape == null ? null : complete(spec, shape, batched);
     if (value.startsWith("@") && !value.endsWith(".json")) {
       byte[] bytes = Files.readAllBytes(Path.of(value.substring(1)));
       return ofBytes(spec, bytes, given, batched);
     }
     List<String> values = values();
     return TextTensor.of(
-        spec, values, given == null ? InputShape.of(spec, values.size(), batched) : given);
+        spec, values, given == null ? configured(spec, values.size(), batched) : given);
   }
 
   private static Tensor ofBytes(TensorSpec spec, byte[] bytes, long[] given, boolean batched) {
@@ -75,7 +79,7 @@ record InputArgument(String name, String value) {
     }
     // How many elements the bytes of strings are is theirs to say: one, unless a shape is given.
     long count = spec.dataType().isFixedSize() ? bytes.length / size : 1;
-    long[] shape = given == null ? InputShape.of(spec, count, batched) : given;
+    long[] shape = given == null ? configured(spec, count, batched) : given;
     return Tensor.of(spec.dataType(), MemorySegment.ofArray(bytes), shape);
   }
 
@@ -115,6 +119,202 @@ record InputArgument(String name, String value) {
                     + "', got "
                     + element);
       }
+    }
+  }
+
+  // ---- Shapes -----------------------------------------------------------------------------------
+
+  /** A shape as {@code 1x16}. */
+  static long[] shape(String name, String text) {
+    // 18 digits always fit a long.
+    if (!text.matches("[0-9]{1,18}(x[0-9]{1,18})*")) {
+      throw new IllegalArgumentException(
+          "expected --shape "
+              + name
+              + " as sizes with x between them, such as 1x16, got '"
+              + text
+              + "'");
+    }
+    return Arrays.stream(text.split("x")).mapToLong(Long::parseLong).toArray();
+  }
+
+  /** How many elements it has. */
+  private static long elementCount(long... shape) {
+    long count = 1;
+    for (long dim : shape) {
+      try {
+        count = Math.multiplyExact(count, dim);
+      } catch (ArithmeticException e) {
+        throw new IllegalArgumentException(
+            "shape " + Arrays.toString(shape) + " has too many elements", e);
+      }
+    }
+    return count;
+  }
+
+  /** The given shape, with the batch dimension in front when only that is missing. */
+  private static long[] complete(TensorSpec spec, long[] shape, boolean batched) {
+    return batched && shape.length == spec.dims().size() ? withBatch(1, shape) : shape;
+  }
+
+  /** The configured shape, its one open dimension (or the batch's) sized by the count. */
+  private static long[] configured(TensorSpec spec, long count, boolean batched) {
+    long[] dims = spec.dims().stream().mapToLong(Long::longValue).toArray();
+    int open = -1;
+    for (int i = 0; i < dims.length; i++) {
+      if (dims[i] >= 0) {
+        continue;
+      }
+      if (open >= 0) {
+        throw new IllegalArgumentException(
+            "input '"
+                + spec.name()
+                + "' has several dimensions of any size, "
+                + spec.dims()
+                + ": expected --shape "
+                + spec.name()
+                + "=... with it");
+      }
+      open = i;
+      dims[i] = 1;
+    }
+    long known = elementCount(dims);
+    long rest = known == 0 ? 0 : count / known;
+    if (known * rest != count || (open < 0 && rest != 1 && (!batched || rest == 0))) {
+      throw new IllegalArgumentException(
+          "expected "
+              + (open >= 0 || batched ? "a multiple of " : "")
+              + known
+              + " values for input '"
+              + spec.name()
+              + "' "
+              + spec.dataType()
+              + spec.dims()
+              + ", got "
+              + count);
+    }
+    if (open >= 0) {
+      dims[open] = rest;
+      return batched ? withBatch(1, dims) : dims;
+    }
+    return batched ? withBatch(rest, dims) : dims;
+  }
+
+  private static long[] withBatch(long size, long[] dims) {
+    long[] shape = new long[dims.length + 1];
+    shape[0] = size;
+    System.arraycopy(dims, 0, shape, 1, dims.length);
+    return shape;
+  }
+
+  /** Makes tensors from values as people write them. */
+  private static final class TextTensor {
+
+    private static final ValueLayout.OfShort SHORT =
+        ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfInt INT =
+        ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfLong LONG =
+        ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+    private TextTensor() {}
+
+    static Tensor of(TensorSpec spec, List<String> values, long[] shape) {
+      DataType type = spec.dataType();
+      checkShape(spec, values.size(), shape);
+      try {
+        return switch (type) {
+          case BYTES -> Tensor.ofStrings(values.toArray(String[]::new), shape);
+          case FP16, BF16 -> Tensor.ofHalfFloats(type, floats(values), shape);
+          case FP32 -> Tensor.ofFloats(floats(values), shape);
+          case FP64 -> Tensor.ofDoubles(doubles(values), shape);
+          default -> Tensor.of(type, integers(type, values), shape);
+        };
+      } catch (NumberFormatException e) {
+        throw new IllegalArgumentException("input '" + spec.name() + "': " + e.getMessage(), e);
+      }
+    }
+
+    private static void checkShape(TensorSpec spec, long count, long[] shape) {
+      long needed = elementCount(shape);
+      if (needed != count) {
+        throw new IllegalArgumentException(
+            "input '"
+                + spec.name()
+                + "': shape "
+                + Arrays.toString(shape)
+                + " takes "
+                + needed
+                + " values, got "
+                + count);
+      }
+    }
+
+    private static double[] doubles(List<String> values) {
+      double[] doubles = new double[values.size()];
+      for (int i = 0; i < doubles.length; i++) {
+        try {
+          doubles[i] = Double.parseDouble(values.get(i));
+        } catch (NumberFormatException e) {
+          throw wrong(i, "a number", values.get(i));
+        }
+      }
+      return doubles;
+    }
+
+    private static float[] floats(List<String> values) {
+      double[] doubles = doubles(values);
+      float[] floats = new float[doubles.length];
+      for (int i = 0; i < floats.length; i++) {
+        // Not a cast of the double, which would round twice.
+        floats[i] = Float.parseFloat(values.get(i));
+      }
+      return floats;
+    }
+
+    private static NumberFormatException wrong(int index, String expected, String got) {
+      return new NumberFormatException(
+          "expected " + expected + " as value " + (index + 1) + ", got '" + got + "'");
+    }
+
+    private static MemorySegment integers(DataType type, List<String> values) {
+      int size = type.byteSize();
+      MemorySegment segment = MemorySegment.ofArray(new byte[values.size() * size]);
+      for (int i = 0; i < values.size(); i++) {
+        long number = integer(type, i, values.get(i));
+        long at = (long) i * size;
+        switch (size) {
+          case 1 -> segment.set(ValueLayout.JAVA_BYTE, at, (byte) number);
+          case 2 -> segment.set(SHORT, at, (short) number);
+          case 4 -> segment.set(INT, at, (int) number);
+          default -> segment.set(LONG, at, number);
+        }
+      }
+      return segment;
+    }
+
+    private static long integer(DataType type, int index, String text) {
+      if (type == DataType.BOOL) {
+        return switch (text) {
+          case "true", "1" -> 1;
+          case "false", "0" -> 0;
+          default -> throw wrong(index, "true or false", text);
+        };
+      }
+      int bits = 8 * type.byteSize();
+      boolean unsigned = type.name().startsWith("U");
+      BigInteger least = unsigned ? BigInteger.ZERO : BigInteger.ONE.shiftLeft(bits - 1).negate();
+      BigInteger most =
+          BigInteger.ONE.shiftLeft(unsigned ? bits : bits - 1).subtract(BigInteger.ONE);
+      String expected = type + " from " + least + " to " + most;
+      if (!text.matches("[+-]?[0-9]{1,20}")) {
+        throw wrong(index, expected, text);
+      }
+      BigInteger number = new BigInteger(text);
+      if (number.compareTo(least) < 0 || number.compareTo(most) > 0) {
+        throw wrong(index, expected, text);
+      }
+      return number.longValue();
     }
   }
 }

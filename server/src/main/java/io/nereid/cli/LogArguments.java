@@ -6,48 +6,38 @@ import io.nereid.server.log.LogSettings;
 import io.nereid.server.log.LogValues;
 import java.nio.file.Path;
 import java.util.Optional;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
-/** What is logged, in which form, and where to: Triton's flags where it has them. */
-final class LogArguments {
-
-  @Spec(Spec.Target.MIXEE)
-  private CommandSpec command;
+/** The flags that say what is logged, in which form and where; Triton's where it has them. */
+final class LogArguments extends Arguments {
 
   @Option(
       names = "--log-info",
       arity = "0..1",
       paramLabel = "BOOL",
-      defaultValue = "true",
       fallbackValue = "true",
       description = "Log information; ${DEFAULT-VALUE} by default.")
-  private boolean info;
+  private boolean info = true;
 
   @Option(
       names = "--log-warning",
       arity = "0..1",
       paramLabel = "BOOL",
-      defaultValue = "true",
       fallbackValue = "true",
       description = "Log warnings; ${DEFAULT-VALUE} by default.")
-  private boolean warning;
+  private boolean warning = true;
 
   @Option(
       names = "--log-error",
       arity = "0..1",
       paramLabel = "BOOL",
-      defaultValue = "true",
       fallbackValue = "true",
       description = "Log errors; ${DEFAULT-VALUE} by default.")
-  private boolean error;
+  private boolean error = true;
 
   @Option(
       names = "--log-verbose",
       paramLabel = "N",
-      defaultValue = "0",
       description =
           "Log more: 1 for what helps to find faults, 2 for all; ${DEFAULT-VALUE} by default.")
   private int verboseLevel;
@@ -55,11 +45,10 @@ final class LogArguments {
   @Option(
       names = "--log-format",
       paramLabel = "FORMAT",
-      defaultValue = "text",
       description =
           "text, or json for an object to a line; default and ISO8601 are text."
               + " ${DEFAULT-VALUE} by default.")
-  private String format;
+  private String format = "text";
 
   @Option(
       names = "--log-file",
@@ -77,12 +66,11 @@ final class LogArguments {
 
   /** Takes over the log of the process. */
   LogSettings install() {
-    if (verboseLevel < 0) {
-      throw wrong("--log-verbose of 0 or more", Integer.toString(verboseLevel));
-    }
+    atLeast(0, "--log-verbose", verboseLevel);
     LogFormat form =
         LogFormat.of(format)
-            .orElseThrow(() -> wrong("--log-format text, json, default or ISO8601", format));
+            .orElseThrow(() ->
+                wrong("--log-format text, json, default or ISO8601", Texts.printable(format)));
     return LogSettings.install(
         new LogValues(info, warning, error, verboseLevel, form), Optional.ofNullable(file));
   }
@@ -91,10 +79,5 @@ final class LogArguments {
   Optional<AccessLog> accessLog(LogSettings log) {
     return Optional.ofNullable(accessLog)
         .map(to -> to.isEmpty() ? AccessLog.toLog(log) : AccessLog.toFile(Path.of(to), log));
-  }
-
-  private ParameterException wrong(String expected, String got) {
-    return new ParameterException(
-        command.commandLine(), "expected " + expected + ", got " + Printable.of(got));
   }
 }

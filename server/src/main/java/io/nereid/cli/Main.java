@@ -7,6 +7,7 @@ import java.util.Map;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.HelpCommand;
+import picocli.CommandLine.IVersionProvider;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -14,7 +15,7 @@ import picocli.CommandLine.RunLast;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
 
-/** The {@code nereid} command. A subcommand joins by being listed here. */
+/** The {@code nereid} command: parses the command line and runs the subcommand, all listed here. */
 @Command(
     name = "nereid",
     description = "Serves machine-learning models: Java control plane, C++ data plane.",
@@ -29,7 +30,7 @@ import picocli.CommandLine.Spec;
       CompletionCommand.class,
       HelpCommand.class
     },
-    versionProvider = Version.class,
+    versionProvider = Main.Version.class,
     mixinStandardHelpOptions = true,
     synopsisSubcommandLabel = "COMMAND",
     commandListHeading = "%nCommands:%n",
@@ -105,5 +106,18 @@ public final class Main implements Runnable {
   @Override
   public void run() {
     throw new ParameterException(spec.commandLine(), "which command?");
+  }
+
+  /** What {@code nereid --version} prints. */
+  static final class Version implements IVersionProvider {
+    @Override
+    public String[] getVersion() {
+      // Absent where the classes do not come from the jar, as in an IDE.
+      String version = Main.class.getPackage().getImplementationVersion();
+      return new String[] {
+        "nereid " + (version == null ? "(unpackaged)" : version),
+        "Java " + Runtime.version() + " on " + System.getProperty("os.arch")
+      };
+    }
   }
 }

@@ -7,25 +7,19 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
-/** Where metrics are served, and which: Triton's flags. */
-final class MetricsArguments {
-
-  @Spec(Spec.Target.MIXEE)
-  private CommandSpec command;
+/** Triton's flags that say where metrics are served, and which. */
+final class MetricsArguments extends Arguments {
 
   @Option(
       names = "--allow-metrics",
       arity = "0..1",
       paramLabel = "BOOL",
-      defaultValue = "true",
       fallbackValue = "true",
       description = "Serve metrics for Prometheus; ${DEFAULT-VALUE} by default.")
-  private boolean allowed;
+  private boolean allowed = true;
 
   @Option(
       names = "--metrics-address",
@@ -36,37 +30,33 @@ final class MetricsArguments {
   @Option(
       names = "--metrics-port",
       paramLabel = "PORT",
-      defaultValue = "8002",
       description = "Their port, 0 for one that is free; ${DEFAULT-VALUE} by default.")
-  private int port;
+  private int port = 8002;
 
   @Option(
       names = "--allow-cpu-metrics",
       arity = "0..1",
       paramLabel = "BOOL",
-      defaultValue = "true",
       fallbackValue = "true",
       description =
           "Also those of the machine's processors and memory; ${DEFAULT-VALUE} by default.")
-  private boolean cpuMetrics;
+  private boolean cpuMetrics = true;
 
   @Option(
       names = "--allow-gpu-metrics",
       arity = "0..1",
       paramLabel = "BOOL",
-      defaultValue = "true",
       fallbackValue = "true",
       description = "Also those of NVIDIA's GPUs, if there are any; ${DEFAULT-VALUE} by default.")
-  private boolean gpuMetrics;
+  private boolean gpuMetrics = true;
 
   @Option(
       names = "--metrics-interval-ms",
       paramLabel = "MS",
-      defaultValue = "2000",
       description =
           "Least time over which the processors' utilization is measured, and how old what GPUs"
               + " tell may be; ${DEFAULT-VALUE} by default.")
-  private long intervalMs;
+  private long intervalMs = MetricsOptions.DEFAULT.interval().toMillis();
 
   @Option(
       names = "--metrics-config",
@@ -83,58 +73,40 @@ final class MetricsArguments {
 
   /** What is served, if anything is. */
   Optional<MetricsOptions> options(InetAddress httpAddress) {
-    check(port >= 0 && port <= 65_535, "--metrics-port from 0 to 65535", port);
-    check(intervalMs >= 0, "--metrics-interval-ms of 0 or more", intervalMs);
-    if (!allowed) {
-      return Optional.empty();
-    }
-    return Optional.of(
-        MetricsOptions.builder()
-            .address(address == null ? httpAddress : address)
-            .port(port)
-            .cpuMetrics(cpuMetrics)
-            .gpuMetrics(gpuMetrics)
-            .interval(Duration.ofMillis(intervalMs))
-            .config(config())
-            .build());
+    MetricsOptions options =
+        new MetricsOptions(
+            address == null ? httpAddress : address,
+            port("--metrics-port", port),
+            cpuMetrics,
+            gpuMetrics,
+            Duration.ofMillis(atLeast(0, "--metrics-interval-ms", intervalMs)),
+            allowed ? config() : MetricsConfig.DEFAULT,
+            MetricsOptions.DEFAULT.connectionCount());
+    return allowed ? Optional.of(options) : Optional.empty();
   }
 
   private MetricsConfig config() {
-    MetricsConfig config = MetricsConfig.DEFAULT;
+    MetricsConfig set = MetricsConfig.DEFAULT;
     for (String form : forms) {
       String[] parts = form.split("=", 2);
       String value = parts.length == 2 ? parts[1] : "";
-      config =
+      set =
           switch (parts[0]) {
-            case "counter_latencies" ->
-                new MetricsConfig(
-                    truth(form, value),
-                    config.histograms(),
-                    config.summaries(),
-                    config.quantiles());
-            case "histogram_latencies" ->
-                new MetricsConfig(
-                    config.counters(), truth(form, value), config.summaries(), config.quantiles());
-            case "summary_latencies" ->
-                new MetricsConfig(
-                    config.counters(), config.histograms(), truth(form, value), config.quantiles());
-            case "summary_quantiles" ->
-                new MetricsConfig(
-                    config.counters(),
-                    config.histograms(),
-                    config.summaries(),
-                    quantiles(form, value));
-            default -> throw wrong("a setting of those that --help lists", form);
+            case "counter_latencies" -> set.withCounters(truth(form, value));
+            case "histogram_latencies" -> set.withHistograms(truth(form, value));
+            case "summary_latencies" -> set.withSummaries(truth(form, value));
+            case "summary_quantiles" -> set.withQuantiles(quantiles(form, value));
+            default -> throw refused("a setting of those that --help lists", form);
           };
     }
-    return config;
+    return set;
   }
 
   private boolean truth(String form, String value) {
     return switch (value) {
       case "true" -> true;
       case "false" -> false;
-      default -> throw wrong("true or false", form);
+      default -> throw refused("true or false", form);
     };
   }
 
@@ -153,19 +125,12 @@ final class MetricsArguments {
       } catch (NumberFormatException e) {
         // as a number out of range
       }
-      throw wrong("QUANTILE:ERROR, both from 0 to 1, with commas between several,", form);
+      throw refused("QUANTILE:ERROR, both from 0 to 1, with commas between several,", form);
     }
     return quantiles;
   }
 
-  private ParameterException wrong(String expected, String got) {
-    return new ParameterException(
-        command.commandLine(), "expected " + expected + " for --metrics-config, got '" + got + "'");
-  }
-
-  private void check(boolean holds, String expected, long got) {
-    if (!holds) {
-      throw new ParameterException(command.commandLine(), "expected " + expected + ", got " + got);
-    }
+  private ParameterException refused(String expected, String got) {
+    return wrong(expected + " for --metrics-config", "'" + got + "'");
   }
 }

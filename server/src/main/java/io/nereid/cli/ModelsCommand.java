@@ -29,7 +29,7 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 import tools.jackson.jr.ob.JSON;
 
-/** Lists what model repositories hold, after loading it. */
+/** {@code nereid models}: loads what model repositories hold, and lists it. */
 @Command(
     name = "models",
     description = "Load a model repository and list its models.",
@@ -75,7 +75,7 @@ final class ModelsCommand implements Callable<Integer> {
   }
 
   private Nereid open() {
-    try (LoadProgress progress = new LoadProgress()) {
+    try (TerminalBar.OfLoads progress = new TerminalBar.OfLoads()) {
       Nereid nereid = Nereid.open(control.options(repository).listener(progress).build());
       nereid.removeListener(progress);
       return nereid;
@@ -85,7 +85,7 @@ final class ModelsCommand implements Callable<Integer> {
   /** Prints a line for each event, until the thread is interrupted. */
   private void watch(Nereid nereid) {
     PrintWriter out = command.commandLine().getOut();
-    nereid.addListener(event -> out.println(Printable.of(line(event))));
+    nereid.addListener(event -> out.println(Texts.printable(line(event))));
     try {
       new CountDownLatch(1).await();
     } catch (InterruptedException e) {
@@ -120,7 +120,8 @@ final class ModelsCommand implements Callable<Integer> {
       out.println("No models in " + where);
       return;
     }
-    Table table = new Table("MODEL", "VERSION", "STATE", "BACKEND", "BATCH", "INPUTS", "OUTPUTS");
+    Texts.Table table =
+        new Texts.Table("MODEL", "VERSION", "STATE", "BACKEND", "BATCH", "INPUTS", "OUTPUTS");
     for (ModelIndexEntry entry : index) {
       String version = entry.version().isEmpty() ? "-" : "" + entry.version().getAsLong();
       if (entry.state() == State.READY) {
@@ -142,7 +143,7 @@ final class ModelsCommand implements Callable<Integer> {
     for (ModelIndexEntry entry : index) {
       if (!entry.reason().isEmpty()) {
         out.println();
-        out.println(Printable.of(title(entry) + ": " + entry.reason()));
+        out.println(Texts.printable(title(entry) + ": " + entry.reason()));
       }
     }
   }

@@ -1,13 +1,19 @@
 package io.nereid.cli;
 
+import io.nereid.Model;
+import io.nereid.Nereid;
+import io.nereid.RepositoryOptions;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.logging.Level;
 import java.util.logging.Logger;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
 
-/** Where models are: the bundled ones, unless other directories are named. */
+/** The flag that says where models are: the bundled ones, unless it names other directories. */
 final class RepositoryArguments {
 
   /** Held here: the logging system keeps loggers weakly, and would forget the level with them. */
@@ -34,5 +40,41 @@ final class RepositoryArguments {
   /** For commands that tell why a model cannot be loaded, or how long it took, themselves. */
   static void muteLoadLog() {
     LOAD_LOG.setLevel(Level.OFF);
+  }
+
+  /** The argument and the flags of commands that load one model and nothing else. */
+  static final class ModelArguments {
+
+    @Parameters(paramLabel = "MODEL", description = "The model's name.")
+    private String name;
+
+    @Mixin private RepositoryArguments repositories = new RepositoryArguments();
+
+    @Option(
+        names = "--model-version",
+        paramLabel = "N",
+        description = "The version; the highest by default.")
+    private Long version;
+
+    /** A runtime with this model, and with those that it needs. */
+    Nereid open() {
+      RepositoryArguments.muteLoadLog(); // what goes wrong is thrown by model()
+      RepositoryOptions.Builder options = RepositoryOptions.builder().explicit(name);
+      repositories.directories(null).forEach(options::repository);
+      return Nereid.open(options.build());
+    }
+
+    /** The model, which must have been loaded. */
+    Model model(Nereid nereid) {
+      return version == null ? nereid.model(name) : nereid.model(name, version);
+    }
+
+    /** The model, loaded or not; the highest version of those that were tried. */
+    Optional<Model> tried(Nereid nereid) {
+      return nereid.models().stream()
+          .filter(model -> model.name().equals(name))
+          .filter(model -> version == null || model.version() == version)
+          .findFirst();
+    }
   }
 }

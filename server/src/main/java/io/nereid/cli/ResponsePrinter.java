@@ -90,7 +90,7 @@ final class ResponsePrinter {
     StringBuilder line = new StringBuilder(spec.name()).append(' ').append(spec.dataType());
     line.append(Arrays.toString(tensor.shape()).replace(" ", "")).append(':');
     elements(tensor, MAX_ELEMENTS)
-        .forEach(element -> line.append(' ').append(Printable.of(element.toString())));
+        .forEach(element -> line.append(' ').append(Texts.printable(element.toString())));
     if (tensor.elementCount() > MAX_ELEMENTS) {
       line.append(" ... (").append(tensor.elementCount() - MAX_ELEMENTS).append(" more)");
     }
@@ -112,7 +112,8 @@ final class ResponsePrinter {
         }
       }
       String label = best < spec.labels().size() ? spec.labels().get(best) : "class " + best;
-      out.println("  top label: " + Printable.of(label) + " (" + score(tensor, start + best) + ")");
+      out.println(
+          "  top label: " + Texts.printable(label) + " (" + score(tensor, start + best) + ")");
     }
   }
 

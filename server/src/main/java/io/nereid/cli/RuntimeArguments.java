@@ -3,23 +3,16 @@ package io.nereid.cli;
 import io.nereid.NereidOptions;
 import java.util.ArrayList;
 import java.util.List;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
-/** Settings of the runtime under Triton's flags. */
-final class RuntimeArguments {
+/** Triton's flags for the runtime: its memory and its response cache. */
+final class RuntimeArguments extends Arguments {
 
   private static final String CACHE_FORM = "--cache-config local,size=BYTES";
-
-  @Spec(Spec.Target.MIXEE)
-  private CommandSpec command;
 
   @Option(
       names = "--pinned-memory-pool-byte-size",
       paramLabel = "BYTES",
-      defaultValue = "0",
       description =
           "The most memory of inputs and outputs in use at a time; 0 is the default, 4 GiB.")
   private long poolBytes;
@@ -28,11 +21,10 @@ final class RuntimeArguments {
       names = "--page-lock-pool",
       arity = "0..1",
       paramLabel = "BOOL",
-      defaultValue = "true",
       fallbackValue = "true",
       description =
           "Page-lock that memory for GPUs once something uses one; ${DEFAULT-VALUE} by default.")
-  private boolean pageLockPool;
+  private boolean pageLockPool = true;
 
   @Option(
       names = "--cache-config",
@@ -50,11 +42,8 @@ final class RuntimeArguments {
 
   /** {@code stageHistograms}: whether something tells them. */
   NereidOptions options(boolean stageHistograms) {
-    if (poolBytes < 0) {
-      throw wrong("--pinned-memory-pool-byte-size of 0 or more", Long.toString(poolBytes));
-    }
     return NereidOptions.builder()
-        .poolByteLimit(poolBytes)
+        .poolByteLimit(atLeast(0, "--pinned-memory-pool-byte-size", poolBytes))
         .pageLockPool(pageLockPool)
         .stageHistograms(stageHistograms)
         .cacheByteLimit(cacheBytes())
@@ -62,13 +51,10 @@ final class RuntimeArguments {
   }
 
   private long cacheBytes() {
-    if (cacheBytes != null && cacheBytes < 0) {
-      throw wrong("--response-cache-byte-size of 0 or more", Long.toString(cacheBytes));
-    }
+    long bytes = cacheBytes == null ? 0 : atLeast(0, "--response-cache-byte-size", cacheBytes);
     if (cacheBytes != null && !cache.isEmpty()) {
       throw wrong("--cache-config or --response-cache-byte-size", "both");
     }
-    long bytes = cacheBytes == null ? 0 : cacheBytes;
     for (String setting : cache) {
       bytes = size(setting);
     }
@@ -90,9 +76,5 @@ final class RuntimeArguments {
       // as a negative one
     }
     throw wrong(CACHE_FORM, "'" + setting + "'");
-  }
-
-  private ParameterException wrong(String expected, String got) {
-    return new ParameterException(command.commandLine(), "expected " + expected + ", got " + got);
   }
 }

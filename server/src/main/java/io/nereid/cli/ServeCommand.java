@@ -2,12 +2,10 @@ package io.nereid.cli;
 
 import io.nereid.Model;
 import io.nereid.ModelIndexEntry;
-import io.nereid.server.Frontend;
+import io.nereid.RepositoryOptions;
 import io.nereid.server.NereidServer;
 import io.nereid.server.ServerOptions;
-import io.nereid.server.StartTimes;
 import io.nereid.server.log.LogSettings;
-import io.nereid.server.metrics.MetricsConfig;
 import io.nereid.server.metrics.MetricsOptions;
 import io.nereid.server.shared.ServerFacts;
 import io.nereid.types.NereidException;
@@ -23,11 +21,10 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Serves models until it is told to stop. */
+/** {@code nereid serve}: serves models until a signal ends it. */
 @Command(
     name = "serve",
     description = "Serve the models of a repository.",
@@ -78,9 +75,8 @@ final class ServeCommand implements Callable<Integer> {
   @Option(
       names = "--id",
       paramLabel = "NAME",
-      defaultValue = ServerFacts.DEFAULT_NAME,
       description = "What the server calls itself in its metadata; ${DEFAULT-VALUE} by default.")
-  private String id;
+  private String id = ServerFacts.DEFAULT_NAME;
 
   /** Read by {@link Settings} before this command runs. */
   @Option(
@@ -92,39 +88,35 @@ final class ServeCommand implements Callable<Integer> {
   @Option(
       names = "--exit-timeout-secs",
       paramLabel = "SECONDS",
-      defaultValue = "30",
       description =
           "How long requests that have begun may take after SIGTERM; ${DEFAULT-VALUE} by default.")
-  private long exitTimeoutSeconds;
+  private long exitTimeoutSeconds = 30;
 
   @Option(
       names = "--exit-on-error",
       arity = "0..1",
       paramLabel = "BOOL",
-      defaultValue = "true",
       fallbackValue = "true",
       description = "End when a model cannot be loaded at the start; ${DEFAULT-VALUE} by default.")
-  private boolean exitOnError;
+  private boolean exitOnError = true;
 
   @Option(
       names = "--strict-readiness",
       arity = "0..1",
       paramLabel = "BOOL",
-      defaultValue = "true",
       fallbackValue = "true",
       description =
           "Be ready only when no model failed or is still loading; ${DEFAULT-VALUE} by default.")
-  private boolean strictReadiness;
+  private boolean strictReadiness = true;
 
   @Override
   public Integer call() throws InterruptedException {
     if (exitTimeoutSeconds < 0) {
-      throw new ParameterException(
-          command.commandLine(),
-          "expected --exit-timeout-secs of 0 or more, got " + exitTimeoutSeconds);
+      throw Arguments.wrong(
+          command, "--exit-timeout-secs of 0 or more", Long.toString(exitTimeoutSeconds));
     }
     if (id.isEmpty()) {
-      throw new ParameterException(command.commandLine(), "expected a name for --id, got none");
+      throw Arguments.wrong(command, "a name for --id", "none");
     }
     CommandLine line = command.commandLine();
     try (LogSettings log = logging.install();
@@ -139,33 +131,36 @@ final class ServeCommand implements Callable<Integer> {
 
   private NereidServer start(LogSettings log) {
     tensorrt.apply();
-    try (LoadProgress progress = new LoadProgress()) {
-      Optional<MetricsOptions> told = metrics.options(http.address());
-      boolean quantiles =
-          told.map(MetricsOptions::config).filter(MetricsConfig::summaries).isPresent();
-      Duration exitTimeout = Duration.ofSeconds(exitTimeoutSeconds);
-      ServerOptions.Builder options =
-          ServerOptions.builder()
-              .name(id)
-              .repository(control.options(repository).listener(progress).build())
-              .runtime(runtime.options(quantiles))
-              .http(http.options(exitTimeout, tls.options(), access.http()))
-              .grpc(grpc.options(tls.options(), access.grpc()))
-              .exitTimeout(exitTimeout)
-              .trace(trace.options())
-              .exitOnError(exitOnError)
-              .strictReadiness(strictReadiness)
-              .allowClientShm(access.allowClientShm())
-              .log(log);
-      told.ifPresent(options::metrics);
-      logging.accessLog(log).ifPresent(options::accessLog);
-      return NereidServer.start(options.build());
+    try (TerminalBar.OfLoads progress = new TerminalBar.OfLoads()) {
+      return NereidServer.start(
+          options(control.options(repository).listener(progress).build(), log));
     }
+  }
+
+  /** What the options come to. */
+  ServerOptions options(RepositoryOptions models, LogSettings log) {
+    Duration exitTimeout = Duration.ofSeconds(exitTimeoutSeconds);
+    Optional<MetricsOptions> served = metrics.options(http.address());
+    boolean quantiles = served.filter(how -> how.config().summaries()).isPresent();
+    return new ServerOptions(
+        id,
+        models,
+        runtime.options(quantiles),
+        http.options(exitTimeout, tls.options(), access.http()),
+        grpc.options(tls.options(), access.grpc()),
+        trace.options(),
+        served,
+        Optional.of(log),
+        logging.accessLog(log),
+        exitTimeout,
+        exitOnError,
+        strictReadiness,
+        access.allowClientShm());
   }
 
   private void printScreen(NereidServer server) {
     PrintWriter out = command.commandLine().getOut();
-    Table models = new Table("MODEL", "VERSION", "STATE", "LOADED IN");
+    Texts.Table models = new Texts.Table("MODEL", "VERSION", "STATE", "LOADED IN");
     for (ModelIndexEntry entry : server.nereid().repository().index()) {
       models.add(
           entry.name(),
@@ -175,7 +170,7 @@ final class ServeCommand implements Callable<Integer> {
     }
     models.print(out);
     out.println();
-    for (Frontend frontend : server.frontends()) {
+    for (NereidServer.Frontend frontend : server.frontends()) {
       out.println("Serving " + frontend.protocol() + " at " + frontend.url());
     }
     printPool(out, server);
@@ -206,13 +201,13 @@ final class ServeCommand implements Callable<Integer> {
   private static String startTimes(NereidServer server) {
     long nowMs = System.currentTimeMillis();
     long jvmMs = ManagementFactory.getRuntimeMXBean().getStartTime();
-    List<StartTimes.Part> parts = server.startTimes().parts();
+    List<NereidServer.StartPart> parts = server.startTimes();
     long serverMs = parts.stream().mapToLong(part -> part.time().toMillis()).sum();
     StringBuilder line = new StringBuilder();
     line.append("Ready ").append(nowMs - jvmMs).append(" ms after the start of the JVM: ");
     line.append("JVM ").append(Main.ENTERED_MS - jvmMs).append(" ms, command line ");
     line.append(nowMs - Main.ENTERED_MS - serverMs).append(" ms");
-    for (StartTimes.Part part : parts) {
+    for (NereidServer.StartPart part : parts) {
       line.append(", ").append(part.name()).append(' ').append(part.time().toMillis());
       line.append(" ms");
     }
@@ -228,6 +223,42 @@ final class ServeCommand implements Callable<Integer> {
       return model.loadTimes().total().toMillis() + " ms";
     } catch (NereidException e) {
       return "-"; // it was unloaded meanwhile
+    }
+  }
+
+  /**
+   * The flags that say where NVIDIA's libraries are. The backend {@code tensorrt} reads them as
+   * properties when its first model is loaded.
+   */
+  static final class TensorRtArguments {
+
+    /** Properties that {@code io.nereid.tensorrt} reads. */
+    private static final String DIRECTORIES_PROPERTY = "nereid.tensorrt.dir";
+
+    private static final String PLUGINS_PROPERTY = "nereid.tensorrt.plugins";
+
+    @Option(
+        names = "--tensorrt-dir",
+        paramLabel = "DIRS",
+        description = "Directories with TensorRT and libcudart.so.12, separated by colons.")
+    private String directories;
+
+    @Option(
+        names = "--tensorrt-plugins",
+        paramLabel = "FILES",
+        description = "Libraries with plugins for TensorRT, separated by colons.")
+    private String plugins;
+
+    /** Before the first model is loaded. */
+    void apply() {
+      set(DIRECTORIES_PROPERTY, directories);
+      set(PLUGINS_PROPERTY, plugins);
+    }
+
+    private static void set(String property, String value) {
+      if (value != null) {
+        System.setProperty(property, value);
+      }
     }
   }
 }

@@ -1,14 +1,21 @@
 package io.nereid.cli;
 
+import io.nereid.cli.SettingsFile.SettingsException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import picocli.CommandLine;
 import picocli.CommandLine.IExecutionStrategy;
 import picocli.CommandLine.Model.CommandSpec;
@@ -17,20 +24,29 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 
 /**
- * Where options come from that the command line leaves out, for each command that has {@code
- * --config}: the environment, then the file. What they say becomes arguments, and the command line
- * is parsed again with them; so types, checks and messages are those of the flags, and an option
- * needs nothing but its flag to be set from everywhere.
+ * Fills in the options that the command line leaves out, for each command that has {@code
+ * --config}: from the environment, and then from the file. What they say becomes arguments, and the
+ * command line is parsed again with them. So types, checks and messages are those of the flags, and
+ * an option needs nothing but its flag to be set from everywhere.
  */
 final class Settings implements IExecutionStrategy {
 
   /** Between the values of a repeatable option in a variable; paths and lists have , : and =. */
   static final String VARIABLE_SEPARATOR = ";";
 
+  private static final String PREFIX = "NEREID_";
+
+  /** What Kubernetes sets in every container for a service that is called "nereid...". */
+  private static final Pattern SERVICE_LINK =
+      Pattern.compile(".*_(SERVICE_HOST|SERVICE_PORT(_.*)?|PORT_\\d+_(TCP|UDP|SCTP)(_.*)?)");
+
+  private static final Pattern SERVICE_ADDRESS = Pattern.compile("(tcp|udp|sctp)://.*");
+
   private static final String CONFIG = "config";
   private static final Pattern FLAG = Pattern.compile("--[a-z][a-z0-9-]*");
 
-  private final EnvironmentSettings environment;
+  /** What is set in the environment and may be an option. */
+  private final Map<String, String> variables = new TreeMap<>();
 
   /** What was taken from the environment or the file, by the flag that it stands for. */
   private final Map<String, List<SettingsFile.Value>> taken = new LinkedHashMap<>();
@@ -43,7 +59,11 @@ final class Settings implements IExecutionStrategy {
    * @param next runs what was parsed in the end
    */
   Settings(Map<String, String> environment, IExecutionStrategy next) {
-    this.environment = new EnvironmentSettings(environment);
+    environment.forEach((name, value) -> {
+      if (name.startsWith(PREFIX) && !value.isEmpty() && !isServiceLink(name, value)) {
+        variables.put(name, value);
+      }
+    });
     this.next = next;
   }
 
@@ -93,7 +113,7 @@ final class Settings implements IExecutionStrategy {
         open.put(name, option);
       }
     });
-    environment.values(open).forEach(taken::putIfAbsent);
+    valuesOfVariables(open).forEach(taken::putIfAbsent);
     Path file = file(command);
     if (file != null) {
       collect(SettingsFile.read(file), names, open);
@@ -142,7 +162,7 @@ final class Settings implements IExecutionStrategy {
   }
 
   private static String meant(String name, Map<String, OptionSpec> names) {
-    return NearestName.of(name, visible(names))
+    return Texts.nearest(name, visible(names))
         .map(near -> "; did you mean '" + near + "'?")
         .orElse("");
   }
@@ -175,8 +195,7 @@ final class Settings implements IExecutionStrategy {
   private void warn(ParseResult command) {
     var err = command.commandSpec().commandLine().getErr();
     Map<String, OptionSpec> names = names(command.commandSpec());
-    environment
-        .unknown(names.keySet(), visible(names))
+    unknownVariables(names.keySet(), visible(names))
         .forEach(warning -> err.println("nereid: warning: " + warning));
     for (String warning : TritonFlags.warnings(command)) {
       err.println("nereid: warning: " + located(warning));
@@ -199,5 +218,55 @@ final class Settings implements IExecutionStrategy {
     Optional<SettingsFile.Value> named =
         values.stream().filter(value -> message.contains("'" + value.text() + "'")).findFirst();
     return named.orElse(values.getFirst()).place();
+  }
+
+  // ---- The environment --------------------------------------------------------------------------
+
+  private static boolean isServiceLink(String name, String value) {
+    return SERVICE_LINK.matcher(name).matches()
+        || name.endsWith("_PORT") && SERVICE_ADDRESS.matcher(value).matches();
+  }
+
+  static String variable(String name) {
+    return PREFIX + name.toUpperCase(Locale.ROOT).replace('-', '_');
+  }
+
+  /** What is set of the given options, by flag. */
+  private Map<String, List<SettingsFile.Value>> valuesOfVariables(Map<String, OptionSpec> options) {
+    Map<String, List<SettingsFile.Value>> values = new LinkedHashMap<>();
+    options.forEach((name, option) -> {
+      String variable = variable(name);
+      String text = variables.get(variable);
+      List<SettingsFile.Value> parts = text == null ? List.of() : split(option, variable, text);
+      if (!parts.isEmpty()) {
+        values.putIfAbsent(option.longestName(), parts);
+      }
+    });
+    return values;
+  }
+
+  private static List<SettingsFile.Value> split(OptionSpec option, String variable, String text) {
+    if (!option.isMultiValue()) {
+      return List.of(new SettingsFile.Value(text, variable));
+    }
+    return Arrays.stream(text.split(VARIABLE_SEPARATOR))
+        .filter(part -> !part.isEmpty())
+        .map(part -> new SettingsFile.Value(part, variable))
+        .toList();
+  }
+
+  /** A line about each variable that looks like a setting and is none. */
+  private List<String> unknownVariables(Set<String> names, Collection<String> suggestions) {
+    Set<String> known = names.stream().map(Settings::variable).collect(Collectors.toSet());
+    List<String> near = suggestions.stream().map(Settings::variable).toList();
+    List<String> lines = new ArrayList<>();
+    for (String name : variables.keySet()) {
+      if (!known.contains(name)) {
+        String meant =
+            Texts.nearest(name, near).map(other -> "; did you mean " + other + "?").orElse("");
+        lines.add("the variable " + name + " is not a setting" + meant);
+      }
+    }
+    return lines;
   }
 }

@@ -37,7 +37,7 @@ final class SettingsFile {
   private static final int MOST_BYTES = 1 << 20;
 
   /**
-   * A name of the file with what it is set to.
+   * One name in the file, and what it is set to.
    *
    * @param name as it is written
    * @param isList whether the values were written as a list
@@ -45,7 +45,7 @@ final class SettingsFile {
    */
   record Entry(String name, List<Value> values, boolean isList, String place) {}
 
-  /** A value as text. */
+  /** One value as text, and the place where it stands. */
   record Value(String text, String place) {}
 
   private final Path file;
@@ -179,5 +179,14 @@ final class SettingsFile {
 
   private static String place(Path file, Mark mark) {
     return file + ":" + (mark.getLine() + 1);
+  }
+
+  /** Says why settings cannot be used; the message names the place. */
+  static final class SettingsException extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    SettingsException(String message) {
+      super(message);
+    }
   }
 }

@@ -1,19 +1,13 @@
 package io.nereid.cli;
 
-import io.nereid.server.tls.TlsOptions;
-import io.nereid.server.tls.TlsOptions.ClientCertificate;
+import io.nereid.server.tls.ServerTlsOptions;
+import io.nereid.server.tls.ServerTlsOptions.ClientCertificate;
 import java.nio.file.Path;
 import java.util.Optional;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
-/** How connections are encrypted, HTTP and gRPC alike. */
-final class TlsArguments {
-
-  @Spec(Spec.Target.MIXEE)
-  private CommandSpec command;
+/** The flags that say how connections are encrypted, of HTTP and gRPC alike. */
+final class TlsArguments extends Arguments {
 
   @Option(
       names = "--tls-cert",
@@ -40,7 +34,7 @@ final class TlsArguments {
   private ClientCertificate clientAuth;
 
   /** Empty: connections are not encrypted. */
-  Optional<TlsOptions> options() {
+  Optional<ServerTlsOptions> options() {
     check((certificate == null) == (key == null), "--tls-cert and --tls-key together");
     check(clientCa == null || certificate != null, "--tls-client-ca with --tls-cert");
     check(clientAuth == null || clientCa != null, "--tls-client-auth with --tls-client-ca");
@@ -48,7 +42,7 @@ final class TlsArguments {
       return Optional.empty();
     }
     return Optional.of(
-        new TlsOptions(
+        new ServerTlsOptions(
             certificate,
             key,
             Optional.ofNullable(clientCa),
@@ -57,8 +51,7 @@ final class TlsArguments {
 
   private void check(boolean holds, String expected) {
     if (!holds) {
-      throw new ParameterException(
-          command.commandLine(), "expected " + expected + ", got one without the other");
+      throw wrong(expected, "one without the other");
     }
   }
 }

@@ -13,16 +13,11 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
-/** Which requests are traced, and where the traces go. */
-final class TraceArguments {
-
-  @Spec(Spec.Target.MIXEE)
-  private CommandSpec command;
+/** The flags that say which requests are traced, and where the traces go. */
+final class TraceArguments extends Arguments {
 
   @Option(
       names = "--trace-config",
@@ -62,9 +57,14 @@ final class TraceArguments {
   @Option(names = "--trace-log-frequency", paramLabel = "N", hidden = true)
   private String logFrequency;
 
+  // What the settings come to, one after the other: the last of each holds, and levels add up.
   private final Set<TraceLevel> levels = EnumSet.noneOf(TraceLevel.class);
   private boolean off;
-  private TraceMode mode = TraceMode.TRITON;
+  private long oneOf = TraceOptions.OFF.rate();
+  private long most = TraceOptions.OFF.count();
+  private long perFile = TraceOptions.OFF.logFrequency();
+  private String path = TraceOptions.OFF.file();
+  private TraceMode mode = TraceOptions.OFF.mode();
   private URI url = OtlpOptions.DEFAULT.url();
   private final Map<String, String> resource = new LinkedHashMap<>();
   private int queueSize = OtlpOptions.DEFAULT.queueSize();
@@ -72,37 +72,42 @@ final class TraceArguments {
   private int batchSize = OtlpOptions.DEFAULT.batchSize();
 
   TraceOptions options() {
-    TraceOptions.Builder options = TraceOptions.builder();
     List<String> all = olderSettings();
     all.addAll(settings);
     for (String setting : all) {
       int equals = setting.indexOf('=');
       if (equals < 1) {
-        throw wrong("SETTING=VALUE or MODE,SETTING=VALUE", setting);
+        throw refused("SETTING=VALUE or MODE,SETTING=VALUE", setting);
       }
-      apply(setting, setting.substring(0, equals), setting.substring(equals + 1), options);
+      apply(setting, setting.substring(0, equals), setting.substring(equals + 1));
     }
-    options.mode(mode).levels(recorded());
     try {
-      return options.otlp(new OtlpOptions(url, resource, queueSize, delay, batchSize)).build();
+      return new TraceOptions(
+          recorded(),
+          oneOf,
+          most,
+          perFile,
+          path,
+          mode,
+          new OtlpOptions(url, resource, queueSize, delay, batchSize));
     } catch (IllegalArgumentException e) {
-      throw new ParameterException(command.commandLine(), "--trace-config: " + e.getMessage(), e);
+      throw new ParameterException(command().commandLine(), "--trace-config: " + e.getMessage(), e);
     }
   }
 
-  private void apply(String setting, String name, String value, TraceOptions.Builder options) {
+  private void apply(String setting, String name, String value) {
     switch (name) {
       case "level" -> level(setting, value);
-      case "rate" -> options.rate(number(setting, value));
-      case "count" -> options.count(number(setting, value));
+      case "rate" -> oneOf = number(setting, value);
+      case "count" -> most = number(setting, value);
       case "mode" -> mode = mode(setting, value);
-      case "triton,file" -> options.file(value);
-      case "triton,log-frequency" -> options.logFrequency(number(setting, value));
+      case "triton,file" -> path = value;
+      case "triton,log-frequency" -> perFile = number(setting, value);
       case "opentelemetry,url" -> url = url(setting, value);
       case "opentelemetry,resource" -> {
         int equals = value.indexOf('=');
         if (equals < 1) {
-          throw wrong("opentelemetry,resource=KEY=VALUE", setting);
+          throw refused("opentelemetry,resource=KEY=VALUE", setting);
         }
         resource.put(value.substring(0, equals), value.substring(equals + 1));
       }
@@ -110,7 +115,7 @@ final class TraceArguments {
       case "opentelemetry,bsp_schedule_delay" -> delay = Duration.ofMillis(size(setting, value));
       case "opentelemetry,bsp_max_export_batch_size" -> batchSize = size(setting, value);
       default ->
-          throw wrong(
+          throw refused(
               "a setting of those that --help lists (level, rate, count, mode, triton,file, ...)",
               setting);
     }
@@ -123,7 +128,7 @@ final class TraceArguments {
     }
     TraceLevel level = TraceLevel.named(value);
     if (level == null) {
-      throw wrong("level " + TraceLevel.EXPECTED, setting);
+      throw refused("level " + TraceLevel.EXPECTED, setting);
     }
     levels.add(level);
   }
@@ -146,9 +151,9 @@ final class TraceArguments {
   }
 
   /** What is recorded of the levels that were named: one OFF is enough for nothing. */
-  private TraceLevel[] recorded() {
+  private Set<TraceLevel> recorded() {
     if (mode == TraceMode.OPENTELEMETRY && levels.remove(TraceLevel.TENSORS)) {
-      command
+      command()
           .commandLine()
           .getErr()
           .println(
@@ -156,7 +161,7 @@ final class TraceArguments {
                   + mode
                   + ": collectors get no contents of tensors");
     }
-    return off ? new TraceLevel[0] : levels.toArray(TraceLevel[]::new);
+    return off ? Set.of() : levels;
   }
 
   private TraceMode mode(String setting, String value) {
@@ -165,21 +170,21 @@ final class TraceArguments {
         return mode;
       }
     }
-    throw wrong("mode triton or opentelemetry", setting);
+    throw refused("mode triton or opentelemetry", setting);
   }
 
   private long number(String setting, String value) {
     try {
       return Long.parseLong(value);
     } catch (NumberFormatException e) {
-      throw wrong("a number", setting);
+      throw refused("a number", setting);
     }
   }
 
   private int size(String setting, String value) {
     long number = number(setting, value);
     if (number < 0 || number > 1_000_000) {
-      throw wrong("0 to 1000000", setting);
+      throw refused("0 to 1000000", setting);
     }
     return (int) number;
   }
@@ -188,12 +193,11 @@ final class TraceArguments {
     try {
       return new URI(value);
     } catch (URISyntaxException e) {
-      throw wrong("a URL", setting);
+      throw refused("a URL", setting);
     }
   }
 
-  private ParameterException wrong(String expected, String got) {
-    return new ParameterException(
-        command.commandLine(), "expected " + expected + " for --trace-config, got '" + got + "'");
+  private ParameterException refused(String expected, String got) {
+    return wrong(expected + " for --trace-config", "'" + got + "'");
   }
 }

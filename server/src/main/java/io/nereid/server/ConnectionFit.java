@@ -2,19 +2,21 @@ package io.nereid.server;
 
 import com.sun.management.UnixOperatingSystemMXBean;
 import io.nereid.server.grpc.GrpcLimits;
+import io.nereid.server.grpc.GrpcOptions;
 import io.nereid.server.http.HeapCosts;
+import io.nereid.server.http.HttpOptions;
 import io.nereid.server.metrics.MetricsOptions;
 import io.nereid.server.shared.ConnectionRefusals;
 import io.nereid.server.shared.HeapBudget;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.lang.management.ManagementFactory;
-import java.util.Optional;
 
 /**
- * Makes limits of connections fit the process: lowers what neither the heap nor the descriptors
- * that it may open would be enough for, and says so. Of the heap each frontend may have what all
- * connections may; how they share it is the budget's, while they come.
+ * Lowers the limits of connections to what the process has room for, and says so in the log. A
+ * connection takes a part of the heap and a file descriptor. Each frontend may use all of the heap
+ * that connections may have, because {@code HeapBudget} shares it out while they come; descriptors
+ * are divided here.
  */
 final class ConnectionFit {
 
@@ -69,16 +71,19 @@ final class ConnectionFit {
     }
     say("HTTP", "--http-max-connections", wantedHttp, http, why);
     say("gRPC", "--grpc-max-connections", wantedGrpc, grpc, why);
-    ServerOptions.Builder fit = options.toBuilder();
-    options
-        .http()
-        .ifPresent(how -> fit.http(how.withLimits(how.limits().withConnectionCount(http))));
-    options
-        .grpc()
-        .map(how -> how.withLimits(how.limits().withConnectionCount(grpc)))
-        .ifPresent(how -> fit.grpc(Optional.of(how)));
-    options.metrics().ifPresent(how -> fit.metrics(how.withConnectionCount(metrics)));
-    return fit.build();
+    ServerOptions fit = options;
+    if (options.http().isPresent()) {
+      HttpOptions how = options.http().get();
+      fit = fit.withHttp(how.withLimits(how.limits().withConnectionCount(http)));
+    }
+    if (options.grpc().isPresent()) {
+      GrpcOptions how = options.grpc().get();
+      fit = fit.withGrpc(how.withLimits(how.limits().withConnectionCount(grpc)));
+    }
+    if (options.metrics().isPresent()) {
+      fit = fit.withMetrics(options.metrics().get().withConnectionCount(metrics));
+    }
+    return fit;
   }
 
   /** Whether there are too few for all: each then has its part of them, as it wanted them. */

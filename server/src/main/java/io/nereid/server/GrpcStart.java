@@ -9,8 +9,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
 /**
- * Opens the gRPC frontend beside everything else that a start does: its classes and its native
- * library take as long to load as a model.
+ * Opens the gRPC frontend on a thread of its own while the models load, because its classes and its
+ * native library take as long to load as a model.
  */
 final class GrpcStart {
 

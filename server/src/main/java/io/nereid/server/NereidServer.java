@@ -12,6 +12,8 @@ import io.nereid.server.shared.ServerState;
 import io.nereid.server.trace.Tracing;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
+import java.net.Inet6Address;
+import java.net.InetAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -20,9 +22,44 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
-/** A running server: what it consists of, the order in which that starts, and how it ends. */
+/**
+ * A running server: it makes the parts, starts them in their order, and stops them. One thread
+ * starts it, and any thread may stop it.
+ */
 public final class NereidServer implements AutoCloseable {
+
+  /**
+   * One address where a running server is reached.
+   *
+   * @param protocol what is spoken there, as people call it
+   * @param url where it is
+   */
+  public record Frontend(String protocol, String url) {
+
+    static Frontend http(String protocol, String scheme, InetAddress address, int port) {
+      return new Frontend(protocol, scheme + "://" + authority(address, port));
+    }
+
+    /** As gRPC's clients name a server. */
+    static Frontend grpc(InetAddress address, int port) {
+      return new Frontend("gRPC", authority(address, port));
+    }
+
+    private static String authority(InetAddress address, int port) {
+      String host = address.getHostAddress();
+      return (address instanceof Inet6Address ? "[" + host + "]" : host) + ":" + port;
+    }
+  }
+
+  /**
+   * How long one part of the start took.
+   *
+   * @param name as people read it
+   * @param time how long it took
+   */
+  public record StartPart(String name, Duration time) {}
 
   /** What traces get to be written although requests took all the time there was. */
   private static final Duration LEAST_TRACE_TIME = Duration.ofMillis(500);
@@ -30,16 +67,16 @@ public final class NereidServer implements AutoCloseable {
   private final ServerOptions options;
   private final Nereid nereid;
   private final ServerState state;
-  private final StartTimes.Clock clock;
+  private final List<StartPart> parts;
   private final GrpcStart grpc;
   private Optional<HttpServer> http = Optional.empty();
   private Optional<MetricsServer> metrics = Optional.empty();
   private boolean stopped;
 
-  private NereidServer(ServerOptions options, Nereid nereid, StartTimes.Clock clock) {
+  private NereidServer(ServerOptions options, Nereid nereid, List<StartPart> parts) {
     this.options = options;
     this.nereid = nereid;
-    this.clock = clock;
+    this.parts = parts;
     state =
         ServerState.builder(nereid)
             .name(options.name())
@@ -60,21 +97,21 @@ public final class NereidServer implements AutoCloseable {
    */
   public static NereidServer start(ServerOptions wanted) {
     ServerOptions options = ConnectionFit.of(wanted);
-    StartTimes.Clock clock = new StartTimes.Clock();
+    List<StartPart> parts = new ArrayList<>();
     Nereid nereid;
     try {
       nereid =
-          clock.measure("runtime", () -> Nereid.create(options.repository(), options.runtime()));
+          measure(parts, "runtime", () -> Nereid.create(options.repository(), options.runtime()));
     } catch (RuntimeException | Error e) {
       options.accessLog().ifPresent(AccessLog::close);
       throw e;
     }
-    NereidServer server = new NereidServer(options, nereid, clock);
+    NereidServer server = new NereidServer(options, nereid, parts);
     try {
       server.openFrontends();
-      clock.measure("models", () -> nereid.repository().start());
+      measure(parts, "models", () -> nereid.repository().start());
       if (options.grpc().isPresent()) {
-        clock.measure("gRPC", server.grpc::await); // what is left of its start
+        measure(parts, "gRPC", server.grpc::await); // what is left of its start
       }
       if (options.exitOnError()) {
         checkModels(nereid);
@@ -85,6 +122,23 @@ public final class NereidServer implements AutoCloseable {
       server.closeAfter(e);
       throw e;
     }
+  }
+
+  private static void measure(List<StartPart> parts, String name, Runnable part) {
+    measure(
+        parts,
+        name,
+        () -> {
+          part.run();
+          return null;
+        });
+  }
+
+  private static <T> T measure(List<StartPart> parts, String name, Supplier<T> part) {
+    long startNs = System.nanoTime();
+    T result = part.get();
+    parts.add(new StartPart(name, Duration.ofNanos(System.nanoTime() - startNs)));
+    return result;
   }
 
   /** What failed first is what is told. */
@@ -98,11 +152,11 @@ public final class NereidServer implements AutoCloseable {
 
   private void openFrontends() {
     grpc.check();
-    http = options.http().map(how -> clock.measure("HTTP", () -> HttpServer.start(state, how)));
+    http = options.http().map(how -> measure(parts, "HTTP", () -> HttpServer.start(state, how)));
     metrics =
         options
             .metrics()
-            .map(how -> clock.measure("metrics", () -> MetricsServer.start(state, how, gauges())));
+            .map(how -> measure(parts, "metrics", () -> MetricsServer.start(state, how, gauges())));
   }
 
   /** Open connections by the frontend that they came to. */
@@ -183,9 +237,9 @@ public final class NereidServer implements AutoCloseable {
     return metrics.map(served -> OptionalInt.of(served.port())).orElseGet(OptionalInt::empty);
   }
 
-  /** How long each part of the start took. */
-  public StartTimes startTimes() {
-    return clock.times();
+  /** How long each part of the start took, in the order in which they ended. */
+  public List<StartPart> startTimes() {
+    return List.copyOf(parts);
   }
 
   /**

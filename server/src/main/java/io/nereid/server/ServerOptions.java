@@ -7,6 +7,7 @@ import io.nereid.server.http.HttpOptions;
 import io.nereid.server.log.AccessLog;
 import io.nereid.server.log.LogSettings;
 import io.nereid.server.metrics.MetricsOptions;
+import io.nereid.server.options.RecordCopy;
 import io.nereid.server.shared.Durations;
 import io.nereid.server.shared.ServerFacts;
 import io.nereid.server.trace.TraceOptions;
@@ -15,7 +16,7 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * What a server serves, and where. Build one with {@link #builder()}.
+ * Says what a server serves, and where. Make others from {@link #DEFAULT}.
  *
  * @param name what the server calls itself to clients
  * @param repository which models are loaded
@@ -46,6 +47,23 @@ public record ServerOptions(
     boolean strictReadiness,
     boolean allowClientShm) {
 
+  /** HTTP at a free port of the loopback address, and nothing else: no model is loaded. */
+  public static final ServerOptions DEFAULT =
+      new ServerOptions(
+          ServerFacts.DEFAULT_NAME,
+          RepositoryOptions.builder().explicit().build(),
+          NereidOptions.DEFAULT,
+          Optional.of(HttpOptions.DEFAULT),
+          Optional.empty(),
+          TraceOptions.OFF,
+          Optional.empty(),
+          Optional.empty(),
+          Optional.empty(),
+          Duration.ofSeconds(30),
+          true,
+          true,
+          false);
+
   /** Checks the values. */
   public ServerOptions {
     if (name.isEmpty()) {
@@ -68,148 +86,75 @@ public record ServerOptions(
     exitTimeout = Durations.limited(exitTimeout);
   }
 
-  /** A builder with the defaults. */
-  public static Builder builder() {
-    return new Builder();
+  /** Returns a copy with another name. */
+  public ServerOptions withName(String told) {
+    return RecordCopy.with(this, "name", told);
   }
 
-  /** A builder with these. */
-  public Builder toBuilder() {
-    Builder builder =
-        new Builder()
-            .name(name)
-            .repository(repository)
-            .runtime(runtime)
-            .http(http)
-            .grpc(grpc)
-            .trace(trace)
-            .exitTimeout(exitTimeout)
-            .exitOnError(exitOnError)
-            .strictReadiness(strictReadiness)
-            .allowClientShm(allowClientShm);
-    metrics.ifPresent(builder::metrics);
-    log.ifPresent(builder::log);
-    accessLog.ifPresent(builder::accessLog);
-    return builder;
+  /** Returns a copy that loads other models. */
+  public ServerOptions withRepository(RepositoryOptions models) {
+    return RecordCopy.with(this, "repository", models);
   }
 
-  /** Builds a {@link ServerOptions}. */
-  public static final class Builder {
-    private String name = ServerFacts.DEFAULT_NAME;
-    private RepositoryOptions repository = RepositoryOptions.builder().explicit().build();
-    private NereidOptions runtime = NereidOptions.DEFAULT;
-    private Optional<GrpcOptions> grpc = Optional.empty();
-    private TraceOptions trace = TraceOptions.builder().build();
-    private Optional<MetricsOptions> metrics = Optional.empty();
-    private Optional<LogSettings> log = Optional.empty();
-    private Optional<AccessLog> accessLog = Optional.empty();
-    private Optional<HttpOptions> http = Optional.of(HttpOptions.builder().build());
-    private Duration exitTimeout = Duration.ofSeconds(30);
-    private boolean exitOnError = true;
-    private boolean strictReadiness = true;
-    private boolean allowClientShm;
+  /** Returns a copy with other settings of the runtime. */
+  public ServerOptions withRuntime(NereidOptions settings) {
+    return RecordCopy.with(this, "runtime", settings);
+  }
 
-    private Builder() {}
+  /** Returns a copy that serves HTTP so. */
+  public ServerOptions withHttp(HttpOptions how) {
+    return RecordCopy.with(this, "http", Optional.of(how));
+  }
 
-    /** What the server calls itself to clients; {@value ServerFacts#DEFAULT_NAME} by default. */
-    public Builder name(String told) {
-      name = told;
-      return this;
-    }
+  /** Returns a copy that does not serve HTTP. */
+  public ServerOptions withoutHttp() {
+    return RecordCopy.with(this, "http", Optional.empty());
+  }
 
-    /** Which models are loaded; none by default. */
-    public Builder repository(RepositoryOptions options) {
-      repository = options;
-      return this;
-    }
+  /** Returns a copy that serves gRPC so. */
+  public ServerOptions withGrpc(GrpcOptions how) {
+    return RecordCopy.with(this, "grpc", Optional.of(how));
+  }
 
-    /** Settings of the runtime. */
-    public Builder runtime(NereidOptions options) {
-      runtime = options;
-      return this;
-    }
+  /** Returns a copy that traces other requests. */
+  public ServerOptions withTrace(TraceOptions requests) {
+    return RecordCopy.with(this, "trace", requests);
+  }
 
-    /** Where HTTP is served, and how; at a free port of the loopback address by default. */
-    public Builder http(HttpOptions options) {
-      return http(Optional.of(options));
-    }
+  /**
+   * Returns a copy that serves metrics so. Summaries need a runtime that keeps stage histograms.
+   */
+  public ServerOptions withMetrics(MetricsOptions how) {
+    return RecordCopy.with(this, "metrics", Optional.of(how));
+  }
 
-    /** As {@link #http(HttpOptions)}; empty for a server without HTTP. */
-    public Builder http(Optional<HttpOptions> options) {
-      http = options;
-      return this;
-    }
+  /** Returns a copy with a log, whose settings clients may then change. */
+  public ServerOptions withLog(LogSettings settings) {
+    return RecordCopy.with(this, "log", Optional.of(settings));
+  }
 
-    /** Where gRPC is served, and how; nowhere by default. */
-    public Builder grpc(Optional<GrpcOptions> options) {
-      grpc = options;
-      return this;
-    }
+  /** Returns a copy that writes a line for each request. */
+  public ServerOptions withAccessLog(AccessLog lines) {
+    return RecordCopy.with(this, "accessLog", Optional.of(lines));
+  }
 
-    /** Which requests are traced, until clients change it; none by default. */
-    public Builder trace(TraceOptions options) {
-      trace = options;
-      return this;
-    }
+  /** Returns a copy that gives requests another time when the server stops. */
+  public ServerOptions withExitTimeout(Duration timeout) {
+    return RecordCopy.with(this, "exitTimeout", timeout);
+  }
 
-    /** Where metrics are served; by default they are not. */
-    public Builder metrics(MetricsOptions options) {
-      metrics = Optional.of(options);
-      return this;
-    }
+  /** Returns a copy that ends, or not, when a model cannot be loaded at the start. */
+  public ServerOptions withExitOnError(boolean ends) {
+    return RecordCopy.with(this, "exitOnError", ends);
+  }
 
-    /** The log, which clients may then change the settings of; none by default. */
-    public Builder log(LogSettings settings) {
-      log = Optional.of(settings);
-      return this;
-    }
+  /** Returns a copy that is not ready, or is, with such a model. */
+  public ServerOptions withStrictReadiness(boolean strict) {
+    return RecordCopy.with(this, "strictReadiness", strict);
+  }
 
-    /** What gets a line for each request; nothing by default. */
-    public Builder accessLog(AccessLog lines) {
-      accessLog = Optional.of(lines);
-      return this;
-    }
-
-    /** How long requests that have begun may take when the server stops; 30 s by default. */
-    public Builder exitTimeout(Duration timeout) {
-      exitTimeout = timeout;
-      return this;
-    }
-
-    /** Whether a model that cannot be loaded at the start ends the server; by default it does. */
-    public Builder exitOnError(boolean ends) {
-      exitOnError = ends;
-      return this;
-    }
-
-    /** Whether such a model makes the server not ready; by default it does. */
-    public Builder strictReadiness(boolean strict) {
-      strictReadiness = strict;
-      return this;
-    }
-
-    /** Whether clients may register shared memory; by default they may not. */
-    public Builder allowClientShm(boolean allowed) {
-      allowClientShm = allowed;
-      return this;
-    }
-
-    /** The finished value. */
-    public ServerOptions build() {
-      return new ServerOptions(
-          name,
-          repository,
-          runtime,
-          http,
-          grpc,
-          trace,
-          metrics,
-          log,
-          accessLog,
-          exitTimeout,
-          exitOnError,
-          strictReadiness,
-          allowClientShm);
-    }
+  /** Returns a copy with or without shared memory of clients. */
+  public ServerOptions withAllowClientShm(boolean allowed) {
+    return RecordCopy.with(this, "allowClientShm", allowed);
   }
 }

@@ -138,6 +138,6 @@ final class BuildCommandTest {
   @ParameterizedTest
   @CsvSource({"17,17", "4K,4096", "3MiB,3145728", "2G,2147483648", "1GB,1073741824"})
   void sizes(String text, long bytes) {
-    assertEquals(bytes, ByteSize.parse("--workspace", text));
+    assertEquals(bytes, BuildCommand.bytes("--workspace", text));
   }
 }

@@ -13,7 +13,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 
 /**
  * A server in a process of its own, which on its input is told to take all descriptors that are
@@ -31,11 +30,10 @@ final class ExhaustionRun {
             .explicit("identity_fp32", "simple_string")
             .build();
     ServerOptions options =
-        ServerOptions.builder()
-            .repository(repository)
-            .grpc(Optional.of(GrpcOptions.builder().build()))
-            .metrics(MetricsOptions.builder().build())
-            .build();
+        ServerOptions.DEFAULT
+            .withRepository(repository)
+            .withGrpc(GrpcOptions.DEFAULT)
+            .withMetrics(MetricsOptions.DEFAULT);
     List<FileInputStream> files = new ArrayList<>(1000);
     try (NereidServer server = NereidServer.start(options);
         BufferedReader commands =

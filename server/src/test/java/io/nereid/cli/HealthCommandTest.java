@@ -48,15 +48,13 @@ class HealthCommandTest {
 
   private static ServerOptions options() {
     Path models = Path.of("..", "examples", "models");
-    return ServerOptions.builder()
-        .repository(RepositoryOptions.builder().repository(models).build())
-        .http(
-            HttpOptions.builder()
-                .address(InetAddress.getLoopbackAddress())
-                .port(0)
-                .exitTimeout(Duration.ofSeconds(10))
-                .build())
-        .build();
+    return ServerOptions.DEFAULT
+        .withRepository(RepositoryOptions.builder().repository(models).build())
+        .withHttp(
+            HttpOptions.DEFAULT
+                .withAddress(InetAddress.getLoopbackAddress())
+                .withPort(0)
+                .withExitTimeout(Duration.ofSeconds(10)));
   }
 
   private static void assertHealth(int code, String message, String url, String... more) {

@@ -57,7 +57,7 @@ class ManPagesTest {
 
   @Test
   void textOfACommandIsNoRoff() {
-    String page = ManPage.of(new CommandLine(new Odd()).getCommandSpec(), "nereid 1");
+    String page = ManPages.of(new CommandLine(new Odd()).getCommandSpec(), "nereid 1");
     List<String> lines = page.lines().toList();
     assertTrue(lines.contains("\\&.TH is text here, 100% of it."), page);
     assertTrue(lines.contains("\\&'quoted'"), page);

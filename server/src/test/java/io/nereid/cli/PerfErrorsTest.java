@@ -10,10 +10,10 @@ import io.nereid.ModelSpec;
 import io.nereid.server.access.AccessControl;
 import io.nereid.server.access.Restrictions;
 import io.nereid.server.access.Tokens;
+import io.nereid.server.tls.ServerTlsOptions;
+import io.nereid.server.tls.ServerTlsOptions.ClientCertificate;
 import io.nereid.server.tls.TestCertificates;
 import io.nereid.server.tls.TestCertificates.Identity;
-import io.nereid.server.tls.TlsOptions;
-import io.nereid.server.tls.TlsOptions.ClientCertificate;
 import io.nereid.types.DataType;
 import io.nereid.types.StatusCode;
 import java.io.IOException;
@@ -126,8 +126,8 @@ class PerfErrorsTest {
     Path ca = authority.writeCertificate(directory.resolve("ca.pem"));
     Path clientCertificate = client.writeCertificate(directory.resolve("client.pem"));
     Path clientKey = client.writeKey(directory.resolve("client.key"));
-    TlsOptions tls =
-        TlsOptions.of(
+    ServerTlsOptions tls =
+        ServerTlsOptions.of(
             server.writeCertificate(directory.resolve("server.pem")),
             server.writeKey(directory.resolve("server.key")),
             ca,
@@ -138,8 +138,8 @@ class PerfErrorsTest {
         new PerfFixture(
             directory,
             PerfFixture.BRIEFLY,
-            http -> http.tls(tls).access(access),
-            grpc -> grpc.tls(tls).access(access))) {
+            http -> http.withTls(tls).withAccess(access),
+            grpc -> grpc.withTls(tls).withAccess(access))) {
       fixture.identity("m", DataType.FP32, 0, -1);
       for (String address : List.of("https://" + fixture.http(), "grpcs://" + fixture.grpc())) {
         String[] known = {

@@ -15,7 +15,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.function.UnaryOperator;
 import tools.jackson.jr.ob.JSON;
 
@@ -38,18 +37,17 @@ final class PerfFixture implements AutoCloseable {
   PerfFixture(
       Path directory,
       List<String> measured,
-      UnaryOperator<HttpOptions.Builder> http,
-      UnaryOperator<GrpcOptions.Builder> grpc) {
+      UnaryOperator<HttpOptions> http,
+      UnaryOperator<GrpcOptions> grpc) {
     this.directory = directory;
     this.measured = measured;
     server =
         NereidServer.start(
-            ServerOptions.builder()
-                .http(http.apply(HttpOptions.builder()).build())
-                .grpc(Optional.of(grpc.apply(GrpcOptions.builder()).build()))
-                .allowClientShm(true)
-                .repository(RepositoryOptions.builder().explicit().build())
-                .build());
+            ServerOptions.DEFAULT
+                .withHttp(http.apply(HttpOptions.DEFAULT))
+                .withGrpc(grpc.apply(GrpcOptions.DEFAULT))
+                .withAllowClientShm(true)
+                .withRepository(RepositoryOptions.builder().explicit().build()));
   }
 
   /** Loads a model that answers OUT with IN. */

@@ -23,7 +23,7 @@ public final class SettingsFuzz {
     Files.write(file, bytes);
     try {
       SettingsFile.read(file);
-    } catch (SettingsException e) {
+    } catch (SettingsFile.SettingsException e) {
       if (!e.getMessage().startsWith(file.toString())) {
         throw new AssertionError("a message without the place", e);
       }

@@ -53,6 +53,11 @@ final class SettingsRun {
     return value instanceof Object[] array ? List.of(array).toString() : String.valueOf(value);
   }
 
+  /** The command, as it would run. */
+  ServeCommand serve() {
+    return (ServeCommand) serve.userObject();
+  }
+
   /** The arguments of one theme. */
   <T> T mixin(Class<T> type) {
     return serve.mixins().values().stream()

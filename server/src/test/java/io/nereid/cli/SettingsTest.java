@@ -82,7 +82,7 @@ class SettingsTest {
       assertNotEquals(null, value, "none of the candidates suits " + flag);
       String expected = new SettingsRun(Map.of(), flag + "=" + value).value(flag);
       for (String name : option.names()) {
-        String variable = EnvironmentSettings.variable(name.substring(2));
+        String variable = Settings.variable(name.substring(2));
         assertEquals(expected, new SettingsRun(Map.of(variable, value)).value(flag), variable);
         if (!flag.equals("--config")) {
           String line = name.substring(2) + ": '" + value + "'";

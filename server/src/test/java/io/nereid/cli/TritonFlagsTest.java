@@ -149,13 +149,12 @@ class TritonFlagsTest {
             "--trace-config=count=7");
     assertEquals("", run.err());
     TraceOptions expected =
-        TraceOptions.builder()
-            .file("/tmp/t.json")
-            .levels(TraceLevel.TIMESTAMPS, TraceLevel.TENSORS)
-            .rate(10)
-            .count(7)
-            .logFrequency(1)
-            .build();
+        TraceOptions.OFF
+            .withFile("/tmp/t.json")
+            .withRate(10)
+            .withCount(7)
+            .withLogFrequency(1)
+            .withLevels(TraceLevel.TIMESTAMPS, TraceLevel.TENSORS);
     assertEquals(expected, run.mixin(TraceArguments.class).options());
   }
 

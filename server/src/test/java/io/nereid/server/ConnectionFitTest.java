@@ -7,7 +7,6 @@ import io.nereid.server.grpc.GrpcOptions;
 import io.nereid.server.http.HeapCosts;
 import io.nereid.server.metrics.MetricsOptions;
 import io.nereid.server.shared.HeapBudget;
-import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** Limits of connections, held against what a process has. */
@@ -16,10 +15,7 @@ class ConnectionFitTest {
   private static final HeapBudget LARGE = new HeapBudget(4L << 30);
 
   private static final ServerOptions ALL =
-      ServerOptions.builder()
-          .grpc(Optional.of(GrpcOptions.builder().build()))
-          .metrics(MetricsOptions.builder().build())
-          .build();
+      ServerOptions.DEFAULT.withGrpc(GrpcOptions.DEFAULT).withMetrics(MetricsOptions.DEFAULT);
 
   private static int http(ServerOptions options) {
     return options.http().orElseThrow().limits().connectionCount();

@@ -34,13 +34,12 @@ class HttpDocumentTest {
     Path logFile = directory.resolve("log");
     LogSettings log = LogSettings.install(LogValues.DEFAULT, Optional.of(logFile));
     ServerOptions options =
-        ServerOptions.builder()
-            .repository(repository)
-            .allowClientShm(true)
-            .http(HttpOptions.builder().exitTimeout(Duration.ofSeconds(10)).build())
-            .log(log)
-            .metrics(MetricsOptions.builder().build())
-            .build();
+        ServerOptions.DEFAULT
+            .withRepository(repository)
+            .withAllowClientShm(true)
+            .withHttp(HttpOptions.DEFAULT.withExitTimeout(Duration.ofSeconds(10)))
+            .withLog(log)
+            .withMetrics(MetricsOptions.DEFAULT);
     int commands = 0;
     try (log;
         NereidServer server = NereidServer.start(options)) {

@@ -50,7 +50,7 @@ class NereidServerTest {
   }
 
   private static HttpOptions at(int port) {
-    return HttpOptions.builder().port(port).exitTimeout(Duration.ofSeconds(10)).build();
+    return HttpOptions.DEFAULT.withPort(port).withExitTimeout(Duration.ofSeconds(10));
   }
 
   private static HttpResponse<String> ask(HttpClient client, int port, String method, String path)
@@ -81,7 +81,7 @@ class NereidServerTest {
             })
             .build();
     int port = freePort();
-    ServerOptions options = ServerOptions.builder().repository(repository).http(at(port)).build();
+    ServerOptions options = ServerOptions.DEFAULT.withRepository(repository).withHttp(at(port));
     CompletableFuture<NereidServer> starting =
         CompletableFuture.supplyAsync(() -> NereidServer.start(options));
     try (HttpClient client = HttpClient.newHttpClient()) {
@@ -108,10 +108,12 @@ class NereidServerTest {
       try (NereidServer server = starting.get(60, TimeUnit.SECONDS)) {
         assertEquals(200, ask(client, port, "GET", "/v2/health/ready").statusCode());
         assertEquals(200, ask(client, port, "GET", "/v2/models/identity_fp32").statusCode());
-        assertEquals(List.of(new Frontend("HTTP", "http://127.0.0.1:" + port)), server.frontends());
+        assertEquals(
+            List.of(new NereidServer.Frontend("HTTP", "http://127.0.0.1:" + port)),
+            server.frontends());
         assertEquals(
             List.of("runtime", "HTTP", "models"),
-            server.startTimes().parts().stream().map(StartTimes.Part::name).toList());
+            server.startTimes().stream().map(NereidServer.StartPart::name).toList());
       }
     } finally {
       goOn.countDown();
@@ -128,7 +130,7 @@ class NereidServerTest {
             .build();
     try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       ServerOptions options =
-          ServerOptions.builder().repository(repository).http(at(taken.getLocalPort())).build();
+          ServerOptions.DEFAULT.withRepository(repository).withHttp(at(taken.getLocalPort()));
       NereidException failure =
           assertThrows(NereidException.class, () -> NereidServer.start(options));
       String where = "127.0.0.1:" + taken.getLocalPort();
@@ -147,11 +149,10 @@ class NereidServerTest {
             .build();
     try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       ServerOptions options =
-          ServerOptions.builder()
-              .repository(repository)
-              .http(at(0))
-              .grpc(Optional.of(GrpcOptions.builder().port(taken.getLocalPort()).build()))
-              .build();
+          ServerOptions.DEFAULT
+              .withRepository(repository)
+              .withHttp(at(0))
+              .withGrpc(GrpcOptions.DEFAULT.withPort(taken.getLocalPort()));
       NereidException failure =
           assertThrows(NereidException.class, () -> NereidServer.start(options));
       String where = "127.0.0.1:" + taken.getLocalPort();
@@ -167,10 +168,9 @@ class NereidServerTest {
     Files.writeString(repository.resolve("broken/config.pbtxt"), "backend: \"none\"");
     int port = freePort();
     ServerOptions options =
-        ServerOptions.builder()
-            .repository(RepositoryOptions.builder().repository(repository).build())
-            .http(at(port))
-            .build();
+        ServerOptions.DEFAULT
+            .withRepository(RepositoryOptions.builder().repository(repository).build())
+            .withHttp(at(port));
     assertThrows(NereidException.class, () -> NereidServer.start(options));
     try (ServerSocket free = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
       assertEquals(port, free.getLocalPort());
@@ -181,10 +181,10 @@ class NereidServerTest {
   void aStartThatFailsEndsTheAccessLog(@TempDir Path directory) throws Exception {
     try (LogSettings log = LogSettings.install(LogValues.DEFAULT, Optional.empty())) {
       ServerOptions options =
-          ServerOptions.builder()
-              .repository(RepositoryOptions.builder().repository(directory.resolve("none")).build())
-              .accessLog(AccessLog.toFile(directory.resolve("access"), log))
-              .build();
+          ServerOptions.DEFAULT
+              .withRepository(
+                  RepositoryOptions.builder().repository(directory.resolve("none")).build())
+              .withAccessLog(AccessLog.toFile(directory.resolve("access"), log));
       assertThrows(NereidException.class, () -> NereidServer.start(options));
       assertFalse(
           Thread.getAllStackTraces().keySet().stream()
@@ -198,23 +198,20 @@ class NereidServerTest {
     HttpLimits limits = new HttpLimits(1 << 20, 16 << 10, 65_536, 100, 100, endless, endless);
     NereidServer server =
         NereidServer.start(
-            ServerOptions.builder()
-                .http(HttpOptions.builder().limits(limits).exitTimeout(endless).build())
-                .metrics(MetricsOptions.builder().interval(endless).build())
-                .trace(
-                    TraceOptions.builder()
-                        .levels(TraceLevel.TIMESTAMPS)
-                        .file(Path.of("target", "traces.json").toString())
-                        .build())
-                .exitTimeout(endless)
-                .build());
+            ServerOptions.DEFAULT
+                .withHttp(HttpOptions.DEFAULT.withLimits(limits).withExitTimeout(endless))
+                .withMetrics(MetricsOptions.DEFAULT.withInterval(endless))
+                .withTrace(
+                    TraceOptions.OFF
+                        .withFile(Path.of("target", "traces.json").toString())
+                        .withLevels(TraceLevel.TIMESTAMPS))
+                .withExitTimeout(endless));
     assertTrue(server.stop());
   }
 
   @Test
   void httpCanBeLeftOut() {
-    try (NereidServer server =
-        NereidServer.start(ServerOptions.builder().http(Optional.empty()).build())) {
+    try (NereidServer server = NereidServer.start(ServerOptions.DEFAULT.withoutHttp())) {
       assertEquals(List.of(), server.frontends());
       assertTrue(server.stop());
     }

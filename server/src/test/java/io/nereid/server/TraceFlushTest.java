@@ -21,14 +21,13 @@ class TraceFlushTest {
     try (OtlpCollector collector = new OtlpCollector();
         HttpClient client = HttpClient.newHttpClient()) {
       ServerOptions options =
-          ServerOptions.builder()
-              .repository(
+          ServerOptions.DEFAULT
+              .withRepository(
                   RepositoryOptions.builder()
                       .repository(Path.of("..", "examples", "models"))
                       .explicit("identity_fp32")
                       .build())
-              .trace(collector.options(Duration.ofHours(1)).build())
-              .build();
+              .withTrace(collector.options(Duration.ofHours(1)));
       try (NereidServer server = NereidServer.start(options)) {
         URI url =
             URI.create("http://127.0.0.1:" + server.httpPort() + "/v2/models/identity_fp32/infer");

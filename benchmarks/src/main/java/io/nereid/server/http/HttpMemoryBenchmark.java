@@ -55,11 +55,7 @@ public class HttpMemoryBenchmark {
     ServerState state = ServerState.builder(nereid).build();
     context =
         HttpContext.of(
-            state,
-            HttpOptions.builder().build(),
-            new ConnectionWatch(),
-            HeapBudget.ofThisProcess(),
-            null);
+            state, HttpOptions.DEFAULT, new ConnectionWatch(), HeapBudget.ofThisProcess(), null);
     request = BenchmarkRequests.http(form.equals("json"), elements);
     requestWithId = BenchmarkRequests.httpWithId(form.equals("json"), elements);
   }

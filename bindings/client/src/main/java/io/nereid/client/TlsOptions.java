@@ -10,7 +10,8 @@ import java.util.Optional;
  *
  * @param trusted certificates of the authorities to trust; empty: those the JVM trusts
  * @param certificate the client's certificate, with the chain behind it; empty: it shows none
- * @param privateKey its private key, PKCS #8 and not encrypted; there exactly when a certificate is
+ * @param privateKey its private key, RSA, EC or EdDSA and not encrypted; there exactly when a
+ *     certificate is
  */
 public record TlsOptions(
     Optional<Path> trusted, Optional<Path> certificate, Optional<Path> privateKey) {

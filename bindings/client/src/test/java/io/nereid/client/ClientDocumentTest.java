@@ -17,7 +17,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import javax.tools.ToolProvider;
@@ -39,11 +38,10 @@ class ClientDocumentTest {
     RepositoryOptions repository =
         RepositoryOptions.builder().repository(Path.of("..", "..", "examples", "models")).build();
     ServerOptions options =
-        ServerOptions.builder()
-            .repository(repository)
-            .allowClientShm(true)
-            .grpc(Optional.of(GrpcOptions.builder().build()))
-            .build();
+        ServerOptions.DEFAULT
+            .withRepository(repository)
+            .withAllowClientShm(true)
+            .withGrpc(GrpcOptions.DEFAULT);
     try (NereidServer server = NereidServer.start(options)) {
       String http = "http://localhost:" + server.httpPort();
       String grpc = "grpc://localhost:" + server.grpcPort().orElseThrow();

@@ -35,11 +35,9 @@ class ExtensionsTest extends ServerFixture {
   }
 
   @Override
-  ServerOptions.Builder options(ServerOptions.Builder builder) {
+  ServerOptions options(ServerOptions standard) {
     log = LogSettings.install(LogValues.DEFAULT, Optional.empty());
-    return builder
-        .log(log)
-        .grpc(Optional.of(GrpcOptions.builder().compression(GrpcCompression.LOW).build()));
+    return standard.withLog(log).withGrpc(GrpcOptions.DEFAULT.withCompression(GrpcCompression.LOW));
   }
 
   @AfterEach

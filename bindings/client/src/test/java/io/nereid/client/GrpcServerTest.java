@@ -13,7 +13,6 @@ import io.nereid.server.grpc.GrpcOptions;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** The contract over gRPC, and streams. */
@@ -25,8 +24,8 @@ class GrpcServerTest extends ServerContract {
   }
 
   @Override
-  ServerOptions.Builder options(ServerOptions.Builder builder) {
-    return builder.grpc(Optional.of(GrpcOptions.builder().build()));
+  ServerOptions options(ServerOptions standard) {
+    return standard.withGrpc(GrpcOptions.DEFAULT);
   }
 
   private static InferRequest repeat(int id, int... values) {
@@ -49,12 +48,11 @@ class GrpcServerTest extends ServerContract {
   @Test
   void aModelAnswersAsOftenAsItLikes() {
     ServerOptions options =
-        options(ServerOptions.builder())
-            .repository(
+        options(ServerOptions.DEFAULT)
+            .withRepository(
                 RepositoryOptions.builder()
                     .repository(Path.of("..", "..", "examples", "models"))
-                    .build())
-            .build();
+                    .build());
     try (NereidServer server = NereidServer.start(options);
         InferenceClient client = InferenceClient.connect(address(server));
         InferStream stream = client.openStream()) {

@@ -16,8 +16,8 @@ class HttpServerTest extends ServerContract {
   }
 
   @Override
-  ServerOptions.Builder options(ServerOptions.Builder builder) {
-    return builder;
+  ServerOptions options(ServerOptions standard) {
+    return standard;
   }
 
   @Test

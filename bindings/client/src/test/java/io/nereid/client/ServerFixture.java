@@ -34,7 +34,7 @@ abstract class ServerFixture {
   abstract String address(NereidServer server);
 
   /** What it needs to serve the protocol. */
-  abstract ServerOptions.Builder options(ServerOptions.Builder builder);
+  abstract ServerOptions options(ServerOptions standard);
 
   @BeforeEach
   void start() throws Exception {
@@ -44,11 +44,10 @@ abstract class ServerFixture {
     Files.writeString(repository.resolve("broken/config.pbtxt"), "backend: \"none\"");
     server =
         NereidServer.start(
-            options(ServerOptions.builder())
-                .allowClientShm(true)
-                .repository(
-                    RepositoryOptions.builder().repository(repository).explicit("m").build())
-                .build());
+            options(ServerOptions.DEFAULT)
+                .withAllowClientShm(true)
+                .withRepository(
+                    RepositoryOptions.builder().repository(repository).explicit("m").build()));
     client = InferenceClient.connect(address(server));
   }
 

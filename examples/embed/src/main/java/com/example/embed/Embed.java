@@ -47,9 +47,9 @@ public final class Embed {
 
   private static int[] served(Path models) {
     ServerOptions options =
-        ServerOptions.builder()
-            .repository(RepositoryOptions.builder().repository(models).build())
-            .http(HttpOptions.builder().build()) // at a free port of the loopback address
+        ServerOptions.DEFAULT
+            .withRepository(RepositoryOptions.builder().repository(models).build())
+            .withHttp(HttpOptions.DEFAULT) // at a free port of the loopback address
             .grpc(Optional.empty())
             .build();
     InferRequest request =

@@ -1,10 +1,11 @@
 package io.nereid.server.grpc;
 
+import io.nereid.server.options.RecordCopy;
 import io.nereid.server.shared.Durations;
 import java.time.Duration;
 
 /**
- * What a client may ask of the gRPC frontend.
+ * How much a client may ask of the gRPC frontend.
  *
  * @param messageBytes the largest message that is received, after decompression
  * @param unfinishedBytes most bytes of messages that are not complete, of all connections together;
@@ -43,10 +44,9 @@ public record GrpcLimits(
     positive(connectionCount, "connectionCount");
   }
 
-  /** The same with another number of connections. */
+  /** Returns a copy with another number of connections. */
   public GrpcLimits withConnectionCount(int count) {
-    return new GrpcLimits(
-        messageBytes, unfinishedBytes, requestTime, metadataBytes, callCount, count);
+    return RecordCopy.with(this, "connectionCount", count);
   }
 
   private static void positive(long value, String name) {

@@ -1,14 +1,15 @@
 package io.nereid.server.grpc;
 
 import io.nereid.server.access.AccessControl;
+import io.nereid.server.options.RecordCopy;
 import io.nereid.server.shared.HeaderForwarding;
-import io.nereid.server.tls.TlsOptions;
+import io.nereid.server.tls.ServerTlsOptions;
 import java.net.InetAddress;
 import java.util.Objects;
 import java.util.Optional;
 
 /**
- * Where gRPC is served, and how. Build one with {@link #builder()}.
+ * Says where gRPC is served, and how. Make others from {@link #DEFAULT}.
  *
  * @param address where the frontend listens
  * @param port its port; 0 takes one that is free
@@ -27,7 +28,19 @@ public record GrpcOptions(
     GrpcCompression compression,
     AccessControl access,
     Optional<HeaderForwarding> forwarding,
-    Optional<TlsOptions> tls) {
+    Optional<ServerTlsOptions> tls) {
+
+  /** At a free port of the loopback address, open to all. */
+  public static final GrpcOptions DEFAULT =
+      new GrpcOptions(
+          InetAddress.getLoopbackAddress(),
+          0,
+          GrpcLimits.DEFAULT,
+          GrpcKeepAlive.DEFAULT,
+          GrpcCompression.NONE,
+          AccessControl.OPEN,
+          Optional.empty(),
+          Optional.empty());
 
   /** Checks the values. */
   public GrpcOptions {
@@ -43,81 +56,43 @@ public record GrpcOptions(
     }
   }
 
-  /** The same with other limits. */
+  /** Returns a copy that listens at another address. */
+  public GrpcOptions withAddress(InetAddress listening) {
+    return RecordCopy.with(this, "address", listening);
+  }
+
+  /** Returns a copy that listens at another port; 0 takes one that is free. */
+  public GrpcOptions withPort(int number) {
+    return RecordCopy.with(this, "port", number);
+  }
+
+  /** Returns a copy with other limits. */
   public GrpcOptions withLimits(GrpcLimits others) {
-    return new GrpcOptions(address, port, others, keepAlive, compression, access, forwarding, tls);
+    return RecordCopy.with(this, "limits", others);
   }
 
-  /** A builder with the defaults: a free port of the loopback address. */
-  public static Builder builder() {
-    return new Builder();
+  /** Returns a copy whose connections live otherwise. */
+  public GrpcOptions withKeepAlive(GrpcKeepAlive times) {
+    return RecordCopy.with(this, "keepAlive", times);
   }
 
-  /** Builds a {@link GrpcOptions}. */
-  public static final class Builder {
-    private InetAddress address = InetAddress.getLoopbackAddress();
-    private int port;
-    private GrpcLimits limits = GrpcLimits.DEFAULT;
-    private GrpcKeepAlive keepAlive = GrpcKeepAlive.DEFAULT;
-    private GrpcCompression compression = GrpcCompression.NONE;
-    private AccessControl access = AccessControl.OPEN;
-    private Optional<HeaderForwarding> forwarding = Optional.empty();
-    private Optional<TlsOptions> tls = Optional.empty();
+  /** Returns a copy that compresses replies so. */
+  public GrpcOptions withCompression(GrpcCompression much) {
+    return RecordCopy.with(this, "compression", much);
+  }
 
-    private Builder() {}
+  /** Returns a copy that lets in other calls. */
+  public GrpcOptions withAccess(AccessControl control) {
+    return RecordCopy.with(this, "access", control);
+  }
 
-    /** Where the frontend listens. */
-    public Builder address(InetAddress listening) {
-      address = listening;
-      return this;
-    }
+  /** Returns a copy that makes this metadata parameters. */
+  public GrpcOptions withForwarding(HeaderForwarding fields) {
+    return RecordCopy.with(this, "forwarding", Optional.of(fields));
+  }
 
-    /** Its port; 0 takes one that is free. */
-    public Builder port(int number) {
-      port = number;
-      return this;
-    }
-
-    /** What clients may ask of it. */
-    public Builder limits(GrpcLimits most) {
-      limits = most;
-      return this;
-    }
-
-    /** How long connections live. */
-    public Builder keepAlive(GrpcKeepAlive times) {
-      keepAlive = times;
-      return this;
-    }
-
-    /** How replies of the inference service are compressed; not at all by default. */
-    public Builder compression(GrpcCompression much) {
-      compression = much;
-      return this;
-    }
-
-    /** Which calls may be made; all by default. */
-    public Builder access(AccessControl control) {
-      access = control;
-      return this;
-    }
-
-    /** Which metadata becomes parameters; none by default. */
-    public Builder forwarding(HeaderForwarding fields) {
-      forwarding = Optional.of(fields);
-      return this;
-    }
-
-    /** How connections are encrypted; by default they are not. */
-    public Builder tls(TlsOptions files) {
-      tls = Optional.of(files);
-      return this;
-    }
-
-    /** The finished value. */
-    public GrpcOptions build() {
-      return new GrpcOptions(
-          address, port, limits, keepAlive, compression, access, forwarding, tls);
-    }
+  /** Returns a copy whose connections are encrypted. */
+  public GrpcOptions withTls(ServerTlsOptions files) {
+    return RecordCopy.with(this, "tls", Optional.of(files));
   }
 }

@@ -1,10 +1,11 @@
 package io.nereid.server.http;
 
+import io.nereid.server.options.RecordCopy;
 import io.nereid.server.shared.Durations;
 import java.time.Duration;
 
 /**
- * What a client may ask of the HTTP frontend.
+ * How much a client may ask of the HTTP frontend.
  *
  * @param bodyBytes the largest request body, and the largest tensor that JSON may expand to
  * @param headBytes the longest request line and header fields together
@@ -53,10 +54,9 @@ public record HttpLimits(
     positive(idleTime.toMillis(), "idleTime");
   }
 
-  /** The same with another number of connections. */
+  /** Returns a copy with another number of connections. */
   public HttpLimits withConnectionCount(int count) {
-    return new HttpLimits(
-        bodyBytes, headBytes, chunkCount, jsonDepth, count, requestTime, idleTime);
+    return RecordCopy.with(this, "connectionCount", count);
   }
 
   private static void positive(long value, String name) {

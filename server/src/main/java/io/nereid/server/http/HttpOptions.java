@@ -1,9 +1,10 @@
 package io.nereid.server.http;
 
 import io.nereid.server.access.AccessControl;
+import io.nereid.server.options.RecordCopy;
 import io.nereid.server.shared.Durations;
 import io.nereid.server.shared.HeaderForwarding;
-import io.nereid.server.tls.TlsOptions;
+import io.nereid.server.tls.ServerTlsOptions;
 import java.net.InetAddress;
 import java.time.Duration;
 import java.util.Objects;
@@ -12,7 +13,7 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * Where HTTP is served, and how. Build one with {@link #builder()}.
+ * Says where HTTP is served, and how. Make others from {@link #DEFAULT}.
  *
  * @param address where the frontend listens
  * @param port its port; 0 takes one that is free
@@ -32,13 +33,25 @@ public record HttpOptions(
     AccessControl access,
     Set<String> allowedOrigins,
     Optional<HeaderForwarding> forwarding,
-    Optional<TlsOptions> tls) {
+    Optional<ServerTlsOptions> tls) {
 
   /** Origins go into the heads of replies, whose room is bounded; a host has 253 characters. */
   private static final int MAX_ORIGIN_LENGTH = 280;
 
   private static final Pattern ORIGIN =
       Pattern.compile("\\*|[a-z][a-z0-9+.-]*://([a-z0-9._-]+|\\[[0-9a-f:.]+])(:[1-9][0-9]{0,4})?");
+
+  /** At a free port of the loopback address, open to all, and not encrypted. */
+  public static final HttpOptions DEFAULT =
+      new HttpOptions(
+          InetAddress.getLoopbackAddress(),
+          0,
+          HttpLimits.DEFAULT,
+          Duration.ofSeconds(30),
+          AccessControl.OPEN,
+          Set.of(),
+          Optional.empty(),
+          Optional.empty());
 
   /** Checks the values. */
   public HttpOptions {
@@ -68,82 +81,43 @@ public record HttpOptions(
     return text.length() <= MAX_ORIGIN_LENGTH && ORIGIN.matcher(text).matches();
   }
 
-  /** The same with other limits. */
+  /** Returns a copy that listens at another address. */
+  public HttpOptions withAddress(InetAddress listening) {
+    return RecordCopy.with(this, "address", listening);
+  }
+
+  /** Returns a copy that listens at another port; 0 takes one that is free. */
+  public HttpOptions withPort(int number) {
+    return RecordCopy.with(this, "port", number);
+  }
+
+  /** Returns a copy with other limits. */
   public HttpOptions withLimits(HttpLimits others) {
-    return new HttpOptions(
-        address, port, others, exitTimeout, access, allowedOrigins, forwarding, tls);
+    return RecordCopy.with(this, "limits", others);
   }
 
-  /** A builder with the defaults: a free port of the loopback address. */
-  public static Builder builder() {
-    return new Builder();
+  /** Returns a copy that gives requests another time when the server stops. */
+  public HttpOptions withExitTimeout(Duration timeout) {
+    return RecordCopy.with(this, "exitTimeout", timeout);
   }
 
-  /** Builds a {@link HttpOptions}. */
-  public static final class Builder {
-    private InetAddress address = InetAddress.getLoopbackAddress();
-    private int port;
-    private HttpLimits limits = HttpLimits.DEFAULT;
-    private Duration exitTimeout = Duration.ofSeconds(30);
-    private AccessControl access = AccessControl.OPEN;
-    private Set<String> allowedOrigins = Set.of();
-    private Optional<HeaderForwarding> forwarding = Optional.empty();
-    private Optional<TlsOptions> tls = Optional.empty();
+  /** Returns a copy that lets in other requests. */
+  public HttpOptions withAccess(AccessControl control) {
+    return RecordCopy.with(this, "access", control);
+  }
 
-    private Builder() {}
+  /** Returns a copy that lets in other web pages. */
+  public HttpOptions withAllowedOrigins(Set<String> origins) {
+    return RecordCopy.with(this, "allowedOrigins", origins);
+  }
 
-    /** Where the frontend listens. */
-    public Builder address(InetAddress listening) {
-      address = listening;
-      return this;
-    }
+  /** Returns a copy that makes these header fields parameters. */
+  public HttpOptions withForwarding(HeaderForwarding fields) {
+    return RecordCopy.with(this, "forwarding", Optional.of(fields));
+  }
 
-    /** Its port; 0 takes one that is free. */
-    public Builder port(int number) {
-      port = number;
-      return this;
-    }
-
-    /** What clients may ask of it. */
-    public Builder limits(HttpLimits most) {
-      limits = most;
-      return this;
-    }
-
-    /** How long requests that have begun may take when the server stops; 30 s by default. */
-    public Builder exitTimeout(Duration timeout) {
-      exitTimeout = timeout;
-      return this;
-    }
-
-    /** Which requests may be made; all by default. */
-    public Builder access(AccessControl control) {
-      access = control;
-      return this;
-    }
-
-    /** Web pages that may ask for everything; by default none may change anything. */
-    public Builder allowedOrigins(Set<String> origins) {
-      allowedOrigins = origins;
-      return this;
-    }
-
-    /** Which header fields become parameters; none by default. */
-    public Builder forwarding(HeaderForwarding fields) {
-      forwarding = Optional.of(fields);
-      return this;
-    }
-
-    /** How connections are encrypted; they are not by default. */
-    public Builder tls(TlsOptions options) {
-      tls = Optional.of(options);
-      return this;
-    }
-
-    /** The finished value. */
-    public HttpOptions build() {
-      return new HttpOptions(
-          address, port, limits, exitTimeout, access, allowedOrigins, forwarding, tls);
-    }
+  /** Returns a copy whose connections are encrypted. */
+  public HttpOptions withTls(ServerTlsOptions files) {
+    return RecordCopy.with(this, "tls", Optional.of(files));
   }
 }

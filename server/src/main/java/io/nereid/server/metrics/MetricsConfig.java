@@ -1,9 +1,10 @@
 package io.nereid.server.metrics;
 
+import io.nereid.server.options.RecordCopy;
 import java.util.List;
 
 /**
- * In which forms latencies of models are told: Triton's --metrics-config.
+ * Says in which forms latencies of models are told, as Triton's --metrics-config does.
  *
  * @param counters whether their sums are there
  * @param histograms whether Triton's histograms are
@@ -26,5 +27,25 @@ public record MetricsConfig(
         throw new IllegalArgumentException("quantiles must be 0 to 1, got " + quantile);
       }
     }
+  }
+
+  /** Returns a copy with or without sums. */
+  public MetricsConfig withCounters(boolean wanted) {
+    return RecordCopy.with(this, "counters", wanted);
+  }
+
+  /** Returns a copy with or without Triton's histograms. */
+  public MetricsConfig withHistograms(boolean wanted) {
+    return RecordCopy.with(this, "histograms", wanted);
+  }
+
+  /** Returns a copy with or without quantiles. */
+  public MetricsConfig withSummaries(boolean wanted) {
+    return RecordCopy.with(this, "summaries", wanted);
+  }
+
+  /** Returns a copy with other quantiles. */
+  public MetricsConfig withQuantiles(List<Double> others) {
+    return RecordCopy.with(this, "quantiles", others);
   }
 }

@@ -1,12 +1,13 @@
 package io.nereid.server.metrics;
 
+import io.nereid.server.options.RecordCopy;
 import io.nereid.server.shared.Durations;
 import java.net.InetAddress;
 import java.time.Duration;
 import java.util.Objects;
 
 /**
- * Where metrics are served, and which. Build one with {@link #builder()}.
+ * Says where metrics are served, and which. Make others from {@link #DEFAULT}.
  *
  * @param address where they are served
  * @param port the port; 0 takes one that is free
@@ -26,8 +27,16 @@ public record MetricsOptions(
     MetricsConfig config,
     int connectionCount) {
 
-  /** Scrapers are few, and ask seldom. */
-  private static final int CONNECTION_COUNT = 64;
+  /** At a free port of the loopback address; few connections, as scrapers are few. */
+  public static final MetricsOptions DEFAULT =
+      new MetricsOptions(
+          InetAddress.getLoopbackAddress(),
+          0,
+          true,
+          true,
+          Duration.ofSeconds(2),
+          MetricsConfig.DEFAULT,
+          64);
 
   /** Checks the values. */
   public MetricsOptions {
@@ -46,67 +55,38 @@ public record MetricsOptions(
     }
   }
 
-  /** The same with another number of connections. */
+  /** Returns a copy that listens at another address. */
+  public MetricsOptions withAddress(InetAddress listening) {
+    return RecordCopy.with(this, "address", listening);
+  }
+
+  /** Returns a copy that listens at another port; 0 takes one that is free. */
+  public MetricsOptions withPort(int number) {
+    return RecordCopy.with(this, "port", number);
+  }
+
+  /** Returns a copy with or without the machine's processors and memory. */
+  public MetricsOptions withCpuMetrics(boolean wanted) {
+    return RecordCopy.with(this, "cpuMetrics", wanted);
+  }
+
+  /** Returns a copy with or without GPUs. */
+  public MetricsOptions withGpuMetrics(boolean wanted) {
+    return RecordCopy.with(this, "gpuMetrics", wanted);
+  }
+
+  /** Returns a copy with another age of what processors and GPUs tell. */
+  public MetricsOptions withInterval(Duration age) {
+    return RecordCopy.with(this, "interval", age);
+  }
+
+  /** Returns a copy that tells other forms; see {@link MetricsConfig#summaries}. */
+  public MetricsOptions withConfig(MetricsConfig forms) {
+    return RecordCopy.with(this, "config", forms);
+  }
+
+  /** Returns a copy with another number of connections. */
   public MetricsOptions withConnectionCount(int count) {
-    return new MetricsOptions(address, port, cpuMetrics, gpuMetrics, interval, config, count);
-  }
-
-  /** A builder with the defaults: a free port of the loopback address. */
-  public static Builder builder() {
-    return new Builder();
-  }
-
-  /** Builds a {@link MetricsOptions}. */
-  public static final class Builder {
-    private InetAddress address = InetAddress.getLoopbackAddress();
-    private int port;
-    private boolean cpuMetrics = true;
-    private boolean gpuMetrics = true;
-    private Duration interval = Duration.ofSeconds(2);
-    private MetricsConfig config = MetricsConfig.DEFAULT;
-
-    private Builder() {}
-
-    /** Where metrics are served. */
-    public Builder address(InetAddress listening) {
-      address = listening;
-      return this;
-    }
-
-    /** Their port; 0 takes one that is free. */
-    public Builder port(int number) {
-      port = number;
-      return this;
-    }
-
-    /** Whether the machine's processors and memory are among them; by default they are. */
-    public Builder cpuMetrics(boolean wanted) {
-      cpuMetrics = wanted;
-      return this;
-    }
-
-    /** Whether GPUs are among them; by default they are. */
-    public Builder gpuMetrics(boolean wanted) {
-      gpuMetrics = wanted;
-      return this;
-    }
-
-    /** How old what GPUs and processors tell may be; 2 s by default. */
-    public Builder interval(Duration age) {
-      interval = age;
-      return this;
-    }
-
-    /** In which forms latencies are told; see {@link MetricsConfig#summaries}. */
-    public Builder config(MetricsConfig forms) {
-      config = forms;
-      return this;
-    }
-
-    /** The finished value. */
-    public MetricsOptions build() {
-      return new MetricsOptions(
-          address, port, cpuMetrics, gpuMetrics, interval, config, CONNECTION_COUNT);
-    }
+    return RecordCopy.with(this, "connectionCount", count);
   }
 }

@@ -48,11 +48,10 @@ public final class MetricsServer {
             options.connectionCount(),
             usual.requestTime(),
             IDLE_TIME);
-    return HttpOptions.builder()
-        .address(options.address())
-        .port(options.port())
-        .limits(limits)
-        .build();
+    return HttpOptions.DEFAULT
+        .withAddress(options.address())
+        .withPort(options.port())
+        .withLimits(limits);
   }
 
   /**

@@ -96,7 +96,7 @@ public final class ServerState {
     private String name = ServerFacts.DEFAULT_NAME;
     private boolean strictReadiness = true;
     private boolean allowClientShm;
-    private Tracing tracing = new Tracing(TraceOptions.builder().build());
+    private Tracing tracing = new Tracing(TraceOptions.OFF);
     private Optional<LoadReport> load = Optional.empty();
     private Optional<LogSettings> log = Optional.empty();
     private Optional<AccessLog> accessLog = Optional.empty();

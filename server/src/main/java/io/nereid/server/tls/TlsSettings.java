@@ -4,8 +4,14 @@ import io.nereid.server.shared.ReloadedFiles;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.io.IOException;
+import java.net.Socket;
+import java.security.Principal;
+import java.security.PrivateKey;
+import java.security.cert.CertificateException;
+import java.security.cert.X509Certificate;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLParameters;
@@ -13,24 +19,25 @@ import javax.net.ssl.X509ExtendedKeyManager;
 import javax.net.ssl.X509ExtendedTrustManager;
 
 /**
- * How the connections of a server are encrypted. The files are looked at when a connection is made:
- * one that is made after they changed gets what they hold then, those that are there go on.
+ * Encrypts the connections of a frontend. When a connection is made, the files are looked at: a
+ * connection that is made after they changed gets what they hold then, and older ones go on as they
+ * are. Threads of all connections call it.
  */
 public final class TlsSettings {
 
   /** The versions that are spoken. */
   public static final List<String> PROTOCOLS = List.of("TLSv1.3", "TLSv1.2");
 
-  private final TlsOptions options;
+  private final ServerTlsOptions options;
   private final ReloadedFiles<TlsIdentity> identity;
 
-  private TlsSettings(TlsOptions options, ReloadedFiles<TlsIdentity> identity) {
+  private TlsSettings(ServerTlsOptions options, ReloadedFiles<TlsIdentity> identity) {
     this.options = options;
     this.identity = identity;
   }
 
   /** Reads the files; fails when they cannot be used. */
-  public static TlsSettings open(TlsOptions options) {
+  public static TlsSettings open(ServerTlsOptions options) {
     try {
       return new TlsSettings(
           options,
@@ -44,7 +51,7 @@ public final class TlsSettings {
   }
 
   /** What it was made of. */
-  public TlsOptions options() {
+  public ServerTlsOptions options() {
     return options;
   }
 
@@ -89,5 +96,132 @@ public final class TlsSettings {
         .clientCa()
         .map(
             file -> new CurrentTrustManager(() -> identity.current().trustManager().orElseThrow()));
+  }
+
+  /**
+   * Passes every question on to the key manager of the moment. A handshake asks several times,
+   * first for an alias and then for the key of that alias. So the manager before is kept as well: a
+   * handshake that began with it finds its key by its own alias.
+   */
+  private static final class CurrentKeyManager extends X509ExtendedKeyManager {
+
+    private record Known(X509ExtendedKeyManager newest, X509ExtendedKeyManager before) {
+
+      X509ExtendedKeyManager of(String alias) {
+        return newest.getPrivateKey(alias) != null ? newest : before;
+      }
+    }
+
+    private final Supplier<X509ExtendedKeyManager> current;
+    private volatile Known known;
+
+    CurrentKeyManager(Supplier<X509ExtendedKeyManager> current) {
+      this.current = current;
+      X509ExtendedKeyManager first = current.get();
+      known = new Known(first, first);
+    }
+
+    private X509ExtendedKeyManager newest() {
+      X509ExtendedKeyManager now = current.get();
+      if (known.newest != now) {
+        synchronized (this) {
+          if (known.newest != now) {
+            known = new Known(now, known.newest);
+          }
+        }
+      }
+      return now;
+    }
+
+    @Override
+    public String chooseEngineServerAlias(String keyType, Principal[] issuers, SSLEngine engine) {
+      return newest().chooseEngineServerAlias(keyType, issuers, engine);
+    }
+
+    @Override
+    public String chooseServerAlias(String keyType, Principal[] issuers, Socket socket) {
+      return newest().chooseServerAlias(keyType, issuers, socket);
+    }
+
+    @Override
+    public String[] getServerAliases(String keyType, Principal[] issuers) {
+      return newest().getServerAliases(keyType, issuers);
+    }
+
+    @Override
+    public X509Certificate[] getCertificateChain(String alias) {
+      return known.of(alias).getCertificateChain(alias);
+    }
+
+    @Override
+    public PrivateKey getPrivateKey(String alias) {
+      return known.of(alias).getPrivateKey(alias);
+    }
+
+    @Override
+    public String chooseEngineClientAlias(String[] types, Principal[] issuers, SSLEngine engine) {
+      return newest().chooseEngineClientAlias(types, issuers, engine);
+    }
+
+    @Override
+    public String chooseClientAlias(String[] types, Principal[] issuers, Socket socket) {
+      return newest().chooseClientAlias(types, issuers, socket);
+    }
+
+    @Override
+    public String[] getClientAliases(String keyType, Principal[] issuers) {
+      return newest().getClientAliases(keyType, issuers);
+    }
+  }
+
+  /** Passes every question on to the trust manager of the moment. */
+  private static final class CurrentTrustManager extends X509ExtendedTrustManager {
+
+    private final Supplier<X509ExtendedTrustManager> current;
+
+    CurrentTrustManager(Supplier<X509ExtendedTrustManager> current) {
+      this.current = current;
+    }
+
+    @Override
+    public void checkClientTrusted(X509Certificate[] chain, String type, SSLEngine engine)
+        throws CertificateException {
+      current.get().checkClientTrusted(chain, type, engine);
+    }
+
+    @Override
+    public void checkClientTrusted(X509Certificate[] chain, String type, Socket socket)
+        throws CertificateException {
+      current.get().checkClientTrusted(chain, type, socket);
+    }
+
+    @Override
+    public void checkClientTrusted(X509Certificate[] chain, String type)
+        throws CertificateException {
+      current.get().checkClientTrusted(chain, type);
+    }
+
+    @Override
+    public void checkServerTrusted(X509Certificate[] chain, String type, SSLEngine engine)
+        throws CertificateException {
+      current.get().checkServerTrusted(chain, type, engine);
+    }
+
+    @Override
+    public void checkServerTrusted(X509Certificate[] chain, String type, Socket socket)
+        throws CertificateException {
+      current.get().checkServerTrusted(chain, type, socket);
+    }
+
+    @Override
+    public void checkServerTrusted(X509Certificate[] chain, String type)
+        throws CertificateException {
+      current.get().checkServerTrusted(chain, type);
+    }
+
+    @Override
+    public X509Certificate[] getAcceptedIssuers() {
+      return current.get().getAcceptedIssuers();
+    }
   }
 }

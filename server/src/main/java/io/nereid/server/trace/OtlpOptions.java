@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * How traces are sent to an OpenTelemetry collector.
+ * Says how traces are sent to an OpenTelemetry collector.
  *
  * @param url where OTLP over HTTP is received
  * @param resource what the traces say of this server, over what the environment says

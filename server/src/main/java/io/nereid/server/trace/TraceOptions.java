@@ -1,10 +1,12 @@
 package io.nereid.server.trace;
 
+import io.nereid.server.options.RecordCopy;
 import java.util.Objects;
 import java.util.Set;
 
 /**
- * What is traced when a server starts. Build one with {@link #builder()}.
+ * Says what is traced when a server starts. Make others from {@link #OFF}, with the levels last: a
+ * server that traces into files needs a file.
  *
  * @param levels what is recorded of requests; nothing is traced without any
  * @param rate of how many requests one is traced; 0: those only whose clients trace them
@@ -23,6 +25,10 @@ public record TraceOptions(
     TraceMode mode,
     OtlpOptions otlp) {
 
+  /** Nothing is traced; of 1000 requests one would be, without an end. */
+  public static final TraceOptions OFF =
+      new TraceOptions(Set.of(), 1000, -1, 0, "", TraceMode.TRITON, OtlpOptions.DEFAULT);
+
   /** Checks the values. */
   public TraceOptions {
     levels = Set.copyOf(levels);
@@ -35,68 +41,38 @@ public record TraceOptions(
     }
   }
 
-  /** A builder with the defaults: off. */
-  public static Builder builder() {
-    return new Builder();
+  /** Returns a copy that records these; without any nothing is traced. */
+  public TraceOptions withLevels(TraceLevel... recorded) {
+    return RecordCopy.with(this, "levels", Set.of(recorded));
   }
 
-  /** Builds a {@link TraceOptions}. */
-  public static final class Builder {
-    private Set<TraceLevel> levels = Set.of();
-    private long rate = 1000;
-    private long count = -1;
-    private long logFrequency;
-    private String file = "";
-    private TraceMode mode = TraceMode.TRITON;
-    private OtlpOptions otlp = OtlpOptions.DEFAULT;
+  /** Returns a copy that traces one of so many requests. */
+  public TraceOptions withRate(long oneOf) {
+    return RecordCopy.with(this, "rate", oneOf);
+  }
 
-    private Builder() {}
+  /** Returns a copy that takes so many traces; -1: no end. */
+  public TraceOptions withCount(long most) {
+    return RecordCopy.with(this, "count", most);
+  }
 
-    /** What is recorded of requests; by default none is traced. */
-    public Builder levels(TraceLevel... recorded) {
-      levels = Set.of(recorded);
-      return this;
-    }
+  /** Returns a copy with so many traces in a numbered file; 0: all go into one. */
+  public TraceOptions withLogFrequency(long traces) {
+    return RecordCopy.with(this, "logFrequency", traces);
+  }
 
-    /** Of how many requests one is traced; 1000 by default. */
-    public Builder rate(long oneOf) {
-      rate = oneOf;
-      return this;
-    }
+  /** Returns a copy that writes into another file. */
+  public TraceOptions withFile(String path) {
+    return RecordCopy.with(this, "file", path);
+  }
 
-    /** How many traces are taken; -1, the default, has no end. */
-    public Builder count(long most) {
-      count = most;
-      return this;
-    }
+  /** Returns a copy that sends traces to another place. */
+  public TraceOptions withMode(TraceMode where) {
+    return RecordCopy.with(this, "mode", where);
+  }
 
-    /** Traces in a numbered file; 0, the default, puts all into one. */
-    public Builder logFrequency(long traces) {
-      logFrequency = traces;
-      return this;
-    }
-
-    /** Where traces are written in mode triton. */
-    public Builder file(String path) {
-      file = path;
-      return this;
-    }
-
-    /** Where traces go; into files by default. */
-    public Builder mode(TraceMode where) {
-      mode = where;
-      return this;
-    }
-
-    /** The collector of mode opentelemetry; one on this machine by default. */
-    public Builder otlp(OtlpOptions collector) {
-      otlp = collector;
-      return this;
-    }
-
-    /** The finished value. */
-    public TraceOptions build() {
-      return new TraceOptions(levels, rate, count, logFrequency, file, mode, otlp);
-    }
+  /** Returns a copy that sends traces to another collector. */
+  public TraceOptions withOtlp(OtlpOptions collector) {
+    return RecordCopy.with(this, "otlp", collector);
   }
 }

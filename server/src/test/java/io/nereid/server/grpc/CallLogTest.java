@@ -43,7 +43,7 @@ class CallLogTest {
       AccessLog accessLog = AccessLog.toFile(file, log);
       Nereid nereid = Nereid.create();
       ServerState state = ServerState.builder(nereid).accessLog(Optional.of(accessLog)).build();
-      try (GrpcFixture server = new GrpcFixture(nereid, state, GrpcOptions.builder().build())) {
+      try (GrpcFixture server = new GrpcFixture(nereid, state, GrpcOptions.DEFAULT)) {
         server.call(
             "ServerMetadata",
             ServerMetadataRequest.getDefaultInstance(),
@@ -91,7 +91,7 @@ class CallLogTest {
                 .build());
       }
       ServerState state = ServerState.builder(nereid).accessLog(Optional.of(accessLog)).build();
-      try (GrpcFixture server = new GrpcFixture(nereid, state, GrpcOptions.builder().build())) {
+      try (GrpcFixture server = new GrpcFixture(nereid, state, GrpcOptions.DEFAULT)) {
         ClientCalls.blockingUnaryCall(
             server.channel(),
             InferFixture.INFER,

@@ -63,7 +63,7 @@ class CallTraceTest {
   }
 
   private static Tracing tracing(Path file, TraceLevel... levels) {
-    return new Tracing(TraceOptions.builder().levels(levels).rate(1).file(file.toString()).build());
+    return new Tracing(TraceOptions.OFF.withRate(1).withFile(file.toString()).withLevels(levels));
   }
 
   private void read(Path file) throws IOException {

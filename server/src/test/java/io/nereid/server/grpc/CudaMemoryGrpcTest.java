@@ -47,9 +47,7 @@ class CudaMemoryGrpcTest {
             .output("OUT", DataType.UINT8, -1)
             .build());
     return new GrpcFixture(
-        nereid,
-        ServerState.builder(nereid).allowClientShm(true).build(),
-        GrpcOptions.builder().build());
+        nereid, ServerState.builder(nereid).allowClientShm(true).build(), GrpcOptions.DEFAULT);
   }
 
   private static CudaSharedMemoryStatusResponse status(GrpcFixture server) {

@@ -42,7 +42,7 @@ class ExtensionMethodsTest {
             .output("OUT", DataType.FP32, -1)
             .build());
     return new GrpcFixture(
-        nereid, settings.apply(ServerState.builder(nereid)).build(), GrpcOptions.builder().build());
+        nereid, settings.apply(ServerState.builder(nereid)).build(), GrpcOptions.DEFAULT);
   }
 
   private static void assertFails(Status.Code code, String message, Executable call) {

@@ -52,7 +52,7 @@ class ForwardedMetadataTest {
         new GrpcFixture(
             nereid,
             ServerState.builder(nereid).build(),
-            GrpcOptions.builder().forwarding(new HeaderForwarding("^(MY_.*|priority)")).build());
+            GrpcOptions.DEFAULT.withForwarding(new HeaderForwarding("^(MY_.*|priority)")));
   }
 
   @AfterEach

@@ -28,10 +28,10 @@ import io.nereid.proto.ServerMetadataResponse;
 import io.nereid.server.access.AccessControl;
 import io.nereid.server.access.Restrictions;
 import io.nereid.server.access.Tokens;
+import io.nereid.server.tls.ServerTlsOptions;
+import io.nereid.server.tls.ServerTlsOptions.ClientCertificate;
 import io.nereid.server.tls.TestCertificates;
 import io.nereid.server.tls.TestCertificates.Identity;
-import io.nereid.server.tls.TlsOptions;
-import io.nereid.server.tls.TlsOptions.ClientCertificate;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -46,8 +46,8 @@ class GrpcAccessTest {
 
   @TempDir Path directory;
 
-  private static GrpcFixture server(GrpcOptions.Builder options) {
-    return new GrpcFixture(RepositoryOptions.builder().explicit().build(), options.build());
+  private static GrpcFixture server(GrpcOptions options) {
+    return new GrpcFixture(RepositoryOptions.builder().explicit().build(), options);
   }
 
   private static CallOptions patience() {
@@ -134,7 +134,7 @@ class GrpcAccessTest {
         AccessControl.of(
             Restrictions.forGrpc(List.of("model-repository,health:admin-key=secret")),
             Optional.empty());
-    try (GrpcFixture server = server(GrpcOptions.builder().access(access))) {
+    try (GrpcFixture server = server(GrpcOptions.DEFAULT.withAccess(access))) {
       metadata(server.channel());
       for (Call call : List.<Call>of(GrpcAccessTest::index, GrpcAccessTest::live)) {
         for (Map<String, String> fields :
@@ -158,7 +158,7 @@ class GrpcAccessTest {
     Path file =
         Files.writeString(directory.resolve("tokens"), "all-of-it\nonly-metadata metadata\n");
     AccessControl access = AccessControl.of(Restrictions.NONE, Optional.of(Tokens.open(file)));
-    try (GrpcFixture server = server(GrpcOptions.builder().access(access))) {
+    try (GrpcFixture server = server(GrpcOptions.DEFAULT.withAccess(access))) {
       live(server.channel());
       assertEquals(
           Status.Code.UNAUTHENTICATED,
@@ -179,7 +179,7 @@ class GrpcAccessTest {
   void severalValuesOfOneFieldAreRefused() throws Exception {
     Path file = Files.writeString(directory.resolve("tokens"), "known\n");
     AccessControl access = AccessControl.of(Restrictions.NONE, Optional.of(Tokens.open(file)));
-    try (GrpcFixture server = server(GrpcOptions.builder().access(access))) {
+    try (GrpcFixture server = server(GrpcOptions.DEFAULT.withAccess(access))) {
       ManagedChannel channel = server.channel();
       String known = "Bearer known";
       metadata(withAll(channel, "authorization", known));
@@ -193,7 +193,7 @@ class GrpcAccessTest {
     AccessControl restricted =
         AccessControl.of(
             Restrictions.forGrpc(List.of("model-repository:key=secret")), Optional.empty());
-    try (GrpcFixture server = server(GrpcOptions.builder().access(restricted))) {
+    try (GrpcFixture server = server(GrpcOptions.DEFAULT.withAccess(restricted))) {
       String field = "triton-grpc-protocol-key";
       index(withAll(server.channel(), field, "secret"));
       Channel several = withAll(server.channel(), field, "other", "secret");
@@ -220,11 +220,11 @@ class GrpcAccessTest {
     Identity authority = TestCertificates.authority("ca");
     Identity own = TestCertificates.signed("server", authority);
     Path ca = authority.writeCertificate(directory.resolve("ca.pem"));
-    TlsOptions tls =
-        TlsOptions.of(
+    ServerTlsOptions tls =
+        ServerTlsOptions.of(
             own.writeCertificate(directory.resolve("cert.pem")),
             own.writeKey(directory.resolve("key.pem")));
-    try (GrpcFixture server = server(GrpcOptions.builder().tls(tls))) {
+    try (GrpcFixture server = server(GrpcOptions.DEFAULT.withTls(tls))) {
       assertEquals(
           Status.Code.UNAVAILABLE, failure(GrpcAccessTest::live, server.channel()).getCode());
       ManagedChannel channel = encrypted(server, ca, Optional.empty());
@@ -238,13 +238,13 @@ class GrpcAccessTest {
     Identity authority = TestCertificates.authority("ca");
     Identity own = TestCertificates.signed("server", authority);
     Path ca = authority.writeCertificate(directory.resolve("ca.pem"));
-    TlsOptions tls =
-        TlsOptions.of(
+    ServerTlsOptions tls =
+        ServerTlsOptions.of(
             own.writeCertificate(directory.resolve("cert.pem")),
             own.writeKey(directory.resolve("key.pem")),
             ca,
             ClientCertificate.REQUIRED);
-    try (GrpcFixture server = server(GrpcOptions.builder().tls(tls))) {
+    try (GrpcFixture server = server(GrpcOptions.DEFAULT.withTls(tls))) {
       ManagedChannel without = encrypted(server, ca, Optional.empty());
       assertEquals(Status.Code.UNAVAILABLE, failure(GrpcAccessTest::live, without).getCode());
       without.shutdownNow();
@@ -269,7 +269,8 @@ class GrpcAccessTest {
     Identity first = TestCertificates.signed("server", before);
     Path certificate = first.writeCertificate(directory.resolve("cert.pem"));
     Path key = first.writeKey(directory.resolve("key.pem"));
-    try (GrpcFixture server = server(GrpcOptions.builder().tls(TlsOptions.of(certificate, key)))) {
+    try (GrpcFixture server =
+        server(GrpcOptions.DEFAULT.withTls(ServerTlsOptions.of(certificate, key)))) {
       ManagedChannel old = encrypted(server, oldCa, Optional.empty());
       live(old);
       Identity second = TestCertificates.signed("server", after);

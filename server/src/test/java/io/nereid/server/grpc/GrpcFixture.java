@@ -26,7 +26,7 @@ final class GrpcFixture implements AutoCloseable {
   private final ManagedChannel channel;
 
   GrpcFixture(RepositoryOptions repository) {
-    this(repository, GrpcOptions.builder().build());
+    this(repository, GrpcOptions.DEFAULT);
   }
 
   GrpcFixture(RepositoryOptions repository, GrpcOptions options) {

@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.nereid.RepositoryOptions;
 import io.nereid.server.http.FrameClient;
 import io.nereid.server.http.FrameFlood;
+import io.nereid.server.tls.ServerTlsOptions;
 import io.nereid.server.tls.TestCertificates;
 import io.nereid.server.tls.TestCertificates.Identity;
-import io.nereid.server.tls.TlsOptions;
 import java.nio.file.Path;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLParameters;
@@ -49,15 +49,14 @@ class GrpcFloodsTest {
   void aFloodWithinTlsEndsItsConnection(@TempDir Path directory) throws Exception {
     Identity authority = TestCertificates.authority("ca");
     Identity own = TestCertificates.signed("server", authority);
-    TlsOptions tls =
-        TlsOptions.of(
+    ServerTlsOptions tls =
+        ServerTlsOptions.of(
             own.writeCertificate(directory.resolve("cert.pem")),
             own.writeKey(directory.resolve("key.pem")));
     SSLContext trusting = TestCertificates.client(authority, null);
     try (GrpcFixture server =
             new GrpcFixture(
-                RepositoryOptions.builder().explicit().build(),
-                GrpcOptions.builder().tls(tls).build());
+                RepositoryOptions.builder().explicit().build(), GrpcOptions.DEFAULT.withTls(tls));
         SSLSocket socket =
             (SSLSocket)
                 trusting.getSocketFactory().createSocket("localhost", server.server().port())) {

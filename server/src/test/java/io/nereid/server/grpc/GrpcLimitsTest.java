@@ -47,8 +47,8 @@ class GrpcLimitsTest {
           ServerMetadataRequest.getDefaultInstance(),
           ServerMetadataResponse.getDefaultInstance());
 
-  private static GrpcFixture server(GrpcOptions.Builder options) {
-    return new GrpcFixture(RepositoryOptions.builder().explicit().build(), options.build());
+  private static GrpcFixture server(GrpcOptions options) {
+    return new GrpcFixture(RepositoryOptions.builder().explicit().build(), options);
   }
 
   private static String name(Channel channel, CallOptions options) {
@@ -83,7 +83,7 @@ class GrpcLimitsTest {
   @Test
   void aMessageThatIsTooLarge() {
     try (GrpcFixture server =
-        server(GrpcOptions.builder().limits(GrpcFixture.limits(10_000, 8192, 100)))) {
+        server(GrpcOptions.DEFAULT.withLimits(GrpcFixture.limits(10_000, 8192, 100)))) {
       assertEquals(Status.Code.RESOURCE_EXHAUSTED, load(server, 10_000).getCode());
       assertEquals(Status.Code.INVALID_ARGUMENT, load(server, 9_000).getCode());
       assertEquals("nereid", name(server.channel(), CallOptions.DEFAULT));
@@ -92,7 +92,7 @@ class GrpcLimitsTest {
 
   @Test
   void aMessageOfManyMegabytesByDefault() {
-    try (GrpcFixture server = server(GrpcOptions.builder())) {
+    try (GrpcFixture server = server(GrpcOptions.DEFAULT)) {
       assertEquals(Status.Code.INVALID_ARGUMENT, load(server, 40 << 20).getCode());
     }
   }
@@ -100,7 +100,7 @@ class GrpcLimitsTest {
   @Test
   void metadataThatIsTooLarge() {
     try (GrpcFixture server =
-        server(GrpcOptions.builder().limits(GrpcFixture.limits(1 << 20, 2048, 100)))) {
+        server(GrpcOptions.DEFAULT.withLimits(GrpcFixture.limits(1 << 20, 2048, 100)))) {
       Metadata headers = new Metadata();
       headers.put(Metadata.Key.of("long", Metadata.ASCII_STRING_MARSHALLER), "x".repeat(4096));
       ClientInterceptor adding = MetadataUtils.newAttachHeadersInterceptor(headers);
@@ -148,7 +148,7 @@ class GrpcLimitsTest {
 
   @Test
   void compression() {
-    try (GrpcFixture server = server(GrpcOptions.builder())) {
+    try (GrpcFixture server = server(GrpcOptions.DEFAULT)) {
       assertEquals("nereid", name(server.channel(), CallOptions.DEFAULT.withCompression("gzip")));
       assertTrue(
           replyEncoding(server) == null || replyEncoding(server).equals("identity"),
@@ -156,7 +156,7 @@ class GrpcLimitsTest {
     }
     for (GrpcCompression level :
         new GrpcCompression[] {GrpcCompression.LOW, GrpcCompression.HIGH}) {
-      try (GrpcFixture server = server(GrpcOptions.builder().compression(level))) {
+      try (GrpcFixture server = server(GrpcOptions.DEFAULT.withCompression(level))) {
         assertEquals("gzip", replyEncoding(server));
       }
     }
@@ -165,7 +165,7 @@ class GrpcLimitsTest {
   @Test
   void oneConnectionTooMany() throws Exception {
     try (GrpcFixture server =
-        server(GrpcOptions.builder().limits(GrpcFixture.limits(10_000, 8192, 2)))) {
+        server(GrpcOptions.DEFAULT.withLimits(GrpcFixture.limits(10_000, 8192, 2)))) {
       ManagedChannel second = GrpcFixture.channel(server.server().port());
       ManagedChannel third = GrpcFixture.channel(server.server().port());
       try {
@@ -225,7 +225,7 @@ class GrpcLimitsTest {
             true,
             Optional.of(Duration.ofMillis(100)),
             Optional.of(Duration.ofSeconds(10)));
-    try (GrpcFixture server = server(GrpcOptions.builder().keepAlive(keepAlive))) {
+    try (GrpcFixture server = server(GrpcOptions.DEFAULT.withKeepAlive(keepAlive))) {
       ManagedChannel channel = server.channel();
       assertEquals("nereid", name(channel, CallOptions.DEFAULT));
       // The client leaves the connection when it is asked to, and makes another one.
@@ -247,7 +247,7 @@ class GrpcLimitsTest {
 
   @Test
   void whatIsNoHttp2EndsTheConnectionOnly() throws IOException {
-    try (GrpcFixture server = server(GrpcOptions.builder())) {
+    try (GrpcFixture server = server(GrpcOptions.DEFAULT)) {
       for (String sent : new String[] {"GET / HTTP/1.1\r\nHost: x\r\n\r\n", "\0\0\0\0\0\0\0\0\0"}) {
         try (Socket socket = new Socket("127.0.0.1", server.server().port())) {
           socket.setSoTimeout((int) GrpcFixture.PATIENCE.toMillis());

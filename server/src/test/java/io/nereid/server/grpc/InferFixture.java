@@ -59,13 +59,13 @@ final class InferFixture implements AutoCloseable {
   }
 
   InferFixture(NereidOptions.Builder options) {
-    this(options, new Tracing(TraceOptions.builder().build()));
+    this(options, new Tracing(TraceOptions.OFF));
   }
 
   InferFixture(NereidOptions.Builder options, Tracing tracing) {
     nereid = Nereid.create(options.drainTimeout(Duration.ofSeconds(10)).build());
     state = ServerState.builder(nereid).allowClientShm(true).tracing(tracing).build();
-    server = GrpcServer.start(state, GrpcOptions.builder().build());
+    server = GrpcServer.start(state, GrpcOptions.DEFAULT);
     channel = newChannel();
   }
 

@@ -26,7 +26,7 @@ class KeepAliveTest {
   private static GrpcFixture server(GrpcKeepAlive keepAlive) {
     return new GrpcFixture(
         RepositoryOptions.builder().explicit().build(),
-        GrpcOptions.builder().keepAlive(keepAlive).build());
+        GrpcOptions.DEFAULT.withKeepAlive(keepAlive));
   }
 
   private static GrpcKeepAlive keepAlive(Duration pingAfter, Duration leastPingInterval) {

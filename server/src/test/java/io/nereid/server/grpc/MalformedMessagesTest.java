@@ -46,8 +46,8 @@ class MalformedMessagesTest {
     log.close();
   }
 
-  private static GrpcFixture server(GrpcOptions.Builder options) {
-    return new GrpcFixture(RepositoryOptions.builder().explicit().build(), options.build());
+  private static GrpcFixture server(GrpcOptions options) {
+    return new GrpcFixture(RepositoryOptions.builder().explicit().build(), options);
   }
 
   /** All that the server serves. */
@@ -71,7 +71,7 @@ class MalformedMessagesTest {
 
   @Test
   void areTheClientsFault() throws Exception {
-    try (GrpcFixture server = server(GrpcOptions.builder());
+    try (GrpcFixture server = server(GrpcOptions.DEFAULT);
         FrameClient client = new FrameClient(server.server().port()).begin()) {
       int stream = 1;
       for (String method : methods()) {
@@ -90,7 +90,7 @@ class MalformedMessagesTest {
   void whoMayNotCallIsToldThat(@TempDir Path directory) throws Exception {
     Path file = Files.writeString(directory.resolve("tokens"), "all-of-it\n");
     AccessControl access = AccessControl.of(Restrictions.NONE, Optional.of(Tokens.open(file)));
-    try (GrpcFixture server = server(GrpcOptions.builder().access(access));
+    try (GrpcFixture server = server(GrpcOptions.DEFAULT.withAccess(access));
         FrameClient client = new FrameClient(server.server().port()).begin()) {
       int stream = 1;
       for (String method : methods()) {
@@ -122,7 +122,7 @@ class MalformedMessagesTest {
 
   @Test
   void whatDoesNotDecompressIsTheClientsFault() throws Exception {
-    try (GrpcFixture server = server(GrpcOptions.builder());
+    try (GrpcFixture server = server(GrpcOptions.DEFAULT);
         FrameClient client = new FrameClient(server.server().port()).begin()) {
       int stream = 1;
       for (String method : List.of("ServerMetadata", "ModelInfer", "RepositoryModelLoad")) {
@@ -152,7 +152,7 @@ class MalformedMessagesTest {
       gzip.write(new byte[64 << 20]);
     }
     GrpcLimits limits = GrpcFixture.limits(1 << 20, 8192, 100);
-    try (GrpcFixture server = server(GrpcOptions.builder().limits(limits));
+    try (GrpcFixture server = server(GrpcOptions.DEFAULT.withLimits(limits));
         FrameClient client = new FrameClient(server.server().port()).begin()) {
       int stream = 1;
       for (String method : List.of("ServerMetadata", "ModelMetadata", "ModelInfer")) {
@@ -178,7 +178,7 @@ class MalformedMessagesTest {
     try (GZIPOutputStream gzip = new GZIPOutputStream(packed)) {
       gzip.write(large);
     }
-    try (GrpcFixture server = server(GrpcOptions.builder());
+    try (GrpcFixture server = server(GrpcOptions.DEFAULT);
         FrameClient client = new FrameClient(server.server().port()).begin()) {
       int stream = 1;
       for (String method :

@@ -159,7 +159,7 @@ class ReflectionTest {
     Nereid nereid = Nereid.create();
     ServerState state =
         ServerState.builder(nereid).allowClientShm(true).log(Optional.of(log)).build();
-    return new GrpcFixture(nereid, state, GrpcOptions.builder().build());
+    return new GrpcFixture(nereid, state, GrpcOptions.DEFAULT);
   }
 
   @Test

@@ -144,7 +144,7 @@ class StoppingTest {
   @Test
   void healthIsToldWhileTheModelsLoad() {
     ServerState state = ServerState.builder(server.nereid()).loading().build();
-    GrpcServer early = GrpcServer.start(state, GrpcOptions.builder().build());
+    GrpcServer early = GrpcServer.start(state, GrpcOptions.DEFAULT);
     ManagedChannel channel = GrpcFixture.channel(early.port());
     try {
       var index =
@@ -199,7 +199,7 @@ class StoppingTest {
 
   @Test
   void aPortThatIsTakenIsNamed() {
-    GrpcOptions taken = GrpcOptions.builder().port(server.server().port()).build();
+    GrpcOptions taken = GrpcOptions.DEFAULT.withPort(server.server().port());
     NereidException failure =
         assertThrows(NereidException.class, () -> GrpcServer.start(server.state(), taken).close());
     assertTrue(
@@ -213,7 +213,7 @@ class StoppingTest {
     List<Class<?>> parts = List.of(HealthService.class, InferenceCalls.class, EventLoops.class);
     List<Long> before = instances(parts);
     assertTrue(before.stream().allMatch(count -> count >= 1), before::toString);
-    GrpcOptions taken = GrpcOptions.builder().port(server.server().port()).build();
+    GrpcOptions taken = GrpcOptions.DEFAULT.withPort(server.server().port());
     assertThrows(NereidException.class, () -> GrpcServer.start(server.state(), taken));
     List<Long> after = instances(parts);
     for (int i = 0; i < parts.size(); i++) {

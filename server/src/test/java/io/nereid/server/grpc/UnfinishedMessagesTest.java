@@ -38,8 +38,7 @@ class UnfinishedMessagesTest {
     GrpcLimits limits =
         new GrpcLimits(Integer.MAX_VALUE, unfinishedBytes, requestTime, 8192, 100, 100);
     return new GrpcFixture(
-        RepositoryOptions.builder().explicit().build(),
-        GrpcOptions.builder().limits(limits).build());
+        RepositoryOptions.builder().explicit().build(), GrpcOptions.DEFAULT.withLimits(limits));
   }
 
   private static FrameClient connect(GrpcFixture server) throws IOException {

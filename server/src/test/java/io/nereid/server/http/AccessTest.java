@@ -33,15 +33,14 @@ class AccessTest {
 
   private static TestServer restricted(String... restrictions) {
     return new TestServer(
-        HttpOptions.builder()
-            .access(
-                AccessControl.of(Restrictions.forHttp(List.of(restrictions)), Optional.empty())));
+        HttpOptions.DEFAULT.withAccess(
+            AccessControl.of(Restrictions.forHttp(List.of(restrictions)), Optional.empty())));
   }
 
   private static TestServer withTokens(Path file) {
     return new TestServer(
-        HttpOptions.builder()
-            .access(AccessControl.of(Restrictions.NONE, Optional.of(Tokens.open(file)))));
+        HttpOptions.DEFAULT.withAccess(
+            AccessControl.of(Restrictions.NONE, Optional.of(Tokens.open(file)))));
   }
 
   private static RawClient.Response get(RawClient client, String path, String fields)

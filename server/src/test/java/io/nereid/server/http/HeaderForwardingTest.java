@@ -21,7 +21,7 @@ class HeaderForwardingTest {
   private final ParameterBackend backend = new ParameterBackend();
 
   private TestServer server(String pattern) {
-    return new TestServer(HttpOptions.builder().forwarding(new HeaderForwarding(pattern)))
+    return new TestServer(HttpOptions.DEFAULT.withForwarding(new HeaderForwarding(pattern)))
         .load(TestServer.identity("m", DataType.FP32).backend(backend));
   }
 

@@ -58,8 +58,7 @@ class HeapBudgetTest {
       nereid.load(TestServer.identity("BYTES", DataType.BYTES).build());
       nereid.load(TestServer.zeros(4 * MIB).build());
       ServerState state = ServerState.builder(nereid).build();
-      HttpContext context =
-          HttpContext.of(state, HttpOptions.builder().build(), watch, budget, null);
+      HttpContext context = HttpContext.of(state, HttpOptions.DEFAULT, watch, budget, null);
       byte[] large = infer(2 * MIB);
       assertTrue(answer(context, large).startsWith("HTTP/1.1 200"));
       assertEquals(0, budget.takenByRequests());

@@ -39,7 +39,7 @@ class HttpConnectionTest {
   @BeforeEach
   void open() throws IOException {
     ServerState state = ServerState.builder(nereid).build();
-    context = HttpContext.of(state, HttpOptions.builder().build(), watch, heap, null);
+    context = HttpContext.of(state, HttpOptions.DEFAULT, watch, heap, null);
     try (ServerSocketChannel listener = ServerSocketChannel.open()) {
       listener.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
       client = SocketChannel.open(listener.getLocalAddress());

@@ -57,7 +57,7 @@ public final class HttpFuzz {
     context =
         HttpContext.of(
             state,
-            HttpOptions.builder().limits(LIMITS).build(),
+            HttpOptions.DEFAULT.withLimits(LIMITS),
             new ConnectionWatch(),
             HeapBudget.ofThisProcess(),
             null);

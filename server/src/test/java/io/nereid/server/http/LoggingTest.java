@@ -57,11 +57,10 @@ class LoggingTest {
             new LogValues(true, true, true, 0, LogFormat.JSON), Optional.of(logFile));
     server =
         NereidServer.start(
-            ServerOptions.builder()
-                .metrics(MetricsOptions.builder().build())
-                .log(log)
-                .accessLog(AccessLog.toFile(accessFile, log))
-                .build());
+            ServerOptions.DEFAULT
+                .withMetrics(MetricsOptions.DEFAULT)
+                .withLog(log)
+                .withAccessLog(AccessLog.toFile(accessFile, log)));
     client = new RawClient(server.httpPort());
   }
 
@@ -142,7 +141,7 @@ class LoggingTest {
 
   @Test
   void aServerWithoutALogHasNoSuchExtension() throws IOException {
-    try (NereidServer other = NereidServer.start(ServerOptions.builder().build());
+    try (NereidServer other = NereidServer.start(ServerOptions.DEFAULT);
         RawClient asking = new RawClient(other.httpPort())) {
       asking.get("/v2/logging").expect(501);
       asking.post("/v2/logging", "{\"log_info\":false}").expect(501);
@@ -289,11 +288,10 @@ class LoggingTest {
             1 << 20, 16 << 10, 100, 20, 1, Duration.ofSeconds(20), Duration.ofSeconds(20));
     try (NereidServer full =
             NereidServer.start(
-                ServerOptions.builder()
-                    .http(HttpOptions.builder().limits(one).build())
-                    .log(log)
-                    .accessLog(AccessLog.toFile(file, log))
-                    .build());
+                ServerOptions.DEFAULT
+                    .withHttp(HttpOptions.DEFAULT.withLimits(one))
+                    .withLog(log)
+                    .withAccessLog(AccessLog.toFile(file, log)));
         RawClient first = new RawClient(full.httpPort())) {
       first.get("/v2/health/live").expect(200);
       try (RawClient second = new RawClient(full.httpPort())) {

@@ -39,7 +39,7 @@ class OriginCheckTest {
   private static TestServer server(String... allowed) {
     return new TestServer(
         Nereid.open(RepositoryOptions.builder().explicit().build()),
-        HttpOptions.builder().allowedOrigins(Set.of(allowed)),
+        HttpOptions.DEFAULT.withAllowedOrigins(Set.of(allowed)),
         state ->
             state
                 .allowClientShm(true)
@@ -162,7 +162,7 @@ class OriginCheckTest {
     AccessControl access =
         AccessControl.of(Restrictions.forHttp(List.of("model-repository:k=v")), Optional.empty());
     try (TestServer server =
-            new TestServer(HttpOptions.builder().access(access).allowedOrigins(Set.of(APP)));
+            new TestServer(HttpOptions.DEFAULT.withAccess(access).withAllowedOrigins(Set.of(APP)));
         RawClient client = server.connect()) {
       String ask =
           "OPTIONS "
@@ -212,7 +212,7 @@ class OriginCheckTest {
       assertFalse(HttpOptions.isOrigin(none), none);
       assertThrows(
           IllegalArgumentException.class,
-          () -> HttpOptions.builder().allowedOrigins(Set.of(none)).build());
+          () -> HttpOptions.DEFAULT.withAllowedOrigins(Set.of(none)));
     }
   }
 }

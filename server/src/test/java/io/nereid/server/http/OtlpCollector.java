@@ -59,24 +59,24 @@ public final class OtlpCollector implements AutoCloseable {
   }
 
   /** Traces of all requests, which are sent here at once. */
-  TraceOptions.Builder options() {
+  TraceOptions options() {
     return options(Duration.ofMillis(1));
   }
 
   /** Traces of all requests, which are sent here so much later, or when the server stops. */
-  public TraceOptions.Builder options(Duration delay) {
+  public TraceOptions options(Duration delay) {
     return options(
         URI.create("http://127.0.0.1:" + server.getAddress().getPort() + "/v1/traces"), delay, 512);
   }
 
-  static TraceOptions.Builder options(URI url, Duration delay, int queueSize) {
-    return TraceOptions.builder()
-        .levels(TraceLevel.TIMESTAMPS)
-        .rate(1)
-        .mode(TraceMode.OPENTELEMETRY)
-        .otlp(
+  static TraceOptions options(URI url, Duration delay, int queueSize) {
+    return TraceOptions.OFF
+        .withRate(1)
+        .withMode(TraceMode.OPENTELEMETRY)
+        .withOtlp(
             new OtlpOptions(
-                url, Map.of("service.name", "tested"), queueSize, delay, Math.min(64, queueSize)));
+                url, Map.of("service.name", "tested"), queueSize, delay, Math.min(64, queueSize)))
+        .withLevels(TraceLevel.TIMESTAMPS);
   }
 
   Resource resource() {

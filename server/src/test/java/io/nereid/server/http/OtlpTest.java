@@ -204,7 +204,8 @@ class OtlpTest {
   @Test
   void aClientThatTracesMakesItsRequestTraced() throws Exception {
     try (OtlpCollector collector = new OtlpCollector();
-        TestServer server = TestServer.traced(collector.options().rate(0)).identity(DataType.FP32);
+        TestServer server =
+            TestServer.traced(collector.options().withRate(0)).identity(DataType.FP32);
         RawClient client = server.connect()) {
       client.post(INFER, "", BODY).expect(200);
       client.post(INFER, "traceparent: " + parent("00") + "\r\n", BODY).expect(200);
@@ -311,7 +312,7 @@ class OtlpTest {
   void aClientThatWentAwayIsTold() throws Exception {
     GateBackend gate = new GateBackend();
     try (OtlpCollector collector = new OtlpCollector();
-        TestServer server = TestServer.traced(collector.options().rate(0)).gate(gate);
+        TestServer server = TestServer.traced(collector.options().withRate(0)).gate(gate);
         RawClient running = server.connect();
         RawClient leaving = server.connect()) {
       byte[] infer = RawClient.request("/v2/models/gate/infer", "", BODY);

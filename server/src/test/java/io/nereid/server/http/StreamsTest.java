@@ -386,7 +386,7 @@ class StreamsTest {
   void restrictionsHold() throws Exception {
     AccessControl access =
         AccessControl.of(Restrictions.forHttp(List.of("metadata:X-Key=secret")), Optional.empty());
-    try (TestServer server = new TestServer(HttpOptions.builder().access(access));
+    try (TestServer server = new TestServer(HttpOptions.DEFAULT.withAccess(access));
         FrameClient client = connect(server)) {
       client.get(1, "/v2").expect(403);
       client.get(3, "/v2", "x-key", "secret").expect(200);

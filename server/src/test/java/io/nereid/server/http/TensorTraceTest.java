@@ -24,8 +24,11 @@ class TensorTraceTest {
 
   @TempDir Path files;
 
-  private TraceOptions.Builder options(TraceLevel... levels) {
-    return TraceOptions.builder().levels(levels).rate(1).file(files.resolve("t.json").toString());
+  private TraceOptions options(TraceLevel... levels) {
+    return TraceOptions.OFF
+        .withRate(1)
+        .withFile(files.resolve("t.json").toString())
+        .withLevels(levels);
   }
 
   private List<Map<?, ?>> entries() throws IOException {

@@ -60,11 +60,11 @@ final class TestServer implements AutoCloseable {
 
   /** As above, with more settings of the server. */
   TestServer(Nereid nereid, HttpLimits limits, UnaryOperator<ServerState.Builder> settings) {
-    this(nereid, HttpOptions.builder().limits(limits), settings);
+    this(nereid, HttpOptions.DEFAULT.withLimits(limits), settings);
   }
 
   /** With a runtime that has no models yet. */
-  TestServer(HttpOptions.Builder options) {
+  TestServer(HttpOptions options) {
     this(
         Nereid.open(
             RepositoryOptions.builder().explicit().build(),
@@ -74,11 +74,10 @@ final class TestServer implements AutoCloseable {
   }
 
   /** Takes over the runtime; with settings of both kinds. */
-  TestServer(
-      Nereid nereid, HttpOptions.Builder options, UnaryOperator<ServerState.Builder> settings) {
+  TestServer(Nereid nereid, HttpOptions options, UnaryOperator<ServerState.Builder> settings) {
     this.nereid = nereid;
     state = settings.apply(ServerState.builder(nereid)).build();
-    http = HttpServer.start(state, options.exitTimeout(Duration.ofSeconds(10)).build());
+    http = HttpServer.start(state, options.withExitTimeout(Duration.ofSeconds(10)));
   }
 
   /** A server whose clients may register shared memory. */
@@ -87,7 +86,7 @@ final class TestServer implements AutoCloseable {
   }
 
   /** A server that traces requests, and has a response cache. */
-  static TestServer traced(TraceOptions.Builder trace) {
+  static TestServer traced(TraceOptions trace) {
     return new TestServer(
         Nereid.open(
             RepositoryOptions.builder().explicit().build(),
@@ -96,7 +95,7 @@ final class TestServer implements AutoCloseable {
                 .cacheByteLimit(1 << 20)
                 .build()),
         HttpLimits.DEFAULT,
-        state -> state.tracing(new Tracing(trace.build())));
+        state -> state.tracing(new Tracing(trace)));
   }
 
   Tracing tracing() {

@@ -7,10 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.nereid.Nereid;
+import io.nereid.server.tls.ServerTlsOptions;
+import io.nereid.server.tls.ServerTlsOptions.ClientCertificate;
 import io.nereid.server.tls.TestCertificates;
 import io.nereid.server.tls.TestCertificates.Identity;
-import io.nereid.server.tls.TlsOptions;
-import io.nereid.server.tls.TlsOptions.ClientCertificate;
 import io.nereid.server.trace.Tracing;
 import io.nereid.types.DataType;
 import java.io.ByteArrayOutputStream;
@@ -71,13 +71,13 @@ class TlsTest {
     trusting = TestCertificates.client(authority, null);
   }
 
-  private HttpOptions.Builder options() {
-    return HttpOptions.builder().tls(TlsOptions.of(certificate, key));
+  private HttpOptions options() {
+    return HttpOptions.DEFAULT.withTls(ServerTlsOptions.of(certificate, key));
   }
 
-  private HttpOptions.Builder options(ClientCertificate wanted) throws Exception {
+  private HttpOptions options(ClientCertificate wanted) throws Exception {
     Path ca = authority.writeCertificate(directory.resolve("ca.pem"));
-    return HttpOptions.builder().tls(TlsOptions.of(certificate, key, ca, wanted));
+    return HttpOptions.DEFAULT.withTls(ServerTlsOptions.of(certificate, key, ca, wanted));
   }
 
   private static SSLSocket socket(SSLContext context, TestServer server) throws IOException {
@@ -337,7 +337,7 @@ class TlsTest {
     // Long enough for an honest client on a busy machine.
     Duration time = Duration.ofSeconds(2);
     HttpLimits limits = new HttpLimits(100_000, 1024, 10, 20, 100, time, LONG);
-    try (TestServer server = new TestServer(options().limits(limits));
+    try (TestServer server = new TestServer(options().withLimits(limits));
         RawClient silent = server.connect();
         RawClient begun = server.connect()) {
       begun.send(new byte[] {22, 3, 1, 1, 0}); // the head of a record that does not come
@@ -400,7 +400,7 @@ class TlsTest {
   @ValueSource(strings = {"TLSv1.3", "TLSv1.2"})
   void theEndIsTold(String version) throws Exception {
     HttpLimits limits = new HttpLimits(100_000, 1024, 10, 20, 1, LONG, SHORT);
-    try (TestServer server = new TestServer(options().limits(limits))) {
+    try (TestServer server = new TestServer(options().withLimits(limits))) {
       SSLSocket socket = socket(trusting, server);
       socket.setEnabledProtocols(new String[] {version});
       try (RawClient client = new RawClient(socket)) {
@@ -461,7 +461,7 @@ class TlsTest {
   void aClientThatTakesNoResponseIsGivenUp() throws Exception {
     HttpLimits limits = new HttpLimits(64 << 20, 1024, 10, 20, 3, Duration.ofSeconds(3), LONG);
     try (TestServer server =
-            new TestServer(options().limits(limits)).load(TestServer.zeros(30_000_000));
+            new TestServer(options().withLimits(limits)).load(TestServer.zeros(30_000_000));
         RawClient client = connect(server)) {
       client.send(TestServer.ASKING_FOR_ZEROS);
       TestServer.await(
@@ -477,7 +477,7 @@ class TlsTest {
             new TestServer(
                     Nereid.create(),
                     options(),
-                    state -> state.tracing(new Tracing(collector.options().build())))
+                    state -> state.tracing(new Tracing(collector.options())))
                 .identity(DataType.FP32);
         RawClient client = connect(server)) {
       client.post("/v2/models/FP32/infer", BODY).expect(200);

@@ -39,11 +39,11 @@ class TraceFileTest {
   /** What a file says of one request. */
   private record Recorded(Map<?, ?> model, Map<String, Long> times) {}
 
-  private TraceOptions.Builder options() {
-    return TraceOptions.builder()
-        .levels(TraceLevel.TIMESTAMPS)
-        .rate(1)
-        .file(files.resolve("t.json").toString());
+  private TraceOptions options() {
+    return TraceOptions.OFF
+        .withRate(1)
+        .withFile(files.resolve("t.json").toString())
+        .withLevels(TraceLevel.TIMESTAMPS);
   }
 
   /** By id; the file is complete at any time. */
@@ -154,7 +154,8 @@ class TraceFileTest {
 
   @Test
   void oneOfSoManyIsTracedAndNotMoreThanSoMany() throws Exception {
-    TestServer server = TestServer.traced(options().rate(7).count(20)).identity(DataType.FP32);
+    TestServer server =
+        TestServer.traced(options().withRate(7).withCount(20)).identity(DataType.FP32);
     int requests = inferTogether(server, 8, 50);
     try (RawClient client = server.connect()) {
       String text = client.get("/v2/trace/setting").expect(200).text();
@@ -207,7 +208,8 @@ class TraceFileTest {
 
   @Test
   void numberedFilesHaveSoManyTraces() throws Exception {
-    try (TestServer server = TestServer.traced(options().logFrequency(4)).identity(DataType.FP32);
+    try (TestServer server =
+            TestServer.traced(options().withLogFrequency(4)).identity(DataType.FP32);
         RawClient client = server.connect()) {
       for (int i = 0; i < 10; i++) {
         client.post(INFER, BODY).expect(200);
@@ -226,7 +228,7 @@ class TraceFileTest {
   @Test
   void aModelCanBeTracedAlone() throws Exception {
     TestServer server =
-        TestServer.traced(options().levels())
+        TestServer.traced(options().withLevels())
             .identity(DataType.FP32)
             .load(TestServer.identity("other", DataType.FP32));
     try (RawClient client = server.connect()) {
@@ -289,7 +291,7 @@ class TraceFileTest {
         new TestServer(
             Nereid.open(repository, NereidOptions.DEFAULT),
             HttpLimits.DEFAULT,
-            state -> state.tracing(new Tracing(options().build())));
+            state -> state.tracing(new Tracing(options())));
     String numbers = "[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]";
     String input = "\",\"datatype\":\"INT32\",\"shape\":[1,16],\"data\":" + numbers + "}";
     try (RawClient client = server.connect()) {
@@ -308,7 +310,7 @@ class TraceFileTest {
 
   @Test
   void aFileThatCannotBeWrittenHoldsUpNobody() throws Exception {
-    TraceOptions.Builder options = options().file(files.resolve("none/t.json").toString());
+    TraceOptions options = options().withFile(files.resolve("none/t.json").toString());
     try (TestServer server = TestServer.traced(options).identity(DataType.FP32);
         RawClient client = server.connect()) {
       client.post(INFER, BODY).expect(200);

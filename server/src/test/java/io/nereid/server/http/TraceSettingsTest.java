@@ -29,7 +29,8 @@ class TraceSettingsTest {
   @BeforeEach
   void start() throws IOException {
     server =
-        TestServer.traced(TraceOptions.builder().file(files.resolve("t.json").toString()).count(50))
+        TestServer.traced(
+                TraceOptions.OFF.withFile(files.resolve("t.json").toString()).withCount(50))
             .identity(DataType.FP32);
     client = server.connect();
   }
@@ -174,7 +175,7 @@ class TraceSettingsTest {
   void opentelemetryHasNoFile() throws IOException {
     try (TestServer other =
             TestServer.traced(
-                TraceOptions.builder().mode(TraceMode.OPENTELEMETRY).otlp(OtlpOptions.DEFAULT));
+                TraceOptions.OFF.withMode(TraceMode.OPENTELEMETRY).withOtlp(OtlpOptions.DEFAULT));
         RawClient its = other.connect()) {
       String text = its.post(ALL, "{\"trace_level\":[\"TENSORS\"]}").expect(400).text();
       assertTrue(text.contains("TENSORS is not recorded in mode opentelemetry"), text);

@@ -48,10 +48,9 @@ class MetricsTest {
   void start() {
     server =
         NereidServer.start(
-            ServerOptions.builder()
-                .runtime(NereidOptions.builder().cacheByteLimit(1 << 20).build())
-                .metrics(MetricsOptions.builder().interval(Duration.ZERO).build())
-                .build());
+            ServerOptions.DEFAULT
+                .withRuntime(NereidOptions.builder().cacheByteLimit(1 << 20).build())
+                .withMetrics(MetricsOptions.DEFAULT.withInterval(Duration.ZERO)));
   }
 
   @AfterEach
@@ -249,9 +248,7 @@ class MetricsTest {
     server.close();
     server =
         NereidServer.start(
-            ServerOptions.builder()
-                .metrics(MetricsOptions.builder().cpuMetrics(false).build())
-                .build());
+            ServerOptions.DEFAULT.withMetrics(MetricsOptions.DEFAULT.withCpuMetrics(false)));
     Exposition metrics = scrape();
     assertFalse(metrics.has("nv_cpu_utilization"));
     assertFalse(metrics.has("nv_cpu_memory_used_bytes"));
@@ -335,11 +332,10 @@ class MetricsTest {
     server.close();
     server =
         NereidServer.start(
-            ServerOptions.builder()
-                .runtime(
+            ServerOptions.DEFAULT
+                .withRuntime(
                     NereidOptions.builder().cacheByteLimit(1 << 20).stageHistograms(true).build())
-                .metrics(MetricsOptions.builder().config(config).build())
-                .build());
+                .withMetrics(MetricsOptions.DEFAULT.withConfig(config)));
   }
 
   @Test
@@ -405,10 +401,9 @@ class MetricsTest {
     server.close();
     server =
         NereidServer.start(
-            ServerOptions.builder()
-                .repository(repositories.build())
-                .metrics(MetricsOptions.builder().build())
-                .build());
+            ServerOptions.DEFAULT
+                .withRepository(repositories.build())
+                .withMetrics(MetricsOptions.DEFAULT));
     String[] second = {
       "namespace", directory.resolve("b").toString(), "model", "m", "version", "1"
     };

@@ -52,8 +52,8 @@ class TlsSettingsTest {
     KeyPair keys = generator.generateKeyPair();
     Identity rsa = TestCertificates.signed("rsa", TestCertificates.authority("ca"), keys);
     byte[] pkcs8 = keys.getPrivate().getEncoded();
-    TlsOptions options =
-        TlsOptions.of(certificate(rsa), key(TestCertificates.pem("PRIVATE KEY", pkcs8)));
+    ServerTlsOptions options =
+        ServerTlsOptions.of(certificate(rsa), key(TestCertificates.pem("PRIVATE KEY", pkcs8)));
     assertEquals(keys.getPrivate(), served(TlsSettings.open(options), "RSA"));
     byte[] pkcs1 = Arrays.copyOfRange(pkcs8, 26, pkcs8.length); // behind what names the algorithm
     key("a line of text\n" + TestCertificates.pem("RSA PRIVATE KEY", pkcs1));
@@ -76,7 +76,7 @@ class TlsSettingsTest {
             Der.element(0xa0, curve));
     String text =
         TestCertificates.pem("EC PARAMETERS", curve) + TestCertificates.pem("EC PRIVATE KEY", sec1);
-    TlsSettings settings = TlsSettings.open(TlsOptions.of(certificate(ec), key(text)));
+    TlsSettings settings = TlsSettings.open(ServerTlsOptions.of(certificate(ec), key(text)));
     ECPrivateKey got = (ECPrivateKey) served(settings, "EC");
     assertEquals(((ECPrivateKey) ec.keys().getPrivate()).getS(), got.getS());
   }
@@ -104,7 +104,7 @@ class TlsSettingsTest {
   }
 
   private void assertRefused(Path certificate, String key, String message) throws Exception {
-    TlsOptions options = TlsOptions.of(certificate, key(key));
+    ServerTlsOptions options = ServerTlsOptions.of(certificate, key(key));
     NereidException e = assertThrows(NereidException.class, () -> TlsSettings.open(options));
     assertTrue(e.getMessage().contains(message), e.getMessage());
     assertFalse(key.length() > 90 && e.getMessage().contains(key.substring(40, 80)));
@@ -117,7 +117,7 @@ class TlsSettingsTest {
     Identity second = TestCertificates.signed("second", authority);
     Path certificate = certificate(first);
     Path key = first.writeKey(directory.resolve("key.pem"));
-    TlsSettings settings = TlsSettings.open(TlsOptions.of(certificate, key));
+    TlsSettings settings = TlsSettings.open(ServerTlsOptions.of(certificate, key));
     X509ExtendedKeyManager keys = settings.keyManager();
     String alias = keys.chooseEngineServerAlias("EC", null, null);
     SSLContext before = settings.context();
@@ -156,18 +156,20 @@ class TlsSettingsTest {
     Identity authority = TestCertificates.authority("ca");
     Path certificate = certificate(authority);
     Path key = authority.writeKey(directory.resolve("key.pem"));
-    TlsSettings open = TlsSettings.open(TlsOptions.of(certificate, key));
+    TlsSettings open = TlsSettings.open(ServerTlsOptions.of(certificate, key));
     assertArrayEquals(
         new String[] {"TLSv1.3", "TLSv1.2"}, open.newEngine("http/1.1").getEnabledProtocols());
     assertFalse(open.newEngine().getWantClientAuth() || open.newEngine().getNeedClientAuth());
     assertTrue(open.trustManager().isEmpty());
     TlsSettings wanting =
         TlsSettings.open(
-            TlsOptions.of(certificate, key, certificate, TlsOptions.ClientCertificate.OPTIONAL));
+            ServerTlsOptions.of(
+                certificate, key, certificate, ServerTlsOptions.ClientCertificate.OPTIONAL));
     assertTrue(wanting.newEngine().getWantClientAuth());
     TlsSettings needing =
         TlsSettings.open(
-            TlsOptions.of(certificate, key, certificate, TlsOptions.ClientCertificate.REQUIRED));
+            ServerTlsOptions.of(
+                certificate, key, certificate, ServerTlsOptions.ClientCertificate.REQUIRED));
     assertTrue(needing.newEngine().getNeedClientAuth());
     assertEquals(
         authority.certificate(), needing.trustManager().orElseThrow().getAcceptedIssuers()[0]);

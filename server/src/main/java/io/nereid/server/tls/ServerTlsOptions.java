@@ -7,14 +7,14 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * Which PEM files encrypt connections.
+ * Names the PEM files that the connections of a frontend are encrypted with.
  *
  * @param certificate the server's certificate, and behind it those that lead to a root
  * @param key the private key of the first of them, not encrypted
  * @param clientCa certificates that those of clients must lead to; empty: clients need none
  * @param clientCertificate whether clients need one, where {@code clientCa} is given
  */
-public record TlsOptions(
+public record ServerTlsOptions(
     Path certificate, Path key, Optional<Path> clientCa, ClientCertificate clientCertificate) {
 
   /** Whether a client needs a certificate. */
@@ -26,7 +26,7 @@ public record TlsOptions(
   }
 
   /** Checks the values. */
-  public TlsOptions {
+  public ServerTlsOptions {
     Objects.requireNonNull(certificate);
     Objects.requireNonNull(key);
     Objects.requireNonNull(clientCa);
@@ -34,14 +34,14 @@ public record TlsOptions(
   }
 
   /** For clients that need no certificate. */
-  public static TlsOptions of(Path certificate, Path key) {
-    return new TlsOptions(certificate, key, Optional.empty(), ClientCertificate.OPTIONAL);
+  public static ServerTlsOptions of(Path certificate, Path key) {
+    return new ServerTlsOptions(certificate, key, Optional.empty(), ClientCertificate.OPTIONAL);
   }
 
   /** As {@link #of}, for clients whose certificates lead to others. */
-  public static TlsOptions of(
+  public static ServerTlsOptions of(
       Path certificate, Path key, Path clientCa, ClientCertificate clientCertificate) {
-    return new TlsOptions(certificate, key, Optional.of(clientCa), clientCertificate);
+    return new ServerTlsOptions(certificate, key, Optional.of(clientCa), clientCertificate);
   }
 
   List<Path> files() {

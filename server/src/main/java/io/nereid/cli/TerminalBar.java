@@ -1,0 +1,102 @@
+package io.nereid.cli;
+
+import io.nereid.LifecycleListener;
+import io.nereid.ModelEvent;
+import io.nereid.tensorrt.builder.BuildFraction;
+import io.nereid.tensorrt.builder.BuildProgress;
+import java.util.Optional;
+import me.tongfei.progressbar.ProgressBar;
+import me.tongfei.progressbar.ProgressBarBuilder;
+import me.tongfei.progressbar.ProgressBarStyle;
+
+/**
+ * Shows a bar on the terminal's error stream while something goes on; nothing without a terminal.
+ */
+abstract sealed class TerminalBar implements AutoCloseable {
+
+  /** Null: there is no terminal, or nobody wants to see a bar. */
+  final ProgressBar bar;
+
+  private TerminalBar(String name, int steps, int intervalMs, boolean wanted) {
+    boolean terminal = wanted && System.console() != null && System.console().isTerminal();
+    bar =
+        terminal
+            ? new ProgressBarBuilder()
+                .setTaskName(name)
+                .setInitialMax(steps)
+                .setUpdateIntervalMillis(intervalMs)
+                .setStyle(ProgressBarStyle.ASCII)
+                .clearDisplayOnFinish()
+                .build()
+            : null;
+  }
+
+  @Override
+  public void close() {
+    if (bar != null) {
+      bar.close();
+    }
+  }
+
+  /** Shows a step for each model that is loaded. The threads that load models call it. */
+  static final class OfLoads extends TerminalBar implements LifecycleListener {
+
+    OfLoads() {
+      super("Loading", 0, 100, true);
+    }
+
+    @Override
+    public synchronized void onEvent(ModelEvent event) {
+      if (bar == null) {
+        return;
+      }
+      switch (event) {
+        case ModelEvent.Waiting waiting -> bar.maxHint(bar.getMax() + 1);
+        case ModelEvent.Loading loading -> bar.setExtraMessage(loading.model());
+        case ModelEvent.Ready ready -> bar.step();
+        case ModelEvent.Failed failed -> bar.step();
+        case ModelEvent.Replaced replaced -> {}
+        case ModelEvent.Draining draining -> {}
+        case ModelEvent.Unloaded unloaded -> {}
+      }
+    }
+  }
+
+  /** Shows how much of an engine is built. The thread that builds it calls it. */
+  static final class OfBuild extends TerminalBar implements BuildProgress {
+
+    private static final int PARTS = 1000;
+
+    private final BuildFraction fraction = new BuildFraction();
+
+    OfBuild(boolean quiet) {
+      super("Building", PARTS, 200, !quiet);
+    }
+
+    @Override
+    public void started(String phase, Optional<String> parent, int steps) {
+      fraction.started(phase, parent, steps);
+      show();
+    }
+
+    @Override
+    public boolean step(String phase, int step) {
+      fraction.step(phase, step);
+      show();
+      return true;
+    }
+
+    @Override
+    public void finished(String phase) {
+      fraction.finished(phase);
+      show();
+    }
+
+    private void show() {
+      if (bar != null) {
+        bar.stepTo(Math.round(fraction.value() * PARTS));
+        bar.setExtraMessage(fraction.innermost());
+      }
+    }
+  }
+}

@@ -1,0 +1,2 @@
+/** What all records of options use, whatever part of the server they are for. */
+package io.nereid.server.options;
