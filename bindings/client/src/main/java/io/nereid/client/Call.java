@@ -1,5 +1,6 @@
 package io.nereid.client;
 
+import io.nereid.types.StatusCode;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;

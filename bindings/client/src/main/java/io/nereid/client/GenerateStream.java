@@ -1,5 +1,6 @@
 package io.nereid.client;
 
+import io.nereid.types.StatusCode;
 import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

@@ -1,5 +1,6 @@
 package io.nereid.client;
 
+import io.nereid.types.StatusCode;
 import io.grpc.Status;
 import java.net.ConnectException;
 import java.net.UnknownHostException;

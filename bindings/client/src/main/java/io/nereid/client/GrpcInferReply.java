@@ -1,5 +1,6 @@
 package io.nereid.client;
 
+import io.nereid.types.DataType;
 import io.nereid.proto.InferParameter;
 import io.nereid.proto.ModelInferResponse;
 import io.nereid.proto.ModelInferResponse.InferOutputTensor;
@@ -71,7 +72,7 @@ final class GrpcInferReply {
       MemorySegment raw,
       boolean shared) {
     String name = output.getName();
-    DataType type = DataType.ofReply(output.getDatatype(), name);
+    DataType type = ReplyTensors.dataType(output.getDatatype(), name);
     long[] shape = new long[output.getShapeCount()];
     for (int i = 0; i < shape.length; i++) {
       shape[i] = output.getShape(i);

@@ -1,5 +1,6 @@
 package io.nereid.client;
 
+import io.nereid.types.StatusCode;
 import io.nereid.proto.InferParameter;
 import io.nereid.proto.ModelInferRequest;
 import io.nereid.proto.ModelInferRequest.InferInputTensor;

@@ -1,5 +1,6 @@
 package io.nereid.client;
 
+import io.nereid.types.StatusCode;
 import io.grpc.ClientCall;
 import io.grpc.Metadata;
 import io.grpc.Status;

@@ -1,5 +1,6 @@
 package io.nereid.client;
 
+import io.nereid.types.StatusCode;
 import com.google.protobuf.ByteString;
 import io.grpc.CallOptions;
 import io.grpc.ChannelCredentials;

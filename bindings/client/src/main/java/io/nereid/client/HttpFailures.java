@@ -1,5 +1,6 @@
 package io.nereid.client;
 
+import io.nereid.types.StatusCode;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.http.HttpConnectTimeoutException;
@@ -21,11 +22,29 @@ final class HttpFailures {
   static InferenceException of(HttpReply reply) {
     int status = reply.status();
     return InferenceException.builder(
-            StatusCode.ofHttpStatus(status), ErrorText.of(status, reply.text(), reply.textLength()))
+            code(status), ErrorText.of(status, reply.text(), reply.textLength()))
         .httpStatus(status)
         .worthRetrying(status == 503 || status == 502 || status == 429)
         .retryAfterNs(retryAfterNs(reply))
         .build();
+  }
+
+  private static StatusCode code(int status) {
+    return switch (status) {
+      case 400, 422 -> StatusCode.INVALID_ARGUMENT;
+      case 401 -> StatusCode.UNAUTHENTICATED;
+      case 403 -> StatusCode.PERMISSION_DENIED;
+      case 404 -> StatusCode.NOT_FOUND;
+      case 405, 501 -> StatusCode.UNIMPLEMENTED;
+      case 408, 504 -> StatusCode.DEADLINE_EXCEEDED;
+      case 409 -> StatusCode.ALREADY_EXISTS;
+      case 412 -> StatusCode.FAILED_PRECONDITION;
+      case 413, 429, 431 -> StatusCode.RESOURCE_EXHAUSTED;
+      case 499 -> StatusCode.CANCELLED;
+      case 500 -> StatusCode.INTERNAL;
+      case 502, 503 -> StatusCode.UNAVAILABLE;
+      default -> StatusCode.UNKNOWN;
+    };
   }
 
   private static long retryAfterNs(HttpReply reply) {

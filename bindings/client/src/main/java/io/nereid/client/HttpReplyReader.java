@@ -1,5 +1,6 @@
 package io.nereid.client;
 
+import io.nereid.types.StatusCode;
 import java.lang.foreign.MemorySegment;
 import java.net.http.HttpHeaders;
 import java.net.http.HttpResponse;

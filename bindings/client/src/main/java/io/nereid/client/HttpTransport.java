@@ -1,5 +1,6 @@
 package io.nereid.client;
 
+import io.nereid.types.StatusCode;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;

@@ -2,6 +2,8 @@ package io.nereid.client;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import io.nereid.types.DataType;
+import io.nereid.types.HalfPrecision;
 import java.io.ByteArrayOutputStream;
 import java.lang.foreign.MemorySegment;
 import java.math.BigInteger;

@@ -2,6 +2,7 @@ package io.nereid.client;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import io.nereid.types.DataType;
 import java.lang.foreign.MemorySegment;
 
 /** Writes a tensor's elements as a flat JSON array, for servers that know nothing else. */

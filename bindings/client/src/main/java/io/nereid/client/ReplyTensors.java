@@ -1,5 +1,8 @@
 package io.nereid.client;
 
+import io.nereid.types.DataType;
+import io.nereid.types.Shapes;
+import io.nereid.types.ByteStrings;
 import java.lang.foreign.MemorySegment;
 import java.util.Map;
 
@@ -10,7 +13,19 @@ final class ReplyTensors {
   static final String SIZE = "shared_memory_byte_size";
   static final String OFFSET = "shared_memory_offset";
 
+  private static final DataType[] TYPES = DataType.values();
+
   private ReplyTensors() {}
+
+  /** The type that a server names in its reply. */
+  static DataType dataType(String name, String output) {
+    for (DataType type : TYPES) {
+      if (type.name().equals(name)) {
+        return type;
+      }
+    }
+    throw InferenceException.malformed("output '" + output + "' has the datatype '" + name + "'");
+  }
 
   static long elementCount(String output, long[] shape) {
     try {
@@ -73,7 +88,7 @@ final class ReplyTensors {
     if (type.isFixedSize()) {
       size = count * type.byteSize();
     } else if (mapped != null) {
-      size = ByteStrings.byteSize(mapped, count);
+      size = Tensor.byteStringsSize(mapped, count);
     }
     if (size > slice.byteSize()) {
       throw InferenceException.malformed(

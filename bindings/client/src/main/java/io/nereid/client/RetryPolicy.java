@@ -1,5 +1,6 @@
 package io.nereid.client;
 
+import io.nereid.types.StatusCode;
 import java.time.Duration;
 import java.util.random.RandomGenerator;
 

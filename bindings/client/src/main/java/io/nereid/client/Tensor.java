@@ -2,6 +2,10 @@ package io.nereid.client;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import io.nereid.types.DataType;
+import io.nereid.types.HalfPrecision;
+import io.nereid.types.Shapes;
+import io.nereid.types.ByteStrings;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -243,7 +247,40 @@ public final class Tensor {
   /** The elements of a BYTES tensor. */
   public byte[][] toByteStrings() {
     require(dataType == DataType.BYTES, "toByteStrings");
-    return ByteStrings.decode(segment(), elementCount());
+    MemorySegment encoded = segment();
+    long count = elementCount();
+    long size = byteStringsSize(encoded, count);
+    if (size != encoded.byteSize()) {
+      throw InferenceException.malformed(
+          (encoded.byteSize() - size)
+              + " bytes follow the last of "
+              + count
+              + " elements of a BYTES tensor");
+    }
+    return ByteStrings.decode(encoded, (int) count);
+  }
+
+  /** The size of the first {@code count} elements of a BYTES tensor. */
+  static long byteStringsSize(MemorySegment encoded, long count) {
+    long at = 0;
+    for (long i = 0; i < count; i++) {
+      long left = encoded.byteSize() - at - Integer.BYTES;
+      long length = left < 0 ? 0 : Integer.toUnsignedLong(encoded.get(Layouts.INT, at));
+      if (length > left) {
+        throw InferenceException.malformed(
+            "element "
+                + i
+                + " of a BYTES tensor of "
+                + count
+                + " begins at byte "
+                + at
+                + " and ends beyond its "
+                + encoded.byteSize()
+                + " bytes");
+      }
+      at += Integer.BYTES + length;
+    }
+    return at;
   }
 
   /** The elements of a BYTES tensor, read as UTF-8. */

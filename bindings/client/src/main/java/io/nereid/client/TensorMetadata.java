@@ -1,5 +1,6 @@
 package io.nereid.client;
 
+import io.nereid.types.DataType;
 import java.util.List;
 
 /**

@@ -2,6 +2,8 @@ package io.nereid.client;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import io.nereid.types.DataType;
+import io.nereid.types.ByteStrings;
 import com.google.protobuf.ByteString;
 import io.nereid.proto.InferTensorContents;
 import java.lang.foreign.MemorySegment;

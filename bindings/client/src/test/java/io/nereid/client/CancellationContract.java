@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.nereid.types.DataType;
+import io.nereid.types.StatusCode;
 import io.nereid.DynamicBatching;
 import io.nereid.ModelSpec;
 import java.time.Duration;
@@ -25,8 +27,8 @@ abstract class CancellationContract extends ServerFixture {
                 .backend(gate)
                 .inline(false)
                 .dynamicBatching(DynamicBatching.builder().build())
-                .input("IN", io.nereid.types.DataType.FP32, -1)
-                .output("OUT", io.nereid.types.DataType.FP32, -1)
+                .input("IN", DataType.FP32, -1)
+                .output("OUT", DataType.FP32, -1)
                 .build());
     return gate;
   }

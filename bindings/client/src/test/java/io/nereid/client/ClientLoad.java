@@ -1,5 +1,6 @@
 package io.nereid.client;
 
+import io.nereid.types.DataType;
 import com.sun.management.OperatingSystemMXBean;
 import com.sun.management.ThreadMXBean;
 import java.lang.foreign.Arena;

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.nereid.types.DataType;
+import io.nereid.types.StatusCode;
 import io.nereid.ModelSpec;
 import io.nereid.server.NereidServer;
 import io.nereid.server.ServerOptions;
@@ -136,11 +138,11 @@ class ExtensionsTest extends ServerFixture {
             ModelSpec.builder("repeat")
                 .backend("repeat")
                 .decoupled(true)
-                .input("IN", io.nereid.types.DataType.INT32, -1)
-                .input("DELAY", io.nereid.types.DataType.UINT32, -1)
-                .input("WAIT", io.nereid.types.DataType.UINT32, 1)
-                .output("OUT", io.nereid.types.DataType.INT32, 1)
-                .output("IDX", io.nereid.types.DataType.UINT32, 1)
+                .input("IN", DataType.INT32, -1)
+                .input("DELAY", DataType.UINT32, -1)
+                .input("WAIT", DataType.UINT32, 1)
+                .output("OUT", DataType.INT32, 1)
+                .output("IDX", DataType.UINT32, 1)
                 .build());
     Map<String, Object> request =
         Map.of("IN", List.of(4, 5, 6), "DELAY", List.of(0, 0, 0), "WAIT", 0);

@@ -3,6 +3,7 @@ package io.nereid.client;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.nereid.types.StatusCode;
 import io.nereid.server.NereidServer;
 import io.nereid.server.ServerOptions;
 import org.junit.jupiter.api.Test;

@@ -9,6 +9,8 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.nereid.types.DataType;
+import io.nereid.types.StatusCode;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;

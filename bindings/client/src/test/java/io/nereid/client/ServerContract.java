@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.nereid.types.DataType;
+import io.nereid.types.StatusCode;
 import io.nereid.ModelSpec;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -217,10 +219,10 @@ abstract class ServerContract extends CancellationContract {
                       batch.output("X", batch.input("B"));
                       batch.output("Y", batch.input("A"));
                     })
-                .input("A", io.nereid.types.DataType.FP32, -1)
-                .input("B", io.nereid.types.DataType.BYTES, -1)
-                .output("X", io.nereid.types.DataType.BYTES, -1)
-                .output("Y", io.nereid.types.DataType.FP32, -1)
+                .input("A", DataType.FP32, -1)
+                .input("B", DataType.BYTES, -1)
+                .output("X", DataType.BYTES, -1)
+                .output("Y", DataType.FP32, -1)
                 .build());
     InferRequest.Builder request =
         InferRequest.builder("swap")
@@ -250,8 +252,8 @@ abstract class ServerContract extends CancellationContract {
                       seen.set(Map.copyOf(batch.request(0).parameters()));
                       batch.output("OUT", batch.input("IN"));
                     })
-                .input("IN", io.nereid.types.DataType.FP32, -1, -1)
-                .output("OUT", io.nereid.types.DataType.FP32, -1, -1)
+                .input("IN", DataType.FP32, -1, -1)
+                .output("OUT", DataType.FP32, -1, -1)
                 .build());
     InferRequest request =
         floats("parameters", 1)

@@ -2,6 +2,7 @@ package io.nereid.client;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.nereid.types.DataType;
 import io.nereid.ModelSpec;
 import io.nereid.RepositoryOptions;
 import io.nereid.server.NereidServer;
@@ -68,14 +69,13 @@ abstract class ServerFixture {
   }
 
   void loadIdentity(DataType type) {
-    io.nereid.types.DataType served = io.nereid.types.DataType.valueOf(type.name());
     server
         .nereid()
         .load(
             ModelSpec.builder(type.name())
                 .backend("identity")
-                .input("IN", served, -1, -1)
-                .output("OUT", served, -1, -1)
+                .input("IN", type, -1, -1)
+                .output("OUT", type, -1, -1)
                 .build());
   }
 }
