@@ -1,6 +1,8 @@
 package io.nereid.client;
 
 import io.nereid.types.StatusCode;
+import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -20,7 +22,7 @@ final class Call<T> {
 
   private final Starter<T> starter;
   private final RetryPolicy policy;
-  private final CallKind kind;
+  private final RetryPolicy.CallKind kind;
   private final Limit limit;
   private final CompletableFuture<T> result = new CompletableFuture<>();
   private volatile Attempt<T> current;
@@ -31,7 +33,7 @@ final class Call<T> {
     Attempt<T> start(Limit limit);
   }
 
-  private Call(Starter<T> starter, RetryPolicy policy, CallKind kind, Limit limit) {
+  private Call(Starter<T> starter, RetryPolicy policy, RetryPolicy.CallKind kind, Limit limit) {
     this.starter = starter;
     this.policy = policy;
     this.kind = kind;
@@ -39,7 +41,7 @@ final class Call<T> {
   }
 
   /** Makes the call and waits for its result. */
-  static <T> T run(Starter<T> starter, RetryPolicy policy, CallKind kind, Limit limit) {
+  static <T> T run(Starter<T> starter, RetryPolicy policy, RetryPolicy.CallKind kind, Limit limit) {
     Call<T> call = new Call<>(starter, policy, kind, limit);
     call.attempt();
     return call.await();
@@ -47,7 +49,7 @@ final class Call<T> {
 
   /** Begins the call; cancelling the future cancels it at the server too. */
   static <T> CompletableFuture<T> start(
-      Starter<T> starter, RetryPolicy policy, CallKind kind, Limit limit) {
+      Starter<T> starter, RetryPolicy policy, RetryPolicy.CallKind kind, Limit limit) {
     Call<T> call = new Call<>(starter, policy, kind, limit);
     CompletableFuture<T> handedOut = new CompletableFuture<>();
     if (limit.isSet()) {
@@ -167,5 +169,51 @@ final class Call<T> {
           new InferenceException(
               StatusCode.UNKNOWN, "the call failed in the client: " + failure, failure);
     };
+  }
+
+  /**
+   * A request that is under way.
+   *
+   * @param future completed by the transport's own threads: what depends on it must be short.
+   *     Failures are {@link InferenceException}s.
+   * @param cancel ends it; does nothing when it has ended
+   */
+  record Attempt<T>(CompletableFuture<T> future, Runnable cancel) {}
+
+  /** Until when a call may take. */
+  static final class Limit {
+
+    static final Limit NONE = new Limit(false, 0);
+
+    private final boolean set;
+    private final long deadlineNs; // of System.nanoTime
+
+    private Limit(boolean set, long deadlineNs) {
+      this.set = set;
+      this.deadlineNs = deadlineNs;
+    }
+
+    /** So long from now on; empty: as long as it takes. */
+    static Limit in(Optional<Duration> duration) {
+      return duration
+          .map(length -> new Limit(true, System.nanoTime() + nanos(length)))
+          .orElse(NONE);
+    }
+
+    /** At most a hundred years, beyond which nanoseconds overflow. */
+    private static long nanos(Duration duration) {
+      return duration.compareTo(Duration.ofDays(36_500)) > 0
+          ? Duration.ofDays(36_500).toNanos()
+          : duration.toNanos();
+    }
+
+    boolean isSet() {
+      return set;
+    }
+
+    /** What is left, which can be below 0; no less than centuries when there is no limit. */
+    long remainingNs() {
+      return set ? deadlineNs - System.nanoTime() : Long.MAX_VALUE;
+    }
   }
 }

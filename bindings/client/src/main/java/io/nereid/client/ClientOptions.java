@@ -186,4 +186,42 @@ public record ClientOptions(
           retry);
     }
   }
+
+  /** How bodies of inference are made smaller on the wire. */
+  public enum Compression {
+    /** Not at all. */
+    NONE("identity"),
+    /** Gzip, over both protocols. */
+    GZIP("gzip"),
+    /** The format of zlib, over HTTP only. */
+    DEFLATE("deflate");
+
+    private final String coding;
+
+    Compression(String coding) {
+      this.coding = coding;
+    }
+
+    /** Its name in headers. */
+    String coding() {
+      return coding;
+    }
+  }
+
+  /**
+   * When a gRPC connection that has calls is taken for dead.
+   *
+   * @param silence how long nothing comes until the server is pinged; gRPC makes it 10 s at least
+   * @param timeout how long it may take to answer that
+   */
+  public record KeepAlive(Duration silence, Duration timeout) {
+
+    /** Checks the values. */
+    public KeepAlive {
+      if (!silence.isPositive() || !timeout.isPositive()) {
+        throw new IllegalArgumentException(
+            "expected a silence and a timeout above 0, got " + silence + " and " + timeout);
+      }
+    }
+  }
 }

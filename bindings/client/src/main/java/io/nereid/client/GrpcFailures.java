@@ -1,7 +1,7 @@
 package io.nereid.client;
 
-import io.nereid.types.StatusCode;
 import io.grpc.Status;
+import io.nereid.types.StatusCode;
 import java.net.ConnectException;
 import java.net.UnknownHostException;
 

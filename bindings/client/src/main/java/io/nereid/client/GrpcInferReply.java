@@ -1,9 +1,14 @@
 package io.nereid.client;
 
-import io.nereid.types.DataType;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import com.google.protobuf.ByteString;
 import io.nereid.proto.InferParameter;
+import io.nereid.proto.InferTensorContents;
 import io.nereid.proto.ModelInferResponse;
 import io.nereid.proto.ModelInferResponse.InferOutputTensor;
+import io.nereid.types.ByteStrings;
+import io.nereid.types.DataType;
 import java.lang.foreign.MemorySegment;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -81,7 +86,7 @@ final class GrpcInferReply {
       Map<String, Object> parameters = parameters(output.getParametersMap());
       return ReplyTensors.inSharedMemory(request, response, name, type, parameters, shape);
     }
-    MemorySegment data = raw == null ? TypedContents.encode(name, type, output.getContents()) : raw;
+    MemorySegment data = raw == null ? encode(name, type, output.getContents()) : raw;
     return ReplyTensors.withData(response, name, type, data, shape);
   }
 
@@ -100,5 +105,95 @@ final class GrpcInferReply {
       }
     });
     return parameters;
+  }
+
+  static MemorySegment encode(String output, DataType type, InferTensorContents contents) {
+    return switch (type) {
+      case BOOL, INT8, UINT8 -> bytes(type, contents);
+      case INT16, UINT16 -> shorts(type, contents);
+      case INT32 ->
+          fill(
+              contents.getIntContentsCount(),
+              4,
+              (to, i) -> to.set(Layouts.INT, i * 4L, contents.getIntContents(i)));
+      case UINT32 ->
+          fill(
+              contents.getUintContentsCount(),
+              4,
+              (to, i) -> to.set(Layouts.INT, i * 4L, contents.getUintContents(i)));
+      case INT64 ->
+          fill(
+              contents.getInt64ContentsCount(),
+              8,
+              (to, i) -> to.set(Layouts.LONG, i * 8L, contents.getInt64Contents(i)));
+      case UINT64 ->
+          fill(
+              contents.getUint64ContentsCount(),
+              8,
+              (to, i) -> to.set(Layouts.LONG, i * 8L, contents.getUint64Contents(i)));
+      case FP32 ->
+          fill(
+              contents.getFp32ContentsCount(),
+              4,
+              (to, i) -> to.set(Layouts.FLOAT, i * 4L, contents.getFp32Contents(i)));
+      case FP64 ->
+          fill(
+              contents.getFp64ContentsCount(),
+              8,
+              (to, i) -> to.set(Layouts.DOUBLE, i * 8L, contents.getFp64Contents(i)));
+      case BYTES ->
+          ByteStrings.encode(
+              contents.getBytesContentsList().stream()
+                  .map(ByteString::toByteArray)
+                  .toArray(byte[][]::new));
+      case FP16, BF16 ->
+          throw InferenceException.malformed(
+              "output '" + output + "' of " + type + " has no raw contents");
+    };
+  }
+
+  private static MemorySegment bytes(DataType type, InferTensorContents contents) {
+    return switch (type) {
+      case BOOL ->
+          fill(
+              contents.getBoolContentsCount(),
+              1,
+              (to, i) -> to.set(JAVA_BYTE, i, (byte) (contents.getBoolContents(i) ? 1 : 0)));
+      case INT8 ->
+          fill(
+              contents.getIntContentsCount(),
+              1,
+              (to, i) -> to.set(JAVA_BYTE, i, (byte) contents.getIntContents(i)));
+      default ->
+          fill(
+              contents.getUintContentsCount(),
+              1,
+              (to, i) -> to.set(JAVA_BYTE, i, (byte) contents.getUintContents(i)));
+    };
+  }
+
+  private static MemorySegment shorts(DataType type, InferTensorContents contents) {
+    return type == DataType.INT16
+        ? fill(
+            contents.getIntContentsCount(),
+            2,
+            (to, i) -> to.set(Layouts.SHORT, i * 2L, (short) contents.getIntContents(i)))
+        : fill(
+            contents.getUintContentsCount(),
+            2,
+            (to, i) -> to.set(Layouts.SHORT, i * 2L, (short) contents.getUintContents(i)));
+  }
+
+  /** Puts one element where it belongs. */
+  private interface Element {
+    void put(MemorySegment to, int index);
+  }
+
+  private static MemorySegment fill(int count, int byteSize, Element element) {
+    MemorySegment to = MemorySegment.ofArray(new byte[Math.multiplyExact(count, byteSize)]);
+    for (int i = 0; i < count; i++) {
+      element.put(to, i);
+    }
+    return to;
   }
 }

@@ -20,7 +20,7 @@ final class GrpcUnaryCall<R, T> extends ClientCall.Listener<R> {
   }
 
   /** Runs {@code answered} when the server has replied, and so has read the request. */
-  static <Q, R, T> Attempt<T> start(
+  static <Q, R, T> Call.Attempt<T> start(
       ClientCall<Q, R> call,
       Metadata headers,
       Q request,
@@ -36,7 +36,7 @@ final class GrpcUnaryCall<R, T> extends ClientCall.Listener<R> {
       call.cancel("the request could not be written", e);
       throw e;
     }
-    return new Attempt<>(listener.result, () -> call.cancel("the caller gave up", null));
+    return new Call.Attempt<>(listener.result, () -> call.cancel("the caller gave up", null));
   }
 
   @Override

@@ -5,7 +5,9 @@ import java.io.IOException;
 import java.net.ConnectException;
 import java.net.http.HttpConnectTimeoutException;
 import java.nio.channels.ClosedChannelException;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionException;
 import javax.net.ssl.SSLHandshakeException;
@@ -22,7 +24,7 @@ final class HttpFailures {
   static InferenceException of(HttpReply reply) {
     int status = reply.status();
     return InferenceException.builder(
-            code(status), ErrorText.of(status, reply.text(), reply.textLength()))
+            code(status), HttpFailures.of(status, reply.text(), reply.textLength()))
         .httpStatus(status)
         .worthRetrying(status == 503 || status == 502 || status == 429)
         .retryAfterNs(retryAfterNs(reply))
@@ -99,5 +101,45 @@ final class HttpFailures {
         .neverSent(true)
         .worthRetrying(true)
         .build();
+  }
+
+  private static final int MOST_CHARACTERS = 2000;
+
+  static String of(int status, byte[] body, int length) {
+    String text = new String(body, 0, length, StandardCharsets.UTF_8).strip();
+    if (text.isEmpty()) {
+      return "the server answered with status " + status + " and no reason";
+    }
+    String message = text.startsWith("{") ? ofJson(body, length) : null;
+    return shortened(message == null ? "status " + status + ": " + text : message);
+  }
+
+  /** Null: it is no JSON, or none that has a message. */
+  private static String ofJson(byte[] body, int length) {
+    Object tree;
+    try {
+      tree = JsonReading.tree(body, length);
+    } catch (InferenceException e) {
+      return null;
+    }
+    return tree instanceof Map<?, ?> members ? message(members) : null;
+  }
+
+  private static String message(Map<?, ?> members) {
+    for (String name : new String[] {"error", "detail", "message"}) {
+      Object value = members.get(name);
+      if (value instanceof Map<?, ?> nested) {
+        String inner = message(nested);
+        return inner == null ? nested.toString() : inner;
+      }
+      if (value != null) {
+        return value.toString();
+      }
+    }
+    return null;
+  }
+
+  static String shortened(String text) {
+    return text.length() <= MOST_CHARACTERS ? text : text.substring(0, MOST_CHARACTERS) + "...";
   }
 }

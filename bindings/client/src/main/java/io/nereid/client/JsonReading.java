@@ -27,6 +27,11 @@ final class JsonReading {
     return JSON.createParser(ObjectReadContext.empty(), text, offset, length);
   }
 
+  /** All of a reply as maps, lists, strings, numbers, booleans and null. */
+  static Object tree(HttpReply reply) {
+    return tree(reply.text(), 0, reply.textLength());
+  }
+
   /** A whole text as maps, lists, strings, numbers, booleans and null. */
   static Object tree(byte[] text, int length) {
     return tree(text, 0, length);
@@ -46,11 +51,6 @@ final class JsonReading {
     } catch (JacksonException e) {
       throw malformed(e);
     }
-  }
-
-  /** The members of a reply that must be an object. */
-  static Map<String, Object> members(HttpReply reply) {
-    return members(tree(reply.text(), reply.textLength()));
   }
 
   /** The members of what must be an object. */

@@ -190,6 +190,6 @@ final class JsonTensorReader {
             + "' is no "
             + type
             + ": "
-            + ErrorText.shortened(String.valueOf(parser.getString())));
+            + HttpFailures.shortened(String.valueOf(parser.getString())));
   }
 }

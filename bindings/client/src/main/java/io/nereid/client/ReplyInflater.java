@@ -1,5 +1,6 @@
 package io.nereid.client;
 
+import io.nereid.client.ClientOptions.Compression;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;

@@ -2,7 +2,6 @@ package io.nereid.client;
 
 import io.nereid.types.DataType;
 import io.nereid.types.Shapes;
-import io.nereid.types.ByteStrings;
 import java.lang.foreign.MemorySegment;
 import java.util.Map;
 
@@ -65,7 +64,7 @@ final class ReplyTensors {
     if (saysSo || request == null) {
       return saysSo;
     }
-    RequestedOutput requested = request.outputs().get(output);
+    InferRequest.Output requested = request.outputs().get(output);
     return requested != null && requested.slice() != null;
   }
 
@@ -81,7 +80,7 @@ final class ReplyTensors {
       DataType type,
       Map<String, Object> parameters,
       long[] shape) {
-    SharedMemorySlice slice = request == null ? told(parameters) : asked(request, output);
+    SharedMemory.Slice slice = request == null ? told(parameters) : asked(request, output);
     MemorySegment mapped = slice.mapped();
     long count = elementCount(output, shape);
     long size = slice.byteSize();
@@ -103,8 +102,8 @@ final class ReplyTensors {
     return Tensor.ofResponse(owner, type, data, slice, shape);
   }
 
-  private static SharedMemorySlice asked(InferRequest request, String output) {
-    RequestedOutput requested = request.outputs().get(output);
+  private static SharedMemory.Slice asked(InferRequest request, String output) {
+    InferRequest.Output requested = request.outputs().get(output);
     if (requested == null || requested.slice() == null) {
       throw InferenceException.malformed(
           "output '" + output + "' lies in shared memory, which the request did not ask for");
@@ -112,8 +111,8 @@ final class ReplyTensors {
     return requested.slice();
   }
 
-  private static SharedMemorySlice told(Map<String, Object> parameters) {
-    return SharedMemorySlice.of(
+  private static SharedMemory.Slice told(Map<String, Object> parameters) {
+    return SharedMemory.Slice.of(
         String.valueOf(parameters.get(REGION)),
         number(parameters, OFFSET),
         number(parameters, SIZE));

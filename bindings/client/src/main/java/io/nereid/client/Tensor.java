@@ -2,10 +2,10 @@ package io.nereid.client;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import io.nereid.types.ByteStrings;
 import io.nereid.types.DataType;
 import io.nereid.types.HalfPrecision;
 import io.nereid.types.Shapes;
-import io.nereid.types.ByteStrings;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -28,13 +28,13 @@ public final class Tensor {
   private final DataType dataType;
   private final long[] shape;
   private final MemorySegment segment; // null: in shared memory that is not mapped here
-  private final SharedMemorySlice slice; // null: the bytes themselves are sent
+  private final SharedMemory.Slice slice; // null: the bytes themselves are sent
 
   private Tensor(
       InferResponse owner,
       DataType dataType,
       MemorySegment segment,
-      SharedMemorySlice slice,
+      SharedMemory.Slice slice,
       long[] shape) {
     this.owner = owner;
     this.dataType = Objects.requireNonNull(dataType);
@@ -48,7 +48,7 @@ public final class Tensor {
       InferResponse owner,
       DataType type,
       MemorySegment segment,
-      SharedMemorySlice slice,
+      SharedMemory.Slice slice,
       long[] shape) {
     return new Tensor(owner, type, segment, slice, shape);
   }
@@ -70,7 +70,7 @@ public final class Tensor {
   }
 
   /** A tensor that lies in shared memory the server knows; only its place is sent. */
-  public static Tensor ofSharedMemory(DataType dataType, SharedMemorySlice slice, long... shape) {
+  public static Tensor ofSharedMemory(DataType dataType, SharedMemory.Slice slice, long... shape) {
     Shapes.checkByteSize(dataType, slice.byteSize(), shape);
     return new Tensor(null, dataType, slice.mapped(), slice, shape);
   }
@@ -179,7 +179,7 @@ public final class Tensor {
   }
 
   /** Where it lies when that is all that is sent; null: the bytes are. */
-  SharedMemorySlice slice() {
+  SharedMemory.Slice slice() {
     return slice;
   }
 

@@ -4,10 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.types.DataType;
-import io.nereid.types.StatusCode;
 import io.nereid.DynamicBatching;
 import io.nereid.ModelSpec;
+import io.nereid.types.DataType;
+import io.nereid.types.StatusCode;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;

@@ -1,8 +1,8 @@
 package io.nereid.client;
 
-import io.nereid.types.DataType;
 import com.sun.management.OperatingSystemMXBean;
 import com.sun.management.ThreadMXBean;
+import io.nereid.types.DataType;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.management.ManagementFactory;

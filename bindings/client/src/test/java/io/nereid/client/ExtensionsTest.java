@@ -6,15 +6,16 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.types.DataType;
-import io.nereid.types.StatusCode;
 import io.nereid.ModelSpec;
+import io.nereid.client.ClientOptions.Compression;
 import io.nereid.server.NereidServer;
 import io.nereid.server.ServerOptions;
 import io.nereid.server.grpc.GrpcCompression;
 import io.nereid.server.grpc.GrpcOptions;
 import io.nereid.server.log.LogSettings;
 import io.nereid.server.log.LogValues;
+import io.nereid.types.DataType;
+import io.nereid.types.StatusCode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -6,11 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.types.DataType;
 import io.nereid.RepositoryOptions;
 import io.nereid.server.NereidServer;
 import io.nereid.server.ServerOptions;
 import io.nereid.server.grpc.GrpcOptions;
+import io.nereid.types.DataType;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

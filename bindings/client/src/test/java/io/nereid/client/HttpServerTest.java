@@ -3,9 +3,9 @@ package io.nereid.client;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import io.nereid.types.StatusCode;
 import io.nereid.server.NereidServer;
 import io.nereid.server.ServerOptions;
+import io.nereid.types.StatusCode;
 import org.junit.jupiter.api.Test;
 
 /** The contract over HTTP. */

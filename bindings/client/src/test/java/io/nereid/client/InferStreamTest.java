@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.types.StatusCode;
 import io.grpc.Status;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
@@ -15,6 +14,7 @@ import io.nereid.proto.InferParameter;
 import io.nereid.proto.ModelInferRequest;
 import io.nereid.proto.ModelInferResponse;
 import io.nereid.proto.ModelStreamInferResponse;
+import io.nereid.types.StatusCode;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;

@@ -27,7 +27,7 @@ class KeepAliveTest {
       Thread.ofVirtual().start(() -> serve(listener));
       ClientOptions options =
           ClientOptions.builder()
-              .keepAlive(new KeepAlive(Duration.ofMillis(1), Duration.ofMillis(100)))
+              .keepAlive(new ClientOptions.KeepAlive(Duration.ofMillis(1), Duration.ofMillis(100)))
               .noDeadline()
               .retry(RetryPolicy.NONE)
               .build();
@@ -57,8 +57,10 @@ class KeepAliveTest {
   @Test
   void timesArePositive() {
     assertThrows(
-        IllegalArgumentException.class, () -> new KeepAlive(Duration.ZERO, Duration.ofSeconds(1)));
+        IllegalArgumentException.class,
+        () -> new ClientOptions.KeepAlive(Duration.ZERO, Duration.ofSeconds(1)));
     assertThrows(
-        IllegalArgumentException.class, () -> new KeepAlive(Duration.ofSeconds(1), Duration.ZERO));
+        IllegalArgumentException.class,
+        () -> new ClientOptions.KeepAlive(Duration.ofSeconds(1), Duration.ZERO));
   }
 }

@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.nereid.ModelSpec;
 import io.nereid.types.DataType;
 import io.nereid.types.StatusCode;
-import io.nereid.ModelSpec;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -58,8 +58,8 @@ abstract class ServerContract extends CancellationContract {
             "m",
             List.of("1"),
             "identity",
-            List.of(new TensorMetadata("IN", "FP32", List.of(-1L, -1L))),
-            List.of(new TensorMetadata("OUT", "FP32", List.of(-1L, -1L)))),
+            List.of(new ModelMetadata.TensorMetadata("IN", "FP32", List.of(-1L, -1L))),
+            List.of(new ModelMetadata.TensorMetadata("OUT", "FP32", List.of(-1L, -1L)))),
         client.modelMetadata("m"));
     assertEquals(client.modelMetadata("m"), client.modelMetadata("m", "1"));
     InferenceException unknown =
@@ -82,7 +82,7 @@ abstract class ServerContract extends CancellationContract {
   @Test
   void statistics() {
     client.infer(floats("m", 1, 2).build()).close();
-    ModelStatistics one = client.statistics("m", "1");
+    ModelUsage one = client.statistics("m", "1");
     assertEquals("m", one.name());
     assertEquals(1, one.success().count());
     assertEquals(1, one.inferenceCount());
@@ -97,10 +97,10 @@ abstract class ServerContract extends CancellationContract {
 
   @Test
   void repository() {
-    assertEquals(List.of(new ModelIndexEntry("m", "1", "READY", "")), client.readyModels());
+    assertEquals(List.of(new IndexedModel("m", "1", "READY", "")), client.readyModels());
     assertEquals(
         List.of("broken", "m"),
-        client.repositoryIndex().stream().map(ModelIndexEntry::name).sorted().toList());
+        client.repositoryIndex().stream().map(IndexedModel::name).sorted().toList());
     client.unloadModel("m");
     await(() -> !client.modelReady("m"));
     client.loadModel("m");
@@ -275,13 +275,13 @@ abstract class ServerContract extends CancellationContract {
   void tensorsMayStayInSharedMemory() {
     loadIdentity(DataType.FP32);
     String key = "/nereid-" + getClass().getSimpleName() + ProcessHandle.current().pid();
-    try (SharedMemoryRegion region = SharedMemoryRegion.create(key, 64_000)) {
+    try (SharedMemory region = SharedMemory.create(key, 64_000)) {
       client.registerSharedMemory(region);
       assertEquals(
-          List.of(new SharedMemoryStatus(region.name(), key, 0, 64_000)),
+          List.of(new SharedMemory.Registration(region.name(), key, 0, 64_000)),
           client.sharedMemoryStatus());
-      SharedMemorySlice in = region.slice(256, 20_000);
-      SharedMemorySlice out = region.slice(32_000, 30_000);
+      SharedMemory.Slice in = region.slice(256, 20_000);
+      SharedMemory.Slice out = region.slice(32_000, 30_000);
       float[] values = new float[5000];
       for (int i = 0; i < values.length; i++) {
         values[i] = i;

@@ -2,11 +2,11 @@ package io.nereid.client;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.types.DataType;
 import io.nereid.ModelSpec;
 import io.nereid.RepositoryOptions;
 import io.nereid.server.NereidServer;
 import io.nereid.server.ServerOptions;
+import io.nereid.types.DataType;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;

@@ -4,13 +4,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.types.StatusCode;
 import com.sun.net.httpserver.HttpsConfigurator;
 import com.sun.net.httpserver.HttpsParameters;
 import com.sun.net.httpserver.HttpsServer;
 import io.grpc.TlsServerCredentials;
 import io.nereid.proto.ServerLiveRequest;
 import io.nereid.proto.ServerLiveResponse;
+import io.nereid.types.StatusCode;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

@@ -8,4 +8,4 @@ package io.nereid.client;
  * @param state such as {@code READY} or {@code UNAVAILABLE}; empty when none was ever loaded
  * @param reason why it is in that state; empty when the server does not say
  */
-public record ModelIndexEntry(String name, String version, String state, String reason) {}
+public record IndexedModel(String name, String version, String state, String reason) {}

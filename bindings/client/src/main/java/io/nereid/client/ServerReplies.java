@@ -7,38 +7,32 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 
-/** What servers tell about themselves over HTTP. Members that are missing are empty or zero. */
-final class JsonMetadata {
+/**
+ * What servers tell about themselves, out of a tree of maps and lists: over HTTP that is the JSON
+ * of a reply, over gRPC a message by the names of its fields. Members that are missing are empty or
+ * zero.
+ */
+final class ServerReplies {
 
-  private JsonMetadata() {}
+  private ServerReplies() {}
 
-  /** Whether a reply with status 200 says that it is so; many have no body. */
-  static boolean isTrue(HttpReply reply, String member) {
-    String text = new String(reply.text(), 0, Math.min(1, reply.textLength()));
-    if (!text.equals("{")) {
-      return true;
-    }
-    Object tree = JsonReading.tree(reply.text(), reply.textLength());
-    return !(tree instanceof Map<?, ?> members && Boolean.FALSE.equals(members.get(member)));
-  }
-
-  static ServerMetadata server(HttpReply reply) {
-    Members members = object(reply);
+  static ServerMetadata server(Object tree) {
+    Members members = members(tree);
     return new ServerMetadata(
         members.string("name"), members.string("version"), members.strings("extensions"));
   }
 
-  static ModelMetadata model(HttpReply reply) {
-    Members members = object(reply);
+  static ModelMetadata model(Object tree) {
+    Members members = members(tree);
     return new ModelMetadata(
         members.string("name"),
         members.strings("versions"),
         members.string("platform"),
-        members.list("inputs", JsonMetadata::tensor),
-        members.list("outputs", JsonMetadata::tensor));
+        members.list("inputs", ServerReplies::tensor),
+        members.list("outputs", ServerReplies::tensor));
   }
 
-  private static TensorMetadata tensor(Members members) {
+  private static ModelMetadata.TensorMetadata tensor(Members members) {
     List<Long> shape = new ArrayList<>();
     for (Object dim : members.elements("shape")) {
       if (!(dim instanceof Long size)) {
@@ -46,40 +40,40 @@ final class JsonMetadata {
       }
       shape.add(size);
     }
-    return new TensorMetadata(
+    return new ModelMetadata.TensorMetadata(
         members.string("name"), members.string("datatype"), List.copyOf(shape));
   }
 
-  static List<ModelIndexEntry> index(HttpReply reply) {
+  static List<IndexedModel> index(Object tree) {
     return map(
-        array(reply),
+        array(tree),
         members ->
-            new ModelIndexEntry(
+            new IndexedModel(
                 members.string("name"),
                 members.string("version"),
                 members.string("state"),
                 members.string("reason")));
   }
 
-  static List<SharedMemoryStatus> sharedMemory(HttpReply reply) {
+  static List<SharedMemory.Registration> sharedMemory(Object tree) {
     return map(
-        array(reply),
+        array(tree),
         members ->
-            new SharedMemoryStatus(
+            new SharedMemory.Registration(
                 members.string("name"),
                 members.string("key"),
                 members.number("offset"),
                 members.number("byte_size")));
   }
 
-  static List<ModelStatistics> statistics(HttpReply reply) {
-    return object(reply).list("model_stats", JsonMetadata::statistics);
+  static List<ModelUsage> statistics(Object tree) {
+    return members(tree).list("model_stats", ServerReplies::statistics);
   }
 
-  private static ModelStatistics statistics(Members members) {
+  private static ModelUsage statistics(Members members) {
     Members sums = members.object("inference_stats");
     long last = members.number("last_inference");
-    return new ModelStatistics(
+    return new ModelUsage(
         members.string("name"),
         members.string("version"),
         last == 0 ? Optional.empty() : Optional.of(Instant.ofEpochMilli(last)),
@@ -96,22 +90,16 @@ final class JsonMetadata {
         members.list(
             "batch_stats",
             batch ->
-                new BatchStatistics(
+                new ModelUsage.Batches(
                     batch.number("batch_size"),
                     duration(batch, "compute_input"),
                     duration(batch, "compute_infer"),
                     duration(batch, "compute_output"))));
   }
 
-  private static DurationStatistic duration(Members sums, String name) {
+  private static ModelUsage.Times duration(Members sums, String name) {
     Members members = sums.object(name);
-    return new DurationStatistic(members.number("count"), members.number("ns"));
-  }
-
-  // ---- JSON values -----------------------------------------------------------------------------
-
-  private static Members object(HttpReply reply) {
-    return members(JsonReading.tree(reply.text(), reply.textLength()));
+    return new ModelUsage.Times(members.number("count"), members.number("ns"));
   }
 
   private static Members members(Object value) {
@@ -121,8 +109,8 @@ final class JsonMetadata {
     throw InferenceException.malformed("expected a JSON object");
   }
 
-  private static List<?> array(HttpReply reply) {
-    if (JsonReading.tree(reply.text(), reply.textLength()) instanceof List<?> elements) {
+  private static List<?> array(Object tree) {
+    if (tree instanceof List<?> elements) {
       return elements;
     }
     throw InferenceException.malformed("expected a JSON array");
@@ -136,7 +124,7 @@ final class JsonMetadata {
     return List.copyOf(values);
   }
 
-  /** A JSON object. */
+  /** An object of JSON, or a message. */
   private record Members(Map<?, ?> values) {
 
     String string(String name) {

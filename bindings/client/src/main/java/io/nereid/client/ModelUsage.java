@@ -22,18 +22,38 @@ import java.util.Optional;
  * @param cacheMiss requests that the response cache did not know
  * @param batches per batch size
  */
-public record ModelStatistics(
+public record ModelUsage(
     String name,
     String version,
     Optional<Instant> lastInference,
     long inferenceCount,
     long executionCount,
-    DurationStatistic success,
-    DurationStatistic fail,
-    DurationStatistic queue,
-    DurationStatistic computeInput,
-    DurationStatistic computeInfer,
-    DurationStatistic computeOutput,
-    DurationStatistic cacheHit,
-    DurationStatistic cacheMiss,
-    List<BatchStatistics> batches) {}
+    Times success,
+    Times fail,
+    Times queue,
+    Times computeInput,
+    Times computeInfer,
+    Times computeOutput,
+    Times cacheHit,
+    Times cacheMiss,
+    List<Batches> batches) {
+
+  /**
+   * How often something happened and how long it took altogether.
+   *
+   * @param count how often
+   * @param totalNs how long, altogether
+   */
+  public record Times(long count, long totalNs) {}
+
+  /**
+   * Executions of one batch size.
+   *
+   * @param batchSize rows of the batch
+   * @param computeInput gathering inputs
+   * @param computeInfer running the model
+   * @param computeOutput handing out outputs
+   */
+  public record Batches(
+      long batchSize, Times computeInput, Times computeInfer, Times computeOutput) {}
+}

@@ -18,7 +18,7 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 /** Replies are read as protobuf reads them, whatever their bytes are. */
-class GrpcReplyScannerTest {
+class GrpcReplyTest {
 
   private static final int RUNS = 20_000;
 
@@ -77,7 +77,7 @@ class GrpcReplyScannerTest {
     Random random = new Random(1);
     for (int i = 0; i < RUNS / 10; i++) {
       ModelInferResponse response = response(random).build();
-      assertSame(response, GrpcReplyScanner.infer(lease(response.toByteArray())));
+      assertSame(response, GrpcReply.infer(lease(response.toByteArray())));
 
       ModelStreamInferResponse.Builder streamed = ModelStreamInferResponse.newBuilder();
       if (random.nextBoolean()) {
@@ -93,7 +93,7 @@ class GrpcReplyScannerTest {
             .build()
             .writeTo(bytes);
       }
-      GrpcReply reply = GrpcReplyScanner.stream(lease(bytes.toByteArray()));
+      GrpcReply reply = GrpcReply.stream(lease(bytes.toByteArray()));
       ModelStreamInferResponse expected = ModelStreamInferResponse.parseFrom(bytes.toByteArray());
       assertEquals(expected.getErrorMessage(), reply.error());
       assertSame(expected.getInferResponse(), reply);
@@ -124,7 +124,7 @@ class GrpcReplyScannerTest {
       }
       GrpcReply reply;
       try {
-        reply = GrpcReplyScanner.infer(lease(bytes));
+        reply = GrpcReply.infer(lease(bytes));
       } catch (InvalidProtocolBufferException e) {
         refusedCount++;
         continue;
