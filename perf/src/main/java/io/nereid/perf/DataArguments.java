@@ -1,5 +1,6 @@
 package io.nereid.perf;
 
+import io.nereid.perf.RequestPlan.TensorForm;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -183,7 +184,7 @@ final class DataArguments {
       return new InputData.Options(
           source,
           files,
-          new GeneratedData(zero, least, most, string, stringLength),
+          new InputData.Generated(zero, least, most, string, stringLength),
           seed,
           variants);
     } catch (NumberFormatException e) {

@@ -1,6 +1,9 @@
 package io.nereid.perf;
 
-import java.io.ByteArrayOutputStream;
+import io.nereid.perf.ModelInfo.TensorInfo;
+import io.nereid.types.ByteStrings;
+import io.nereid.types.DataType;
+import io.nereid.types.HalfPrecision;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.nio.ByteBuffer;
@@ -29,28 +32,25 @@ final class ElementCodec {
   }
 
   private static byte[] strings(TensorInfo input, List<?> values) {
-    ByteArrayOutputStream out = new ByteArrayOutputStream();
-    for (Object value : values) {
-      if (!(value instanceof String text)) {
-        throw wrong(input, "strings", value);
+    byte[][] strings = new byte[values.size()][];
+    for (int i = 0; i < strings.length; i++) {
+      if (!(values.get(i) instanceof String text)) {
+        throw wrong(input, "strings", values.get(i));
       }
-      writeString(text.getBytes(StandardCharsets.UTF_8), out);
+      strings[i] = text.getBytes(StandardCharsets.UTF_8);
     }
-    return out.toByteArray();
+    return bytes(strings);
   }
 
-  static void writeString(byte[] bytes, ByteArrayOutputStream out) {
-    byte[] length =
-        ByteBuffer.allocate(4).order(ByteOrder.LITTLE_ENDIAN).putInt(bytes.length).array();
-    out.writeBytes(length);
-    out.writeBytes(bytes);
+  static byte[] bytes(byte[][] strings) {
+    return (byte[]) ByteStrings.encode(strings).heapBase().orElseThrow();
   }
 
   private static void put(TensorInfo input, Object value, ByteBuffer out) {
     switch (input.type()) {
       case BOOL -> out.put((byte) (truth(input, value) ? 1 : 0));
       case FP16 -> out.putShort(Float.floatToFloat16(number(input, value).floatValue()));
-      case BF16 -> out.putShort(bfloat16(number(input, value).floatValue()));
+      case BF16 -> out.putShort(HalfPrecision.floatToBf16(number(input, value).floatValue()));
       case FP32 -> out.putFloat(number(input, value).floatValue());
       case FP64 -> out.putDouble(number(input, value).doubleValue());
       default -> putInteger(out, input.type().byteSize(), integer(input, value));
@@ -64,14 +64,6 @@ final class ElementCodec {
       case 4 -> out.putInt((int) value);
       default -> out.putLong(value);
     }
-  }
-
-  /** The upper half of the float, rounded to even. */
-  static short bfloat16(float value) {
-    int bits = Float.floatToRawIntBits(value);
-    return Float.isNaN(value)
-        ? (short) 0x7fc0
-        : (short) ((bits + 0x7fff + ((bits >>> 16) & 1)) >>> 16);
   }
 
   private static boolean truth(TensorInfo input, Object value) {

@@ -22,7 +22,8 @@ final class ErrorText {
     return printable(body);
   }
 
-  private static String printable(String text) {
+  /** In one line, without control characters. */
+  static String printable(String text) {
     String line = text.strip().replaceAll("[\\p{Cntrl}\\s]+", " ");
     if (line.isEmpty()) {
       return "without a text";

@@ -1,6 +1,9 @@
 package io.nereid.perf;
 
 import com.google.protobuf.CodedOutputStream;
+import io.nereid.perf.InputData.Step;
+import io.nereid.perf.InputData.Tensor;
+import io.nereid.perf.RequestPlan.TensorForm;
 import io.nereid.proto.InferParameter;
 import io.nereid.proto.ModelInferRequest;
 import io.nereid.proto.ModelInferRequest.InferInputTensor;
@@ -28,7 +31,10 @@ final class GrpcRequestEncoder {
   private GrpcRequestEncoder() {}
 
   static Encoded encode(
-      RequestPlan plan, Step step, List<MemoryPlace> inputs, Map<String, MemoryPlace> outputs) {
+      RequestPlan plan,
+      Step step,
+      List<SharedArea.Place> inputs,
+      Map<String, SharedArea.Place> outputs) {
     ModelInferRequest.Builder request =
         ModelInferRequest.newBuilder()
             .setModelName(plan.target().model())
@@ -110,7 +116,7 @@ final class GrpcRequestEncoder {
     return message.size() - valueBytes;
   }
 
-  private static Map<String, InferParameter> memory(MemoryPlace place) {
+  private static Map<String, InferParameter> memory(SharedArea.Place place) {
     return Map.of(
         "shared_memory_region", parameter(place.region()),
         "shared_memory_offset", parameter(place.offset()),

@@ -1,5 +1,8 @@
 package io.nereid.perf;
 
+import io.nereid.perf.InputData.Step;
+import io.nereid.perf.InputData.Tensor;
+import io.nereid.perf.RequestPlan.TensorForm;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -28,11 +31,15 @@ final class HttpRequestEncoder {
   }
 
   static Encoded encode(
-      RequestPlan plan, Step step, List<MemoryPlace> inputs, Map<String, MemoryPlace> outputs) {
+      RequestPlan plan,
+      Step step,
+      List<SharedArea.Place> inputs,
+      Map<String, SharedArea.Place> outputs) {
     return new HttpRequestEncoder(plan).encode(step, inputs, outputs);
   }
 
-  private Encoded encode(Step step, List<MemoryPlace> inputs, Map<String, MemoryPlace> outputs) {
+  private Encoded encode(
+      Step step, List<SharedArea.Place> inputs, Map<String, SharedArea.Place> outputs) {
     String begin = plan.requestIds() ? REQUEST_ID + "0".repeat(Encoded.ID_DIGITS) + "\"," : "{";
     String json =
         begin + "\"inputs\":[" + inputs(step, inputs) + "]" + outputs(outputs) + parameters() + "}";
@@ -76,7 +83,7 @@ final class HttpRequestEncoder {
         .toString();
   }
 
-  private String inputs(Step step, List<MemoryPlace> places) {
+  private String inputs(Step step, List<SharedArea.Place> places) {
     StringJoiner all = new StringJoiner(",");
     for (int i = 0; i < step.inputs().size(); i++) {
       Tensor input = step.inputs().get(i);
@@ -101,7 +108,7 @@ final class HttpRequestEncoder {
     return all.toString();
   }
 
-  private static String memory(MemoryPlace place) {
+  private static String memory(SharedArea.Place place) {
     return "{\"shared_memory_region\":"
         + quoted(place.region())
         + ",\"shared_memory_offset\":"
@@ -111,7 +118,7 @@ final class HttpRequestEncoder {
         + "}";
   }
 
-  private static String outputs(Map<String, MemoryPlace> places) {
+  private static String outputs(Map<String, SharedArea.Place> places) {
     if (places.isEmpty()) {
       return "";
     }

@@ -1,6 +1,13 @@
 package io.nereid.perf;
 
+import io.nereid.perf.ModelInfo.TensorInfo;
+import io.nereid.types.DataType;
+import io.nereid.types.HalfPrecision;
+import io.nereid.types.Shapes;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -28,7 +35,7 @@ record InputData(List<List<Step>> sequences, boolean ownLengths) {
    * @param variants how many different random requests
    */
   record Options(
-      String source, Map<String, Path> files, GeneratedData generated, long seed, int variants) {}
+      String source, Map<String, Path> files, Generated generated, long seed, int variants) {}
 
   static InputData read(ModelInfo model, InputShapes shapes, Options options) {
     shapes.check(model);
@@ -85,7 +92,7 @@ record InputData(List<List<Step>> sequences, boolean ownLengths) {
   static Tensor raw(
       ModelInfo model, InputShapes shapes, TensorInfo input, byte[] bytes, String where) {
     long[] shape = shapes.of(model, input);
-    long elements = InputShapes.elementCount(shape);
+    long elements = Shapes.elementCount(shape);
     if (ElementCodec.fits(input.type(), elements, bytes)) {
       return new Tensor(input, shape, bytes);
     }
@@ -119,5 +126,85 @@ record InputData(List<List<Step>> sequences, boolean ownLengths) {
   /** The same inputs, made to fill one step after another. */
   List<Step> steps() {
     return sequences.stream().flatMap(List::stream).toList();
+  }
+
+  /**
+   * What one request carries; in a sequence, one step of it.
+   *
+   * @param inputs its inputs
+   */
+  record Step(List<Tensor> inputs) {
+
+    long byteSize() {
+      return inputs.stream().mapToLong(input -> input.bytes().length).sum();
+    }
+  }
+
+  /**
+   * One input of one request.
+   *
+   * @param info what the model says of it
+   * @param shape its shape, the batch included
+   * @param bytes its elements, little-endian
+   */
+  record Tensor(TensorInfo info, long[] shape, byte[] bytes) {}
+
+  /**
+   * Tensors of no particular content.
+   *
+   * @param zero all elements are zero, strings empty
+   * @param least of numbers
+   * @param most of numbers, exclusive unless it equals the least
+   * @param string every string; null: random ones
+   * @param stringLength characters of a random string
+   */
+  record Generated(boolean zero, double least, double most, String string, int stringLength) {
+
+    /** A tensor; the same one for the same state of the generator. */
+    Tensor tensor(TensorInfo input, long[] shape, Random random) {
+      int count = Math.toIntExact(Shapes.elementCount(shape));
+      DataType type = input.type();
+      if (type == DataType.BYTES) {
+        return new Tensor(input, shape, strings(count, random));
+      }
+      ByteBuffer out = ByteBuffer.allocate(count * type.byteSize()).order(ByteOrder.LITTLE_ENDIAN);
+      for (int i = 0; i < count && !zero; i++) {
+        double value = least + random.nextDouble() * (most - least);
+        switch (type) {
+          case BOOL -> out.put((byte) (random.nextBoolean() ? 1 : 0));
+          case FP16 -> out.putShort(Float.floatToFloat16((float) value));
+          case BF16 -> out.putShort(HalfPrecision.floatToBf16((float) value));
+          case FP32 -> out.putFloat((float) value);
+          case FP64 -> out.putDouble(value);
+          default -> ElementCodec.putInteger(out, type.byteSize(), whole(type, value));
+        }
+      }
+      return new Tensor(input, shape, out.array());
+    }
+
+    /** The default range of floats has one whole number only, which would exercise little. */
+    private long whole(DataType type, double value) {
+      long number = (long) Math.floor(least == 0 && most == 1 ? value * 100 : value);
+      return type.name().startsWith("U") ? Math.max(0, number) : number;
+    }
+
+    private byte[] strings(int count, Random random) {
+      byte[][] strings = new byte[count][];
+      for (int i = 0; i < count; i++) {
+        strings[i] = text(random);
+      }
+      return ElementCodec.bytes(strings);
+    }
+
+    private byte[] text(Random random) {
+      if (string != null) {
+        return string.getBytes(StandardCharsets.UTF_8);
+      }
+      byte[] text = new byte[zero ? 0 : stringLength];
+      for (int i = 0; i < text.length; i++) {
+        text[i] = (byte) ('a' + random.nextInt(26));
+      }
+      return text;
+    }
   }
 }

@@ -1,5 +1,6 @@
 package io.nereid.perf;
 
+import io.nereid.perf.ModelInfo.TensorInfo;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -120,9 +121,5 @@ record InputShapes(Map<String, List<Long>> given, int batchSize) {
             .skip(batched ? 1 : 0)
             .map(dim -> Long.toString(dim < 0 ? 16 : dim))
             .toList());
-  }
-
-  static long elementCount(long[] shape) {
-    return Arrays.stream(shape).reduce(1, Math::multiplyExact);
   }
 }

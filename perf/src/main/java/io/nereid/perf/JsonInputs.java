@@ -1,5 +1,8 @@
 package io.nereid.perf;
 
+import io.nereid.perf.InputData.Step;
+import io.nereid.perf.InputData.Tensor;
+import io.nereid.perf.ModelInfo.TensorInfo;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,5 +1,7 @@
 package io.nereid.perf;
 
+import com.sun.management.OperatingSystemMXBean;
+import java.lang.management.ManagementFactory;
 import java.util.List;
 import java.util.Optional;
 
@@ -15,7 +17,7 @@ import java.util.Optional;
  * @param stable whether the last ones agreed
  * @param backlog requests that were due and not sent at the end
  * @param outstanding requests that were not answered at the end
- * @param slots how many requests could be under way
+ * @param senders how many requests could be under way
  * @param firstError null: there was none
  * @param notes what a person should know
  */
@@ -29,7 +31,7 @@ record LevelResult(
     boolean stable,
     long backlog,
     long outstanding,
-    int slots,
+    int senders,
     String firstError,
     List<String> notes) {
 
@@ -104,5 +106,29 @@ record LevelResult(
   /** Whether an open loop could send what it should. */
   boolean keepsUp() {
     return !level.isOpenLoop() || backlog <= Math.max(1, level.ratePerSecond() * MOST_LATE_S);
+  }
+
+  /**
+   * What clocks and counters say at the edge of a window.
+   *
+   * @param atNs the time
+   * @param clientCpuNs CPU of this process, all its threads
+   * @param serverCpuNs CPU of the server's; empty: not known
+   * @param statistics the server's; empty: it has none
+   */
+  record Reading(
+      long atNs,
+      long clientCpuNs,
+      Optional<Long> serverCpuNs,
+      Optional<ServerStatistics> statistics) {
+
+    private static final OperatingSystemMXBean SYSTEM =
+        ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
+
+    static Reading take(ServerControl control, ServerProcess process) {
+      Optional<ServerStatistics> statistics = control.statistics(); // first, for it takes longest
+      return new Reading(
+          System.nanoTime(), SYSTEM.getProcessCpuTime(), process.cpuNs(), statistics);
+    }
   }
 }

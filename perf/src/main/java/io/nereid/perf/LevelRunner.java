@@ -1,11 +1,13 @@
 package io.nereid.perf;
 
+import io.nereid.perf.LevelResult.Reading;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.ToDoubleFunction;
 
 /** Measures one level of load after another. */
 final class LevelRunner {
@@ -18,28 +20,28 @@ final class LevelRunner {
   /** From here on the generator's threads may be what is slow. */
   private static final double BUSY = 0.85;
 
-  /** Makes the slots for a level. */
-  interface SlotsFactory {
-    Slots create(LoadLevel level) throws IOException;
+  /** Makes the senders for a level. */
+  interface SendersFactory {
+    LoadRun.Senders create(LoadLevel level) throws IOException;
   }
 
-  private final SlotsFactory slots;
+  private final SendersFactory senders;
   private final Requests requests;
   private final ServerControl control;
   private final ServerProcess process;
-  private final MeasureOptions options;
+  private final Options options;
   private final int threads;
   private final Progress progress;
 
   LevelRunner(
-      SlotsFactory slots,
+      SendersFactory senders,
       Requests requests,
       ServerControl control,
       ServerProcess process,
-      MeasureOptions options,
+      Options options,
       int threads,
       Progress progress) {
-    this.slots = slots;
+    this.senders = senders;
     this.requests = requests;
     this.control = control;
     this.process = process;
@@ -65,7 +67,7 @@ final class LevelRunner {
 
   /** Fails when not one request succeeds. */
   LevelResult measure(LoadLevel level) {
-    try (LoadRun run = LoadRun.start(slots.create(level), requests, level, options.seed())) {
+    try (LoadRun run = LoadRun.start(senders.create(level), requests, level, options.seed())) {
       List<Window> windows = new ArrayList<>();
       List<Stability.Window> summaries = new ArrayList<>();
       Stability stability = new Stability(options.tolerance());
@@ -124,7 +126,7 @@ final class LevelRunner {
 
   private LevelResult result(LoadRun run, LoadLevel level, List<Window> windows, boolean stable) {
     List<Window> last =
-        windows.subList(Math.max(0, windows.size() - MeasureOptions.AGREEING), windows.size());
+        windows.subList(Math.max(0, windows.size() - Options.AGREEING), windows.size());
     Tally.Counts counts = new Tally.Counts();
     last.forEach(window -> counts.add(window.counts()));
     if (run.succeeded() == 0) {
@@ -150,7 +152,7 @@ final class LevelRunner {
             stable,
             run.backlog(),
             run.outstanding(),
-            run.slotCount(),
+            run.senderCount(),
             run.firstError(),
             List.of());
     return new LevelResult(
@@ -163,7 +165,7 @@ final class LevelRunner {
         stable,
         measured.backlog(),
         measured.outstanding(),
-        measured.slots(),
+        measured.senders(),
         measured.firstError(),
         notes(measured));
   }
@@ -175,7 +177,7 @@ final class LevelRunner {
           String.format(
               Locale.ROOT,
               "not stable: the last %d of %d windows differ by more than %.0f %% from their mean",
-              MeasureOptions.AGREEING,
+              Options.AGREEING,
               result.windows(),
               100 * options.tolerance()));
     }
@@ -191,14 +193,14 @@ final class LevelRunner {
               threads == 1 ? "" : "s"));
     }
     if (!result.keepsUp()) {
-      boolean full = result.outstanding() >= result.level().mostSlots();
+      boolean full = result.outstanding() >= result.level().mostSenders();
       notes.add(
           "falls behind: "
               + result.backlog()
               + " requests are due and not sent, "
               + (full
                   ? "because all "
-                      + result.level().mostSlots()
+                      + result.level().mostSenders()
                       + " places (--max-outstanding) wait for the server, which does not keep up"
                   : "because the generator does not keep up"));
     }
@@ -211,5 +213,55 @@ final class LevelRunner {
               + result.firstError());
     }
     return notes;
+  }
+
+  /**
+   * Whether windows agree.
+   *
+   * @param tolerance by which fraction a window may differ from their mean
+   */
+  record Stability(double tolerance) {
+
+    /** What of a window is compared. */
+    record Window(double requestsPerSecond, double latencyNs) {}
+
+    /** Of the last ones. */
+    boolean agree(List<Window> windows) {
+      if (windows.size() < Options.AGREEING) {
+        return false;
+      }
+      List<Window> last = windows.subList(windows.size() - Options.AGREEING, windows.size());
+      return agree(last, Window::requestsPerSecond) && agree(last, Window::latencyNs);
+    }
+
+    private boolean agree(List<Window> windows, ToDoubleFunction<Window> value) {
+      double mean = windows.stream().mapToDouble(value).average().orElseThrow();
+      return mean > 0
+          && windows.stream()
+              .mapToDouble(value)
+              .allMatch(one -> Math.abs(one - mean) <= tolerance * mean);
+    }
+  }
+
+  /**
+   * How a level is measured.
+   *
+   * @param window the length of one window
+   * @param mostWindows after so many it is over, stable or not
+   * @param tolerance by which fraction the last windows may differ from their mean
+   * @param percentile of latency that has to agree; 0: the mean
+   * @param warmUp before the first window
+   * @param seed of random schedules
+   */
+  record Options(
+      Duration window,
+      int mostWindows,
+      double tolerance,
+      double percentile,
+      Duration warmUp,
+      long seed) {
+
+    /** How many windows have to agree. */
+    static final int AGREEING = 3;
   }
 }

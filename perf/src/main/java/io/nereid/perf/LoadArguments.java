@@ -137,8 +137,8 @@ final class LoadArguments {
   }
 
   /** Null: there is none. */
-  SloTarget slo() {
-    return slo == null ? null : SloTarget.of(slo);
+  SloSearch.Goal slo() {
+    return slo == null ? null : SloSearch.Goal.of(slo);
   }
 
   /** Infinite: there is none. */
@@ -147,7 +147,7 @@ final class LoadArguments {
   }
 
   /** Null: requests stand alone. */
-  SequenceOptions sequences(long seed) {
+  Requests.Sequences sequences(long seed) {
     if (!sequences) {
       return null;
     }
@@ -156,7 +156,7 @@ final class LoadArguments {
     expect(
         sequenceVariation >= 0 && sequenceVariation <= 100,
         "--sequence-length-variation from 0 to 100, got " + sequenceVariation);
-    return new SequenceOptions(length, sequenceVariation / 100, seed);
+    return new Requests.Sequences(length, sequenceVariation / 100, seed);
   }
 
   boolean streaming() {

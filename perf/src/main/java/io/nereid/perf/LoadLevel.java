@@ -5,19 +5,19 @@ import java.util.Locale;
 /**
  * How much load is applied.
  *
- * @param concurrency slots of a closed loop; 0: an open loop
+ * @param concurrency senders of a closed loop; 0: an open loop
  * @param ratePerSecond of an open loop
  * @param poisson whether its gaps are random
- * @param mostSlots how many requests may be under way
+ * @param mostSenders how many requests may be under way
  */
-record LoadLevel(int concurrency, double ratePerSecond, boolean poisson, int mostSlots) {
+record LoadLevel(int concurrency, double ratePerSecond, boolean poisson, int mostSenders) {
 
   static LoadLevel closed(int concurrency) {
     return new LoadLevel(concurrency, 0, false, concurrency);
   }
 
-  static LoadLevel open(double ratePerSecond, boolean poisson, int mostSlots) {
-    return new LoadLevel(0, ratePerSecond, poisson, mostSlots);
+  static LoadLevel open(double ratePerSecond, boolean poisson, int mostSenders) {
+    return new LoadLevel(0, ratePerSecond, poisson, mostSenders);
   }
 
   boolean isOpenLoop() {

@@ -1,6 +1,8 @@
 package io.nereid.perf;
 
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -11,20 +13,20 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * One level of load against the server, from its first request until {@link #close}. In a closed
- * loop each slot sends its next request when it has its reply; in an open loop the {@link Schedule}
- * says when, and slots are opened as they are needed, up to a bound. A request that is due while
- * all slots are taken waits for one, and its latency counts from when it was due.
+ * loop each sender sends its next request when it has its reply; in an open loop the {@link
+ * Schedule} says when, and senders are opened as they are needed, up to a bound. A request that is
+ * due while all senders are taken waits for one, and its latency counts from when it was due.
  */
 final class LoadRun implements AutoCloseable {
 
   /** Of an open loop, so that its first requests do not wait for connections. */
-  private static final int FIRST_SLOTS = 16;
+  private static final int FIRST_SENDERS = 16;
 
   private static final long DRAIN_NS = 5_000_000_000L;
   private static final long POLL_NS = 1_000_000;
   private static final long OPEN_RETRY_NS = 50_000_000;
 
-  private final Slots slots;
+  private final Senders senders;
   private final Requests requests;
   private final LoadLevel level;
   private final Schedule schedule; // null: a closed loop
@@ -35,13 +37,13 @@ final class LoadRun implements AutoCloseable {
   private volatile boolean stopping;
 
   private final Object lock = new Object();
-  private final List<Slot> opened = new ArrayList<>(); // under lock
-  private final Deque<Slot> free = new ArrayDeque<>(); // under lock
+  private final List<Sender> opened = new ArrayList<>(); // under lock
+  private final Deque<Sender> free = new ArrayDeque<>(); // under lock
   private boolean pacerWaits; // under lock
   private boolean opening; // under lock
 
-  private LoadRun(Slots slots, Requests requests, LoadLevel level, long seed) {
-    this.slots = slots;
+  private LoadRun(Senders senders, Requests requests, LoadLevel level, long seed) {
+    this.senders = senders;
     this.requests = requests;
     this.level = level;
     if (level.isOpenLoop()) {
@@ -53,22 +55,23 @@ final class LoadRun implements AutoCloseable {
     }
   }
 
-  /** Connects and begins; owns {@code slots} from now on, also when it fails. */
-  static LoadRun start(Slots slots, Requests requests, LoadLevel level, long seed)
+  /** Connects and begins; owns {@code senders} from now on, also when it fails. */
+  static LoadRun start(Senders senders, Requests requests, LoadLevel level, long seed)
       throws IOException {
-    int first = level.isOpenLoop() ? Math.min(FIRST_SLOTS, level.mostSlots()) : level.mostSlots();
+    int first =
+        level.isOpenLoop() ? Math.min(FIRST_SENDERS, level.mostSenders()) : level.mostSenders();
     LoadRun run = null;
     try {
-      List<Slot> ready = new ArrayList<>();
-      run = new LoadRun(slots, requests, level, seed);
+      List<Sender> ready = new ArrayList<>();
+      run = new LoadRun(senders, requests, level, seed);
       for (int i = 0; i < first; i++) {
-        ready.add(slots.open(i, run));
+        ready.add(senders.open(i, run));
       }
       run.begin(ready);
       return run;
     } catch (IOException | RuntimeException | Error e) {
       if (run == null) {
-        slots.close();
+        senders.close();
       } else {
         run.close();
       }
@@ -76,71 +79,72 @@ final class LoadRun implements AutoCloseable {
     }
   }
 
-  private void begin(List<Slot> ready) {
+  private void begin(List<Sender> ready) {
     synchronized (lock) {
       opened.addAll(ready);
     }
-    ready.forEach(slot -> ready(slot, System.nanoTime()));
+    ready.forEach(sender -> ready(sender, System.nanoTime()));
     if (pacer != null) {
       pacer.start();
     }
   }
 
-  // ---- Called by slots -------------------------------------------------------------------------
+  // ---- Called by senders
+  // -------------------------------------------------------------------------
 
-  /** The request of a slot was answered; gives it the next one. */
-  void succeeded(Slot slot, long nowNs) {
-    slot.tally().success(nowNs - slot.intendedNs(), slot.rows());
+  /** The request of a sender was answered; gives it the next one. */
+  void succeeded(Sender sender, long nowNs) {
+    sender.tally().success(nowNs - sender.intendedNs(), sender.rows());
     ended.increment();
-    ready(slot, nowNs);
+    ready(sender, nowNs);
   }
 
-  /** The request of a slot failed. The slot calls {@link #ready} when it can send again. */
-  void failed(Slot slot, String status, String text) {
-    slot.tally().error(status);
+  /** The request of a sender failed. The sender calls {@link #ready} when it can send again. */
+  void failed(Sender sender, String status, String text) {
+    sender.tally().error(status);
     ended.increment();
     firstError.compareAndSet(null, status + ": " + text);
-    requests.failed(slot);
+    requests.failed(sender);
   }
 
-  /** A slot could not be connected again; it goes on trying. */
-  void failedToConnect(Slot slot, IOException cause) {
-    slot.tally().error("connection");
+  /** A sender could not be connected again; it goes on trying. */
+  void failedToConnect(Sender sender, IOException cause) {
+    sender.tally().error("connection");
     firstError.compareAndSet(null, "connection: " + cause.getMessage());
   }
 
-  /** A slot can send: it gets the next request, if there is one. */
-  void ready(Slot slot, long nowNs) {
+  /** A sender can send: it gets the next request, if there is one. */
+  void ready(Sender sender, long nowNs) {
     if (stopping) {
-      if (requests.isWithinSequence(slot)) { // else the server would keep its state
-        requests.next(slot, true);
-        transmit(slot, nowNs, nowNs);
+      if (requests.isWithinSequence(sender)) { // else the server would keep its state
+        requests.next(sender, true);
+        transmit(sender, nowNs, nowNs);
       }
       return;
     }
     long atNs = schedule == null ? nowNs : schedule.takeDue(nowNs);
     if (atNs == Schedule.NONE) {
-      release(slot);
+      release(sender);
       return;
     }
-    requests.next(slot, false);
-    transmit(slot, atNs, nowNs);
+    requests.next(sender, false);
+    transmit(sender, atNs, nowNs);
   }
 
-  private void transmit(Slot slot, long atNs, long nowNs) {
-    slot.intend(atNs);
+  private void transmit(Sender sender, long atNs, long nowNs) {
+    sender.intend(atNs);
     if (schedule != null) {
-      slot.tally().sent(nowNs - atNs);
+      sender.tally().sent(nowNs - atNs);
     }
     begun.increment();
-    slot.send();
+    sender.send();
   }
 
   // ---- The open loop ---------------------------------------------------------------------------
 
-  private void release(Slot slot) {
+  private void release(Sender sender) {
     synchronized (lock) {
-      free.push(slot); // the last one used is the warmest
+      free.push(sender); // the last one used is the warmest
       if (pacerWaits) {
         pacerWaits = false;
         LockSupport.unpark(pacer);
@@ -157,46 +161,46 @@ final class LoadRun implements AutoCloseable {
         LockSupport.parkNanos(aheadNs);
         continue;
       }
-      Slot slot = takeFree();
-      if (slot == null) {
+      Sender sender = takeFree();
+      if (sender == null) {
         LockSupport.parkNanos(POLL_NS);
       } else {
-        ready(slot, nowNs);
+        ready(sender, nowNs);
       }
     }
   }
 
-  private Slot takeFree() {
+  private Sender takeFree() {
     synchronized (lock) {
-      Slot slot = free.poll();
-      if (slot == null) {
+      Sender sender = free.poll();
+      if (sender == null) {
         pacerWaits = true;
-        if (!opening && opened.size() < level.mostSlots()) {
+        if (!opening && opened.size() < level.mostSenders()) {
           opening = true;
           int index = opened.size();
           Thread.ofVirtual().name("nrd-perf-open").start(() -> open(index));
         }
       }
-      return slot;
+      return sender;
     }
   }
 
   private void open(int index) {
-    Slot slot = null;
+    Sender sender = null;
     try {
-      slot = slots.open(index, this);
+      sender = senders.open(index, this);
     } catch (IOException | RuntimeException e) {
       firstError.compareAndSet(null, "connection: " + e.getMessage());
       LockSupport.parkNanos(OPEN_RETRY_NS);
     }
     synchronized (lock) {
       opening = false;
-      if (slot != null) {
-        opened.add(slot);
+      if (sender != null) {
+        opened.add(sender);
       }
     }
-    if (slot != null) {
-      ready(slot, System.nanoTime());
+    if (sender != null) {
+      ready(sender, System.nanoTime());
     }
   }
 
@@ -209,17 +213,17 @@ final class LoadRun implements AutoCloseable {
   /** What happened since the last call. */
   Tally.Counts drain() {
     Tally.Counts counts = new Tally.Counts();
-    slots.tallies().forEach(tally -> tally.drainInto(counts));
+    senders.tallies().forEach(tally -> tally.drainInto(counts));
     return counts;
   }
 
   long succeeded() {
-    return slots.tallies().stream().mapToLong(Tally::succeeded).sum();
+    return senders.tallies().stream().mapToLong(Tally::succeeded).sum();
   }
 
   /** The rows of a request, on average. */
   double rowsPerRequest() {
-    long rows = slots.tallies().stream().mapToLong(Tally::rows).sum();
+    long rows = senders.tallies().stream().mapToLong(Tally::rows).sum();
     return (double) rows / Math.max(1, succeeded());
   }
 
@@ -234,7 +238,7 @@ final class LoadRun implements AutoCloseable {
     return schedule == null ? 0 : schedule.backlog(System.nanoTime());
   }
 
-  int slotCount() {
+  int senderCount() {
     synchronized (lock) {
       return opened.size();
     }
@@ -258,17 +262,49 @@ final class LoadRun implements AutoCloseable {
       LockSupport.parkNanos(POLL_NS);
     }
     synchronized (lock) {
-      opened.forEach(Slot::close);
+      opened.forEach(Sender::close);
     }
-    slots.close();
+    senders.close();
   }
 
   private void endIdleSequences() {
-    List<Slot> idle;
+    List<Sender> idle;
     synchronized (lock) {
       idle = new ArrayList<>(free);
       free.clear();
     }
-    idle.forEach(slot -> ready(slot, System.nanoTime()));
+    idle.forEach(sender -> ready(sender, System.nanoTime()));
+  }
+
+  /**
+   * By how much Linux may wake a sleeping thread too late in order to wake several at once: 50 µs.
+   */
+  static final class TimerSlack {
+
+    private TimerSlack() {}
+
+    /** For the calling thread; where it cannot be done, its sleeps are that much longer. */
+    static void reduce() {
+      try {
+        Path thread = Files.readSymbolicLink(Path.of("/proc/thread-self")).getFileName();
+        Files.writeString(Path.of("/proc", thread.toString(), "timerslack_ns"), "1000");
+      } catch (IOException | UnsupportedOperationException e) {
+        return; // not Linux, or not allowed
+      }
+    }
+  }
+
+  /** Opens senders of one kind, and owns the threads that serve them. */
+  interface Senders extends AutoCloseable {
+
+    /** A sender that is ready to send; blocks until it is connected. */
+    Sender open(int index, LoadRun run) throws IOException;
+
+    /** One for each thread or connection that counts for itself. */
+    List<Tally> tallies();
+
+    /** Also closes what the senders share; they are closed before. */
+    @Override
+    void close();
   }
 }

@@ -71,7 +71,7 @@ final class MeasureArguments {
       description = "No line that shows what is going on.")
   private boolean quiet;
 
-  MeasureOptions options(long seed) {
+  LevelRunner.Options options(long seed) {
     expect(windowMs >= 1 && windowMs <= 3_600_000, "-p from 1 to 3600000, got " + windowMs);
     expect(mostWindows >= 1 && mostWindows <= 10_000, "-r from 1 to 10000, got " + mostWindows);
     expect(tolerancePercent > 0, "-s above 0, got " + tolerancePercent);
@@ -79,7 +79,7 @@ final class MeasureArguments {
     expect(
         percentile == null || percentile > 0 && percentile <= 100,
         "--percentile above 0 and up to 100, got " + percentile);
-    return new MeasureOptions(
+    return new LevelRunner.Options(
         Duration.ofMillis(windowMs),
         mostWindows,
         tolerancePercent / 100,

@@ -1,5 +1,6 @@
 package io.nereid.perf;
 
+import io.nereid.types.DataType;
 import java.util.List;
 import java.util.OptionalInt;
 
@@ -47,4 +48,13 @@ record ModelInfo(
         && inputs.stream()
             .allMatch(input -> !input.shape().isEmpty() && input.shape().getFirst() < 0);
   }
+
+  /**
+   * An input or output as the model's metadata has it.
+   *
+   * @param name its name
+   * @param type its datatype
+   * @param shape its dimensions, -1 for those of any size
+   */
+  record TensorInfo(String name, DataType type, List<Long> shape) {}
 }

@@ -1,5 +1,7 @@
 package io.nereid.perf;
 
+import io.nereid.client.ServerMetadata;
+import io.nereid.perf.RequestPlan.TensorForm;
 import java.time.Instant;
 import java.util.List;
 
@@ -21,15 +23,15 @@ import java.util.List;
  */
 record PerfReport(
     Instant started,
-    ServerInfo server,
+    ServerMetadata server,
     RequestPlan plan,
     long requestBytes,
     int rows,
     ServerProcess process,
     int clientThreads,
-    MeasureOptions options,
+    LevelRunner.Options options,
     List<LevelResult> results,
-    SloTarget slo,
+    SloSearch.Goal slo,
     SloSearch.Outcome outcome,
     String failure) {
 

@@ -1,5 +1,11 @@
 package io.nereid.perf;
 
+import io.nereid.client.ServerMetadata;
+import io.nereid.perf.InputData.Step;
+import io.nereid.perf.ModelInfo.TensorInfo;
+import io.nereid.perf.RequestPlan.TensorForm;
+import io.nereid.perf.Target.Protocol;
+import io.nereid.types.Shapes;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -20,10 +26,10 @@ final class PerfRun {
   private final InputShapes shapes;
   private final InputData.Options data;
   private final Map<String, Object> parameters;
-  private final SequenceOptions sequences;
+  private final Requests.Sequences sequences;
   private final LoadRange range;
-  private final SloTarget slo;
-  private final MeasureOptions options;
+  private final SloSearch.Goal slo;
+  private final LevelRunner.Options options;
   private final int threads;
 
   /** Checks all arguments; what is wrong is an {@link IllegalArgumentException}. */
@@ -54,8 +60,8 @@ final class PerfRun {
   /** Returns the exit code. */
   int run(PrintWriter out, Progress progress) throws IOException {
     Instant started = Instant.now();
-    try (ServerControl control = ServerControl.of(target)) {
-      ServerInfo server = control.server();
+    try (ServerControl control = new ServerControl(target)) {
+      ServerMetadata server = control.server();
       ModelInfo model = model(control);
       InputData inputs = InputData.read(model, shapes, data);
       try (Area area = area(control, model, inputs)) {
@@ -88,7 +94,7 @@ final class PerfRun {
                 null);
         LevelRunner runner =
             new LevelRunner(
-                level -> slots(plan, requests, level),
+                level -> senders(plan, requests, level),
                 requests,
                 control,
                 process,
@@ -100,13 +106,14 @@ final class PerfRun {
     }
   }
 
-  private Slots slots(RequestPlan plan, Requests requests, LoadLevel level) throws IOException {
+  private LoadRun.Senders senders(RequestPlan plan, Requests requests, LoadLevel level)
+      throws IOException {
     boolean shared = plan.outputForm() == TensorForm.SHM;
     ReplyCheck check = dataArguments.checksReplies() ? new ReplyCheck(plan.model(), shared) : null;
     return target.protocol() == Protocol.HTTP
-        ? new HttpSlots(target, requests, check, Math.min(threads, level.mostSlots()))
-        : new GrpcSlots(
-            plan, requests, check, threads, Math.min(load.connections(), level.mostSlots()));
+        ? new HttpSenders(target, requests, check, Math.min(threads, level.mostSenders()))
+        : new GrpcSenders(
+            plan, requests, check, threads, Math.min(load.connections(), level.mostSenders()));
   }
 
   private ModelInfo model(ServerControl control) {
@@ -143,7 +150,7 @@ final class PerfRun {
     if (dataArguments.inputForm() != TensorForm.SHM && sizes.isEmpty()) {
       return new Area(null, outputForm);
     }
-    int places = Math.min(32, load.level(range.last()).mostSlots());
+    int places = Math.min(32, load.level(range.last()).mostSenders());
     List<Step> steps =
         dataArguments.inputForm() == TensorForm.SHM
             ? inputs.steps()
@@ -162,7 +169,7 @@ final class PerfRun {
       }
       boolean known = Arrays.stream(shape).allMatch(dim -> dim >= 0);
       if (size == 0 && known) {
-        size = InputShapes.elementCount(shape) * output.type().byteSize();
+        size = Shapes.elementCount(shape) * output.type().byteSize();
       }
       if (size == 0 && dataArguments.wantsOutputs(TensorForm.SHM)) {
         throw new PerfException(
@@ -243,13 +250,13 @@ final class PerfRun {
 
   private void write(PerfReport report) throws IOException {
     if (measure.csv() != null) {
-      Files.writeString(measure.csv(), CsvReport.of(report));
+      Files.writeString(measure.csv(), DataReport.csv(report));
     }
     if (measure.json() != null) {
-      Files.writeString(measure.json(), JsonReport.of(report));
+      Files.writeString(measure.json(), DataReport.json(report));
     }
     if (measure.html() != null) {
-      Files.writeString(measure.html(), HtmlReport.of(report));
+      Files.writeString(measure.html(), LoadPage.of(report));
     }
   }
 }

@@ -1,7 +1,9 @@
 package io.nereid.perf;
 
 import com.google.protobuf.InvalidProtocolBufferException;
+import io.nereid.perf.ModelInfo.TensorInfo;
 import io.nereid.proto.ModelInferResponse;
+import io.nereid.types.DataType;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
@@ -27,7 +29,7 @@ final class ReplyCheck {
   }
 
   /** Null: it is right. */
-  String http(HttpReplyHead head, byte[] body) {
+  String http(HttpReplyParser.Head head, byte[] body) {
     int jsonLength = head.jsonLength() < 0 ? body.length : head.jsonLength();
     if (jsonLength > body.length) {
       return "its JSON should have " + jsonLength + " bytes, the body has " + body.length;

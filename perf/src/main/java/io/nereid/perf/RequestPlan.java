@@ -1,5 +1,7 @@
 package io.nereid.perf;
 
+import io.nereid.perf.InputData.Step;
+import io.nereid.perf.Target.Protocol;
 import java.util.List;
 import java.util.Map;
 
@@ -40,9 +42,16 @@ record RequestPlan(
    * @param inputs where its inputs are in shared memory; empty unless they are there
    * @param outputs where its outputs go in shared memory; empty unless they go there
    */
-  Encoded encode(Step step, List<MemoryPlace> inputs, Map<String, MemoryPlace> outputs) {
+  Encoded encode(Step step, List<SharedArea.Place> inputs, Map<String, SharedArea.Place> outputs) {
     return target.protocol() == Protocol.HTTP
         ? HttpRequestEncoder.encode(this, step, inputs, outputs)
         : GrpcRequestEncoder.encode(this, step, inputs, outputs);
+  }
+
+  /** How tensors travel. */
+  enum TensorForm {
+    JSON,
+    BINARY,
+    SHM
   }
 }

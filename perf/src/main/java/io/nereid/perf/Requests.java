@@ -1,24 +1,25 @@
 package io.nereid.perf;
 
+import io.nereid.perf.InputData.Step;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Which request a slot sends next. */
+/** Which request a sender sends next. */
 final class Requests {
 
-  /** Ids are numbers of 16 digits; what is in front of these ten is the slot. */
-  private static final long REQUESTS_OF_A_SLOT = 10_000_000_000L;
+  /** Ids are numbers of 16 digits; what is in front of these ten is the sender. */
+  private static final long REQUESTS_OF_A_SENDER = 10_000_000_000L;
 
   private final Encoded[][] steps; // by step, and by the place of its outputs
   private final int[] sequenceStarts;
   private final int[] sequenceLengths;
   private final boolean ownLengths;
-  private final SequenceOptions sequences; // null: requests stand alone
+  private final Sequences sequences; // null: requests stand alone
   private final AtomicLong nextSequenceId;
 
-  private Requests(Encoded[][] steps, InputData data, SequenceOptions sequences) {
+  private Requests(Encoded[][] steps, InputData data, Sequences sequences) {
     this.steps = steps;
     this.sequences = sequences;
     ownLengths = data.ownLengths();
@@ -36,7 +37,7 @@ final class Requests {
   }
 
   /** Encodes all there are; {@code area} is null unless tensors are in shared memory. */
-  static Requests of(RequestPlan plan, InputData data, SharedArea area, SequenceOptions sequences) {
+  static Requests of(RequestPlan plan, InputData data, SharedArea area, Sequences sequences) {
     List<Step> all = data.steps();
     int places = area == null ? 1 : area.outputPlaces();
     Encoded[][] steps = new Encoded[all.size()][places];
@@ -60,7 +61,7 @@ final class Requests {
     return steps.length;
   }
 
-  /** What a slot knows of its requests, and of the sequence that it is in. */
+  /** What a sender knows of its requests, and of the sequence that it is in. */
   static final class Position {
     private final Random random;
     private long turn;
@@ -71,29 +72,29 @@ final class Requests {
     private int remaining;
     private byte[] head = {};
 
-    Position(int slot, SequenceOptions sequences) {
-      random = new Random(sequences == null ? slot : sequences.seed() * 31 + slot);
-      turn = slot;
-      requestId = slot * REQUESTS_OF_A_SLOT;
+    Position(int sender, Sequences sequences) {
+      random = new Random(sequences == null ? sender : sequences.seed() * 31 + sender);
+      turn = sender;
+      requestId = sender * REQUESTS_OF_A_SENDER;
     }
   }
 
-  Position position(int slot) {
-    return new Position(slot, sequences);
+  Position position(int sender) {
+    return new Position(sender, sequences);
   }
 
-  /** Whether a slot that is to stop has to send one more request, which ends its sequence. */
-  boolean isWithinSequence(Slot slot) {
-    return sequences != null && slot.position().remaining > 0;
+  /** Whether a sender that is to stop has to send one more request, which ends its sequence. */
+  boolean isWithinSequence(Sender sender) {
+    return sequences != null && sender.position().remaining > 0;
   }
 
-  /** Gives the slot its next request; {@code last} ends its sequence. */
-  void next(Slot slot, boolean last) {
-    Position at = slot.position();
-    int place = slot.index() % steps[0].length;
+  /** Gives the sender its next request; {@code last} ends its sequence. */
+  void next(Sender sender, boolean last) {
+    Position at = sender.position();
+    int place = sender.index() % steps[0].length;
     if (sequences == null) {
       Encoded message = steps[(int) (at.turn++ % steps.length)][place];
-      slot.prepare(message, message.marks() == null ? message.head() : ownHead(at, message));
+      sender.prepare(message, message.marks() == null ? message.head() : ownHead(at, message));
       return;
     }
     boolean isFirst = at.remaining == 0;
@@ -105,10 +106,10 @@ final class Requests {
     Encoded message = steps[step][place];
     byte[] head = ownHead(at, message);
     message.marks().writeSequence(head, at.sequenceId, isFirst, at.remaining == 0);
-    slot.prepare(message, head);
+    sender.prepare(message, head);
   }
 
-  /** The slot's copy of a request's head, with an id if requests have one. */
+  /** The sender's copy of a request's head, with an id if requests have one. */
   private static byte[] ownHead(Position at, Encoded message) {
     if (at.head.length != message.head().length) {
       at.head = new byte[message.head().length];
@@ -134,7 +135,16 @@ final class Requests {
   }
 
   /** A sequence is over at the server as well when one of its requests failed. */
-  void failed(Slot slot) {
-    slot.position().remaining = 0;
+  void failed(Sender sender) {
+    sender.position().remaining = 0;
   }
+
+  /**
+   * How sequences look.
+   *
+   * @param length requests of one, on average
+   * @param variation how far a length may be from that, as a fraction of it
+   * @param seed of the random lengths
+   */
+  record Sequences(int length, double variation, long seed) {}
 }

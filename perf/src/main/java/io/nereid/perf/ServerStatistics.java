@@ -1,5 +1,6 @@
 package io.nereid.perf;
 
+import io.nereid.client.ModelUsage;
 import java.util.List;
 
 /**
@@ -31,8 +32,22 @@ record ServerStatistics(
   static final ServerStatistics ZERO = new ServerStatistics(0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 
   /** Over all versions of a model. */
-  static ServerStatistics sum(List<ServerStatistics> all) {
-    return all.stream().reduce(ZERO, (a, b) -> a.plus(b, 1));
+  static ServerStatistics sum(List<ModelUsage> versions) {
+    return versions.stream().map(ServerStatistics::of).reduce(ZERO, (a, b) -> a.plus(b, 1));
+  }
+
+  private static ServerStatistics of(ModelUsage model) {
+    return new ServerStatistics(
+        model.success().count(),
+        model.fail().count(),
+        model.inferenceCount(),
+        model.executionCount(),
+        model.success().totalNs(),
+        model.queue().totalNs(),
+        model.computeInput().totalNs(),
+        model.computeInfer().totalNs(),
+        model.computeOutput().totalNs(),
+        model.cacheHit().count());
   }
 
   ServerStatistics minus(ServerStatistics other) {

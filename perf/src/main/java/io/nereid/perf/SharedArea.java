@@ -1,17 +1,13 @@
 package io.nereid.perf;
 
-import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.PosixFilePermissions;
+import io.nereid.client.SharedMemory;
+import io.nereid.perf.InputData.Step;
+import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 
 /**
  * One region of system shared memory, for a server on this machine: the inputs of all steps, and
@@ -20,18 +16,15 @@ import java.util.Set;
  */
 final class SharedArea implements AutoCloseable {
 
-  private static final Path DIRECTORY = Path.of("/dev/shm");
-
   /** Tensors begin at multiples of this, so that none shares a cache line with another. */
   private static final long ALIGNMENT_BYTES = 64;
 
-  private static final int ZEROES_BYTES = 1 << 16;
-
   private final ServerControl control;
   private final String name;
-  private final List<List<MemoryPlace>> inputs = new ArrayList<>();
-  private final List<Map<String, MemoryPlace>> outputs = new ArrayList<>();
+  private final List<List<Place>> inputs = new ArrayList<>();
+  private final List<Map<String, Place>> outputs = new ArrayList<>();
   private long byteSize;
+  private SharedMemory memory; // once its size is known
 
   private SharedArea(ServerControl control, String name) {
     this.control = control;
@@ -53,16 +46,16 @@ final class SharedArea implements AutoCloseable {
           step.inputs().stream().map(input -> area.place(input.bytes().length)).toList());
     }
     for (int i = 0; i < outputPlaces && !outputSizes.isEmpty(); i++) {
-      Map<String, MemoryPlace> places = new LinkedHashMap<>();
+      Map<String, Place> places = new LinkedHashMap<>();
       outputSizes.forEach((output, size) -> places.put(output, area.place(size)));
       area.outputs.add(places);
     }
     try {
-      area.write(steps);
-    } catch (IOException e) {
-      area.remove();
-      throw new PerfException("shared memory cannot be made: " + e.getMessage(), e);
+      area.memory = SharedMemory.create("/" + name, Math.max(1, area.byteSize));
+    } catch (UncheckedIOException e) {
+      throw new PerfException("shared memory cannot be made: " + e.getCause().getMessage(), e);
     }
+    area.write(steps);
     try {
       control.registerMemory(name, "/" + name, area.byteSize);
     } catch (RuntimeException e) {
@@ -72,35 +65,22 @@ final class SharedArea implements AutoCloseable {
     return area;
   }
 
-  private MemoryPlace place(long size) {
-    MemoryPlace place = new MemoryPlace(name, byteSize, size);
+  private Place place(long size) {
+    Place place = new Place(name, byteSize, size);
     byteSize += Math.ceilDiv(Math.max(1, size), ALIGNMENT_BYTES) * ALIGNMENT_BYTES;
     return place;
   }
 
-  private void write(List<Step> steps) throws IOException {
-    try (FileChannel channel =
-        FileChannel.open(
-            DIRECTORY.resolve(name),
-            Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE),
-            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))) {
-      // Written, not only extended: without room the server's first access would fault instead.
-      for (long at = 0; at < byteSize; ) {
-        int count = (int) Math.min(ZEROES_BYTES, byteSize - at);
-        at += channel.write(ByteBuffer.allocate(count), at);
-      }
-      for (int i = 0; i < steps.size(); i++) {
-        for (int j = 0; j < inputs.get(i).size(); j++) {
-          ByteBuffer bytes = ByteBuffer.wrap(steps.get(i).inputs().get(j).bytes());
-          for (long at = inputs.get(i).get(j).offset(); bytes.hasRemaining(); ) {
-            at += channel.write(bytes, at);
-          }
-        }
+  private void write(List<InputData.Step> steps) {
+    for (int i = 0; i < steps.size(); i++) {
+      for (int j = 0; j < inputs.get(i).size(); j++) {
+        MemorySegment bytes = MemorySegment.ofArray(steps.get(i).inputs().get(j).bytes());
+        memory.segment().asSlice(inputs.get(i).get(j).offset(), bytes.byteSize()).copyFrom(bytes);
       }
     }
   }
 
-  List<MemoryPlace> inputs(int step) {
+  List<Place> inputs(int step) {
     return inputs.get(step);
   }
 
@@ -109,15 +89,15 @@ final class SharedArea implements AutoCloseable {
     return Math.max(1, outputs.size());
   }
 
-  Map<String, MemoryPlace> outputs(int place) {
+  Map<String, Place> outputs(int place) {
     return outputs.isEmpty() ? Map.of() : outputs.get(place);
   }
 
   private void remove() {
     try {
-      Files.deleteIfExists(DIRECTORY.resolve(name));
-    } catch (IOException e) {
-      System.err.println("shared memory " + name + " is left behind: " + e.getMessage());
+      memory.close();
+    } catch (UncheckedIOException e) {
+      System.err.println("shared memory " + name + " is left behind: " + e.getCause().getMessage());
     }
   }
 
@@ -131,4 +111,13 @@ final class SharedArea implements AutoCloseable {
       remove();
     }
   }
+
+  /**
+   * A part of shared memory.
+   *
+   * @param region its name at the server
+   * @param offset where it begins
+   * @param byteSize its size
+   */
+  record Place(String region, long offset, long byteSize) {}
 }

@@ -2,8 +2,11 @@ package io.nereid.perf;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.DoubleFunction;
 import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * Finds the highest load that meets a target: doubles it until the target is missed, then halves
@@ -18,14 +21,14 @@ final class SloSearch {
   /** Rates nearer than this to each other are the same. */
   private static final double RATE_RESOLUTION = 0.03;
 
-  private final SloTarget target;
+  private final Goal target;
   private final LoadRange range;
   private final DoubleFunction<LoadLevel> levels;
   private final Function<LoadLevel, LevelResult> measure;
   private final List<Probe> probes = new ArrayList<>();
 
   SloSearch(
-      SloTarget target,
+      Goal target,
       LoadRange range,
       DoubleFunction<LoadLevel> levels,
       Function<LoadLevel, LevelResult> measure) {
@@ -113,5 +116,64 @@ final class SloSearch {
         && (result.counts().errorCount() > 0
             || !result.keepsUp()
             || target.measuredUs(result) > CLEAR_MISS * target.limitUs());
+  }
+
+  /**
+   * A latency that is to be met.
+   *
+   * @param percentile of requests; 0: the mean, 100: the slowest
+   * @param limitUs the longest latency that meets it
+   * @param text as it was written
+   */
+  record Goal(double percentile, double limitUs, String text) {
+
+    private static final Pattern FORM =
+        Pattern.compile(
+            "\\s*(p[0-9]+(?:\\.[0-9]+)?|avg|max)\\s*<=?\\s*([0-9.]+)\\s*(us|µs|ms|s)\\s*");
+
+    /** From such as {@code p99<=10ms}. */
+    static Goal of(String text) {
+      Matcher matcher = FORM.matcher(text.toLowerCase(Locale.ROOT));
+      if (!matcher.matches()) {
+        throw wrong(text);
+      }
+      double percentile =
+          switch (matcher.group(1)) {
+            case "avg" -> 0;
+            case "max" -> 100;
+            default -> Double.parseDouble(matcher.group(1).substring(1));
+          };
+      double unitUs =
+          switch (matcher.group(3)) {
+            case "s" -> 1e6;
+            case "ms" -> 1e3;
+            default -> 1;
+          };
+      try {
+        double limitUs = Double.parseDouble(matcher.group(2)) * unitUs;
+        if (percentile <= 100 && limitUs > 0) {
+          return new Goal(percentile, limitUs, text.strip());
+        }
+      } catch (NumberFormatException e) {
+        throw wrong(text);
+      }
+      throw wrong(text);
+    }
+
+    private static IllegalArgumentException wrong(String text) {
+      return new IllegalArgumentException(
+          "expected a target such as p99<=10ms, p99.9<=500us, avg<=1ms or max<=1s, got '"
+              + text
+              + "'");
+    }
+
+    double measuredUs(LevelResult result) {
+      return percentile == 0 ? result.meanLatencyUs() : result.latencyUs(percentile);
+    }
+
+    /** Errors are no answers, and load that was not sent was not borne. */
+    boolean isMetBy(LevelResult result) {
+      return result.counts().errorCount() == 0 && result.keepsUp() && measuredUs(result) <= limitUs;
+    }
   }
 }

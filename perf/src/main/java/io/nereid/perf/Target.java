@@ -117,4 +117,20 @@ record Target(
     String scheme = protocol.name().toLowerCase(Locale.ROOT) + (tls.isPresent() ? "s" : "");
     return scheme + "://" + authority() + path;
   }
+
+  /** How requests travel. */
+  enum Protocol {
+    HTTP(8000),
+    GRPC(8001);
+
+    private final int usualPort;
+
+    Protocol(int usualPort) {
+      this.usualPort = usualPort;
+    }
+
+    int usualPort() {
+      return usualPort;
+    }
+  }
 }

@@ -1,5 +1,6 @@
 package io.nereid.perf;
 
+import io.nereid.perf.Target.Protocol;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

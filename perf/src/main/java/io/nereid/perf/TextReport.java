@@ -96,7 +96,7 @@ final class TextReport {
           us(result.counts().sendDelay().getValueAtPercentile(50) / 1e3),
           us(result.counts().sendDelay().getValueAtPercentile(99) / 1e3),
           result.backlog(),
-          result.slots());
+          result.senders());
     }
     result.notes().forEach(note -> out.println("  ! " + note));
     out.flush();
@@ -143,7 +143,7 @@ final class TextReport {
     out.flush();
   }
 
-  private void slo(SloTarget slo, SloSearch.Outcome outcome) {
+  private void slo(SloSearch.Goal slo, SloSearch.Outcome outcome) {
     out.println();
     out.println("tried for " + slo.text() + ":");
     for (SloSearch.Probe probe : outcome.probes()) {

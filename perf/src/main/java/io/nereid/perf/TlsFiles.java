@@ -1,5 +1,6 @@
 package io.nereid.perf;
 
+import io.nereid.client.TlsOptions;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -39,6 +40,11 @@ record TlsFiles(Optional<Path> trusted, Optional<Path> certificate, Optional<Pat
       throw new IllegalArgumentException(
           "expected --tls-cert and --tls-key together, got one without the other");
     }
+  }
+
+  /** The same for Nereid's client. */
+  TlsOptions forClient() {
+    return new TlsOptions(trusted, certificate, privateKey);
   }
 
   SSLContext context() {

@@ -3,6 +3,11 @@ package io.nereid.perf;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLEngine;
+import javax.net.ssl.SSLEngineResult;
+import javax.net.ssl.SSLEngineResult.HandshakeStatus;
+import javax.net.ssl.SSLParameters;
 
 /** The bytes of a connection, as they are or encrypted; neither call blocks. */
 interface Wire {
@@ -60,6 +65,172 @@ interface Wire {
     public void close() {
       try {
         channel.close();
+      } catch (IOException e) {
+        return; // nothing is lost
+      }
+    }
+  }
+
+  /** Encrypted bytes over a socket. */
+  static final class Encrypted implements Wire {
+
+    private final SocketChannel channel;
+    private final SSLEngine engine;
+    private final ByteBuffer netIn; // to be filled between calls
+    private final ByteBuffer netOut; // to be emptied between calls
+    private final ByteBuffer plainIn; // to be emptied between calls
+    private boolean undecided; // netIn may hold a whole record
+
+    private Encrypted(SocketChannel channel, SSLEngine engine) {
+      this.channel = channel;
+      this.engine = engine;
+      int packet = engine.getSession().getPacketBufferSize();
+      netIn = ByteBuffer.allocateDirect(4 * packet);
+      netOut = ByteBuffer.allocateDirect(4 * packet).limit(0);
+      plainIn =
+          ByteBuffer.allocateDirect(2 * engine.getSession().getApplicationBufferSize()).limit(0);
+    }
+
+    /** Greets the server over a channel that blocks. */
+    static Encrypted connect(SocketChannel channel, SSLContext context, Target target)
+        throws IOException {
+      SSLEngine engine = context.createSSLEngine(target.host(), target.port());
+      engine.setUseClientMode(true);
+      SSLParameters parameters = engine.getSSLParameters();
+      parameters.setEndpointIdentificationAlgorithm("HTTPS");
+      engine.setSSLParameters(parameters);
+      Encrypted wire = new Encrypted(channel, engine);
+      engine.beginHandshake();
+      wire.handshake();
+      return wire;
+    }
+
+    private void handshake() throws IOException {
+      while (true) {
+        switch (engine.getHandshakeStatus()) {
+          case FINISHED, NOT_HANDSHAKING -> {
+            return;
+          }
+          case NEED_TASK -> runTasks();
+          case NEED_WRAP -> {
+            wrap(ByteBuffer.allocate(0));
+            while (netOut.hasRemaining()) {
+              channel.write(netOut);
+            }
+          }
+          case NEED_UNWRAP, NEED_UNWRAP_AGAIN -> {
+            if (unwrap().getStatus() == SSLEngineResult.Status.BUFFER_UNDERFLOW
+                && channel.read(netIn) < 0) {
+              throw new IOException("the server closed the connection while TLS began");
+            }
+          }
+        }
+      }
+    }
+
+    private void runTasks() {
+      for (Runnable task = engine.getDelegatedTask(); task != null; ) {
+        task.run();
+        task = engine.getDelegatedTask();
+      }
+    }
+
+    private void wrap(ByteBuffer plain) throws IOException {
+      netOut.compact();
+      engine.wrap(plain, netOut);
+      netOut.flip();
+    }
+
+    private SSLEngineResult unwrap() throws IOException {
+      netIn.flip();
+      plainIn.compact();
+      try {
+        return engine.unwrap(netIn, plainIn);
+      } finally {
+        plainIn.flip();
+        netIn.compact();
+      }
+    }
+
+    @Override
+    public SocketChannel channel() {
+      return channel;
+    }
+
+    @Override
+    public boolean write(ByteBuffer head, ByteBuffer tail) throws IOException {
+      while (true) {
+        if (netOut.hasRemaining()) {
+          channel.write(netOut);
+          if (netOut.hasRemaining()) {
+            return false;
+          }
+        }
+        ByteBuffer next = head.hasRemaining() ? head : tail;
+        if (!next.hasRemaining()) {
+          return true;
+        }
+        wrap(next);
+      }
+    }
+
+    @Override
+    public int read(ByteBuffer into) throws IOException {
+      int count = 0;
+      while (true) {
+        count += move(into);
+        if (count > 0 && (plainIn.hasRemaining() || !into.hasRemaining())) {
+          return count;
+        }
+        SSLEngineResult result = unwrap();
+        undecided = result.getStatus() == SSLEngineResult.Status.OK;
+        switch (result.getStatus()) {
+          case OK -> afterHandshakeMessage(result.getHandshakeStatus());
+          case CLOSED -> {
+            return count > 0 ? count : -1;
+          }
+          case BUFFER_OVERFLOW -> {
+            return count;
+          }
+          case BUFFER_UNDERFLOW -> {
+            int came = channel.read(netIn);
+            if (came <= 0) {
+              return count > 0 || came == 0 ? count : -1;
+            }
+          }
+        }
+      }
+    }
+
+    private int move(ByteBuffer into) {
+      int count = Math.min(plainIn.remaining(), into.remaining());
+      into.put(into.position(), plainIn, plainIn.position(), count);
+      into.position(into.position() + count);
+      plainIn.position(plainIn.position() + count);
+      return count;
+    }
+
+    /** Tickets and changes of keys come at any time; some want an answer. */
+    private void afterHandshakeMessage(HandshakeStatus status) throws IOException {
+      if (status == HandshakeStatus.NEED_TASK) {
+        runTasks();
+      } else if (status == HandshakeStatus.NEED_WRAP) {
+        wrap(ByteBuffer.allocate(0));
+        channel.write(netOut); // the rest goes with the next request
+      }
+    }
+
+    @Override
+    public boolean hasBuffered() {
+      return plainIn.hasRemaining() || undecided;
+    }
+
+    @Override
+    public void close() {
+      engine.closeOutbound();
+      try (channel) {
+        wrap(ByteBuffer.allocate(0));
+        channel.write(netOut);
       } catch (IOException e) {
         return; // nothing is lost
       }

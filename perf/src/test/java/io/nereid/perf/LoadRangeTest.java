@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.nereid.perf.LevelRunner.Stability;
+import io.nereid.perf.Target.Protocol;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;

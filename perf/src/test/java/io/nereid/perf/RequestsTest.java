@@ -5,7 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.nereid.perf.InputData.Tensor;
+import io.nereid.perf.ModelInfo.TensorInfo;
+import io.nereid.perf.RequestPlan.TensorForm;
+import io.nereid.perf.Target.Protocol;
 import io.nereid.proto.ModelInferRequest;
+import io.nereid.types.DataType;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -24,7 +29,7 @@ import tools.jackson.jr.ob.JSON;
 /** What is sent, read again by parsers that have nothing to do with how it was written. */
 class RequestsTest {
 
-  private static final SequenceOptions LENGTHS = new SequenceOptions(5, 0.4, 1);
+  private static final Requests.Sequences LENGTHS = new Requests.Sequences(5, 0.4, 1);
 
   private static ModelInfo model(DataType type) {
     TensorInfo in = new TensorInfo("IN \"ä\"", type, List.of(-1L, -1L));
@@ -42,14 +47,14 @@ class RequestsTest {
   }
 
   private static InputData data(DataType type) {
-    GeneratedData generated = new GeneratedData(false, 0, 1, null, 5);
+    InputData.Generated generated = new InputData.Generated(false, 0, 1, null, 5);
     InputShapes shapes = new InputShapes(Map.of("IN \"ä\"", List.of(3L)), 2);
     return InputData.read(
         model(type), shapes, new InputData.Options("random", Map.of(), generated, 4, 3));
   }
 
-  /** A slot that keeps what it is given. */
-  private static final class Kept extends Slot {
+  /** A sender that keeps what it is given. */
+  private static final class Kept extends Sender {
     private byte[] head;
     private byte[] tail;
 
@@ -106,11 +111,11 @@ class RequestsTest {
     InputData data = data(DataType.FP32);
     RequestPlan plan = plan(Protocol.GRPC, DataType.FP32, TensorForm.BINARY, true);
     Requests requests = Requests.of(plan, data, null, LENGTHS);
-    Kept slot = new Kept(requests);
+    Kept sender = new Kept(requests);
     List<Seen> seen = new ArrayList<>();
     for (int i = 0; i < 201; i++) {
-      requests.next(slot, i == 200);
-      ModelInferRequest message = ModelInferRequest.parseFrom(slot.bytes());
+      requests.next(sender, i == 200);
+      ModelInferRequest message = ModelInferRequest.parseFrom(sender.bytes());
       assertEquals("m", message.getModelName());
       assertEquals("3", message.getModelVersion());
       assertEquals(2, message.getParametersOrThrow("priority").getInt64Param());
@@ -123,7 +128,7 @@ class RequestsTest {
               message.getParametersOrThrow("sequence_end").getBoolParam()));
     }
     checkSequences(seen);
-    assertFalse(requests.isWithinSequence(slot));
+    assertFalse(requests.isWithinSequence(sender));
   }
 
   @ParameterizedTest
@@ -135,11 +140,11 @@ class RequestsTest {
     InputData data = data(type);
     Requests requests =
         Requests.of(plan(Protocol.HTTP, type, TensorForm.JSON, true), data, null, LENGTHS);
-    Kept slot = new Kept(requests);
+    Kept sender = new Kept(requests);
     List<Seen> seen = new ArrayList<>();
     for (int i = 0; i < 201; i++) {
-      requests.next(slot, i == 200);
-      Map<String, Object> json = json(slot.bytes(), false);
+      requests.next(sender, i == 200);
+      Map<String, Object> json = json(sender.bytes(), false);
       Map<?, ?> input = (Map<?, ?>) ((List<?>) json.get("inputs")).getFirst();
       assertEquals("IN \"ä\"", input.get("name"));
       assertEquals(List.of(2, 3), input.get("shape"));
@@ -190,11 +195,11 @@ class RequestsTest {
     InputData data = data(type);
     Requests requests =
         Requests.of(plan(Protocol.HTTP, type, TensorForm.BINARY, false), data, null, null);
-    Kept slot = new Kept(requests);
+    Kept sender = new Kept(requests);
     for (int i = 0; i < 4; i++) {
-      requests.next(slot, false);
+      requests.next(sender, false);
       byte[] tensor = data.steps().get(i % 3).inputs().getFirst().bytes();
-      byte[] bytes = slot.bytes();
+      byte[] bytes = sender.bytes();
       assertArrayEquals(
           tensor, Arrays.copyOfRange(bytes, bytes.length - tensor.length, bytes.length));
       json(bytes, true);
@@ -206,7 +211,7 @@ class RequestsTest {
   void theSameSeedIsTheSameData() {
     Random first = new Random(1);
     Random second = new Random(1);
-    GeneratedData generated = new GeneratedData(false, -5, 5, null, 9);
+    InputData.Generated generated = new InputData.Generated(false, -5, 5, null, 9);
     for (DataType type : DataType.values()) {
       TensorInfo input = new TensorInfo("a", type, List.of(4L));
       assertArrayEquals(

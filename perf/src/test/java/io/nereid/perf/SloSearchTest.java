@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.nereid.perf.LevelResult.Reading;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
@@ -15,7 +16,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** The search for the highest load, over measurements that are made up. */
 class SloSearchTest {
 
-  private static final SloTarget TARGET = SloTarget.of("p99<=10ms");
+  private static final SloSearch.Goal TARGET = SloSearch.Goal.of("p99<=10ms");
 
   private int measurements;
 
@@ -99,16 +100,16 @@ class SloSearchTest {
 
   @Test
   void targetsAreReadWithTheirUnits() {
-    assertEquals(500, SloTarget.of(" p99.9 < 500us").limitUs());
-    assertEquals(99.9, SloTarget.of("p99.9<500us").percentile());
-    assertEquals(2e6, SloTarget.of("MAX<=2S").limitUs());
-    assertEquals(0, SloTarget.of("avg<=1ms").percentile());
+    assertEquals(500, SloSearch.Goal.of(" p99.9 < 500us").limitUs());
+    assertEquals(99.9, SloSearch.Goal.of("p99.9<500us").percentile());
+    assertEquals(2e6, SloSearch.Goal.of("MAX<=2S").limitUs());
+    assertEquals(0, SloSearch.Goal.of("avg<=1ms").percentile());
   }
 
   @ParameterizedTest
   @ValueSource(
       strings = {"p99", "p99<=10", "p101<=1ms", "q99<=1ms", "p99>=1ms", "p99<=1.2.3ms", "p99<=0ms"})
   void otherTargetsAreRefused(String text) {
-    assertThrows(IllegalArgumentException.class, () -> SloTarget.of(text));
+    assertThrows(IllegalArgumentException.class, () -> SloSearch.Goal.of(text));
   }
 }

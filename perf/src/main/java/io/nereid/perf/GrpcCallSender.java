@@ -5,19 +5,20 @@ import io.grpc.Metadata;
 import io.grpc.Status;
 
 /** One ModelInfer after another. */
-final class GrpcCallSlot extends Slot {
+final class GrpcCallSender extends Sender {
 
   private final int channel;
-  private final GrpcSlots slots;
+  private final GrpcSenders senders;
   private final LoadRun run;
   private RawMessage message;
   private byte[] loadedHead;
   private byte[] loadedTail;
 
-  GrpcCallSlot(int index, int channel, GrpcSlots slots, LoadRun run, Requests.Position position) {
-    super(index, slots.tally(channel), position);
+  GrpcCallSender(
+      int index, int channel, GrpcSenders senders, LoadRun run, Requests.Position position) {
+    super(index, senders.tally(channel), position);
     this.channel = channel;
-    this.slots = slots;
+    this.senders = senders;
     this.run = run;
   }
 
@@ -32,8 +33,8 @@ final class GrpcCallSlot extends Slot {
 
   @Override
   void send() {
-    ClientCall<RawMessage, byte[]> call = slots.call(channel);
-    call.start(new Answer(), slots.freshHeaders());
+    ClientCall<RawMessage, byte[]> call = senders.call(channel);
+    call.start(new Answer(), senders.freshHeaders());
     call.request(2); // a second reply would be a fault, and is to be noticed
     call.sendMessage(message);
     call.halfClose();
@@ -50,18 +51,18 @@ final class GrpcCallSlot extends Slot {
     @Override
     public void onClose(Status status, Metadata trailers) {
       if (status.isOk()) {
-        String fault = reply == null ? "it is empty" : slots.fault(reply);
+        String fault = reply == null ? "it is empty" : senders.fault(reply);
         if (fault == null) {
-          run.succeeded(GrpcCallSlot.this, System.nanoTime());
+          run.succeeded(GrpcCallSender.this, System.nanoTime());
           return;
         }
-        run.failed(GrpcCallSlot.this, "wrong reply", fault);
+        run.failed(GrpcCallSender.this, "wrong reply", fault);
       } else {
-        run.failed(GrpcCallSlot.this, status.getCode().name(), GrpcFailures.text(status));
+        run.failed(GrpcCallSender.this, status.getCode().name(), GrpcSenders.text(status));
       }
       // Not here: a call that fails at once would call itself.
-      slots.later(
-          () -> run.ready(GrpcCallSlot.this, System.nanoTime()), GrpcFailures.pauseMs(status));
+      senders.later(
+          () -> run.ready(GrpcCallSender.this, System.nanoTime()), GrpcSenders.pauseMs(status));
     }
   }
 

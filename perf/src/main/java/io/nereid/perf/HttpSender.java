@@ -12,16 +12,16 @@ import java.util.concurrent.locks.LockSupport;
  * loop receives; a connection that ended is replaced by a thread of its own. The lock is for a
  * server that answers before it has read the request.
  */
-final class HttpSlot extends Slot {
+final class HttpSender extends Sender {
 
   private static final long RECONNECT_PAUSE_NS = 50_000_000;
   private static final byte[] NO_BODY = {};
   private static final ByteBuffer NOTHING = ByteBuffer.allocateDirect(0);
 
-  private final HttpSlots slots;
-  private final HttpLoop loop;
+  private final HttpSenders senders;
+  private final HttpSenders.Loop loop;
   private final LoadRun run;
-  private final HttpReply reply;
+  private final HttpReplyParser reply;
   private final Object lock = new Object();
 
   // Under lock from here.
@@ -34,17 +34,22 @@ final class HttpSlot extends Slot {
   private ByteBuffer head = ByteBuffer.allocateDirect(1024);
   private ByteBuffer tail = NOTHING;
 
-  HttpSlot(int index, HttpSlots slots, HttpLoop loop, LoadRun run, Requests.Position position) {
+  HttpSender(
+      int index,
+      HttpSenders senders,
+      HttpSenders.Loop loop,
+      LoadRun run,
+      Requests.Position position) {
     super(index, loop.tally(), position);
-    this.slots = slots;
+    this.senders = senders;
     this.loop = loop;
     this.run = run;
-    reply = new HttpReply(slots.checksReplies());
+    reply = new HttpReplyParser(senders.checksReplies());
   }
 
   /** Blocks. */
   void connect() throws IOException {
-    Wire connected = slots.connect();
+    Wire connected = senders.connect();
     connected.channel().configureBlocking(false);
     synchronized (lock) {
       if (closed) {
@@ -78,7 +83,7 @@ final class HttpSlot extends Slot {
           head = ByteBuffer.allocateDirect(headBytes.length);
         }
         head.clear().put(headBytes).flip();
-        tail = message.tail().length == 0 ? NOTHING : slots.tail(message).duplicate();
+        tail = message.tail().length == 0 ? NOTHING : senders.tail(message).duplicate();
         loaded = message;
       }
       head.rewind();
@@ -173,8 +178,8 @@ final class HttpSlot extends Slot {
   }
 
   private void finish() {
-    HttpReplyHead last = reply.head();
-    byte[] body = last.status() == 200 && !slots.checksReplies() ? NO_BODY : reply.body();
+    HttpReplyParser.Head last = reply.head();
+    byte[] body = last.status() == 200 && !senders.checksReplies() ? NO_BODY : reply.body();
     boolean reusable;
     synchronized (lock) {
       awaiting = false;
@@ -184,7 +189,7 @@ final class HttpSlot extends Slot {
       }
     }
     long nowNs = System.nanoTime();
-    String wrong = last.status() == 200 ? slots.fault(last, body) : null;
+    String wrong = last.status() == 200 ? senders.fault(last, body) : null;
     if (last.status() == 200 && wrong == null && reusable) {
       run.succeeded(this, nowNs);
       return;
@@ -225,7 +230,7 @@ final class HttpSlot extends Slot {
     wire.close();
   }
 
-  /** {@code free}: nobody has given the slot its next request. */
+  /** {@code free}: nobody has given the sender its next request. */
   private void reconnect(boolean free) {
     Thread.ofVirtual()
         .name("nrd-perf-open")

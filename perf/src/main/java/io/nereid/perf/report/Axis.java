@@ -1,4 +1,4 @@
-package io.nereid.perf;
+package io.nereid.perf.report;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -13,19 +13,19 @@ import java.util.Locale;
  * @param from place of the beginning
  * @param to place of the end
  */
-record SvgAxis(double least, double most, boolean log, double from, double to) {
+public record Axis(double least, double most, boolean log, double from, double to) {
 
   /** From 0 to a round number above the largest value. */
-  static SvgAxis linear(double most, double from, double to) {
+  public static Axis linear(double most, double from, double to) {
     double step = step(Math.max(most, 1e-9));
-    return new SvgAxis(0, Math.ceil(most / step - 1e-9) * step, false, from, to);
+    return new Axis(0, Math.ceil(most / step - 1e-9) * step, false, from, to);
   }
 
   /** Over whole decades, for positive values. */
-  static SvgAxis logarithmic(double least, double most, double from, double to) {
+  public static Axis logarithmic(double least, double most, double from, double to) {
     double low = Math.pow(10, Math.floor(Math.log10(Math.max(least, 1e-9))));
     double high = Math.pow(10, Math.ceil(Math.log10(Math.max(most, 1e-9)) - 1e-9));
-    return new SvgAxis(low, Math.max(high, 10 * low), true, from, to);
+    return new Axis(low, Math.max(high, 10 * low), true, from, to);
   }
 
   double place(double value) {
@@ -63,7 +63,7 @@ record SvgAxis(double least, double most, boolean log, double from, double to) {
   }
 
   /** A number as short as it can be. */
-  static String label(double value) {
+  public static String label(double value) {
     if (value >= 1e6) {
       return trimmed(value / 1e6) + "M";
     }

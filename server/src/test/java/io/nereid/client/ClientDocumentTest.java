@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** The examples of docs/client.md are compiled, and run, as they stand there. */
 class ClientDocumentTest {
 
-  private static final Path DOCUMENT = Path.of("..", "..", "docs", "client.md");
+  private static final Path DOCUMENT = Path.of("..", "docs", "client.md");
   private static final Pattern EXAMPLE =
       Pattern.compile("```java\\n(.*?public class (\\w+) .*?)```", Pattern.DOTALL);
 
@@ -37,7 +37,7 @@ class ClientDocumentTest {
   void examplesDoWhatTheDocumentSays() throws Exception {
     compile();
     RepositoryOptions repository =
-        RepositoryOptions.builder().repository(Path.of("..", "..", "examples", "models")).build();
+        RepositoryOptions.builder().repository(Path.of("..", "examples", "models")).build();
     ServerOptions options =
         ServerOptions.builder()
             .repository(repository)

@@ -2,10 +2,10 @@ package io.nereid.perf;
 
 /**
  * One place for a request under way: a connection of HTTP, a call or a stream of gRPC. It is given
- * a request, sends it, and tells its {@link LoadRun} how that ended; so a slot is touched by one
+ * a request, sends it, and tells its {@link LoadRun} how that ended; so a sender is touched by one
  * thread after the other.
  */
-abstract class Slot {
+abstract class Sender {
 
   private final int index;
   private final Tally tally;
@@ -16,7 +16,7 @@ abstract class Slot {
 
   private int rows;
 
-  Slot(int index, Tally tally, Requests.Position position) {
+  Sender(int index, Tally tally, Requests.Position position) {
     this.index = index;
     this.tally = tally;
     this.position = position;
@@ -46,7 +46,7 @@ abstract class Slot {
     return rows;
   }
 
-  /** Takes a request to be sent by {@link #send}; the head is the slot's until it has ended. */
+  /** Takes a request to be sent by {@link #send}; the head is the sender's until it has ended. */
   final void prepare(Encoded message, byte[] head) {
     rows = message.rows();
     load(message, head);

@@ -52,9 +52,7 @@ class GrpcServerTest extends ServerContract {
     ServerOptions options =
         options(ServerOptions.builder())
             .repository(
-                RepositoryOptions.builder()
-                    .repository(Path.of("..", "..", "examples", "models"))
-                    .build())
+                RepositoryOptions.builder().repository(Path.of("..", "examples", "models")).build())
             .build();
     try (NereidServer server = NereidServer.start(options);
         InferenceClient client = InferenceClient.connect(address(server));

@@ -8,12 +8,12 @@ import io.grpc.Status;
  * A stream of ModelStreamInfer of its own, on which one request follows the last response to the
  * one before. A stream that ends is opened again.
  */
-final class GrpcStreamSlot extends Slot {
+final class GrpcStreamSender extends Sender {
 
   private final int channel;
-  private final GrpcSlots slots;
+  private final GrpcSenders senders;
   private final LoadRun run;
-  private ClientCall<RawMessage, StreamReply> call; // null: none is open
+  private ClientCall<RawMessage, RawMessage.StreamReply> call; // null: none is open
   private Encoded loaded;
   private byte[] loadedHead;
   private RawMessage message;
@@ -21,10 +21,11 @@ final class GrpcStreamSlot extends Slot {
   private int responses; // to the request that is under way
   private long lastResponseNs;
 
-  GrpcStreamSlot(int index, int channel, GrpcSlots slots, LoadRun run, Requests.Position position) {
-    super(index, slots.tally(channel), position);
+  GrpcStreamSender(
+      int index, int channel, GrpcSenders senders, LoadRun run, Requests.Position position) {
+    super(index, senders.tally(channel), position);
     this.channel = channel;
-    this.slots = slots;
+    this.senders = senders;
     this.run = run;
   }
 
@@ -42,16 +43,16 @@ final class GrpcStreamSlot extends Slot {
     responses = 0;
     awaiting = true;
     if (call == null) {
-      call = slots.stream(channel);
-      call.start(new Answers(), slots.freshHeaders());
+      call = senders.stream(channel);
+      call.start(new Answers(), senders.freshHeaders());
       call.request(1);
     }
     call.sendMessage(message);
   }
 
-  private final class Answers extends ClientCall.Listener<StreamReply> {
+  private final class Answers extends ClientCall.Listener<RawMessage.StreamReply> {
     @Override
-    public void onMessage(StreamReply reply) {
+    public void onMessage(RawMessage.StreamReply reply) {
       call.request(1);
       long nowNs = System.nanoTime();
       if (!awaiting) {
@@ -59,24 +60,24 @@ final class GrpcStreamSlot extends Slot {
       }
       if (!reply.error().isEmpty()) {
         awaiting = false;
-        run.failed(GrpcStreamSlot.this, "stream error", ErrorText.of(reply.error()));
-        slots.later(() -> run.ready(GrpcStreamSlot.this, System.nanoTime()), 0);
+        run.failed(GrpcStreamSender.this, "stream error", ErrorText.of(reply.error()));
+        senders.later(() -> run.ready(GrpcStreamSender.this, System.nanoTime()), 0);
         return;
       }
       if (reply.hasOutputs()) {
         count(nowNs);
-        String fault = reply.message() == null ? null : slots.fault(reply.message());
+        String fault = reply.message() == null ? null : senders.fault(reply.message());
         if (fault != null) {
           awaiting = false;
-          run.failed(GrpcStreamSlot.this, "wrong reply", fault);
-          slots.later(() -> run.ready(GrpcStreamSlot.this, System.nanoTime()), 0);
+          run.failed(GrpcStreamSender.this, "wrong reply", fault);
+          senders.later(() -> run.ready(GrpcStreamSender.this, System.nanoTime()), 0);
           return;
         }
       }
       // A model that is not decoupled answers once, and not every server says that it was the last.
-      if (reply.saysFinal() ? reply.isFinal() : !slots.decoupled()) {
+      if (reply.saysFinal() ? reply.isFinal() : !senders.decoupled()) {
         awaiting = false;
-        run.succeeded(GrpcStreamSlot.this, nowNs);
+        run.succeeded(GrpcStreamSender.this, nowNs);
       }
     }
 
@@ -97,14 +98,15 @@ final class GrpcStreamSlot extends Slot {
       }
       awaiting = false;
       String code = status.isOk() ? "stream ended" : status.getCode().name();
-      run.failed(GrpcStreamSlot.this, code, GrpcFailures.text(status));
-      slots.later(() -> run.ready(GrpcStreamSlot.this, System.nanoTime()), GrpcFailures.PAUSE_MS);
+      run.failed(GrpcStreamSender.this, code, GrpcSenders.text(status));
+      senders.later(
+          () -> run.ready(GrpcStreamSender.this, System.nanoTime()), GrpcSenders.PAUSE_MS);
     }
   }
 
   @Override
   void close() {
-    ClientCall<RawMessage, StreamReply> open = call;
+    ClientCall<RawMessage, RawMessage.StreamReply> open = call;
     if (open != null) {
       open.cancel("the run is over", null);
     }

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Replies of HTTP/1.1, as other programs send them. */
-class HttpReplyTest {
+class HttpReplyParserTest {
 
   private static byte[] ascii(String text) {
     return text.getBytes(StandardCharsets.ISO_8859_1);
@@ -37,7 +37,7 @@ class HttpReplyTest {
   @Test
   void repliesAreTheSameHoweverTheyAreCut() throws IOException {
     Random random = new Random(3);
-    HttpReply reply = new HttpReply(true);
+    HttpReplyParser reply = new HttpReplyParser(true);
     for (int run = 0; run < 300; run++) {
       byte[] body = new byte[random.nextInt(5000)];
       random.nextBytes(body);
@@ -68,7 +68,7 @@ class HttpReplyTest {
 
   @Test
   void whatFollowsAReplyIsLeft() throws IOException {
-    HttpReply reply = new HttpReply(false);
+    HttpReplyParser reply = new HttpReplyParser(false);
     ByteBuffer in = ByteBuffer.wrap(ascii("HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nabcHTTP"));
     assertTrue(reply.take(in));
     assertEquals(4, in.remaining());
@@ -77,7 +77,7 @@ class HttpReplyTest {
 
   @Test
   void bodiesOfFailuresAreKept() throws IOException {
-    HttpReply reply = new HttpReply(false);
+    HttpReplyParser reply = new HttpReplyParser(false);
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     bytes.writeBytes(ascii("HTTP/1.1 503 Busy\r\nConnection: close\r\nContent-Length: 16\r\n\r\n"));
     bytes.writeBytes(ascii("{\"error\":\"full\"}"));
@@ -88,7 +88,7 @@ class HttpReplyTest {
 
   @Test
   void aReplyWithoutALengthLastsToTheEnd() throws IOException {
-    HttpReply reply = new HttpReply(true);
+    HttpReplyParser reply = new HttpReplyParser(true);
     assertFalse(reply.take(ByteBuffer.wrap(ascii("HTTP/1.0 200 OK\r\n\r\nabc"))));
     assertTrue(reply.end());
     assertEquals(3, reply.body().length);
@@ -112,6 +112,7 @@ class HttpReplyTest {
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\n",
       })
   void whatCouldBeReadInTwoWaysIsRefused(String text) {
-    assertThrows(IOException.class, () -> new HttpReply(false).take(ByteBuffer.wrap(ascii(text))));
+    assertThrows(
+        IOException.class, () -> new HttpReplyParser(false).take(ByteBuffer.wrap(ascii(text))));
   }
 }

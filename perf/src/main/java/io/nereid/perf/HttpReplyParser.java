@@ -5,12 +5,13 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Locale;
 
 /**
  * Reads one reply after another out of the bytes of a connection, however they are cut. Heads are
  * read strictly; bodies are counted, and kept only when somebody looks at them.
  */
-final class HttpReply {
+final class HttpReplyParser {
 
   private static final int MOST_HEAD_BYTES = 64 << 10;
   private static final int MOST_ERROR_BYTES = 8 << 10;
@@ -33,11 +34,11 @@ final class HttpReply {
   private byte[] bytes = new byte[512];
   private int count;
   private byte[] lastBytes = {};
-  private HttpReplyHead head;
-  private HttpReplyHead lastHead;
+  private Head head;
+  private Head lastHead;
   private long remaining;
 
-  HttpReply(boolean keepBodies) {
+  HttpReplyParser(boolean keepBodies) {
     this.keepBodies = keepBodies;
   }
 
@@ -72,7 +73,7 @@ final class HttpReply {
     return state == State.TO_THE_END;
   }
 
-  HttpReplyHead head() {
+  Head head() {
     return head;
   }
 
@@ -110,7 +111,7 @@ final class HttpReply {
     if (lastHead != null && Arrays.equals(bytes, 0, count, lastBytes, 0, lastBytes.length)) {
       head = lastHead;
     } else {
-      head = HttpReplyHead.parse(bytes, count);
+      head = Head.parse(bytes, count);
       lastHead = head;
       lastBytes = Arrays.copyOf(bytes, count);
     }
@@ -196,6 +197,89 @@ final class HttpReply {
     String line = line(in);
     if (line != null && line.isEmpty()) {
       state = State.DONE;
+    }
+  }
+
+  /**
+   * What matters of the head of a reply.
+   *
+   * @param status of the reply
+   * @param contentLength -1: it does not say
+   * @param chunked whether the body comes in chunks
+   * @param keepAlive whether the connection stays
+   * @param jsonLength of a body with binary tensors, the length of its JSON; -1: all of it is JSON
+   */
+  record Head(int status, long contentLength, boolean chunked, boolean keepAlive, int jsonLength) {
+
+    /** Strict: what could be read in two ways is refused. */
+    static Head parse(byte[] bytes, int count) throws IOException {
+      String text = new String(bytes, 0, count, StandardCharsets.ISO_8859_1);
+      String[] lines = text.substring(0, text.length() - 4).split("\r\n", -1);
+      String first = lines[0];
+      if (!first.matches("HTTP/1\\.[01] [1-5][0-9][0-9]( .*)?")) {
+        throw new IOException("expected the status line of HTTP/1.1, got '" + shown(first) + "'");
+      }
+      int status = Integer.parseInt(first, 9, 12, 10);
+      boolean keepAlive = first.startsWith("HTTP/1.1");
+      boolean chunked = false;
+      long contentLength = -1;
+      int jsonLength = -1;
+      for (int i = 1; i < lines.length; i++) {
+        int colon = lines[i].indexOf(':');
+        if (colon < 1 || !lines[i].substring(0, colon).matches("[!#$%&'*+.^_`|~0-9A-Za-z-]+")) {
+          throw new IOException("expected a field of HTTP/1.1, got '" + shown(lines[i]) + "'");
+        }
+        String value = lines[i].substring(colon + 1).strip();
+        switch (lines[i].substring(0, colon).toLowerCase(Locale.ROOT)) {
+          case "content-length" -> {
+            long length = number(value);
+            if (contentLength >= 0 && contentLength != length) {
+              throw new IOException("a reply has two lengths: " + contentLength + " and " + length);
+            }
+            contentLength = length;
+          }
+          case "transfer-encoding" -> {
+            if (!value.equalsIgnoreCase("chunked") || chunked) {
+              throw new IOException("expected the transfer coding chunked, got '" + value + "'");
+            }
+            chunked = true;
+          }
+          case "connection" -> keepAlive = keepAlive(value, keepAlive);
+          case "inference-header-content-length" -> jsonLength = (int) number(value);
+          default -> {}
+        }
+      }
+      if (chunked && contentLength >= 0) {
+        throw new IOException("a reply has both a length and chunks");
+      }
+      return new Head(status, contentLength, chunked, keepAlive, jsonLength);
+    }
+
+    private static boolean keepAlive(String value, boolean otherwise) {
+      String options = "," + value.toLowerCase(Locale.ROOT).replace(" ", "") + ",";
+      if (options.contains(",close,")) {
+        return false;
+      }
+      return otherwise || options.contains(",keep-alive,");
+    }
+
+    private static long number(String value) throws IOException {
+      if (!value.matches("[0-9]{1,15}")) {
+        throw new IOException("expected a length in a reply, got '" + shown(value) + "'");
+      }
+      return Long.parseLong(value);
+    }
+
+    private static String shown(String text) {
+      return text.substring(0, Math.min(80, text.length())).replaceAll("\\p{Cntrl}", "?");
+    }
+
+    boolean isInterim() {
+      return status < 200;
+    }
+
+    boolean hasNoBody() {
+      return status == 204 || status == 304;
     }
   }
 }

@@ -1,26 +1,27 @@
 package io.nereid.perf;
 
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
+import io.nereid.perf.report.Axis;
+import io.nereid.perf.report.Chart;
+import io.nereid.perf.report.HtmlPage;
+import io.nereid.perf.report.Table;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 
-/** A report for a browser: one file, which loads nothing. */
-final class HtmlReport {
+/** What was measured, for a browser. */
+final class LoadPage {
 
   private static final List<String> PARTS =
       List.of("queue", "compute input", "compute infer", "compute output", "elsewhere");
 
   private final PerfReport report;
   private final List<LevelResult> byLoad;
-  private final StringBuilder html = new StringBuilder();
+  private final HtmlPage page;
 
-  private HtmlReport(PerfReport report) {
+  private LoadPage(PerfReport report) {
     this.report = report;
+    page = new HtmlPage("Load of " + report.plan().model().name());
     byLoad =
         report.results().stream()
             .sorted(Comparator.comparingDouble(result -> result.level().value()))
@@ -28,21 +29,12 @@ final class HtmlReport {
   }
 
   static String of(PerfReport report) {
-    return new HtmlReport(report).page();
+    return new LoadPage(report).html();
   }
 
-  private String page() {
-    String title = "Load of " + report.plan().model().name();
-    html.append("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n")
-        .append("<meta name=\"viewport\" content=\"width=device-width\">\n<title>")
-        .append(SvgChart.escaped(title))
-        .append("</title>\n<style>\n")
-        .append(style())
-        .append("</style>\n</head>\n<body>\n<h1>")
-        .append(SvgChart.escaped(title))
-        .append("</h1>\n");
-    paragraph(report.subject());
-    paragraph(
+  private String html() {
+    page.paragraph(report.subject());
+    page.paragraph(
         report.server().name()
             + " "
             + report.server().version()
@@ -51,27 +43,20 @@ final class HtmlReport {
             + ", "
             + report.started());
     if (report.failure() != null) {
-      paragraph("The run ended early: " + report.failure());
+      page.paragraph("The run ended early: " + report.failure());
     }
     slo();
     if (!byLoad.isEmpty()) {
       charts();
-      table();
-      notes();
+      page.table(table());
+      page.list(
+          "Notes",
+          report.results().stream()
+              .flatMap(result ->
+                  result.notes().stream().map(note -> result.level().label() + ": " + note))
+              .toList());
     }
-    return html.append("</body>\n</html>\n").toString();
-  }
-
-  private static String style() {
-    try (InputStream in = HtmlReport.class.getResourceAsStream("report.css")) {
-      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
-    } catch (IOException e) {
-      throw new UncheckedIOException("the style is part of the jar", e);
-    }
-  }
-
-  private void paragraph(String text) {
-    html.append("<p>").append(SvgChart.escaped(text)).append("</p>\n");
+    return page.toString();
   }
 
   private void slo() {
@@ -79,7 +64,7 @@ final class HtmlReport {
       return;
     }
     LevelResult best = report.outcome().best();
-    paragraph(
+    page.paragraph(
         best == null
             ? report.slo().text() + " is not met, not even by the lowest load"
             : String.format(
@@ -91,8 +76,8 @@ final class HtmlReport {
   }
 
   private void charts() {
-    List<SvgChart.Series> overLoad = new ArrayList<>();
-    List<SvgChart.Series> overThroughput = new ArrayList<>();
+    List<Chart.Series> overLoad = new ArrayList<>();
+    List<Chart.Series> overThroughput = new ArrayList<>();
     for (double percentile : PerfReport.PERCENTILES) {
       String name = PerfReport.percentileName(percentile);
       overLoad.add(series(name, percentile, false));
@@ -101,27 +86,27 @@ final class HtmlReport {
       }
     }
     boolean open = byLoad.getFirst().level().isOpenLoop();
-    figure(
+    page.figure(
         "Latency over load",
-        SvgChart.lines(
+        Chart.lines(
             "latency percentiles over load",
             open ? "requests due a second" : "concurrency",
             "latency in us",
             true,
             overLoad));
-    figure(
+    page.figure(
         "Latency over throughput",
-        SvgChart.lines(
+        Chart.lines(
             "latency over throughput", "requests/s", "latency in us", false, overThroughput));
     split();
   }
 
-  private SvgChart.Series series(String name, double percentile, boolean overThroughput) {
-    return new SvgChart.Series(
+  private Chart.Series series(String name, double percentile, boolean overThroughput) {
+    return new Chart.Series(
         name,
         byLoad.stream()
             .map(result ->
-                new SvgChart.Point(
+                new Chart.Point(
                     overThroughput ? result.requestsPerSecond() : result.level().value(),
                     result.latencyUs(percentile),
                     String.format(
@@ -135,7 +120,7 @@ final class HtmlReport {
   }
 
   private void split() {
-    List<SvgChart.Bar> bars = new ArrayList<>();
+    List<Chart.Bar> bars = new ArrayList<>();
     for (LevelResult result : byLoad) {
       ServerStatistics server = result.server().orElse(ServerStatistics.ZERO);
       if (server.successCount() > 0) {
@@ -146,47 +131,37 @@ final class HtmlReport {
         }
         double inside = parts.stream().mapToDouble(Double::doubleValue).sum();
         parts.add(Math.max(0, result.meanLatencyUs() - inside));
-        bars.add(new SvgChart.Bar(SvgAxis.label(result.level().value()), parts));
+        List<String> texts = new ArrayList<>();
+        for (int i = 0; i < PARTS.size(); i++) {
+          texts.add(PARTS.get(i) + ": " + TextReport.us(parts.get(i)) + " us");
+        }
+        bars.add(new Chart.Bar(Axis.label(result.level().value()), parts, texts));
       }
     }
     if (bars.isEmpty()) {
       return;
     }
-    StringBuilder legend = new StringBuilder("<p class=\"legend\">");
-    for (int i = 0; i < PARTS.size(); i++) {
-      legend.append("<span class=\"key c").append(i).append("\"></span>").append(PARTS.get(i));
-    }
-    figure(
+    page.figure(
         "Where a request spends its time, on average",
-        SvgChart.bars("queue and compute split", "us a request", PARTS, bars)
-            + legend.append("</p>\n"));
+        Chart.bars("queue and compute split", "us a request", bars) + HtmlPage.legend(PARTS));
   }
 
-  private void figure(String caption, String content) {
-    html.append("<figure>\n<figcaption>")
-        .append(caption)
-        .append("</figcaption>\n")
-        .append(content)
-        .append("</figure>\n");
-  }
-
-  private void table() {
-    html.append("<div class=\"wide\"><table>\n<tr>");
+  private Table table() {
     List<String> headings = new ArrayList<>(List.of("load", "requests/s"));
     for (double percentile : PerfReport.PERCENTILES) {
       headings.add(PerfReport.percentileName(percentile) + " us");
     }
     headings.addAll(
         List.of("max us", "errors", "queue us", "compute us", "server CPU us", "generator CPU us"));
-    headings.forEach(heading -> html.append("<th>").append(heading).append("</th>"));
-    html.append("</tr>\n");
+    Table table = new Table(headings);
     for (LevelResult result : report.results()) {
-      html.append("<tr>");
-      row(result)
-          .forEach(cell -> html.append("<td>").append(SvgChart.escaped(cell)).append("</td>"));
-      html.append("</tr>\n");
+      List<Table.Cell> cells = new ArrayList<>();
+      for (String text : row(result)) {
+        cells.add(new Table.Cell(text, cells.isEmpty() ? "" : "number"));
+      }
+      table.addStyled(cells);
     }
-    html.append("</table></div>\n");
+    return table;
   }
 
   private static List<String> row(LevelResult result) {
@@ -204,18 +179,5 @@ final class HtmlReport {
     cells.add(result.serverCpuUs().map(TextReport::us).orElse("-"));
     cells.add(TextReport.us(result.clientCpuUs()));
     return cells;
-  }
-
-  private void notes() {
-    List<String> notes =
-        report.results().stream()
-            .flatMap(
-                result -> result.notes().stream().map(note -> result.level().label() + ": " + note))
-            .toList();
-    if (!notes.isEmpty()) {
-      html.append("<h2>Notes</h2>\n<ul>\n");
-      notes.forEach(note -> html.append("<li>").append(SvgChart.escaped(note)).append("</li>\n"));
-      html.append("</ul>\n");
-    }
   }
 }
