@@ -1,5 +1,7 @@
 package io.nereid.benchmarks.compare;
 
+import io.nereid.benchmarks.compare.Outcome.Metric;
+import io.nereid.benchmarks.compare.Outcome.Pair;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -21,18 +23,18 @@ final class Comparison {
   /** The share of the time that the first batch may use; the rest is kept for suspects. */
   private static final double FIRST_SHARE = 2.0 / 3;
 
-  private final ForkSource forks;
-  private final Side base;
-  private final Side candidate;
+  private final Fork.Source forks;
+  private final Build base;
+  private final Build candidate;
   private final Judge judge;
   private final long timeNs;
   private final LongSupplier clockNs;
   private final Consumer<String> progress;
 
   Comparison(
-      ForkSource forks,
-      Side base,
-      Side candidate,
+      Fork.Source forks,
+      Build base,
+      Build candidate,
       Judge judge,
       Duration time,
       LongSupplier clockNs,

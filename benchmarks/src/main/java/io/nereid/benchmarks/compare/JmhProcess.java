@@ -57,7 +57,7 @@ final class JmhProcess {
    *
    * @return what it printed
    */
-  String run(Side side, long patienceMs, List<String> arguments) throws MeasurementException {
+  String run(Build side, long patienceMs, List<String> arguments) throws MeasurementException {
     List<String> command = new ArrayList<>();
     command.add(java.toString());
     command.addAll(HOST_OPTIONS);

@@ -1,5 +1,7 @@
 package io.nereid.benchmarks.compare;
 
+import io.nereid.benchmarks.compare.Bootstrap.Estimate;
+import io.nereid.benchmarks.compare.Outcome.Verdict;
 import java.util.Locale;
 
 /** Numbers as people read them. */

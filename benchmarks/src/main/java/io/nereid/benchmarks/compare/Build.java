@@ -11,18 +11,18 @@ import java.util.List;
  * @param label what people call it
  * @param jar its benchmarks, with their class path beside it in lib/
  */
-record Side(String label, Path jar) {
+record Build(String label, Path jar) {
 
   private static final String JAR_NAME = "nereid-benchmarks.jar";
 
   /** The build in a directory: of the jar, or of a whole tree that was built. */
-  static Side in(String label, Path directory) throws MeasurementException {
+  static Build in(String label, Path directory) throws MeasurementException {
     for (Path jar :
         List.of(
             directory.resolve(JAR_NAME),
             directory.resolve("benchmarks").resolve("target").resolve(JAR_NAME))) {
       if (Files.isRegularFile(jar)) {
-        return new Side(label, jar.toAbsolutePath().normalize());
+        return new Build(label, jar.toAbsolutePath().normalize());
       }
     }
     throw new MeasurementException(
@@ -36,7 +36,7 @@ record Side(String label, Path jar) {
   }
 
   /** Whether both are one and the same build. */
-  boolean isSame(Side other) throws IOException {
+  boolean isSame(Build other) throws IOException {
     return Files.isSameFile(jar, other.jar);
   }
 }

@@ -1,5 +1,7 @@
 package io.nereid.benchmarks.peers;
 
+import io.nereid.benchmarks.peers.ForkRunner.Timing;
+import io.nereid.benchmarks.peers.Plan.Case;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,11 +14,11 @@ import java.util.Map;
 import tools.jackson.jr.ob.JSON;
 
 /** The process that a side has for itself: runs the cases one after the other. */
-final class Fork {
+final class ForkMain {
 
   private static final Duration STEP = Duration.ofMillis(20);
 
-  private Fork() {}
+  private ForkMain() {}
 
   /**
    * Runs the cases of a plan that a side can.
@@ -41,7 +43,7 @@ final class Fork {
           Load.run(contender, each, timing.warmUp(), STEP);
         }
         for (Case each : cases) {
-          ForkCase seen = Load.run(contender, each, timing.warmUp(), timing.measured());
+          Load.Result seen = Load.run(contender, each, timing.warmUp(), timing.measured());
           results.put(each.id(), seen.toMap());
         }
       }
@@ -58,8 +60,9 @@ final class Fork {
       case IDENTITY_SMALL, IDENTITY_LARGE ->
           switch (side) {
             case NEREID -> new NereidIdentity(places.repository(), workload);
-            case TRITON -> new TritonIdentity(places, workload, TritonServer.Calls.FOREIGN);
-            case TRITON_JAVACPP -> new TritonIdentity(places, workload, TritonServer.Calls.JAVACPP);
+            case TRITON -> new TritonIdentity(places, workload, TritonIdentity.Calls.FOREIGN);
+            case TRITON_JAVACPP ->
+                new TritonIdentity(places, workload, TritonIdentity.Calls.JAVACPP);
             case ONNXRUNTIME, ONNXRUNTIME_ASLEEP, DJL ->
                 throw new IllegalArgumentException(side.label + " has no identity model");
           };

@@ -9,7 +9,12 @@ import java.lang.foreign.MemorySegment;
  * The input of one identity request, in native memory that stays. Every request carries another
  * number at both ends, so an answer that belongs to an earlier one is found out.
  */
-final class Stamped {
+final class IdentityRequest {
+
+  // The names in the configuration of the identity model.
+  static final String NAME = "identity";
+  static final String INPUT = "INPUT0";
+  static final String OUTPUT = "OUTPUT0";
 
   /** Memory of automatic arenas is lent to Nereid without a copy. */
   private static final long ALIGNMENT = 64;
@@ -18,7 +23,7 @@ final class Stamped {
   private final long last;
   private long stamp;
 
-  Stamped(Workload workload) {
+  IdentityRequest(Workload workload) {
     long byteSize = (long) workload.elements() * Float.BYTES;
     input = Arena.ofAuto().allocate(byteSize, ALIGNMENT);
     last = byteSize - Long.BYTES;
