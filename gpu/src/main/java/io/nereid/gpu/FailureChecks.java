@@ -43,7 +43,7 @@ final class FailureChecks {
   private FailureChecks() {}
 
   /** Plans that are none. */
-  static void refusals(Workbench bench, Report report) throws IOException {
+  static void refusals(Workbench bench, VerifyReport report) throws IOException {
     bench.build(Plans.mlp(), "");
     byte[] plan = Files.readAllBytes(bench.planFile(Plans.MLP));
     refused(bench, report, "half of a plan", Arrays.copyOf(plan, plan.length / 2));
@@ -51,7 +51,7 @@ final class FailureChecks {
     refused(bench, report, "an empty file", new byte[0]);
   }
 
-  private static void refused(Workbench bench, Report report, String what, byte[] bytes)
+  private static void refused(Workbench bench, VerifyReport report, String what, byte[] bytes)
       throws IOException {
     Path file = bench.planFile("broken");
     Files.createDirectories(file.getParent());
@@ -81,7 +81,7 @@ final class FailureChecks {
   }
 
   /** The device's memory is used up by others: the load fails, and works later. */
-  static void outOfMemory(Workbench bench, Report report) throws IOException {
+  static void outOfMemory(Workbench bench, VerifyReport report) throws IOException {
     bench.build(Plans.resNet(), "");
     bench.build(Plans.mlp(), "");
     try (Nereid nereid = bench.serve(Plans.MLP)) {
@@ -144,7 +144,7 @@ final class FailureChecks {
   }
 
   /** The model comes and goes, and takes what it took with it. */
-  static void leaks(Workbench bench, Report report) throws IOException {
+  static void leaks(Workbench bench, VerifyReport report) throws IOException {
     bench.build(Plans.convolutions(bench), "");
     bench.build(Plans.mlp(), "");
     Graph graph = Plans.graph(Plans.CONVOLUTIONS);

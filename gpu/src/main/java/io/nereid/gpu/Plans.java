@@ -33,7 +33,7 @@ final class Plans {
     private static final Graph DEEP = Graph.mlp(64, 128, 24, 8);
     private static final Graph CONVOLUTIONS = Graph.smallConvolutions();
     private static final Graph RESNET =
-        Graph.resNet50(true, Machine.isRehearsal() ? REHEARSED_EDGE : RESNET_EDGE);
+        Graph.resNet50(true, Workbench.isRehearsal() ? REHEARSED_EDGE : RESNET_EDGE);
   }
 
   private Plans() {}
@@ -72,7 +72,7 @@ final class Plans {
 
   /** ResNet-50 in FP16, from Java. Images come as bytes. */
   static Plan resNet() {
-    int rows = Machine.isRehearsal() ? REHEARSED_ROWS : RESNET_ROWS;
+    int rows = Workbench.isRehearsal() ? REHEARSED_ROWS : RESNET_ROWS;
     return Plan.of(RESNET, Graphs.RESNET, new GraphNetwork(Graphs.RESNET), rows, half());
   }
 

@@ -35,7 +35,7 @@ final class ServingChecks {
   private ServingChecks() {}
 
   /** Different requests share batches, and each gets its own answer. */
-  static void batching(Workbench bench, Report report) throws Exception {
+  static void batching(Workbench bench, VerifyReport report) throws Exception {
     bench.build(Plans.convolutions(bench), DELAYED);
     Graph graph = Plans.graph(Plans.CONVOLUTIONS);
     double[][] rows = new double[8][];
@@ -77,7 +77,7 @@ final class ServingChecks {
   }
 
   /** Some give up; nobody else is harmed and nothing is left. */
-  static void cancel(Workbench bench, Report report) throws Exception {
+  static void cancel(Workbench bench, VerifyReport report) throws Exception {
     bench.build(Plans.convolutions(bench), DELAYED);
     Graph graph = Plans.graph(Plans.CONVOLUTIONS);
     double[] row = Rows.random(graph, 1);
@@ -123,7 +123,7 @@ final class ServingChecks {
   }
 
   /** The plan is replaced several times under load. */
-  static void reload(Workbench bench, Report report) throws Exception {
+  static void reload(Workbench bench, VerifyReport report) throws Exception {
     bench.build(Plans.convolutions(bench), DELAYED);
     Graph graph = Plans.graph(Plans.CONVOLUTIONS);
     double[] row = Rows.random(graph, 2);
@@ -174,7 +174,7 @@ final class ServingChecks {
   }
 
   /** Nothing of the pool is in use when nobody asks any more. */
-  static void empty(Report report, Nereid nereid) {
+  static void empty(VerifyReport report, Nereid nereid) {
     long live = nereid.poolStatistics().liveBuffers();
     report.verify("buffers that are left", live == 0, Long.toString(live), "0");
   }

@@ -33,19 +33,19 @@ final class SpeedChecks {
   private SpeedChecks() {}
 
   /** ResNet-50 with dynamic batching. */
-  static void resNet(Workbench bench, Report report) throws Exception {
-    if (Machine.isRehearsal()) {
+  static void resNet(Workbench bench, VerifyReport report) throws Exception {
+    if (Workbench.isRehearsal()) {
       report.skip("how fast it is", "there is no GPU");
       return;
     }
     bench.build(Plans.resNet(), BATCHED);
     Bare before = bare(bench, report);
     String what = "in process, " + bench.inFlight() + " in flight";
-    Load.Result load;
+    Rows.Throughput load;
     String text;
     try (Nereid nereid = bench.serve(Plans.RESNET)) {
       Model model = nereid.model(Plans.RESNET);
-      load = Load.run(model, Plans.graph(Plans.RESNET), bench.inFlight(), bench.seconds());
+      load = Rows.load(model, Plans.graph(Plans.RESNET), bench.inFlight(), bench.seconds());
       long batches = Math.max(1, model.statistics().executionCount());
       double rows = model.statistics().inferenceCount() / (double) batches;
       text = load + String.format(Locale.ROOT, ", batches of %.1f", rows);
@@ -63,7 +63,7 @@ final class SpeedChecks {
   private record Bare(BareLoop.Way way, double rowsPerSecond) {}
 
   /** The best of what a bare loop does with copies, which the others have to do as well. */
-  private static Bare bare(Workbench bench, Report report) throws IOException {
+  private static Bare bare(Workbench bench, VerifyReport report) throws IOException {
     Bare best = null;
     try (BareLoop loop = new BareLoop(bench.planFile(Plans.RESNET), Plans.graph(Plans.RESNET))) {
       for (BareLoop.Way way :
@@ -84,7 +84,8 @@ final class SpeedChecks {
   }
 
   /** The same way once more: the best of several is a little luck, and clocks change meanwhile. */
-  private static double again(Workbench bench, Report report, BareLoop.Way way) throws IOException {
+  private static double again(Workbench bench, VerifyReport report, BareLoop.Way way)
+      throws IOException {
     try (BareLoop loop = new BareLoop(bench.planFile(Plans.RESNET), Plans.graph(Plans.RESNET))) {
       double rows = loop.rowsPerSecond(way, bench.seconds());
       report.info("again, " + way, String.format(Locale.ROOT, "%.0f rows/s", rows));
@@ -94,7 +95,13 @@ final class SpeedChecks {
 
   /** With a bar of 0 the number is only told. */
   private static void held(
-      Report report, String what, double rows, double bare, double bar, String text, long errors) {
+      VerifyReport report,
+      String what,
+      double rows,
+      double bare,
+      double bar,
+      String text,
+      long errors) {
     String measured =
         String.format(Locale.ROOT, "%.1f %% of %.0f: %s", 100 * rows / bare, bare, text);
     if (bar == 0) {
@@ -110,7 +117,7 @@ final class SpeedChecks {
 
   /** The load generator in a process of its own, as users run it. */
   private static void wire(
-      Workbench bench, Report report, Nrd server, String protocol, double bare, double bar)
+      Workbench bench, VerifyReport report, Nrd server, String protocol, double bare, double bar)
       throws Exception {
     Path json = bench.directory().resolve(protocol + ".json");
     List<String> arguments = new ArrayList<>(List.of("perf", Plans.RESNET, "-i", protocol, "-u"));
@@ -157,7 +164,7 @@ final class SpeedChecks {
   }
 
   /** A network of many small layers, with CUDA graphs and without. */
-  static void graphs(Workbench bench, Report report) throws Exception {
+  static void graphs(Workbench bench, VerifyReport report) throws Exception {
     int layers = bench.build(Plans.deep(), served(false)).layerCount();
     Graph graph = Plans.graph(Plans.DEEP);
     bench.alias("mlp_deep_graphs", Plans.DEEP, served(true));
@@ -182,9 +189,9 @@ final class SpeedChecks {
       }
       boolean same = Arrays.equals(plainAnswer, answer);
       report.verify("answers with graphs", same, same ? "equal" : "they differ", "equal bits");
-      Load.Result plain =
-          Load.run(nereid.model(Plans.DEEP), graph, bench.inFlight(), bench.seconds());
-      Load.Result graphs = Load.run(captured, graph, bench.inFlight(), bench.seconds());
+      Rows.Throughput plain =
+          Rows.load(nereid.model(Plans.DEEP), graph, bench.inFlight(), bench.seconds());
+      Rows.Throughput graphs = Rows.load(captured, graph, bench.inFlight(), bench.seconds());
       GraphStatistics counted =
           TensorRtBackend.graphStatistics(captured.name(), captured.version());
       report.verify(

@@ -38,7 +38,7 @@ final class TypeChecks {
 
   private TypeChecks() {}
 
-  static void identities(Workbench bench, Report report) throws Exception {
+  static void identities(Workbench bench, VerifyReport report) throws Exception {
     for (Map.Entry<DataType, nvinfer.DataType> type : TYPES.entrySet()) {
       String name = "identity_" + type.getKey().name().toLowerCase(Locale.ROOT);
       Plan plan =
@@ -78,7 +78,7 @@ final class TypeChecks {
     };
   }
 
-  private static void echoes(Report report, Model model, DataType type) {
+  private static void echoes(VerifyReport report, Model model, DataType type) {
     int rows = 3;
     byte[] sent = new byte[rows * WIDTH * type.byteSize()];
     for (int i = 0; i < sent.length; i++) {
@@ -98,7 +98,7 @@ final class TypeChecks {
   }
 
   /** The positions of what is not 0: how many there are only the data tell. */
-  static void dataDependent(Workbench bench, Report report) throws Exception {
+  static void dataDependent(Workbench bench, VerifyReport report) throws Exception {
     Plan plan =
         new Plan(
             "non_zero",
@@ -133,7 +133,7 @@ final class TypeChecks {
   }
 
   private static void positions(
-      Report report, Model model, String what, float[] values, long... expected) {
+      VerifyReport report, Model model, String what, float[] values, long... expected) {
     try (InferRequest request = model.newRequest().input("data", Tensor.ofFloats(values, 8));
         InferResponse response = request.infer()) {
       Tensor output = response.output("scores");

@@ -1,6 +1,6 @@
 package io.nereid.gpu;
 
-import io.nereid.gpu.Row.Outcome;
+import io.nereid.gpu.VerifyReport.Outcome;
 import io.nereid.tensorrt.TensorRtLibrary;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -42,7 +42,7 @@ public final class Verify implements Callable<Integer> {
       split = ",",
       paramLabel = "CHECK",
       description = "These checks only, of: ${COMPLETION-CANDIDATES}.",
-      completionCandidates = Suite.Names.class)
+      completionCandidates = Checks.Names.class)
   private List<String> only = new ArrayList<>();
 
   @Option(
@@ -97,11 +97,11 @@ public final class Verify implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException {
-    List<Check> checks = Suite.checks(only);
+    List<Checks.Check> checks = Checks.named(only);
     if (checks.size() < only.size()) {
       throw new ParameterException(
           command.commandLine(),
-          "expected checks of " + Suite.names() + " for --only, got " + only);
+          "expected checks of " + Checks.names() + " for --only, got " + only);
     }
     Optional<String> missing = TensorRtLibrary.missing();
     if (missing.isPresent()) {
@@ -112,10 +112,10 @@ public final class Verify implements Callable<Integer> {
     Files.createDirectories(where.resolve("models"));
     Files.createDirectories(json.toAbsolutePath().getParent());
     Workbench bench = new Workbench(where.toAbsolutePath(), seconds, inFlight);
-    Report report = new Report(command.commandLine().getOut(), Optional.of(json));
-    Machine.describe(report);
+    VerifyReport report = new VerifyReport(command.commandLine().getOut(), Optional.of(json));
+    report.describeMachine();
     Duration patience = Duration.ofSeconds(patienceSeconds);
-    new Runner(bench, report, patience, command.commandLine().getErr()).run(checks);
+    new Checks.Runner(bench, report, patience, command.commandLine().getErr()).run(checks);
     report.close();
     return report.count(Outcome.FAIL) == 0 ? 0 : 1;
   }

@@ -3,6 +3,7 @@ package io.nereid.gpu;
 import io.nereid.ModelSignature;
 import io.nereid.Nereid;
 import io.nereid.RepositoryOptions;
+import io.nereid.tensorrt.TensorRtLibrary;
 import io.nereid.tensorrt.builder.BuildOptions;
 import io.nereid.tensorrt.builder.BuildProgress;
 import io.nereid.tensorrt.builder.BuiltEngine;
@@ -50,6 +51,15 @@ record Workbench(Path directory, double seconds, int inFlight, Map<String, Built
       graph.input().forEach(dim -> shape.add((long) dim));
       return shape;
     }
+  }
+
+  /** What the devices of gpu/rehearsal are called. */
+  private static final String REHEARSAL = "Nereid's rehearsal, no GPU";
+
+  /** Whether libraries that compute on the processor stand in for NVIDIA's. */
+  static boolean isRehearsal() {
+    return TensorRtLibrary.missing().isEmpty()
+        && TensorRtLibrary.load().cuda().devices().getFirst().name().equals(REHEARSAL);
   }
 
   Path repository() {

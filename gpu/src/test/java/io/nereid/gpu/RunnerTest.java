@@ -3,7 +3,8 @@ package io.nereid.gpu;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.gpu.Row.Outcome;
+import io.nereid.gpu.Checks.Check;
+import io.nereid.gpu.VerifyReport.Outcome;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Path;
@@ -19,22 +20,25 @@ final class RunnerTest {
   @TempDir Path directory;
 
   private final StringWriter err = new StringWriter();
-  private final Report report = new Report(new PrintWriter(new StringWriter()), Optional.empty());
+  private final VerifyReport report =
+      new VerifyReport(new PrintWriter(new StringWriter()), Optional.empty());
 
   private interface Body {
     void run() throws Exception;
   }
 
-  private record Named(String name, int patience, Body body) implements Check {
-    @Override
-    public void run(Workbench bench, Report report) throws Exception {
-      body.run();
-      report.info("done", "");
-    }
+  private static Check check(String name, int patience, Body body) {
+    return new Check(
+        name,
+        patience,
+        (bench, report) -> {
+          body.run();
+          report.info("done", "");
+        });
   }
 
   private List<String> run(Duration patience, Check... checks) {
-    new Runner(new Workbench(directory, 1, 1), report, patience, new PrintWriter(err, true))
+    new Checks.Runner(new Workbench(directory, 1, 1), report, patience, new PrintWriter(err, true))
         .run(List.of(checks));
     return report.rows().stream().map(row -> row.check() + ' ' + row.outcome()).toList();
   }
@@ -42,7 +46,7 @@ final class RunnerTest {
   @Test
   void whatIsThrownIsARowAndTheNextOneRuns() {
     Check fails =
-        new Named(
+        check(
             "fails",
             1,
             () -> {
@@ -50,18 +54,18 @@ final class RunnerTest {
             });
     assertEquals(
         List.of("fails FAIL", "next INFO"),
-        run(Duration.ofMinutes(1), fails, new Named("next", 1, () -> {})));
+        run(Duration.ofMinutes(1), fails, check("next", 1, () -> {})));
     assertTrue(err.toString().contains("it always does"), err.toString());
   }
 
   @Test
   void whatDoesNotEndEndsTheSuite() {
     CountDownLatch never = new CountDownLatch(1);
-    Check hangs = new Named("hangs", 2, never::await);
-    Check next = new Named("next", 1, () -> {});
+    Check hangs = check("hangs", 2, never::await);
+    Check next = check("next", 1, () -> {});
     assertEquals(
         List.of("hangs FAIL", "next SKIP", "after SKIP"),
-        run(Duration.ofMillis(20), hangs, next, new Named("after", 1, () -> {})));
+        run(Duration.ofMillis(20), hangs, next, check("after", 1, () -> {})));
     assertEquals(1, report.count(Outcome.FAIL));
     assertEquals("'hangs' still runs beside it", report.rows().getLast().measured());
     never.countDown();

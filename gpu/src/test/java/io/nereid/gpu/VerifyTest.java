@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.nereid.gpu.Row.Outcome;
+import io.nereid.gpu.VerifyReport.Outcome;
 import io.nereid.tensorrt.TensorRtLibrary;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -51,7 +51,7 @@ final class VerifyTest {
   @Test
   void theReportIsATableAndAFile() throws Exception {
     Path json = directory.resolve("results.json");
-    Report report = new Report(new PrintWriter(out, true), Optional.of(json));
+    VerifyReport report = new VerifyReport(new PrintWriter(out, true), Optional.of(json));
     report.machine("gpu_0", "some GPU");
     report.begin("first");
     report.verify("a number", true, "0.98", ">= 0.97");
@@ -90,13 +90,13 @@ final class VerifyTest {
                 directory.toString(),
                 "--json",
                 directory.resolve("results.json").toString()));
-    if (Machine.isRehearsal()) {
+    if (Workbench.isRehearsal()) {
       arguments.addAll(List.of("--seconds", "0.2", "--in-flight", "8"));
     } else {
       arguments.addAll(List.of("--only", "numerics,types"));
     }
     int exitCode = verify(arguments.toArray(String[]::new));
     assertEquals(0, exitCode, out.toString() + err);
-    assertEquals(Machine.isRehearsal(), out.toString().contains("no GPU was used"));
+    assertEquals(Workbench.isRehearsal(), out.toString().contains("no GPU was used"));
   }
 }

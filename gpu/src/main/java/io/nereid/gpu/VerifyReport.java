@@ -1,6 +1,8 @@
 package io.nereid.gpu;
 
-import io.nereid.gpu.Row.Outcome;
+import io.nereid.perf.report.Json;
+import io.nereid.tensorrt.CudaDevice;
+import io.nereid.tensorrt.TensorRtLibrary;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -11,13 +13,12 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import tools.jackson.jr.ob.JSON;
 
 /**
  * All rows, printed as they come and kept in a file of JSON that is written anew with each: a
  * machine that is taken away in the middle leaves what was seen.
  */
-final class Report {
+final class VerifyReport {
 
   private static final String LINE = "%-4s  %-14s %-42s %-40s %s%n";
 
@@ -29,7 +30,7 @@ final class Report {
   private boolean rehearsal;
   private long sinceNs = System.nanoTime();
 
-  Report(PrintWriter out, Optional<Path> json) {
+  VerifyReport(PrintWriter out, Optional<Path> json) {
     this.out = out;
     this.json = json;
   }
@@ -44,6 +45,34 @@ final class Report {
     rehearsal = true;
     machine("rehearsal", "no GPU was used");
     out.println("REHEARSAL: no GPU is used, this machine's processor stands in for one");
+  }
+
+  /** Says what the suite runs on. */
+  void describeMachine() {
+    TensorRtLibrary library = TensorRtLibrary.load();
+    begin("machine");
+    if (Workbench.isRehearsal()) {
+      rehearse();
+    }
+    for (CudaDevice device : library.cuda().devices()) {
+      String text =
+          device.name()
+              + ", compute capability "
+              + device.computeCapability()
+              + ", "
+              + (device.memoryBytes() >> 20)
+              + " MiB";
+      machine("gpu_" + device.number(), text);
+      info("GPU " + device.number(), text);
+    }
+    machine("driver_cuda", library.cuda().driverVersion());
+    machine("tensorrt", library.version().toString());
+    machine("java", Runtime.version().toString());
+    machine("processors", Runtime.getRuntime().availableProcessors());
+    machine("kernel", System.getProperty("os.version"));
+    info("driver's CUDA", library.cuda().driverVersion());
+    info("TensorRT", library.version() + " from " + library.location());
+    info("CUDA runtime", "from " + library.cuda().location());
   }
 
   /** The rows that follow belong to this check. */
@@ -134,7 +163,34 @@ final class Report {
       list.add(entry);
     }
     all.put("rows", list);
-    Files.writeString(
-        json.get(), JSON.std.with(JSON.Feature.PRETTY_PRINT_OUTPUT).asString(all) + "\n");
+    Files.writeString(json.get(), Json.text(all));
   }
+
+  /** How a row went. */
+  enum Outcome {
+    PASS,
+    FAIL,
+    /** It could not be looked at here, and {@code measured} says why. */
+    SKIP,
+    /** A number without a bar. */
+    INFO
+  }
+
+  /**
+   * A line of the report.
+   *
+   * @param check the check that it belongs to
+   * @param what what was looked at
+   * @param outcome how it went
+   * @param measured what was seen, with numbers and units
+   * @param expected what would have been right; empty where a number is only told
+   * @param seconds since the check began, or since its last row
+   */
+  record Row(
+      String check,
+      String what,
+      Outcome outcome,
+      String measured,
+      String expected,
+      double seconds) {}
 }
