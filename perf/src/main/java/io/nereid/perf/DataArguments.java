@@ -219,7 +219,8 @@ final class DataArguments {
     return all;
   }
 
-  private static void expect(boolean holds, String what) {
+  /** What a person asked for and cannot have is an {@link IllegalArgumentException}. */
+  static void expect(boolean holds, String what) {
     if (!holds) {
       throw new IllegalArgumentException("expected " + what);
     }

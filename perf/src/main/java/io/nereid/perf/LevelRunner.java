@@ -141,7 +141,8 @@ final class LevelRunner {
               level.label(),
               seconds));
     }
-    LevelResult measured =
+    List<String> notes = new ArrayList<>();
+    LevelResult result =
         new LevelResult(
             level,
             last.getFirst().begin(),
@@ -154,24 +155,12 @@ final class LevelRunner {
             run.outstanding(),
             run.senderCount(),
             run.firstError(),
-            List.of());
-    return new LevelResult(
-        level,
-        measured.begin(),
-        measured.end(),
-        counts,
-        measured.rowsPerRequest(),
-        windows.size(),
-        stable,
-        measured.backlog(),
-        measured.outstanding(),
-        measured.senders(),
-        measured.firstError(),
-        notes(measured));
+            notes);
+    note(result, notes);
+    return result;
   }
 
-  private List<String> notes(LevelResult result) {
-    List<String> notes = new ArrayList<>();
+  private void note(LevelResult result, List<String> notes) {
     if (!result.stable()) {
       notes.add(
           String.format(
@@ -212,7 +201,6 @@ final class LevelRunner {
               + "; the first one: "
               + result.firstError());
     }
-    return notes;
   }
 
   /**

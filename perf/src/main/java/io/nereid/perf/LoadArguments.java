@@ -116,15 +116,17 @@ final class LoadArguments {
   }
 
   LoadRange range() {
-    expect(rate == null || concurrency == null, "--concurrency or --rate, got both");
-    expect(rate != null || !isPoisson(), "--poisson with --rate, got no rate");
-    expect(mostOutstanding >= 1, "--max-outstanding of 1 or more, got " + mostOutstanding);
+    DataArguments.expect(rate == null || concurrency == null, "--concurrency or --rate, got both");
+    DataArguments.expect(rate != null || !isPoisson(), "--poisson with --rate, got no rate");
+    DataArguments.expect(
+        mostOutstanding >= 1, "--max-outstanding of 1 or more, got " + mostOutstanding);
     if (rate != null) {
       return LoadRange.of(rate, false);
     }
     String usual = slo == null ? "1" : USUAL_SEARCH;
     LoadRange range = LoadRange.of(concurrency == null ? usual : concurrency, true);
-    expect(range.last() <= 65_536, "a concurrency of at most 65536, got " + range.last());
+    DataArguments.expect(
+        range.last() <= 65_536, "a concurrency of at most 65536, got " + range.last());
     return range;
   }
 
@@ -152,8 +154,8 @@ final class LoadArguments {
       return null;
     }
     int length = sequenceLength == null ? 20 : sequenceLength;
-    expect(length >= 1, "--sequence-length of 1 or more, got " + length);
-    expect(
+    DataArguments.expect(length >= 1, "--sequence-length of 1 or more, got " + length);
+    DataArguments.expect(
         sequenceVariation >= 0 && sequenceVariation <= 100,
         "--sequence-length-variation from 0 to 100, got " + sequenceVariation);
     return new Requests.Sequences(length, sequenceVariation / 100, seed);
@@ -164,7 +166,7 @@ final class LoadArguments {
   }
 
   int connections() {
-    expect(connections >= 1, "--connections of 1 or more, got " + connections);
+    DataArguments.expect(connections >= 1, "--connections of 1 or more, got " + connections);
     return connections;
   }
 
@@ -172,13 +174,8 @@ final class LoadArguments {
     if (threads == null) {
       return Math.max(1, Runtime.getRuntime().availableProcessors() / 4);
     }
-    expect(threads >= 1 && threads <= 1024, "--client-threads from 1 to 1024, got " + threads);
+    DataArguments.expect(
+        threads >= 1 && threads <= 1024, "--client-threads from 1 to 1024, got " + threads);
     return threads;
-  }
-
-  private static void expect(boolean holds, String what) {
-    if (!holds) {
-      throw new IllegalArgumentException("expected " + what);
-    }
   }
 }

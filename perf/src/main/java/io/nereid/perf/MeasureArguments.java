@@ -72,11 +72,13 @@ final class MeasureArguments {
   private boolean quiet;
 
   LevelRunner.Options options(long seed) {
-    expect(windowMs >= 1 && windowMs <= 3_600_000, "-p from 1 to 3600000, got " + windowMs);
-    expect(mostWindows >= 1 && mostWindows <= 10_000, "-r from 1 to 10000, got " + mostWindows);
-    expect(tolerancePercent > 0, "-s above 0, got " + tolerancePercent);
-    expect(warmUpMs >= 0, "--warm-up of 0 or more, got " + warmUpMs);
-    expect(
+    DataArguments.expect(
+        windowMs >= 1 && windowMs <= 3_600_000, "-p from 1 to 3600000, got " + windowMs);
+    DataArguments.expect(
+        mostWindows >= 1 && mostWindows <= 10_000, "-r from 1 to 10000, got " + mostWindows);
+    DataArguments.expect(tolerancePercent > 0, "-s above 0, got " + tolerancePercent);
+    DataArguments.expect(warmUpMs >= 0, "--warm-up of 0 or more, got " + warmUpMs);
+    DataArguments.expect(
         percentile == null || percentile > 0 && percentile <= 100,
         "--percentile above 0 and up to 100, got " + percentile);
     return new LevelRunner.Options(
@@ -106,11 +108,5 @@ final class MeasureArguments {
 
   boolean quiet() {
     return quiet;
-  }
-
-  private static void expect(boolean holds, String what) {
-    if (!holds) {
-      throw new IllegalArgumentException("expected " + what);
-    }
   }
 }

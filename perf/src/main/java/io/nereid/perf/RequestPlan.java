@@ -1,8 +1,6 @@
 package io.nereid.perf;
 
 import io.nereid.perf.InputData.Step;
-import io.nereid.perf.Target.Protocol;
-import java.util.List;
 import java.util.Map;
 
 /**
@@ -34,18 +32,6 @@ record RequestPlan(
     }
     long[] shape = step.inputs().getFirst().shape();
     return shape.length == 0 ? 1 : (int) shape[0];
-  }
-
-  /**
-   * Makes a request.
-   *
-   * @param inputs where its inputs are in shared memory; empty unless they are there
-   * @param outputs where its outputs go in shared memory; empty unless they go there
-   */
-  Encoded encode(Step step, List<SharedArea.Place> inputs, Map<String, SharedArea.Place> outputs) {
-    return target.protocol() == Protocol.HTTP
-        ? HttpRequestEncoder.encode(this, step, inputs, outputs)
-        : GrpcRequestEncoder.encode(this, step, inputs, outputs);
   }
 
   /** How tensors travel. */

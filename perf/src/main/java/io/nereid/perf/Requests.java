@@ -45,11 +45,21 @@ final class Requests {
       for (int place = 0; place < places; place++) {
         steps[i][place] =
             area == null
-                ? plan.encode(all.get(i), List.of(), Map.of())
-                : plan.encode(all.get(i), area.inputs(i), area.outputs(place));
+                ? encode(plan, all.get(i), List.of(), Map.of())
+                : encode(plan, all.get(i), area.inputs(i), area.outputs(place));
       }
     }
     return new Requests(steps, data, sequences);
+  }
+
+  private static Encoded encode(
+      RequestPlan plan,
+      InputData.Step step,
+      List<SharedArea.Place> inputs,
+      Map<String, SharedArea.Place> outputs) {
+    return plan.target().protocol() == Target.Protocol.HTTP
+        ? HttpRequestEncoder.encode(plan, step, inputs, outputs)
+        : GrpcRequestEncoder.encode(plan, step, inputs, outputs);
   }
 
   /** The first, of which all have the size unless the data differ. */

@@ -1,7 +1,5 @@
 package io.nereid.client;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-
 import com.google.protobuf.ByteString;
 import io.nereid.proto.InferParameter;
 import io.nereid.proto.InferTensorContents;
@@ -13,6 +11,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.IntToLongFunction;
 
 /** Reads the reply to an infer request: raw contents as they lie, typed ones as raw. */
 final class GrpcInferReply {
@@ -107,40 +106,27 @@ final class GrpcInferReply {
     return parameters;
   }
 
-  static MemorySegment encode(String output, DataType type, InferTensorContents contents) {
+  /** Contents by type, in which some servers answer, as the bytes of a tensor. */
+  private static MemorySegment encode(String output, DataType type, InferTensorContents contents) {
     return switch (type) {
-      case BOOL, INT8, UINT8 -> bytes(type, contents);
-      case INT16, UINT16 -> shorts(type, contents);
-      case INT32 ->
-          fill(
-              contents.getIntContentsCount(),
-              4,
-              (to, i) -> to.set(Layouts.INT, i * 4L, contents.getIntContents(i)));
-      case UINT32 ->
-          fill(
-              contents.getUintContentsCount(),
-              4,
-              (to, i) -> to.set(Layouts.INT, i * 4L, contents.getUintContents(i)));
-      case INT64 ->
-          fill(
-              contents.getInt64ContentsCount(),
-              8,
-              (to, i) -> to.set(Layouts.LONG, i * 8L, contents.getInt64Contents(i)));
-      case UINT64 ->
-          fill(
-              contents.getUint64ContentsCount(),
-              8,
-              (to, i) -> to.set(Layouts.LONG, i * 8L, contents.getUint64Contents(i)));
+      case BOOL ->
+          elements(type, contents.getBoolContentsCount(), i -> contents.getBoolContents(i) ? 1 : 0);
+      case INT8, INT16, INT32 ->
+          elements(type, contents.getIntContentsCount(), contents::getIntContents);
+      case UINT8, UINT16, UINT32 ->
+          elements(type, contents.getUintContentsCount(), contents::getUintContents);
+      case INT64 -> elements(type, contents.getInt64ContentsCount(), contents::getInt64Contents);
+      case UINT64 -> elements(type, contents.getUint64ContentsCount(), contents::getUint64Contents);
       case FP32 ->
-          fill(
+          elements(
+              type,
               contents.getFp32ContentsCount(),
-              4,
-              (to, i) -> to.set(Layouts.FLOAT, i * 4L, contents.getFp32Contents(i)));
+              i -> Float.floatToRawIntBits(contents.getFp32Contents(i)));
       case FP64 ->
-          fill(
+          elements(
+              type,
               contents.getFp64ContentsCount(),
-              8,
-              (to, i) -> to.set(Layouts.DOUBLE, i * 8L, contents.getFp64Contents(i)));
+              i -> Double.doubleToRawLongBits(contents.getFp64Contents(i)));
       case BYTES ->
           ByteStrings.encode(
               contents.getBytesContentsList().stream()
@@ -152,47 +138,11 @@ final class GrpcInferReply {
     };
   }
 
-  private static MemorySegment bytes(DataType type, InferTensorContents contents) {
-    return switch (type) {
-      case BOOL ->
-          fill(
-              contents.getBoolContentsCount(),
-              1,
-              (to, i) -> to.set(JAVA_BYTE, i, (byte) (contents.getBoolContents(i) ? 1 : 0)));
-      case INT8 ->
-          fill(
-              contents.getIntContentsCount(),
-              1,
-              (to, i) -> to.set(JAVA_BYTE, i, (byte) contents.getIntContents(i)));
-      default ->
-          fill(
-              contents.getUintContentsCount(),
-              1,
-              (to, i) -> to.set(JAVA_BYTE, i, (byte) contents.getUintContents(i)));
-    };
-  }
-
-  private static MemorySegment shorts(DataType type, InferTensorContents contents) {
-    return type == DataType.INT16
-        ? fill(
-            contents.getIntContentsCount(),
-            2,
-            (to, i) -> to.set(Layouts.SHORT, i * 2L, (short) contents.getIntContents(i)))
-        : fill(
-            contents.getUintContentsCount(),
-            2,
-            (to, i) -> to.set(Layouts.SHORT, i * 2L, (short) contents.getUintContents(i)));
-  }
-
-  /** Puts one element where it belongs. */
-  private interface Element {
-    void put(MemorySegment to, int index);
-  }
-
-  private static MemorySegment fill(int count, int byteSize, Element element) {
+  private static MemorySegment elements(DataType type, int count, IntToLongFunction bits) {
+    int byteSize = type.byteSize();
     MemorySegment to = MemorySegment.ofArray(new byte[Math.multiplyExact(count, byteSize)]);
     for (int i = 0; i < count; i++) {
-      element.put(to, i);
+      Layouts.put(to, byteSize, i, bits.applyAsLong(i));
     }
     return to;
   }
