@@ -24,8 +24,8 @@ import org.openjdk.jmh.annotations.Threads;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * Requests from 64 virtual threads to a backend in Java, which is called once per batch; the model
- * may also run requests inline while it is idle.
+ * Measures requests from 64 virtual threads to a backend in Java, which is called once per batch;
+ * the model may also run requests inline while it is idle.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.Throughput)

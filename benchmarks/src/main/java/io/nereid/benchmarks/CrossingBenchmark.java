@@ -17,8 +17,8 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What it costs to go from Java into the core and back, and to take a request from a model and give
- * it back without running it, which crosses nothing but does all the bookkeeping.
+ * Measures what it costs to go from Java into the core and back, and to take a request from a model
+ * and give it back without running it, which crosses nothing but does all the bookkeeping.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)

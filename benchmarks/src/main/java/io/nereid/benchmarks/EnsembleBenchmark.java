@@ -27,7 +27,9 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** A request of 64 bytes through a chain of idle models, which runs on the calling thread. */
+/**
+ * Measures a request of 64 bytes through a chain of idle models, which runs on the calling thread.
+ */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)

@@ -9,7 +9,7 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** All checks, those first that others build on and that tell the most; and how they are run. */
+/** Lists all checks, those first that others build on and that tell the most, and runs them. */
 final class Checks {
 
   /** What a check does. */
@@ -46,7 +46,7 @@ final class Checks {
           new Check("memory", 1, FailureChecks::outOfMemory),
           new Check("leaks", 1, FailureChecks::leaks));
 
-  /** For the help. */
+  /** The names of all checks, for the help. */
   static final class Names implements Iterable<String> {
     @Override
     public Iterator<String> iterator() {

@@ -10,7 +10,10 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 
-/** Engines are built: from Java, from ONNX, and by the command. */
+/**
+ * Checks engines: that they are built from Java, from ONNX and by the command, and that what they
+ * compute is right, held against double precision and against ONNX Runtime.
+ */
 final class EngineChecks {
 
   private EngineChecks() {}

@@ -17,7 +17,7 @@ import org.bytedeco.cuda.global.cudart;
 import org.bytedeco.javacpp.Pointer;
 import org.bytedeco.javacpp.SizeTPointer;
 
-/** What goes wrong is said, and costs nothing else. */
+/** Checks that what goes wrong is said, and costs nothing else. */
 final class FailureChecks {
 
   /** Left when the device's memory is taken away: less than ResNet-50's weights in FP16. */

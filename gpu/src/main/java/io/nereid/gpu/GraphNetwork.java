@@ -21,7 +21,7 @@ import org.bytedeco.tensorrt.nvinfer.ITensor;
 import org.bytedeco.tensorrt.nvinfer.Weights;
 
 /**
- * A graph as TensorRT's network, layer by layer, without a file.
+ * Builds a graph as TensorRT's network, layer by layer, without a file.
  *
  * @param graph what it computes
  */

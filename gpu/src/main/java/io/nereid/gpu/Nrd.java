@@ -10,7 +10,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/** The command {@code nereid} in a process of its own, with this one's Java and class path. */
+/** Runs the command {@code nereid} in a process of its own, with this one's Java and class path. */
 final class Nrd implements AutoCloseable {
 
   /** What a command printed, on both streams. */

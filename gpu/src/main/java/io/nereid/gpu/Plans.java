@@ -10,7 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** What several checks build. */
+/** Says what several checks build. */
 final class Plans {
 
   static final String MLP = "mlp";

@@ -20,7 +20,10 @@ import java.util.random.RandomGeneratorFactory;
 import java.util.stream.LongStream;
 import org.HdrHistogram.ConcurrentHistogram;
 
-/** Rows of input for a graph, and how far answers are from what they should be. */
+/**
+ * Makes rows of input for a graph, sends them, and says how far answers are from what they should
+ * be.
+ */
 final class Rows {
 
   private Rows() {}

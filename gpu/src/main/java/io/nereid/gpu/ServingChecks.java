@@ -17,7 +17,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** Requests that meet: in batches, while they are cancelled, while the model is replaced. */
+/** Checks requests that meet: in batches, while they are cancelled, while the model is replaced. */
 final class ServingChecks {
 
   private static final int REQUESTS = 512;

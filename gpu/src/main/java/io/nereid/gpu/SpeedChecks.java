@@ -14,7 +14,7 @@ import java.util.Locale;
 import java.util.Map;
 import tools.jackson.jr.ob.JSON;
 
-/** How fast it is, held against a bare loop on the same engine in the same run. */
+/** Measures how fast it is, held against a bare loop on the same engine in the same run. */
 final class SpeedChecks {
 
   private static final double IN_PROCESS_BAR = 0.97;

@@ -20,7 +20,9 @@ import org.bytedeco.tensorrt.global.nvinfer;
 import org.bytedeco.tensorrt.nvinfer.Dims64;
 import org.bytedeco.tensorrt.nvinfer.ITensor;
 
-/** Every type of numbers goes in and comes out, and shapes that only the data decide. */
+/**
+ * Checks that every type of numbers goes in and comes out, and shapes that only the data decide.
+ */
 final class TypeChecks {
 
   private static final int WIDTH = 4;

@@ -15,7 +15,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * All rows, printed as they come and kept in a file of JSON that is written anew with each: a
+ * Prints all rows as they come and keeps them in a file of JSON, which is written anew with each: a
  * machine that is taken away in the middle leaves what was seen.
  */
 final class VerifyReport {

@@ -8,10 +8,10 @@ import java.util.List;
 import java.util.Map;
 import picocli.CommandLine.Option;
 
-/** What requests carry. */
+/** The options that say what requests carry. */
 final class DataArguments {
 
-  /** How the other load generator calls it. */
+  /** The values of {@code --shared-memory}, which perf_analyzer has as well. */
   enum SharedMemory {
     NONE,
     SYSTEM

@@ -12,7 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import tools.jackson.jr.ob.JSON;
 
-/** Elements of tensors as values of JSON, and as bytes. */
+/** Translates elements of tensors between values of JSON and bytes. */
 final class ElementCodec {
 
   private ElementCodec() {}

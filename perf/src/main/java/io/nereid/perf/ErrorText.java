@@ -3,7 +3,7 @@ package io.nereid.perf;
 import tools.jackson.core.JacksonException;
 import tools.jackson.jr.ob.JSON;
 
-/** What a server's error reply says, in one printable line. */
+/** Finds what a server's error reply says, in one printable line. */
 final class ErrorText {
 
   private static final int MOST_CHARS = 400;

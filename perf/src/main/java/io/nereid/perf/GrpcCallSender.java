@@ -4,7 +4,7 @@ import io.grpc.ClientCall;
 import io.grpc.Metadata;
 import io.grpc.Status;
 
-/** One ModelInfer after another. */
+/** Sends one call of ModelInfer after another. Threads of its channel's event loop drive it. */
 final class GrpcCallSender extends Sender {
 
   private final int channel;

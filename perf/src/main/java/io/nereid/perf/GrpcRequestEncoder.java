@@ -14,7 +14,7 @@ import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.Map;
 
-/** Requests over gRPC: the messages as bytes. */
+/** Encodes requests over gRPC, once each: the bytes of the messages. */
 final class GrpcRequestEncoder {
 
   /** Field 1 of InferParameter. */

@@ -27,7 +27,10 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-/** Calls or streams of gRPC over a few connections, which a few threads serve. */
+/**
+ * Opens calls or streams of gRPC over a few connections, and owns these and the few threads that
+ * serve them.
+ */
 final class GrpcSenders implements LoadRun.Senders {
 
   private static final long CONNECT_NS = 10_000_000_000L;

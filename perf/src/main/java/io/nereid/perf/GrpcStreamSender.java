@@ -5,7 +5,7 @@ import io.grpc.Metadata;
 import io.grpc.Status;
 
 /**
- * A stream of ModelStreamInfer of its own, on which one request follows the last response to the
+ * Sends requests on a stream of ModelStreamInfer of its own, each after the last response to the
  * one before. A stream that ends is opened again.
  */
 final class GrpcStreamSender extends Sender {

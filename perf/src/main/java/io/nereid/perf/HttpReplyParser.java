@@ -9,7 +9,8 @@ import java.util.Locale;
 
 /**
  * Reads one reply after another out of the bytes of a connection, however they are cut. Heads are
- * read strictly; bodies are counted, and kept only when somebody looks at them.
+ * read strictly; bodies are counted, and kept only when somebody looks at them. For one thread at a
+ * time.
  */
 final class HttpReplyParser {
 

@@ -13,7 +13,7 @@ import java.util.StringJoiner;
 import tools.jackson.core.JacksonException;
 import tools.jackson.jr.ob.JSON;
 
-/** Requests over HTTP/1.1: the whole of what is written to a connection. */
+/** Encodes requests over HTTP/1.1, once each: all that is written to a connection. */
 final class HttpRequestEncoder {
 
   /** Up to here one write of one buffer costs less than a second buffer. */

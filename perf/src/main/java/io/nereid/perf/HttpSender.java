@@ -8,9 +8,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A connection of HTTP/1.1, on which one request follows another. The pacer or the loop sends, the
- * loop receives; a connection that ended is replaced by a thread of its own. The lock is for a
- * server that answers before it has read the request.
+ * Sends one request after another on a connection of HTTP/1.1. The pacer or the loop sends, the
+ * loop receives; a virtual thread replaces a connection that ended. The lock is for a server that
+ * answers before it has read the request.
  */
 final class HttpSender extends Sender {
 

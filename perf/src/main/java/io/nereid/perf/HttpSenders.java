@@ -17,7 +17,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import javax.net.ssl.SSLContext;
 
-/** Connections of HTTP/1.1, shared out over a few threads. */
+/** Opens connections of HTTP/1.1, and owns the few threads that wait for their replies. */
 final class HttpSenders implements LoadRun.Senders {
 
   private static final int CONNECT_TIMEOUT_MS = 10_000;
@@ -88,7 +88,7 @@ final class HttpSenders implements LoadRun.Senders {
     loops.forEach(Loop::close);
   }
 
-  /** One thread that waits for replies on any number of connections. */
+  /** A thread that waits for replies on any number of connections. */
   static final class Loop implements AutoCloseable {
 
     /** Large replies come in few reads, and what was read is still in the processor's cache. */

@@ -17,8 +17,8 @@ import java.util.Map;
 import java.util.Random;
 
 /**
- * What the requests carry: sequences of steps, of which one that is made of single requests has one
- * only.
+ * All that requests carry, as sequences of steps. Requests that stand alone are the steps of a
+ * single sequence.
  *
  * @param sequences at least one, each with at least one step
  * @param ownLengths whether the data says how long sequences are
@@ -26,7 +26,7 @@ import java.util.Random;
 record InputData(List<List<Step>> sequences, boolean ownLengths) {
 
   /**
-   * Where it comes from.
+   * Says where the data come from.
    *
    * @param source {@code random}, {@code zero}, a file of JSON, or a directory with a file an input
    * @param files raw files of single inputs, in place of the source
@@ -129,7 +129,7 @@ record InputData(List<List<Step>> sequences, boolean ownLengths) {
   }
 
   /**
-   * What one request carries; in a sequence, one step of it.
+   * What one request carries.
    *
    * @param inputs its inputs
    */
@@ -150,7 +150,7 @@ record InputData(List<List<Step>> sequences, boolean ownLengths) {
   record Tensor(TensorInfo info, long[] shape, byte[] bytes) {}
 
   /**
-   * Tensors of no particular content.
+   * Makes tensors of no particular content.
    *
    * @param zero all elements are zero, strings empty
    * @param least of numbers

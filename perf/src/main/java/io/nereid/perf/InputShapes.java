@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The shapes of inputs: the metadata's, with dimensions of any size filled in.
+ * Chooses the shapes of inputs: the metadata's, with dimensions of any size filled in.
  *
  * @param given shapes from the command line by input, with or without the batch
  * @param batchSize rows of a request to a model that has a batch dimension

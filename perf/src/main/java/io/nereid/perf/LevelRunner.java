@@ -9,7 +9,10 @@ import java.util.Locale;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.ToDoubleFunction;
 
-/** Measures one level of load after another. */
+/**
+ * Measures one level of load after another, in windows, until the last ones agree. It runs on the
+ * thread of the command.
+ */
 final class LevelRunner {
 
   private static final long TICK_NS = 200_000_000;
@@ -50,7 +53,7 @@ final class LevelRunner {
     this.progress = progress;
   }
 
-  /** One window. */
+  /** What happened in one window. */
   private record Window(Reading begin, Reading end, Tally.Counts counts) {
     double seconds() {
       return (end.atNs() - begin.atNs()) / 1e9;
@@ -204,7 +207,7 @@ final class LevelRunner {
   }
 
   /**
-   * Whether windows agree.
+   * Says whether windows agree.
    *
    * @param tolerance by which fraction a window may differ from their mean
    */
@@ -232,7 +235,7 @@ final class LevelRunner {
   }
 
   /**
-   * How a level is measured.
+   * Says how a level is measured.
    *
    * @param window the length of one window
    * @param mostWindows after so many it is over, stable or not

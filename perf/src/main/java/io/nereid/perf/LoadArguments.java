@@ -2,12 +2,12 @@ package io.nereid.perf;
 
 import picocli.CommandLine.Option;
 
-/** How much load there is, and of which kind. */
+/** The options that say how much load there is, and of which kind. */
 final class LoadArguments {
 
   private static final String USUAL_SEARCH = "1:1024";
 
-  /** How the other load generator calls it. */
+  /** The values of {@code --request-distribution}, which perf_analyzer has as well. */
   enum Distribution {
     CONSTANT,
     POISSON

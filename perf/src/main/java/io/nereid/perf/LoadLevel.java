@@ -3,7 +3,7 @@ package io.nereid.perf;
 import java.util.Locale;
 
 /**
- * How much load is applied.
+ * Says how much load is applied.
  *
  * @param concurrency senders of a closed loop; 0: an open loop
  * @param ratePerSecond of an open loop

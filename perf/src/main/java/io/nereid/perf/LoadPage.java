@@ -9,7 +9,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 
-/** What was measured, for a browser. */
+/** Writes what was measured for a browser. */
 final class LoadPage {
 
   private static final List<String> PARTS =

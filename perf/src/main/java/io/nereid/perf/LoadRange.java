@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Loads to measure, one after another.
+ * The loads to measure, one after another.
  *
  * @param first the lowest
  * @param last the highest

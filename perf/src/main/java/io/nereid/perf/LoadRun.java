@@ -277,7 +277,8 @@ final class LoadRun implements AutoCloseable {
   }
 
   /**
-   * By how much Linux may wake a sleeping thread too late in order to wake several at once: 50 µs.
+   * Sets by how much Linux may wake a sleeping thread too late in order to wake several at once: 50
+   * µs unless it is told otherwise.
    */
   static final class TimerSlack {
 

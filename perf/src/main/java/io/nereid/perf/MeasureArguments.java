@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import picocli.CommandLine.Option;
 
-/** How long is measured, and what becomes of the results. */
+/** The options that say how long is measured, and what becomes of the results. */
 final class MeasureArguments {
 
   @Option(

@@ -11,7 +11,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** The load generator as a command, on its own or below another. */
+/** The load generator as a command, on its own or below another one. */
 @Command(
     name = "perf",
     description = "Measure a server of the Open Inference Protocol under load.",

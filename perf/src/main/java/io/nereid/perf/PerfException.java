@@ -1,6 +1,8 @@
 package io.nereid.perf;
 
-/** What keeps a measurement from being made; the message is for the person who asked for it. */
+/**
+ * Says what keeps a measurement from being made; the message is for the person who asked for it.
+ */
 final class PerfException extends RuntimeException {
   private static final long serialVersionUID = 1;
 

@@ -132,7 +132,7 @@ final class PerfRun {
 
   // ---- Shared memory ---------------------------------------------------------------------------
 
-  /** What is in shared memory, if anything. */
+  /** The shared memory of a run, if there is any, and where outputs go. */
   private record Area(SharedArea shared, TensorForm outputForm) implements AutoCloseable {
     @Override
     public void close() {

@@ -3,8 +3,8 @@ package io.nereid.perf;
 import java.io.PrintWriter;
 
 /**
- * What is going on, on the error stream: one line that changes where that is a terminal, nothing
- * elsewhere, for the results come line by line anyway.
+ * Shows what is going on, on the error stream: one line that changes where that is a terminal,
+ * nothing elsewhere, as the results come line by line anyway.
  */
 final class Progress {
 

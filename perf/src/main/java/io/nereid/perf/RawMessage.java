@@ -14,8 +14,8 @@ import java.io.OutputStream;
 import java.io.UncheckedIOException;
 
 /**
- * A request that was encoded before, as the transport takes it. Neither its bytes nor those of
- * replies that nobody looks at are copied on the heap.
+ * A request over gRPC that was encoded before, as the transport takes it. Neither its bytes nor
+ * those of replies that nobody looks at are copied on the heap.
  *
  * @param head its first part
  * @param tail its second part
@@ -57,7 +57,10 @@ record RawMessage(byte[] head, byte[] tail) {
     };
   }
 
-  /** The transport asks for its length, and then takes all of it at once. */
+  /**
+   * Writes the request into the transport's buffers: the transport asks for its length, and then
+   * takes all of it at once.
+   */
   private static final class Bytes extends InputStream implements Drainable, KnownLength {
     private final RawMessage message;
     private int at;
@@ -110,7 +113,7 @@ record RawMessage(byte[] head, byte[] tail) {
 
     private static final String FINAL = "triton_final_response";
 
-    /** Reads them off the wire. */
+    /** Reads responses of a stream off the wire. */
     static final class Reader implements Marshaller<StreamReply> {
       private final boolean keep;
 
@@ -133,7 +136,7 @@ record RawMessage(byte[] head, byte[] tail) {
       }
     }
 
-    /** One pass over a message. */
+    /** Passes over one message once. */
     private static final class Scan {
       private final boolean keep;
       private String error = "";

@@ -13,8 +13,9 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.jr.ob.JSON;
 
 /**
- * Whether a reply is what the model's metadata promise: every output is there, with its datatype
- * and as many bytes or values as its shape says. For runs that want to know rather than be fast.
+ * Checks whether a reply is what the model's metadata promise: every output is there, with its
+ * datatype and as many bytes or values as its shape says. It is for runs that want to know rather
+ * than be fast.
  */
 final class ReplyCheck {
 

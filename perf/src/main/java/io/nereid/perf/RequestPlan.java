@@ -34,7 +34,7 @@ record RequestPlan(
     return shape.length == 0 ? 1 : (int) shape[0];
   }
 
-  /** How tensors travel. */
+  /** How tensors travel: within JSON, as bytes, or through shared memory. */
   enum TensorForm {
     JSON,
     BINARY,

@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Which request a sender sends next. */
+/** Holds all requests of a run in their encoded form, and gives each sender its next one. */
 final class Requests {
 
   /** Ids are numbers of 16 digits; what is in front of these ten is the sender. */
@@ -150,7 +150,7 @@ final class Requests {
   }
 
   /**
-   * How sequences look.
+   * Says how long sequences are.
    *
    * @param length requests of one, on average
    * @param variation how far a length may be from that, as a fraction of it

@@ -3,9 +3,9 @@ package io.nereid.perf;
 import java.util.Random;
 
 /**
- * When requests of an open loop should be sent: at a constant rate, or at random with independent
- * gaps (a Poisson process). It does not wait for anybody: a request that could not be sent in time
- * keeps its time, and its latency counts from there.
+ * Says when requests of an open loop should be sent: at a constant rate, or at random with
+ * independent gaps (a Poisson process). It does not wait for anybody: a request that could not be
+ * sent in time keeps its time, and its latency counts from there.
  */
 final class Schedule {
 

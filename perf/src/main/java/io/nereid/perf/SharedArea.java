@@ -10,9 +10,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * One region of system shared memory, for a server on this machine: the inputs of all steps, and
- * behind them places for outputs, of which requests that run at the same time share as few as
- * possible. Closing it unregisters and removes it.
+ * One region of system shared memory, for a server on this machine. It holds the inputs of all
+ * steps, and behind them places for outputs, of which requests that run at the same time share as
+ * few as possible. Closing it unregisters and removes it.
  */
 final class SharedArea implements AutoCloseable {
 

@@ -48,7 +48,7 @@ final class SloSearch {
   record Probe(LevelResult result, int measurements, boolean meets) {}
 
   /**
-   * What came out.
+   * What the search found.
    *
    * @param best the highest load that meets the target; null: none does
    * @param atEnd whether that is the end of the range, so that more may do as well

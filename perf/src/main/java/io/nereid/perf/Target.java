@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The server and how it is spoken to.
+ * Names the server and the model, and says how they are spoken to.
  *
  * @param protocol HTTP or gRPC
  * @param host its name or address

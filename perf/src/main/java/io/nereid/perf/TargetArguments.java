@@ -13,7 +13,7 @@ import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Which model of which server, and how it is spoken to. */
+/** The options that say which model of which server is measured, and how it is spoken to. */
 final class TargetArguments {
 
   static final class ModelName {

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
-/** Results for people, each printed when it is there: in columns, with notes below. */
+/** Prints results for people, each when it is there: in columns, with notes below. */
 final class TextReport {
 
   private static final String HEADING =

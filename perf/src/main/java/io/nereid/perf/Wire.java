@@ -9,7 +9,10 @@ import javax.net.ssl.SSLEngineResult;
 import javax.net.ssl.SSLEngineResult.HandshakeStatus;
 import javax.net.ssl.SSLParameters;
 
-/** The bytes of a connection, as they are or encrypted; neither call blocks. */
+/**
+ * The bytes of a connection, as they are or encrypted. No call but connecting blocks; one thread
+ * calls at a time.
+ */
 interface Wire {
 
   SocketChannel channel();
@@ -25,7 +28,7 @@ interface Wire {
 
   void close();
 
-  /** Without encryption. */
+  /** Sends bytes as they are. */
   final class Plain implements Wire {
     private final SocketChannel channel;
     private final ByteBuffer[] both = new ByteBuffer[2];
@@ -71,7 +74,7 @@ interface Wire {
     }
   }
 
-  /** Encrypted bytes over a socket. */
+  /** Encrypts bytes by the JDK's TLS. */
   static final class Encrypted implements Wire {
 
     private final SocketChannel channel;

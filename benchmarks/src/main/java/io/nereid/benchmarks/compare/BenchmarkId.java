@@ -12,7 +12,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * One benchmark with values for its parameters: what is the same on both sides.
+ * Names one benchmark with values for its parameters: what is the same in both builds.
  *
  * @param name class and method
  * @param parameters their values by name

@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * One of the two builds.
+ * One of the two builds that are compared.
  *
  * @param label what people call it
  * @param jar its benchmarks, with their class path beside it in lib/

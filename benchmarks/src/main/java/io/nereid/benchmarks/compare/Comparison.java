@@ -10,7 +10,7 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
- * The order of things: every benchmark in turn gets forks A B B A, again and again, until its
+ * Measures two builds in turns: every benchmark gets forks A B B A, again and again, until its
  * intervals are narrow or the time is up. Those that look slower then get a second batch.
  */
 final class Comparison {

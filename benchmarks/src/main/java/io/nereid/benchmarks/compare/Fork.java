@@ -56,7 +56,7 @@ record Fork(double timeNs, double cpuNs, double allocatedBytes) {
     }
   }
 
-  /** Where forks come from. */
+  /** Runs forks. */
   @FunctionalInterface
   interface Source {
 

@@ -9,7 +9,7 @@ import java.util.Map;
 import tools.jackson.core.JacksonException;
 import tools.jackson.jr.ob.JSON;
 
-/** Forks of JMH, by the process of a side's own JMH. */
+/** Runs forks by the JMH of each build, in a process of its own. */
 final class JmhForks implements Fork.Source {
 
   /** On top of the time that iterations take: two JVMs start, models load, machines stall. */

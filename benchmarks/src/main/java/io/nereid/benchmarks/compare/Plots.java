@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 
-/** The drawings of a comparison. */
+/** Draws the ratios, the forks and the history of a comparison. */
 final class Plots {
 
   private static final int PLOT_WIDTH = 430;

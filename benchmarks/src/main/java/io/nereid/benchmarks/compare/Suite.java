@@ -2,7 +2,7 @@ package io.nereid.benchmarks.compare;
 
 import java.util.regex.Pattern;
 
-/** Which benchmarks are compared, by their names, and how long their forks run. */
+/** Says which benchmarks are compared, by their names, and how long their forks run. */
 enum Suite {
   CORE(
       "\\.benchmarks\\.(Crossing|Pool|InlineIdentity|QueuedIdentity|Batching|LargeTensor|Ensemble)"

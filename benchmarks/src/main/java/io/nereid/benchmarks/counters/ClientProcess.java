@@ -11,7 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.concurrent.locks.LockSupport;
 
-/** A process of {@link Main}. */
+/** A client in a process of its own, so that what it does is not counted as the server's. */
 final class ClientProcess implements AutoCloseable {
 
   private static final int PAUSE_US = 2000;
@@ -63,10 +63,9 @@ final class ClientProcess implements AutoCloseable {
   }
 
   /**
-   * A client in a JVM of its own, so that what it does is not counted as the server's: {@code http
-   * PORT} or {@code grpc PORT}. For each line with two numbers on its input it makes as many
-   * requests as the first says, one after the other with a pause of so many microseconds as the
-   * second says, and then says done.
+   * Runs in that process: {@code http PORT} or {@code grpc PORT}. For each line with two numbers on
+   * its input it makes as many requests as the first says, one after the other with a pause of so
+   * many microseconds as the second says, and then says done.
    */
   static final class Main {
 

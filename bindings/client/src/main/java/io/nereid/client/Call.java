@@ -13,7 +13,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * A call with all its attempts, from the first until its result, its deadline or its cancellation.
+ * Makes one call of {@link InferenceClient}, from its first attempt until its result, its deadline
+ * or its cancellation. The caller's thread begins it; the transport's threads, and a virtual one
+ * after a pause, go on with it.
  */
 final class Call<T> {
 
@@ -28,7 +30,7 @@ final class Call<T> {
   private volatile Attempt<T> current;
   private int attempts;
 
-  /** Begins an attempt. */
+  /** Begins an attempt; it is called once for each. */
   interface Starter<T> {
     Attempt<T> start(Limit limit);
   }
@@ -180,7 +182,7 @@ final class Call<T> {
    */
   record Attempt<T>(CompletableFuture<T> future, Runnable cancel) {}
 
-  /** Until when a call may take. */
+  /** The time until which a call may take, attempts and pauses included. */
   static final class Limit {
 
     static final Limit NONE = new Limit(false, 0);

@@ -9,7 +9,7 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * How a client speaks to its server. Build one with {@link #builder()}.
+ * Says how a client speaks to its server. Build one with {@link #builder()}.
  *
  * @param headers sent with every request, by lower-case names: HTTP fields, gRPC metadata
  * @param tls for {@code https} and {@code grpcs}
@@ -209,7 +209,7 @@ public record ClientOptions(
   }
 
   /**
-   * When a gRPC connection that has calls is taken for dead.
+   * Says when a gRPC connection that has calls is taken for dead.
    *
    * @param silence how long nothing comes until the server is pinged; gRPC makes it 10 s at least
    * @param timeout how long it may take to answer that

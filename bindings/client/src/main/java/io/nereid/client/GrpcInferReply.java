@@ -13,7 +13,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.IntToLongFunction;
 
-/** Reads the reply to an infer request: raw contents as they lie, typed ones as raw. */
+/**
+ * Reads the reply to an infer request over gRPC. Raw contents stay where they were received;
+ * contents by type, which some servers send, are copied into a tensor's layout.
+ */
 final class GrpcInferReply {
 
   private GrpcInferReply() {}

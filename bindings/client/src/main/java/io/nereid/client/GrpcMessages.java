@@ -24,7 +24,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** The messages of what is asked over gRPC beside inference. */
+/**
+ * Translates between protobuf messages and what the client speaks of, for everything but inference.
+ */
 final class GrpcMessages {
 
   private GrpcMessages() {}

@@ -24,8 +24,8 @@ import java.nio.channels.Channels;
 import java.nio.channels.ReadableByteChannel;
 
 /**
- * The methods of the gRPC service, and how their messages get into the transport's buffers and out
- * of them.
+ * Describes the methods of the gRPC service, and moves their messages into the transport's buffers
+ * and out of them. The transport's threads call it.
  */
 final class GrpcMethods {
 
@@ -111,7 +111,7 @@ final class GrpcMethods {
     };
   }
 
-  /** Reads a reply in memory that it then owns. */
+  /** Reads a reply; from then on the reply owns the memory. */
   private interface ReplyReader {
     GrpcReply read(MemoryPool.Lease lease) throws InvalidProtocolBufferException;
   }
@@ -199,7 +199,7 @@ final class GrpcMethods {
     }
   }
 
-  /** Writes a message. */
+  /** Writes a message to the transport. */
   private interface Encoder {
     void writeTo(OutputStream target) throws IOException;
   }

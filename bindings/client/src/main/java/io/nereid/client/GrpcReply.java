@@ -12,7 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A reply with tensors.
+ * A reply with tensors, as it was received. Whoever holds it closes the lease.
  *
  * @param message all of it but the raw contents
  * @param raw the raw contents, in the lease's memory
@@ -49,8 +49,8 @@ record GrpcReply(
   }
 
   /**
-   * Takes the raw contents of a reply for what they are, slices of the memory it was received in,
-   * and leaves the rest to protobuf, which would copy each of them to the heap.
+   * Finds the raw contents of a reply and hands them out as slices of the memory that it was
+   * received in. Only the rest goes through protobuf, which would copy each tensor to the heap.
    */
   private static final class Scanner {
 

@@ -16,7 +16,8 @@ import java.util.Map;
 import java.util.function.BiConsumer;
 
 /**
- * A request with tensors.
+ * A request with tensors, ready to be sent any number of times. The tensors are the caller's
+ * memory, or copies that {@link MemoryPool.Outgoing} owns.
  *
  * @param message all of it but the raw contents
  * @param raw the raw contents, which go behind the message: protobuf would copy each to the heap

@@ -54,7 +54,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
-/** The protocol over gRPC. */
+/** Speaks the protocol over gRPC: one channel, whose own threads send requests and read replies. */
 final class GrpcTransport implements Transport {
 
   private static final long MOST_IDLE_BYTES = 64 << 20;

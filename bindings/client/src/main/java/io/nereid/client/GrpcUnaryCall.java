@@ -6,7 +6,10 @@ import io.grpc.Status;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
-/** One request and its one reply. */
+/**
+ * One request over gRPC and its one reply. A thread of the transport reads the reply and completes
+ * the future.
+ */
 final class GrpcUnaryCall<R, T> extends ClientCall.Listener<R> {
 
   private final CompletableFuture<T> result = new CompletableFuture<>();

@@ -12,7 +12,10 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.zip.CRC32;
 import java.util.zip.Deflater;
 
-/** A request body out of buffers, which are sent as they are. */
+/**
+ * A request body out of buffers, which are sent as they are. It can be sent again for another
+ * attempt.
+ */
 final class HttpBody implements HttpRequest.BodyPublisher {
 
   private final List<ByteBuffer> buffers;
@@ -33,7 +36,7 @@ final class HttpBody implements HttpRequest.BodyPublisher {
     subscriber.onSubscribe(new Pieces(buffers.iterator(), subscriber));
   }
 
-  /** Hands the buffers out as they are asked for. */
+  /** Hands the buffers out as the JDK's client asks for them. */
   private static final class Pieces implements Flow.Subscription {
     private final Iterator<ByteBuffer> left;
     private final Flow.Subscriber<? super ByteBuffer> subscriber;
@@ -78,7 +81,7 @@ final class HttpBody implements HttpRequest.BodyPublisher {
     }
   }
 
-  /** Makes a request body smaller, once for all attempts. */
+  /** Compresses a request body, once for all attempts. */
   static final class Compressor {
 
     private static final int CHUNK_BYTES = 64 << 10;

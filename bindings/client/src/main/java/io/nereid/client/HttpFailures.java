@@ -12,7 +12,9 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionException;
 import javax.net.ssl.SSLHandshakeException;
 
-/** What went wrong with a request over HTTP. */
+/**
+ * Turns replies that are no success, and broken connections, into an {@link InferenceException}.
+ */
 final class HttpFailures {
 
   /** Beyond this no caller waits. */

@@ -11,7 +11,10 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 
-/** Reads the reply to an infer request: descriptions in JSON, data there or behind it. */
+/**
+ * Reads the reply to an infer request over HTTP: the JSON describes the outputs, whose data stand
+ * in it or behind it.
+ */
 final class HttpInferReply {
 
   private final InferRequest request;

@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** An infer request as the body of an HTTP request: JSON, and binary data behind it. */
+/** Writes an infer request as the body of an HTTP request: JSON, and behind it binary data. */
 final class HttpInferRequest {
 
   /** Up to here everything goes into one array, which costs less than views of segments. */

@@ -13,7 +13,8 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
 
 /**
- * A reply over HTTP.
+ * A reply over HTTP that was received as a whole. Whoever holds it closes the lease, if there is
+ * one.
  *
  * @param status its status
  * @param headers its header fields
@@ -42,8 +43,8 @@ record HttpReply(
   }
 
   /**
-   * Receives one reply: JSON into an array, binary data behind it straight into memory of the pool,
-   * at an aligned address.
+   * Receives one reply on threads of the JDK's client: JSON goes into an array, binary data behind
+   * it straight into memory of the pool, at an aligned address.
    */
   static final class Reader
       implements HttpResponse.BodyHandler<HttpReply>, HttpResponse.BodySubscriber<HttpReply> {

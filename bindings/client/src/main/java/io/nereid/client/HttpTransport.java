@@ -21,7 +21,10 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
-/** The protocol over HTTP/1.1. */
+/**
+ * Speaks the protocol over HTTP/1.1 by the JDK's client, which has the connections; replies are
+ * read on virtual threads.
+ */
 final class HttpTransport implements Transport {
 
   private static final long MOST_IDLE_BYTES = 64 << 20;

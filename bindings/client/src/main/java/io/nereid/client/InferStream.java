@@ -211,7 +211,7 @@ public final class InferStream implements AutoCloseable {
     call.cancel("the caller closed the stream", null);
   }
 
-  /** What the transport tells. */
+  /** Takes what the transport's threads bring. */
   private final class Listener extends ClientCall.Listener<GrpcReply> {
 
     @Override

@@ -12,7 +12,7 @@ import tools.jackson.core.StreamReadFeature;
 import tools.jackson.core.json.JsonFactory;
 import tools.jackson.core.json.JsonReadFeature;
 
-/** How JSON of servers is read. */
+/** Reads the JSON of servers, as a tree or token by token. */
 final class JsonReading {
 
   private static final JsonFactory JSON =

@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
-/** How elements lie in a tensor: little-endian, at any address. */
+/** Says how elements lie in a tensor: little-endian, at any address. */
 final class Layouts {
 
   static final ValueLayout.OfShort SHORT =

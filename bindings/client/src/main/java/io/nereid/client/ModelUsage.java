@@ -47,7 +47,7 @@ public record ModelUsage(
   public record Times(long count, long totalNs) {}
 
   /**
-   * Executions of one batch size.
+   * What executions of one batch size took.
    *
    * @param batchSize rows of the batch
    * @param computeInput gathering inputs

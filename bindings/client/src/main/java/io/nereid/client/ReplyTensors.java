@@ -5,7 +5,10 @@ import io.nereid.types.Shapes;
 import java.lang.foreign.MemorySegment;
 import java.util.Map;
 
-/** Outputs as the tensors of a response, checked. */
+/**
+ * Makes the tensors of a response out of outputs, and checks that each is what its description
+ * says.
+ */
 final class ReplyTensors {
 
   static final String REGION = "shared_memory_region";

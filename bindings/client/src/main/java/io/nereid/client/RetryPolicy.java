@@ -79,7 +79,7 @@ public record RetryPolicy(
     };
   }
 
-  /** What making a call twice could do. */
+  /** Says what making a call twice could do. */
   enum CallKind {
     /** Nothing: it only asks. */
     READ,

@@ -8,9 +8,9 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * What servers tell about themselves, out of a tree of maps and lists: over HTTP that is the JSON
- * of a reply, over gRPC a message by the names of its fields. Members that are missing are empty or
- * zero.
+ * Reads what servers tell about themselves out of a tree of maps and lists: over HTTP that is the
+ * JSON of a reply, over gRPC a message by the names of its fields. Members that are missing are
+ * empty or zero.
  */
 final class ServerReplies {
 

@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Plots as SVG, whose colours are the page's: classes {@code c0} to {@code c4} for series, so that
- * one drawing suits light and dark.
+ * Draws lines and bars over axes, in the colours of the page: classes {@code c0} to {@code c4} for
+ * series, so that one drawing suits light and dark.
  */
 public final class Chart {
 

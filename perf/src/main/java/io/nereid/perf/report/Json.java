@@ -2,7 +2,7 @@ package io.nereid.perf.report;
 
 import tools.jackson.jr.ob.JSON;
 
-/** JSON for other programs. */
+/** Writes JSON for other programs. */
 public final class Json {
 
   private Json() {}

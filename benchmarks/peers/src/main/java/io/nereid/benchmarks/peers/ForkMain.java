@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Map;
 import tools.jackson.jr.ob.JSON;
 
-/** The process that a side has for itself: runs the cases one after the other. */
+/** Runs the cases of a plan for one side, one after the other, in a process of its own. */
 final class ForkMain {
 
   private static final Duration STEP = Duration.ofMillis(20);

@@ -21,7 +21,7 @@ import java.util.Properties;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
 
-/** A run's results for people and for programs. */
+/** Writes a run's results for people and for programs. */
 final class PeerReport {
 
   private final Results results;
@@ -165,7 +165,7 @@ final class PeerReport {
   }
 
   /**
-   * A case of a plan, Nereid beside a peer.
+   * One case of a plan: Nereid beside a peer.
    *
    * @param nereid its forks, by rounds
    * @param other the peer's, as many
@@ -179,7 +179,7 @@ final class PeerReport {
     }
 
     /**
-     * Nereid's figure by the peer's.
+     * Nereid's figure divided by the peer's.
      *
      * @param interval at 95 %; empty where there are too few pairs of forks for one
      */

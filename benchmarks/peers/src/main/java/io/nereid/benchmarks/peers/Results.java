@@ -12,7 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** What all forks of a run saw. */
+/** Holds what all forks of a run saw. */
 final class Results {
 
   /** Answers differ in the order of additions only. */

@@ -11,8 +11,8 @@ import org.bytedeco.javacpp.Pointer;
 import org.bytedeco.tritonserver.tritonserver.TRITONSERVER_InferenceRequest;
 
 /**
- * A request of Triton's that is sent again and again, with an input of its own. How it is sent and
- * how its answer comes back is for the two who extend it.
+ * A request of Triton's that is sent again and again, with an input of its own. The two classes
+ * that extend it say how it is sent and how its answer comes back.
  */
 abstract class TritonRequest {
 

@@ -9,8 +9,7 @@ import org.bytedeco.tritonserver.tritonserver.TRITONSERVER_Server;
 import org.bytedeco.tritonserver.tritonserver.TRITONSERVER_ServerOptions;
 
 /**
- * Triton's core in this process, as one would embed it who wants speed: no metrics, no logs but
- * errors, no rate limiter.
+ * Triton's core in this process, set up for speed: no metrics, no logs but errors, no rate limiter.
  */
 final class TritonServer implements AutoCloseable {
 
