@@ -31,7 +31,8 @@ class DocumentsTest {
   private static final Pattern SPAN = Pattern.compile("`([^`\n]+)`");
   private static final Pattern COMMAND =
       Pattern.compile(
-          "(?:^|[ (;])(?:\\$ )?(\\./nereid|bin/nereid|nereid|\\./dev|gpu/verify) ([^|;#&>)]*)");
+          "(?:^|[ (;])(?:\\$ )?(\\./nereid|bin/nereid|nereid|\\./dev|(?:benchmarks/)?gpu/verify)"
+              + " ([^|;#&>)]*)");
   private static final Pattern WORD = Pattern.compile("(?:'[^']*'|\"[^\"]*\"|[^\\s'\"])+");
 
   /** Goes into the tarballs, at their top. */
@@ -223,9 +224,13 @@ class DocumentsTest {
   /** What reads the options of the developers' commands. */
   private static String scripts() throws IOException {
     StringBuilder text =
-        new StringBuilder(text(Path.of("dev"))).append(text(Path.of("gpu/verify")));
+        new StringBuilder(text(Path.of("dev"))).append(text(Path.of("benchmarks/gpu/verify")));
     for (String place :
-        List.of("dev.d", "benchmarks/src/main", "benchmarks/peers/src/main", "gpu/src/main")) {
+        List.of(
+            "dev.d",
+            "benchmarks/src/main",
+            "benchmarks/peers/src/main",
+            "benchmarks/gpu/src/main")) {
       try (Stream<Path> files = Files.walk(ROOT.resolve(place))) {
         for (Path file : files.filter(Files::isRegularFile).toList()) {
           if (file.toString().matches(".*\\.(sh|java)")) {
