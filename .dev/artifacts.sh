@@ -21,7 +21,7 @@ artifacts_put() {
   rm -rf "$artifact_repository"
   artifact_put pom.xml nereid-parent .pom
   artifact_put dist/bom/pom.xml nereid-bom .pom
-  for module in bindings/types proto perf bindings/runtime bindings/tensorrt server bindings/client; do
+  for module in bindings/types proto bindings/client benchmarks/perf bindings/runtime bindings/tensorrt server; do
     artifact=nereid-${module##*/}
     name=$module/target/$artifact-$version
     # Beside nereid-server.jar, which the launcher starts.

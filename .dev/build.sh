@@ -42,7 +42,7 @@ run_maven() { maven_in "$root" "$@"; }
 product_is_current() {
   [[ -e $stamp && -e $jar ]] || return 1
   local newer
-  newer=$(cd "$root" && find pom.xml bindings/types/pom.xml bindings/types/src proto/pom.xml proto/src perf/pom.xml perf/src/main bindings/runtime/pom.xml \
+  newer=$(cd "$root" && find pom.xml bindings/types/pom.xml bindings/types/src proto/pom.xml proto/src bindings/client/pom.xml bindings/client/src/main benchmarks/perf/pom.xml benchmarks/perf/src/main bindings/runtime/pom.xml \
     bindings/runtime/src/main bindings/tensorrt/pom.xml bindings/tensorrt/src/main server/pom.xml server/src/main "${native_paths[@]}" \
     -newer "$stamp" -print -quit)
   [[ -z $newer ]]

@@ -77,8 +77,8 @@ gpu_pack_nereid() {
   local archive=$1 stage=$gpu_bundle/stage home=$gpu_bundle/stage/nereid
   rm -rf "$stage"
   mkdir -p "$home/lib" "$home/gpu" "$home/examples" "$home/bin"
-  cp "$root"/gpu/target/lib/*.jar "$root/gpu/target/nereid-gpu.jar" "$home/lib"
-  cp "$root/gpu/verify" "$home/gpu"
+  cp "$root"/benchmarks/gpu/target/lib/*.jar "$root/benchmarks/gpu/target/nereid-gpu.jar" "$home/lib"
+  cp "$root/benchmarks/gpu/verify" "$home/gpu"
   cp -r "$root/examples/models" "$home/examples"
   dist_runtime "$home"
   dist_cxx_runtime_of "$home"
@@ -114,8 +114,8 @@ cmd_gpu_bundle() {
   mkdir -p "$gpu_cache"
   rm -rf "$gpu_bundle"
   mkdir -p "$gpu_bundle"
-  rm -rf "$root/gpu/target/lib" # what an earlier build needed must not be packed
-  run_maven --no-transfer-progress --quiet -DskipTests -Dmaven.test.skip --projects gpu --also-make \
+  rm -rf "$root/benchmarks/gpu/target/lib" # what an earlier build needed must not be packed
+  run_maven --no-transfer-progress --quiet -DskipTests -Dmaven.test.skip --projects benchmarks/gpu --also-make \
     package >&2
   gpu_pack_tensorrt "$tensorrt"
   gpu_pack_nereid "$gpu_bundle/nereid.tar.zst"
@@ -127,7 +127,7 @@ cmd_gpu_bundle() {
     rm nereid.tar.zst
   )
   gpu_unpacker "$gpu_bundle"
-  cp "$root/gpu/unpack" "$gpu_bundle/unpack"
+  cp "$root/benchmarks/gpu/unpack" "$gpu_bundle/unpack"
   (
     cd "$gpu_bundle"
     find . -type f -printf '%P\n' | sort | xargs sha256sum >../gpu-bundle.sums
@@ -162,12 +162,12 @@ cmd_gpu_libraries() {
 # The suite, in the tree.
 cmd_gpu() {
   require "${tools_build[@]}"
-  run_maven --no-transfer-progress --quiet -DskipTests -Dmaven.test.skip --projects gpu --also-make \
+  run_maven --no-transfer-progress --quiet -DskipTests -Dmaven.test.skip --projects benchmarks/gpu --also-make \
     package >&2
-  JAVA_HOME=$(find_jdk) exec "$root/gpu/verify" "$@"
+  JAVA_HOME=$(find_jdk) exec "$root/benchmarks/gpu/verify" "$@"
 }
 
-# The tests for GPUs against gpu/rehearsal, where whatever a GPU completes comes late by a random time. The same
+# The tests for GPUs against benchmarks/gpu/rehearsal, where whatever a GPU completes comes late by a random time. The same
 # seed gives the same times.
 cmd_rehearse() {
   local seed=${1:-$((RANDOM * 32768 + RANDOM))} delay=${REHEARSAL_DELAY_US:-1500}
@@ -191,11 +191,11 @@ rehearsal_summary() {
   local suites left
   suites=$(grep -h -m 1 '<testsuite ' "$root"/{bindings/,}*/target/surefire-reports/TEST-*-rehearsal-no-GPU.xml)
   count() { grep -o " $1=\"[0-9]*\"" <<<"$suites" | awk -F '"' '{ sum += $2 } END { print sum + 0 }'; }
-  say "$(count tests) tests for GPUs ran on this machine's processor, against gpu/rehearsal in place of NVIDIA's libraries."
+  say "$(count tests) tests for GPUs ran on this machine's processor, against benchmarks/gpu/rehearsal in place of NVIDIA's libraries."
   say 'No GPU was used: docs/gpu.md says what only one can tell.'
   [[ $(count skipped) == 0 ]] || die "$(count skipped) of them were skipped: see target/surefire-reports/*-rehearsal-no-GPU.txt"
   left=$(grep -hE '^(misuse|left): ' "$root"/{bindings/,}*/target/rehearsal.txt |
     grep -vE '^left: (device memory .* of cudaMalloc|stream .* of cuStreamCreate|page lock .*)$') || return 0
   say "$left"
-  die 'gpu/rehearsal tells of misuse, or of what is left at the end of a process'
+  die 'benchmarks/gpu/rehearsal tells of misuse, or of what is left at the end of a process'
 }

@@ -6,7 +6,7 @@ import io.nereid.types.DataType;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** The models that the benchmarks run. */
+/** Makes the models that the benchmarks run. */
 public final class BenchmarkModels {
 
   /** The input of the identity models. */

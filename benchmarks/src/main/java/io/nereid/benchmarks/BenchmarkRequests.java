@@ -14,7 +14,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** What clients send, for the models of {@link BenchmarkModels}. */
+/** Makes what clients send to the models of {@link BenchmarkModels}. */
 public final class BenchmarkRequests {
 
   private static final String ID = "\"id\":\"";

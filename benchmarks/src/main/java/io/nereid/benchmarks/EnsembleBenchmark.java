@@ -1,14 +1,10 @@
 package io.nereid.benchmarks;
 
-import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
-
 import io.nereid.Ensemble;
 import io.nereid.Model;
 import io.nereid.ModelSpec;
-import io.nereid.Nereid;
 import io.nereid.Tensor;
 import io.nereid.types.DataType;
-import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -16,25 +12,16 @@ import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
-import org.openjdk.jmh.annotations.Fork;
-import org.openjdk.jmh.annotations.Measurement;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Param;
-import org.openjdk.jmh.annotations.Scope;
-import org.openjdk.jmh.annotations.Setup;
-import org.openjdk.jmh.annotations.State;
-import org.openjdk.jmh.annotations.TearDown;
-import org.openjdk.jmh.annotations.Warmup;
 
-/** A request of 64 bytes through a chain of idle models, which runs on the calling thread. */
-@State(Scope.Benchmark)
+/**
+ * Measures a request of 64 bytes through a chain of idle models, which runs on the calling thread.
+ */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
-@Warmup(iterations = 5, time = 1)
-@Measurement(iterations = 5, time = 1)
-@Fork(value = 2, jvmArgsAppend = "--enable-native-access=ALL-UNNAMED")
-public class EnsembleBenchmark {
+public class EnsembleBenchmark extends RuntimeBenchmark {
 
   private static final int ELEMENTS = 16;
 
@@ -42,16 +29,14 @@ public class EnsembleBenchmark {
   @Param({"1", "2", "8"})
   public int steps;
 
-  private Nereid nereid;
   private Model chain;
   private Tensor input;
 
   /** Made by JMH. */
   public EnsembleBenchmark() {}
 
-  @Setup
-  public void open() {
-    nereid = Nereid.create();
+  @Override
+  void open() {
     nereid.load(BenchmarkModels.identity(8, ELEMENTS).build());
     List<Ensemble.Step> graph = new ArrayList<>();
     for (int i = 0; i < steps; i++) {
@@ -72,19 +57,11 @@ public class EnsembleBenchmark {
                 .output(BenchmarkModels.OUTPUT, DataType.FP32, ELEMENTS)
                 .ensemble(new Ensemble(graph))
                 .build());
-    input = Tensor.of(DataType.FP32, Arena.ofAuto().allocate(JAVA_FLOAT, ELEMENTS), 1, ELEMENTS);
-  }
-
-  @TearDown
-  public void close() {
-    nereid.close();
+    input = nativeInput(1, ELEMENTS);
   }
 
   @Benchmark
   public float chain() {
-    try (var request = chain.newRequest().input(BenchmarkModels.INPUT, input);
-        var response = request.infer()) {
-      return response.output(BenchmarkModels.OUTPUT).floatAt(0);
-    }
+    return infer(chain, BenchmarkModels.INPUT, input, BenchmarkModels.OUTPUT);
   }
 }

@@ -3,66 +3,41 @@ package io.nereid.benchmarks;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
 import io.nereid.Model;
-import io.nereid.Nereid;
 import io.nereid.Tensor;
-import io.nereid.types.DataType;
-import java.lang.foreign.Arena;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
-import org.openjdk.jmh.annotations.Fork;
-import org.openjdk.jmh.annotations.Measurement;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
-import org.openjdk.jmh.annotations.Scope;
-import org.openjdk.jmh.annotations.Setup;
-import org.openjdk.jmh.annotations.State;
-import org.openjdk.jmh.annotations.TearDown;
-import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * One request of 64 bytes through an idle model, which runs on the calling thread: what a request
  * costs at least. Goal: 2 µs and 300 bytes of heap, with {@code -prof gc}.
  */
-@State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
-@Warmup(iterations = 5, time = 1)
-@Measurement(iterations = 5, time = 1)
-@Fork(value = 2, jvmArgsAppend = "--enable-native-access=ALL-UNNAMED")
-public class InlineIdentityBenchmark {
+public class InlineIdentityBenchmark extends RuntimeBenchmark {
 
   private static final int ELEMENTS = 16;
 
-  private Nereid nereid;
   private Model model;
   private Tensor nativeInput;
   private float[] array;
 
-  /** Makes the benchmark; its state is set up by {@link #open}. */
+  /** Made by JMH. */
   public InlineIdentityBenchmark() {}
 
-  @Setup
-  public void open() {
-    nereid = Nereid.create();
+  @Override
+  void open() {
     model = nereid.load(BenchmarkModels.identity(8, ELEMENTS).build());
     array = new float[ELEMENTS];
-    nativeInput =
-        Tensor.of(DataType.FP32, Arena.ofAuto().allocate(JAVA_FLOAT, ELEMENTS), 1, ELEMENTS);
-  }
-
-  @TearDown
-  public void close() {
-    nereid.close();
+    nativeInput = nativeInput(1, ELEMENTS);
   }
 
   /** The input is native memory of the caller's, used in place. */
   @Benchmark
   public float borrowedInput() {
-    try (var request = model.newRequest().input(BenchmarkModels.INPUT, nativeInput);
-        var response = request.infer()) {
-      return response.output(BenchmarkModels.OUTPUT).floatAt(0);
-    }
+    return infer(model, BenchmarkModels.INPUT, nativeInput, BenchmarkModels.OUTPUT);
   }
 
   /** The input is memory of the pool, written in place. */

@@ -3,7 +3,6 @@ package io.nereid.benchmarks;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
 import io.nereid.Model;
-import io.nereid.Nereid;
 import io.nereid.Tensor;
 import io.nereid.types.DataType;
 import java.lang.foreign.Arena;
@@ -11,53 +10,35 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
-import org.openjdk.jmh.annotations.Fork;
-import org.openjdk.jmh.annotations.Measurement;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
-import org.openjdk.jmh.annotations.Scope;
-import org.openjdk.jmh.annotations.Setup;
-import org.openjdk.jmh.annotations.State;
-import org.openjdk.jmh.annotations.TearDown;
-import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * An image-sized FP32 tensor of 3×224×224 (602 112 bytes) through identity, which copies it once;
  * {@link #copyAlone} is that copy for comparison.
  */
-@State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
-@Warmup(iterations = 5, time = 1)
-@Measurement(iterations = 5, time = 1)
-@Fork(value = 2, jvmArgsAppend = "--enable-native-access=ALL-UNNAMED")
-public class LargeTensorBenchmark {
+public class LargeTensorBenchmark extends RuntimeBenchmark {
 
   private static final int ELEMENTS = 3 * 224 * 224;
 
-  private Nereid nereid;
   private Model model;
   private MemorySegment source;
   private MemorySegment target;
   private Tensor nativeInput;
   private float[] array;
 
-  /** Makes the benchmark; its state is set up by {@link #open}. */
+  /** Made by JMH. */
   public LargeTensorBenchmark() {}
 
-  @Setup
-  public void open() {
-    nereid = Nereid.create();
+  @Override
+  void open() {
     model = nereid.load(BenchmarkModels.identity(8, 3, 224, 224).build());
     array = new float[ELEMENTS];
     source = Arena.ofAuto().allocate(JAVA_FLOAT, ELEMENTS);
     target = Arena.ofAuto().allocate(JAVA_FLOAT, ELEMENTS);
     nativeInput = Tensor.of(DataType.FP32, source, 1, 3, 224, 224);
-  }
-
-  @TearDown
-  public void close() {
-    nereid.close();
   }
 
   @Benchmark

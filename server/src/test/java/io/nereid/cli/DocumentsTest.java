@@ -31,7 +31,8 @@ class DocumentsTest {
   private static final Pattern SPAN = Pattern.compile("`([^`\n]+)`");
   private static final Pattern COMMAND =
       Pattern.compile(
-          "(?:^|[ (;])(?:\\$ )?(\\./nereid|bin/nereid|nereid|\\./dev|gpu/verify) ([^|;#&>)]*)");
+          "(?:^|[ (;])(?:\\$ )?(\\./nereid|bin/nereid|nereid|\\./dev|(?:benchmarks/)?gpu/verify)"
+              + " ([^|;#&>)]*)");
   private static final Pattern WORD = Pattern.compile("(?:'[^']*'|\"[^\"]*\"|[^\\s'\"])+");
 
   /** What the table of CONTRIBUTING.md names beside files, classes and packages. */
@@ -272,9 +273,13 @@ class DocumentsTest {
   /** What reads the options of the developers' commands. */
   private static String scripts() throws IOException {
     StringBuilder text =
-        new StringBuilder(text(Path.of("dev"))).append(text(Path.of("gpu/verify")));
+        new StringBuilder(text(Path.of("dev"))).append(text(Path.of("benchmarks/gpu/verify")));
     for (String place :
-        List.of(".dev", "benchmarks/src/main", "benchmarks/peers/src/main", "gpu/src/main")) {
+        List.of(
+            ".dev",
+            "benchmarks/src/main",
+            "benchmarks/peers/src/main",
+            "benchmarks/gpu/src/main")) {
       try (Stream<Path> files = Files.walk(ROOT.resolve(place))) {
         for (Path file : files.filter(Files::isRegularFile).toList()) {
           if (file.toString().matches(".*\\.(sh|java)")) {

@@ -15,7 +15,9 @@ import java.util.concurrent.Callable;
 import java.util.regex.Pattern;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.TypeConversionException;
 
 /** Compares two builds; {@code ./dev bench compare} makes the builds and calls this. */
 @Command(
@@ -106,11 +108,11 @@ public final class CompareCommand implements Callable<Integer> {
     Instant at = Instant.now();
     Files.createDirectories(out);
     JmhProcess jmh = new JmhProcess(Files.createDirectories(out.resolve("work")).toAbsolutePath());
-    Side baseSide = Side.in(baseName, base);
-    Side candidateSide = Side.in(candidateName, candidate);
-    SortedSet<BenchmarkId> ofBase = wanted(BenchmarkLister.list(jmh, baseSide));
+    Build baseSide = Build.in(baseName, base);
+    Build candidateSide = Build.in(candidateName, candidate);
+    SortedSet<BenchmarkId> ofBase = wanted(BenchmarkId.list(jmh, baseSide));
     SortedSet<BenchmarkId> ofCandidate =
-        baseSide.isSame(candidateSide) ? ofBase : wanted(BenchmarkLister.list(jmh, candidateSide));
+        baseSide.isSame(candidateSide) ? ofBase : wanted(BenchmarkId.list(jmh, candidateSide));
     SortedSet<BenchmarkId> common = new TreeSet<>(ofBase);
     common.retainAll(ofCandidate);
     if (common.isEmpty()) {
@@ -180,14 +182,14 @@ public final class CompareCommand implements Callable<Integer> {
   private int report(ComparisonRun run) throws IOException {
     Path history = Files.createDirectories(out.resolve("history"));
     Path json = out.resolve("compare.json");
-    JsonReport.write(run, json);
+    History.write(run, json);
     Files.copy(
         json,
         history.resolve(run.at().toString().replace(':', '-') + ".json"),
         StandardCopyOption.REPLACE_EXISTING);
     Path html = out.resolve("compare.html");
-    HtmlReport.write(run, History.read(history), html);
-    System.out.print(TextTable.of(run));
+    Files.writeString(html, ComparisonReport.html(run, History.read(history)));
+    System.out.print(ComparisonReport.text(run));
     System.out.println("Report: " + html + " and " + json.getFileName());
     if (!run.slower().isEmpty()) {
       run.slower()
@@ -204,5 +206,25 @@ public final class CompareCommand implements Callable<Integer> {
 
   private static void progress(String line) {
     System.err.println("bench compare: " + line);
+  }
+
+  /** A share on the command line, such as 5%. */
+  static final class PercentOption implements ITypeConverter<Double> {
+
+    PercentOption() {}
+
+    @Override
+    public Double convert(String value) {
+      String number = value.endsWith("%") ? value.substring(0, value.length() - 1) : value;
+      try {
+        double percent = Double.parseDouble(number);
+        if (percent > 0 && percent <= 1000) {
+          return percent / 100;
+        }
+      } catch (NumberFormatException e) {
+        // Said below.
+      }
+      throw new TypeConversionException("expected percent such as 5%, got " + value);
+    }
   }
 }

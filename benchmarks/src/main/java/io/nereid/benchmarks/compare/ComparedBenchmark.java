@@ -1,5 +1,9 @@
 package io.nereid.benchmarks.compare;
 
+import io.nereid.benchmarks.compare.Bootstrap.Estimate;
+import io.nereid.benchmarks.compare.Outcome.Metric;
+import io.nereid.benchmarks.compare.Outcome.Pair;
+import io.nereid.benchmarks.compare.Outcome.Verdict;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;

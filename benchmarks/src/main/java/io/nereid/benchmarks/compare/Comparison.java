@@ -1,5 +1,7 @@
 package io.nereid.benchmarks.compare;
 
+import io.nereid.benchmarks.compare.Outcome.Metric;
+import io.nereid.benchmarks.compare.Outcome.Pair;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -8,7 +10,7 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
- * The order of things: every benchmark in turn gets forks A B B A, again and again, until its
+ * Measures two builds in turns: every benchmark gets forks A B B A, again and again, until its
  * intervals are narrow or the time is up. Those that look slower then get a second batch.
  */
 final class Comparison {
@@ -21,18 +23,18 @@ final class Comparison {
   /** The share of the time that the first batch may use; the rest is kept for suspects. */
   private static final double FIRST_SHARE = 2.0 / 3;
 
-  private final ForkSource forks;
-  private final Side base;
-  private final Side candidate;
+  private final Fork.Source forks;
+  private final Build base;
+  private final Build candidate;
   private final Judge judge;
   private final long timeNs;
   private final LongSupplier clockNs;
   private final Consumer<String> progress;
 
   Comparison(
-      ForkSource forks,
-      Side base,
-      Side candidate,
+      Fork.Source forks,
+      Build base,
+      Build candidate,
       Judge judge,
       Duration time,
       LongSupplier clockNs,

@@ -4,7 +4,7 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * One comparison, finished.
+ * One comparison that has ended.
  *
  * @param at when it began
  * @param base what was compared with

@@ -20,4 +20,47 @@ record Fork(double timeNs, double cpuNs, double allocatedBytes) {
     Arrays.sort(sorted);
     return Arrays.stream(sorted, 0, (sorted.length + 1) / 2).average().orElse(Double.NaN);
   }
+
+  /**
+   * How long a fork warms up and measures: many short iterations, the better half of which counts.
+   *
+   * @param warmUps iterations before anything counts
+   * @param warmUpMs length of each
+   * @param iterations iterations that count
+   * @param iterationMs length of each
+   */
+  record Settings(int warmUps, int warmUpMs, int iterations, int iterationMs) {
+
+    /** Until the compilers are done with most of it. */
+    static final Settings THOROUGH = new Settings(8, 200, 20, 50);
+
+    /** For many forks in a minute. */
+    static final Settings QUICK = new Settings(6, 100, 12, 40);
+
+    private static final int MOST_LOAD = 12;
+
+    long totalMs() {
+      return (long) warmUps * warmUpMs + (long) iterations * iterationMs;
+    }
+
+    /**
+     * For a machine on which others want the processors too: a benchmark gets a part of the time,
+     * and its code would be measured before it is compiled.
+     *
+     * @param load how many want a processor, for each processor
+     */
+    Settings under(double load) {
+      int factor = (int) Math.clamp(load, 1, MOST_LOAD);
+      return new Settings(
+          warmUps * factor, warmUpMs, iterations, iterationMs * Math.min(factor, 3));
+    }
+  }
+
+  /** Runs forks. */
+  @FunctionalInterface
+  interface Source {
+
+    /** Measures one benchmark of one side in a fresh JVM. */
+    Fork run(Build side, BenchmarkId id) throws MeasurementException;
+  }
 }

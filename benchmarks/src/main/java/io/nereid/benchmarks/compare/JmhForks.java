@@ -9,8 +9,8 @@ import java.util.Map;
 import tools.jackson.core.JacksonException;
 import tools.jackson.jr.ob.JSON;
 
-/** Forks of JMH, by the process of a side's own JMH. */
-final class JmhForks implements ForkSource {
+/** Runs forks by the JMH of each build, in a process of its own. */
+final class JmhForks implements Fork.Source {
 
   /** On top of the time that iterations take: two JVMs start, models load, machines stall. */
   private static final long PATIENCE_MS = 120_000;
@@ -20,17 +20,17 @@ final class JmhForks implements ForkSource {
   /** Forks that are compared with each other are alike: A B B A. */
   private static final int ALIKE = 4;
 
-  private final ForkSettings quietSettings;
-  private ForkSettings settings;
+  private final Fork.Settings quietSettings;
+  private Fork.Settings settings;
   private int forkCount;
 
-  JmhForks(JmhProcess jmh, ForkSettings settings) {
+  JmhForks(JmhProcess jmh, Fork.Settings settings) {
     this.jmh = jmh;
     quietSettings = settings;
   }
 
   @Override
-  public Fork run(Side side, BenchmarkId id) throws MeasurementException {
+  public Fork run(Build side, BenchmarkId id) throws MeasurementException {
     if (forkCount++ % ALIKE == 0) {
       settings = quietSettings.under(Machine.load());
     }
@@ -106,5 +106,33 @@ final class JmhForks implements ForkSource {
     List<?> forks = (List<?>) metric.get("rawData");
     return ((List<?>) forks.getFirst())
         .stream().mapToDouble(value -> ((Number) value).doubleValue()).toArray();
+  }
+
+  /**
+   * The unit of JMH's scores: time of an operation, or operations in a time.
+   *
+   * @param ns nanoseconds of the unit of time
+   * @param throughput whether the score counts operations
+   */
+  record TimeUnits(double ns, boolean throughput) {
+
+    private static final Map<String, Double> NS =
+        Map.of("ns", 1.0, "us", 1e3, "ms", 1e6, "s", 1e9, "min", 60e9);
+
+    /** From text such as {@code us/op} or {@code ops/s}. */
+    static TimeUnits parse(String unit) throws MeasurementException {
+      String[] parts = unit.split("/");
+      boolean throughput = parts[0].equals("ops");
+      Double ns = NS.get(parts[throughput ? parts.length - 1 : 0]);
+      if (parts.length != 2 || ns == null) {
+        throw new MeasurementException(
+            "expected scores in a unit such as ns/op or ops/s, got " + unit);
+      }
+      return new TimeUnits(ns, throughput);
+    }
+
+    double nsPerOperation(double score) {
+      return throughput ? ns / score : score * ns;
+    }
   }
 }

@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** Runs JMH with the benchmarks of a side. One at a time: it is what is being measured. */
+/** Runs JMH with the benchmarks of a build. One runs at a time: it is what is being measured. */
 final class JmhProcess {
 
   /** For the JVM that only starts forks: it should be there soon. */
@@ -57,7 +57,7 @@ final class JmhProcess {
    *
    * @return what it printed
    */
-  String run(Side side, long patienceMs, List<String> arguments) throws MeasurementException {
+  String run(Build side, long patienceMs, List<String> arguments) throws MeasurementException {
     List<String> command = new ArrayList<>();
     command.add(java.toString());
     command.addAll(HOST_OPTIONS);

@@ -1,5 +1,8 @@
 package io.nereid.benchmarks.compare;
 
+import io.nereid.benchmarks.compare.Bootstrap.Estimate;
+import io.nereid.benchmarks.compare.Outcome.Verdict;
+
 /**
  * Decides what a ratio means.
  *

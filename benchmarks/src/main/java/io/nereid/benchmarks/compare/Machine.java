@@ -5,7 +5,7 @@ import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** What a comparison ran on. */
+/** Describes what a comparison ran on. */
 public final class Machine {
 
   private Machine() {}

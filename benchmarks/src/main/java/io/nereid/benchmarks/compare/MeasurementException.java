@@ -1,6 +1,6 @@
 package io.nereid.benchmarks.compare;
 
-/** Something could not be measured; the message says what, and what to do. */
+/** Says what could not be measured, and what to do. */
 final class MeasurementException extends Exception {
 
   private static final long serialVersionUID = 1L;

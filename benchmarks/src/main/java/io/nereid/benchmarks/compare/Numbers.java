@@ -1,8 +1,10 @@
 package io.nereid.benchmarks.compare;
 
+import io.nereid.benchmarks.compare.Bootstrap.Estimate;
+import io.nereid.benchmarks.compare.Outcome.Verdict;
 import java.util.Locale;
 
-/** Numbers as people read them. */
+/** Writes numbers as people read them. */
 final class Numbers {
 
   /** An interval that leaves more open than this says nothing. */

@@ -1,8 +1,10 @@
 package io.nereid.benchmarks.compare;
 
+import io.nereid.benchmarks.compare.Bootstrap.Estimate;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
+import java.util.function.ToDoubleFunction;
 
 /**
  * What a comparison says of one benchmark.
@@ -48,5 +50,63 @@ record Outcome(
 
   private static double median(double[] values) {
     return values.length == 0 ? Double.NaN : Bootstrap.median(values);
+  }
+
+  /** Two forks that ran one after the other. */
+  record Pair(Fork base, Fork candidate) {}
+
+  /** What is said of a ratio. */
+  enum Verdict {
+    /** More than the threshold, seen in two batches of forks that know nothing of each other. */
+    SLOWER("SLOWER"),
+    /** The first batch said so, the second did not. */
+    NOT_CONFIRMED("slower, not confirmed"),
+    FASTER("faster"),
+    /** Whatever change there is, it is small or not to be told from noise. */
+    NO_CHANGE("no change"),
+    /** Too few pairs for an interval. */
+    UNKNOWN("too few forks");
+
+    private final String label;
+
+    Verdict(String label) {
+      this.label = label;
+    }
+
+    String label() {
+      return label;
+    }
+  }
+
+  /** What of a fork is compared. */
+  enum Metric {
+    /** Time by the clock: what users see, and what other work on the machine disturbs most. */
+    TIME("time", Fork::timeNs),
+    /** Processor time: stands still while others have the processors. */
+    CPU("cpu", Fork::cpuNs);
+
+    private final String label;
+    private final ToDoubleFunction<Fork> value;
+
+    Metric(String label, ToDoubleFunction<Fork> value) {
+      this.label = label;
+      this.value = value;
+    }
+
+    String label() {
+      return label;
+    }
+
+    double of(Fork fork) {
+      return value.applyAsDouble(fork);
+    }
+
+    /** Logarithms of candidate / base; pairs in which one could not be read are left out. */
+    double[] logRatios(List<Pair> pairs) {
+      return pairs.stream()
+          .mapToDouble(pair -> Math.log(of(pair.candidate()) / of(pair.base())))
+          .filter(Double::isFinite)
+          .toArray();
+    }
   }
 }

@@ -2,30 +2,30 @@ package io.nereid.benchmarks.compare;
 
 import java.util.regex.Pattern;
 
-/** Which benchmarks are compared, by their names, and how long their forks run. */
+/** Says which benchmarks are compared, by their names, and how long their forks run. */
 enum Suite {
   CORE(
       "\\.benchmarks\\.(Crossing|Pool|InlineIdentity|QueuedIdentity|Batching|LargeTensor|Ensemble)"
           + "Benchmark\\.",
-      ForkSettings.THOROUGH),
+      Fork.Settings.THOROUGH),
   JSON(
       "\\.server\\.http\\.(Json|InferRequest|InferResponse)[A-Za-z]*Benchmark\\.",
-      ForkSettings.THOROUGH),
-  GRPC("\\.Grpc[A-Za-z]*Benchmark\\.", ForkSettings.THOROUGH),
-  HTTP("\\.Http[A-Za-z]*Benchmark\\.", ForkSettings.THOROUGH),
-  ONNX("\\.benchmarks\\.(Digits|OnnxBatch)Benchmark\\.", ForkSettings.THOROUGH),
-  ALL("", ForkSettings.THOROUGH),
+      Fork.Settings.THOROUGH),
+  GRPC("\\.Grpc[A-Za-z]*Benchmark\\.", Fork.Settings.THOROUGH),
+  HTTP("\\.Http[A-Za-z]*Benchmark\\.", Fork.Settings.THOROUGH),
+  ONNX("\\.benchmarks\\.(Digits|OnnxBatch)Benchmark\\.", Fork.Settings.THOROUGH),
+  ALL("", Fork.Settings.THOROUGH),
   /** A few that together pass through most of the hot path and that noise disturbs least. */
   FAST(
       "\\.InlineIdentityBenchmark\\.pooledInput$"
           + "|\\.InferRequestBenchmark\\.json elements=16$"
           + "|\\.GrpcCodecBenchmark\\.readNereid elements=16$",
-      ForkSettings.QUICK);
+      Fork.Settings.QUICK);
 
   private final Pattern pattern;
-  private final ForkSettings settings;
+  private final Fork.Settings settings;
 
-  Suite(String regex, ForkSettings settings) {
+  Suite(String regex, Fork.Settings settings) {
     this.pattern = Pattern.compile(regex);
     this.settings = settings;
   }
@@ -34,7 +34,7 @@ enum Suite {
     return pattern.matcher(id.key()).find();
   }
 
-  ForkSettings settings() {
+  Fork.Settings settings() {
     return settings;
   }
 }

@@ -10,7 +10,7 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * What counters may be at most, from a file with lines {@code name budget unit}.
+ * Says what counters may be at most, from a file with lines {@code name budget unit}.
  *
  * @param file where they are written, for messages
  * @param budgets by the counter's name
@@ -29,7 +29,7 @@ record Budgets(Path file, Map<String, Budget> budgets) {
   }
 
   /**
-   * What is said of counters.
+   * What is said of counters that were held to their budgets.
    *
    * @param lines one for each counter, in a table
    * @param failures what is over budget, or has none; empty: all is well

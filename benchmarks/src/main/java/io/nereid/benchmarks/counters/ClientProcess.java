@@ -1,11 +1,17 @@
 package io.nereid.benchmarks.counters;
 
+import io.nereid.benchmarks.BenchmarkRequests;
+import io.nereid.benchmarks.GrpcExchange;
+import io.nereid.benchmarks.HttpExchange;
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStreamReader;
 import java.io.Writer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.concurrent.locks.LockSupport;
 
-/** A process of {@link ClientMain}. */
+/** A client in a process of its own, so that what it does is not counted as the server's. */
 final class ClientProcess implements AutoCloseable {
 
   private static final int PAUSE_US = 2000;
@@ -23,7 +29,7 @@ final class ClientProcess implements AutoCloseable {
                 "-XX:+UseSerialGC",
                 "-cp",
                 System.getProperty("java.class.path"),
-                ClientMain.class.getName(),
+                Main.class.getName(),
                 protocol,
                 Integer.toString(port))
             .redirectError(ProcessBuilder.Redirect.INHERIT)
@@ -54,5 +60,52 @@ final class ClientProcess implements AutoCloseable {
   @Override
   public void close() {
     process.destroy();
+  }
+
+  /**
+   * Runs in that process: {@code http PORT} or {@code grpc PORT}. For each line with two numbers on
+   * its input it makes as many requests as the first says, one after the other with a pause of so
+   * many microseconds as the second says, and then says done.
+   */
+  static final class Main {
+
+    private static final int ELEMENTS = 16;
+
+    private Main() {}
+
+    public static void main(String[] args) throws IOException {
+      int port = Integer.parseInt(args[1]);
+      if (args[0].equals("http")) {
+        try (HttpExchange exchange =
+            new HttpExchange(port, BenchmarkRequests.http(false, ELEMENTS))) {
+          serve(exchange::run);
+        }
+      } else {
+        try (GrpcExchange exchange = new GrpcExchange(port, BenchmarkRequests.grpc(ELEMENTS))) {
+          serve(exchange::run);
+        }
+      }
+    }
+
+    @FunctionalInterface
+    private interface Exchange {
+      int run() throws IOException;
+    }
+
+    private static void serve(Exchange exchange) throws IOException {
+      BufferedReader in =
+          new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
+      for (String line = in.readLine(); line != null; line = in.readLine()) {
+        String[] words = line.split(" ");
+        long pauseNs = Long.parseLong(words[1]) * 1000;
+        for (int i = Integer.parseInt(words[0]); i > 0; i--) {
+          exchange.run();
+          if (pauseNs > 0) {
+            LockSupport.parkNanos(pauseNs);
+          }
+        }
+        System.out.println("done");
+      }
+    }
   }
 }

@@ -6,7 +6,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalDouble;
 
-/** What requests of 64 bytes over the frontends cost, one after the other on one connection. */
+/**
+ * Counts what requests of 64 bytes over the frontends cost, one after the other on one connection.
+ */
 final class FrontendCounters {
 
   private static final int TRACED_REQUESTS = 1000;

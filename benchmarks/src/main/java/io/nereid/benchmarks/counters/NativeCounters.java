@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** What the core counts of itself, in the program core_counters and under callgrind. */
+/** Reads what the core counts of itself, in the program core_counters and under callgrind. */
 final class NativeCounters {
 
   private static final int REQUESTS = 1000;

@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** What requests to the runtime cost the Java heap. */
+/** Counts what requests to the runtime cost the Java heap. */
 final class RuntimeCounters {
 
   private static final int ELEMENTS = 16;

@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.nereid.benchmarks.compare.Outcome.Metric;
+import io.nereid.benchmarks.compare.Outcome.Verdict;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -15,8 +17,8 @@ import org.junit.jupiter.api.Test;
 /** What is found, and what is not, on a simulated machine whose truth is known. */
 class ComparisonTest {
 
-  private static final Side BASE = new Side("base", Path.of("a.jar"));
-  private static final Side CANDIDATE = new Side("candidate", Path.of("b.jar"));
+  private static final Build BASE = new Build("base", Path.of("a.jar"));
+  private static final Build CANDIDATE = new Build("candidate", Path.of("b.jar"));
   private static final Judge JUDGE = new Judge(0.05);
 
   private static final List<BenchmarkId> IDS =
@@ -97,8 +99,8 @@ class ComparisonTest {
 
   @Test
   void forksTakeTurns() {
-    List<Side> order = new ArrayList<>();
-    ForkSource forks =
+    List<Build> order = new ArrayList<>();
+    Fork.Source forks =
         (side, id) -> {
           order.add(side);
           return new Fork(100, 100, 0);
@@ -111,7 +113,7 @@ class ComparisonTest {
 
   @Test
   void whatCannotBeMeasuredIsToldAndTheRestGoesOn() {
-    ForkSource forks =
+    Fork.Source forks =
         (side, id) -> {
           if (side == CANDIDATE && id.name().endsWith("changed")) {
             throw new MeasurementException("no such model");
@@ -127,7 +129,7 @@ class ComparisonTest {
 
   @Test
   void processorTimeThatCannotBeReadIsLeftOut() {
-    ForkSource forks = (side, id) -> new Fork(100, Double.NaN, 0);
+    Fork.Source forks = (side, id) -> new Fork(100, Double.NaN, 0);
     Outcome outcome =
         new Comparison(forks, BASE, CANDIDATE, JUDGE, Duration.ofMinutes(1), () -> 0, line -> {})
             .run(IDS)

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.nereid.benchmarks.compare.JmhForks.TimeUnits;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -23,12 +24,12 @@ import org.junit.jupiter.api.io.TempDir;
 /** Real JMH in real JVMs, with a benchmark of the tests. */
 class JmhForksTest {
 
-  private static final ForkSettings SHORT = new ForkSettings(2, 50, 4, 20);
+  private static final Fork.Settings SHORT = new Fork.Settings(2, 50, 4, 20);
 
   @TempDir private Path directory;
 
   /** A jar that leads to the class path of this test. */
-  private Side side() throws IOException, MeasurementException {
+  private Build side() throws IOException, MeasurementException {
     Manifest manifest = new Manifest();
     Attributes attributes = manifest.getMainAttributes();
     attributes.put(Attributes.Name.MANIFEST_VERSION, "1.0");
@@ -41,7 +42,7 @@ class JmhForksTest {
     try (JarOutputStream out = new JarOutputStream(Files.newOutputStream(jar), manifest)) {
       out.flush();
     }
-    return Side.in("tests", directory);
+    return Build.in("tests", directory);
   }
 
   private static BenchmarkId tiny(String tokens) {
@@ -50,9 +51,9 @@ class JmhForksTest {
 
   @Test
   void aForkIsMeasured() throws Exception {
-    Side side = side();
+    Build side = side();
     JmhProcess jmh = new JmhProcess(directory);
-    SortedSet<BenchmarkId> listed = BenchmarkLister.list(jmh, side);
+    SortedSet<BenchmarkId> listed = BenchmarkId.list(jmh, side);
     listed.removeIf(id -> !id.name().startsWith(TinyBenchmark.class.getName()));
     assertEquals(new TreeSet<>(List.of(tiny("1000"), tiny("8000"))), listed);
 
@@ -68,7 +69,7 @@ class JmhForksTest {
   @Test
   void aBenchmarkThatIsNotThereIsTold() throws Exception {
     JmhForks forks = new JmhForks(new JmhProcess(directory), SHORT);
-    Side side = side();
+    Build side = side();
     MeasurementException e =
         assertThrows(
             MeasurementException.class,
@@ -79,7 +80,7 @@ class JmhForksTest {
   @Test
   void aTreeThatWasNotBuiltIsTold() {
     MeasurementException e =
-        assertThrows(MeasurementException.class, () -> Side.in("tests", directory));
+        assertThrows(MeasurementException.class, () -> Build.in("tests", directory));
     assertTrue(e.getMessage().contains("build that tree"), e::getMessage);
   }
 

@@ -25,10 +25,10 @@ class ReportTest {
   @TempDir private Path directory;
 
   private static ComparisonRun run(Instant at) {
-    Side base = new Side("v1", Path.of("a.jar"));
-    Side candidate = new Side("v2", Path.of("b.jar"));
+    Build base = new Build("v1", Path.of("a.jar"));
+    Build candidate = new Build("v2", Path.of("b.jar"));
     SimulatedForks forks = new SimulatedForks(1, candidate, 1, 1, 0.01);
-    ForkSource slowed =
+    Fork.Source slowed =
         (side, id) -> {
           Fork fork = forks.run(side, id);
           double factor = side == candidate && id.equals(CHANGED) ? 1.5 : 1;
@@ -58,7 +58,7 @@ class ReportTest {
 
   @Test
   void theTableSaysWhatIsSlower() {
-    String table = TextTable.of(run(Instant.EPOCH));
+    String table = ComparisonReport.text(run(Instant.EPOCH));
     String changed = table.lines().filter(line -> line.contains("changed")).findFirst().get();
     assertTrue(changed.contains("SLOWER"), table);
     assertTrue(changed.contains("450 B (+150)"), table);
@@ -69,9 +69,7 @@ class ReportTest {
 
   @Test
   void thePageNeedsNothingElse() throws Exception {
-    Path file = directory.resolve("report.html");
-    HtmlReport.write(run(Instant.EPOCH), Map.of(), file);
-    String page = Files.readString(file);
+    String page = ComparisonReport.html(run(Instant.EPOCH), Map.of());
     for (String outside : List.of("http://", "https://", "src=", "href=", "url(", "@import")) {
       assertFalse(page.contains(outside), outside);
     }
@@ -86,8 +84,8 @@ class ReportTest {
 
   @Test
   void historyIsWhatWasWritten() throws IOException {
-    JsonReport.write(run(Instant.ofEpochSecond(20)), directory.resolve("b.json"));
-    JsonReport.write(run(Instant.ofEpochSecond(10)), directory.resolve("c.json"));
+    History.write(run(Instant.ofEpochSecond(20)), directory.resolve("b.json"));
+    History.write(run(Instant.ofEpochSecond(10)), directory.resolve("c.json"));
     Files.writeString(directory.resolve("broken.json"), "{\"at\": 1");
     Files.writeString(directory.resolve("other.json"), "{\"at\": 1}");
     List<History.Point> points = History.read(directory).get(CHANGED.key());

@@ -6,19 +6,20 @@ import java.util.Random;
  * Forks of a machine that other work disturbs: it changes its speed slowly, forks differ, and now
  * and then one is slowed a lot. Time passes as forks run.
  */
-final class SimulatedForks implements ForkSource {
+final class SimulatedForks implements Fork.Source {
 
   private static final long FORK_NS = 1_500_000_000L;
 
   private final Random random;
-  private final Side candidate;
+  private final Build candidate;
   private final double timeFactor;
   private final double cpuFactor;
   private final double deviation;
   private long nowNs;
 
   /** With a candidate whose cost is the base's times the factors. */
-  SimulatedForks(long seed, Side candidate, double timeFactor, double cpuFactor, double deviation) {
+  SimulatedForks(
+      long seed, Build candidate, double timeFactor, double cpuFactor, double deviation) {
     random = new Random(seed);
     this.candidate = candidate;
     this.timeFactor = timeFactor;
@@ -31,7 +32,7 @@ final class SimulatedForks implements ForkSource {
   }
 
   @Override
-  public Fork run(Side side, BenchmarkId id) {
+  public Fork run(Build side, BenchmarkId id) {
     nowNs += FORK_NS;
     boolean changed = side == candidate && id.name().endsWith("changed");
     double minutes = nowNs / 60e9;

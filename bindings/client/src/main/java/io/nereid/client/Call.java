@@ -1,5 +1,8 @@
 package io.nereid.client;
 
+import io.nereid.types.StatusCode;
+import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -10,7 +13,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * A call with all its attempts, from the first until its result, its deadline or its cancellation.
+ * Makes one call of {@link InferenceClient}, from its first attempt until its result, its deadline
+ * or its cancellation. The caller's thread begins it; the transport's threads, and a virtual one
+ * after a pause, go on with it.
  */
 final class Call<T> {
 
@@ -19,18 +24,18 @@ final class Call<T> {
 
   private final Starter<T> starter;
   private final RetryPolicy policy;
-  private final CallKind kind;
+  private final RetryPolicy.CallKind kind;
   private final Limit limit;
   private final CompletableFuture<T> result = new CompletableFuture<>();
   private volatile Attempt<T> current;
   private int attempts;
 
-  /** Begins an attempt. */
+  /** Begins an attempt; it is called once for each. */
   interface Starter<T> {
     Attempt<T> start(Limit limit);
   }
 
-  private Call(Starter<T> starter, RetryPolicy policy, CallKind kind, Limit limit) {
+  private Call(Starter<T> starter, RetryPolicy policy, RetryPolicy.CallKind kind, Limit limit) {
     this.starter = starter;
     this.policy = policy;
     this.kind = kind;
@@ -38,7 +43,7 @@ final class Call<T> {
   }
 
   /** Makes the call and waits for its result. */
-  static <T> T run(Starter<T> starter, RetryPolicy policy, CallKind kind, Limit limit) {
+  static <T> T run(Starter<T> starter, RetryPolicy policy, RetryPolicy.CallKind kind, Limit limit) {
     Call<T> call = new Call<>(starter, policy, kind, limit);
     call.attempt();
     return call.await();
@@ -46,7 +51,7 @@ final class Call<T> {
 
   /** Begins the call; cancelling the future cancels it at the server too. */
   static <T> CompletableFuture<T> start(
-      Starter<T> starter, RetryPolicy policy, CallKind kind, Limit limit) {
+      Starter<T> starter, RetryPolicy policy, RetryPolicy.CallKind kind, Limit limit) {
     Call<T> call = new Call<>(starter, policy, kind, limit);
     CompletableFuture<T> handedOut = new CompletableFuture<>();
     if (limit.isSet()) {
@@ -166,5 +171,51 @@ final class Call<T> {
           new InferenceException(
               StatusCode.UNKNOWN, "the call failed in the client: " + failure, failure);
     };
+  }
+
+  /**
+   * A request that is under way.
+   *
+   * @param future completed by the transport's own threads: what depends on it must be short.
+   *     Failures are {@link InferenceException}s.
+   * @param cancel ends it; does nothing when it has ended
+   */
+  record Attempt<T>(CompletableFuture<T> future, Runnable cancel) {}
+
+  /** The time until which a call may take, attempts and pauses included. */
+  static final class Limit {
+
+    static final Limit NONE = new Limit(false, 0);
+
+    private final boolean set;
+    private final long deadlineNs; // of System.nanoTime
+
+    private Limit(boolean set, long deadlineNs) {
+      this.set = set;
+      this.deadlineNs = deadlineNs;
+    }
+
+    /** So long from now on; empty: as long as it takes. */
+    static Limit in(Optional<Duration> duration) {
+      return duration
+          .map(length -> new Limit(true, System.nanoTime() + nanos(length)))
+          .orElse(NONE);
+    }
+
+    /** At most a hundred years, beyond which nanoseconds overflow. */
+    private static long nanos(Duration duration) {
+      return duration.compareTo(Duration.ofDays(36_500)) > 0
+          ? Duration.ofDays(36_500).toNanos()
+          : duration.toNanos();
+    }
+
+    boolean isSet() {
+      return set;
+    }
+
+    /** What is left, which can be below 0; no less than centuries when there is no limit. */
+    long remainingNs() {
+      return set ? deadlineNs - System.nanoTime() : Long.MAX_VALUE;
+    }
   }
 }

@@ -9,7 +9,7 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * How a client speaks to its server. Build one with {@link #builder()}.
+ * Says how a client speaks to its server. Build one with {@link #builder()}.
  *
  * @param headers sent with every request, by lower-case names: HTTP fields, gRPC metadata
  * @param tls for {@code https} and {@code grpcs}
@@ -184,6 +184,44 @@ public record ClientOptions(
           binaryData,
           maxResponseBytes,
           retry);
+    }
+  }
+
+  /** How bodies of inference are made smaller on the wire. */
+  public enum Compression {
+    /** Not at all. */
+    NONE("identity"),
+    /** Gzip, over both protocols. */
+    GZIP("gzip"),
+    /** The format of zlib, over HTTP only. */
+    DEFLATE("deflate");
+
+    private final String coding;
+
+    Compression(String coding) {
+      this.coding = coding;
+    }
+
+    /** Its name in headers. */
+    String coding() {
+      return coding;
+    }
+  }
+
+  /**
+   * Says when a gRPC connection that has calls is taken for dead.
+   *
+   * @param silence how long nothing comes until the server is pinged; gRPC makes it 10 s at least
+   * @param timeout how long it may take to answer that
+   */
+  public record KeepAlive(Duration silence, Duration timeout) {
+
+    /** Checks the values. */
+    public KeepAlive {
+      if (!silence.isPositive() || !timeout.isPositive()) {
+        throw new IllegalArgumentException(
+            "expected a silence and a timeout above 0, got " + silence + " and " + timeout);
+      }
     }
   }
 }

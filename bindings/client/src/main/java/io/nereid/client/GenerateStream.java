@@ -1,5 +1,6 @@
 package io.nereid.client;
 
+import io.nereid.types.StatusCode;
 import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -7,8 +8,8 @@ import java.io.InputStream;
 import java.util.Map;
 
 /**
- * Responses of a model as text and numbers, one after the other as they come. For one thread; only
- * {@link #close} may come from another.
+ * The responses of a model as text and numbers, read one after the other as they come. One thread
+ * reads them; only {@link #close} may come from another.
  */
 public final class GenerateStream implements AutoCloseable {
 

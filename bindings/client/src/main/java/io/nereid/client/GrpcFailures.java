@@ -1,10 +1,11 @@
 package io.nereid.client;
 
 import io.grpc.Status;
+import io.nereid.types.StatusCode;
 import java.net.ConnectException;
 import java.net.UnknownHostException;
 
-/** What went wrong with a call over gRPC. */
+/** Turns the status of a gRPC call into an {@link InferenceException}. */
 final class GrpcFailures {
 
   private GrpcFailures() {}

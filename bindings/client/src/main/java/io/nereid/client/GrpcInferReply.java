@@ -1,14 +1,22 @@
 package io.nereid.client;
 
+import com.google.protobuf.ByteString;
 import io.nereid.proto.InferParameter;
+import io.nereid.proto.InferTensorContents;
 import io.nereid.proto.ModelInferResponse;
 import io.nereid.proto.ModelInferResponse.InferOutputTensor;
+import io.nereid.types.ByteStrings;
+import io.nereid.types.DataType;
 import java.lang.foreign.MemorySegment;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.IntToLongFunction;
 
-/** Reads the reply to an infer request: raw contents as they lie, typed ones as raw. */
+/**
+ * Reads the reply to an infer request over gRPC. Raw contents stay where they were received;
+ * contents by type, which some servers send, are copied into a tensor's layout.
+ */
 final class GrpcInferReply {
 
   private GrpcInferReply() {}
@@ -71,7 +79,7 @@ final class GrpcInferReply {
       MemorySegment raw,
       boolean shared) {
     String name = output.getName();
-    DataType type = DataType.ofReply(output.getDatatype(), name);
+    DataType type = ReplyTensors.dataType(output.getDatatype(), name);
     long[] shape = new long[output.getShapeCount()];
     for (int i = 0; i < shape.length; i++) {
       shape[i] = output.getShape(i);
@@ -80,7 +88,7 @@ final class GrpcInferReply {
       Map<String, Object> parameters = parameters(output.getParametersMap());
       return ReplyTensors.inSharedMemory(request, response, name, type, parameters, shape);
     }
-    MemorySegment data = raw == null ? TypedContents.encode(name, type, output.getContents()) : raw;
+    MemorySegment data = raw == null ? encode(name, type, output.getContents()) : raw;
     return ReplyTensors.withData(response, name, type, data, shape);
   }
 
@@ -99,5 +107,46 @@ final class GrpcInferReply {
       }
     });
     return parameters;
+  }
+
+  /** Contents by type, in which some servers answer, as the bytes of a tensor. */
+  private static MemorySegment encode(String output, DataType type, InferTensorContents contents) {
+    return switch (type) {
+      case BOOL ->
+          elements(type, contents.getBoolContentsCount(), i -> contents.getBoolContents(i) ? 1 : 0);
+      case INT8, INT16, INT32 ->
+          elements(type, contents.getIntContentsCount(), contents::getIntContents);
+      case UINT8, UINT16, UINT32 ->
+          elements(type, contents.getUintContentsCount(), contents::getUintContents);
+      case INT64 -> elements(type, contents.getInt64ContentsCount(), contents::getInt64Contents);
+      case UINT64 -> elements(type, contents.getUint64ContentsCount(), contents::getUint64Contents);
+      case FP32 ->
+          elements(
+              type,
+              contents.getFp32ContentsCount(),
+              i -> Float.floatToRawIntBits(contents.getFp32Contents(i)));
+      case FP64 ->
+          elements(
+              type,
+              contents.getFp64ContentsCount(),
+              i -> Double.doubleToRawLongBits(contents.getFp64Contents(i)));
+      case BYTES ->
+          ByteStrings.encode(
+              contents.getBytesContentsList().stream()
+                  .map(ByteString::toByteArray)
+                  .toArray(byte[][]::new));
+      case FP16, BF16 ->
+          throw InferenceException.malformed(
+              "output '" + output + "' of " + type + " has no raw contents");
+    };
+  }
+
+  private static MemorySegment elements(DataType type, int count, IntToLongFunction bits) {
+    int byteSize = type.byteSize();
+    MemorySegment to = MemorySegment.ofArray(new byte[Math.multiplyExact(count, byteSize)]);
+    for (int i = 0; i < count; i++) {
+      Layouts.put(to, byteSize, i, bits.applyAsLong(i));
+    }
+    return to;
   }
 }

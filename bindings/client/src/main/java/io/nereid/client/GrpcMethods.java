@@ -1,93 +1,50 @@
 package io.nereid.client;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.MessageLite;
+import com.google.protobuf.Parser;
+import io.grpc.Drainable;
+import io.grpc.HasByteBuffer;
+import io.grpc.KnownLength;
 import io.grpc.MethodDescriptor;
 import io.grpc.MethodDescriptor.Marshaller;
 import io.grpc.MethodDescriptor.MethodType;
-import io.nereid.proto.LogSettingsRequest;
-import io.nereid.proto.LogSettingsResponse;
-import io.nereid.proto.ModelConfigRequest;
-import io.nereid.proto.ModelConfigResponse;
-import io.nereid.proto.ModelMetadataRequest;
-import io.nereid.proto.ModelMetadataResponse;
-import io.nereid.proto.ModelReadyRequest;
-import io.nereid.proto.ModelReadyResponse;
-import io.nereid.proto.ModelStatisticsRequest;
-import io.nereid.proto.ModelStatisticsResponse;
-import io.nereid.proto.RepositoryIndexRequest;
-import io.nereid.proto.RepositoryIndexResponse;
-import io.nereid.proto.RepositoryModelLoadRequest;
-import io.nereid.proto.RepositoryModelLoadResponse;
-import io.nereid.proto.RepositoryModelUnloadRequest;
-import io.nereid.proto.RepositoryModelUnloadResponse;
-import io.nereid.proto.ServerLiveRequest;
-import io.nereid.proto.ServerLiveResponse;
-import io.nereid.proto.ServerMetadataRequest;
-import io.nereid.proto.ServerMetadataResponse;
-import io.nereid.proto.ServerReadyRequest;
-import io.nereid.proto.ServerReadyResponse;
-import io.nereid.proto.SystemSharedMemoryRegisterRequest;
-import io.nereid.proto.SystemSharedMemoryRegisterResponse;
-import io.nereid.proto.SystemSharedMemoryStatusRequest;
-import io.nereid.proto.SystemSharedMemoryStatusResponse;
-import io.nereid.proto.SystemSharedMemoryUnregisterRequest;
-import io.nereid.proto.SystemSharedMemoryUnregisterResponse;
-import io.nereid.proto.TraceSettingRequest;
-import io.nereid.proto.TraceSettingResponse;
+import io.grpc.Status;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
+import java.nio.channels.ReadableByteChannel;
 
-/** The methods of the service that the client calls. */
+/**
+ * Describes the methods of the gRPC service, and moves their messages into the transport's buffers
+ * and out of them. The transport's threads call it.
+ */
 final class GrpcMethods {
 
-  static final MethodDescriptor<ServerLiveRequest, ServerLiveResponse> SERVER_LIVE =
-      unary("ServerLive", ServerLiveResponse.getDefaultInstance());
-  static final MethodDescriptor<ServerReadyRequest, ServerReadyResponse> SERVER_READY =
-      unary("ServerReady", ServerReadyResponse.getDefaultInstance());
-  static final MethodDescriptor<ModelReadyRequest, ModelReadyResponse> MODEL_READY =
-      unary("ModelReady", ModelReadyResponse.getDefaultInstance());
-  static final MethodDescriptor<ServerMetadataRequest, ServerMetadataResponse> SERVER_METADATA =
-      unary("ServerMetadata", ServerMetadataResponse.getDefaultInstance());
-  static final MethodDescriptor<ModelMetadataRequest, ModelMetadataResponse> MODEL_METADATA =
-      unary("ModelMetadata", ModelMetadataResponse.getDefaultInstance());
-  static final MethodDescriptor<ModelConfigRequest, ModelConfigResponse> MODEL_CONFIG =
-      unary("ModelConfig", ModelConfigResponse.getDefaultInstance());
-  static final MethodDescriptor<ModelStatisticsRequest, ModelStatisticsResponse> STATISTICS =
-      unary("ModelStatistics", ModelStatisticsResponse.getDefaultInstance());
-  static final MethodDescriptor<RepositoryIndexRequest, RepositoryIndexResponse> INDEX =
-      unary("RepositoryIndex", RepositoryIndexResponse.getDefaultInstance());
-  static final MethodDescriptor<RepositoryModelLoadRequest, RepositoryModelLoadResponse> LOAD =
-      unary("RepositoryModelLoad", RepositoryModelLoadResponse.getDefaultInstance());
-  static final MethodDescriptor<RepositoryModelUnloadRequest, RepositoryModelUnloadResponse>
-      UNLOAD = unary("RepositoryModelUnload", RepositoryModelUnloadResponse.getDefaultInstance());
-  static final MethodDescriptor<SystemSharedMemoryStatusRequest, SystemSharedMemoryStatusResponse>
-      SHARED_MEMORY_STATUS =
-          unary("SystemSharedMemoryStatus", SystemSharedMemoryStatusResponse.getDefaultInstance());
-  static final MethodDescriptor<
-          SystemSharedMemoryRegisterRequest, SystemSharedMemoryRegisterResponse>
-      SHARED_MEMORY_REGISTER =
-          unary(
-              "SystemSharedMemoryRegister",
-              SystemSharedMemoryRegisterResponse.getDefaultInstance());
-  static final MethodDescriptor<
-          SystemSharedMemoryUnregisterRequest, SystemSharedMemoryUnregisterResponse>
-      SHARED_MEMORY_UNREGISTER =
-          unary(
-              "SystemSharedMemoryUnregister",
-              SystemSharedMemoryUnregisterResponse.getDefaultInstance());
-
-  static final MethodDescriptor<TraceSettingRequest, TraceSettingResponse> TRACE_SETTING =
-      unary("TraceSetting", TraceSettingResponse.getDefaultInstance());
-  static final MethodDescriptor<LogSettingsRequest, LogSettingsResponse> LOG_SETTINGS =
-      unary("LogSettings", LogSettingsResponse.getDefaultInstance());
+  /** What is inflated at a time. */
+  private static final int INFLATED_BYTES = 16 << 10;
 
   private GrpcMethods() {}
 
+  /** A method whose messages hold no tensors; {@code reply} says what it answers with. */
+  @SuppressWarnings("unchecked") // a message's own parser makes such messages
+  static <Q extends MessageLite, R extends MessageLite> MethodDescriptor<Q, R> unary(
+      String name, R reply) {
+    return method(
+        name, MethodType.UNARY, sending(), (Marshaller<R>) receiving(reply.getParserForType()));
+  }
+
   /** ModelInfer with replies in memory of the pool. */
   static MethodDescriptor<GrpcRequest, GrpcReply> infer(MemoryPool pool) {
-    return method(
-        "ModelInfer",
-        MethodType.UNARY,
-        GrpcMarshallers.requests(),
-        GrpcMarshallers.replies(pool, GrpcReplyScanner::infer));
+    return method("ModelInfer", MethodType.UNARY, requests(), replies(pool, GrpcReply::infer));
   }
 
   /** ModelStreamInfer with replies in memory of the pool. */
@@ -95,18 +52,8 @@ final class GrpcMethods {
     return method(
         "ModelStreamInfer",
         MethodType.BIDI_STREAMING,
-        GrpcMarshallers.requests(),
-        GrpcMarshallers.replies(pool, GrpcReplyScanner::stream));
-  }
-
-  @SuppressWarnings("unchecked") // a message's own parser makes such messages
-  private static <Q extends MessageLite, R extends MessageLite> MethodDescriptor<Q, R> unary(
-      String name, R reply) {
-    return method(
-        name,
-        MethodType.UNARY,
-        GrpcMarshallers.sending(),
-        (Marshaller<R>) GrpcMarshallers.receiving(reply.getParserForType()));
+        requests(),
+        replies(pool, GrpcReply::stream));
   }
 
   private static <Q, R> MethodDescriptor<Q, R> method(
@@ -118,5 +65,189 @@ final class GrpcMethods {
         .setRequestMarshaller(requests)
         .setResponseMarshaller(replies)
         .build();
+  }
+
+  /** For messages that are only sent. */
+  private static <M extends MessageLite> Marshaller<M> sending() {
+    return new Marshaller<>() {
+      @Override
+      public InputStream stream(M message) {
+        return new RequestStream(message.getSerializedSize(), message::writeTo);
+      }
+
+      @Override
+      public M parse(InputStream stream) {
+        throw new UnsupportedOperationException("requests are only sent");
+      }
+    };
+  }
+
+  /** For messages that are only received and hold no tensors. */
+  private static <M extends MessageLite> Marshaller<M> receiving(Parser<M> parser) {
+    return new Receiving<>() {
+      @Override
+      public M parse(InputStream stream) {
+        try {
+          return parser.parseFrom(stream);
+        } catch (InvalidProtocolBufferException e) {
+          throw malformed(e);
+        }
+      }
+    };
+  }
+
+  /** For requests with tensors. */
+  private static Marshaller<GrpcRequest> requests() {
+    return new Marshaller<>() {
+      @Override
+      public InputStream stream(GrpcRequest request) {
+        return new RequestStream((int) request.byteSize(), request::writeTo);
+      }
+
+      @Override
+      public GrpcRequest parse(InputStream stream) {
+        throw new UnsupportedOperationException("requests are only sent");
+      }
+    };
+  }
+
+  /** Reads a reply; from then on the reply owns the memory. */
+  private interface ReplyReader {
+    GrpcReply read(MemoryPool.Lease lease) throws InvalidProtocolBufferException;
+  }
+
+  /** For replies whose tensors stay where they were received: in memory of the pool. */
+  private static Marshaller<GrpcReply> replies(MemoryPool pool, ReplyReader reader) {
+    return new Receiving<>() {
+      @Override
+      public GrpcReply parse(InputStream stream) {
+        MemoryPool.Lease lease = read(stream);
+        try {
+          return reader.read(lease);
+        } catch (InvalidProtocolBufferException e) {
+          lease.close();
+          throw malformed(e);
+        }
+      }
+
+      private MemoryPool.Lease read(InputStream stream) {
+        try {
+          if (!(stream instanceof KnownLength)) {
+            return readInflated(stream, pool);
+          }
+          MemoryPool.Lease lease = pool.take(stream.available()); // of a message that is all of it
+          readAll(stream, lease.segment().asByteBuffer());
+          return lease;
+        } catch (IOException e) {
+          throw malformed(e);
+        }
+      }
+    };
+  }
+
+  /** A message that came compressed: how large it is, is known at its end. */
+  private static MemoryPool.Lease readInflated(InputStream stream, MemoryPool pool)
+      throws IOException {
+    byte[] piece = new byte[INFLATED_BYTES];
+    MemoryPool.Lease lease = pool.take(INFLATED_BYTES);
+    int size = 0;
+    for (int count = stream.read(piece); count >= 0; count = stream.read(piece)) {
+      if (count > lease.segment().byteSize() - size) {
+        MemoryPool.Lease larger = pool.take(2 * (size + (long) count));
+        MemorySegment.copy(lease.segment(), 0, larger.segment(), 0, size);
+        lease.close();
+        lease = larger;
+      }
+      MemorySegment.copy(piece, 0, lease.segment(), JAVA_BYTE, size, count);
+      size += count;
+    }
+    return lease.first(size);
+  }
+
+  private static RuntimeException malformed(IOException e) {
+    return Status.INTERNAL
+        .withDescription("the server's reply is malformed: " + e.getMessage())
+        .withCause(e)
+        .asRuntimeException();
+  }
+
+  private static void readAll(InputStream stream, ByteBuffer to) throws IOException {
+    if (stream instanceof HasByteBuffer buffers && buffers.byteBufferSupported()) {
+      while (to.hasRemaining()) {
+        ByteBuffer next = buffers.getByteBuffer();
+        if (next == null) {
+          throw new EOFException("the message ended " + to.remaining() + " bytes early");
+        }
+        int size = next.remaining();
+        to.put(next);
+        stream.skipNBytes(size);
+      }
+      return;
+    }
+    ReadableByteChannel channel = Channels.newChannel(stream);
+    while (to.hasRemaining()) {
+      if (channel.read(to) < 0) {
+        throw new EOFException("the message ended " + to.remaining() + " bytes early");
+      }
+    }
+  }
+
+  private abstract static class Receiving<M> implements Marshaller<M> {
+    @Override
+    public InputStream stream(M message) {
+      throw new UnsupportedOperationException("replies are only received");
+    }
+  }
+
+  /** Writes a message to the transport. */
+  private interface Encoder {
+    void writeTo(OutputStream target) throws IOException;
+  }
+
+  /** A message that is encoded straight into the transport's buffers. */
+  private static final class RequestStream extends InputStream implements Drainable, KnownLength {
+    private final int byteSize;
+    private final Encoder encoder;
+    private InputStream rest; // null: nothing was read
+
+    private RequestStream(int byteSize, Encoder encoder) {
+      this.byteSize = byteSize;
+      this.encoder = encoder;
+    }
+
+    @Override
+    public int drainTo(OutputStream target) throws IOException {
+      if (rest != null) {
+        return (int) rest.transferTo(target);
+      }
+      rest = InputStream.nullInputStream();
+      encoder.writeTo(target);
+      return byteSize;
+    }
+
+    /** The way of transports that cannot be written to. */
+    private InputStream rest() throws IOException {
+      if (rest == null) {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream(byteSize);
+        encoder.writeTo(bytes);
+        rest = new ByteArrayInputStream(bytes.toByteArray());
+      }
+      return rest;
+    }
+
+    @Override
+    public int read() throws IOException {
+      return rest().read();
+    }
+
+    @Override
+    public int read(byte[] to, int offset, int length) throws IOException {
+      return rest().read(to, offset, length);
+    }
+
+    @Override
+    public int available() throws IOException {
+      return rest == null ? byteSize : rest.available();
+    }
   }
 }

@@ -1,11 +1,18 @@
 package io.nereid.client;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.protobuf.WireFormat;
 import io.nereid.proto.ModelInferResponse;
+import io.nereid.proto.ModelStreamInferResponse;
+import java.io.ByteArrayOutputStream;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A reply with tensors.
+ * A reply with tensors, as it was received. Whoever holds it closes the lease.
  *
  * @param message all of it but the raw contents
  * @param raw the raw contents, in the lease's memory
@@ -13,4 +20,124 @@ import java.util.List;
  * @param lease the memory it was received in
  */
 record GrpcReply(
-    ModelInferResponse message, List<MemorySegment> raw, String error, MemoryPool.Lease lease) {}
+    ModelInferResponse message, List<MemorySegment> raw, String error, MemoryPool.Lease lease) {
+
+  /** Reads a ModelInferResponse; the reply lies in the lease's memory. */
+  static GrpcReply infer(MemoryPool.Lease lease) throws InvalidProtocolBufferException {
+    Scanner scanner = new Scanner(lease.segment());
+    scanner.scanResponse(lease.segment().byteSize());
+    return scanner.reply("", lease);
+  }
+
+  /** Reads a ModelStreamInferResponse; the reply lies in the lease's memory. */
+  static GrpcReply stream(MemoryPool.Lease lease) throws InvalidProtocolBufferException {
+    Scanner scanner = new Scanner(lease.segment());
+    ByteArrayOutputStream outer = new ByteArrayOutputStream();
+    long end = lease.segment().byteSize();
+    while (scanner.at < end) {
+      long from = scanner.at;
+      int tag = scanner.tag(end);
+      if (tag == WireFormat.WIRETYPE_LENGTH_DELIMITED + (Scanner.STREAM_REPLY << 3)) {
+        scanner.scanResponse(scanner.length(end)); // several of them are one, as in protobuf
+      } else {
+        scanner.skip(tag, end);
+        scanner.copy(from, outer);
+      }
+    }
+    return scanner.reply(
+        ModelStreamInferResponse.parseFrom(outer.toByteArray()).getErrorMessage(), lease);
+  }
+
+  /**
+   * Finds the raw contents of a reply and hands them out as slices of the memory that it was
+   * received in. Only the rest goes through protobuf, which would copy each tensor to the heap.
+   */
+  private static final class Scanner {
+
+    static final int STREAM_REPLY = ModelStreamInferResponse.INFER_RESPONSE_FIELD_NUMBER;
+    private static final int RAW_CONTENTS = ModelInferResponse.RAW_OUTPUT_CONTENTS_FIELD_NUMBER;
+
+    private final MemorySegment bytes;
+    private final List<MemorySegment> raw = new ArrayList<>();
+
+    /** Fields other than raw contents, as they were encoded. */
+    private final ByteArrayOutputStream described = new ByteArrayOutputStream();
+
+    private long at;
+
+    private Scanner(MemorySegment bytes) {
+      this.bytes = bytes;
+    }
+
+    private GrpcReply reply(String error, MemoryPool.Lease lease)
+        throws InvalidProtocolBufferException {
+      return new GrpcReply(
+          ModelInferResponse.parseFrom(described.toByteArray()), raw, error, lease);
+    }
+
+    private void scanResponse(long end) throws InvalidProtocolBufferException {
+      while (at < end) {
+        long from = at;
+        int tag = tag(end);
+        if (tag == WireFormat.WIRETYPE_LENGTH_DELIMITED + (RAW_CONTENTS << 3)) {
+          long contentsEnd = length(end);
+          raw.add(bytes.asSlice(at, contentsEnd - at));
+          at = contentsEnd;
+        } else {
+          skip(tag, end);
+          copy(from, described);
+        }
+      }
+    }
+
+    private void copy(long from, ByteArrayOutputStream to) {
+      to.writeBytes(bytes.asSlice(from, at - from).toArray(JAVA_BYTE));
+    }
+
+    private int tag(long end) throws InvalidProtocolBufferException {
+      return (int) varint(end);
+    }
+
+    /** Reads the length of a field; returns where the field ends. */
+    private long length(long end) throws InvalidProtocolBufferException {
+      long length = varint(end);
+      if (length < 0 || length > end - at) {
+        throw new InvalidProtocolBufferException(
+            "a field at byte " + at + " has " + length + " bytes, " + (end - at) + " are left");
+      }
+      return at + length;
+    }
+
+    private void skip(int tag, long end) throws InvalidProtocolBufferException {
+      switch (tag & 7) {
+        case WireFormat.WIRETYPE_VARINT -> varint(end);
+        case WireFormat.WIRETYPE_FIXED64 -> advance(Long.BYTES, end);
+        case WireFormat.WIRETYPE_FIXED32 -> advance(Integer.BYTES, end);
+        case WireFormat.WIRETYPE_LENGTH_DELIMITED -> at = length(end);
+        default ->
+            throw new InvalidProtocolBufferException(
+                "a field before byte " + at + " has the wire type " + (tag & 7));
+      }
+    }
+
+    private void advance(int count, long end) throws InvalidProtocolBufferException {
+      if (count > end - at) {
+        throw new InvalidProtocolBufferException("it ends within a field at byte " + at);
+      }
+      at += count;
+    }
+
+    private long varint(long end) throws InvalidProtocolBufferException {
+      long value = 0;
+      for (int shift = 0; shift < Long.SIZE; shift += 7) {
+        advance(1, end);
+        byte next = bytes.get(JAVA_BYTE, at - 1);
+        value |= (next & 0x7fL) << shift;
+        if (next >= 0) {
+          return value;
+        }
+      }
+      throw new InvalidProtocolBufferException("a number at byte " + at + " is too long");
+    }
+  }
+}

@@ -1,6 +1,6 @@
 package io.nereid.client;
 
-import com.google.protobuf.ByteString;
+import com.google.protobuf.MessageLite;
 import io.grpc.CallOptions;
 import io.grpc.ChannelCredentials;
 import io.grpc.ClientCall;
@@ -12,34 +12,49 @@ import io.grpc.MethodDescriptor;
 import io.grpc.TlsChannelCredentials;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.netty.shaded.io.netty.channel.ChannelOption;
+import io.nereid.client.Call.Attempt;
+import io.nereid.client.Call.Limit;
+import io.nereid.client.ClientOptions.Compression;
 import io.nereid.proto.LogSettingsRequest;
+import io.nereid.proto.LogSettingsResponse;
 import io.nereid.proto.ModelConfigRequest;
+import io.nereid.proto.ModelConfigResponse;
 import io.nereid.proto.ModelMetadataRequest;
+import io.nereid.proto.ModelMetadataResponse;
 import io.nereid.proto.ModelReadyRequest;
 import io.nereid.proto.ModelReadyResponse;
-import io.nereid.proto.ModelRepositoryParameter;
 import io.nereid.proto.ModelStatisticsRequest;
+import io.nereid.proto.ModelStatisticsResponse;
 import io.nereid.proto.RepositoryIndexRequest;
+import io.nereid.proto.RepositoryIndexResponse;
 import io.nereid.proto.RepositoryModelLoadRequest;
+import io.nereid.proto.RepositoryModelLoadResponse;
 import io.nereid.proto.RepositoryModelUnloadRequest;
+import io.nereid.proto.RepositoryModelUnloadResponse;
 import io.nereid.proto.ServerLiveRequest;
 import io.nereid.proto.ServerLiveResponse;
 import io.nereid.proto.ServerMetadataRequest;
+import io.nereid.proto.ServerMetadataResponse;
 import io.nereid.proto.ServerReadyRequest;
 import io.nereid.proto.ServerReadyResponse;
 import io.nereid.proto.SystemSharedMemoryRegisterRequest;
+import io.nereid.proto.SystemSharedMemoryRegisterResponse;
 import io.nereid.proto.SystemSharedMemoryStatusRequest;
+import io.nereid.proto.SystemSharedMemoryStatusResponse;
 import io.nereid.proto.SystemSharedMemoryUnregisterRequest;
+import io.nereid.proto.SystemSharedMemoryUnregisterResponse;
 import io.nereid.proto.TraceSettingRequest;
+import io.nereid.proto.TraceSettingResponse;
+import io.nereid.types.StatusCode;
 import java.net.URI;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
-/** The protocol over gRPC. */
+/** Speaks the protocol over gRPC: one channel, whose own threads send requests and read replies. */
 final class GrpcTransport implements Transport {
 
   private static final long MOST_IDLE_BYTES = 64 << 20;
@@ -117,13 +132,23 @@ final class GrpcTransport implements Transport {
   @Override
   public Attempt<Boolean> serverLive(Limit limit) {
     ServerLiveRequest request = ServerLiveRequest.getDefaultInstance();
-    return call(GrpcMethods.SERVER_LIVE, request, limit, ServerLiveResponse::getLive);
+    return call(
+        "ServerLive",
+        ServerLiveResponse.getDefaultInstance(),
+        request,
+        limit,
+        ServerLiveResponse::getLive);
   }
 
   @Override
   public Attempt<Boolean> serverReady(Limit limit) {
     ServerReadyRequest request = ServerReadyRequest.getDefaultInstance();
-    return call(GrpcMethods.SERVER_READY, request, limit, ServerReadyResponse::getReady);
+    return call(
+        "ServerReady",
+        ServerReadyResponse.getDefaultInstance(),
+        request,
+        limit,
+        ServerReadyResponse::getReady);
   }
 
   /** Some servers fail the call for a model they do not know. */
@@ -132,7 +157,12 @@ final class GrpcTransport implements Transport {
     ModelReadyRequest request =
         ModelReadyRequest.newBuilder().setName(model).setVersion(version).build();
     Attempt<Boolean> attempt =
-        call(GrpcMethods.MODEL_READY, request, limit, ModelReadyResponse::getReady);
+        call(
+            "ModelReady",
+            ModelReadyResponse.getDefaultInstance(),
+            request,
+            limit,
+            ModelReadyResponse::getReady);
     CompletableFuture<Boolean> future =
         attempt
             .future()
@@ -149,14 +179,24 @@ final class GrpcTransport implements Transport {
   @Override
   public Attempt<ServerMetadata> serverMetadata(Limit limit) {
     ServerMetadataRequest request = ServerMetadataRequest.getDefaultInstance();
-    return call(GrpcMethods.SERVER_METADATA, request, limit, GrpcMetadata::server);
+    return call(
+        "ServerMetadata",
+        ServerMetadataResponse.getDefaultInstance(),
+        request,
+        limit,
+        reply -> ServerReplies.server(GrpcMessages.members(reply)));
   }
 
   @Override
   public Attempt<ModelMetadata> modelMetadata(String model, String version, Limit limit) {
     ModelMetadataRequest request =
         ModelMetadataRequest.newBuilder().setName(model).setVersion(version).build();
-    return call(GrpcMethods.MODEL_METADATA, request, limit, GrpcMetadata::model);
+    return call(
+        "ModelMetadata",
+        ModelMetadataResponse.getDefaultInstance(),
+        request,
+        limit,
+        reply -> ServerReplies.model(GrpcMessages.members(reply)));
   }
 
   @Override
@@ -164,86 +204,85 @@ final class GrpcTransport implements Transport {
     ModelConfigRequest request =
         ModelConfigRequest.newBuilder().setName(model).setVersion(version).build();
     return call(
-        GrpcMethods.MODEL_CONFIG,
+        "ModelConfig",
+        ModelConfigResponse.getDefaultInstance(),
         request,
         limit,
-        reply -> {
-          JsonWriter json = new JsonWriter();
-          ProtoJson.write(reply.getConfig(), json);
-          return new String(json.array(), 0, json.size(), StandardCharsets.UTF_8);
-        });
+        GrpcMessages::config);
   }
 
   @Override
-  public Attempt<List<ModelStatistics>> statistics(String model, String version, Limit limit) {
+  public Attempt<List<ModelUsage>> statistics(String model, String version, Limit limit) {
     ModelStatisticsRequest request =
         ModelStatisticsRequest.newBuilder().setName(model).setVersion(version).build();
-    return call(GrpcMethods.STATISTICS, request, limit, GrpcMetadata::statistics);
+    return call(
+        "ModelStatistics",
+        ModelStatisticsResponse.getDefaultInstance(),
+        request,
+        limit,
+        reply -> ServerReplies.statistics(GrpcMessages.members(reply)));
   }
 
   // ---- The model repository --------------------------------------------------------------------
 
   @Override
-  public Attempt<List<ModelIndexEntry>> repositoryIndex(boolean readyOnly, Limit limit) {
+  public Attempt<List<IndexedModel>> repositoryIndex(boolean readyOnly, Limit limit) {
     RepositoryIndexRequest request =
         RepositoryIndexRequest.newBuilder().setReady(readyOnly).build();
-    return call(GrpcMethods.INDEX, request, limit, GrpcMetadata::index);
+    return call(
+        "RepositoryIndex",
+        RepositoryIndexResponse.getDefaultInstance(),
+        request,
+        limit,
+        GrpcMessages::index);
   }
 
   @Override
-  public Attempt<Void> loadModel(String model, ModelLoad load, Limit limit) {
-    RepositoryModelLoadRequest.Builder request =
-        RepositoryModelLoadRequest.newBuilder().setModelName(model);
-    load.config()
-        .ifPresent(config ->
-            request.putParameters(
-                "config", ModelRepositoryParameter.newBuilder().setStringParam(config).build()));
-    load.files()
-        .forEach((path, content) ->
-            request.putParameters(
-                "file:" + path,
-                ModelRepositoryParameter.newBuilder()
-                    .setBytesParam(ByteString.copyFrom(content))
-                    .build()));
-    return call(GrpcMethods.LOAD, request.build(), limit, reply -> null);
+  public Attempt<Void> loadModel(
+      String model, Optional<String> config, Map<String, byte[]> files, Limit limit) {
+    RepositoryModelLoadRequest request = GrpcMessages.load(model, config, files);
+    RepositoryModelLoadResponse none = RepositoryModelLoadResponse.getDefaultInstance();
+    return call("RepositoryModelLoad", none, request, limit, reply -> null);
   }
 
   @Override
   public Attempt<Void> unloadModel(String model, boolean dependents, Limit limit) {
-    RepositoryModelUnloadRequest.Builder request =
-        RepositoryModelUnloadRequest.newBuilder().setModelName(model);
-    if (dependents) {
-      request.putParameters(
-          "unload_dependents", ModelRepositoryParameter.newBuilder().setBoolParam(true).build());
-    }
-    return call(GrpcMethods.UNLOAD, request.build(), limit, reply -> null);
+    RepositoryModelUnloadRequest request = GrpcMessages.unload(model, dependents);
+    RepositoryModelUnloadResponse none = RepositoryModelUnloadResponse.getDefaultInstance();
+    return call("RepositoryModelUnload", none, request, limit, reply -> null);
   }
 
   // ---- Shared memory ---------------------------------------------------------------------------
 
   @Override
-  public Attempt<Void> registerSharedMemory(SharedMemoryStatus region, Limit limit) {
-    SystemSharedMemoryRegisterRequest request =
-        SystemSharedMemoryRegisterRequest.newBuilder()
-            .setName(region.name())
-            .setKey(region.key())
-            .setOffset(region.offset())
-            .setByteSize(region.byteSize())
-            .build();
-    return call(GrpcMethods.SHARED_MEMORY_REGISTER, request, limit, reply -> null);
+  public Attempt<Void> registerSharedMemory(SharedMemory.Registration region, Limit limit) {
+    SystemSharedMemoryRegisterRequest request = GrpcMessages.register(region);
+    SystemSharedMemoryRegisterResponse none =
+        SystemSharedMemoryRegisterResponse.getDefaultInstance();
+    return call("SystemSharedMemoryRegister", none, request, limit, reply -> null);
   }
 
   @Override
   public Attempt<Void> unregisterSharedMemory(String name, Limit limit) {
     SystemSharedMemoryUnregisterRequest request =
         SystemSharedMemoryUnregisterRequest.newBuilder().setName(name).build();
-    return call(GrpcMethods.SHARED_MEMORY_UNREGISTER, request, limit, reply -> null);
+    return call(
+        "SystemSharedMemoryUnregister",
+        SystemSharedMemoryUnregisterResponse.getDefaultInstance(),
+        request,
+        limit,
+        reply -> null);
   }
 
   @Override
-  public Attempt<List<SharedMemoryStatus>> sharedMemoryStatus(Limit limit) {
+  public Attempt<List<SharedMemory.Registration>> sharedMemoryStatus(Limit limit) {
     SystemSharedMemoryStatusRequest request = SystemSharedMemoryStatusRequest.getDefaultInstance();
-    return call(GrpcMethods.SHARED_MEMORY_STATUS, request, limit, GrpcMetadata::sharedMemory);
+    return call(
+        "SystemSharedMemoryStatus",
+        SystemSharedMemoryStatusResponse.getDefaultInstance(),
+        request,
+        limit,
+        GrpcMessages::sharedMemory);
   }
 
   // ---- Settings --------------------------------------------------------------------------------
@@ -251,14 +290,26 @@ final class GrpcTransport implements Transport {
   @Override
   public Call.Starter<Map<String, List<String>>> traceSettings(
       String model, Map<String, List<String>> changes) {
-    TraceSettingRequest request = ServerSettings.traceMessage(model, changes);
-    return limit -> call(GrpcMethods.TRACE_SETTING, request, limit, ServerSettings::trace);
+    TraceSettingRequest request = GrpcMessages.traceChanges(model, changes);
+    return limit ->
+        call(
+            "TraceSetting",
+            TraceSettingResponse.getDefaultInstance(),
+            request,
+            limit,
+            GrpcMessages::traceSettings);
   }
 
   @Override
   public Call.Starter<Map<String, Object>> logSettings(Map<String, Object> changes) {
-    LogSettingsRequest request = ServerSettings.logMessage(changes);
-    return limit -> call(GrpcMethods.LOG_SETTINGS, request, limit, ServerSettings::log);
+    LogSettingsRequest request = GrpcMessages.logChanges(changes);
+    return limit ->
+        call(
+            "LogSettings",
+            LogSettingsResponse.getDefaultInstance(),
+            request,
+            limit,
+            GrpcMessages::logSettings);
   }
 
   // ---- Inference -------------------------------------------------------------------------------
@@ -281,8 +332,8 @@ final class GrpcTransport implements Transport {
 
   @Override
   public Call.Starter<InferResponse> infer(InferRequest request) {
-    Outgoing outgoing = new Outgoing(pool);
-    GrpcRequest message = GrpcInferRequest.of(request, outgoing);
+    MemoryPool.Outgoing outgoing = new MemoryPool.Outgoing(pool);
+    GrpcRequest message = GrpcRequest.of(request, outgoing);
     return limit ->
         GrpcUnaryCall.start(
             newCall(infer, compressed(limit)),
@@ -294,15 +345,19 @@ final class GrpcTransport implements Transport {
 
   @Override
   public InferStream openStream() {
-    return GrpcStream.open(newCall(stream, compressed(Limit.NONE)), freshHeaders(), pool);
+    return InferStream.open(newCall(stream, compressed(Limit.NONE)), freshHeaders(), pool);
   }
 
   // ---- Calls -----------------------------------------------------------------------------------
 
-  private <Q, R, T> Attempt<T> call(
-      MethodDescriptor<Q, R> method, Q request, Limit limit, Function<R, T> reader) {
+  private <Q extends MessageLite, R extends MessageLite, T> Attempt<T> call(
+      String method, R reply, Q request, Limit limit, Function<R, T> reader) {
     return GrpcUnaryCall.start(
-        newCall(method, bounded(limit)), freshHeaders(), request, reader, () -> {});
+        newCall(GrpcMethods.unary(method, reply), bounded(limit)),
+        freshHeaders(),
+        request,
+        reader,
+        () -> {});
   }
 
   private static CallOptions bounded(Limit limit) {

@@ -6,7 +6,10 @@ import io.grpc.Status;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
-/** One request and its one reply. */
+/**
+ * One request over gRPC and its one reply. A thread of the transport reads the reply and completes
+ * the future.
+ */
 final class GrpcUnaryCall<R, T> extends ClientCall.Listener<R> {
 
   private final CompletableFuture<T> result = new CompletableFuture<>();
@@ -20,7 +23,7 @@ final class GrpcUnaryCall<R, T> extends ClientCall.Listener<R> {
   }
 
   /** Runs {@code answered} when the server has replied, and so has read the request. */
-  static <Q, R, T> Attempt<T> start(
+  static <Q, R, T> Call.Attempt<T> start(
       ClientCall<Q, R> call,
       Metadata headers,
       Q request,
@@ -36,7 +39,7 @@ final class GrpcUnaryCall<R, T> extends ClientCall.Listener<R> {
       call.cancel("the request could not be written", e);
       throw e;
     }
-    return new Attempt<>(listener.result, () -> call.cancel("the caller gave up", null));
+    return new Call.Attempt<>(listener.result, () -> call.cancel("the caller gave up", null));
   }
 
   @Override

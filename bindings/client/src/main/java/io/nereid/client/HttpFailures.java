@@ -1,15 +1,20 @@
 package io.nereid.client;
 
+import io.nereid.types.StatusCode;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.http.HttpConnectTimeoutException;
 import java.nio.channels.ClosedChannelException;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionException;
 import javax.net.ssl.SSLHandshakeException;
 
-/** What went wrong with a request over HTTP. */
+/**
+ * Turns replies that are no success, and broken connections, into an {@link InferenceException}.
+ */
 final class HttpFailures {
 
   /** Beyond this no caller waits. */
@@ -21,11 +26,29 @@ final class HttpFailures {
   static InferenceException of(HttpReply reply) {
     int status = reply.status();
     return InferenceException.builder(
-            StatusCode.ofHttpStatus(status), ErrorText.of(status, reply.text(), reply.textLength()))
+            code(status), HttpFailures.of(status, reply.text(), reply.textLength()))
         .httpStatus(status)
         .worthRetrying(status == 503 || status == 502 || status == 429)
         .retryAfterNs(retryAfterNs(reply))
         .build();
+  }
+
+  private static StatusCode code(int status) {
+    return switch (status) {
+      case 400, 422 -> StatusCode.INVALID_ARGUMENT;
+      case 401 -> StatusCode.UNAUTHENTICATED;
+      case 403 -> StatusCode.PERMISSION_DENIED;
+      case 404 -> StatusCode.NOT_FOUND;
+      case 405, 501 -> StatusCode.UNIMPLEMENTED;
+      case 408, 504 -> StatusCode.DEADLINE_EXCEEDED;
+      case 409 -> StatusCode.ALREADY_EXISTS;
+      case 412 -> StatusCode.FAILED_PRECONDITION;
+      case 413, 429, 431 -> StatusCode.RESOURCE_EXHAUSTED;
+      case 499 -> StatusCode.CANCELLED;
+      case 500 -> StatusCode.INTERNAL;
+      case 502, 503 -> StatusCode.UNAVAILABLE;
+      default -> StatusCode.UNKNOWN;
+    };
   }
 
   private static long retryAfterNs(HttpReply reply) {
@@ -80,5 +103,45 @@ final class HttpFailures {
         .neverSent(true)
         .worthRetrying(true)
         .build();
+  }
+
+  private static final int MOST_CHARACTERS = 2000;
+
+  static String of(int status, byte[] body, int length) {
+    String text = new String(body, 0, length, StandardCharsets.UTF_8).strip();
+    if (text.isEmpty()) {
+      return "the server answered with status " + status + " and no reason";
+    }
+    String message = text.startsWith("{") ? ofJson(body, length) : null;
+    return shortened(message == null ? "status " + status + ": " + text : message);
+  }
+
+  /** Null: it is no JSON, or none that has a message. */
+  private static String ofJson(byte[] body, int length) {
+    Object tree;
+    try {
+      tree = JsonReading.tree(body, length);
+    } catch (InferenceException e) {
+      return null;
+    }
+    return tree instanceof Map<?, ?> members ? message(members) : null;
+  }
+
+  private static String message(Map<?, ?> members) {
+    for (String name : new String[] {"error", "detail", "message"}) {
+      Object value = members.get(name);
+      if (value instanceof Map<?, ?> nested) {
+        String inner = message(nested);
+        return inner == null ? nested.toString() : inner;
+      }
+      if (value != null) {
+        return value.toString();
+      }
+    }
+    return null;
+  }
+
+  static String shortened(String text) {
+    return text.length() <= MOST_CHARACTERS ? text : text.substring(0, MOST_CHARACTERS) + "...";
   }
 }

@@ -1,5 +1,6 @@
 package io.nereid.client;
 
+import io.nereid.types.DataType;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -10,7 +11,10 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 
-/** Reads the reply to an infer request: descriptions in JSON, data there or behind it. */
+/**
+ * Reads the reply to an infer request over HTTP: the JSON describes the outputs, whose data stand
+ * in it or behind it.
+ */
 final class HttpInferReply {
 
   private final InferRequest request;
@@ -163,7 +167,7 @@ final class HttpInferReply {
 
   /** Adds an output; returns how much of the binary data is its own. */
   private long add(Output output, MemorySegment binary, long at, InferResponse response) {
-    DataType type = DataType.ofReply(output.datatype, output.name);
+    DataType type = ReplyTensors.dataType(output.datatype, output.name);
     boolean hasData = output.dataAt >= 0 || output.parameters.containsKey("binary_data_size");
     boolean saysShared = output.parameters.containsKey(ReplyTensors.REGION);
     if (!hasData && ReplyTensors.isShared(request, output.name, saysShared)) {

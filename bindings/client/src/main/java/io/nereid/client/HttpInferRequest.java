@@ -1,5 +1,9 @@
 package io.nereid.client;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import io.nereid.client.ClientOptions.Compression;
+import io.nereid.types.DataType;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
@@ -7,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** An infer request as the body of an HTTP request: JSON, and binary data behind it. */
+/** Writes an infer request as the body of an HTTP request: JSON, and behind it binary data. */
 final class HttpInferRequest {
 
   /** Up to here everything goes into one array, which costs less than views of segments. */
@@ -30,7 +34,10 @@ final class HttpInferRequest {
   }
 
   static HttpInferRequest of(
-      InferRequest request, boolean binaryData, Compression compression, Outgoing outgoing) {
+      InferRequest request,
+      boolean binaryData,
+      Compression compression,
+      MemoryPool.Outgoing outgoing) {
     JsonWriter json = new JsonWriter();
     List<MemorySegment> data = new ArrayList<>();
     json.raw('{');
@@ -51,7 +58,8 @@ final class HttpInferRequest {
     }
     json.raw('}');
     int jsonLength = json.size();
-    List<ByteBuffer> body = CompressedBody.of(compression, buffers(json, data, outgoing), outgoing);
+    List<ByteBuffer> body =
+        HttpBody.Compressor.of(compression, buffers(json, data, outgoing), outgoing);
     return new HttpInferRequest(new HttpBody(body), jsonLength);
   }
 
@@ -85,7 +93,7 @@ final class HttpInferRequest {
       data.add(segment);
     } else {
       json.raw(",\"data\":");
-      JsonTensorWriter.write(name, tensor, json);
+      writeData(name, tensor, json);
       json.raw('}');
     }
   }
@@ -93,7 +101,7 @@ final class HttpInferRequest {
   private static void writeOutputs(InferRequest request, boolean binaryData, JsonWriter json) {
     json.raw(",\"outputs\":[");
     boolean first = true;
-    for (RequestedOutput output : request.outputs().values()) {
+    for (InferRequest.Output output : request.outputs().values()) {
       json.raw(first ? "{\"name\":" : ",{\"name\":").string(output.name());
       first = false;
       if (output.slice() != null) {
@@ -110,7 +118,7 @@ final class HttpInferRequest {
     json.raw(']');
   }
 
-  private static JsonWriter writeSlice(SharedMemorySlice slice, JsonWriter json) {
+  private static JsonWriter writeSlice(SharedMemory.Slice slice, JsonWriter json) {
     json.raw("\"shared_memory_region\":").string(slice.region());
     json.raw(",\"shared_memory_byte_size\":").number(slice.byteSize());
     if (slice.offset() != 0) {
@@ -120,7 +128,7 @@ final class HttpInferRequest {
   }
 
   private static List<ByteBuffer> buffers(
-      JsonWriter json, List<MemorySegment> data, Outgoing outgoing) {
+      JsonWriter json, List<MemorySegment> data, MemoryPool.Outgoing outgoing) {
     long size = json.size();
     for (MemorySegment segment : data) {
       size += segment.byteSize();
@@ -143,5 +151,51 @@ final class HttpInferRequest {
       outgoing.addViews(segment, buffers);
     }
     return buffers;
+  }
+
+  /** Writes the elements as a flat array, for servers that know nothing else. */
+  private static void writeData(String input, Tensor tensor, JsonWriter json) {
+    DataType type = tensor.dataType();
+    if (type == DataType.FP16 || type == DataType.BF16) {
+      throw new IllegalArgumentException(
+          "input '" + input + "': " + type + " has no form in JSON, only as binary data");
+    }
+    json.raw('[');
+    if (type == DataType.BYTES) {
+      byte[][] values = tensor.toByteStrings();
+      for (int i = 0; i < values.length; i++) {
+        if (i > 0) {
+          json.raw(',');
+        }
+        json.string(values[i]);
+      }
+    } else {
+      MemorySegment data = tensor.segment();
+      long count = data.byteSize() / type.byteSize();
+      for (long i = 0; i < count; i++) {
+        if (i > 0) {
+          json.raw(',');
+        }
+        element(type, data, i, json);
+      }
+    }
+    json.raw(']');
+  }
+
+  private static void element(DataType type, MemorySegment data, long i, JsonWriter json) {
+    switch (type) {
+      case BOOL -> json.raw(data.get(JAVA_BYTE, i) == 0 ? "false" : "true");
+      case INT8 -> json.number(data.get(JAVA_BYTE, i));
+      case UINT8 -> json.number(Byte.toUnsignedLong(data.get(JAVA_BYTE, i)));
+      case INT16 -> json.number(data.get(Layouts.SHORT, i * Short.BYTES));
+      case UINT16 -> json.number(Short.toUnsignedLong(data.get(Layouts.SHORT, i * Short.BYTES)));
+      case INT32 -> json.number(data.get(Layouts.INT, i * Integer.BYTES));
+      case UINT32 -> json.number(Integer.toUnsignedLong(data.get(Layouts.INT, i * Integer.BYTES)));
+      case INT64 -> json.number(data.get(Layouts.LONG, i * Long.BYTES));
+      case UINT64 -> json.raw(Long.toUnsignedString(data.get(Layouts.LONG, i * Long.BYTES)));
+      case FP32 -> json.raw(Float.toString(data.get(Layouts.FLOAT, i * Float.BYTES)));
+      case FP64 -> json.raw(Double.toString(data.get(Layouts.DOUBLE, i * Double.BYTES)));
+      case FP16, BF16, BYTES -> throw new IllegalStateException(type + " is not written here");
+    }
   }
 }

@@ -1,5 +1,9 @@
 package io.nereid.client;
 
+import io.nereid.client.Call.Attempt;
+import io.nereid.client.Call.Limit;
+import io.nereid.client.ClientOptions.Compression;
+import io.nereid.types.StatusCode;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
@@ -8,19 +12,28 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Base64;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
-/** The protocol over HTTP/1.1. */
+/**
+ * Speaks the protocol over HTTP/1.1 by the JDK's client, which has the connections; replies are
+ * read on virtual threads.
+ */
 final class HttpTransport implements Transport {
 
   private static final long MOST_IDLE_BYTES = 64 << 20;
 
   /** How much of an error's text is read. */
   private static final int MOST_ERROR_BYTES = 64 << 10;
+
+  /** The one setting of tracing that is an array in JSON, whatever it holds. */
+  private static final String TRACE_LEVEL = "trace_level";
 
   private final String base;
   private final ClientOptions options;
@@ -67,20 +80,30 @@ final class HttpTransport implements Transport {
         request(path).GET(),
         reply -> {
           if (reply.status() == 401 || reply.status() == 403) {
-            throw failure(reply);
+            throw HttpFailures.of(reply);
           }
-          return reply.isSuccess() && JsonMetadata.isTrue(reply, member);
+          return reply.isSuccess() && isTrue(reply, member);
         });
+  }
+
+  /** Whether a reply with status 200 says that it is so; many have no body. */
+  private static boolean isTrue(HttpReply reply, String member) {
+    String text = new String(reply.text(), 0, Math.min(1, reply.textLength()));
+    if (!text.equals("{")) {
+      return true;
+    }
+    Object tree = JsonReading.tree(reply);
+    return !(tree instanceof Map<?, ?> members && Boolean.FALSE.equals(members.get(member)));
   }
 
   @Override
   public Attempt<ServerMetadata> serverMetadata(Limit limit) {
-    return get("", JsonMetadata::server);
+    return get("", json(ServerReplies::server));
   }
 
   @Override
   public Attempt<ModelMetadata> modelMetadata(String model, String version, Limit limit) {
-    return get(modelPath(model, version), JsonMetadata::model);
+    return get(modelPath(model, version), json(ServerReplies::model));
   }
 
   @Override
@@ -91,25 +114,26 @@ final class HttpTransport implements Transport {
   }
 
   @Override
-  public Attempt<List<ModelStatistics>> statistics(String model, String version, Limit limit) {
+  public Attempt<List<ModelUsage>> statistics(String model, String version, Limit limit) {
     String path = model.isEmpty() ? "/models" : modelPath(model, version);
-    return get(path + "/stats", JsonMetadata::statistics);
+    return get(path + "/stats", json(ServerReplies::statistics));
   }
 
   // ---- The model repository --------------------------------------------------------------------
 
   @Override
-  public Attempt<List<ModelIndexEntry>> repositoryIndex(boolean readyOnly, Limit limit) {
+  public Attempt<List<IndexedModel>> repositoryIndex(boolean readyOnly, Limit limit) {
     JsonWriter json = new JsonWriter().raw(readyOnly ? "{\"ready\":true}" : "{}");
-    return post("/repository/index", json, JsonMetadata::index);
+    return post("/repository/index", json, json(ServerReplies::index));
   }
 
   @Override
-  public Attempt<Void> loadModel(String model, ModelLoad load, Limit limit) {
+  public Attempt<Void> loadModel(
+      String model, Optional<String> config, Map<String, byte[]> files, Limit limit) {
     JsonWriter json = new JsonWriter().raw('{');
-    if (load.config().isPresent()) {
-      json.raw("\"parameters\":{\"config\":").string(load.config().get());
-      for (Map.Entry<String, byte[]> file : load.files().entrySet()) {
+    if (config.isPresent()) {
+      json.raw("\"parameters\":{\"config\":").string(config.get());
+      for (Map.Entry<String, byte[]> file : files.entrySet()) {
         json.raw(',').string("file:" + file.getKey()).raw(":\"");
         json.raw(Base64.getEncoder().encodeToString(file.getValue())).raw('"');
       }
@@ -128,7 +152,7 @@ final class HttpTransport implements Transport {
   // ---- Shared memory ---------------------------------------------------------------------------
 
   @Override
-  public Attempt<Void> registerSharedMemory(SharedMemoryStatus region, Limit limit) {
+  public Attempt<Void> registerSharedMemory(SharedMemory.Registration region, Limit limit) {
     JsonWriter json = new JsonWriter().raw("{\"key\":").string(region.key());
     json.raw(",\"offset\":").number(region.offset());
     json.raw(",\"byte_size\":").number(region.byteSize()).raw('}');
@@ -142,8 +166,8 @@ final class HttpTransport implements Transport {
   }
 
   @Override
-  public Attempt<List<SharedMemoryStatus>> sharedMemoryStatus(Limit limit) {
-    return get("/systemsharedmemory/status", JsonMetadata::sharedMemory);
+  public Attempt<List<SharedMemory.Registration>> sharedMemoryStatus(Limit limit) {
+    return get("/systemsharedmemory/status", json(ServerReplies::sharedMemory));
   }
 
   // ---- Settings --------------------------------------------------------------------------------
@@ -152,11 +176,11 @@ final class HttpTransport implements Transport {
   public Call.Starter<Map<String, List<String>>> traceSettings(
       String model, Map<String, List<String>> changes) {
     String path = (model.isEmpty() ? "" : modelPath(model, "")) + "/trace/setting";
-    JsonWriter json = ServerSettings.traceJson(changes);
+    JsonWriter json = traceChanges(changes);
     return limit ->
         changes.isEmpty()
-            ? get(path, ServerSettings::trace)
-            : post(path, json, ServerSettings::trace);
+            ? get(path, json(HttpTransport::settings))
+            : post(path, json, json(HttpTransport::settings));
   }
 
   @Override
@@ -164,8 +188,34 @@ final class HttpTransport implements Transport {
     JsonWriter json = new JsonWriter().value(changes);
     return limit ->
         changes.isEmpty()
-            ? get("/logging", JsonReading::members)
-            : post("/logging", json, JsonReading::members);
+            ? get("/logging", json(JsonReading::members))
+            : post("/logging", json, json(JsonReading::members));
+  }
+
+  private static JsonWriter traceChanges(Map<String, List<String>> changes) {
+    Map<String, Object> members = new LinkedHashMap<>();
+    changes.forEach((name, values) ->
+        members.put(
+            name,
+            values.isEmpty()
+                ? null
+                : name.equals(TRACE_LEVEL) ? values : String.join(",", values)));
+    return new JsonWriter().value(members);
+  }
+
+  private static Map<String, List<String>> settings(Object tree) {
+    Map<String, List<String>> settings = new LinkedHashMap<>();
+    JsonReading.members(tree)
+        .forEach((name, value) -> {
+          List<String> values = new ArrayList<>();
+          if (value instanceof List<?> several) {
+            several.forEach(one -> values.add(String.valueOf(one)));
+          } else if (value != null) {
+            values.add(value.toString());
+          }
+          settings.put(name, List.copyOf(values));
+        });
+    return settings;
   }
 
   // ---- Inference -------------------------------------------------------------------------------
@@ -174,7 +224,7 @@ final class HttpTransport implements Transport {
   public Call.Starter<Map<String, Object>> generate(
       String model, String version, Map<String, Object> request) {
     JsonWriter json = new JsonWriter().value(request);
-    return limit -> post(modelPath(model, version) + "/generate", json, JsonReading::members);
+    return limit -> post(modelPath(model, version) + "/generate", json, json(JsonReading::members));
   }
 
   @Override
@@ -200,7 +250,7 @@ final class HttpTransport implements Transport {
     }
     try (InputStream body = response.body()) {
       byte[] text = body.readNBytes(MOST_ERROR_BYTES);
-      throw failure(new HttpReply(status, response.headers(), text, text.length, null, 0));
+      throw HttpFailures.of(new HttpReply(status, response.headers(), text, text.length, null, 0));
     } catch (IOException e) {
       throw HttpFailures.of(e, true);
     }
@@ -208,7 +258,7 @@ final class HttpTransport implements Transport {
 
   @Override
   public Call.Starter<InferResponse> infer(InferRequest request) {
-    Outgoing outgoing = new Outgoing(pool);
+    MemoryPool.Outgoing outgoing = new MemoryPool.Outgoing(pool);
     Compression compression = options.requestCompression();
     Compression accepted = options.replyCompression();
     HttpInferRequest body =
@@ -219,7 +269,7 @@ final class HttpTransport implements Transport {
     if (options.binaryData()) {
       builder
           .header("Content-Type", "application/octet-stream")
-          .header(HttpReplyReader.JSON_LENGTH, Integer.toString(body.jsonLength()));
+          .header(HttpReply.Reader.JSON_LENGTH, Integer.toString(body.jsonLength()));
     } else {
       builder.header("Content-Type", "application/json");
     }
@@ -302,7 +352,7 @@ final class HttpTransport implements Transport {
 
   private <T> Attempt<T> send(
       HttpRequest.Builder request, Compression accepted, Function<HttpReply, T> reader) {
-    HttpReplyReader reply = new HttpReplyReader(pool, options.maxResponseBytes(), accepted);
+    HttpReply.Reader reply = new HttpReply.Reader(pool, options.maxResponseBytes(), accepted);
     CompletableFuture<HttpResponse<HttpReply>> sent = http.sendAsync(request.build(), reply);
     CompletableFuture<T> read =
         sent.handle((response, failure) -> {
@@ -314,15 +364,15 @@ final class HttpTransport implements Transport {
     return new Attempt<>(read, () -> sent.cancel(true));
   }
 
-  private static HttpReply checked(HttpReply reply) {
-    if (!reply.isSuccess()) {
-      throw failure(reply);
-    }
-    return reply;
+  private static <T> Function<HttpReply, T> json(Function<Object, T> reader) {
+    return reply -> reader.apply(JsonReading.tree(reply));
   }
 
-  private static InferenceException failure(HttpReply reply) {
-    return HttpFailures.of(reply);
+  private static HttpReply checked(HttpReply reply) {
+    if (!reply.isSuccess()) {
+      throw HttpFailures.of(reply);
+    }
+    return reply;
   }
 
   @Override

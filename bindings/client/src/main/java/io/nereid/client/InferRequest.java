@@ -22,7 +22,7 @@ public final class InferRequest {
   private final Duration deadline;
   private final Map<String, Object> parameters;
   private final Map<String, Tensor> inputs;
-  private final Map<String, RequestedOutput> outputs;
+  private final Map<String, Output> outputs;
 
   private InferRequest(Builder builder) {
     model = builder.model;
@@ -70,7 +70,7 @@ public final class InferRequest {
   }
 
   /** Outputs by name; empty: all that the model has. */
-  Map<String, RequestedOutput> outputs() {
+  Map<String, Output> outputs() {
     return outputs;
   }
 
@@ -87,7 +87,7 @@ public final class InferRequest {
     private Duration deadline;
     private final Map<String, Object> parameters = new LinkedHashMap<>();
     private final Map<String, Tensor> inputs = new LinkedHashMap<>();
-    private final Map<String, RequestedOutput> outputs = new LinkedHashMap<>();
+    private final Map<String, Output> outputs = new LinkedHashMap<>();
 
     private Builder(String model) {
       if (model.isEmpty()) {
@@ -119,12 +119,12 @@ public final class InferRequest {
 
     /** An output to answer with. A request that names none gets all. */
     public Builder output(String name) {
-      return output(new RequestedOutput(name, 0, null));
+      return output(new Output(name, 0, null));
     }
 
     /** An output to put into shared memory instead of the reply. */
-    public Builder output(String name, SharedMemorySlice slice) {
-      return output(new RequestedOutput(name, 0, Objects.requireNonNull(slice)));
+    public Builder output(String name, SharedMemory.Slice slice) {
+      return output(new Output(name, 0, Objects.requireNonNull(slice)));
     }
 
     /**
@@ -135,10 +135,10 @@ public final class InferRequest {
       if (count < 1) {
         throw new IllegalArgumentException("expected a number of classes above 0, got " + count);
       }
-      return output(new RequestedOutput(name, count, null));
+      return output(new Output(name, count, null));
     }
 
-    private Builder output(RequestedOutput output) {
+    private Builder output(Output output) {
       if (outputs.putIfAbsent(output.name(), output) != null) {
         throw new IllegalArgumentException(
             "the request has an output '" + output.name() + "' already");
@@ -219,6 +219,27 @@ public final class InferRequest {
     /** The finished request. */
     public InferRequest build() {
       return new InferRequest(this);
+    }
+  }
+
+  /**
+   * An output that a request asks for.
+   *
+   * @param name its name
+   * @param classification how many classes the server is to name instead of the tensor; 0: none
+   * @param slice where in shared memory the server is to put it; null: into the reply
+   */
+  record Output(String name, int classification, SharedMemory.Slice slice) {
+
+    Output {
+      Objects.requireNonNull(name);
+      if (classification < 0) {
+        throw new IllegalArgumentException(
+            "expected a number of classes above 0 for output '"
+                + name
+                + "', got "
+                + classification);
+      }
     }
   }
 }

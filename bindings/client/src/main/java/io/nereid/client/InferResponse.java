@@ -1,5 +1,6 @@
 package io.nereid.client;
 
+import io.nereid.types.StatusCode;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.LinkedHashMap;

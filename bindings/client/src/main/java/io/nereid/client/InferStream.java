@@ -1,5 +1,17 @@
 package io.nereid.client;
 
+import io.grpc.ClientCall;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import io.nereid.types.StatusCode;
+import java.util.ArrayDeque;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+
 /**
  * Requests that go out and responses that come back over one call, each way in order and neither
  * waiting for the other. One thread may send while another reads.
@@ -12,14 +24,100 @@ package io.nereid.client;
  * {@link InferResponse#isFinal}; a model that ends without a further response says so only to
  * requests with the parameter {@code triton_enable_empty_final_response}, set to true. Responses
  * are told apart by {@linkplain InferRequest.Builder#id ids}.
+ *
+ * <p>The transport's threads put replies in, the caller's threads take them out.
  */
-public sealed interface InferStream extends AutoCloseable permits GrpcStream {
+public final class InferStream implements AutoCloseable {
+
+  /** How many replies the server may be ahead of the reader. */
+  private static final int REPLIES_AHEAD = 8;
+
+  private final ClientCall<GrpcRequest, GrpcReply> call;
+  private final MemoryPool pool;
+
+  /** Held while a request is encoded, which may take long; never by the transport's threads. */
+  private final ReentrantLock sending = new ReentrantLock();
+
+  private boolean finished; // under sending
+
+  /** Guards the replies and the end. */
+  private final ReentrantLock lock = new ReentrantLock();
+
+  private final Condition writable = lock.newCondition();
+  private final Condition arrived = lock.newCondition();
+  private final Queue<GrpcReply> replies = new ArrayDeque<>();
+  private Status end; // null: not yet
+  private boolean begun;
+  private boolean closed;
+
+  /** Requests that want outputs in shared memory, by id: their responses lie there. */
+  private final Map<String, InferRequest> withSlices = new ConcurrentHashMap<>();
+
+  private InferStream(ClientCall<GrpcRequest, GrpcReply> call, MemoryPool pool) {
+    this.call = call;
+    this.pool = pool;
+  }
+
+  static InferStream open(
+      ClientCall<GrpcRequest, GrpcReply> call, Metadata headers, MemoryPool pool) {
+    InferStream stream = new InferStream(call, pool);
+    call.start(stream.new Listener(), headers);
+    call.request(REPLIES_AHEAD);
+    return stream;
+  }
 
   /** Sends a request; its inputs must stay as they are until the response to it is there. */
-  void send(InferRequest request);
+  public void send(InferRequest request) {
+    sending.lock();
+    try {
+      if (finished) {
+        throw new IllegalStateException("the stream was finished");
+      }
+      lock.lock();
+      try {
+        await(writable, () -> call.isReady() || end != null);
+        checkOpen();
+        if (end != null) {
+          throw end.isOk()
+              ? new InferenceException(
+                  StatusCode.FAILED_PRECONDITION, "the server has ended the stream")
+              : GrpcFailures.of(end, begun);
+        }
+      } finally {
+        lock.unlock();
+      }
+      remember(request);
+      // Copies of inputs are left to the garbage collector: when they are written is not known.
+      call.sendMessage(GrpcRequest.of(request, new MemoryPool.Outgoing(pool)));
+    } finally {
+      sending.unlock();
+    }
+  }
+
+  private void remember(InferRequest request) {
+    if (request.outputs().values().stream().anyMatch(output -> output.slice() != null)) {
+      String id =
+          request
+              .id()
+              .orElseThrow(() ->
+                  new IllegalArgumentException(
+                      "a stream's request with outputs in shared memory needs an id"));
+      withSlices.put(id, request);
+    }
+  }
 
   /** Says that no more requests follow. The server then ends the stream when all are answered. */
-  void finish();
+  public void finish() {
+    sending.lock();
+    try {
+      if (!finished) {
+        finished = true;
+        call.halfClose();
+      }
+    } finally {
+      sending.unlock();
+    }
+  }
 
   /**
    * The next response; waits for it. Null when the server has ended the stream.
@@ -28,12 +126,130 @@ public sealed interface InferStream extends AutoCloseable permits GrpcStream {
    *     names when the request had an id and after which the stream goes on; or when the stream as
    *     a whole failed, after which every further call throws
    */
-  InferResponse next();
+  public InferResponse next() {
+    GrpcReply reply;
+    lock.lock();
+    try {
+      await(arrived, () -> !replies.isEmpty() || end != null);
+      checkOpen();
+      reply = replies.poll();
+      if (reply == null) {
+        if (end.isOk()) {
+          return null;
+        }
+        throw GrpcFailures.of(end, begun);
+      }
+    } finally {
+      lock.unlock();
+    }
+    call.request(1);
+    return read(reply);
+  }
+
+  private InferResponse read(GrpcReply reply) {
+    String id = reply.message().getId();
+    if (!reply.error().isEmpty()) {
+      reply.lease().close();
+      withSlices.remove(id);
+      throw InferenceException.builder(StatusCode.UNKNOWN, reply.error())
+          .requestId(id.isEmpty() ? null : id)
+          .build();
+    }
+    InferResponse response = GrpcInferReply.read(withSlices.get(id), reply);
+    if (response.isFinal()) {
+      withSlices.remove(id);
+    }
+    return response;
+  }
 
   /** Whether the stream has ended and everything that came was read. */
-  boolean isEnded();
+  public boolean isEnded() {
+    lock.lock();
+    try {
+      return closed || end != null && replies.isEmpty();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Waits until it holds; under the lock. */
+  private void await(Condition condition, BooleanSupplier holds) {
+    try {
+      while (!closed && !holds.getAsBoolean()) {
+        condition.await();
+      }
+    } catch (InterruptedException e) {
+      call.cancel("the thread was interrupted", e);
+      Thread.currentThread().interrupt();
+      throw new InferenceException(
+          StatusCode.CANCELLED, "the thread was interrupted while it waited for the server", e);
+    }
+  }
+
+  private void checkOpen() {
+    if (closed) {
+      throw new IllegalStateException("the stream is closed");
+    }
+  }
 
   /** Cancels what is not finished. Closing twice does nothing. */
   @Override
-  void close();
+  public void close() {
+    lock.lock();
+    try {
+      if (closed) {
+        return;
+      }
+      closed = true;
+      replies.forEach(reply -> reply.lease().close());
+      replies.clear();
+      writable.signalAll();
+      arrived.signalAll();
+    } finally {
+      lock.unlock();
+    }
+    call.cancel("the caller closed the stream", null);
+  }
+
+  /** Takes what the transport's threads bring. */
+  private final class Listener extends ClientCall.Listener<GrpcReply> {
+
+    @Override
+    public void onMessage(GrpcReply message) {
+      lock.lock();
+      try {
+        begun = true;
+        if (closed) {
+          message.lease().close();
+        } else {
+          replies.add(message);
+          arrived.signal();
+        }
+      } finally {
+        lock.unlock();
+      }
+    }
+
+    @Override
+    public void onReady() {
+      lock.lock();
+      try {
+        writable.signal();
+      } finally {
+        lock.unlock();
+      }
+    }
+
+    @Override
+    public void onClose(Status status, Metadata trailers) {
+      lock.lock();
+      try {
+        end = status;
+        writable.signalAll();
+        arrived.signalAll();
+      } finally {
+        lock.unlock();
+      }
+    }
+  }
 }

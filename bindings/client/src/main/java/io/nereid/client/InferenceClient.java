@@ -107,18 +107,18 @@ public final class InferenceClient implements AutoCloseable {
   }
 
   /** Statistics of all models. */
-  public List<ModelStatistics> statistics() {
+  public List<ModelUsage> statistics() {
     return read(limit -> transport.statistics("", "", limit));
   }
 
   /** Statistics of all versions of a model. */
-  public List<ModelStatistics> statistics(String model) {
+  public List<ModelUsage> statistics(String model) {
     return read(limit -> transport.statistics(checked(model), "", limit));
   }
 
   /** Statistics of one version of a model. */
-  public ModelStatistics statistics(String model, String version) {
-    List<ModelStatistics> all = read(limit -> transport.statistics(checked(model), version, limit));
+  public ModelUsage statistics(String model, String version) {
+    List<ModelUsage> all = read(limit -> transport.statistics(checked(model), version, limit));
     if (all.size() != 1) {
       throw InferenceException.malformed(
           "statistics of one version have " + all.size() + " entries");
@@ -129,32 +129,33 @@ public final class InferenceClient implements AutoCloseable {
   // ---- The model repository --------------------------------------------------------------------
 
   /** The models that the server knows, loaded or not. */
-  public List<ModelIndexEntry> repositoryIndex() {
+  public List<IndexedModel> repositoryIndex() {
     return read(limit -> transport.repositoryIndex(false, limit));
   }
 
   /** The models that are ready. */
-  public List<ModelIndexEntry> readyModels() {
+  public List<IndexedModel> readyModels() {
     return read(limit -> transport.repositoryIndex(true, limit));
   }
 
   /** Loads a model, or loads it anew; returns when it is ready. */
   public void loadModel(String model) {
-    load(model, ModelLoad.PLAIN);
+    load(model, Optional.empty(), Map.of());
   }
 
   /**
    * Loads a model with a configuration, and perhaps files, in place of the repository's.
    *
    * @param config the configuration in JSON
-   * @param files contents by their path in the model's directory, such as {@code 1/model.onnx}
+   * @param files contents by their path in the model's directory, such as {@code 1/model.onnx};
+   *     servers want a configuration with them
    */
   public void loadModel(String model, String config, Map<String, byte[]> files) {
-    load(model, new ModelLoad(Optional.of(config), files));
+    load(model, Optional.of(config), Map.copyOf(files));
   }
 
-  private void load(String model, ModelLoad load) {
-    change(limit -> transport.loadModel(checked(model), load, limit));
+  private void load(String model, Optional<String> config, Map<String, byte[]> files) {
+    change(limit -> transport.loadModel(checked(model), config, files, limit));
   }
 
   /** Unloads a model. */
@@ -170,7 +171,7 @@ public final class InferenceClient implements AutoCloseable {
   // ---- Shared memory ---------------------------------------------------------------------------
 
   /** Lets the server map a region, which must run on this machine; its name is the region's. */
-  public void registerSharedMemory(SharedMemoryRegion region) {
+  public void registerSharedMemory(SharedMemory region) {
     registerSharedMemory(region.name(), region.key(), 0, region.byteSize());
   }
 
@@ -181,7 +182,8 @@ public final class InferenceClient implements AutoCloseable {
    * @param key its name in the system
    */
   public void registerSharedMemory(String name, String key, long offset, long byteSize) {
-    SharedMemoryStatus region = new SharedMemoryStatus(checked(name), key, offset, byteSize);
+    SharedMemory.Registration region =
+        new SharedMemory.Registration(checked(name), key, offset, byteSize);
     change(limit -> transport.registerSharedMemory(region, limit));
   }
 
@@ -196,7 +198,7 @@ public final class InferenceClient implements AutoCloseable {
   }
 
   /** The regions of main memory that the server knows. */
-  public List<SharedMemoryStatus> sharedMemoryStatus() {
+  public List<SharedMemory.Registration> sharedMemoryStatus() {
     return read(transport::sharedMemoryStatus);
   }
 
@@ -252,8 +254,8 @@ public final class InferenceClient implements AutoCloseable {
     return Call.run(
         transport.generate(checked(model), version, request),
         options.retry(),
-        CallKind.INFER,
-        Limit.in(options.deadline()));
+        RetryPolicy.CallKind.INFER,
+        Call.Limit.in(options.deadline()));
   }
 
   /**
@@ -292,23 +294,24 @@ public final class InferenceClient implements AutoCloseable {
     return transport.openStream();
   }
 
-  private Limit limit(InferRequest request) {
-    return Limit.in(request.deadline().or(options::deadline));
+  private Call.Limit limit(InferRequest request) {
+    return Call.Limit.in(request.deadline().or(options::deadline));
   }
 
-  private static CallKind kind(InferRequest request) {
-    return request.isPartOfSequence() ? CallKind.SEQUENCE : CallKind.INFER;
+  private static RetryPolicy.CallKind kind(InferRequest request) {
+    return request.isPartOfSequence() ? RetryPolicy.CallKind.SEQUENCE : RetryPolicy.CallKind.INFER;
   }
 
   // ---- How calls are made ----------------------------------------------------------------------
 
   private <T> T read(Call.Starter<T> starter) {
-    return Call.run(starter, options.retry(), CallKind.READ, Limit.in(options.deadline()));
+    return Call.run(
+        starter, options.retry(), RetryPolicy.CallKind.READ, Call.Limit.in(options.deadline()));
   }
 
   private <T> T change(Call.Starter<T> starter) {
     Optional<Duration> deadline = Optional.of(options.changeDeadline());
-    return Call.run(starter, options.retry(), CallKind.CHANGE, Limit.in(deadline));
+    return Call.run(starter, options.retry(), RetryPolicy.CallKind.CHANGE, Call.Limit.in(deadline));
   }
 
   /** A name; an empty one would mean something else to the server. */

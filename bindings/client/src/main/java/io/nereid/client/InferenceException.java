@@ -1,5 +1,6 @@
 package io.nereid.client;
 
+import io.nereid.types.StatusCode;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;

@@ -12,7 +12,7 @@ import tools.jackson.core.StreamReadFeature;
 import tools.jackson.core.json.JsonFactory;
 import tools.jackson.core.json.JsonReadFeature;
 
-/** How JSON of servers is read. */
+/** Reads the JSON of servers, as a tree or token by token. */
 final class JsonReading {
 
   private static final JsonFactory JSON =
@@ -25,6 +25,11 @@ final class JsonReading {
 
   static JsonParser parser(byte[] text, int offset, int length) {
     return JSON.createParser(ObjectReadContext.empty(), text, offset, length);
+  }
+
+  /** All of a reply as maps, lists, strings, numbers, booleans and null. */
+  static Object tree(HttpReply reply) {
+    return tree(reply.text(), 0, reply.textLength());
   }
 
   /** A whole text as maps, lists, strings, numbers, booleans and null. */
@@ -46,11 +51,6 @@ final class JsonReading {
     } catch (JacksonException e) {
       throw malformed(e);
     }
-  }
-
-  /** The members of a reply that must be an object. */
-  static Map<String, Object> members(HttpReply reply) {
-    return members(tree(reply.text(), reply.textLength()));
   }
 
   /** The members of what must be an object. */

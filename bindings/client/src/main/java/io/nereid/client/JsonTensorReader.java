@@ -1,7 +1,7 @@
 package io.nereid.client;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-
+import io.nereid.types.DataType;
+import io.nereid.types.HalfPrecision;
 import java.io.ByteArrayOutputStream;
 import java.lang.foreign.MemorySegment;
 import java.math.BigInteger;
@@ -38,7 +38,7 @@ final class JsonTensorReader {
     long index = 0;
     for (JsonToken token = next(); token != null; token = next()) {
       checkCount(index < count, index);
-      put(to, index, token);
+      Layouts.put(to, type.byteSize(), index, bits(index, token));
       index++;
     }
     checkCount(index == count, index);
@@ -91,40 +91,23 @@ final class JsonTensorReader {
     }
   }
 
-  private void put(MemorySegment to, long index, JsonToken token) {
-    switch (type) {
-      case FP32 -> to.set(Layouts.FLOAT, index * Float.BYTES, floatValue(index, token));
-      case FP64 -> to.set(Layouts.DOUBLE, index * Double.BYTES, doubleValue(index, token));
-      case FP16, BF16 ->
-          to.set(
-              Layouts.SHORT,
-              index * Short.BYTES,
-              HalfPrecision.ofFloat(type, floatValue(index, token)));
-      case BOOL -> to.set(JAVA_BYTE, index, boolValue(index, token));
-      case INT8 -> to.set(JAVA_BYTE, index, (byte) integer(index, token, Byte.MIN_VALUE, 127));
-      case UINT8 -> to.set(JAVA_BYTE, index, (byte) integer(index, token, 0, 255));
-      case INT16 ->
-          to.set(
-              Layouts.SHORT,
-              index * Short.BYTES,
-              (short) integer(index, token, Short.MIN_VALUE, Short.MAX_VALUE));
-      case UINT16 ->
-          to.set(Layouts.SHORT, index * Short.BYTES, (short) integer(index, token, 0, 0xffff));
-      case INT32 ->
-          to.set(
-              Layouts.INT,
-              index * Integer.BYTES,
-              (int) integer(index, token, Integer.MIN_VALUE, Integer.MAX_VALUE));
-      case UINT32 ->
-          to.set(Layouts.INT, index * Integer.BYTES, (int) integer(index, token, 0, 0xffff_ffffL));
-      case INT64 ->
-          to.set(
-              Layouts.LONG,
-              index * Long.BYTES,
-              integer(index, token, Long.MIN_VALUE, Long.MAX_VALUE));
-      case UINT64 -> to.set(Layouts.LONG, index * Long.BYTES, unsignedLong(index, token));
+  /** The bits of the element that the parser is at. */
+  private long bits(long index, JsonToken token) {
+    return switch (type) {
+      case FP32 -> Float.floatToRawIntBits(floatValue(index, token));
+      case FP64 -> Double.doubleToRawLongBits(doubleValue(index, token));
+      case FP16, BF16 -> HalfPrecision.ofFloat(type, floatValue(index, token));
+      case BOOL -> boolValue(index, token);
+      case INT8 -> integer(index, token, Byte.MIN_VALUE, Byte.MAX_VALUE);
+      case UINT8 -> integer(index, token, 0, 0xff);
+      case INT16 -> integer(index, token, Short.MIN_VALUE, Short.MAX_VALUE);
+      case UINT16 -> integer(index, token, 0, 0xffff);
+      case INT32 -> integer(index, token, Integer.MIN_VALUE, Integer.MAX_VALUE);
+      case UINT32 -> integer(index, token, 0, 0xffff_ffffL);
+      case INT64 -> integer(index, token, Long.MIN_VALUE, Long.MAX_VALUE);
+      case UINT64 -> unsignedLong(index, token);
       case BYTES -> throw new IllegalStateException("BYTES are not read here");
-    }
+    };
   }
 
   private float floatValue(long index, JsonToken token) {
@@ -188,6 +171,6 @@ final class JsonTensorReader {
             + "' is no "
             + type
             + ": "
-            + ErrorText.shortened(String.valueOf(parser.getString())));
+            + HttpFailures.shortened(String.valueOf(parser.getString())));
   }
 }

@@ -4,7 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Map;
 
-/** JSON text that is being written, in UTF-8. */
+/** Writes JSON in UTF-8 into an array that grows. For one thread. */
 final class JsonWriter {
 
   private static final byte[] HEX = "0123456789abcdef".getBytes(StandardCharsets.US_ASCII);

@@ -1,9 +1,10 @@
 package io.nereid.client;
 
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
-/** How elements lie in a tensor: little-endian, at any address. */
+/** Says how elements lie in a tensor: little-endian, at any address. */
 final class Layouts {
 
   static final ValueLayout.OfShort SHORT =
@@ -25,4 +26,14 @@ final class Layouts {
   }
 
   private Layouts() {}
+
+  /** Writes the low bits of a number as an element of 1, 2, 4 or 8 bytes. */
+  static void put(MemorySegment to, int byteSize, long index, long bits) {
+    switch (byteSize) {
+      case Byte.BYTES -> to.set(ValueLayout.JAVA_BYTE, index, (byte) bits);
+      case Short.BYTES -> to.set(SHORT, index * Short.BYTES, (short) bits);
+      case Integer.BYTES -> to.set(INT, index * Integer.BYTES, (int) bits);
+      default -> to.set(LONG, index * Long.BYTES, bits);
+    }
+  }
 }

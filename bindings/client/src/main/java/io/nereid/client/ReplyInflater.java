@@ -1,5 +1,6 @@
 package io.nereid.client;
 
+import io.nereid.client.ClientOptions.Compression;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
@@ -8,7 +9,10 @@ import java.util.zip.CRC32;
 import java.util.zip.DataFormatException;
 import java.util.zip.Inflater;
 
-/** Inflates a reply as it comes, in pieces of any size, and checks that it is whole. */
+/**
+ * Inflates a compressed reply as it comes, in pieces of any size, and checks that it is whole. For
+ * one thread at a time.
+ */
 final class ReplyInflater implements AutoCloseable {
 
   private static final int CHUNK_BYTES = 16 << 10;

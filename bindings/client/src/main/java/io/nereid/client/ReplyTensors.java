@@ -1,16 +1,33 @@
 package io.nereid.client;
 
+import io.nereid.types.DataType;
+import io.nereid.types.Shapes;
 import java.lang.foreign.MemorySegment;
 import java.util.Map;
 
-/** Outputs as the tensors of a response, checked. */
+/**
+ * Makes the tensors of a response out of outputs, and checks that each is what its description
+ * says.
+ */
 final class ReplyTensors {
 
   static final String REGION = "shared_memory_region";
   static final String SIZE = "shared_memory_byte_size";
   static final String OFFSET = "shared_memory_offset";
 
+  private static final DataType[] TYPES = DataType.values();
+
   private ReplyTensors() {}
+
+  /** The type that a server names in its reply. */
+  static DataType dataType(String name, String output) {
+    for (DataType type : TYPES) {
+      if (type.name().equals(name)) {
+        return type;
+      }
+    }
+    throw InferenceException.malformed("output '" + output + "' has the datatype '" + name + "'");
+  }
 
   static long elementCount(String output, long[] shape) {
     try {
@@ -50,7 +67,7 @@ final class ReplyTensors {
     if (saysSo || request == null) {
       return saysSo;
     }
-    RequestedOutput requested = request.outputs().get(output);
+    InferRequest.Output requested = request.outputs().get(output);
     return requested != null && requested.slice() != null;
   }
 
@@ -66,14 +83,14 @@ final class ReplyTensors {
       DataType type,
       Map<String, Object> parameters,
       long[] shape) {
-    SharedMemorySlice slice = request == null ? told(parameters) : asked(request, output);
+    SharedMemory.Slice slice = request == null ? told(parameters) : asked(request, output);
     MemorySegment mapped = slice.mapped();
     long count = elementCount(output, shape);
     long size = slice.byteSize();
     if (type.isFixedSize()) {
       size = count * type.byteSize();
     } else if (mapped != null) {
-      size = ByteStrings.byteSize(mapped, count);
+      size = Tensor.byteStringsSize(mapped, count);
     }
     if (size > slice.byteSize()) {
       throw InferenceException.malformed(
@@ -88,8 +105,8 @@ final class ReplyTensors {
     return Tensor.ofResponse(owner, type, data, slice, shape);
   }
 
-  private static SharedMemorySlice asked(InferRequest request, String output) {
-    RequestedOutput requested = request.outputs().get(output);
+  private static SharedMemory.Slice asked(InferRequest request, String output) {
+    InferRequest.Output requested = request.outputs().get(output);
     if (requested == null || requested.slice() == null) {
       throw InferenceException.malformed(
           "output '" + output + "' lies in shared memory, which the request did not ask for");
@@ -97,8 +114,8 @@ final class ReplyTensors {
     return requested.slice();
   }
 
-  private static SharedMemorySlice told(Map<String, Object> parameters) {
-    return SharedMemorySlice.of(
+  private static SharedMemory.Slice told(Map<String, Object> parameters) {
+    return SharedMemory.Slice.of(
         String.valueOf(parameters.get(REGION)),
         number(parameters, OFFSET),
         number(parameters, SIZE));

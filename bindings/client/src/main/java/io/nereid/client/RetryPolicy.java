@@ -1,5 +1,6 @@
 package io.nereid.client;
 
+import io.nereid.types.StatusCode;
 import java.time.Duration;
 import java.util.random.RandomGenerator;
 
@@ -76,5 +77,17 @@ public record RetryPolicy(
       case INFER -> failure.neverSent() || retryInfer && failure.worthRetrying();
       case READ -> failure.neverSent() || failure.worthRetrying();
     };
+  }
+
+  /** Says what making a call twice could do. */
+  enum CallKind {
+    /** Nothing: it only asks. */
+    READ,
+    /** Work done twice. */
+    INFER,
+    /** The state of a sequence would be wrong. */
+    SEQUENCE,
+    /** Something of the server would be changed twice. */
+    CHANGE
   }
 }

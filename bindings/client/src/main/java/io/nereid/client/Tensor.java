@@ -2,6 +2,10 @@ package io.nereid.client;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import io.nereid.types.ByteStrings;
+import io.nereid.types.DataType;
+import io.nereid.types.HalfPrecision;
+import io.nereid.types.Shapes;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -24,13 +28,13 @@ public final class Tensor {
   private final DataType dataType;
   private final long[] shape;
   private final MemorySegment segment; // null: in shared memory that is not mapped here
-  private final SharedMemorySlice slice; // null: the bytes themselves are sent
+  private final SharedMemory.Slice slice; // null: the bytes themselves are sent
 
   private Tensor(
       InferResponse owner,
       DataType dataType,
       MemorySegment segment,
-      SharedMemorySlice slice,
+      SharedMemory.Slice slice,
       long[] shape) {
     this.owner = owner;
     this.dataType = Objects.requireNonNull(dataType);
@@ -44,7 +48,7 @@ public final class Tensor {
       InferResponse owner,
       DataType type,
       MemorySegment segment,
-      SharedMemorySlice slice,
+      SharedMemory.Slice slice,
       long[] shape) {
     return new Tensor(owner, type, segment, slice, shape);
   }
@@ -66,7 +70,7 @@ public final class Tensor {
   }
 
   /** A tensor that lies in shared memory the server knows; only its place is sent. */
-  public static Tensor ofSharedMemory(DataType dataType, SharedMemorySlice slice, long... shape) {
+  public static Tensor ofSharedMemory(DataType dataType, SharedMemory.Slice slice, long... shape) {
     Shapes.checkByteSize(dataType, slice.byteSize(), shape);
     return new Tensor(null, dataType, slice.mapped(), slice, shape);
   }
@@ -175,7 +179,7 @@ public final class Tensor {
   }
 
   /** Where it lies when that is all that is sent; null: the bytes are. */
-  SharedMemorySlice slice() {
+  SharedMemory.Slice slice() {
     return slice;
   }
 
@@ -243,7 +247,40 @@ public final class Tensor {
   /** The elements of a BYTES tensor. */
   public byte[][] toByteStrings() {
     require(dataType == DataType.BYTES, "toByteStrings");
-    return ByteStrings.decode(segment(), elementCount());
+    MemorySegment encoded = segment();
+    long count = elementCount();
+    long size = byteStringsSize(encoded, count);
+    if (size != encoded.byteSize()) {
+      throw InferenceException.malformed(
+          (encoded.byteSize() - size)
+              + " bytes follow the last of "
+              + count
+              + " elements of a BYTES tensor");
+    }
+    return ByteStrings.decode(encoded, (int) count);
+  }
+
+  /** The size of the first {@code count} elements of a BYTES tensor. */
+  static long byteStringsSize(MemorySegment encoded, long count) {
+    long at = 0;
+    for (long i = 0; i < count; i++) {
+      long left = encoded.byteSize() - at - Integer.BYTES;
+      long length = left < 0 ? 0 : Integer.toUnsignedLong(encoded.get(Layouts.INT, at));
+      if (length > left) {
+        throw InferenceException.malformed(
+            "element "
+                + i
+                + " of a BYTES tensor of "
+                + count
+                + " begins at byte "
+                + at
+                + " and ends beyond its "
+                + encoded.byteSize()
+                + " bytes");
+      }
+      at += Integer.BYTES + length;
+    }
+    return at;
   }
 
   /** The elements of a BYTES tensor, read as UTF-8. */

@@ -1,7 +1,10 @@
 package io.nereid.client;
 
+import io.nereid.client.Call.Attempt;
+import io.nereid.client.Call.Limit;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * One attempt of each call, over one protocol. A version that is empty means that the server
@@ -21,20 +24,22 @@ sealed interface Transport extends AutoCloseable permits HttpTransport, GrpcTran
 
   Attempt<String> modelConfig(String model, String version, Limit limit);
 
-  Attempt<List<ModelStatistics>> statistics(String model, String version, Limit limit);
+  Attempt<List<ModelUsage>> statistics(String model, String version, Limit limit);
 
-  Attempt<List<ModelIndexEntry>> repositoryIndex(boolean readyOnly, Limit limit);
+  Attempt<List<IndexedModel>> repositoryIndex(boolean readyOnly, Limit limit);
 
-  Attempt<Void> loadModel(String model, ModelLoad load, Limit limit);
+  /** Empty: the configuration and the files of the repository. */
+  Attempt<Void> loadModel(
+      String model, Optional<String> config, Map<String, byte[]> files, Limit limit);
 
   Attempt<Void> unloadModel(String model, boolean dependents, Limit limit);
 
-  Attempt<Void> registerSharedMemory(SharedMemoryStatus region, Limit limit);
+  Attempt<Void> registerSharedMemory(SharedMemory.Registration region, Limit limit);
 
   /** An empty name: all regions. */
   Attempt<Void> unregisterSharedMemory(String name, Limit limit);
 
-  Attempt<List<SharedMemoryStatus>> sharedMemoryStatus(Limit limit);
+  Attempt<List<SharedMemory.Registration>> sharedMemoryStatus(Limit limit);
 
   /** The settings that hold after the changes, if any; an empty model: of all. */
   Call.Starter<Map<String, List<String>>> traceSettings(

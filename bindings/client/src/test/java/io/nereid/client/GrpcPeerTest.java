@@ -19,6 +19,8 @@ import io.nereid.proto.ModelReadyRequest;
 import io.nereid.proto.ModelReadyResponse;
 import io.nereid.proto.ServerReadyRequest;
 import io.nereid.proto.ServerReadyResponse;
+import io.nereid.types.DataType;
+import io.nereid.types.StatusCode;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.time.Duration;
@@ -73,11 +75,11 @@ class GrpcPeerTest {
               .input("A", Tensor.ofFloats(new float[5000], 5000))
               .input(
                   "B",
-                  Tensor.ofSharedMemory(DataType.INT32, SharedMemorySlice.of("region", 64, 8), 2))
+                  Tensor.ofSharedMemory(DataType.INT32, SharedMemory.Slice.of("region", 64, 8), 2))
               .input("C", Tensor.ofStrings(new String[] {"x"}, 1))
               .output("X")
               .classification("Y", 3)
-              .output("Z", SharedMemorySlice.of("region", 0, 64))
+              .output("Z", SharedMemory.Slice.of("region", 0, 64))
               .parameter("flag", true)
               .sequence("s", true, false)
               .deadline(Duration.ofSeconds(30))
@@ -232,7 +234,7 @@ class GrpcPeerTest {
             .build();
     AtomicInteger calls = new AtomicInteger();
     String key = "/nereid-client-test-" + ProcessHandle.current().pid();
-    try (SharedMemoryRegion region = SharedMemoryRegion.create(key, 4096);
+    try (SharedMemory region = SharedMemory.create(key, 4096);
         GrpcPeer peer =
             new GrpcPeer()
                 .infer((request, to) -> reply(to, calls.getAndIncrement() == 0 ? shared : compact))

@@ -14,6 +14,7 @@ import io.nereid.proto.InferParameter;
 import io.nereid.proto.ModelInferRequest;
 import io.nereid.proto.ModelInferResponse;
 import io.nereid.proto.ModelStreamInferResponse;
+import io.nereid.types.StatusCode;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.nereid.types.StatusCode;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -26,7 +27,7 @@ class KeepAliveTest {
       Thread.ofVirtual().start(() -> serve(listener));
       ClientOptions options =
           ClientOptions.builder()
-              .keepAlive(new KeepAlive(Duration.ofMillis(1), Duration.ofMillis(100)))
+              .keepAlive(new ClientOptions.KeepAlive(Duration.ofMillis(1), Duration.ofMillis(100)))
               .noDeadline()
               .retry(RetryPolicy.NONE)
               .build();
@@ -56,8 +57,10 @@ class KeepAliveTest {
   @Test
   void timesArePositive() {
     assertThrows(
-        IllegalArgumentException.class, () -> new KeepAlive(Duration.ZERO, Duration.ofSeconds(1)));
+        IllegalArgumentException.class,
+        () -> new ClientOptions.KeepAlive(Duration.ZERO, Duration.ofSeconds(1)));
     assertThrows(
-        IllegalArgumentException.class, () -> new KeepAlive(Duration.ofSeconds(1), Duration.ZERO));
+        IllegalArgumentException.class,
+        () -> new ClientOptions.KeepAlive(Duration.ofSeconds(1), Duration.ZERO));
   }
 }

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.nereid.types.DataType;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -49,13 +50,13 @@ class MemoryTest {
     assertThrows(IllegalArgumentException.class, () -> Tensor.ofStrings(new String[] {"x"}, 2));
     assertThrows(
         IllegalArgumentException.class,
-        () -> Tensor.ofSharedMemory(DataType.FP32, SharedMemorySlice.of("r", 0, 7), 2));
+        () -> Tensor.ofSharedMemory(DataType.FP32, SharedMemory.Slice.of("r", 0, 7), 2));
     assertThrows(
         IllegalArgumentException.class, () -> Tensor.ofHalfFloats(DataType.FP32, new float[1], 1));
     assertThrows(IllegalStateException.class, () -> Tensor.ofInts(new int[1], 1).toFloatArray());
     assertThrows(
         IllegalStateException.class,
-        () -> Tensor.ofSharedMemory(DataType.FP32, SharedMemorySlice.of("r", 0, 8), 2).segment());
+        () -> Tensor.ofSharedMemory(DataType.FP32, SharedMemory.Slice.of("r", 0, 8), 2).segment());
     assertEquals("FP32[2, 1]", Tensor.ofFloats(new float[2], 2, 1).toString());
   }
 
@@ -78,7 +79,7 @@ class MemoryTest {
   void sharedMemoryIsAFileUntilItIsClosed() throws Exception {
     String key = "/nereid-client-memory-" + ProcessHandle.current().pid();
     Path file = Path.of("/dev/shm" + key);
-    SharedMemoryRegion region = SharedMemoryRegion.create(key, 100_000);
+    SharedMemory region = SharedMemory.create(key, 100_000);
     try {
       assertEquals(100_000, Files.size(file));
       assertEquals("rw-------", PosixFilePermissions.toString(Files.getPosixFilePermissions(file)));
@@ -88,7 +89,7 @@ class MemoryTest {
       assertEquals(
           -1, region.segment().asSlice(12).mismatch(MemorySegment.ofArray(new byte[100_000 - 12])));
       assertThrows(IndexOutOfBoundsException.class, () -> region.slice(99_999, 2));
-      assertThrows(UncheckedIOException.class, () -> SharedMemoryRegion.create(key, 1));
+      assertThrows(UncheckedIOException.class, () -> SharedMemory.create(key, 1));
     } finally {
       region.close();
     }
@@ -96,9 +97,9 @@ class MemoryTest {
     assertFalse(Files.exists(file));
     assertThrows(IllegalStateException.class, () -> region.segment().get(ValueLayout.JAVA_BYTE, 0));
     for (String wrong : new String[] {"", "/", "x", "/a/b", "/../x"}) {
-      assertThrows(IllegalArgumentException.class, () -> SharedMemoryRegion.create(wrong, 1));
+      assertThrows(IllegalArgumentException.class, () -> SharedMemory.create(wrong, 1));
     }
-    assertThrows(IllegalArgumentException.class, () -> SharedMemoryRegion.create(key, 0));
+    assertThrows(IllegalArgumentException.class, () -> SharedMemory.create(key, 0));
   }
 
   @Test

@@ -9,6 +9,8 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.nereid.types.DataType;
+import io.nereid.types.StatusCode;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
@@ -50,7 +52,7 @@ class OddHttpServersTest {
               .id("id\"")
               .input("A", Tensor.ofInts(new int[] {1, 2}, 1, 2))
               .input(
-                  "B", Tensor.ofSharedMemory(DataType.INT32, SharedMemorySlice.of("r", 64, 8), 2))
+                  "B", Tensor.ofSharedMemory(DataType.INT32, SharedMemory.Slice.of("r", 64, 8), 2))
               .input("C", Tensor.ofStrings(new String[] {"x"}, 1))
               .parameter("flag", true);
       client.infer(request.build()).close();
@@ -69,7 +71,7 @@ class OddHttpServersTest {
               + "\"parameters\":{\"binary_data_size\":5}}]}",
           seen.text().substring(0, length));
       assertEquals("\1\0\0\0\2\0\0\0\1\0\0\0x", seen.text().substring(length));
-      request.output("X").classification("Y", 3).output("Z", SharedMemorySlice.of("r", 0, 64));
+      request.output("X").classification("Y", 3).output("Z", SharedMemory.Slice.of("r", 0, 64));
       client.infer(request.build()).close();
       assertTrue(
           server
@@ -119,13 +121,11 @@ class OddHttpServersTest {
       assertEquals("application/json", seen.fields().get("content-type"));
       assertNull(seen.fields().get("inference-header-content-length"));
       assertEquals(
-          "{\"inputs\":["
-              + "{\"name\":\"A\",\"shape\":[2],\"datatype\":\"FP32\",\"data\":[6.8,-1.0]},"
+          "{\"inputs\":[{\"name\":\"A\",\"shape\":[2],\"datatype\":\"FP32\",\"data\":[6.8,-1.0]},"
               + "{\"name\":\"B\",\"shape\":[1],\"datatype\":\"BYTES\",\"data\":[\"x\\u0001\\\"ä\"]},"
               + "{\"name\":\"C\",\"shape\":[2],\"datatype\":\"BOOL\",\"data\":[true,false]},"
               + "{\"name\":\"D\",\"shape\":[1],\"datatype\":\"UINT64\","
-              + "\"data\":[18446744073709551615]}],"
-              + "\"outputs\":[{\"name\":\"X\"}]}",
+              + "\"data\":[18446744073709551615]}],\"outputs\":[{\"name\":\"X\"}]}",
           new String(seen.body(), StandardCharsets.UTF_8));
       InferRequest half =
           InferRequest.builder("m")
@@ -240,7 +240,7 @@ class OddHttpServersTest {
               "m",
               List.of(),
               "",
-              List.of(new TensorMetadata("I", "FP32", List.of(-1L, 3L))),
+              List.of(new ModelMetadata.TensorMetadata("I", "FP32", List.of(-1L, 3L))),
               List.of()),
           client.modelMetadata("m"));
     }

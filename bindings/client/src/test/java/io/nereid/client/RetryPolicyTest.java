@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.nereid.types.StatusCode;
 import java.time.Duration;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -30,7 +31,7 @@ class RetryPolicyTest {
       long least = Long.MAX_VALUE;
       long most = 0;
       for (int i = 0; i < 1000; i++) {
-        long pauseNs = POLICY.pauseNs(attempts, busy(0), CallKind.READ, random);
+        long pauseNs = POLICY.pauseNs(attempts, busy(0), RetryPolicy.CallKind.READ, random);
         least = Math.min(least, pauseNs);
         most = Math.max(most, pauseNs);
       }
@@ -39,16 +40,16 @@ class RetryPolicyTest {
           least >= fullNs / 2 && least < fullNs * 0.52, "attempt " + attempts + ": " + least);
       assertTrue(most <= fullNs && most > fullNs * 0.98, "attempt " + attempts + ": " + most);
     }
-    assertEquals(-1, POLICY.pauseNs(10, busy(0), CallKind.READ, random));
+    assertEquals(-1, POLICY.pauseNs(10, busy(0), RetryPolicy.CallKind.READ, random));
   }
 
   @Test
   void theServersWishIsHeardUpToTheLongest() {
     Random random = new Random(1);
     for (int i = 0; i < 1000; i++) {
-      long pauseNs = POLICY.pauseNs(1, busy(1000 * MS), CallKind.READ, random);
+      long pauseNs = POLICY.pauseNs(1, busy(1000 * MS), RetryPolicy.CallKind.READ, random);
       assertTrue(pauseNs >= 1000 * MS && pauseNs <= 1025 * MS);
-      pauseNs = POLICY.pauseNs(1, busy(3_600_000 * MS), CallKind.READ, random);
+      pauseNs = POLICY.pauseNs(1, busy(3_600_000 * MS), RetryPolicy.CallKind.READ, random);
       assertTrue(pauseNs >= 2000 * MS && pauseNs <= 2025 * MS);
     }
   }

@@ -10,6 +10,7 @@ import com.sun.net.httpserver.HttpsServer;
 import io.grpc.TlsServerCredentials;
 import io.nereid.proto.ServerLiveRequest;
 import io.nereid.proto.ServerLiveResponse;
+import io.nereid.types.StatusCode;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

@@ -58,7 +58,9 @@ class FaultSweepGpuTest extends GpuTest {
 
   @BeforeEach
   void needsRehearsal() {
-    assumeTrue(Rehearsal.find().isPresent(), "needs gpu/rehearsal in place of NVIDIA's libraries");
+    assumeTrue(
+        Rehearsal.find().isPresent(),
+        "needs benchmarks/gpu/rehearsal in place of NVIDIA's libraries");
     rehearsal = Rehearsal.find().orElseThrow();
   }
 

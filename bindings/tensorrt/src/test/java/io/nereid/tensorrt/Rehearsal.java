@@ -13,7 +13,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 
-/** What the libraries of gpu/rehearsal are told and asked while they stand in for NVIDIA's. */
+/**
+ * What the libraries of benchmarks/gpu/rehearsal are told and asked while they stand in for
+ * NVIDIA's.
+ */
 @SuppressWarnings("restricted")
 final class Rehearsal {
 

@@ -43,7 +43,7 @@ interface Contender extends AutoCloseable {
     void close();
   }
 
-  /** Told of the answers to a sender's requests. Throws nothing. */
+  /** Is told of the answers to a sender's requests; it throws nothing. */
   interface Answers {
 
     /** The answer is there, and right. The next request may be sent from here. */

@@ -31,9 +31,14 @@ final class ForeignRequest extends TritonRequest {
   private final long handle;
   private long response;
 
-  ForeignRequest(TritonServer triton, TritonOutputs outputs, Workload workload, Runnable done) {
+  ForeignRequest(
+      TritonServer triton,
+      TritonFunctions functions,
+      TritonRequest.Outputs outputs,
+      Workload workload,
+      Runnable done) {
     super(triton, outputs, workload, done);
-    functions = triton.functions();
+    this.functions = functions;
     server = triton.server().address();
     allocator = triton.allocator().address();
     handle = request().address();

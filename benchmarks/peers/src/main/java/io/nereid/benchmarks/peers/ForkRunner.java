@@ -31,7 +31,7 @@ final class ForkRunner {
   }
 
   /** What a side did in one round, by the cases' ids. */
-  Map<String, ForkCase> run(Plan plan, int round, Side side) throws IOException {
+  Map<String, Load.Result> run(Plan plan, int round, Side side) throws IOException {
     String name = "%s-%02d-%s".formatted(plan.id(), round + 1, side.id());
     Path log = results.resolve(name + ".log");
     Path output = results.resolve(name + ".json");
@@ -75,7 +75,7 @@ final class ForkRunner {
             "-Dai.djl.offline=true",
             "-cp",
             classPath(),
-            Fork.class.getName()));
+            ForkMain.class.getName()));
     command.addAll(
         List.of(
             side.name(),
@@ -99,11 +99,11 @@ final class ForkRunner {
     return Double.toString(duration.toNanos() / 1e9);
   }
 
-  private static Map<String, ForkCase> read(Path output) throws IOException {
-    Map<String, ForkCase> cases = new LinkedHashMap<>();
+  private static Map<String, Load.Result> read(Path output) throws IOException {
+    Map<String, Load.Result> cases = new LinkedHashMap<>();
     JSON.std
         .mapFrom(Files.readString(output))
-        .forEach((id, values) -> cases.put(id, ForkCase.of((Map<?, ?>) values)));
+        .forEach((id, values) -> cases.put(id, Load.Result.of((Map<?, ?>) values)));
     return cases;
   }
 
@@ -113,5 +113,25 @@ final class ForkRunner {
         + log.getFileName()
         + ":\n"
         + String.join("\n", lines.subList(Math.max(0, lines.size() - TOLD_LINES), lines.size()));
+  }
+
+  /**
+   * How long a case takes in a fork.
+   *
+   * @param warmUp processor time under load before anything is counted; twice, the first time for
+   *     all cases
+   * @param measured what is counted
+   */
+  record Timing(Duration warmUp, Duration measured) {
+
+    static final Timing FULL = new Timing(Duration.ofMillis(500), Duration.ofMillis(800));
+
+    /** To see that everything works; the figures mean nothing. */
+    static final Timing SMOKE = new Timing(Duration.ofMillis(100), Duration.ofMillis(100));
+
+    /** What so many cases take in one fork that has a processor for itself, without its start. */
+    Duration of(int caseCount) {
+      return warmUp.multipliedBy(2).plus(measured).multipliedBy(caseCount);
+    }
   }
 }

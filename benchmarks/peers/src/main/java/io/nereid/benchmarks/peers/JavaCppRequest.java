@@ -28,7 +28,8 @@ final class JavaCppRequest extends TritonRequest {
   private final Pointer userData = new Address(number());
   private TRITONSERVER_InferenceResponse response;
 
-  JavaCppRequest(TritonServer triton, TritonOutputs outputs, Workload workload, Runnable done) {
+  JavaCppRequest(
+      TritonServer triton, TritonRequest.Outputs outputs, Workload workload, Runnable done) {
     super(triton, outputs, workload, done);
     this.triton = triton;
     TritonServer.check(

@@ -1,10 +1,13 @@
 package io.nereid.benchmarks.peers;
 
 import com.sun.management.OperatingSystemMXBean;
+import io.nereid.benchmarks.peers.Plan.Case;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLongArray;
@@ -37,18 +40,18 @@ final class Load {
   }
 
   /** Loads until {@code warmUp} of processor time is spent, and then measures. */
-  static ForkCase run(Contender contender, Case load, Duration warmUp, Duration measured) {
+  static Result run(Contender contender, Case load, Duration warmUp, Duration measured) {
     return new Load(contender, load).run(warmUp, measured);
   }
 
-  private ForkCase run(Duration warmUp, Duration measured) {
+  private Result run(Duration warmUp, Duration measured) {
     List<AutoCloseable> used = new ArrayList<>();
     try {
       for (int i = 1; i <= load.inFlight(); i++) {
         used.add(load.mode() == Case.Mode.WAITING ? startCaller(i) : startSender(i));
       }
       spend(warmUp);
-      ForkCase seen = measure(measured);
+      Result seen = measure(measured);
       stop();
       return seen;
     } finally {
@@ -71,7 +74,7 @@ final class Load {
   }
 
   /** At least as long as said, and until there was an answer. */
-  private ForkCase measure(Duration atLeast) {
+  private Result measure(Duration atLeast) {
     long before = total();
     long startCpuNs = SYSTEM.getProcessCpuTime();
     long startNs = System.nanoTime();
@@ -85,7 +88,7 @@ final class Load {
       throw new IllegalStateException(
           "%s: expected answers within %d s, got none".formatted(load.id(), PATIENCE.toSeconds()));
     }
-    return new ForkCase(requests, elapsedNs, cpuNs, contender.answer());
+    return new Result(requests, elapsedNs, cpuNs, contender.answer());
   }
 
   private AutoCloseable startCaller(int index) {
@@ -200,6 +203,46 @@ final class Load {
       } catch (Exception e) {
         throw new IllegalStateException("closing " + each + " failed", e);
       }
+    }
+  }
+
+  /**
+   * What a fork saw of one case.
+   *
+   * @param requests how many were answered
+   * @param elapsedNs in how long
+   * @param cpuNs processor time of the whole process meanwhile
+   * @param answer a value of the first answer, the same for every side
+   */
+  record Result(long requests, long elapsedNs, long cpuNs, double answer) {
+
+    double requestsPerSecond() {
+      return requests * 1e9 / elapsedNs;
+    }
+
+    double cpuUsPerRequest() {
+      return cpuNs / 1e3 / requests;
+    }
+
+    Map<String, Object> toMap() {
+      Map<String, Object> map = new LinkedHashMap<>();
+      map.put("requests", requests);
+      map.put("elapsed_ns", elapsedNs);
+      map.put("cpu_ns", cpuNs);
+      map.put("answer", answer);
+      return map;
+    }
+
+    static Result of(Map<?, ?> map) {
+      return new Result(
+          number(map, "requests").longValue(),
+          number(map, "elapsed_ns").longValue(),
+          number(map, "cpu_ns").longValue(),
+          number(map, "answer").doubleValue());
+    }
+
+    private static Number number(Map<?, ?> map, String key) {
+      return (Number) map.get(key);
     }
   }
 }

@@ -19,7 +19,7 @@ final class NereidIdentity implements Contender {
 
   NereidIdentity(Path repository, Workload workload) {
     nereid = Nereid.open(repository);
-    model = nereid.model(IdentityModel.NAME);
+    model = nereid.model(IdentityRequest.NAME);
     this.workload = workload;
   }
 
@@ -40,15 +40,15 @@ final class NereidIdentity implements Contender {
 
   private final class Waiting implements Caller {
 
-    private final Stamped stamped = new Stamped(workload);
+    private final IdentityRequest stamped = new IdentityRequest(workload);
     private final Tensor input = Tensor.of(DataType.FP32, stamped.input(), 1, workload.elements());
 
     @Override
     public void call() {
       stamped.next();
-      try (var request = model.newRequest().input(IdentityModel.INPUT, input);
+      try (var request = model.newRequest().input(IdentityRequest.INPUT, input);
           var response = request.infer()) {
-        stamped.check(response.output(IdentityModel.OUTPUT).segment());
+        stamped.check(response.output(IdentityRequest.OUTPUT).segment());
       }
     }
 
@@ -58,7 +58,7 @@ final class NereidIdentity implements Contender {
 
   private final class Listening implements Sender, ResponseListener {
 
-    private final Stamped stamped = new Stamped(workload);
+    private final IdentityRequest stamped = new IdentityRequest(workload);
     private final Tensor input = Tensor.of(DataType.FP32, stamped.input(), 1, workload.elements());
     private final Answers answers;
 
@@ -69,7 +69,7 @@ final class NereidIdentity implements Contender {
     @Override
     public void send() {
       stamped.next();
-      try (InferRequest request = model.newRequest().input(IdentityModel.INPUT, input)) {
+      try (InferRequest request = model.newRequest().input(IdentityRequest.INPUT, input)) {
         // Inline, each answer would send the next request from within the sending of its own.
         request.submit(this, false);
       }
@@ -78,7 +78,7 @@ final class NereidIdentity implements Contender {
     @Override
     public void onResponse(InferResponse response) {
       try (response) {
-        stamped.check(response.output(IdentityModel.OUTPUT).segment());
+        stamped.check(response.output(IdentityRequest.OUTPUT).segment());
       } catch (RuntimeException e) {
         answers.failed(e);
         return;

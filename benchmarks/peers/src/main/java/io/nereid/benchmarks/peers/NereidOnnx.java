@@ -11,7 +11,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Nereid with an ONNX file, its settings as they are by themselves, with dynamic batching. */
+/** Nereid with an ONNX file, with its own settings and dynamic batching. */
 final class NereidOnnx implements Contender {
 
   private static final int MAX_BATCH_SIZE = 64;

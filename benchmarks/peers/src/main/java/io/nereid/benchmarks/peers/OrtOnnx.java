@@ -11,8 +11,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * An ONNX file through ONNX Runtime's own Java API, with a session's settings as they are but one.
- * Each caller keeps its tensors, those for outputs too, so a call makes none.
+ * An ONNX file through ONNX Runtime's own Java API, with its own settings but one. Each caller
+ * keeps its tensors, those for outputs too, so a call makes none.
  */
 final class OrtOnnx implements Contender {
 

@@ -1,6 +1,7 @@
 package io.nereid.benchmarks.peers;
 
 import io.nereid.benchmarks.compare.TimeOption;
+import io.nereid.benchmarks.peers.ForkRunner.Timing;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -72,7 +73,7 @@ final class Peers implements Callable<Integer> {
     Timing timing = smoke ? Timing.SMOKE : Timing.FULL;
     Results results = new Results(places, timing);
     runRounds(new ForkRunner(places, timing, results.directory()), results);
-    Report report = new Report(results);
+    PeerReport report = new PeerReport(results);
     System.out.println(report.markdown());
     report.write();
     System.err.println("Kept in " + project.toAbsolutePath().relativize(results.directory()));

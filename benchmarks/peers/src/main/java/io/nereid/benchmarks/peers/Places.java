@@ -4,7 +4,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Where things are.
+ * Says where files and directories are.
  *
  * @param project the top of the source tree
  * @param directory what was unpacked and built for the peers, and the results

@@ -1,5 +1,7 @@
 package io.nereid.benchmarks.peers;
 
+import io.nereid.benchmarks.peers.ForkRunner.Timing;
+import io.nereid.benchmarks.peers.Plan.Case;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -10,7 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** What all forks of a run saw. */
+/** Holds what all forks of a run saw. */
 final class Results {
 
   /** Answers differ in the order of additions only. */
@@ -21,7 +23,7 @@ final class Results {
    *
    * @param cases by their ids
    */
-  record ForkResult(Plan plan, int round, Side side, Map<String, ForkCase> cases) {}
+  record ForkResult(Plan plan, int round, Side side, Map<String, Load.Result> cases) {}
 
   private final Instant at = Instant.now();
   private final Timing timing;
@@ -47,12 +49,8 @@ final class Results {
     return directory;
   }
 
-  List<ForkResult> forks() {
-    return forks;
-  }
-
   /** Takes up a fork, whose answers must be those of the others. */
-  void add(Plan plan, int round, Side side, Map<String, ForkCase> cases) {
+  void add(Plan plan, int round, Side side, Map<String, Load.Result> cases) {
     for (ForkResult other : forks) {
       if (other.plan() == plan) {
         cases.forEach((id, seen) -> checkSame(id, other, side, seen));
@@ -61,7 +59,7 @@ final class Results {
     forks.add(new ForkResult(plan, round, side, cases));
   }
 
-  private static void checkSame(String id, ForkResult other, Side side, ForkCase seen) {
+  private static void checkSame(String id, ForkResult other, Side side, Load.Result seen) {
     double expected = other.cases().get(id).answer();
     if (!(Math.abs(expected - seen.answer()) <= TOLERANCE * Math.max(1, Math.abs(expected)))) {
       throw new IllegalStateException(
@@ -71,7 +69,7 @@ final class Results {
   }
 
   /** The figures of a side for a case, in the order of the rounds. */
-  List<ForkCase> of(Plan plan, Side side, Case each) {
+  List<Load.Result> of(Plan plan, Side side, Case each) {
     return forks.stream()
         .filter(fork -> fork.plan() == plan && fork.side() == side)
         .map(fork -> fork.cases().get(each.id()))

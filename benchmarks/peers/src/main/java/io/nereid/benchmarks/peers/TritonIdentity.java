@@ -5,14 +5,31 @@ import java.util.concurrent.locks.LockSupport;
 /** Triton's core with the identity model. */
 final class TritonIdentity implements Contender {
 
-  private final TritonServer triton;
-  private final Workload workload;
-  private final TritonOutputs outputs;
+  /** By what functions requests reach the core; all else is JavaCPP's in either case. */
+  enum Calls {
+    JAVACPP,
+    FOREIGN
+  }
 
-  TritonIdentity(Places places, Workload workload, TritonServer.Calls calls) {
-    triton = new TritonServer(places, calls);
+  private final TritonServer triton;
+  private final TritonFunctions functions; // null: JavaCPP's
+  private final Workload workload;
+  private final TritonRequest.Outputs outputs;
+
+  TritonIdentity(Places places, Workload workload, Calls calls) {
+    triton = new TritonServer(places);
+    functions = calls == Calls.FOREIGN ? new TritonFunctions(places.tritonLibrary()) : null;
+    triton.allocateBy(
+        functions == null ? JavaCppRequest.newAllocator() : ForeignRequest.newAllocator(functions));
     this.workload = workload;
-    outputs = new TritonOutputs(workload);
+    outputs = new TritonRequest.Outputs(workload);
+  }
+
+  /** A request; {@code done} as in {@link TritonRequest}. */
+  private TritonRequest newRequest(Runnable done) {
+    return functions == null
+        ? new JavaCppRequest(triton, outputs, workload, done)
+        : new ForeignRequest(triton, functions, outputs, workload, done);
   }
 
   @Override
@@ -32,7 +49,7 @@ final class TritonIdentity implements Contender {
 
   private final class Waiting implements Caller {
 
-    private final TritonRequest request = triton.newRequest(outputs, workload, this::wake);
+    private final TritonRequest request = newRequest(this::wake);
     private Thread caller;
     private volatile boolean pending;
 
@@ -61,7 +78,7 @@ final class TritonIdentity implements Contender {
 
   private final class Resending implements Sender {
 
-    private final TritonRequest request = triton.newRequest(outputs, workload, this::answered);
+    private final TritonRequest request = newRequest(this::answered);
     private final Answers answers;
 
     Resending(Answers answers) {

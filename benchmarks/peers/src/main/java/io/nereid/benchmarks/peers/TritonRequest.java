@@ -2,15 +2,17 @@ package io.nereid.benchmarks.peers;
 
 import static org.bytedeco.tritonserver.global.tritonserver.*;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.bytedeco.javacpp.Pointer;
 import org.bytedeco.tritonserver.tritonserver.TRITONSERVER_InferenceRequest;
 
 /**
- * A request of Triton's that is sent again and again, with an input of its own. How it is sent and
- * how its answer comes back is for the two who extend it.
+ * A request of Triton's that is sent again and again, with an input of its own. The two classes
+ * that extend it say how it is sent and how its answer comes back.
  */
 abstract class TritonRequest {
 
@@ -26,36 +28,36 @@ abstract class TritonRequest {
 
   private static final AtomicInteger LAST_NUMBER = new AtomicInteger();
 
-  private final TritonOutputs outputs;
-  private final Stamped stamped;
+  private final Outputs outputs;
+  private final IdentityRequest stamped;
   private final Runnable done;
   private final long number = LAST_NUMBER.incrementAndGet();
   private final TRITONSERVER_InferenceRequest request = new TRITONSERVER_InferenceRequest(null);
   private final AtomicInteger missing = new AtomicInteger();
 
   /** Written by Triton's thread, read by whoever is told that all parts are there. */
-  private TritonOutputs.Output output;
+  private Outputs.Output output;
 
   /**
    * Makes a request.
    *
    * @param done called on a thread of Triton's when the answer is there and the request is back
    */
-  TritonRequest(TritonServer triton, TritonOutputs outputs, Workload workload, Runnable done) {
+  TritonRequest(TritonServer triton, Outputs outputs, Workload workload, Runnable done) {
     this.outputs = outputs;
     this.done = done;
-    stamped = new Stamped(workload);
+    stamped = new IdentityRequest(workload);
     TritonServer.check(
-        TRITONSERVER_InferenceRequestNew(request, triton.server(), IdentityModel.NAME, -1));
+        TRITONSERVER_InferenceRequestNew(request, triton.server(), IdentityRequest.NAME, -1));
     long[] shape = {1, workload.elements()};
     TritonServer.check(
         TRITONSERVER_InferenceRequestAddInput(
-            request, IdentityModel.INPUT, TRITONSERVER_TYPE_FP32, shape, shape.length));
+            request, IdentityRequest.INPUT, TRITONSERVER_TYPE_FP32, shape, shape.length));
     MemorySegment input = stamped.input();
     TritonServer.check(
         TRITONSERVER_InferenceRequestAppendInputData(
             request,
-            IdentityModel.INPUT,
+            IdentityRequest.INPUT,
             new Address(input.address()),
             input.byteSize(),
             TRITONSERVER_MEMORY_CPU,
@@ -114,7 +116,7 @@ abstract class TritonRequest {
 
   abstract void deleteResponse();
 
-  final TritonOutputs.Output takeOutput(long byteSize) {
+  final Outputs.Output takeOutput(long byteSize) {
     output = outputs.take(byteSize);
     return output;
   }
@@ -129,5 +131,44 @@ abstract class TritonRequest {
   final void close() {
     TritonServer.check(TRITONSERVER_InferenceRequestDelete(request));
     REQUESTS.set((int) number, null);
+  }
+
+  /**
+   * Memory for Triton's outputs. What was given back last is given out first, because the
+   * processor's caches still have it.
+   */
+  static final class Outputs {
+
+    private static final long ALIGNMENT = 64;
+
+    /** The same memory for Java and for JavaCPP. */
+    record Output(MemorySegment segment, Pointer pointer) {}
+
+    private final long byteSize;
+    private final ArrayDeque<Output> free = new ArrayDeque<>();
+
+    Outputs(Workload workload) {
+      byteSize = (long) workload.elements() * Float.BYTES;
+    }
+
+    Output take(long wantedByteSize) {
+      if (wantedByteSize != byteSize) {
+        throw new IllegalStateException(
+            "expected outputs of %d bytes, Triton asks for %d".formatted(byteSize, wantedByteSize));
+      }
+      synchronized (free) {
+        if (!free.isEmpty()) {
+          return free.pop();
+        }
+      }
+      MemorySegment segment = Arena.ofAuto().allocate(byteSize, ALIGNMENT);
+      return new Output(segment, new TritonRequest.Address(segment.address()));
+    }
+
+    void give(Output output) {
+      synchronized (free) {
+        free.push(output);
+      }
+    }
   }
 }

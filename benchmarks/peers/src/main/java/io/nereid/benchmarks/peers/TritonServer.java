@@ -9,24 +9,16 @@ import org.bytedeco.tritonserver.tritonserver.TRITONSERVER_Server;
 import org.bytedeco.tritonserver.tritonserver.TRITONSERVER_ServerOptions;
 
 /**
- * Triton's core in this process, as one would embed it who wants speed: no metrics, no logs but
- * errors, no rate limiter.
+ * Triton's core in this process, set up for speed: no metrics, no logs but errors, no rate limiter.
  */
 final class TritonServer implements AutoCloseable {
-
-  /** By what functions requests reach the core; all else is JavaCPP's in either case. */
-  enum Calls {
-    JAVACPP,
-    FOREIGN
-  }
 
   private static final int EXIT_TIMEOUT_S = 10;
 
   private final TRITONSERVER_Server server = new TRITONSERVER_Server(null);
-  private final TRITONSERVER_ResponseAllocator allocator;
-  private final TritonFunctions functions;
+  private TRITONSERVER_ResponseAllocator allocator; // before the first request
 
-  TritonServer(Places places, Calls calls) {
+  TritonServer(Places places) {
     Loader.load(org.bytedeco.tritonserver.global.tritonserver.class);
     TRITONSERVER_ServerOptions options = new TRITONSERVER_ServerOptions(null);
     check(TRITONSERVER_ServerOptionsNew(options));
@@ -45,24 +37,11 @@ final class TritonServer implements AutoCloseable {
     check(TRITONSERVER_ServerOptionsSetExitTimeout(options, EXIT_TIMEOUT_S));
     check(TRITONSERVER_ServerNew(server, options));
     check(TRITONSERVER_ServerOptionsDelete(options));
-    if (calls == Calls.FOREIGN) {
-      functions = new TritonFunctions(places.tritonLibrary());
-      allocator = ForeignRequest.newAllocator(functions);
-    } else {
-      functions = null;
-      allocator = JavaCppRequest.newAllocator();
-    }
   }
 
-  /** A request; {@code done} as in {@link TritonRequest}. */
-  TritonRequest newRequest(TritonOutputs outputs, Workload workload, Runnable done) {
-    return functions != null
-        ? new ForeignRequest(this, outputs, workload, done)
-        : new JavaCppRequest(this, outputs, workload, done);
-  }
-
-  TritonFunctions functions() {
-    return functions;
+  /** Says who makes room for outputs; the server deletes it in the end. */
+  void allocateBy(TRITONSERVER_ResponseAllocator outputs) {
+    allocator = outputs;
   }
 
   TRITONSERVER_Server server() {

@@ -1,0 +1,183 @@
+package io.nereid.perf;
+
+import io.nereid.perf.report.Axis;
+import io.nereid.perf.report.Chart;
+import io.nereid.perf.report.HtmlPage;
+import io.nereid.perf.report.Table;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+
+/** Writes what was measured for a browser. */
+final class LoadPage {
+
+  private static final List<String> PARTS =
+      List.of("queue", "compute input", "compute infer", "compute output", "elsewhere");
+
+  private final PerfReport report;
+  private final List<LevelResult> byLoad;
+  private final HtmlPage page;
+
+  private LoadPage(PerfReport report) {
+    this.report = report;
+    page = new HtmlPage("Load of " + report.plan().model().name());
+    byLoad =
+        report.results().stream()
+            .sorted(Comparator.comparingDouble(result -> result.level().value()))
+            .toList();
+  }
+
+  static String of(PerfReport report) {
+    return new LoadPage(report).html();
+  }
+
+  private String html() {
+    page.paragraph(report.subject());
+    page.paragraph(
+        report.server().name()
+            + " "
+            + report.server().version()
+            + ", measured from a machine with "
+            + PerfReport.machine()
+            + ", "
+            + report.started());
+    if (report.failure() != null) {
+      page.paragraph("The run ended early: " + report.failure());
+    }
+    slo();
+    if (!byLoad.isEmpty()) {
+      charts();
+      page.table(table());
+      page.list(
+          "Notes",
+          report.results().stream()
+              .flatMap(result ->
+                  result.notes().stream().map(note -> result.level().label() + ": " + note))
+              .toList());
+    }
+    return page.toString();
+  }
+
+  private void slo() {
+    if (report.outcome() == null) {
+      return;
+    }
+    LevelResult best = report.outcome().best();
+    page.paragraph(
+        best == null
+            ? report.slo().text() + " is not met, not even by the lowest load"
+            : String.format(
+                Locale.ROOT,
+                "%s is met up to %s: %.0f requests/s",
+                report.slo().text(),
+                best.level().label(),
+                best.requestsPerSecond()));
+  }
+
+  private void charts() {
+    List<Chart.Series> overLoad = new ArrayList<>();
+    List<Chart.Series> overThroughput = new ArrayList<>();
+    for (double percentile : PerfReport.PERCENTILES) {
+      String name = PerfReport.percentileName(percentile);
+      overLoad.add(series(name, percentile, false));
+      if (percentile == 50 || percentile == 99) {
+        overThroughput.add(series(name, percentile, true));
+      }
+    }
+    boolean open = byLoad.getFirst().level().isOpenLoop();
+    page.figure(
+        "Latency over load",
+        Chart.lines(
+            "latency percentiles over load",
+            open ? "requests due a second" : "concurrency",
+            "latency in us",
+            true,
+            overLoad));
+    page.figure(
+        "Latency over throughput",
+        Chart.lines(
+            "latency over throughput", "requests/s", "latency in us", false, overThroughput));
+    split();
+  }
+
+  private Chart.Series series(String name, double percentile, boolean overThroughput) {
+    return new Chart.Series(
+        name,
+        byLoad.stream()
+            .map(result ->
+                new Chart.Point(
+                    overThroughput ? result.requestsPerSecond() : result.level().value(),
+                    result.latencyUs(percentile),
+                    String.format(
+                        Locale.ROOT,
+                        "%s, %.0f requests/s: %s %s us",
+                        result.level().label(),
+                        result.requestsPerSecond(),
+                        name,
+                        TextReport.us(result.latencyUs(percentile)))))
+            .toList());
+  }
+
+  private void split() {
+    List<Chart.Bar> bars = new ArrayList<>();
+    for (LevelResult result : byLoad) {
+      ServerStatistics server = result.server().orElse(ServerStatistics.ZERO);
+      if (server.successCount() > 0) {
+        List<Double> parts = new ArrayList<>();
+        for (long sumNs :
+            new long[] {server.queueNs(), server.inputNs(), server.inferNs(), server.outputNs()}) {
+          parts.add(server.perRequestUs(sumNs));
+        }
+        double inside = parts.stream().mapToDouble(Double::doubleValue).sum();
+        parts.add(Math.max(0, result.meanLatencyUs() - inside));
+        List<String> texts = new ArrayList<>();
+        for (int i = 0; i < PARTS.size(); i++) {
+          texts.add(PARTS.get(i) + ": " + TextReport.us(parts.get(i)) + " us");
+        }
+        bars.add(new Chart.Bar(Axis.label(result.level().value()), parts, texts));
+      }
+    }
+    if (bars.isEmpty()) {
+      return;
+    }
+    page.figure(
+        "Where a request spends its time, on average",
+        Chart.bars("queue and compute split", "us a request", bars) + HtmlPage.legend(PARTS));
+  }
+
+  private Table table() {
+    List<String> headings = new ArrayList<>(List.of("load", "requests/s"));
+    for (double percentile : PerfReport.PERCENTILES) {
+      headings.add(PerfReport.percentileName(percentile) + " us");
+    }
+    headings.addAll(
+        List.of("max us", "errors", "queue us", "compute us", "server CPU us", "generator CPU us"));
+    Table table = new Table(headings);
+    for (LevelResult result : report.results()) {
+      List<Table.Cell> cells = new ArrayList<>();
+      for (String text : row(result)) {
+        cells.add(new Table.Cell(text, cells.isEmpty() ? "" : "number"));
+      }
+      table.addStyled(cells);
+    }
+    return table;
+  }
+
+  private static List<String> row(LevelResult result) {
+    List<String> cells = new ArrayList<>();
+    cells.add(result.level().label());
+    cells.add(String.format(Locale.ROOT, "%.0f", result.requestsPerSecond()));
+    for (double percentile : PerfReport.PERCENTILES) {
+      cells.add(TextReport.us(result.latencyUs(percentile)));
+    }
+    cells.add(TextReport.us(result.maxLatencyUs()));
+    cells.add(Long.toString(result.counts().errorCount()));
+    cells.add(
+        result.server().map(one -> TextReport.us(one.perRequestUs(one.queueNs()))).orElse("-"));
+    cells.add(result.server().map(one -> TextReport.us(TextReport.computeUs(one))).orElse("-"));
+    cells.add(result.serverCpuUs().map(TextReport::us).orElse("-"));
+    cells.add(TextReport.us(result.clientCpuUs()));
+    return cells;
+  }
+}

@@ -1,0 +1,60 @@
+package io.nereid.perf;
+
+import io.nereid.types.DataType;
+import java.util.List;
+import java.util.OptionalInt;
+
+/**
+ * What the server tells about the model.
+ *
+ * @param name its name
+ * @param versions its versions; empty where the server has none
+ * @param platform its framework or backend
+ * @param inputs what it takes
+ * @param outputs what it answers with
+ * @param maxBatchSize the configuration's; empty where the server has no configurations
+ * @param decoupled whether it answers any number of times
+ * @param optionalInputs inputs that a request may leave out
+ */
+record ModelInfo(
+    String name,
+    List<String> versions,
+    String platform,
+    List<TensorInfo> inputs,
+    List<TensorInfo> outputs,
+    OptionalInt maxBatchSize,
+    boolean decoupled,
+    List<String> optionalInputs) {
+
+  /** The same with what its configuration says. */
+  ModelInfo configured(int batchSize, boolean isDecoupled, List<String> optional) {
+    return new ModelInfo(
+        name,
+        versions,
+        platform,
+        inputs,
+        outputs,
+        OptionalInt.of(batchSize),
+        isDecoupled,
+        optional);
+  }
+
+  /** Whether the first dimension of its tensors is the batch. */
+  boolean batched() {
+    if (maxBatchSize.isPresent()) {
+      return maxBatchSize.getAsInt() > 0;
+    }
+    return !inputs.isEmpty()
+        && inputs.stream()
+            .allMatch(input -> !input.shape().isEmpty() && input.shape().getFirst() < 0);
+  }
+
+  /**
+   * An input or output as the model's metadata has it.
+   *
+   * @param name its name
+   * @param type its datatype
+   * @param shape its dimensions, -1 for those of any size
+   */
+  record TensorInfo(String name, DataType type, List<Long> shape) {}
+}

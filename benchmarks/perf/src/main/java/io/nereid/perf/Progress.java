@@ -1,0 +1,48 @@
+package io.nereid.perf;
+
+import java.io.PrintWriter;
+
+/**
+ * Shows what is going on, on the error stream: one line that changes where that is a terminal,
+ * nothing elsewhere, as the results come line by line anyway.
+ */
+final class Progress {
+
+  private static final String REPLACE_LINE = "\r\u001b[K";
+
+  private final PrintWriter err; // null: quiet
+  private boolean shown;
+
+  private Progress(PrintWriter err) {
+    this.err = err;
+  }
+
+  static Progress on(PrintWriter err) {
+    return new Progress(err);
+  }
+
+  static Progress none() {
+    return new Progress(null);
+  }
+
+  static boolean isTerminal() {
+    return System.console() != null && System.console().isTerminal();
+  }
+
+  void live(String text) {
+    if (err != null) {
+      err.print(REPLACE_LINE + text);
+      err.flush();
+      shown = true;
+    }
+  }
+
+  /** Before anything else is printed. */
+  void clear() {
+    if (shown) {
+      err.print(REPLACE_LINE);
+      err.flush();
+      shown = false;
+    }
+  }
+}

@@ -1,0 +1,43 @@
+package io.nereid.perf;
+
+import io.nereid.perf.InputData.Step;
+import java.util.Map;
+
+/**
+ * What all requests of a run have in common.
+ *
+ * @param target the server
+ * @param model what it tells about the model
+ * @param inputForm how inputs travel
+ * @param outputForm how outputs travel
+ * @param parameters of each request: booleans, longs, doubles, strings
+ * @param requestIds whether each request has an id of its own
+ * @param sequences whether requests belong to sequences
+ * @param streaming whether they go over a stream of gRPC
+ */
+record RequestPlan(
+    Target target,
+    ModelInfo model,
+    TensorForm inputForm,
+    TensorForm outputForm,
+    Map<String, Object> parameters,
+    boolean requestIds,
+    boolean sequences,
+    boolean streaming) {
+
+  /** The rows of a request. */
+  int rows(Step step) {
+    if (!model.batched() || step.inputs().isEmpty()) {
+      return 1;
+    }
+    long[] shape = step.inputs().getFirst().shape();
+    return shape.length == 0 ? 1 : (int) shape[0];
+  }
+
+  /** How tensors travel: within JSON, as bytes, or through shared memory. */
+  enum TensorForm {
+    JSON,
+    BINARY,
+    SHM
+  }
+}

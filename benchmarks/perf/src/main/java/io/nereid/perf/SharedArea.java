@@ -1,0 +1,123 @@
+package io.nereid.perf;
+
+import io.nereid.client.SharedMemory;
+import io.nereid.perf.InputData.Step;
+import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * One region of system shared memory, for a server on this machine. It holds the inputs of all
+ * steps, and behind them places for outputs, of which requests that run at the same time share as
+ * few as possible. Closing it unregisters and removes it.
+ */
+final class SharedArea implements AutoCloseable {
+
+  /** Tensors begin at multiples of this, so that none shares a cache line with another. */
+  private static final long ALIGNMENT_BYTES = 64;
+
+  private final ServerControl control;
+  private final String name;
+  private final List<List<Place>> inputs = new ArrayList<>();
+  private final List<Map<String, Place>> outputs = new ArrayList<>();
+  private long byteSize;
+  private SharedMemory memory; // once its size is known
+
+  private SharedArea(ServerControl control, String name) {
+    this.control = control;
+    this.name = name;
+  }
+
+  /**
+   * Makes and registers it.
+   *
+   * @param outputSizes bytes of each output; empty: outputs do not go here
+   * @param outputPlaces how many places each output has
+   */
+  static SharedArea create(
+      ServerControl control, List<Step> steps, Map<String, Long> outputSizes, int outputPlaces) {
+    String name = "nereid-perf-" + ProcessHandle.current().pid() + "-" + System.nanoTime();
+    SharedArea area = new SharedArea(control, name);
+    for (Step step : steps) {
+      area.inputs.add(
+          step.inputs().stream().map(input -> area.place(input.bytes().length)).toList());
+    }
+    for (int i = 0; i < outputPlaces && !outputSizes.isEmpty(); i++) {
+      Map<String, Place> places = new LinkedHashMap<>();
+      outputSizes.forEach((output, size) -> places.put(output, area.place(size)));
+      area.outputs.add(places);
+    }
+    try {
+      area.memory = SharedMemory.create("/" + name, Math.max(1, area.byteSize));
+    } catch (UncheckedIOException e) {
+      throw new PerfException("shared memory cannot be made: " + e.getCause().getMessage(), e);
+    }
+    area.write(steps);
+    try {
+      control.registerMemory(name, "/" + name, area.byteSize);
+    } catch (RuntimeException e) {
+      area.remove();
+      throw e;
+    }
+    return area;
+  }
+
+  private Place place(long size) {
+    Place place = new Place(name, byteSize, size);
+    byteSize += Math.ceilDiv(Math.max(1, size), ALIGNMENT_BYTES) * ALIGNMENT_BYTES;
+    return place;
+  }
+
+  private void write(List<InputData.Step> steps) {
+    for (int i = 0; i < steps.size(); i++) {
+      for (int j = 0; j < inputs.get(i).size(); j++) {
+        MemorySegment bytes = MemorySegment.ofArray(steps.get(i).inputs().get(j).bytes());
+        memory.segment().asSlice(inputs.get(i).get(j).offset(), bytes.byteSize()).copyFrom(bytes);
+      }
+    }
+  }
+
+  List<Place> inputs(int step) {
+    return inputs.get(step);
+  }
+
+  /** How many places outputs have; at least 1. */
+  int outputPlaces() {
+    return Math.max(1, outputs.size());
+  }
+
+  Map<String, Place> outputs(int place) {
+    return outputs.isEmpty() ? Map.of() : outputs.get(place);
+  }
+
+  private void remove() {
+    try {
+      memory.close();
+    } catch (UncheckedIOException e) {
+      System.err.println("shared memory " + name + " is left behind: " + e.getCause().getMessage());
+    }
+  }
+
+  @Override
+  public void close() {
+    try {
+      control.unregisterMemory(name);
+    } catch (RuntimeException e) {
+      System.err.println("shared memory " + name + " is still registered: " + e.getMessage());
+    } finally {
+      remove();
+    }
+  }
+
+  /**
+   * A part of shared memory.
+   *
+   * @param region its name at the server
+   * @param offset where it begins
+   * @param byteSize its size
+   */
+  record Place(String region, long offset, long byteSize) {}
+}

@@ -1,0 +1,150 @@
+package io.nereid.perf.report;
+
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * Draws lines and bars over axes, in the colours of the page: classes {@code c0} to {@code c4} for
+ * series, so that one drawing suits light and dark.
+ */
+public final class Chart {
+
+  private static final double WIDTH = 760;
+  private static final double HEIGHT = 320;
+  private static final double LEFT = 64;
+  private static final double RIGHT = WIDTH - 96;
+  private static final double TOP = 16;
+  private static final double BOTTOM = HEIGHT - 44;
+  private static final double NAME_HEIGHT = 14;
+
+  private final Svg svg;
+
+  private Chart(String description) {
+    svg = new Svg(WIDTH, HEIGHT, description);
+  }
+
+  /** A value at a place; the text is shown when it is pointed at. */
+  public record Point(double x, double y, String text) {}
+
+  /** Points that belong together. */
+  public record Series(String name, List<Point> points) {}
+
+  /**
+   * A bar, from the bottom to the top; the name stands below.
+   *
+   * @param texts what is shown when its parts are pointed at
+   */
+  public record Bar(String name, List<Double> parts, List<String> texts) {}
+
+  /** Lines over an axis that begins at 0 or, for loads that grow by factors, is logarithmic. */
+  public static String lines(
+      String description, String xName, String yName, boolean logX, List<Series> series) {
+    List<Point> all = series.stream().flatMap(one -> one.points().stream()).toList();
+    double leastX = all.stream().mapToDouble(Point::x).min().orElse(1);
+    double mostX = all.stream().mapToDouble(Point::x).max().orElse(1);
+    double leastY = all.stream().mapToDouble(Point::y).filter(y -> y > 0).min().orElse(1);
+    double mostY = all.stream().mapToDouble(Point::y).max().orElse(1);
+    Chart chart = new Chart(description);
+    Axis x =
+        logX
+            ? new Axis(leastX, Math.max(mostX, leastX * 2), true, LEFT, RIGHT)
+            : Axis.linear(mostX, LEFT, RIGHT);
+    Axis y = Axis.logarithmic(leastY, mostY, BOTTOM, TOP);
+    chart.yAxis(y, yName);
+    List<Double> ticks =
+        logX ? series.getFirst().points().stream().map(Point::x).distinct().toList() : x.ticks();
+    chart.xAxis(x, xName, ticks);
+    for (int i = 0; i < series.size(); i++) {
+      chart.line(x, y, series.get(i), i);
+    }
+    chart.names(x, y, series);
+    return chart.svg.toString();
+  }
+
+  /** Bars of parts that lie one on the other. */
+  public static String bars(String description, String yName, List<Bar> bars) {
+    double most =
+        bars.stream()
+            .mapToDouble(bar -> bar.parts().stream().mapToDouble(Double::doubleValue).sum())
+            .max()
+            .orElse(1);
+    Chart chart = new Chart(description);
+    Axis y = Axis.linear(most, BOTTOM, TOP);
+    chart.yAxis(y, yName);
+    double place = (RIGHT - LEFT) / Math.max(1, bars.size());
+    double width = Math.min(48, place * 0.6);
+    for (int i = 0; i < bars.size(); i++) {
+      chart.bar(y, bars.get(i), LEFT + place * (i + 0.5), width);
+    }
+    return chart.svg.toString();
+  }
+
+  private void yAxis(Axis y, String name) {
+    for (double tick : y.ticks()) {
+      svg.line("grid", LEFT, y.place(tick), RIGHT, y.place(tick));
+      svg.text("tick", LEFT - 8, y.place(tick) + 4, "end", Axis.label(tick));
+    }
+    svg.upwardText("tick", 14, (TOP + BOTTOM) / 2, name);
+  }
+
+  private void xAxis(Axis x, String name, List<Double> ticks) {
+    double last = Double.NEGATIVE_INFINITY;
+    for (double tick : ticks) {
+      double place = x.place(tick);
+      if (place - last < 32) {
+        continue; // the labels would lie over each other
+      }
+      last = place;
+      svg.text("tick", place, BOTTOM + 18, "middle", Axis.label(tick));
+    }
+    svg.text("tick", (LEFT + RIGHT) / 2, HEIGHT - 6, "middle", name);
+  }
+
+  private void line(Axis x, Axis y, Series series, int colour) {
+    StringBuilder path = new StringBuilder();
+    for (Point point : series.points()) {
+      path.append(path.isEmpty() ? 'M' : 'L')
+          .append(String.format(Locale.ROOT, "%.1f %.1f ", x.place(point.x()), y.place(point.y())));
+    }
+    svg.path("line c" + colour, path.toString().strip());
+    for (Point point : series.points()) {
+      svg.dot("dot c" + colour, x.place(point.x()), y.place(point.y()), 4, point.text());
+    }
+  }
+
+  /** Beside the ends of the lines, moved apart where these are near to each other. */
+  private void names(Axis x, Axis y, List<Series> series) {
+    List<Series> fromTop =
+        series.stream()
+            .sorted(Comparator.comparingDouble(one -> -one.points().getLast().y()))
+            .toList();
+    double free = BOTTOM - NAME_HEIGHT * (fromTop.size() - 1);
+    double lowest = Double.NEGATIVE_INFINITY;
+    for (Series one : fromTop) {
+      Point last = one.points().getLast();
+      double place = Math.max(lowest, Math.min(y.place(last.y()), free));
+      svg.text("name", x.place(last.x()) + 9, place + 4, "start", one.name());
+      lowest = place + NAME_HEIGHT;
+      free += NAME_HEIGHT;
+    }
+  }
+
+  private void bar(Axis y, Bar bar, double middle, double width) {
+    double sum = 0;
+    for (int i = 0; i < bar.parts().size(); i++) {
+      double part = bar.parts().get(i);
+      double top = y.place(sum + part);
+      double height = Math.max(0, y.place(sum) - top - 1); // a gap between the parts
+      svg.rect(
+          "bar c" + i,
+          middle - width / 2,
+          top,
+          width,
+          height,
+          bar.name() + ", " + bar.texts().get(i));
+      sum += part;
+    }
+    svg.text("tick", middle, BOTTOM + 18, "middle", bar.name());
+  }
+}

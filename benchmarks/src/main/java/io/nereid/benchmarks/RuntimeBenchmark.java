@@ -1,0 +1,65 @@
+package io.nereid.benchmarks;
+
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
+
+import io.nereid.Model;
+import io.nereid.Nereid;
+import io.nereid.Tensor;
+import io.nereid.types.DataType;
+import java.lang.foreign.Arena;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Warmup;
+
+/**
+ * What benchmarks of the runtime have in common: a runtime for each trial, and how long they run.
+ * JMH inherits all of it.
+ */
+@State(Scope.Benchmark)
+@Warmup(iterations = 5, time = 1)
+@Measurement(iterations = 5, time = 1)
+@Fork(value = 2, jvmArgsAppend = "--enable-native-access=ALL-UNNAMED")
+public abstract class RuntimeBenchmark {
+
+  Nereid nereid;
+
+  /** Made by JMH. */
+  RuntimeBenchmark() {}
+
+  /** Loads what the benchmark needs into {@link #nereid}. */
+  abstract void open();
+
+  /** Called by JMH before a trial. */
+  @Setup
+  public final void start() {
+    nereid = Nereid.create();
+    open();
+  }
+
+  /** Called by JMH after a trial. */
+  @TearDown
+  public final void stop() {
+    nereid.close();
+  }
+
+  /** A tensor of FP32 in native memory, which requests use in place. */
+  static Tensor nativeInput(long... shape) {
+    long elements = 1;
+    for (long dim : shape) {
+      elements *= dim;
+    }
+    return Tensor.of(DataType.FP32, Arena.ofAuto().allocate(JAVA_FLOAT, elements), shape);
+  }
+
+  /** Sends a request with one input and waits; reads a value of the output. */
+  static float infer(Model model, String inputName, Tensor input, String outputName) {
+    try (var request = model.newRequest().input(inputName, input);
+        var response = request.infer()) {
+      return response.output(outputName).floatAt(0);
+    }
+  }
+}

@@ -1,0 +1,166 @@
+package io.nereid.client;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+
+/**
+ * Reads what servers tell about themselves out of a tree of maps and lists: over HTTP that is the
+ * JSON of a reply, over gRPC a message by the names of its fields. Members that are missing are
+ * empty or zero.
+ */
+final class ServerReplies {
+
+  private ServerReplies() {}
+
+  static ServerMetadata server(Object tree) {
+    Members members = members(tree);
+    return new ServerMetadata(
+        members.string("name"), members.string("version"), members.strings("extensions"));
+  }
+
+  static ModelMetadata model(Object tree) {
+    Members members = members(tree);
+    return new ModelMetadata(
+        members.string("name"),
+        members.strings("versions"),
+        members.string("platform"),
+        members.list("inputs", ServerReplies::tensor),
+        members.list("outputs", ServerReplies::tensor));
+  }
+
+  private static ModelMetadata.TensorMetadata tensor(Members members) {
+    List<Long> shape = new ArrayList<>();
+    for (Object dim : members.elements("shape")) {
+      if (!(dim instanceof Long size)) {
+        throw InferenceException.malformed("a dimension of a tensor is " + dim);
+      }
+      shape.add(size);
+    }
+    return new ModelMetadata.TensorMetadata(
+        members.string("name"), members.string("datatype"), List.copyOf(shape));
+  }
+
+  static List<IndexedModel> index(Object tree) {
+    return map(
+        array(tree),
+        members ->
+            new IndexedModel(
+                members.string("name"),
+                members.string("version"),
+                members.string("state"),
+                members.string("reason")));
+  }
+
+  static List<SharedMemory.Registration> sharedMemory(Object tree) {
+    return map(
+        array(tree),
+        members ->
+            new SharedMemory.Registration(
+                members.string("name"),
+                members.string("key"),
+                members.number("offset"),
+                members.number("byte_size")));
+  }
+
+  static List<ModelUsage> statistics(Object tree) {
+    return members(tree).list("model_stats", ServerReplies::statistics);
+  }
+
+  private static ModelUsage statistics(Members members) {
+    Members sums = members.object("inference_stats");
+    long last = members.number("last_inference");
+    return new ModelUsage(
+        members.string("name"),
+        members.string("version"),
+        last == 0 ? Optional.empty() : Optional.of(Instant.ofEpochMilli(last)),
+        members.number("inference_count"),
+        members.number("execution_count"),
+        duration(sums, "success"),
+        duration(sums, "fail"),
+        duration(sums, "queue"),
+        duration(sums, "compute_input"),
+        duration(sums, "compute_infer"),
+        duration(sums, "compute_output"),
+        duration(sums, "cache_hit"),
+        duration(sums, "cache_miss"),
+        members.list(
+            "batch_stats",
+            batch ->
+                new ModelUsage.Batches(
+                    batch.number("batch_size"),
+                    duration(batch, "compute_input"),
+                    duration(batch, "compute_infer"),
+                    duration(batch, "compute_output"))));
+  }
+
+  private static ModelUsage.Times duration(Members sums, String name) {
+    Members members = sums.object(name);
+    return new ModelUsage.Times(members.number("count"), members.number("ns"));
+  }
+
+  private static Members members(Object value) {
+    if (value instanceof Map<?, ?> members) {
+      return new Members(members);
+    }
+    throw InferenceException.malformed("expected a JSON object");
+  }
+
+  private static List<?> array(Object tree) {
+    if (tree instanceof List<?> elements) {
+      return elements;
+    }
+    throw InferenceException.malformed("expected a JSON array");
+  }
+
+  private static <T> List<T> map(List<?> elements, Function<Members, T> reader) {
+    List<T> values = new ArrayList<>(elements.size());
+    for (Object element : elements) {
+      values.add(reader.apply(members(element)));
+    }
+    return List.copyOf(values);
+  }
+
+  /** An object of JSON, or a message. */
+  private record Members(Map<?, ?> values) {
+
+    String string(String name) {
+      Object value = values.get(name);
+      return value == null ? "" : value.toString();
+    }
+
+    long number(String name) {
+      return switch (values.get(name)) {
+        case null -> 0;
+        case Number number -> number.longValue();
+        case Object other ->
+            throw InferenceException.malformed("'" + name + "' is no number: " + other);
+      };
+    }
+
+    List<?> elements(String name) {
+      return switch (values.get(name)) {
+        case null -> List.of();
+        case List<?> elements -> elements;
+        case Object other ->
+            throw InferenceException.malformed("'" + name + "' is no array: " + other);
+      };
+    }
+
+    List<String> strings(String name) {
+      return elements(name).stream().map(String::valueOf).toList();
+    }
+
+    Members object(String name) {
+      Object value = values.get(name);
+      return value == null ? new Members(Map.of()) : members(value);
+    }
+
+    <T> List<T> list(String name, Function<Members, T> reader) {
+      return map(elements(name), reader);
+    }
+  }
+}

@@ -1,0 +1,198 @@
+package io.nereid.client;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Objects;
+import java.util.Set;
+
+/**
+ * POSIX shared memory of this machine, made and mapped here, for tensors that a server on the same
+ * machine reads and writes in place. Register it with {@link
+ * InferenceClient#registerSharedMemory(SharedMemory)}. Closing it unmaps and removes it: unregister
+ * it before, and use no slice of it afterwards.
+ */
+public final class SharedMemory implements AutoCloseable {
+
+  /** Where Linux keeps what {@code shm_open} opens. */
+  private static final Path DIRECTORY = Path.of("/dev/shm");
+
+  private static final int ZEROES_BYTES = 1 << 16;
+
+  private final String key;
+  private final Path file;
+  private final Arena arena;
+  private final MemorySegment memory;
+
+  private SharedMemory(String key, Path file, Arena arena, MemorySegment memory) {
+    this.key = key;
+    this.file = file;
+    this.arena = arena;
+    this.memory = memory;
+  }
+
+  /**
+   * Makes a region that only this user can open, filled with zeroes.
+   *
+   * @param key its name in the system, as for {@code shm_open}: {@code /} and then no other
+   * @param byteSize its size, which is taken from the machine's memory now
+   */
+  public static SharedMemory create(String key, long byteSize) {
+    if (!key.startsWith("/") || key.length() < 2 || key.indexOf('/', 1) >= 0) {
+      throw new IllegalArgumentException(
+          "expected a key like '/name', with no other slash, got '" + key + "'");
+    }
+    if (byteSize <= 0) {
+      throw new IllegalArgumentException("expected a size above 0, got " + byteSize);
+    }
+    Path file = DIRECTORY.resolve(key.substring(1));
+    try (FileChannel channel =
+        FileChannel.open(
+            file,
+            Set.of(
+                StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE),
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))) {
+      return map(key, file, channel, byteSize);
+    } catch (FileAlreadyExistsException e) {
+      throw new UncheckedIOException("shared memory '" + key + "' exists already", e);
+    } catch (IOException e) {
+      throw new UncheckedIOException("shared memory '" + key + "' cannot be made", e);
+    }
+  }
+
+  private static SharedMemory map(String key, Path file, FileChannel channel, long byteSize)
+      throws IOException {
+    Arena arena = Arena.ofShared();
+    try {
+      // Written, not only extended: without room the first access would fault instead.
+      ByteBuffer zeroes = ByteBuffer.allocateDirect((int) Math.min(ZEROES_BYTES, byteSize));
+      for (long position = 0; position < byteSize; ) {
+        zeroes.clear().limit((int) Math.min(zeroes.capacity(), byteSize - position));
+        position += channel.write(zeroes, position);
+      }
+      MemorySegment memory = channel.map(FileChannel.MapMode.READ_WRITE, 0, byteSize, arena);
+      return new SharedMemory(key, file, arena, memory);
+    } catch (IOException | RuntimeException | Error e) {
+      arena.close();
+      Files.deleteIfExists(file);
+      throw e;
+    }
+  }
+
+  /** The key it was made with. */
+  public String key() {
+    return key;
+  }
+
+  /** The name it is registered under: the key without its slash. */
+  public String name() {
+    return key.substring(1);
+  }
+
+  /** Its size. */
+  public long byteSize() {
+    return memory.byteSize();
+  }
+
+  /** All of it. */
+  public MemorySegment segment() {
+    return memory;
+  }
+
+  /** A part of it, for a tensor. */
+  public Slice slice(long offset, long byteSize) {
+    return new Slice(name(), offset, byteSize, memory.asSlice(offset, byteSize));
+  }
+
+  /** Unmaps and removes it. Closing twice does nothing. */
+  @Override
+  public void close() {
+    if (arena.scope().isAlive()) {
+      arena.close();
+      try {
+        Files.deleteIfExists(file);
+      } catch (IOException e) {
+        throw new UncheckedIOException("shared memory '" + key + "' cannot be removed", e);
+      }
+    }
+  }
+
+  /**
+   * A part of a shared memory region that is registered with a server, in which a tensor lies or is
+   * to be put. Made by {@link SharedMemory#slice}, or by {@link #of} for a region that another
+   * program maps.
+   */
+  public static final class Slice {
+
+    private final String region;
+    private final long offset;
+    private final long byteSize;
+    private final MemorySegment mapped; // null: not mapped here
+
+    Slice(String region, long offset, long byteSize, MemorySegment mapped) {
+      this.region = Objects.requireNonNull(region);
+      if (offset < 0 || byteSize < 0) {
+        throw new IllegalArgumentException(
+            "offset and size of a slice must not be negative: " + offset + ", " + byteSize);
+      }
+      this.offset = offset;
+      this.byteSize = byteSize;
+      this.mapped = mapped;
+    }
+
+    /** A part of a region that the server knows by the name and that is not mapped here. */
+    public static Slice of(String region, long offset, long byteSize) {
+      return new Slice(region, offset, byteSize, null);
+    }
+
+    /** The name the region is registered under. */
+    public String region() {
+      return region;
+    }
+
+    /** Where it begins in the region. */
+    public long offset() {
+      return offset;
+    }
+
+    /** Its size. */
+    public long byteSize() {
+      return byteSize;
+    }
+
+    /** The memory; throws {@link IllegalStateException} when it is not mapped here. */
+    public MemorySegment segment() {
+      if (mapped == null) {
+        throw new IllegalStateException("region '" + region + "' is not mapped here");
+      }
+      return mapped;
+    }
+
+    MemorySegment mapped() {
+      return mapped;
+    }
+
+    @Override
+    public String toString() {
+      return region + "[" + offset + ", " + byteSize + " bytes]";
+    }
+  }
+
+  /**
+   * A shared memory region that is registered with a server.
+   *
+   * @param name the name it is registered under
+   * @param key its name in the system
+   * @param offset where it begins in that
+   * @param byteSize its size
+   */
+  public record Registration(String name, String key, long offset, long byteSize) {}
+}

@@ -1,8 +1,0 @@
-package io.nereid.perf;
-
-/** How tensors travel. */
-enum TensorForm {
-  JSON,
-  BINARY,
-  SHM
-}
