@@ -11,6 +11,7 @@ module io.nereid.runtime {
 
   exports io.nereid;
   exports io.nereid.backend;
+  exports io.nereid.model;
 
   uses io.nereid.backend.Backend;
 

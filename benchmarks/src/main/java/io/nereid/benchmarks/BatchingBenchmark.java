@@ -2,10 +2,10 @@ package io.nereid.benchmarks;
 
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
-import io.nereid.DynamicBatching;
 import io.nereid.Model;
 import io.nereid.Nereid;
 import io.nereid.Tensor;
+import io.nereid.model.DynamicBatching;
 import io.nereid.types.DataType;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

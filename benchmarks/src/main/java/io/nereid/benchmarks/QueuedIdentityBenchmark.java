@@ -2,11 +2,11 @@ package io.nereid.benchmarks;
 
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
-import io.nereid.DynamicBatching;
 import io.nereid.Model;
-import io.nereid.ModelSpec;
 import io.nereid.Nereid;
 import io.nereid.Tensor;
+import io.nereid.model.DynamicBatching;
+import io.nereid.model.ModelSpec;
 import io.nereid.types.DataType;
 import java.lang.foreign.Arena;
 import java.util.concurrent.TimeUnit;

@@ -1,6 +1,7 @@
 package io.nereid;
 
 import io.nereid.backend.Backend;
+import io.nereid.model.ModelSpec;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.lang.System.Logger.Level;

@@ -6,6 +6,7 @@ import io.nereid.internal.ffi.ErrorRecord;
 import io.nereid.internal.ffi.ModelCalls;
 import io.nereid.internal.ffi.ModelLayout;
 import io.nereid.internal.loader.LibraryFiles;
+import io.nereid.model.ModelSpec;
 import io.nereid.types.StatusCode;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -1,5 +1,6 @@
 package io.nereid;
 
+import io.nereid.model.Ensemble;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.util.HashSet;

@@ -16,6 +16,9 @@ import static io.nereid.internal.ffi.ModelLayout.STEP_OUTPUT_COUNT;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.nereid.model.Ensemble;
+import io.nereid.model.ModelSpec;
+import io.nereid.model.TensorSpec;
 import io.nereid.types.DataType;
 import io.nereid.types.NereidException;
 import java.lang.foreign.Arena;

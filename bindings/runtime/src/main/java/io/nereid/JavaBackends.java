@@ -11,6 +11,8 @@ import io.nereid.internal.ffi.Memory;
 import io.nereid.internal.ffi.ModelLayout;
 import io.nereid.internal.ffi.NativeLibrary;
 import io.nereid.internal.request.Registry;
+import io.nereid.model.InstancePlacement;
+import io.nereid.model.ModelSpec;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.lang.System.Logger.Level;

@@ -11,6 +11,7 @@ import io.nereid.internal.ffi.RequestLayout;
 import io.nereid.internal.request.Diagnostics;
 import io.nereid.internal.request.LentMemory;
 import io.nereid.internal.request.Slot;
+import io.nereid.model.TensorSpec;
 import io.nereid.types.DataType;
 import io.nereid.types.StatusCode;
 import java.lang.foreign.MemorySegment;

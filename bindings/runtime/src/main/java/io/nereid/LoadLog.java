@@ -1,5 +1,8 @@
 package io.nereid;
 
+import io.nereid.model.LifecycleListener;
+import io.nereid.model.LoadTimes;
+import io.nereid.model.ModelEvent;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.time.Duration;

@@ -1,8 +1,15 @@
 package io.nereid;
 
+import io.nereid.internal.Checks;
 import io.nereid.internal.request.Diagnostics;
 import io.nereid.internal.request.Origin;
 import io.nereid.internal.request.Slot;
+import io.nereid.model.Ensemble;
+import io.nereid.model.LoadTimes;
+import io.nereid.model.ModelConfiguration;
+import io.nereid.model.ModelEvent;
+import io.nereid.model.ModelSpec;
+import io.nereid.model.ModelState;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.util.Optional;

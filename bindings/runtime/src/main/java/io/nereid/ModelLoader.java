@@ -3,11 +3,19 @@ package io.nereid;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.nereid.backend.Backend;
+import io.nereid.internal.Checks;
 import io.nereid.internal.ffi.ErrorRecord;
 import io.nereid.internal.ffi.ModelCalls;
 import io.nereid.internal.ffi.ModelLayout;
 import io.nereid.internal.repository.CompletedModel;
 import io.nereid.internal.repository.ModelDraft;
+import io.nereid.internal.repository.ProtobufConfiguration;
+import io.nereid.model.InstanceGroup;
+import io.nereid.model.InstancePlacement;
+import io.nereid.model.LoadTimes;
+import io.nereid.model.ModelConfiguration;
+import io.nereid.model.ModelSignature;
+import io.nereid.model.ModelSpec;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.lang.System.Logger.Level;
@@ -44,7 +52,7 @@ final class ModelLoader {
   Result load(ModelOrigin origin) {
     return switch (origin) {
       case ModelOrigin.Code code -> {
-        ModelConfiguration configuration = ModelConfiguration.of(code.spec());
+        ModelConfiguration configuration = ProtobufConfiguration.of(code.spec());
         yield load(new CompletedModel(code.spec(), configuration), null, 0, 0, System.nanoTime());
       }
       case ModelOrigin.Directory directory -> load(directory);

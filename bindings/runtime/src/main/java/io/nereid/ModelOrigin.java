@@ -1,6 +1,10 @@
 package io.nereid;
 
 import io.nereid.internal.repository.ModelDraft;
+import io.nereid.internal.repository.ProtobufConfiguration;
+import io.nereid.model.Ensemble;
+import io.nereid.model.ModelConfiguration;
+import io.nereid.model.ModelSpec;
 import java.util.Optional;
 
 /** What a version of a model is loaded from, and loaded from again. */
@@ -22,7 +26,7 @@ sealed interface ModelOrigin {
 
     @Override
     public Optional<ModelConfiguration> configuration() {
-      return Optional.of(ModelConfiguration.of(spec));
+      return Optional.of(ProtobufConfiguration.of(spec));
     }
   }
 

@@ -1,5 +1,7 @@
 package io.nereid;
 
+import io.nereid.model.Ensemble;
+import io.nereid.model.ModelState;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.util.ArrayList;

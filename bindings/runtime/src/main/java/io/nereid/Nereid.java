@@ -1,7 +1,12 @@
 package io.nereid;
 
+import io.nereid.internal.Checks;
 import io.nereid.internal.ffi.NativeLibrary;
 import io.nereid.internal.ffi.PoolAllocator;
+import io.nereid.model.LifecycleListener;
+import io.nereid.model.ModelEvent;
+import io.nereid.model.ModelSpec;
+import io.nereid.model.ModelState;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.lang.System.Logger.Level;

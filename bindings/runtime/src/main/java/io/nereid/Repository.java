@@ -1,9 +1,13 @@
 package io.nereid;
 
 import io.nereid.RepositoryOptions.ControlMode;
+import io.nereid.internal.Checks;
 import io.nereid.internal.repository.Fingerprint;
 import io.nereid.internal.repository.ModelRepository;
 import io.nereid.internal.repository.OverrideFiles;
+import io.nereid.model.ModelIndexEntry;
+import io.nereid.model.ModelOverride;
+import io.nereid.model.ModelState;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.lang.System.Logger.Level;

@@ -6,6 +6,7 @@ import io.nereid.internal.repository.ModelReading;
 import io.nereid.internal.repository.OverrideFiles;
 import io.nereid.internal.repository.RepositoryModel;
 import io.nereid.internal.repository.ServerPaths;
+import io.nereid.model.ModelState;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.nio.file.Files;

@@ -4,6 +4,8 @@ import io.nereid.internal.repository.Fingerprint;
 import io.nereid.internal.repository.ModelReading;
 import io.nereid.internal.repository.OverrideFiles;
 import io.nereid.internal.repository.RepositoryModel;
+import io.nereid.model.Ensemble;
+import io.nereid.model.ModelOverride;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.nio.file.Path;

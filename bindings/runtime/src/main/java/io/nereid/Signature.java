@@ -1,7 +1,10 @@
 package io.nereid;
 
+import io.nereid.internal.Checks;
 import io.nereid.internal.ffi.RequestLayout;
 import io.nereid.internal.request.NameTable;
+import io.nereid.model.ModelSpec;
+import io.nereid.model.TensorSpec;
 import io.nereid.types.DataType;
 import io.nereid.types.NereidException;
 import io.nereid.types.Shapes;

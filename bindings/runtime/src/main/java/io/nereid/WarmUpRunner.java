@@ -3,6 +3,7 @@ package io.nereid;
 import io.nereid.internal.ffi.RequestCalls;
 import io.nereid.internal.ffi.RequestLayout;
 import io.nereid.internal.request.Slot;
+import io.nereid.model.WarmUp;
 import io.nereid.types.DataType;
 import io.nereid.types.NereidException;
 import io.nereid.types.Shapes;

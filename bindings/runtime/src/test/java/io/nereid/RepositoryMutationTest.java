@@ -7,6 +7,7 @@ import io.nereid.internal.repository.ModelReader;
 import io.nereid.internal.repository.ModelRepository;
 import io.nereid.internal.repository.ReadOptions;
 import io.nereid.internal.repository.RepositoryModel;
+import io.nereid.model.ModelState;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

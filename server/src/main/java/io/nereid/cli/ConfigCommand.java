@@ -1,8 +1,8 @@
 package io.nereid.cli;
 
 import io.nereid.Model;
-import io.nereid.ModelConfiguration;
 import io.nereid.Nereid;
+import io.nereid.model.ModelConfiguration;
 import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.Locale;

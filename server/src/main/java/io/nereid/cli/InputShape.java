@@ -1,6 +1,6 @@
 package io.nereid.cli;
 
-import io.nereid.TensorSpec;
+import io.nereid.model.TensorSpec;
 import java.util.Arrays;
 
 /** Shapes of inputs: as they are written, and as they follow from the number of values. */

@@ -1,7 +1,7 @@
 package io.nereid.cli;
 
-import io.nereid.LifecycleListener;
-import io.nereid.ModelEvent;
+import io.nereid.model.LifecycleListener;
+import io.nereid.model.ModelEvent;
 import me.tongfei.progressbar.ProgressBar;
 import me.tongfei.progressbar.ProgressBarBuilder;
 import me.tongfei.progressbar.ProgressBarStyle;

@@ -1,7 +1,7 @@
 package io.nereid.cli;
 
 import io.nereid.Model;
-import io.nereid.ModelIndexEntry;
+import io.nereid.model.ModelIndexEntry;
 import io.nereid.server.Frontend;
 import io.nereid.server.NereidServer;
 import io.nereid.server.ServerOptions;

@@ -1,7 +1,7 @@
 package io.nereid.server.grpc;
 
-import io.nereid.ModelIndexEntry;
 import io.nereid.Repository;
+import io.nereid.model.ModelIndexEntry;
 import io.nereid.proto.ModelRepositoryParameter;
 import io.nereid.proto.ModelRepositoryParameter.ParameterChoiceCase;
 import io.nereid.proto.RepositoryIndexRequest;

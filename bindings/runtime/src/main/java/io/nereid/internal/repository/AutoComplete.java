@@ -1,7 +1,7 @@
 package io.nereid.internal.repository;
 
-import io.nereid.ModelSignature;
-import io.nereid.TensorSpec;
+import io.nereid.model.ModelSignature;
+import io.nereid.model.TensorSpec;
 import io.nereid.proto.ModelConfig;
 import io.nereid.proto.ModelDynamicBatching;
 import io.nereid.proto.ModelInput;

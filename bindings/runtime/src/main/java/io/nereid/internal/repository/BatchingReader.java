@@ -1,7 +1,7 @@
 package io.nereid.internal.repository;
 
-import io.nereid.DynamicBatching;
-import io.nereid.QueuePolicy;
+import io.nereid.model.DynamicBatching;
+import io.nereid.model.QueuePolicy;
 import io.nereid.proto.ModelDynamicBatching;
 import io.nereid.proto.ModelQueuePolicy;
 import java.time.Duration;

@@ -1,7 +1,7 @@
 package io.nereid.internal.repository;
 
-import io.nereid.ModelConfiguration;
-import io.nereid.ModelSpec;
+import io.nereid.model.ModelConfiguration;
+import io.nereid.model.ModelSpec;
 
 /**
  * A version of a model with everything that is needed to serve it.

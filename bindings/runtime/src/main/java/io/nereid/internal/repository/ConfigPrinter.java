@@ -2,7 +2,7 @@ package io.nereid.internal.repository;
 
 import com.google.protobuf.Descriptors.FieldDescriptor;
 import com.google.protobuf.Message;
-import io.nereid.ModelConfiguration.Value;
+import io.nereid.model.ModelConfiguration.Value;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

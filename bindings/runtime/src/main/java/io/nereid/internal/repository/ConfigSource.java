@@ -1,7 +1,7 @@
 package io.nereid.internal.repository;
 
 import com.google.protobuf.TextFormatParseLocation;
-import io.nereid.ModelConfiguration.Origin;
+import io.nereid.model.ModelConfiguration.Origin;
 import java.util.List;
 
 /** Where a configuration was written, and how messages name places in it. */

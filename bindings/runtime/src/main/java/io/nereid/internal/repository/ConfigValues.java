@@ -1,8 +1,8 @@
 package io.nereid.internal.repository;
 
 import com.google.protobuf.Descriptors.FieldDescriptor;
-import io.nereid.ModelConfiguration.Origin;
-import io.nereid.ModelConfiguration.Value;
+import io.nereid.model.ModelConfiguration.Origin;
+import io.nereid.model.ModelConfiguration.Value;
 import io.nereid.proto.ModelConfig;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

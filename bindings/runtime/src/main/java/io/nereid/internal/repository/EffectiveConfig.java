@@ -1,6 +1,6 @@
 package io.nereid.internal.repository;
 
-import io.nereid.ModelConfiguration.Origin;
+import io.nereid.model.ModelConfiguration.Origin;
 import io.nereid.proto.ModelConfig;
 import io.nereid.proto.ModelDynamicBatching;
 import io.nereid.proto.ModelInstanceGroup;

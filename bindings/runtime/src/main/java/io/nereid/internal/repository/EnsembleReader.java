@@ -1,6 +1,6 @@
 package io.nereid.internal.repository;
 
-import io.nereid.Ensemble;
+import io.nereid.model.Ensemble;
 import io.nereid.proto.ModelConfig;
 import io.nereid.proto.ModelEnsembling;
 import java.nio.file.Path;

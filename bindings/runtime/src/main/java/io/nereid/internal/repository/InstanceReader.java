@@ -1,6 +1,6 @@
 package io.nereid.internal.repository;
 
-import io.nereid.InstanceGroup;
+import io.nereid.model.InstanceGroup;
 import io.nereid.proto.ModelConfig;
 import io.nereid.proto.ModelInstanceGroup;
 import java.util.ArrayList;

@@ -1,8 +1,8 @@
 package io.nereid.internal.repository;
 
-import io.nereid.ModelConfiguration;
-import io.nereid.ModelSignature;
-import io.nereid.ModelSpec;
+import io.nereid.model.ModelConfiguration;
+import io.nereid.model.ModelSignature;
+import io.nereid.model.ModelSpec;
 import java.util.Optional;
 
 /**

@@ -1,6 +1,6 @@
 package io.nereid.internal.repository;
 
-import io.nereid.ModelSpec;
+import io.nereid.model.ModelSpec;
 import io.nereid.proto.ModelOptimizationPolicy;
 import io.nereid.proto.ModelOptimizationPolicy.Cuda;
 import java.util.List;

@@ -1,6 +1,6 @@
 package io.nereid.internal.repository;
 
-import io.nereid.ModelSpec;
+import io.nereid.model.ModelSpec;
 import io.nereid.proto.ModelConfig;
 import io.nereid.proto.ModelParameter;
 import java.time.Duration;

@@ -1,6 +1,6 @@
 package io.nereid.internal.repository;
 
-import io.nereid.TensorSpec;
+import io.nereid.model.TensorSpec;
 import io.nereid.proto.ModelInput;
 import io.nereid.proto.ModelOutput;
 import java.util.List;

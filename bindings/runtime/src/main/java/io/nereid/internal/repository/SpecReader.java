@@ -1,7 +1,7 @@
 package io.nereid.internal.repository;
 
-import io.nereid.ModelSpec;
-import io.nereid.WarmUp;
+import io.nereid.model.ModelSpec;
+import io.nereid.model.WarmUp;
 import io.nereid.proto.ModelConfig;
 import java.nio.file.Path;
 import java.util.Map;

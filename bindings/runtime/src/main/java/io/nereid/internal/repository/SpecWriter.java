@@ -1,12 +1,12 @@
 package io.nereid.internal.repository;
 
-import io.nereid.DynamicBatching;
-import io.nereid.Ensemble;
-import io.nereid.InstanceGroup;
-import io.nereid.ModelSpec;
-import io.nereid.QueuePolicy;
-import io.nereid.TensorSpec;
-import io.nereid.WarmUp;
+import io.nereid.model.DynamicBatching;
+import io.nereid.model.Ensemble;
+import io.nereid.model.InstanceGroup;
+import io.nereid.model.ModelSpec;
+import io.nereid.model.QueuePolicy;
+import io.nereid.model.TensorSpec;
+import io.nereid.model.WarmUp;
 import io.nereid.proto.ModelConfig;
 import io.nereid.proto.ModelDynamicBatching;
 import io.nereid.proto.ModelEnsembling;

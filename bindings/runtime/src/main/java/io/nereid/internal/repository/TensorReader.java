@@ -1,7 +1,7 @@
 package io.nereid.internal.repository;
 
-import io.nereid.ModelSpec;
-import io.nereid.TensorSpec;
+import io.nereid.model.ModelSpec;
+import io.nereid.model.TensorSpec;
 import io.nereid.proto.ModelConfig;
 import io.nereid.proto.ModelInput;
 import io.nereid.proto.ModelOutput;

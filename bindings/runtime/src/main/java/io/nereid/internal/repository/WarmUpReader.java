@@ -1,8 +1,8 @@
 package io.nereid.internal.repository;
 
-import io.nereid.ModelSpec;
-import io.nereid.TensorSpec;
-import io.nereid.WarmUp;
+import io.nereid.model.ModelSpec;
+import io.nereid.model.TensorSpec;
+import io.nereid.model.WarmUp;
 import io.nereid.proto.ModelConfig;
 import io.nereid.proto.ModelWarmup;
 import io.nereid.types.DataType;

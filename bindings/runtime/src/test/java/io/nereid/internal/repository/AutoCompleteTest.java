@@ -6,10 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.TextFormat;
-import io.nereid.ModelConfiguration.Origin;
-import io.nereid.ModelConfiguration.Value;
-import io.nereid.ModelSignature;
-import io.nereid.TensorSpec;
+import io.nereid.model.ModelConfiguration.Origin;
+import io.nereid.model.ModelConfiguration.Value;
+import io.nereid.model.ModelSignature;
+import io.nereid.model.TensorSpec;
 import io.nereid.proto.ModelConfig;
 import io.nereid.types.DataType;
 import io.nereid.types.NereidException;

@@ -2,8 +2,8 @@ package io.nereid.internal.repository;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.nereid.ModelConfiguration.Origin;
-import io.nereid.ModelConfiguration.Value;
+import io.nereid.model.ModelConfiguration.Origin;
+import io.nereid.model.ModelConfiguration.Value;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.Ensemble;
-import io.nereid.ModelSpec;
+import io.nereid.model.Ensemble;
+import io.nereid.model.ModelSpec;
 import io.nereid.types.StatusCode;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -3,8 +3,8 @@ package io.nereid.internal.repository;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.InstanceGroup;
-import io.nereid.InstanceGroup.Kind;
+import io.nereid.model.InstanceGroup;
+import io.nereid.model.InstanceGroup.Kind;
 import io.nereid.types.StatusCode;
 import java.io.IOException;
 import java.nio.file.Files;

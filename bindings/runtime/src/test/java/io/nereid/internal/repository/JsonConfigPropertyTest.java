@@ -7,7 +7,7 @@ import com.google.protobuf.Descriptors.EnumDescriptor;
 import com.google.protobuf.Descriptors.FieldDescriptor;
 import com.google.protobuf.Message;
 import com.google.protobuf.TextFormat;
-import io.nereid.ModelConfiguration;
+import io.nereid.model.ModelConfiguration;
 import io.nereid.proto.ModelConfig;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;

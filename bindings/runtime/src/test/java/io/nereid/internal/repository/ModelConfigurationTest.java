@@ -4,15 +4,15 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.TextFormat;
-import io.nereid.DynamicBatching;
-import io.nereid.Ensemble;
-import io.nereid.InstanceGroup;
-import io.nereid.ModelConfiguration;
-import io.nereid.ModelConfiguration.Origin;
-import io.nereid.ModelSpec;
-import io.nereid.QueuePolicy;
-import io.nereid.TensorSpec;
-import io.nereid.WarmUp;
+import io.nereid.model.DynamicBatching;
+import io.nereid.model.Ensemble;
+import io.nereid.model.InstanceGroup;
+import io.nereid.model.ModelConfiguration;
+import io.nereid.model.ModelConfiguration.Origin;
+import io.nereid.model.ModelSpec;
+import io.nereid.model.QueuePolicy;
+import io.nereid.model.TensorSpec;
+import io.nereid.model.WarmUp;
 import io.nereid.proto.ModelConfig;
 import io.nereid.types.DataType;
 import java.io.IOException;
@@ -261,7 +261,7 @@ class ModelConfigurationTest {
                         new WarmUp.Input(DataType.BYTES, List.of(1L, 2L), new WarmUp.Zero()))))
             .parameter("k", "v")
             .build();
-    ModelConfiguration configuration = ModelConfiguration.of(spec);
+    ModelConfiguration configuration = ProtobufConfiguration.of(spec);
     assertEquals(
         TextFormat.parse(
             """
@@ -308,7 +308,7 @@ class ModelConfigurationTest {
                         new Ensemble.Step(
                             "a", OptionalLong.empty(), Map.of("X", "IN"), Map.of("Y", "OUT")))))
             .build();
-    ModelConfig message = message(ModelConfiguration.of(spec));
+    ModelConfig message = message(ProtobufConfiguration.of(spec));
     assertEquals("ensemble", message.getPlatform());
     assertEquals(-1, message.getEnsembleScheduling().getStep(0).getModelVersion());
     assertEquals(Map.of("Y", "OUT"), message.getEnsembleScheduling().getStep(0).getOutputMapMap());

@@ -4,12 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.DynamicBatching;
-import io.nereid.InstanceGroup;
-import io.nereid.ModelSpec;
-import io.nereid.QueuePolicy;
-import io.nereid.QueuePolicy.TimeoutAction;
-import io.nereid.TensorSpec;
+import io.nereid.model.DynamicBatching;
+import io.nereid.model.InstanceGroup;
+import io.nereid.model.ModelSpec;
+import io.nereid.model.QueuePolicy;
+import io.nereid.model.QueuePolicy.TimeoutAction;
+import io.nereid.model.TensorSpec;
 import io.nereid.types.DataType;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;

@@ -1,6 +1,6 @@
 package io.nereid.internal.repository;
 
-import io.nereid.ModelSpec;
+import io.nereid.model.ModelSpec;
 import io.nereid.types.NereidException;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -1,6 +1,6 @@
 package io.nereid.tensorrt.builder;
 
-import io.nereid.ModelSignature;
+import io.nereid.model.ModelSignature;
 import io.nereid.tensorrt.CudaDevice;
 import io.nereid.tensorrt.NativeObjects;
 import io.nereid.tensorrt.PlanSignature;

@@ -1,4 +1,4 @@
-package io.nereid;
+package io.nereid.model;
 
 /** Where a version of a model is in its life. */
 public enum ModelState {

@@ -1,6 +1,6 @@
-package io.nereid;
+package io.nereid.model;
 
-import io.nereid.internal.repository.ProtobufConfiguration;
+import io.nereid.internal.Checks;
 import java.util.List;
 
 /**
@@ -42,11 +42,6 @@ public interface ModelConfiguration {
       Checks.notNull(origin, "origin");
       Checks.notNull(place, "place");
     }
-  }
-
-  /** The configuration of a model that a program describes. Its outputs' labels are not in it. */
-  static ModelConfiguration of(ModelSpec spec) {
-    return ProtobufConfiguration.of(spec);
   }
 
   /** Its values, in the order of the message's fields. */

@@ -1,4 +1,4 @@
-package io.nereid;
+package io.nereid.model;
 
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
@@ -20,7 +20,7 @@ public record InstancePlacement(InstanceGroup group, OptionalInt device) {
    * @param devices numbers of the GPUs that the backend can use; empty: it runs on the processor
    * @param batchesInFlight how often each instance is there, for as many batches at once
    */
-  static List<InstancePlacement> of(
+  public static List<InstancePlacement> of(
       List<InstanceGroup> groups, List<Integer> devices, int batchesInFlight) {
     List<InstancePlacement> placements = new ArrayList<>();
     for (InstanceGroup group : groups) {

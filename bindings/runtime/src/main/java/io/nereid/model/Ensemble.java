@@ -1,5 +1,6 @@
-package io.nereid;
+package io.nereid.model;
 
+import io.nereid.internal.Checks;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -22,7 +23,7 @@ public record Ensemble(List<Step> steps) {
   /**
    * A model in the graph.
    *
-   * @param model its name, or its directory where {@link RepositoryOptions#namespacing} says so
+   * @param model its name, or its directory where each repository has names of its own
    * @param version its version; empty: the highest that takes requests
    * @param inputs for each of the model's inputs, the ensemble's tensor that it is given
    * @param outputs for each of the model's outputs that is used, the tensor that it becomes

@@ -1,6 +1,7 @@
-package io.nereid;
+package io.nereid.model;
 
 import io.nereid.backend.Backend;
+import io.nereid.internal.Checks;
 import io.nereid.types.DataType;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -72,7 +73,7 @@ public record ModelSpec(
   }
 
   /** The same with other outputs. */
-  ModelSpec withOutputs(List<TensorSpec> outputs) {
+  public ModelSpec withOutputs(List<TensorSpec> outputs) {
     return new ModelSpec(
         name,
         version,

@@ -1,5 +1,6 @@
-package io.nereid;
+package io.nereid.model;
 
+import io.nereid.internal.Checks;
 import java.util.OptionalLong;
 
 /**

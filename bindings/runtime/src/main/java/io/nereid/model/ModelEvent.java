@@ -1,4 +1,4 @@
-package io.nereid;
+package io.nereid.model;
 
 /** A step in the life of one version of a model. */
 public sealed interface ModelEvent {

@@ -1,4 +1,4 @@
-package io.nereid;
+package io.nereid.model;
 
 /** Hears of models being loaded and unloaded. */
 @FunctionalInterface
