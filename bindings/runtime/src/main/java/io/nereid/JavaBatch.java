@@ -10,6 +10,7 @@ import io.nereid.internal.ffi.RequestCalls;
 import io.nereid.internal.ffi.RequestLayout;
 import io.nereid.internal.request.Diagnostics;
 import io.nereid.internal.request.LentMemory;
+import io.nereid.internal.request.Signature;
 import io.nereid.internal.request.Slot;
 import io.nereid.model.TensorSpec;
 import io.nereid.types.DataType;

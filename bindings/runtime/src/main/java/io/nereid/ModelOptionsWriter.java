@@ -64,7 +64,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /** Writes a {@link ModelSpec} as {@code nrd_model_options}; everything lives in one arena. */
-final class ModelOptionsWriter {
+public final class ModelOptionsWriter {
 
   private final Arena arena;
 
@@ -72,7 +72,7 @@ final class ModelOptionsWriter {
     this.arena = arena;
   }
 
-  static MemorySegment write(
+  public static MemorySegment write(
       Arena arena,
       ModelSpec spec,
       int instanceCount,
@@ -207,7 +207,7 @@ final class ModelOptionsWriter {
   }
 
   /** A cleared struct whose first field says its size. */
-  static MemorySegment sized(Arena arena, StructLayout layout) {
+  public static MemorySegment sized(Arena arena, StructLayout layout) {
     MemorySegment struct = arena.allocate(layout);
     struct.set(JAVA_INT, 0, Math.toIntExact(layout.byteSize()));
     return struct;

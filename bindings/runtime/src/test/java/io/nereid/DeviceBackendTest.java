@@ -12,6 +12,7 @@ import io.nereid.model.DynamicBatching;
 import io.nereid.model.ModelSignature;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.ModelState;
+import io.nereid.model.RepositoryOptions;
 import io.nereid.model.TensorSpec;
 import io.nereid.types.DataType;
 import io.nereid.types.NereidException;

@@ -10,6 +10,7 @@ import io.nereid.model.InstanceGroup;
 import io.nereid.model.ModelOverride;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.QueuePolicy;
+import io.nereid.model.RepositoryOptions;
 import io.nereid.model.TensorSpec;
 import io.nereid.model.WarmUp;
 import io.nereid.types.DataType;

@@ -1,8 +1,8 @@
 package io.nereid.gpu;
 
 import io.nereid.Nereid;
-import io.nereid.RepositoryOptions;
 import io.nereid.model.ModelSignature;
+import io.nereid.model.RepositoryOptions;
 import io.nereid.tensorrt.builder.BuildOptions;
 import io.nereid.tensorrt.builder.BuildProgress;
 import io.nereid.tensorrt.builder.BuiltEngine;

@@ -2,7 +2,7 @@ package io.nereid.cli;
 
 import io.nereid.Model;
 import io.nereid.Nereid;
-import io.nereid.RepositoryOptions;
+import io.nereid.model.RepositoryOptions;
 import java.util.Optional;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;

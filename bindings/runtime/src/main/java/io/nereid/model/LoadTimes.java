@@ -21,6 +21,19 @@ public record LoadTimes(Duration read, Duration parse, Duration session, Duratio
     Checks.notNull(warmUp, "warmUp");
   }
 
+  /** Nothing was done yet. */
+  public static final LoadTimes NONE = ofReading(Duration.ZERO, Duration.ZERO);
+
+  /** Of a model that was read, and is not loaded yet. */
+  public static LoadTimes ofReading(Duration read, Duration parse) {
+    return new LoadTimes(read, parse, Duration.ZERO, Duration.ZERO);
+  }
+
+  /** The same for a model that was loaded. */
+  public LoadTimes withLoading(Duration session, Duration warmUp) {
+    return new LoadTimes(read, parse, session, warmUp);
+  }
+
   /** All phases together. */
   public Duration total() {
     return read.plus(parse).plus(session).plus(warmUp);

@@ -10,7 +10,7 @@ import java.util.Objects;
  *
  * <p>When a backend in Java threw something, that is the cause.
  */
-public final class NereidException extends RuntimeException {
+public class NereidException extends RuntimeException {
 
   private static final long serialVersionUID = 1L;
 

@@ -1,5 +1,6 @@
 package io.nereid.internal.repository;
 
+import io.nereid.internal.config.ModelFiles;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.io.IOException;
@@ -37,7 +38,7 @@ public final class OverrideFiles implements AutoCloseable {
    * @param files contents by path below the model's directory
    */
   public static OverrideFiles write(String model, Map<String, byte[]> files) {
-    ModelRepository.checkName(model);
+    ModelFiles.checkName(model);
     Set<Path> paths = new HashSet<>();
     files.keySet().forEach(file -> paths.add(checkPath(file)));
     paths.forEach(path -> checkParents(path, paths));
