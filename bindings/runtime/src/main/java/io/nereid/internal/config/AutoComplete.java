@@ -1,16 +1,16 @@
 package io.nereid.internal.config;
 
+import com.google.protobuf.Descriptors.Descriptor;
+import com.google.protobuf.Descriptors.FieldDescriptor;
+import com.google.protobuf.Message;
 import io.nereid.model.ModelSignature;
 import io.nereid.model.TensorSpec;
 import io.nereid.proto.ModelConfig;
 import io.nereid.proto.ModelDynamicBatching;
-import io.nereid.proto.ModelInput;
-import io.nereid.proto.ModelOutput;
 import io.nereid.proto.ModelTensorReshape;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 
@@ -48,30 +48,24 @@ final class AutoComplete {
     if (config.hasEnsembleScheduling()) {
       return missing; // there is no file that could tell it
     }
-    if (config.getInputCount() == 0) {
+    List<ConfigTensor> inputs = ConfigTensor.inputs(root);
+    List<ConfigTensor> outputs = ConfigTensor.outputs(root);
+    if (inputs.isEmpty()) {
       missing.add("input");
     }
-    if (config.getOutputCount() == 0) {
+    if (outputs.isEmpty()) {
       missing.add("output");
     }
-    for (ModelInput input : config.getInputList()) {
-      String what = "input '" + input.getName() + "'";
-      addMissing(missing, what, input.getDataTypeValue(), input.getDimsCount());
-    }
-    for (ModelOutput output : config.getOutputList()) {
-      String what = "output '" + output.getName() + "'";
-      addMissing(missing, what, output.getDataTypeValue(), output.getDimsCount());
-    }
+    Stream.concat(inputs.stream(), outputs.stream())
+        .forEach(tensor -> {
+          if (tensor.type() == io.nereid.proto.DataType.TYPE_INVALID) {
+            missing.add("data_type of " + tensor.shown());
+          }
+          if (tensor.dims().isEmpty()) {
+            missing.add("dims of " + tensor.shown());
+          }
+        });
     return missing;
-  }
-
-  private static void addMissing(List<String> missing, String what, int type, int dimCount) {
-    if (type == 0) {
-      missing.add("data_type of " + what);
-    }
-    if (dimCount == 0) {
-      missing.add("dims of " + what);
-    }
   }
 
   private Completed complete() {
@@ -79,18 +73,17 @@ final class AutoComplete {
     int maxBatchSize = maxBatchSize();
     completed.setMaxBatchSize(maxBatchSize);
     SignatureCheck check = new SignatureCheck(root, maxBatchSize);
-    for (int i = 0; i < config.getInputCount(); i++) {
-      ConfigNode node = child(ModelConfig.INPUT_FIELD_NUMBER, i);
-      TensorSpec own = check.find(node, "input", config.getInput(i).getName(), signature.inputs());
-      check.input(node, own);
-      fill(completed.getInputBuilder(i), "input[" + i + "]", own, check);
+    List<ConfigTensor> inputs = ConfigTensor.inputs(root);
+    for (int i = 0; i < inputs.size(); i++) {
+      TensorSpec own = SignatureCheck.find(inputs.get(i), signature.inputs());
+      check.check(inputs.get(i), own);
+      fill(completed.getInputBuilder(i), "input", i, own, check);
     }
-    for (int i = 0; i < config.getOutputCount(); i++) {
-      ConfigNode node = child(ModelConfig.OUTPUT_FIELD_NUMBER, i);
-      TensorSpec own =
-          check.find(node, "output", config.getOutput(i).getName(), signature.outputs());
-      check.output(node, own);
-      fill(completed.getOutputBuilder(i), "output[" + i + "]", own, check);
+    List<ConfigTensor> outputs = ConfigTensor.outputs(root);
+    for (int i = 0; i < outputs.size(); i++) {
+      TensorSpec own = SignatureCheck.find(outputs.get(i), signature.outputs());
+      check.check(outputs.get(i), own);
+      fill(completed.getOutputBuilder(i), "output", i, own, check);
     }
     appendTensors(completed, check);
     if (completed.getMaxBatchSize() > 1
@@ -100,10 +93,6 @@ final class AutoComplete {
       completed.setDynamicBatching(ModelDynamicBatching.getDefaultInstance());
     }
     return new Completed(completed.build(), told);
-  }
-
-  private ConfigNode child(int number, int index) {
-    return root.child(ModelConfig.getDescriptor().findFieldByNumber(number), index);
   }
 
   // ---- The batch -------------------------------------------------------------------------------
@@ -150,57 +139,42 @@ final class AutoComplete {
     for (TensorSpec own : signature.inputs()) {
       // An input with a default can be a weight of the model: only who lists it wants to send it.
       if (!own.optional() && !listed.contains(own.name())) {
-        String path = "input[" + completed.getInputCount() + "]";
-        told.add(path);
-        ModelInput.Builder input = ModelInput.newBuilder().setName(own.name());
-        fill(input, path, own, check);
-        completed.addInput(input);
+        int index = completed.getInputCount();
+        told.add("input[" + index + "]");
+        fill(completed.addInputBuilder().setName(own.name()), "input", index, own, check);
       }
     }
     if (config.getOutputCount() > 0) {
       return; // a choice among them
     }
     for (TensorSpec own : signature.outputs()) {
-      String path = "output[" + completed.getOutputCount() + "]";
-      told.add(path);
-      ModelOutput.Builder output = ModelOutput.newBuilder().setName(own.name());
-      fill(output, path, own, check);
-      completed.addOutput(output);
+      int index = completed.getOutputCount();
+      told.add("output[" + index + "]");
+      fill(completed.addOutputBuilder().setName(own.name()), "output", index, own, check);
     }
   }
 
-  private void fill(ModelInput.Builder input, String path, TensorSpec own, SignatureCheck check) {
-    if (input.getDataTypeValue() == 0) {
-      input.setDataType(TensorWords.configured(own.dataType()));
+  /** Inputs and outputs are messages of different types, whose fields have the same names. */
+  private void fill(
+      Message.Builder tensor, String kind, int index, TensorSpec own, SignatureCheck check) {
+    Descriptor type = tensor.getDescriptorForType();
+    String path = kind + "[" + index + "]";
+    FieldDescriptor dataType = type.findFieldByName("data_type");
+    if (!tensor.hasField(dataType)) {
+      tensor.setField(dataType, ConfigTensor.configured(own.dataType()).getValueDescriptor());
       told.add(path + ".data_type");
     }
-    if (input.getDimsCount() == 0) {
-      List<Long> row = check.row("input", own);
+    FieldDescriptor dims = type.findFieldByName("dims");
+    if (tensor.getRepeatedFieldCount(dims) == 0) {
+      List<Long> row = check.row(kind, own);
       told.add(path + ".dims");
-      input.addAllDims(row.isEmpty() ? List.of(1L) : row);
-      scalar(row, input.hasReshape(), path).ifPresent(input::setReshape);
+      tensor.setField(dims, row.isEmpty() ? List.of(1L) : row);
+      FieldDescriptor reshape = type.findFieldByName("reshape");
+      // Requests must have dims, so that a scalar of the model is one element of theirs.
+      if (row.isEmpty() && !tensor.hasField(reshape)) {
+        told.add(path + ".reshape");
+        tensor.setField(reshape, ModelTensorReshape.getDefaultInstance());
+      }
     }
-  }
-
-  private void fill(ModelOutput.Builder output, String path, TensorSpec own, SignatureCheck check) {
-    if (output.getDataTypeValue() == 0) {
-      output.setDataType(TensorWords.configured(own.dataType()));
-      told.add(path + ".data_type");
-    }
-    if (output.getDimsCount() == 0) {
-      List<Long> row = check.row("output", own);
-      told.add(path + ".dims");
-      output.addAllDims(row.isEmpty() ? List.of(1L) : row);
-      scalar(row, output.hasReshape(), path).ifPresent(output::setReshape);
-    }
-  }
-
-  /** Requests must have dims, so that a scalar of the model is one element of theirs. */
-  private Optional<ModelTensorReshape> scalar(List<Long> row, boolean reshaped, String path) {
-    if (!row.isEmpty() || reshaped) {
-      return Optional.empty();
-    }
-    told.add(path + ".reshape");
-    return Optional.of(ModelTensorReshape.getDefaultInstance());
   }
 }

@@ -1,8 +1,6 @@
 package io.nereid.internal.config;
 
 import io.nereid.model.TensorSpec;
-import io.nereid.proto.ModelInput;
-import io.nereid.proto.ModelOutput;
 import java.util.List;
 
 /** Holds what is configured for tensors against what the model's own file says of them. */
@@ -16,80 +14,67 @@ final class SignatureCheck {
     this.maxBatchSize = maxBatchSize;
   }
 
-  /** The model's own tensor of this name. */
-  TensorSpec find(ConfigNode node, String kind, String name, List<TensorSpec> own) {
+  /** The model's own tensor of the same name. */
+  static TensorSpec find(ConfigTensor tensor, List<TensorSpec> own) {
     return own.stream()
-        .filter(tensor -> tensor.name().equals(name))
+        .filter(one -> one.name().equals(tensor.name()))
         .findFirst()
         .orElseThrow(() ->
-            node.invalid(
-                kind
-                    + " '"
-                    + name
-                    + "' is configured, but the model has no such "
-                    + kind
-                    + ": it has "
-                    + own.stream().map(tensor -> "'" + tensor.name() + "'").toList()));
+            tensor
+                .node()
+                .invalid(
+                    tensor.shown()
+                        + " is configured, but the model has no such "
+                        + tensor.kind()
+                        + ": it has "
+                        + own.stream().map(one -> "'" + one.name() + "'").toList()));
   }
 
-  void input(ConfigNode node, TensorSpec own) {
-    ModelInput input = node.as(ModelInput.class);
-    checkType(node, ModelInput.DATA_TYPE_FIELD_NUMBER, "input", input.getDataType(), own);
-    List<Long> seen = input.hasReshape() ? input.getReshape().getShapeList() : input.getDimsList();
-    checkDims(node, ModelInput.DIMS_FIELD_NUMBER, "input", input.getDimsList(), seen, own);
-  }
-
-  void output(ConfigNode node, TensorSpec own) {
-    ModelOutput output = node.as(ModelOutput.class);
-    checkType(node, ModelOutput.DATA_TYPE_FIELD_NUMBER, "output", output.getDataType(), own);
-    List<Long> seen =
-        output.hasReshape() ? output.getReshape().getShapeList() : output.getDimsList();
-    checkDims(node, ModelOutput.DIMS_FIELD_NUMBER, "output", output.getDimsList(), seen, own);
-  }
-
-  private static void checkType(
-      ConfigNode node, int number, String kind, io.nereid.proto.DataType type, TensorSpec own) {
-    TensorWords.type(type)
+  /** Throws where a tensor is configured otherwise than the model has it. */
+  void check(ConfigTensor tensor, TensorSpec own) {
+    ConfigTensor.type(tensor.type())
         .filter(configured -> configured != own.dataType())
         .ifPresent(configured -> {
-          throw node.invalid(
-              number,
-              kind
-                  + " '"
-                  + own.name()
-                  + "' is configured as "
-                  + type
-                  + ", but the model has "
-                  + own.dataType()
-                  + ": set data_type: "
-                  + TensorWords.configured(own.dataType()));
+          throw tensor
+              .node()
+              .invalid(
+                  tensor.number("data_type"),
+                  tensor.shown()
+                      + " is configured as "
+                      + tensor.type()
+                      + ", but the model has "
+                      + own.dataType()
+                      + ": set data_type: "
+                      + ConfigTensor.configured(own.dataType()));
         });
+    checkDims(tensor, own);
   }
 
-  private void checkDims(
-      ConfigNode node, int number, String kind, List<Long> dims, List<Long> seen, TensorSpec own) {
+  private void checkDims(ConfigTensor tensor, TensorSpec own) {
+    List<Long> dims = tensor.dims();
+    List<Long> seen = tensor.seen();
     // A file that tells no shape looks like a scalar; each run shows whether the configured one
     // holds.
     if (dims.isEmpty() || own.dims().isEmpty()) {
       return;
     }
     List<Long> row = own.dims().subList(maxBatchSize > 0 ? 1 : 0, own.dims().size());
-    if (TensorWords.fit(seen, row) && (maxBatchSize == 0 || batchFits(own))) {
+    if (ConfigTensor.fit(seen, row) && (maxBatchSize == 0 || batchFits(own))) {
       return;
     }
-    throw node.invalid(
-        number,
-        kind
-            + " '"
-            + own.name()
-            + "' is configured with dims "
-            + TensorWords.text(dims)
-            + (seen.equals(dims) ? "" : " and reshape " + TensorWords.text(seen))
-            + batch()
-            + ", but the model has "
-            + TensorWords.text(own.dims())
-            + ": "
-            + advice(seen, own));
+    throw tensor
+        .node()
+        .invalid(
+            tensor.number("dims"),
+            tensor.shown()
+                + " is configured with dims "
+                + ConfigTensor.text(dims)
+                + (seen.equals(dims) ? "" : " and reshape " + ConfigTensor.text(seen))
+                + batch()
+                + ", but the model has "
+                + ConfigTensor.text(own.dims())
+                + ": "
+                + advice(seen, own));
   }
 
   static boolean hasFreeFirst(TensorSpec own) {
@@ -109,16 +94,16 @@ final class SignatureCheck {
   }
 
   private String advice(List<Long> seen, TensorSpec own) {
-    String all = "dims: " + TensorWords.text(own.dims());
+    String all = "dims: " + ConfigTensor.text(own.dims());
     if (maxBatchSize > 0) {
       return batchFits(own)
           ? "set dims: "
-              + TensorWords.text(own.dims().subList(1, own.dims().size()))
+              + ConfigTensor.text(own.dims().subList(1, own.dims().size()))
               + ", which leave out the batch dimension"
           : noBatch(all);
     }
     boolean batchLeftOut =
-        hasFreeFirst(own) && TensorWords.fit(seen, own.dims().subList(1, own.dims().size()));
+        hasFreeFirst(own) && ConfigTensor.fit(seen, own.dims().subList(1, own.dims().size()));
     return "set "
         + all
         + (batchLeftOut
@@ -143,11 +128,11 @@ final class SignatureCheck {
               + " '"
               + own.name()
               + "' has no dims in the configuration, and the model's are "
-              + TensorWords.text(own.dims())
+              + ConfigTensor.text(own.dims())
               + ", while max_batch_size is "
               + maxBatchSize
               + ": "
-              + noBatch("dims: " + TensorWords.text(own.dims())));
+              + noBatch("dims: " + ConfigTensor.text(own.dims())));
     }
     return own.dims().subList(1, own.dims().size());
   }

@@ -78,7 +78,7 @@ public final class SpecWriter {
     ModelInput.Builder input =
         ModelInput.newBuilder()
             .setName(spec.name())
-            .setDataType(TensorWords.configured(spec.dataType()))
+            .setDataType(ConfigTensor.configured(spec.dataType()))
             .addAllDims(spec.dims())
             .setOptional(spec.optional());
     spec.reshape()
@@ -90,7 +90,7 @@ public final class SpecWriter {
     ModelOutput.Builder output =
         ModelOutput.newBuilder()
             .setName(spec.name())
-            .setDataType(TensorWords.configured(spec.dataType()))
+            .setDataType(ConfigTensor.configured(spec.dataType()))
             .addAllDims(spec.dims());
     spec.reshape()
         .ifPresent(shape -> output.setReshape(ModelTensorReshape.newBuilder().addAllShape(shape)));
@@ -168,7 +168,7 @@ public final class SpecWriter {
   private static ModelWarmup.Input warmUpInput(WarmUp.Input input) {
     ModelWarmup.Input.Builder config =
         ModelWarmup.Input.newBuilder()
-            .setDataType(TensorWords.configured(input.dataType()))
+            .setDataType(ConfigTensor.configured(input.dataType()))
             .addAllDims(input.dims());
     switch (input.data()) {
       case WarmUp.Zero() -> config.setZeroData(true);

@@ -3,8 +3,6 @@ package io.nereid.internal.config;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.TensorSpec;
 import io.nereid.proto.ModelConfig;
-import io.nereid.proto.ModelInput;
-import io.nereid.proto.ModelOutput;
 import io.nereid.proto.ModelTensorReshape;
 import io.nereid.types.DataType;
 import java.math.BigInteger;
@@ -36,53 +34,32 @@ final class TensorReader {
               + " and "
               + config.getOutputCount());
     }
-    Set<String> inputs = new HashSet<>();
-    for (ConfigNode node : root.children(ModelConfig.INPUT_FIELD_NUMBER)) {
-      ModelInput input = node.as(ModelInput.class);
-      String what = "input '" + input.getName() + "'";
-      checkName(node, ModelInput.NAME_FIELD_NUMBER, what, input.getName(), inputs);
-      checkDims(node, what, ModelInput.DIMS_FIELD_NUMBER, input.getDimsList());
-      DataType type =
-          TensorWords.readType(node, ModelInput.DATA_TYPE_FIELD_NUMBER, input.getDataType());
-      Optional<List<Long>> reshape =
-          input.hasReshape()
-              ? reshape(node.child(ModelInput.RESHAPE_FIELD_NUMBER), what, input.getDimsList())
-              : Optional.empty();
-      spec.input(
-          new TensorSpec(
-              input.getName(), type, input.getDimsList(), input.getOptional(), List.of(), reshape));
-    }
-    Set<String> outputs = new HashSet<>();
-    for (ConfigNode node : root.children(ModelConfig.OUTPUT_FIELD_NUMBER)) {
-      ModelOutput output = node.as(ModelOutput.class);
-      String what = "output '" + output.getName() + "'";
-      checkName(node, ModelOutput.NAME_FIELD_NUMBER, what, output.getName(), outputs);
-      checkDims(node, what, ModelOutput.DIMS_FIELD_NUMBER, output.getDimsList());
-      DataType type =
-          TensorWords.readType(node, ModelOutput.DATA_TYPE_FIELD_NUMBER, output.getDataType());
-      Optional<List<Long>> reshape =
-          output.hasReshape()
-              ? reshape(node.child(ModelOutput.RESHAPE_FIELD_NUMBER), what, output.getDimsList())
-              : Optional.empty();
-      spec.output(
-          new TensorSpec(
-              output.getName(),
-              type,
-              output.getDimsList(),
-              false,
-              labels(output.getLabelFilename()),
-              reshape));
-    }
+    read(ConfigTensor.inputs(root)).forEach(spec::input);
+    read(ConfigTensor.outputs(root)).forEach(spec::output);
   }
 
-  private static void checkName(
-      ConfigNode node, int number, String what, String name, Set<String> names) {
-    if (name.isEmpty()) {
-      throw node.invalid(what.substring(0, what.indexOf(' ')) + " has no name");
+  private List<TensorSpec> read(List<ConfigTensor> tensors) {
+    Set<String> names = new HashSet<>();
+    return tensors.stream().map(tensor -> read(tensor, names)).toList();
+  }
+
+  private TensorSpec read(ConfigTensor tensor, Set<String> names) {
+    ConfigNode node = tensor.node();
+    String what = tensor.shown();
+    if (tensor.name().isEmpty()) {
+      throw node.invalid(tensor.kind() + " has no name");
     }
-    if (!names.add(name)) {
-      throw node.invalid(number, what + " is configured twice");
+    if (!names.add(tensor.name())) {
+      throw node.invalid(tensor.number("name"), what + " is configured twice");
     }
+    checkDims(node, what, tensor.number("dims"), tensor.dims());
+    DataType type = tensor.dataType();
+    Optional<List<Long>> reshape =
+        tensor.reshape().isPresent()
+            ? reshape(node.child(tensor.number("reshape")), what, tensor.dims())
+            : Optional.empty();
+    return new TensorSpec(
+        tensor.name(), type, tensor.dims(), tensor.optional(), labels(tensor.labels()), reshape);
   }
 
   private int mostDims() {
@@ -137,9 +114,9 @@ final class TensorReader {
           "expected a reshape of "
               + what
               + " with as many elements as its dims "
-              + TensorWords.text(dims)
+              + ConfigTensor.text(dims)
               + ", before, between and after each -1, got "
-              + TensorWords.text(shape));
+              + ConfigTensor.text(shape));
     }
     return shape.equals(dims) ? Optional.empty() : Optional.of(shape);
   }

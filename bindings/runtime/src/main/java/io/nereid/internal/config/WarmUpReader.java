@@ -126,28 +126,28 @@ final class WarmUpReader {
     ModelWarmup.Input config = node.as(ModelWarmup.Input.class);
     String what = "warm-up input '" + spec.name() + "'";
     DataType type =
-        TensorWords.readType(node, ModelWarmup.Input.DATA_TYPE_FIELD_NUMBER, config.getDataType());
+        ConfigTensor.readType(node, ModelWarmup.Input.DATA_TYPE_FIELD_NUMBER, config.getDataType());
     if (type != spec.dataType()) {
       throw node.invalid(
           ModelWarmup.Input.DATA_TYPE_FIELD_NUMBER,
           "expected data_type of "
               + what
               + " as the model's input has it, "
-              + TensorWords.configured(spec.dataType())
+              + ConfigTensor.configured(spec.dataType())
               + ", got "
-              + TensorWords.configured(type));
+              + ConfigTensor.configured(type));
     }
     List<Long> dims = config.getDimsList();
-    if (!TensorWords.fit(dims, spec.dims()) || dims.stream().anyMatch(dim -> dim < 0)) {
+    if (!ConfigTensor.fit(dims, spec.dims()) || dims.stream().anyMatch(dim -> dim < 0)) {
       throw node.invalid(
           ModelWarmup.Input.DIMS_FIELD_NUMBER,
           "expected dims of "
               + what
               + " that fit the model's "
-              + TensorWords.text(spec.dims())
+              + ConfigTensor.text(spec.dims())
               + (this.spec.maxBatchSize() > 0 ? ", without the batch dimension" : "")
               + " and without -1, got "
-              + TensorWords.text(dims));
+              + ConfigTensor.text(dims));
     }
   }
 
@@ -179,7 +179,7 @@ final class WarmUpReader {
           "warm-up input '"
               + spec.name()
               + "' is too large: dims "
-              + TensorWords.text(dims)
+              + ConfigTensor.text(dims)
               + " with elements of "
               + size
               + " bytes and batch_size "
