@@ -14,20 +14,23 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
 
-/** Fills in what a configuration leaves out and the model's own file tells. */
+/**
+ * Fills in what a configuration leaves out and the model's own file tells. What the configuration
+ * does say of tensors is held against the file at the same time.
+ */
 final class AutoComplete {
 
   private final ConfigNode root;
   private final ModelConfig config;
   private final ModelSignature signature;
-  private final int defaultMaxBatchSize;
+  private final int maxBatchSize;
   private final Set<String> told = new HashSet<>();
 
   private AutoComplete(ConfigNode root, ModelSignature signature, int defaultMaxBatchSize) {
     this.root = root;
     this.signature = signature;
-    this.defaultMaxBatchSize = defaultMaxBatchSize;
     config = root.as(ModelConfig.class);
+    maxBatchSize = maxBatchSize(defaultMaxBatchSize);
   }
 
   /**
@@ -70,22 +73,20 @@ final class AutoComplete {
 
   private Completed complete() {
     ModelConfig.Builder completed = config.toBuilder();
-    int maxBatchSize = maxBatchSize();
     completed.setMaxBatchSize(maxBatchSize);
-    SignatureCheck check = new SignatureCheck(root, maxBatchSize);
     List<ConfigTensor> inputs = ConfigTensor.inputs(root);
     for (int i = 0; i < inputs.size(); i++) {
-      TensorSpec own = SignatureCheck.find(inputs.get(i), signature.inputs());
-      check.check(inputs.get(i), own);
-      fill(completed.getInputBuilder(i), "input", i, own, check);
+      TensorSpec own = find(inputs.get(i), signature.inputs());
+      check(inputs.get(i), own);
+      fill(completed.getInputBuilder(i), "input", i, own);
     }
     List<ConfigTensor> outputs = ConfigTensor.outputs(root);
     for (int i = 0; i < outputs.size(); i++) {
-      TensorSpec own = SignatureCheck.find(outputs.get(i), signature.outputs());
-      check.check(outputs.get(i), own);
-      fill(completed.getOutputBuilder(i), "output", i, own, check);
+      TensorSpec own = find(outputs.get(i), signature.outputs());
+      check(outputs.get(i), own);
+      fill(completed.getOutputBuilder(i), "output", i, own);
     }
-    appendTensors(completed, check);
+    appendTensors(completed);
     if (completed.getMaxBatchSize() > 1
         && told.contains("max_batch_size")
         && completed.getSchedulingChoiceCase()
@@ -98,12 +99,12 @@ final class AutoComplete {
   // ---- The batch -------------------------------------------------------------------------------
 
   /** What is written stays, and dims that are written are meant with or without a batch. */
-  private int maxBatchSize() {
+  private int maxBatchSize(int defaultMaxBatchSize) {
     if (!tellsMaxBatchSize(root)) {
       return config.getMaxBatchSize();
     }
     told.add("max_batch_size");
-    boolean batched = servedTensors().allMatch(SignatureCheck::hasFreeFirst);
+    boolean batched = servedTensors().allMatch(AutoComplete::hasFreeFirst);
     if (!batched) {
       return 0;
     }
@@ -133,7 +134,7 @@ final class AutoComplete {
 
   // ---- Tensors ---------------------------------------------------------------------------------
 
-  private void appendTensors(ModelConfig.Builder completed, SignatureCheck check) {
+  private void appendTensors(ModelConfig.Builder completed) {
     Set<String> listed = new HashSet<>();
     config.getInputList().forEach(input -> listed.add(input.getName()));
     for (TensorSpec own : signature.inputs()) {
@@ -141,7 +142,7 @@ final class AutoComplete {
       if (!own.optional() && !listed.contains(own.name())) {
         int index = completed.getInputCount();
         told.add("input[" + index + "]");
-        fill(completed.addInputBuilder().setName(own.name()), "input", index, own, check);
+        fill(completed.addInputBuilder().setName(own.name()), "input", index, own);
       }
     }
     if (config.getOutputCount() > 0) {
@@ -150,13 +151,12 @@ final class AutoComplete {
     for (TensorSpec own : signature.outputs()) {
       int index = completed.getOutputCount();
       told.add("output[" + index + "]");
-      fill(completed.addOutputBuilder().setName(own.name()), "output", index, own, check);
+      fill(completed.addOutputBuilder().setName(own.name()), "output", index, own);
     }
   }
 
   /** Inputs and outputs are messages of different types, whose fields have the same names. */
-  private void fill(
-      Message.Builder tensor, String kind, int index, TensorSpec own, SignatureCheck check) {
+  private void fill(Message.Builder tensor, String kind, int index, TensorSpec own) {
     Descriptor type = tensor.getDescriptorForType();
     String path = kind + "[" + index + "]";
     FieldDescriptor dataType = type.findFieldByName("data_type");
@@ -166,7 +166,7 @@ final class AutoComplete {
     }
     FieldDescriptor dims = type.findFieldByName("dims");
     if (tensor.getRepeatedFieldCount(dims) == 0) {
-      List<Long> row = check.row(kind, own);
+      List<Long> row = row(kind, own);
       told.add(path + ".dims");
       tensor.setField(dims, row.isEmpty() ? List.of(1L) : row);
       FieldDescriptor reshape = type.findFieldByName("reshape");
@@ -176,5 +176,127 @@ final class AutoComplete {
         tensor.setField(reshape, ModelTensorReshape.getDefaultInstance());
       }
     }
+  }
+
+  // ---- What is configured must be what the model has
+  // ----------------------------------------------
+
+  /** The model's own tensor of the same name. */
+  private static TensorSpec find(ConfigTensor tensor, List<TensorSpec> own) {
+    return own.stream()
+        .filter(one -> one.name().equals(tensor.name()))
+        .findFirst()
+        .orElseThrow(() ->
+            tensor
+                .node()
+                .invalid(
+                    tensor.shown()
+                        + " is configured, but the model has no such "
+                        + tensor.kind()
+                        + ": it has "
+                        + own.stream().map(one -> "'" + one.name() + "'").toList()));
+  }
+
+  /** Throws where a tensor is configured otherwise than the model has it. */
+  private void check(ConfigTensor tensor, TensorSpec own) {
+    ConfigTensor.type(tensor.type())
+        .filter(configured -> configured != own.dataType())
+        .ifPresent(configured -> {
+          throw tensor.invalid(
+              "data_type",
+              tensor.shown()
+                  + " is configured as "
+                  + tensor.type()
+                  + ", but the model has "
+                  + own.dataType()
+                  + ": set data_type: "
+                  + ConfigTensor.configured(own.dataType()));
+        });
+    checkDims(tensor, own);
+  }
+
+  private void checkDims(ConfigTensor tensor, TensorSpec own) {
+    List<Long> dims = tensor.dims();
+    List<Long> seen = tensor.seen();
+    // A file that tells no shape looks like a scalar; each run shows whether the configured one
+    // holds.
+    if (dims.isEmpty() || own.dims().isEmpty()) {
+      return;
+    }
+    List<Long> row = own.dims().subList(maxBatchSize > 0 ? 1 : 0, own.dims().size());
+    if (ConfigTensor.fit(seen, row) && (maxBatchSize == 0 || batchFits(own))) {
+      return;
+    }
+    throw tensor.invalid(
+        "dims",
+        tensor.shown()
+            + " is configured with dims "
+            + ConfigTensor.text(dims)
+            + (seen.equals(dims) ? "" : " and reshape " + ConfigTensor.text(seen))
+            + batch()
+            + ", but the model has "
+            + ConfigTensor.text(own.dims())
+            + ": "
+            + advice(seen, own));
+  }
+
+  private static boolean hasFreeFirst(TensorSpec own) {
+    return !own.dims().isEmpty() && own.dims().getFirst() < 0;
+  }
+
+  private String batch() {
+    return maxBatchSize > 0
+        ? " after the batch dimension (max_batch_size is " + maxBatchSize + ")"
+        : " and no batch dimension (max_batch_size is 0)";
+  }
+
+  /** The first dimension is free, or says 1 and no batch is larger. */
+  private boolean batchFits(TensorSpec own) {
+    return hasFreeFirst(own)
+        || (!own.dims().isEmpty() && own.dims().getFirst() == 1 && maxBatchSize == 1);
+  }
+
+  private String advice(List<Long> seen, TensorSpec own) {
+    String all = "dims: " + ConfigTensor.text(own.dims());
+    if (maxBatchSize > 0) {
+      return batchFits(own)
+          ? "set dims: "
+              + ConfigTensor.text(own.dims().subList(1, own.dims().size()))
+              + ", which leave out the batch dimension"
+          : noBatch(all);
+    }
+    boolean batchLeftOut =
+        hasFreeFirst(own) && ConfigTensor.fit(seen, own.dims().subList(1, own.dims().size()));
+    return "set "
+        + all
+        + (batchLeftOut
+            ? ", or max_batch_size to 1 or more if the first dimension is the batch"
+            : "");
+  }
+
+  private static String noBatch(String all) {
+    return "the model has no free first dimension for the batch: set max_batch_size: 0 and "
+        + all
+        + ", or export the model with a dynamic first dimension";
+  }
+
+  /** The model's own dims as a configuration has them: without the batch dimension. */
+  private List<Long> row(String kind, TensorSpec own) {
+    if (maxBatchSize == 0) {
+      return own.dims();
+    }
+    if (!batchFits(own)) {
+      throw root.invalid(
+          kind
+              + " '"
+              + own.name()
+              + "' has no dims in the configuration, and the model's are "
+              + ConfigTensor.text(own.dims())
+              + ", while max_batch_size is "
+              + maxBatchSize
+              + ": "
+              + noBatch("dims: " + ConfigTensor.text(own.dims())));
+    }
+    return own.dims().subList(1, own.dims().size());
   }
 }

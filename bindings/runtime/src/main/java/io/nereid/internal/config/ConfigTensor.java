@@ -4,6 +4,7 @@ import io.nereid.proto.ModelConfig;
 import io.nereid.proto.ModelInput;
 import io.nereid.proto.ModelOutput;
 import io.nereid.types.DataType;
+import io.nereid.types.NereidException;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
@@ -83,6 +84,11 @@ record ConfigTensor(
   /** The datatype, which must be there. */
   DataType dataType() {
     return readType(node, number("data_type"), type);
+  }
+
+  /** For a value of a field that cannot be used. */
+  NereidException invalid(String field, String text) {
+    return node.invalid(number(field), text);
   }
 
   /** The number of a field, for its place. */

@@ -24,6 +24,7 @@ import java.lang.System.Logger.Level;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -144,7 +145,7 @@ public final class ModelLoader {
     List<Integer> devices = javaBackend.map(Backend::devices).orElse(List.of());
     int batchesInFlight = javaBackend.map(backend -> backend.batchesInFlight(spec)).orElse(1);
     List<InstancePlacement> placements =
-        InstancePlacement.of(spec.instanceGroups(), devices, batchesInFlight);
+        placements(spec.instanceGroups(), devices, batchesInFlight);
     if (devices.isEmpty()) {
       warnOfGpus(spec);
     }
@@ -182,6 +183,50 @@ public final class ModelLoader {
         JavaBackends.remove(number);
       }
     }
+  }
+
+  /**
+   * One for each instance of the groups.
+   *
+   * @param devices numbers of the GPUs that the backend can use; empty: it runs on the processor
+   * @param batchesInFlight how often each instance is there, for as many batches at once
+   */
+  private static List<InstancePlacement> placements(
+      List<InstanceGroup> groups, List<Integer> devices, int batchesInFlight) {
+    List<InstancePlacement> placements = new ArrayList<>();
+    for (InstanceGroup group : groups) {
+      for (OptionalInt device : devices(group, devices)) {
+        for (int i = 0; i < group.count() * batchesInFlight; i++) {
+          placements.add(new InstancePlacement(group, device));
+        }
+      }
+    }
+    return placements;
+  }
+
+  private static List<OptionalInt> devices(InstanceGroup group, List<Integer> usable) {
+    boolean onProcessor =
+        switch (group.kind()) {
+          case CPU, MODEL -> true;
+          case GPU, AUTO -> usable.isEmpty();
+        };
+    if (onProcessor) {
+      return List.of(OptionalInt.empty());
+    }
+    List<Integer> wanted = group.devices().isEmpty() ? usable : group.devices();
+    for (int device : wanted) {
+      if (!usable.contains(device)) {
+        throw new NereidException(
+            StatusCode.INVALID_ARGUMENT,
+            "instance group '"
+                + group.name()
+                + "' asks for GPU "
+                + device
+                + ", the backend can use "
+                + usable);
+      }
+    }
+    return wanted.stream().map(OptionalInt::of).toList();
   }
 
   /** A GPU that the instances use; the backend chooses for those that it places by itself. */
