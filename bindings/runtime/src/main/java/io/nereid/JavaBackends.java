@@ -32,6 +32,7 @@ import java.util.concurrent.atomic.AtomicReference;
  * the process. Backends and their instances go to the core by number. Nothing may be thrown out of
  * these functions: an exception that escapes one ends the process.
  */
+@SuppressWarnings("exports")
 public final class JavaBackends {
 
   /** A load of a model; its open instances are there by number. */

@@ -33,6 +33,7 @@ import java.util.function.LongFunction;
  * One {@code nrd_runtime} and what Java keeps with it. The handle is used under the read lock and
  * released under the write lock.
  */
+@SuppressWarnings("exports")
 public final class NativeRuntime {
 
   /** How the core names a runtime when it reports completions. */

@@ -31,6 +31,7 @@ import java.util.List;
 import java.util.Optional;
 
 /** An {@code nrd_source}: a model that one of the core's backends has opened but not configured. */
+@SuppressWarnings("exports")
 public final class NativeSource implements AutoCloseable {
 
   private long handle;

@@ -8,7 +8,10 @@ import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Visits the values of a configuration in the order of its fields. */
+/**
+ * Visits the values of a configuration in the order of its fields; subclasses say what to do with
+ * each.
+ */
 abstract class ConfigWalk {
 
   private static final TextFormat.Printer VALUES =

@@ -10,7 +10,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 
-/** Reads {@code ensemble_scheduling}; whether the steps fit together is seen when all are there. */
+/**
+ * Reads {@code ensemble_scheduling}. Whether the steps fit together is checked later, when their
+ * models are loaded.
+ */
 final class EnsembleReader {
 
   private final ConfigNode root;

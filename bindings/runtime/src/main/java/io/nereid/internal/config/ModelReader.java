@@ -17,7 +17,10 @@ import java.util.NavigableSet;
 import java.util.TreeSet;
 import java.util.function.Consumer;
 
-/** Reads one model's directory. */
+/**
+ * Reads one model's directory: its configuration, which of its versions are served, and a draft of
+ * each. Several models are read at the same time, each by one thread.
+ */
 public final class ModelReader {
 
   private static final Logger LOGGER = System.getLogger("io.nereid.load");

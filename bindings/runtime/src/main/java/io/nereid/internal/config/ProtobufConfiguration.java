@@ -20,7 +20,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * A configuration as protobuf's message.
+ * The configuration that a model is served with, as protobuf's message, with the defaults filled
+ * in.
  *
  * @param message all of it
  * @param values its values, in the order of the message's fields

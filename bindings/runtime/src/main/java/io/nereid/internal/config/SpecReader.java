@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.Set;
 
-/** Turns a configuration into what one of its versions is loaded from. */
+/** Makes the {@link ModelSpec} of one version from its configuration, and checks every value. */
 final class SpecReader {
 
   private final ConfigNode root;

@@ -23,7 +23,7 @@ import io.nereid.proto.ModelWarmup;
 import java.time.Duration;
 import java.util.TreeMap;
 
-/** Tells as a configuration what a model is loaded from. */
+/** Writes a {@link ModelSpec} as a configuration, for models that a program describes. */
 public final class SpecWriter {
 
   private final ModelSpec spec;

@@ -11,7 +11,10 @@ import java.util.Optional;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 
-/** Finds the backend that a model names. */
+/**
+ * Finds the Java backend that a model names: as an object, announced to ServiceLoader, or by its
+ * class.
+ */
 final class BackendFinder {
 
   private static final Logger LOGGER = System.getLogger("io.nereid");

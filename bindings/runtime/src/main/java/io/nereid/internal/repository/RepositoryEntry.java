@@ -18,8 +18,8 @@ import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * One model of the repositories: brings what is loaded of it in line with what was read. One thread
- * at a time loads or unloads it.
+ * One model of the repositories, with all its versions: brings what is loaded in line with a plan.
+ * Any thread may call; one at a time loads or unloads the model, and the others wait.
  */
 public final class RepositoryEntry {
 

@@ -14,7 +14,8 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /**
- * What was read of one model, to be loaded.
+ * What was read of one model, and is to be loaded. A plan never changes; it is outdated when the
+ * files changed since.
  *
  * @param key what the model is known by
  * @param directories where repositories have it, normally one
