@@ -103,7 +103,9 @@ class OverrideTest {
         assertFails(
                 StatusCode.INVALID_ARGUMENT,
                 "failed to load 'm', load failed for model 'm': ",
-                () -> models.load("m", ModelOverride.ofConfig(JSON.replace("\"identity\"", "\"no\""))))
+                () ->
+                    models.load(
+                        "m", ModelOverride.ofConfig(JSON.replace("\"identity\"", "\"no\""))))
             .getClass(),
         "it was read, and could not be loaded");
     assertEquals(8, maxBatchSize(), "it goes on as it was");

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 
 /** Writes a configuration in protobuf's text format, one value a line. */
-public final class ConfigPrinter extends ConfigWalk {
+final class ConfigPrinter extends ConfigWalk {
 
   /** Comments of longer lines stand behind them, and do not push away the others. */
   private static final int LAST_COLUMN = 56;
@@ -29,7 +29,7 @@ public final class ConfigPrinter extends ConfigWalk {
    *
    * @param values its values, defaults that are to be seen among them
    */
-  public static String print(Message config, List<Value> values, boolean withOrigins) {
+  static String print(Message config, List<Value> values, boolean withOrigins) {
     ConfigPrinter printer = new ConfigPrinter(values);
     printer.walk(ConfigNode.root(config, new ConfigSource.Text("")), "");
     return withOrigins ? printer.withComments() : printer.withoutComments();

@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.Set;
 
 /** Lists the values of a configuration, each with where it came from. */
-public final class ConfigValues extends ConfigWalk {
+final class ConfigValues extends ConfigWalk {
 
   /** What is of interest although it is 0 or false. */
   private static final Set<String> ALWAYS_SHOWN =
@@ -51,7 +51,7 @@ public final class ConfigValues extends ConfigWalk {
   }
 
   /** The values of a configuration that was made from what a program gave. */
-  public static List<Value> ofCode(ModelConfig config) {
+  static List<Value> ofCode(ModelConfig config) {
     ConfigValues all = new ConfigValues(Map.of(), Origin.CODE);
     all.walk(ConfigNode.root(config, new ConfigSource.Text("")), "");
     return all.values;

@@ -14,7 +14,7 @@ import tools.jackson.core.json.JsonFactory;
  * Writes configurations in JSON as Triton does: snake_case names, 64-bit numbers as numbers, and
  * every field but messages that are absent and choices that were not made.
  */
-public final class JsonConfigWriter {
+final class JsonConfigWriter {
 
   private static final JsonFactory JSON = new JsonFactory();
 
@@ -25,7 +25,7 @@ public final class JsonConfigWriter {
   }
 
   /** The message as a JSON object, on one line. */
-  public static String write(Message message) {
+  static String write(Message message) {
     StringWriter text = new StringWriter();
     try (JsonGenerator json = JSON.createGenerator(ObjectWriteContext.empty(), text)) {
       new JsonConfigWriter(json).message(message);

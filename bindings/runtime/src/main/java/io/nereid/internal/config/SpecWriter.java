@@ -24,7 +24,7 @@ import java.time.Duration;
 import java.util.TreeMap;
 
 /** Writes a {@link ModelSpec} as a configuration, for models that a program describes. */
-public final class SpecWriter {
+final class SpecWriter {
 
   private final ModelSpec spec;
   private final ModelConfig.Builder config = ModelConfig.newBuilder();
@@ -34,7 +34,7 @@ public final class SpecWriter {
   }
 
   /** The configuration; what it has no fields for is left out: labels. */
-  public static ModelConfig write(ModelSpec spec) {
+  static ModelConfig write(ModelSpec spec) {
     return new SpecWriter(spec).write();
   }
 

@@ -29,7 +29,7 @@ import java.util.stream.Stream;
  * A model's directory that is made of files given with a load. It is deleted by {@link #close}, or,
  * where the process ended without that, by {@link #removeLeft} of a later one.
  */
-public final class OverrideFiles implements AutoCloseable {
+final class OverrideFiles implements AutoCloseable {
 
   private static final Logger LOGGER = System.getLogger("io.nereid");
 
