@@ -14,6 +14,7 @@ module io.nereid.runtime {
   exports io.nereid.backend;
   exports io.nereid.internal.cuda to
       io.nereid.tensorrt;
+  exports io.nereid.model;
 
   uses io.nereid.backend.Backend;
 

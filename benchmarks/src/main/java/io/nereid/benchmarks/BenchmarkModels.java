@@ -1,7 +1,7 @@
 package io.nereid.benchmarks;
 
-import io.nereid.DynamicBatching;
-import io.nereid.ModelSpec;
+import io.nereid.model.DynamicBatching;
+import io.nereid.model.ModelSpec;
 import io.nereid.types.DataType;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,8 +1,10 @@
 package io.nereid.benchmarks;
 
-import io.nereid.Ensemble;
+import io.nereid.model.Ensemble;
 import io.nereid.Model;
-import io.nereid.ModelSpec;
+import io.nereid.model.ModelSpec;
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
+import io.nereid.Nereid;
 import io.nereid.Tensor;
 import io.nereid.types.DataType;
 import java.util.ArrayList;

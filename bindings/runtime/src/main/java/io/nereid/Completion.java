@@ -2,6 +2,7 @@ package io.nereid;
 
 import io.nereid.internal.ffi.RequestCalls;
 import io.nereid.internal.ffi.RequestLayout;
+import io.nereid.internal.model.LoadedModel;
 import io.nereid.internal.request.Slot;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;

@@ -1,5 +1,7 @@
 package io.nereid;
 
+import io.nereid.internal.Checks;
+
 /**
  * Memory of a GPU, in the address space of this process.
  *

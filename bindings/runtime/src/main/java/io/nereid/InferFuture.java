@@ -1,6 +1,7 @@
 package io.nereid;
 
 import io.nereid.internal.ffi.RequestCalls;
+import io.nereid.internal.model.LoadedModel;
 import io.nereid.internal.request.Slot;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;

@@ -8,11 +8,15 @@ import static io.nereid.internal.ffi.RequestLayout.TENSOR_RANK;
 import static io.nereid.internal.ffi.RequestLayout.TENSOR_SELECTED;
 import static io.nereid.internal.ffi.RequestLayout.TENSOR_SHAPE;
 
+import io.nereid.internal.Checks;
 import io.nereid.internal.ffi.Memory;
 import io.nereid.internal.ffi.RequestCalls;
 import io.nereid.internal.ffi.RequestLayout;
+import io.nereid.internal.model.LoadedModel;
 import io.nereid.internal.request.ResponseReceiver;
+import io.nereid.internal.request.Signature;
 import io.nereid.internal.request.Slot;
+import io.nereid.model.TensorSpec;
 import io.nereid.types.DataType;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;

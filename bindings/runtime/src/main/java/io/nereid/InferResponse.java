@@ -1,6 +1,7 @@
 package io.nereid;
 
 import io.nereid.internal.ffi.RuntimeCalls;
+import io.nereid.internal.model.LoadedModel;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.util.ArrayList;

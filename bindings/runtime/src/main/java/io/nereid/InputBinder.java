@@ -8,6 +8,7 @@ import static io.nereid.internal.ffi.RequestLayout.TENSOR_SLAB;
 import io.nereid.internal.ffi.Memory;
 import io.nereid.internal.ffi.RequestCalls;
 import io.nereid.internal.ffi.RequestLayout;
+import io.nereid.internal.model.LoadedModel;
 import io.nereid.internal.request.Slot;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;

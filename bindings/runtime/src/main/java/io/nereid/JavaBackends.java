@@ -11,6 +11,9 @@ import io.nereid.internal.ffi.Memory;
 import io.nereid.internal.ffi.ModelLayout;
 import io.nereid.internal.ffi.NativeLibrary;
 import io.nereid.internal.request.Registry;
+import io.nereid.internal.request.Signature;
+import io.nereid.model.InstancePlacement;
+import io.nereid.model.ModelSpec;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.lang.System.Logger.Level;
@@ -29,7 +32,8 @@ import java.util.concurrent.atomic.AtomicReference;
  * the process. Backends and their instances go to the core by number. Nothing may be thrown out of
  * these functions: an exception that escapes one ends the process.
  */
-final class JavaBackends {
+@SuppressWarnings("exports")
+public final class JavaBackends {
 
   /** A load of a model; its open instances are there by number. */
   private record Entry(
@@ -83,7 +87,7 @@ final class JavaBackends {
   }
 
   /** The number of a backend for one load of a model, until it is removed. */
-  static long add(
+  public static long add(
       Backend backend,
       Signature signature,
       NativeRuntime runtime,
@@ -99,17 +103,17 @@ final class JavaBackends {
   }
 
   /** What opening an instance threw, of the load with this number; null: nothing. */
-  static Throwable failure(long number) {
+  public static Throwable failure(long number) {
     Entry entry = BACKENDS.find(number);
     return entry == null ? null : entry.failure().get();
   }
 
-  static void remove(long number) {
+  public static void remove(long number) {
     BACKENDS.remove(number);
   }
 
   /** Fills in an {@code nrd_backend} for the backend with this number. */
-  static void write(MemorySegment table, long number, Backend backend) {
+  public static void write(MemorySegment table, long number, Backend backend) {
     table.set(
         JAVA_INT,
         ModelLayout.BACKEND_FLAGS,

@@ -1,5 +1,6 @@
 package io.nereid;
 
+import io.nereid.internal.model.LoadedModel;
 import io.nereid.internal.request.Slot;
 import io.nereid.types.NereidException;
 

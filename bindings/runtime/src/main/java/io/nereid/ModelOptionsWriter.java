@@ -50,6 +50,11 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.nereid.internal.Checks;
+import io.nereid.model.DynamicBatching;
+import io.nereid.model.ModelSpec;
+import io.nereid.model.QueuePolicy;
+import io.nereid.model.TensorSpec;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
@@ -59,7 +64,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /** Writes a {@link ModelSpec} as {@code nrd_model_options}; everything lives in one arena. */
-final class ModelOptionsWriter {
+public final class ModelOptionsWriter {
 
   private final Arena arena;
 
@@ -67,7 +72,7 @@ final class ModelOptionsWriter {
     this.arena = arena;
   }
 
-  static MemorySegment write(
+  public static MemorySegment write(
       Arena arena,
       ModelSpec spec,
       int instanceCount,
@@ -202,7 +207,7 @@ final class ModelOptionsWriter {
   }
 
   /** A cleared struct whose first field says its size. */
-  static MemorySegment sized(Arena arena, StructLayout layout) {
+  public static MemorySegment sized(Arena arena, StructLayout layout) {
     MemorySegment struct = arena.allocate(layout);
     struct.set(JAVA_INT, 0, Math.toIntExact(layout.byteSize()));
     return struct;

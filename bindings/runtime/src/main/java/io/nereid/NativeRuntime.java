@@ -10,6 +10,7 @@ import io.nereid.internal.ffi.NativeLibrary;
 import io.nereid.internal.ffi.PoolAllocator;
 import io.nereid.internal.ffi.RuntimeCalls;
 import io.nereid.internal.loader.LibraryFiles;
+import io.nereid.internal.model.LoadedModel;
 import io.nereid.internal.request.Diagnostics;
 import io.nereid.internal.request.Opened;
 import io.nereid.internal.request.Registry;
@@ -32,7 +33,8 @@ import java.util.function.LongFunction;
  * One {@code nrd_runtime} and what Java keeps with it. The handle is used under the read lock and
  * released under the write lock.
  */
-final class NativeRuntime {
+@SuppressWarnings("exports")
+public final class NativeRuntime {
 
   /** How the core names a runtime when it reports completions. */
   private static final Registry<NativeRuntime> RUNTIMES = new Registry<>();
@@ -112,15 +114,15 @@ final class NativeRuntime {
     return number;
   }
 
-  PageLocking pageLocking() {
+  public PageLocking pageLocking() {
     return pageLocking;
   }
 
-  NereidOptions options() {
+  public NereidOptions options() {
     return options;
   }
 
-  SlotTable slots() {
+  public SlotTable slots() {
     return slots;
   }
 
@@ -140,7 +142,7 @@ final class NativeRuntime {
   }
 
   /** Calls with the handle, which stays alive meanwhile. */
-  <T> T use(LongFunction<T> call) {
+  public <T> T use(LongFunction<T> call) {
     lock.readLock().lock();
     try {
       if (handle == 0) {
@@ -152,11 +154,11 @@ final class NativeRuntime {
     }
   }
 
-  void add(LoadedModel model) {
+  public void add(LoadedModel model) {
     models.add(model);
   }
 
-  void remove(LoadedModel model) {
+  public void remove(LoadedModel model) {
     models.remove(model);
   }
 

@@ -17,6 +17,10 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import io.nereid.internal.ffi.ErrorRecord;
 import io.nereid.internal.ffi.Memory;
 import io.nereid.internal.ffi.ModelCalls;
+import io.nereid.internal.model.CoreBackends;
+import io.nereid.model.ModelSignature;
+import io.nereid.model.ModelSpec;
+import io.nereid.model.TensorSpec;
 import io.nereid.types.DataType;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
@@ -27,7 +31,8 @@ import java.util.List;
 import java.util.Optional;
 
 /** An {@code nrd_source}: a model that one of the core's backends has opened but not configured. */
-final class NativeSource implements AutoCloseable {
+@SuppressWarnings("exports")
+public final class NativeSource implements AutoCloseable {
 
   private long handle;
 
@@ -35,7 +40,7 @@ final class NativeSource implements AutoCloseable {
     this.handle = handle;
   }
 
-  static NativeSource open(NativeRuntime runtime, ModelSpec opening) {
+  public static NativeSource open(NativeRuntime runtime, ModelSpec opening) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment table = CoreBackends.find(arena, opening.backendName());
       MemorySegment options =
@@ -51,7 +56,7 @@ final class NativeSource implements AutoCloseable {
   }
 
   /** What the model says of itself; empty when its backend cannot tell. */
-  Optional<ModelSignature> signature() {
+  public Optional<ModelSignature> signature() {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment spec = arena.allocate(TENSOR_SPEC);
       Optional<List<TensorSpec>> inputs = tensors(TENSOR_INPUT, spec);
@@ -111,7 +116,7 @@ final class NativeSource implements AutoCloseable {
   }
 
   /** The handle, for a load to take over. */
-  long take() {
+  public long take() {
     long taken = handle;
     handle = 0;
     return taken;

@@ -1,17 +1,29 @@
 package io.nereid;
 
+import io.nereid.internal.Checks;
+import io.nereid.internal.config.ModelDraft;
 import io.nereid.internal.ffi.NativeLibrary;
 import io.nereid.internal.ffi.PoolAllocator;
+import io.nereid.internal.model.LoadLog;
+import io.nereid.internal.model.ModelEntry;
+import io.nereid.internal.model.ModelId;
+import io.nereid.internal.model.ModelLifecycle;
+import io.nereid.internal.model.ModelLoader;
+import io.nereid.internal.model.ModelTable;
+import io.nereid.model.LifecycleListener;
+import io.nereid.model.ModelSpec;
+import io.nereid.model.ModelState;
+import io.nereid.model.RepositoryOptions;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
+import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.function.Function;
 
 /**
  * A runtime that loads models and runs requests on them. All methods may be called from any thread.
@@ -31,20 +43,19 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
  */
 public final class Nereid implements AutoCloseable {
 
+  private static final Logger LOGGER = System.getLogger("io.nereid");
+
   /** How long executions may take beyond the deadline of {@link #close}. */
   private static final Duration LEAVE_TIME = Duration.ofSeconds(1);
 
   private final NereidOptions options;
   private final NativeRuntime runtime;
   private final ModelTable models = new ModelTable();
-  private final EnsembleGraph ensembles;
+  private final ModelLifecycle lifecycle;
   private final Repository repository;
-  private final List<LifecycleListener> listeners = new CopyOnWriteArrayList<>();
 
-  /** Loading holds the read lock, so that closing finds every model. */
-  private final ReentrantReadWriteLock lock = new ReentrantReadWriteLock();
-
-  private final AtomicBoolean closed = new AtomicBoolean();
+  /** Makes the public face of a model; one object, since it is asked for with every request. */
+  private final Function<ModelEntry, Object> faces;
 
   private Nereid(
       RepositoryOptions repositoryOptions,
@@ -53,10 +64,12 @@ public final class Nereid implements AutoCloseable {
       PageKeeper keeper) {
     this.options = options;
     runtime = new NativeRuntime(options, allocator, keeper);
-    ensembles = new EnsembleGraph(models, new ModelLoader(runtime, models));
-    repository = new Repository(this, models, repositoryOptions);
-    listeners.add(new LoadLog());
-    listeners.addAll(repositoryOptions.listeners());
+    ModelLoader loader = new ModelLoader(runtime, WarmUpRunner::run);
+    lifecycle = new ModelLifecycle(models, loader, options.drainTimeout());
+    faces = entry -> new Model(entry, lifecycle);
+    repository = new Repository(lifecycle, models, repositoryOptions);
+    lifecycle.listeners().add(new LoadLog());
+    lifecycle.listeners().addAll(repositoryOptions.listeners());
   }
 
   /** A runtime without models. */
@@ -137,20 +150,10 @@ public final class Nereid implements AutoCloseable {
    */
   public Model load(ModelSpec spec) {
     Checks.notNull(spec, "spec");
-    checkOpen();
-    Model model = models.entry(this, ModelId.of(spec.name()), spec.version());
-    load(model, new ModelOrigin.Code(spec));
-    return model;
-  }
-
-  void load(Model model, ModelOrigin origin) {
-    lock.readLock().lock();
-    try {
-      checkOpen();
-      model.load(origin);
-    } finally {
-      lock.readLock().unlock();
-    }
+    lifecycle.checkOpen();
+    ModelEntry entry = models.entry(ModelId.of(spec.name()), spec.version());
+    lifecycle.load(entry, ModelDraft.Whole.of(spec));
+    return face(entry);
   }
 
   /** The directories that models are loaded from by name, and the index of what is in them. */
@@ -158,27 +161,27 @@ public final class Nereid implements AutoCloseable {
     return repository;
   }
 
-  EnsembleGraph ensembles() {
-    return ensembles;
+  private Model face(ModelEntry entry) {
+    return (Model) entry.face(faces);
   }
 
   /** The highest version of a model that takes requests. */
   public Model model(String name) {
     Checks.notNull(name, "name");
-    checkOpen();
-    return models.ready(name);
+    lifecycle.checkOpen();
+    return face(models.ready(name));
   }
 
   /** A version of a model, which must take requests. */
   public Model model(String name, long version) {
     Checks.notNull(name, "name");
-    checkOpen();
-    return models.ready(name, version);
+    lifecycle.checkOpen();
+    return face(models.ready(name, version));
   }
 
   /** All models that were ever loaded, in whatever state, by name, the highest version first. */
   public List<Model> models() {
-    return models.all();
+    return models.all().stream().map(this::face).toList();
   }
 
   // ---- What happens ----------------------------------------------------------------------------
@@ -186,23 +189,13 @@ public final class Nereid implements AutoCloseable {
   /** Tells the listener of all models from now on. */
   public void addListener(LifecycleListener listener) {
     Checks.notNull(listener, "listener");
-    listeners.add(listener);
+    lifecycle.listeners().add(listener);
   }
 
   /** Tells the listener nothing more. */
   public void removeListener(LifecycleListener listener) {
     Checks.notNull(listener, "listener");
-    listeners.remove(listener);
-  }
-
-  void fire(ModelEvent event) {
-    for (LifecycleListener listener : listeners) {
-      try {
-        listener.onEvent(event);
-      } catch (RuntimeException | Error e) { // whatever it is, it is not the model's
-        RuntimeUpcalls.LOGGER.log(Level.WARNING, "a listener failed on " + event, e);
-      }
-    }
+    lifecycle.listeners().remove(listener);
   }
 
   /** The state of the memory pool. */
@@ -243,12 +236,6 @@ public final class Nereid implements AutoCloseable {
 
   // ---- The end ---------------------------------------------------------------------------------
 
-  void checkOpen() {
-    if (closed.get()) {
-      throw new IllegalStateException("Nereid was closed");
-    }
-  }
-
   /**
    * Unloads all models, waits until requests and responses are closed, and gives all memory back;
    * {@link NereidOptions#drainTimeout} bounds all waits together. Requests and responses that are
@@ -260,13 +247,9 @@ public final class Nereid implements AutoCloseable {
    */
   @Override
   public void close() {
-    if (lock.getReadHoldCount() > 0) {
-      throw new IllegalStateException("a listener cannot close what it hears of");
-    }
-    if (!closed.compareAndSet(false, true)) {
+    if (!lifecycle.close()) {
       return;
     }
-    ensembles.close();
     long deadlineNs = Checks.deadlineNs(options.drainTimeout());
     unloadAll(deadlineNs);
     List<String> open = runtime.awaitHandles(deadlineNs) ? List.of() : runtime.openHandles();
@@ -286,8 +269,9 @@ public final class Nereid implements AutoCloseable {
     AtomicBoolean decided = new AtomicBoolean();
     Runnable unload =
         () -> {
-          awaitLoads();
-          models.all().forEach(model -> unload(model, deadlineNs));
+          repository.stop();
+          lifecycle.awaitLoads();
+          models.all().forEach(entry -> unload(entry, deadlineNs));
           repository.close();
           if (!decided.compareAndSet(false, true)) {
             runtime.release(); // the caller gave up in the meantime
@@ -311,18 +295,11 @@ public final class Nereid implements AutoCloseable {
             + " back");
   }
 
-  /** Loads that have begun come to their end; none begins any more. */
-  private void awaitLoads() {
-    repository.stop();
-    lock.writeLock().lock();
-    lock.writeLock().unlock();
-  }
-
-  private static void unload(Model model, long deadlineNs) {
+  private void unload(ModelEntry entry, long deadlineNs) {
     try {
-      model.unload(deadlineNs);
+      lifecycle.unload(entry, deadlineNs);
     } catch (RuntimeException | Error e) { // the others must be unloaded all the same
-      RuntimeUpcalls.LOGGER.log(Level.ERROR, "unloading " + model + " failed", e);
+      LOGGER.log(Level.ERROR, "unloading " + entry + " failed", e);
     }
   }
 

@@ -19,7 +19,7 @@ import java.util.concurrent.atomic.AtomicReference;
  * Page-locks the pool of one runtime, from when it is first said that GPUs use it: what has to do
  * with no GPU pays for none. Memory that cannot be locked is used as it is, with one warning.
  */
-final class PageLocking {
+public final class PageLocking {
 
   private static final int LOCKED = 0;
   private static final int NOT_LOCKED = 1;
@@ -67,7 +67,7 @@ final class PageLocking {
    *
    * @param firstDevice number of the GPU that is used anyway: others get no context because of this
    */
-  synchronized void begin(int firstDevice) {
+  public synchronized void begin(int firstDevice) {
     if (begun) {
       return;
     }

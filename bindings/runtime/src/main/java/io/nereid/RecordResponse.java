@@ -4,6 +4,7 @@ import static io.nereid.internal.ffi.RequestLayout.TENSOR_DATA;
 
 import io.nereid.internal.ffi.Memory;
 import io.nereid.internal.ffi.RequestLayout;
+import io.nereid.internal.model.LoadedModel;
 import io.nereid.internal.request.Slot;
 import io.nereid.types.DataType;
 import java.lang.foreign.MemorySegment;

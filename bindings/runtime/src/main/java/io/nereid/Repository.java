@@ -1,13 +1,25 @@
 package io.nereid;
 
-import io.nereid.RepositoryOptions.ControlMode;
+import io.nereid.internal.Checks;
+import io.nereid.internal.config.ModelFiles;
+import io.nereid.internal.model.ModelEntry;
+import io.nereid.internal.model.ModelLifecycle;
+import io.nereid.internal.model.ModelTable;
 import io.nereid.internal.repository.Fingerprint;
-import io.nereid.internal.repository.ModelRepository;
-import io.nereid.internal.repository.OverrideFiles;
+import io.nereid.internal.repository.ModelDirectories;
+import io.nereid.internal.repository.RepositoryEntry;
+import io.nereid.internal.repository.RepositoryLoader;
+import io.nereid.model.ModelIndexEntry;
+import io.nereid.model.ModelOverride;
+import io.nereid.model.ModelState;
+import io.nereid.model.RepositoryOptions;
+import io.nereid.model.RepositoryOptions.ControlMode;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
+import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -19,8 +31,10 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Collectors;
 
 /**
  * The model repositories of a {@link Nereid}, and which of their models are loaded. Loading and
@@ -28,30 +42,23 @@ import java.util.concurrent.atomic.AtomicBoolean;
  */
 public final class Repository {
 
-  private final Nereid nereid;
+  private static final Logger LOGGER = System.getLogger("io.nereid");
+
+  private final ModelLifecycle lifecycle;
   private final ModelTable models;
   private final RepositoryOptions options;
-  private final RepositoryNames names;
+  private final ModelDirectories names;
   private final RepositoryLoader loader;
 
-  /** By key. */
-  private final Map<String, RepositoryEntry> entries = new ConcurrentHashMap<>();
-
   private final AtomicBoolean started = new AtomicBoolean();
-  private volatile RepositoryPoller poller;
+  private volatile Poller poller;
 
-  Repository(Nereid nereid, ModelTable models, RepositoryOptions options) {
-    this.nereid = nereid;
+  Repository(ModelLifecycle lifecycle, ModelTable models, RepositoryOptions options) {
+    this.lifecycle = lifecycle;
     this.models = models;
     this.options = options;
-    names = new RepositoryNames(options);
-    loader = new RepositoryLoader(nereid, models, options, names, this::entry);
-  }
-
-  private RepositoryEntry entry(String key) {
-    return entries.computeIfAbsent(
-        key,
-        made -> new RepositoryEntry(nereid, models, names.id(made), () -> names.directories(made)));
+    names = new ModelDirectories(options.repositories(), options.namespacing());
+    loader = new RepositoryLoader(lifecycle, models, options, names);
   }
 
   /**
@@ -63,7 +70,7 @@ public final class Repository {
     if (started.getAndSet(true)) {
       throw new IllegalStateException("the repositories are started already");
     }
-    OverrideFiles.removeLeft();
+    RepositoryLoader.removeLeft();
     SortedMap<String, List<Path>> found = names.find();
     boolean all =
         options.controlMode() != ControlMode.EXPLICIT
@@ -80,7 +87,7 @@ public final class Repository {
     }
     loader.load(wanted, Map.of());
     if (options.controlMode() == ControlMode.POLL) {
-      poller = new RepositoryPoller(this::poll, options.pollInterval());
+      poller = new Poller(this::poll, options.pollInterval());
     }
   }
 
@@ -93,7 +100,7 @@ public final class Repository {
 
   /** Stops following changes, and waits until nothing is being loaded because of one. */
   void stop() {
-    RepositoryPoller stopped = poller;
+    Poller stopped = poller;
     if (stopped != null) {
       stopped.close();
     }
@@ -101,7 +108,7 @@ public final class Repository {
 
   /** Deletes what was stored for loaded models, which are unloaded by now. */
   void close() {
-    entries.values().forEach(RepositoryEntry::close);
+    loader.close();
   }
 
   /** The settings it was made with. */
@@ -116,7 +123,7 @@ public final class Repository {
    * then by version.
    */
   public List<ModelIndexEntry> index() {
-    nereid.checkOpen();
+    lifecycle.checkOpen();
     Set<String> keys = new TreeSet<>(models.keys());
     try {
       keys.addAll(names.find().keySet());
@@ -125,7 +132,7 @@ public final class Repository {
     }
     List<ModelIndexEntry> index = new ArrayList<>();
     for (String key : keys) {
-      List<Model> versions = models.versions(key);
+      List<ModelEntry> versions = models.versions(key);
       if (versions.isEmpty()) {
         String name = names.id(key).name();
         index.add(
@@ -136,7 +143,7 @@ public final class Repository {
     return index;
   }
 
-  private static ModelIndexEntry indexEntry(Model model) {
+  private static ModelIndexEntry indexEntry(ModelEntry model) {
     OptionalLong version =
         model.version() == 0 ? OptionalLong.empty() : OptionalLong.of(model.version());
     ModelState state = model.state();
@@ -176,7 +183,10 @@ public final class Repository {
 
   private void load(String name, Optional<ModelOverride> override) {
     checkExplicit();
-    boolean given = override.map(value -> !value.files().isEmpty()).orElseGet(() -> isGiven(name));
+    boolean given =
+        override
+            .map(value -> !value.files().isEmpty())
+            .orElseGet(() -> loader.known(name).map(RepositoryEntry::isGiven).orElse(false));
     SortedMap<String, List<Path>> found = names.find(name);
     if (found.isEmpty() && !given) {
       throw new NereidException(
@@ -192,24 +202,28 @@ public final class Repository {
             : found;
     Map<String, ModelOverride> overrides = new HashMap<>();
     override.ifPresent(value -> wanted.keySet().forEach(key -> overrides.put(key, value)));
-    Map<String, String> failures;
+    Map<String, RepositoryEntry.Failure> failures;
     try {
       failures = loader.load(wanted, overrides);
     } catch (NereidException e) {
-      throw new NereidException(
+      throw new UnreadableModelException(
           e.code(), "failed to load '" + name + "', failed to poll from model repository", e);
     }
     failures.keySet().retainAll(wanted.keySet());
     if (!failures.isEmpty()) {
-      throw new NereidException(
-          StatusCode.INVALID_ARGUMENT, String.join(" ", new TreeMap<>(failures).values()));
+      throw failure(failures);
     }
   }
 
-  /** Whether a model is served that no repository has, from files that came with a load. */
-  private boolean isGiven(String name) {
-    RepositoryEntry entry = entries.get(name);
-    return entry != null && entry.override(List.of()).isPresent();
+  private static NereidException failure(Map<String, RepositoryEntry.Failure> failures) {
+    String message =
+        new TreeMap<>(failures)
+            .values().stream()
+                .map(RepositoryEntry.Failure::message)
+                .collect(Collectors.joining(" "));
+    return failures.values().stream().anyMatch(RepositoryEntry.Failure::unread)
+        ? new UnreadableModelException(StatusCode.INVALID_ARGUMENT, message)
+        : new NereidException(StatusCode.INVALID_ARGUMENT, message);
   }
 
   /**
@@ -229,8 +243,8 @@ public final class Repository {
   public void unload(String name, boolean unloadDependents) {
     Checks.notNull(name, "name");
     checkExplicit();
-    ModelRepository.checkName(name);
-    entries.keySet().stream()
+    ModelFiles.checkName(name);
+    loader.keys().stream()
         .filter(key -> names.id(key).name().equals(name))
         .toList()
         .forEach(key -> unloadKnown(key, unloadDependents));
@@ -238,9 +252,9 @@ public final class Repository {
 
   private void unloadKnown(String key, boolean unloadDependents) {
     Set<String> steps = unloadDependents ? steps(key) : Set.of();
-    entries.get(key).unload();
+    loader.entry(key).unload();
     for (String step : steps) {
-      if (entries.containsKey(step) && !isUsed(step)) {
+      if (loader.known(step).isPresent() && !isUsed(step)) {
         unloadKnown(step, true);
       }
     }
@@ -248,11 +262,9 @@ public final class Repository {
 
   private Set<String> steps(String key) {
     Set<String> steps = new TreeSet<>();
-    for (Model model : models.versions(key)) {
-      model
-          .ensemble()
-          .ifPresent(ensemble -> ensemble.steps().forEach(step -> steps.add(step.model())));
-    }
+    models
+        .versions(key)
+        .forEach(version -> version.steps().forEach(step -> steps.add(step.model())));
     return steps;
   }
 
@@ -260,13 +272,12 @@ public final class Repository {
   private boolean isUsed(String key) {
     return models.all().stream()
         .filter(model -> model.state() == ModelState.READY)
-        .flatMap(model -> model.ensemble().stream())
-        .flatMap(ensemble -> ensemble.steps().stream())
+        .flatMap(model -> model.steps().stream())
         .anyMatch(step -> step.model().equals(key));
   }
 
   private void checkExplicit() {
-    nereid.checkOpen();
+    lifecycle.checkOpen();
     if (options.controlMode() != ControlMode.EXPLICIT) {
       throw new NereidException(
           StatusCode.UNAVAILABLE,
@@ -284,7 +295,7 @@ public final class Repository {
    * be listed leaves everything as it is.
    */
   public void poll() {
-    nereid.checkOpen();
+    lifecycle.checkOpen();
     if (options.controlMode() != ControlMode.POLL) {
       throw new NereidException(
           StatusCode.UNAVAILABLE, "changes are followed in control mode poll only");
@@ -296,21 +307,73 @@ public final class Repository {
       warn("nothing is loaded or unloaded until the repositories can be read: " + e.getMessage());
       return;
     }
-    entries.forEach((key, entry) -> {
-      if (!found.containsKey(key) && entry.isLoaded()) {
-        entry.unload();
+    for (String key : loader.keys()) {
+      if (!found.containsKey(key) && loader.entry(key).isLoaded()) {
+        loader.entry(key).unload();
       }
-    });
+    }
     SortedMap<String, List<Path>> changed = new TreeMap<>(found);
     changed
         .entrySet()
-        .removeIf(model ->
-            entry(model.getKey())
-                .isLoadedFrom(model.getValue().stream().map(Fingerprint::of).toList()));
+        .removeIf(
+            model -> loader.entry(model.getKey()).isLoadedFrom(Fingerprint.of(model.getValue())));
     loader.load(changed, Map.of());
   }
 
-  static void warn(String line) {
-    RuntimeUpcalls.LOGGER.log(Level.WARNING, line);
+  private static void warn(String line) {
+    LOGGER.log(Level.WARNING, line);
+  }
+
+  /** The thread {@code nrd-poll}, which looks for changes in the repositories. */
+  private static final class Poller implements AutoCloseable {
+
+    private final CountDownLatch stopped = new CountDownLatch(1);
+    private final Thread thread;
+
+    /** Starts to poll; the first time when one interval has passed. */
+    Poller(Runnable poll, Duration interval) {
+      thread =
+          Thread.ofPlatform()
+              .daemon()
+              .name("nrd-poll")
+              .start(() -> run(poll, Checks.nanos(interval)));
+    }
+
+    private void run(Runnable poll, long intervalNs) {
+      while (!isStoppedWithin(intervalNs)) {
+        try {
+          poll.run();
+        } catch (RuntimeException | Error e) { // whatever it was, the next round may do better
+          if (stopped.getCount() > 0) {
+            LOGGER.log(Level.WARNING, "looking for changed models failed", e);
+          }
+        }
+      }
+    }
+
+    private boolean isStoppedWithin(long intervalNs) {
+      try {
+        return stopped.await(intervalNs, TimeUnit.NANOSECONDS);
+      } catch (InterruptedException e) {
+        return true;
+      }
+    }
+
+    /** Waits for a poll that is under way. */
+    @Override
+    public void close() {
+      stopped.countDown();
+      boolean interrupted = false;
+      while (thread.isAlive()) {
+        try {
+          thread.join();
+        } catch (InterruptedException e) {
+          interrupted = true;
+        }
+      }
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
   }
 }

@@ -1,5 +1,7 @@
 package io.nereid;
 
+import io.nereid.internal.Checks;
+import io.nereid.internal.request.Signature;
 import java.math.BigInteger;
 
 /** What requests may say beside their tensors. */

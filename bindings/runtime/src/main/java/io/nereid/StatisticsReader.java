@@ -66,7 +66,7 @@ import java.util.List;
 import java.util.Optional;
 
 /** Reads the core's statistics into records. The handles must be alive. */
-final class StatisticsReader {
+public final class StatisticsReader {
 
   private static volatile long[] histogramBoundsNs;
 
@@ -102,7 +102,7 @@ final class StatisticsReader {
     }
   }
 
-  static MemoryUsage memory(long model) {
+  public static MemoryUsage memory(long model) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment stats = ModelOptionsWriter.sized(arena, MEMORY);
       ModelCalls.memoryRead(model, stats.address());
@@ -114,7 +114,7 @@ final class StatisticsReader {
   }
 
   /** {@code stages}: whether the runtime keeps their histograms. */
-  static ModelStatistics model(long model, boolean stages) {
+  public static ModelStatistics model(long model, boolean stages) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment stats = ModelOptionsWriter.sized(arena, MODEL);
       ModelCalls.statsRead(model, stats.address());

@@ -5,6 +5,7 @@ import static io.nereid.internal.ffi.RequestLayout.TENSOR_DATA;
 import io.nereid.internal.ffi.Memory;
 import io.nereid.internal.ffi.RequestCalls;
 import io.nereid.internal.ffi.RequestLayout;
+import io.nereid.internal.model.LoadedModel;
 import io.nereid.internal.request.ResponseReceiver;
 import io.nereid.internal.request.Slot;
 import io.nereid.types.NereidException;

@@ -3,6 +3,7 @@ package io.nereid;
 import io.nereid.internal.ffi.Memory;
 import io.nereid.internal.ffi.RequestLayout;
 import io.nereid.internal.ffi.RuntimeCalls;
+import io.nereid.internal.model.LoadedModel;
 import io.nereid.internal.request.Diagnostics;
 import io.nereid.internal.request.LentMemory;
 import io.nereid.internal.request.Origin;

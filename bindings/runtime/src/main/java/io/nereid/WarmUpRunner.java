@@ -2,7 +2,10 @@ package io.nereid;
 
 import io.nereid.internal.ffi.RequestCalls;
 import io.nereid.internal.ffi.RequestLayout;
+import io.nereid.internal.model.LoadedModel;
+import io.nereid.internal.request.Signature;
 import io.nereid.internal.request.Slot;
+import io.nereid.model.WarmUp;
 import io.nereid.types.DataType;
 import io.nereid.types.NereidException;
 import io.nereid.types.Shapes;
@@ -26,15 +29,16 @@ final class WarmUpRunner {
 
   private final LoadedModel model;
 
-  WarmUpRunner(LoadedModel model) {
+  private WarmUpRunner(LoadedModel model) {
     this.model = model;
   }
 
-  /** Throws what the first request that fails ends with. */
-  void run() {
+  /** Executes them all; throws what the first one that fails ends with. */
+  static void run(LoadedModel model) {
+    WarmUpRunner runner = new WarmUpRunner(model);
     for (WarmUp warmUp : model.spec().warmUps()) {
       try {
-        run(warmUp);
+        runner.run(warmUp);
       } catch (NereidException e) {
         throw new NereidException(e.code(), "warm-up '" + warmUp.name() + "' failed", e);
       }

@@ -12,6 +12,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.nereid.fixtures.ReluctantBackend;
+import io.nereid.model.ModelEvent;
+import io.nereid.model.ModelOverride;
+import io.nereid.model.RepositoryOptions;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.io.IOException;

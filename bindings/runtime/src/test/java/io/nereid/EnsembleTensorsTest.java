@@ -5,6 +5,9 @@ import static io.nereid.EnsembleTest.ensemble;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.nereid.model.Ensemble;
+import io.nereid.model.ModelSpec;
+import io.nereid.model.TensorSpec;
 import io.nereid.types.DataType;
 import io.nereid.types.StatusCode;
 import java.util.Arrays;

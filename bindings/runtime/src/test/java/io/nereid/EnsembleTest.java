@@ -9,6 +9,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.nereid.backend.Backend;
+import io.nereid.model.DynamicBatching;
+import io.nereid.model.Ensemble;
+import io.nereid.model.ModelEvent;
+import io.nereid.model.ModelSpec;
+import io.nereid.model.ModelState;
 import io.nereid.types.DataType;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;

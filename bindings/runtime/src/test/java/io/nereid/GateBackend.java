@@ -4,6 +4,7 @@ import io.nereid.backend.Backend;
 import io.nereid.backend.BackendInstance;
 import io.nereid.backend.Batch;
 import io.nereid.backend.ModelContext;
+import io.nereid.model.ModelSpec;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Semaphore;

@@ -6,6 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.nereid.model.ModelEvent;
+import io.nereid.model.ModelOverride;
+import io.nereid.model.RepositoryOptions;
 import io.nereid.types.StatusCode;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -4,6 +4,15 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.nereid.backend.Backend;
+import io.nereid.model.DynamicBatching;
+import io.nereid.model.Ensemble;
+import io.nereid.model.InstanceGroup;
+import io.nereid.model.ModelOverride;
+import io.nereid.model.ModelSpec;
+import io.nereid.model.QueuePolicy;
+import io.nereid.model.RepositoryOptions;
+import io.nereid.model.TensorSpec;
+import io.nereid.model.WarmUp;
 import io.nereid.types.DataType;
 import java.lang.foreign.MemorySegment;
 import java.lang.reflect.Array;

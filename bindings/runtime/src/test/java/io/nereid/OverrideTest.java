@@ -4,9 +4,12 @@ import static io.nereid.RepositoryFixture.IDENTITY;
 import static io.nereid.RepositoryFixture.answer;
 import static io.nereid.RepositoryFixture.assertFails;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.nereid.model.ModelEvent;
+import io.nereid.model.ModelOverride;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.io.IOException;
@@ -94,6 +97,17 @@ class OverrideTest {
             "failed to load 'm', failed to poll from model repository: m: the load's config",
             () -> models.load("m", ModelOverride.ofConfig("{\"max_batch\": 1}")));
     assertTrue(e.getMessage().contains("max_batch"), e.getMessage());
+    assertInstanceOf(UnreadableModelException.class, e);
+    assertEquals(
+        NereidException.class,
+        assertFails(
+                StatusCode.INVALID_ARGUMENT,
+                "failed to load 'm', load failed for model 'm': ",
+                () ->
+                    models.load(
+                        "m", ModelOverride.ofConfig(JSON.replace("\"identity\"", "\"no\""))))
+            .getClass(),
+        "it was read, and could not be loaded");
     assertEquals(8, maxBatchSize(), "it goes on as it was");
     models.load("m");
     assertEquals(8, maxBatchSize(), "also after the next load");

@@ -3,10 +3,11 @@ package io.nereid;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.internal.repository.ModelReader;
-import io.nereid.internal.repository.ModelRepository;
-import io.nereid.internal.repository.ReadOptions;
-import io.nereid.internal.repository.RepositoryModel;
+import io.nereid.internal.config.ModelDraft;
+import io.nereid.internal.config.ModelReader;
+import io.nereid.internal.config.ReadOptions;
+import io.nereid.internal.repository.ModelDirectories;
+import io.nereid.model.ModelState;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -213,11 +214,11 @@ class RepositoryMutationTest {
     }
   }
 
-  private static List<RepositoryModel> readAll(Path repository, Consumer<String> warnings) {
-    return ModelRepository.find(List.of(repository)).values().stream()
+  private static List<ModelDraft> readAll(Path repository, Consumer<String> warnings) {
+    return ModelDirectories.find(List.of(repository)).values().stream()
         .map(List::getFirst)
         .map(directory -> ModelReader.read(directory, ReadOptions.DEFAULT, warnings))
-        .flatMap(reading -> reading.versions().stream())
+        .flatMap(List::stream)
         .toList();
   }
 
@@ -230,10 +231,10 @@ class RepositoryMutationTest {
     int broken = 0;
     for (int i = 0; i < READS / MODELS.size(); i++) {
       Path repository = damagedRepository(i);
-      List<RepositoryModel> models = readAll(repository, warnings::add);
+      List<ModelDraft> models = readAll(repository, warnings::add);
       assertTrue(models.size() >= MODELS.size(), () -> "none is lost: " + models);
-      for (RepositoryModel model : models) {
-        if (model instanceof RepositoryModel.Broken failed) {
+      for (ModelDraft model : models) {
+        if (model instanceof ModelDraft.Broken failed) {
           broken++;
           assertReason(failed.cause().getMessage());
         } else {

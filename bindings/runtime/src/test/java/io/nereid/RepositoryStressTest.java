@@ -5,6 +5,8 @@ import static io.nereid.RepositoryFixture.answer;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.nereid.model.LifecycleListener;
+import io.nereid.model.ModelEvent;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.nio.file.Files;

@@ -10,6 +10,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.nereid.backend.BatchRequest;
+import io.nereid.model.DynamicBatching;
+import io.nereid.model.ModelSpec;
+import io.nereid.model.WarmUp;
 import io.nereid.types.DataType;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;

@@ -4,6 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.nereid.backend.Backend;
+import io.nereid.model.ModelSpec;
+import io.nereid.model.ModelState;
+import io.nereid.model.WarmUp;
 import io.nereid.types.DataType;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;

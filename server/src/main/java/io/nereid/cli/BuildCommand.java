@@ -1,6 +1,6 @@
 package io.nereid.cli;
 
-import io.nereid.TensorSpec;
+import io.nereid.model.TensorSpec;
 import io.nereid.tensorrt.builder.BuildOptions;
 import io.nereid.tensorrt.builder.BuiltEngine;
 import io.nereid.tensorrt.builder.ConfigText;

@@ -1,9 +1,9 @@
 package io.nereid.cli;
 
 import io.nereid.Model;
-import io.nereid.ModelConfiguration;
 import io.nereid.Nereid;
 import io.nereid.cli.RepositoryArguments.ModelArguments;
+import io.nereid.model.ModelConfiguration;
 import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.Locale;

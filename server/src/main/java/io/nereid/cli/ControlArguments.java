@@ -1,7 +1,7 @@
 package io.nereid.cli;
 
-import io.nereid.RepositoryOptions;
-import io.nereid.RepositoryOptions.ControlMode;
+import io.nereid.model.RepositoryOptions;
+import io.nereid.model.RepositoryOptions.ControlMode;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

@@ -6,7 +6,7 @@ import io.nereid.Model;
 import io.nereid.Nereid;
 import io.nereid.ResponseStream;
 import io.nereid.Tensor;
-import io.nereid.TensorSpec;
+import io.nereid.model.TensorSpec;
 import io.nereid.cli.RepositoryArguments.ModelArguments;
 import java.io.IOException;
 import java.time.Duration;

@@ -1,9 +1,9 @@
 package io.nereid.cli;
 
-import io.nereid.ModelSpec;
 import io.nereid.Tensor;
-import io.nereid.TensorSpec;
+import io.nereid.model.TensorSpec;
 import io.nereid.types.DataType;
+import io.nereid.model.ModelSpec;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

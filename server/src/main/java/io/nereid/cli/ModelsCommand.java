@@ -1,14 +1,14 @@
 package io.nereid.cli;
 
-import io.nereid.LoadTimes;
 import io.nereid.MemoryUsage;
 import io.nereid.Model;
-import io.nereid.ModelEvent;
-import io.nereid.ModelIndexEntry;
-import io.nereid.ModelIndexEntry.State;
-import io.nereid.ModelSpec;
 import io.nereid.Nereid;
-import io.nereid.TensorSpec;
+import io.nereid.model.LoadTimes;
+import io.nereid.model.ModelEvent;
+import io.nereid.model.ModelIndexEntry;
+import io.nereid.model.ModelIndexEntry.State;
+import io.nereid.model.ModelSpec;
+import io.nereid.model.TensorSpec;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;

@@ -2,7 +2,7 @@ package io.nereid.cli;
 
 import io.nereid.Model;
 import io.nereid.Nereid;
-import io.nereid.RepositoryOptions;
+import io.nereid.model.RepositoryOptions;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

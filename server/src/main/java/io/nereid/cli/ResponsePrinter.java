@@ -4,7 +4,7 @@ import io.nereid.InferResponse;
 import io.nereid.Model;
 import io.nereid.ResponseStream;
 import io.nereid.Tensor;
-import io.nereid.TensorSpec;
+import io.nereid.model.TensorSpec;
 import io.nereid.types.DataType;
 import java.io.IOException;
 import java.io.PrintWriter;

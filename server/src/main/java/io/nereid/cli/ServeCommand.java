@@ -1,8 +1,9 @@
 package io.nereid.cli;
 
 import io.nereid.Model;
-import io.nereid.ModelIndexEntry;
-import io.nereid.RepositoryOptions;
+import io.nereid.model.ModelIndexEntry;
+import io.nereid.model.RepositoryOptions;
+import io.nereid.server.Frontend;
 import io.nereid.server.NereidServer;
 import io.nereid.server.ServerOptions;
 import io.nereid.server.log.LogSettings;

@@ -1,7 +1,7 @@
 package io.nereid.cli;
 
-import io.nereid.LifecycleListener;
-import io.nereid.ModelEvent;
+import io.nereid.model.LifecycleListener;
+import io.nereid.model.ModelEvent;
 import io.nereid.tensorrt.builder.BuildFraction;
 import io.nereid.tensorrt.builder.BuildProgress;
 import java.util.Optional;

@@ -1,8 +1,8 @@
 package io.nereid.server;
 
 import io.nereid.Model;
-import io.nereid.ModelState;
 import io.nereid.Nereid;
+import io.nereid.model.ModelState;
 import io.nereid.server.grpc.GrpcServer;
 import io.nereid.server.http.HttpServer;
 import io.nereid.server.log.AccessLog;

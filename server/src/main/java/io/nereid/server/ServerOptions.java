@@ -1,7 +1,7 @@
 package io.nereid.server;
 
 import io.nereid.NereidOptions;
-import io.nereid.RepositoryOptions;
+import io.nereid.model.RepositoryOptions;
 import io.nereid.server.grpc.GrpcOptions;
 import io.nereid.server.http.HttpOptions;
 import io.nereid.server.log.AccessLog;

@@ -5,8 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.nereid.ModelSignature;
+import io.nereid.model.ModelSignature;
 import io.nereid.tensorrt.Gpu;
+import io.nereid.internal.cuda.CudaDevice;
 import io.nereid.tensorrt.TensorRtLibrary;
 import io.nereid.tensorrt.TensorRtVersion;
 import io.nereid.tensorrt.builder.BuiltEngine;

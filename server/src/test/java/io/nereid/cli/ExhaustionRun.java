@@ -1,6 +1,6 @@
 package io.nereid.cli;
 
-import io.nereid.RepositoryOptions;
+import io.nereid.model.RepositoryOptions;
 import io.nereid.server.NereidServer;
 import io.nereid.server.ServerOptions;
 import io.nereid.server.grpc.GrpcOptions;

@@ -2,8 +2,8 @@ package io.nereid.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.nereid.ModelSpec;
-import io.nereid.RepositoryOptions;
+import io.nereid.model.ModelSpec;
+import io.nereid.model.RepositoryOptions;
 import io.nereid.server.NereidServer;
 import io.nereid.server.ServerOptions;
 import io.nereid.server.grpc.GrpcOptions;

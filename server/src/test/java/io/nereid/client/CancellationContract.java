@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.DynamicBatching;
-import io.nereid.ModelSpec;
+import io.nereid.model.DynamicBatching;
+import io.nereid.model.ModelSpec;
 import io.nereid.types.DataType;
 import io.nereid.types.StatusCode;
 import java.time.Duration;

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.ModelSpec;
+import io.nereid.model.ModelSpec;
 import io.nereid.client.ClientOptions.Compression;
 import io.nereid.server.NereidServer;
 import io.nereid.server.ServerOptions;

@@ -2,7 +2,7 @@ package io.nereid.server;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.RepositoryOptions;
+import io.nereid.model.RepositoryOptions;
 import io.nereid.server.http.HttpOptions;
 import io.nereid.server.log.LogSettings;
 import io.nereid.server.log.LogValues;

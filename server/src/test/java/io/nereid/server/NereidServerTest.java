@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.ModelEvent;
-import io.nereid.RepositoryOptions;
+import io.nereid.model.ModelEvent;
+import io.nereid.model.RepositoryOptions;
 import io.nereid.server.grpc.GrpcOptions;
 import io.nereid.server.http.HttpLimits;
 import io.nereid.server.http.HttpOptions;

@@ -3,7 +3,7 @@ package io.nereid.server;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.RepositoryOptions;
+import io.nereid.model.RepositoryOptions;
 import io.nereid.server.http.OtlpCollector;
 import java.net.URI;
 import java.net.http.HttpClient;

@@ -1,9 +1,9 @@
 package io.nereid.benchmarks.counters;
 
-import io.nereid.DynamicBatching;
 import io.nereid.Model;
 import io.nereid.Nereid;
 import io.nereid.benchmarks.BenchmarkModels;
+import io.nereid.model.DynamicBatching;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

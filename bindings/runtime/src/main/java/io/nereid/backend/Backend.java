@@ -1,7 +1,7 @@
 package io.nereid.backend;
 
-import io.nereid.ModelSignature;
-import io.nereid.ModelSpec;
+import io.nereid.model.ModelSignature;
+import io.nereid.model.ModelSpec;
 import java.util.List;
 import java.util.Optional;
 

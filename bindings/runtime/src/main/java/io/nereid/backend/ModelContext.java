@@ -1,7 +1,7 @@
 package io.nereid.backend;
 
-import io.nereid.InstancePlacement;
-import io.nereid.ModelSpec;
+import io.nereid.model.InstancePlacement;
+import io.nereid.model.ModelSpec;
 
 /**
  * What an instance is made for.

@@ -1,6 +1,6 @@
 package io.nereid.tensorrt;
 
-import io.nereid.TensorSpec;
+import io.nereid.model.TensorSpec;
 import java.util.List;
 
 /**

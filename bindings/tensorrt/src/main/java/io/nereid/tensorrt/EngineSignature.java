@@ -1,8 +1,8 @@
 package io.nereid.tensorrt;
 
-import io.nereid.ModelSignature;
-import io.nereid.ModelSpec;
-import io.nereid.TensorSpec;
+import io.nereid.model.ModelSignature;
+import io.nereid.model.ModelSpec;
+import io.nereid.model.TensorSpec;
 import io.nereid.tensorrt.EngineDescription.EngineTensor;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;

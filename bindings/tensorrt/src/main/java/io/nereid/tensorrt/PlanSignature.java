@@ -1,6 +1,6 @@
 package io.nereid.tensorrt;
 
-import io.nereid.ModelSignature;
+import io.nereid.model.ModelSignature;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import org.bytedeco.tensorrt.global.nvinfer.ExecutionContextAllocationStrategy;

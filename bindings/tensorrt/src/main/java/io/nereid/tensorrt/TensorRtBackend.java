@@ -1,12 +1,12 @@
 package io.nereid.tensorrt;
 
-import io.nereid.InstanceGroup;
-import io.nereid.InstancePlacement;
-import io.nereid.ModelSignature;
-import io.nereid.ModelSpec;
 import io.nereid.backend.Backend;
 import io.nereid.backend.BackendInstance;
 import io.nereid.backend.ModelContext;
+import io.nereid.model.InstanceGroup;
+import io.nereid.model.InstancePlacement;
+import io.nereid.model.ModelSignature;
+import io.nereid.model.ModelSpec;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.util.List;

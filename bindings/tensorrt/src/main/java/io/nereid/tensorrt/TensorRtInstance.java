@@ -2,15 +2,15 @@ package io.nereid.tensorrt;
 
 import io.nereid.DeviceMemory;
 import io.nereid.MemoryUsage;
-import io.nereid.ModelSpec;
 import io.nereid.Tensor;
-import io.nereid.TensorSpec;
 import io.nereid.backend.BackendInstance;
 import io.nereid.backend.Batch;
 import io.nereid.backend.BatchRequest;
 import io.nereid.backend.ModelContext;
 import io.nereid.tensorrt.EngineDescription.EngineProfile;
 import io.nereid.tensorrt.EngineDescription.ProfileRange;
+import io.nereid.model.ModelSpec;
+import io.nereid.model.TensorSpec;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.lang.System.Logger.Level;

@@ -1,6 +1,6 @@
 package io.nereid.tensorrt;
 
-import io.nereid.ModelSpec;
+import io.nereid.model.ModelSpec;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.io.File;

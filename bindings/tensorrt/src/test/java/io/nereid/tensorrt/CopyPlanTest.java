@@ -3,7 +3,7 @@ package io.nereid.tensorrt;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.nereid.TensorSpec;
+import io.nereid.model.TensorSpec;
 import io.nereid.types.DataType;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

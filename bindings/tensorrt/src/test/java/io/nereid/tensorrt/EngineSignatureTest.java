@@ -8,9 +8,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.ModelSignature;
-import io.nereid.ModelSpec;
-import io.nereid.TensorSpec;
+import io.nereid.model.ModelSignature;
+import io.nereid.model.ModelSpec;
+import io.nereid.model.TensorSpec;
 import io.nereid.tensorrt.EngineDescription.EngineTensor;
 import io.nereid.types.DataType;
 import io.nereid.types.NereidException;

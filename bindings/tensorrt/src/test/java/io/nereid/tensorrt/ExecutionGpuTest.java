@@ -7,13 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.nereid.DynamicBatching;
 import io.nereid.InferRequest;
 import io.nereid.InferResponse;
-import io.nereid.InstanceGroup;
 import io.nereid.Model;
-import io.nereid.ModelSpec;
 import io.nereid.Tensor;
+import io.nereid.model.DynamicBatching;
+import io.nereid.model.InstanceGroup;
+import io.nereid.model.ModelSpec;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.nio.file.Path;

@@ -5,13 +5,13 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.nereid.InferRequest;
 import io.nereid.InferResponse;
-import io.nereid.InstanceGroup;
 import io.nereid.Model;
-import io.nereid.ModelSignature;
-import io.nereid.ModelSpec;
 import io.nereid.Nereid;
 import io.nereid.Tensor;
-import io.nereid.TensorSpec;
+import io.nereid.model.InstanceGroup;
+import io.nereid.model.ModelSignature;
+import io.nereid.model.ModelSpec;
+import io.nereid.model.TensorSpec;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;

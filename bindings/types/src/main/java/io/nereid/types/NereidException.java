@@ -3,14 +3,15 @@ package io.nereid.types;
 import java.util.Objects;
 
 /**
- * The one exception for everything that can go wrong while models load and requests run. {@link
- * #code} says what kind of failure it is. Using something after it was closed is a mistake in the
- * program instead, and throws {@link IllegalStateException}; so are arguments that no state of the
- * runtime would allow, with {@link NullPointerException} and {@link IllegalArgumentException}.
+ * The exception for everything that can go wrong while models load and requests run. {@link #code}
+ * says what kind of failure it is. Using something after it was closed is a mistake in the program
+ * instead, and throws {@link IllegalStateException}; so are arguments that no state of the runtime
+ * would allow, with {@link NullPointerException} and {@link IllegalArgumentException}.
  *
- * <p>When a backend in Java threw something, that is the cause.
+ * <p>When a backend in Java threw something, that is the cause. A subclass is for callers that must
+ * tell one failure from others with the same code.
  */
-public final class NereidException extends RuntimeException {
+public class NereidException extends RuntimeException {
 
   private static final long serialVersionUID = 1L;
 

@@ -1,10 +1,10 @@
 package com.example.embed;
 
 import io.nereid.Nereid;
-import io.nereid.RepositoryOptions;
 import io.nereid.Tensor;
 import io.nereid.client.InferRequest;
 import io.nereid.client.InferenceClient;
+import io.nereid.model.RepositoryOptions;
 import io.nereid.server.NereidServer;
 import io.nereid.server.ServerOptions;
 import io.nereid.server.http.HttpOptions;

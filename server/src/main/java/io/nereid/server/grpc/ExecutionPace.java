@@ -2,8 +2,8 @@ package io.nereid.server.grpc;
 
 import io.nereid.InferResponse;
 import io.nereid.Model;
-import io.nereid.ModelState;
 import io.nereid.Timings;
+import io.nereid.model.ModelState;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 

@@ -1,7 +1,7 @@
 package io.nereid.server.grpc;
 
 import io.nereid.InferRequest;
-import io.nereid.ModelSpec;
+import io.nereid.model.ModelSpec;
 import io.nereid.server.memory.RegionSlice;
 import io.nereid.server.memory.RequestSlices;
 import io.nereid.server.memory.SharedMemoryRegions;

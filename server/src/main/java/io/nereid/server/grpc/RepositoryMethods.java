@@ -1,7 +1,8 @@
 package io.nereid.server.grpc;
 
-import io.nereid.ModelIndexEntry;
 import io.nereid.Repository;
+import io.nereid.UnreadableModelException;
+import io.nereid.model.ModelIndexEntry;
 import io.nereid.proto.ModelRepositoryParameter;
 import io.nereid.proto.ModelRepositoryParameter.ParameterChoiceCase;
 import io.nereid.proto.RepositoryIndexRequest;
@@ -65,17 +66,14 @@ final class RepositoryMethods {
         });
     try {
       parameters.load(repository, request.getModelName());
-    } catch (NereidException e) {
-      throw wasNotRead(e) ? new NereidException(StatusCode.INTERNAL, e.getMessage()) : e;
+    } catch (UnreadableModelException e) {
+      // Triton's clients expect INTERNAL then, where HTTP has a 400.
+      throw e.code() == StatusCode.INVALID_ARGUMENT
+          ? new NereidException(StatusCode.INTERNAL, e.getMessage())
+          : e;
     }
     RepositoryLog.loaded(request.getModelName(), ClientAddress.text(client));
     return RepositoryModelLoadResponse.getDefaultInstance();
-  }
-
-  /** Triton's clients expect INTERNAL then, where HTTP has a 400. */
-  private static boolean wasNotRead(NereidException failure) {
-    return failure.code() == StatusCode.INVALID_ARGUMENT
-        && failure.getMessage().contains("failed to poll from model repository");
   }
 
   RepositoryModelUnloadResponse unload(RepositoryModelUnloadRequest request, SocketAddress client) {

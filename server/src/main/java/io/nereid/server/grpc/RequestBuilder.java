@@ -6,7 +6,7 @@ import io.nereid.InferRequest;
 import io.nereid.Model;
 import io.nereid.Nereid;
 import io.nereid.Tensor;
-import io.nereid.TensorSpec;
+import io.nereid.model.TensorSpec;
 import io.nereid.server.memory.RegionSlice;
 import io.nereid.types.DataType;
 import io.nereid.types.NereidException;

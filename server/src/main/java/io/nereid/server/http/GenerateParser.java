@@ -2,8 +2,8 @@ package io.nereid.server.http;
 
 import io.nereid.InferRequest;
 import io.nereid.Model;
-import io.nereid.ModelSpec;
-import io.nereid.TensorSpec;
+import io.nereid.model.ModelSpec;
+import io.nereid.model.TensorSpec;
 import io.nereid.server.http.JsonReader.Token;
 import io.nereid.types.DataType;
 import java.io.IOException;

@@ -3,7 +3,7 @@ package io.nereid.server.http;
 import io.nereid.InferRequest;
 import io.nereid.Model;
 import io.nereid.Tensor;
-import io.nereid.TensorSpec;
+import io.nereid.model.TensorSpec;
 import io.nereid.server.http.JsonReader.Token;
 import io.nereid.server.memory.RegionSlice;
 import io.nereid.server.memory.RequestSlices;

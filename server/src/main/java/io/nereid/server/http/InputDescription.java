@@ -1,6 +1,6 @@
 package io.nereid.server.http;
 
-import io.nereid.TensorSpec;
+import io.nereid.model.TensorSpec;
 import io.nereid.types.DataType;
 
 /** What the JSON says about one input, in whatever order it says it. */

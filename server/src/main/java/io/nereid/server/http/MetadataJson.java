@@ -1,10 +1,10 @@
 package io.nereid.server.http;
 
 import io.nereid.Model;
-import io.nereid.ModelSpec;
-import io.nereid.ModelState;
 import io.nereid.Nereid;
-import io.nereid.TensorSpec;
+import io.nereid.model.ModelSpec;
+import io.nereid.model.ModelState;
+import io.nereid.model.TensorSpec;
 import io.nereid.server.shared.ModelFacts;
 import io.nereid.server.shared.ServerFacts;
 import io.nereid.server.shared.ServerState;

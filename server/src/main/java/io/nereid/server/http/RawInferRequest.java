@@ -2,7 +2,7 @@ package io.nereid.server.http;
 
 import io.nereid.InferRequest;
 import io.nereid.Model;
-import io.nereid.TensorSpec;
+import io.nereid.model.TensorSpec;
 import io.nereid.types.DataType;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;

@@ -1,7 +1,7 @@
 package io.nereid.server.http;
 
-import io.nereid.ModelIndexEntry;
 import io.nereid.Repository;
+import io.nereid.model.ModelIndexEntry;
 import io.nereid.server.http.JsonReader.Token;
 import io.nereid.server.shared.ClientAddress;
 import io.nereid.server.shared.LoadParameters;

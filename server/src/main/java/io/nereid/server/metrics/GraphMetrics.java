@@ -1,8 +1,8 @@
 package io.nereid.server.metrics;
 
 import io.nereid.Model;
-import io.nereid.ModelState;
 import io.nereid.Nereid;
+import io.nereid.model.ModelState;
 import io.nereid.tensorrt.GraphStatistics;
 import io.nereid.tensorrt.TensorRtBackend;
 import io.nereid.types.NereidException;

@@ -2,9 +2,9 @@ package io.nereid.server.metrics;
 
 import io.nereid.DurationStatistic;
 import io.nereid.Model;
-import io.nereid.ModelState;
 import io.nereid.ModelStatistics;
 import io.nereid.Nereid;
+import io.nereid.model.ModelState;
 import io.nereid.types.NereidException;
 import java.util.ArrayList;
 import java.util.List;

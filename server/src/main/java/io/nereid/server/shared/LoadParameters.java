@@ -1,7 +1,7 @@
 package io.nereid.server.shared;
 
-import io.nereid.ModelOverride;
 import io.nereid.Repository;
+import io.nereid.model.ModelOverride;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.util.LinkedHashMap;

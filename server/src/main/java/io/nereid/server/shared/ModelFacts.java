@@ -1,10 +1,10 @@
 package io.nereid.server.shared;
 
 import io.nereid.Model;
-import io.nereid.ModelSpec;
-import io.nereid.ModelState;
 import io.nereid.Nereid;
-import io.nereid.TensorSpec;
+import io.nereid.model.ModelSpec;
+import io.nereid.model.ModelState;
+import io.nereid.model.TensorSpec;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.util.ArrayList;

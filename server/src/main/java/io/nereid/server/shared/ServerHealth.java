@@ -1,8 +1,8 @@
 package io.nereid.server.shared;
 
 import io.nereid.Model;
-import io.nereid.ModelState;
 import io.nereid.Nereid;
+import io.nereid.model.ModelState;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.util.List;
@@ -61,7 +61,7 @@ public final class ServerHealth {
 
   /**
    * Runs after {@link #loaded}, {@link #stop} and {@link #listenerEnded}, on the thread that called
-   * them. Changes of models are told by {@link io.nereid.LifecycleListener}.
+   * them. Changes of models are told by {@link io.nereid.model.LifecycleListener}.
    */
   public void addListener(Runnable listener) {
     listeners.add(listener);

@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
-import io.nereid.ModelSpec;
 import io.nereid.Nereid;
+import io.nereid.model.ModelSpec;
 import io.nereid.proto.LogSettingsRequest;
 import io.nereid.proto.LogSettingsResponse;
 import io.nereid.proto.SystemSharedMemoryRegisterRequest;

@@ -17,7 +17,7 @@ import io.grpc.TlsChannelCredentials;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.stub.ClientCalls;
 import io.grpc.stub.MetadataUtils;
-import io.nereid.RepositoryOptions;
+import io.nereid.model.RepositoryOptions;
 import io.nereid.proto.GrpcService;
 import io.nereid.proto.RepositoryIndexRequest;
 import io.nereid.proto.RepositoryIndexResponse;

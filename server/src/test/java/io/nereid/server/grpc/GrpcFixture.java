@@ -10,7 +10,7 @@ import io.grpc.protobuf.ProtoUtils;
 import io.grpc.stub.ClientCalls;
 import io.nereid.Nereid;
 import io.nereid.NereidOptions;
-import io.nereid.RepositoryOptions;
+import io.nereid.model.RepositoryOptions;
 import io.nereid.server.shared.ServerState;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;

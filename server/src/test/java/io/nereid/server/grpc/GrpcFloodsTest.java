@@ -2,7 +2,7 @@ package io.nereid.server.grpc;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.nereid.RepositoryOptions;
+import io.nereid.model.RepositoryOptions;
 import io.nereid.server.http.FrameClient;
 import io.nereid.server.http.FrameFlood;
 import io.nereid.server.tls.ServerTlsOptions;

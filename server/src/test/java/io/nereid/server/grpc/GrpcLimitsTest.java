@@ -21,7 +21,7 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ClientCalls;
 import io.grpc.stub.MetadataUtils;
-import io.nereid.RepositoryOptions;
+import io.nereid.model.RepositoryOptions;
 import io.nereid.proto.ModelRepositoryParameter;
 import io.nereid.proto.RepositoryModelLoadRequest;
 import io.nereid.proto.RepositoryModelLoadResponse;

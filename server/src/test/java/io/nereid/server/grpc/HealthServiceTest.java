@@ -10,7 +10,7 @@ import io.grpc.MethodDescriptor.MethodType;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ClientCalls;
-import io.nereid.RepositoryOptions;
+import io.nereid.model.RepositoryOptions;
 import io.nereid.proto.ServerLiveRequest;
 import io.nereid.proto.ServerLiveResponse;
 import io.nereid.proto.health.HealthCheckRequest;

@@ -3,7 +3,7 @@ package io.nereid.server.grpc;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.RepositoryOptions;
+import io.nereid.model.RepositoryOptions;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.EOFException;

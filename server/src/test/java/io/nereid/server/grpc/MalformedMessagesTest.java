@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.Descriptors.MethodDescriptor;
-import io.nereid.RepositoryOptions;
+import io.nereid.model.RepositoryOptions;
 import io.nereid.proto.GrpcService;
 import io.nereid.server.access.AccessControl;
 import io.nereid.server.access.Restrictions;

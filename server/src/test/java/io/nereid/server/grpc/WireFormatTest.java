@@ -8,9 +8,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.InvalidProtocolBufferException;
-import io.nereid.ModelSpec;
 import io.nereid.Nereid;
 import io.nereid.NereidOptions;
+import io.nereid.model.ModelSpec;
 import io.nereid.proto.InferParameter;
 import io.nereid.proto.InferTensorContents;
 import io.nereid.proto.ModelInferRequest;

@@ -3,9 +3,9 @@ package io.nereid.server.http;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.DynamicBatching;
-import io.nereid.ModelSpec;
-import io.nereid.QueuePolicy;
+import io.nereid.model.DynamicBatching;
+import io.nereid.model.ModelSpec;
+import io.nereid.model.QueuePolicy;
 import io.nereid.types.DataType;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.nereid.ModelSpec;
 import io.nereid.internal.cuda.CudaDriver;
+import io.nereid.model.ModelSpec;
 import io.nereid.server.memory.CudaExporter;
 import io.nereid.server.memory.DoublerPlan;
 import io.nereid.types.DataType;

@@ -3,7 +3,7 @@ package io.nereid.server.http;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.RepositoryOptions;
+import io.nereid.model.RepositoryOptions;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -231,7 +231,8 @@ class EndpointsTest {
         "models/m/load     | {'parameters':{'file:x':'!'}}       | 400 | expected base64",
         "models/m/load     | {'parameters':{'other':1}}          | 400 | unrecognized load"
             + " parameter",
-        "models/m/load     | {'parameters':{'config':'{}','file:LONG':''}} | 400 | failed to load 'm'",
+        "models/m/load     | {'parameters':{'config':'{}','file:LONG':''}} | 400 | failed to load"
+            + " 'm'",
         "models/m/unload   | {'parameters':{'other':1}}          | 400 | unrecognized unload",
         "models/..%2Fm/load | {}                 | 400 | path traversal"
       })

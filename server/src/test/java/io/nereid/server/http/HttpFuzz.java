@@ -1,15 +1,15 @@
 package io.nereid.server.http;
 
-import io.nereid.DynamicBatching;
 import io.nereid.Model;
-import io.nereid.ModelSpec;
-import io.nereid.ModelState;
 import io.nereid.Nereid;
 import io.nereid.NereidOptions;
-import io.nereid.RepositoryOptions;
 import io.nereid.Tensor;
 import io.nereid.backend.Backend;
 import io.nereid.backend.Batch;
+import io.nereid.model.DynamicBatching;
+import io.nereid.model.ModelSpec;
+import io.nereid.model.ModelState;
+import io.nereid.model.RepositoryOptions;
 import io.nereid.server.log.LogSettings;
 import io.nereid.server.log.LogValues;
 import io.nereid.server.shared.HeapBudget;

@@ -3,7 +3,7 @@ package io.nereid.server.http;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.ModelSpec;
+import io.nereid.model.ModelSpec;
 import io.nereid.types.DataType;
 import java.io.IOException;
 import java.nio.file.Path;

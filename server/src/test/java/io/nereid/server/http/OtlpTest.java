@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
-import io.nereid.DynamicBatching;
-import io.nereid.ModelSpec;
+import io.nereid.model.DynamicBatching;
+import io.nereid.model.ModelSpec;
 import io.nereid.types.DataType;
 import io.opentelemetry.proto.common.v1.AnyValue;
 import io.opentelemetry.proto.common.v1.KeyValue;

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.nereid.Nereid;
 import io.nereid.NereidOptions;
-import io.nereid.RepositoryOptions;
+import io.nereid.model.RepositoryOptions;
 import io.nereid.types.DataType;
 import java.io.IOException;
 import java.math.BigInteger;

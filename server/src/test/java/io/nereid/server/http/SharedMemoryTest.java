@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
-import io.nereid.ModelSpec;
 import io.nereid.internal.cuda.CudaDriver;
+import io.nereid.model.ModelSpec;
 import io.nereid.server.memory.Segment;
 import io.nereid.types.DataType;
 import java.io.IOException;

@@ -2,13 +2,13 @@ package io.nereid.server.http;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.nereid.DynamicBatching;
-import io.nereid.ModelSpec;
 import io.nereid.ModelStatistics;
 import io.nereid.Nereid;
 import io.nereid.NereidOptions;
-import io.nereid.RepositoryOptions;
 import io.nereid.Tensor;
+import io.nereid.model.DynamicBatching;
+import io.nereid.model.ModelSpec;
+import io.nereid.model.RepositoryOptions;
 import io.nereid.server.shared.ServerHealth;
 import io.nereid.server.shared.ServerState;
 import io.nereid.server.trace.TraceOptions;

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.nereid.Nereid;
 import io.nereid.NereidOptions;
-import io.nereid.RepositoryOptions;
+import io.nereid.model.RepositoryOptions;
 import io.nereid.server.trace.TraceLevel;
 import io.nereid.server.trace.TraceOptions;
 import io.nereid.server.trace.Tracing;

@@ -4,7 +4,7 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.nereid.ModelSpec;
+import io.nereid.model.ModelSpec;
 import io.nereid.tensorrt.NetworkBuilder;
 import io.nereid.tensorrt.TensorRtLibrary;
 import io.nereid.types.DataType;

@@ -1,11 +1,11 @@
 package io.nereid.benchmarks.peers;
 
-import io.nereid.DynamicBatching;
 import io.nereid.InferRequest;
 import io.nereid.Model;
-import io.nereid.ModelSpec;
 import io.nereid.Nereid;
 import io.nereid.Tensor;
+import io.nereid.model.DynamicBatching;
+import io.nereid.model.ModelSpec;
 import io.nereid.types.DataType;
 import java.util.Arrays;
 import java.util.LinkedHashMap;

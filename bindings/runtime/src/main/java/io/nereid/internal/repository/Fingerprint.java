@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
@@ -38,8 +39,13 @@ public record Fingerprint(Map<Path, Stamp> files) {
     }
   }
 
+  /** Of several directories. */
+  public static List<Fingerprint> of(List<Path> directories) {
+    return directories.stream().map(Fingerprint::of).toList();
+  }
+
   /** Of a directory, following symbolic links; it does not matter whether it is there. */
-  public static Fingerprint of(Path directory) {
+  static Fingerprint of(Path directory) {
     Map<Path, Stamp> files = new TreeMap<>();
     try {
       Files.walkFileTree(

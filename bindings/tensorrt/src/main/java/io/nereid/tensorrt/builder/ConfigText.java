@@ -1,7 +1,7 @@
 package io.nereid.tensorrt.builder;
 
-import io.nereid.ModelSignature;
-import io.nereid.TensorSpec;
+import io.nereid.model.ModelSignature;
+import io.nereid.model.TensorSpec;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.stream.Collectors;

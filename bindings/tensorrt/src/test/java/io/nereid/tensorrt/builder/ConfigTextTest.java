@@ -3,8 +3,8 @@ package io.nereid.tensorrt.builder;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.ModelSignature;
-import io.nereid.TensorSpec;
+import io.nereid.model.ModelSignature;
+import io.nereid.model.TensorSpec;
 import io.nereid.types.DataType;
 import java.util.List;
 import org.junit.jupiter.api.Test;

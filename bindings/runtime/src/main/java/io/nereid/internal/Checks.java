@@ -1,0 +1,54 @@
+package io.nereid.internal;
+
+import java.time.Duration;
+
+/** Argument checks whose messages name the argument. */
+public final class Checks {
+
+  private Checks() {}
+
+  public static <T> T notNull(T value, String name) {
+    if (value == null) {
+      throw new NullPointerException(name + " must not be null");
+    }
+    return value;
+  }
+
+  public static void notNegative(long value, String name) {
+    if (value < 0) {
+      throw new IllegalArgumentException(name + " must not be negative, got " + value);
+    }
+  }
+
+  public static void notNegative(Duration value, String name) {
+    if (notNull(value, name).isNegative()) {
+      throw new IllegalArgumentException(name + " must not be negative, got " + value);
+    }
+  }
+
+  public static void positive(long value, String name) {
+    if (value <= 0) {
+      throw new IllegalArgumentException(name + " must be positive, got " + value);
+    }
+  }
+
+  /** Nanoseconds of a duration; the largest long for durations beyond 292 years. */
+  public static long nanos(Duration duration) {
+    try {
+      return duration.toNanos();
+    } catch (ArithmeticException e) {
+      return duration.isNegative() ? Long.MIN_VALUE : Long.MAX_VALUE;
+    }
+  }
+
+  /** The moment {@code duration} from now on the monotonic clock, never 0, which means none. */
+  public static long deadlineNs(Duration duration) {
+    long now = System.nanoTime();
+    long nanos = nanos(duration);
+    if (now > 0 && nanos > Long.MAX_VALUE - now) {
+      return Long.MAX_VALUE;
+    }
+    long deadline = now + nanos;
+    return deadline == 0 ? 1 : deadline;
+  }
+}

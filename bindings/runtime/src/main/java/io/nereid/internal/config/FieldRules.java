@@ -1,0 +1,164 @@
+package io.nereid.internal.config;
+
+import com.google.protobuf.Descriptors.EnumValueDescriptor;
+import com.google.protobuf.Descriptors.FieldDescriptor;
+import io.nereid.proto.ModelInstanceGroup.Kind;
+import io.nereid.proto.ModelOptimizationPolicy.PinnedMemoryBuffer;
+import io.nereid.types.StatusCode;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+
+/**
+ * What becomes of configuration fields that Nereid does not act on: refused where leaving them out
+ * would change a model's answers, else ignored with a warning. All other fields are supported; a
+ * test holds the list in docs/model-repository.md against this one.
+ */
+final class FieldRules {
+
+  /** What a field does that is set. */
+  enum Effect {
+    IGNORED,
+    REFUSED
+  }
+
+  /**
+   * The rule for a field.
+   *
+   * @param onProcessor whether it holds only for backends that run on the processor alone
+   * @param text what happens instead, or why not
+   * @param applies whether it holds for this value
+   */
+  record Rule(Effect effect, boolean onProcessor, String text, Predicate<Object> applies) {}
+
+  /** By the field's name after the package: message, dot, field. */
+  static final Map<String, Rule> RULES = new TreeMap<>();
+
+  static {
+    // ---- Would change answers ----
+    refuse("ModelConfig.batch_input", "inputs made from a batch's requests are not supported");
+    refuse("ModelConfig.batch_output", "outputs scattered in this way are not supported");
+    refuse("ModelConfig.sequence_batching", "sequences are not supported");
+    refuse("ModelConfig.model_repository_agents", "repository agents are not supported");
+    refuse("ModelOperations.op_library_filename", "custom operators are not supported");
+    refuse("ModelInput.is_shape_tensor", "shape tensors are not supported");
+    refuse("ModelInput.allow_ragged_batch", "ragged batches are not supported");
+    refuse("ModelInput.is_non_linear_format_io", "only the linear memory format is supported");
+    refuse("ModelOutput.is_shape_tensor", "shape tensors are not supported");
+    refuse("ModelOutput.is_non_linear_format_io", "only the linear memory format is supported");
+
+    // ---- Changes speed, placement or reports only ----
+    ignore("ModelConfig.runtime", "the backend is found by its name alone");
+    ignore("ModelConfig.metric_tags", "metrics carry no tags of models");
+    ignore("ModelConfig.model_metrics", "metrics keep their standard form");
+    ignore("ModelInput.format", "it is taken as a remark; data is passed on as it comes");
+    ignore("ModelInstanceGroup.host_policy", "instances run on any processor");
+    ignore("ModelInstanceGroup.rate_limiter", "instances wait for no resources");
+    ignore("ModelInstanceGroup.secondary_devices", "instances run on GPUs and processors only");
+    ignore("ModelEnsembling.max_inflight_requests", "steps take as many requests as their models");
+
+    // ---- The same, for the backends that run on the processor ----
+    String processor = "the core's backends run on the processor";
+    RULES.put(
+        "ModelInstanceGroup.kind",
+        new Rule(
+            Effect.IGNORED, true, processor, value -> value == Kind.KIND_GPU.getValueDescriptor()));
+    ignoreOnProcessor("ModelInstanceGroup.gpus", processor);
+    ignoreOnProcessor("ModelInstanceGroup.profile", "there are no optimization profiles");
+    ignoreOnProcessor(
+        "ModelConfig.cc_model_filenames", "the processor uses default_model_filename");
+    String optimization = "ModelOptimizationPolicy.";
+    ignoreOnProcessor(optimization + "priority", "all models have the same priority");
+    ignoreOnProcessor(optimization + "cuda", "the core's backends do not use CUDA");
+    ignoreOnProcessor(
+        optimization + "execution_accelerators",
+        "ONNX Runtime's standard processor kernels are used");
+    RULES.put(optimization + "input_pinned_memory", unpinned("inputs"));
+    RULES.put(optimization + "output_pinned_memory", unpinned("outputs"));
+    ignoreOnProcessor(
+        optimization + "gather_kernel_buffer_threshold", "the core's backends do not use CUDA");
+    ignoreOnProcessor(optimization + "eager_batching", "a batch is gathered when it is taken");
+  }
+
+  private final boolean onProcessor;
+  private final Consumer<String> warn;
+  private final Set<FieldDescriptor> warned = new HashSet<>();
+
+  private FieldRules(boolean onProcessor, Consumer<String> warn) {
+    this.onProcessor = onProcessor;
+    this.warn = warn;
+  }
+
+  private static void refuse(String field, String text) {
+    RULES.put(field, new Rule(Effect.REFUSED, false, text, value -> true));
+  }
+
+  private static void ignore(String field, String text) {
+    RULES.put(field, new Rule(Effect.IGNORED, false, text, value -> true));
+  }
+
+  private static void ignoreOnProcessor(String field, String text) {
+    RULES.put(field, new Rule(Effect.IGNORED, true, text, value -> true));
+  }
+
+  private static Rule unpinned(String what) {
+    return new Rule(
+        Effect.IGNORED,
+        true,
+        what + " are always in the pinned pool",
+        value -> !((PinnedMemoryBuffer) value).getEnable());
+  }
+
+  /**
+   * Throws for the first refused field; hands a line to {@code warn} for each ignored one.
+   *
+   * @param onProcessor whether the backend runs on the processor alone
+   */
+  static void check(ConfigNode root, boolean onProcessor, Consumer<String> warn) {
+    new FieldRules(onProcessor, warn).check(root);
+  }
+
+  private void check(ConfigNode node) {
+    for (Map.Entry<FieldDescriptor, Object> entry : node.message().getAllFields().entrySet()) {
+      FieldDescriptor field = entry.getKey();
+      List<?> values = field.isRepeated() ? (List<?>) entry.getValue() : List.of(entry.getValue());
+      Rule rule = RULES.get(key(field));
+      if (rule != null && rule.onProcessor && !onProcessor) {
+        continue; // the backend is told
+      }
+      for (int i = 0; i < values.size(); i++) {
+        if (rule != null) {
+          apply(rule, field, node.place(field, i), values.get(i));
+        } else if (field.getJavaType() == FieldDescriptor.JavaType.MESSAGE) {
+          check(node.child(field, i));
+        }
+      }
+    }
+  }
+
+  private void apply(Rule rule, FieldDescriptor field, String place, Object value) {
+    if (!rule.applies.test(value)) {
+      return;
+    }
+    String what = field.getName();
+    if (value instanceof EnumValueDescriptor constant) {
+      what += ": " + constant.getName();
+    }
+    if (rule.effect == Effect.REFUSED) {
+      throw ConfigNode.failure(StatusCode.UNIMPLEMENTED, place, what + ": " + rule.text);
+    }
+    if (warned.add(field)) {
+      warn.accept(place + ": " + what + " is ignored: " + rule.text);
+    }
+  }
+
+  /** A field's name in {@link #RULES}. */
+  static String key(FieldDescriptor field) {
+    String full = field.getFullName();
+    return full.substring(field.getFile().getPackage().length() + 1);
+  }
+}

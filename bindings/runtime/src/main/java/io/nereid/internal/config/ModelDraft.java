@@ -1,0 +1,208 @@
+package io.nereid.internal.config;
+
+import io.nereid.model.Ensemble;
+import io.nereid.model.LoadTimes;
+import io.nereid.model.ModelConfiguration;
+import io.nereid.model.ModelSignature;
+import io.nereid.model.ModelSpec;
+import io.nereid.types.NereidException;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * One version of a model on its way from its description to being served. A program's {@link
+ * ModelSpec} makes a {@link Whole} one; a directory may also make a {@link Partial} one, which the
+ * model itself completes when its backend has opened it, or a {@link Broken} one, which says why it
+ * cannot be loaded. Drafts never change: what a model was loaded from can be loaded again.
+ */
+public sealed interface ModelDraft {
+
+  /** The model's name. */
+  String name();
+
+  /** The version; 0 for a model that is broken as a whole. */
+  long version();
+
+  /** The graph of an ensemble; empty for other models, and where it could not be read. */
+  Optional<Ensemble> ensemble();
+
+  /**
+   * What it would be served with, as far as that is known without the model: what is written, and
+   * defaults. Empty when there is no configuration to tell.
+   */
+  Optional<ModelConfiguration> configuration();
+
+  /**
+   * The draft with nothing missing.
+   *
+   * @param signature what the model tells; empty when nobody asked, or it does not tell
+   * @throws NereidException when it cannot be loaded
+   */
+  Whole complete(Optional<ModelSignature> signature);
+
+  /** The same, with how long reading and understanding its directory took. */
+  ModelDraft timed(LoadTimes times);
+
+  /**
+   * Everything is known that is needed to serve the model.
+   *
+   * @param spec what it is loaded from
+   * @param served the same as a configuration, with where each value came from
+   * @param times how long reading it took; nothing was loaded yet
+   */
+  record Whole(ModelSpec spec, ModelConfiguration served, LoadTimes times) implements ModelDraft {
+
+    /** What a program describes. */
+    public static Whole of(ModelSpec spec) {
+      return new Whole(spec, ProtobufConfiguration.of(spec), LoadTimes.NONE);
+    }
+
+    @Override
+    public String name() {
+      return spec.name();
+    }
+
+    @Override
+    public long version() {
+      return spec.version();
+    }
+
+    @Override
+    public Optional<Ensemble> ensemble() {
+      return spec.ensemble();
+    }
+
+    @Override
+    public Optional<ModelConfiguration> configuration() {
+      return Optional.of(served);
+    }
+
+    @Override
+    public Whole complete(Optional<ModelSignature> signature) {
+      return this;
+    }
+
+    @Override
+    public Whole timed(LoadTimes times) {
+      return new Whole(spec, served, times);
+    }
+  }
+
+  /**
+   * It cannot be loaded.
+   *
+   * @param cause why
+   */
+  record Broken(String name, long version, NereidException cause) implements ModelDraft {
+
+    @Override
+    public Optional<Ensemble> ensemble() {
+      return Optional.empty();
+    }
+
+    @Override
+    public Optional<ModelConfiguration> configuration() {
+      return Optional.empty();
+    }
+
+    @Override
+    public Whole complete(Optional<ModelSignature> signature) {
+      throw cause;
+    }
+
+    @Override
+    public Broken timed(LoadTimes times) {
+      return this;
+    }
+  }
+
+  /**
+   * The configuration leaves out what the model itself can tell. Its backend can be opened to ask.
+   *
+   * @param reader reads the configuration for this version
+   * @param opening what the backend is opened with: name, version, backend and parameters, but no
+   *     tensors
+   * @param missing what the configuration leaves out, in words
+   * @param defaultMaxBatchSize what a model with a batch dimension gets that tells no size
+   * @param times how long reading it took
+   */
+  record Partial(
+      SpecReader reader,
+      ModelSpec opening,
+      List<String> missing,
+      int defaultMaxBatchSize,
+      LoadTimes times)
+      implements ModelDraft {
+
+    @Override
+    public String name() {
+      return opening.name();
+    }
+
+    @Override
+    public long version() {
+      return opening.version();
+    }
+
+    @Override
+    public Optional<Ensemble> ensemble() {
+      return opening.ensemble();
+    }
+
+    @Override
+    public Optional<ModelConfiguration> configuration() {
+      ProtobufConfiguration known = reader.configuration(Set.of());
+      if (!AutoComplete.tellsMaxBatchSize(reader.root())) {
+        return Optional.of(known);
+      }
+      // Its 0 is no default: nobody knows it yet.
+      List<ModelConfiguration.Value> values =
+          known.values().stream().filter(value -> !value.path().equals("max_batch_size")).toList();
+      return Optional.of(new ProtobufConfiguration(known.message(), values));
+    }
+
+    @Override
+    public Whole complete(Optional<ModelSignature> signature) {
+      ModelSignature told =
+          signature.orElseThrow(
+              () -> incomplete("the backend '" + opening.backendName() + "' cannot tell it"));
+      AutoComplete.Completed completed =
+          AutoComplete.complete(reader.root(), told, defaultMaxBatchSize);
+      SpecReader all = reader.with(completed.config());
+      return new Whole(all.read(), all.configuration(completed.told()), times);
+    }
+
+    NereidException incomplete(String why) {
+      return reader
+          .root()
+          .invalid(
+              "the configuration lacks "
+                  + String.join(", ", missing)
+                  + ", and "
+                  + why
+                  + ": add it");
+    }
+
+    @Override
+    public Partial timed(LoadTimes times) {
+      return new Partial(reader, opening, missing, defaultMaxBatchSize, times);
+    }
+  }
+
+  /** What a configuration says of one version. */
+  static ModelDraft of(ConfigNode root, ModelFiles files, ReadOptions options, long version) {
+    SpecReader reader = new SpecReader(root, files, options.steps(), version);
+    List<String> missing = AutoComplete.missing(root);
+    ModelSpec opening = reader.readOpening();
+    if (missing.isEmpty()) {
+      return new Whole(reader.read(), reader.configuration(Set.of()), LoadTimes.NONE);
+    }
+    Partial partial =
+        new Partial(reader, opening, missing, options.defaultMaxBatchSize(), LoadTimes.NONE);
+    if (!options.autoComplete()) {
+      throw partial.incomplete("auto-completion is off");
+    }
+    return partial;
+  }
+}

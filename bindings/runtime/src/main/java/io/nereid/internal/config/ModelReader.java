@@ -1,0 +1,259 @@
+package io.nereid.internal.config;
+
+import io.nereid.model.LoadTimes;
+import io.nereid.proto.ModelConfig;
+import io.nereid.proto.ModelVersionPolicy;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.NavigableSet;
+import java.util.TreeSet;
+import java.util.function.Consumer;
+
+/**
+ * Reads one model's directory: its configuration, which of its versions are served, and a draft of
+ * each. Several models are read at the same time, each by one thread.
+ */
+public final class ModelReader {
+
+  private static final Logger LOGGER = System.getLogger("io.nereid.load");
+
+  /** The most versions that a policy may name: each becomes a model of its own. */
+  private static final int MAX_SPECIFIC = 1024;
+
+  private static final String CONFIG = "config.pbtxt";
+
+  /** Where there are configurations to choose from. */
+  private static final String CONFIGS = "configs";
+
+  /** A library that replaces Triton's way of forming batches when it lies there. */
+  private static final String BATCH_STRATEGY = "batchstrategy.so";
+
+  private final ModelFiles files;
+  private final ReadOptions options;
+  private final Consumer<String> warnings;
+
+  private ModelReader(ModelFiles files, ReadOptions options, Consumer<String> warnings) {
+    this.files = files;
+    this.options = options;
+    this.warnings = warnings;
+  }
+
+  /**
+   * What a directory holds: each version to serve, or one broken one for the whole model; never
+   * empty. Nothing is thrown.
+   *
+   * @param warnings gets a line for each setting that is ignored
+   */
+  public static List<ModelDraft> read(
+      Path directory, ReadOptions options, Consumer<String> warnings) {
+    long startNs = System.nanoTime();
+    ModelFiles files = new ModelFiles(directory);
+    List<ModelDraft> versions;
+    try {
+      versions = new ModelReader(files, options, warnings).versions();
+    } catch (Throwable t) {
+      String name = ModelFiles.printable(files.name());
+      versions = List.of(new ModelDraft.Broken(name, 0, failure(files, t)));
+    }
+    Duration read = Duration.ofNanos(files.readNs());
+    LoadTimes times =
+        LoadTimes.ofReading(read, Duration.ofNanos(System.nanoTime() - startNs).minus(read));
+    return versions.stream().map(version -> version.timed(times)).toList();
+  }
+
+  /**
+   * Whatever files may contain, what is wrong is the model's failure and nobody else's: also when
+   * memory or stack do not suffice for it, or a library is missing.
+   */
+  private static NereidException failure(ModelFiles files, Throwable t) {
+    NereidException failure =
+        switch (t) {
+          case NereidException e -> e;
+          case OutOfMemoryError e ->
+              new NereidException(
+                  StatusCode.RESOURCE_EXHAUSTED, "there is not enough memory to read the model", e);
+          case RuntimeException e ->
+              new NereidException(StatusCode.INVALID_ARGUMENT, "the model cannot be read", e);
+          default -> new NereidException(StatusCode.INTERNAL, "the model cannot be read", t);
+        };
+    // Files that came with a load lie in a temporary directory, of which nobody wants to hear.
+    String relative = failure.getMessage().replace(files.directory().toString(), files.name());
+    String message = ModelFiles.printable(relative);
+    if (message.equals(failure.getMessage())) {
+      return failure;
+    }
+    NereidException clean = new NereidException(failure.code(), message);
+    clean.initCause(failure);
+    return clean;
+  }
+
+  private List<ModelDraft> versions() {
+    ModelFiles.checkName(files.name());
+    NavigableSet<Long> there = files.versions();
+    ConfigNode root = config(there);
+    checkName(root);
+    NavigableSet<Long> versions = selectVersions(files.name(), root, there);
+    FieldRules.check(root, onProcessor(root, versions.last()), warnings);
+    List<ModelDraft> models = new ArrayList<>();
+    for (long version : versions) {
+      models.add(version(root, version));
+    }
+    return models;
+  }
+
+  /** For the warnings; that there is no backend is told by each version. */
+  private boolean onProcessor(ConfigNode root, long version) {
+    try {
+      return BackendNames.find(root, files.version(version)).onProcessor();
+    } catch (NereidException e) {
+      return false;
+    }
+  }
+
+  private ConfigNode config(NavigableSet<Long> versions) {
+    if (options.override().isPresent()) {
+      String shown = files.name() + ": the load's config";
+      return JsonConfigReader.read(options.override().get(), shown);
+    }
+    Path file = configFile();
+    String shown = files.shown(file);
+    if (Files.notExists(file)) {
+      return withoutFile(shown, versions);
+    }
+    return ConfigFile.parse(files.readText(file, ConfigFile.MAX_BYTES), shown);
+  }
+
+  /** The one that was chosen, where the model has it. */
+  private Path configFile() {
+    if (!options.configName().isEmpty()) {
+      Path chosen = files.directory().resolve(CONFIGS).resolve(options.configName() + ".pbtxt");
+      if (Files.exists(chosen)) {
+        return chosen;
+      }
+    }
+    return files.directory().resolve(CONFIG);
+  }
+
+  private ConfigNode withoutFile(String shown, NavigableSet<Long> versions) {
+    boolean told = versions.stream().map(files::version).anyMatch(BackendNames::isTold);
+    if (!options.autoComplete() || !told) {
+      throw new NereidException(
+          StatusCode.NOT_FOUND,
+          "there is no "
+              + shown
+              + ", which must say what the model's inputs and outputs are, "
+              + (options.autoComplete()
+                  ? "and no version with a model.onnx or model.plan that tells it"
+                  : "and auto-completion is off"));
+    }
+    return ConfigNode.root(
+        ModelConfig.getDefaultInstance(),
+        new ConfigSource.Text(files.name() + ", which has no " + CONFIG));
+  }
+
+  private void checkName(ConfigNode root) {
+    String name = root.as(ModelConfig.class).getName();
+    if (!name.isEmpty() && !name.equals(files.name())) {
+      throw root.invalid(
+          ModelConfig.NAME_FIELD_NUMBER,
+          "expected name: \"" + files.name() + "\", as the directory, got \"" + name + "\"");
+    }
+  }
+
+  private ModelDraft version(ConfigNode root, long version) {
+    try {
+      for (Path directory : List.of(files.directory(), files.version(version))) {
+        if (Files.exists(directory.resolve(BATCH_STRATEGY))) {
+          throw new NereidException(
+              StatusCode.UNIMPLEMENTED,
+              BATCH_STRATEGY + " is there: custom batching libraries are not supported");
+        }
+      }
+      return ModelDraft.of(root, files, options, version);
+    } catch (Throwable t) {
+      return new ModelDraft.Broken(files.name(), version, failure(files, t));
+    }
+  }
+
+  // ---- Which versions are served ---------------------------------------------------------------
+
+  /**
+   * The versions to serve, ascending and at least one. What the configuration asks for by its
+   * number and has no directory is logged, and left out.
+   */
+  private static NavigableSet<Long> selectVersions(
+      String model, ConfigNode root, NavigableSet<Long> there) {
+    ModelConfig config = root.as(ModelConfig.class);
+    ModelVersionPolicy policy = config.getVersionPolicy();
+    NavigableSet<Long> selected =
+        switch (policy.getPolicyChoiceCase()) {
+          case ALL -> there;
+          case SPECIFIC ->
+              present(model, specific(root, policy.getSpecific().getVersionsList()), there);
+          case LATEST -> latest(there, policy.getLatest().getNumVersions());
+          case POLICYCHOICE_NOT_SET -> latest(there, 1);
+        };
+    if (selected.isEmpty()) {
+      throw new NereidException(
+          StatusCode.NOT_FOUND,
+          "at least one version must be available under the version policy of model '"
+              + model
+              + "': expected a directory with a number for a name, such as 1, beside config.pbtxt");
+    }
+    return selected;
+  }
+
+  /** The field is unsigned; 0 means 1. */
+  private static NavigableSet<Long> latest(NavigableSet<Long> there, int count) {
+    long most = Math.max(1, Integer.toUnsignedLong(count));
+    TreeSet<Long> latest = new TreeSet<>();
+    there.descendingSet().stream().limit(most).forEach(latest::add);
+    return latest;
+  }
+
+  private static NavigableSet<Long> present(
+      String model, NavigableSet<Long> asked, NavigableSet<Long> there) {
+    TreeSet<Long> present = new TreeSet<>();
+    for (long version : asked) {
+      if (there.contains(version)) {
+        present.add(version);
+      } else {
+        LOGGER.log(
+            Level.ERROR,
+            "version "
+                + version
+                + " is specified for model '"
+                + model
+                + "', but the version directory is not present");
+      }
+    }
+    return present;
+  }
+
+  private static NavigableSet<Long> specific(ConfigNode root, Collection<Long> versions) {
+    if (versions.size() > MAX_SPECIFIC) {
+      throw root.invalid(
+          ModelConfig.VERSION_POLICY_FIELD_NUMBER,
+          "version_policy: expected at most "
+              + MAX_SPECIFIC
+              + " specific versions, got "
+              + versions.size());
+    }
+    for (long version : versions) {
+      if (version <= 0) {
+        throw root.invalid(
+            ModelConfig.VERSION_POLICY_FIELD_NUMBER,
+            "version_policy: expected versions from 1 on, got " + version);
+      }
+    }
+    return new TreeSet<>(versions);
+  }
+}

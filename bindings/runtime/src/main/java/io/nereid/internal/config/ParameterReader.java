@@ -1,0 +1,160 @@
+package io.nereid.internal.config;
+
+import io.nereid.model.ModelSpec;
+import io.nereid.proto.ModelConfig;
+import io.nereid.proto.ModelOptimizationPolicy;
+import io.nereid.proto.ModelOptimizationPolicy.Cuda;
+import io.nereid.proto.ModelParameter;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Reads what a backend is given as parameters: {@code parameters}, some of which are Nereid's own,
+ * and {@code optimization}.
+ */
+final class ParameterReader {
+
+  static final String MODEL_PATH = "model_path";
+
+  /** Parameters with this prefix are Nereid's own. */
+  private static final String OWN_PREFIX = "nereid.";
+
+  private static final String OPTIMIZATION_PREFIX = "optimization.";
+
+  static final String INLINE = OWN_PREFIX + "inline";
+  static final String INLINE_BUDGET = OWN_PREFIX + "inline_budget_microseconds";
+
+  /** Set by the runtime: a configuration must not name libraries to load into the process. */
+  private static final Set<String> RESERVED =
+      Set.of(MODEL_PATH, "onnxruntime_path", "shared_thread_count");
+
+  /** Triton's parameter that names a library which forms the batches. */
+  private static final String BATCH_STRATEGY = "TRITON_BATCH_STRATEGY_PATH";
+
+  private final ModelSpec.Builder spec;
+
+  private ParameterReader(ModelSpec.Builder spec) {
+    this.spec = spec;
+  }
+
+  static void read(ConfigNode root, ModelSpec.Builder spec) {
+    ParameterReader reader = new ParameterReader(spec);
+    for (ConfigNode node : root.children(ModelConfig.PARAMETERS_FIELD_NUMBER)) {
+      String value = node.entryValue().as(ModelParameter.class).getStringValue();
+      reader.read(node, node.key(), value);
+    }
+  }
+
+  private void read(ConfigNode node, String key, String value) {
+    if (RESERVED.contains(key) || key.startsWith(MODEL_PATH + ".")) {
+      throw node.invalid("parameter '" + key + "' is set by the runtime alone");
+    }
+    switch (key) {
+      case BATCH_STRATEGY ->
+          throw node.invalid(
+              "parameter '" + BATCH_STRATEGY + "': custom batching libraries are not supported");
+      case INLINE -> readInline(node, value);
+      case INLINE_BUDGET -> readInlineBudget(node, value);
+      default -> {
+        if (key.startsWith(OWN_PREFIX)) {
+          throw node.invalid(
+              "expected "
+                  + INLINE
+                  + " or "
+                  + INLINE_BUDGET
+                  + ", the parameters of Nereid itself, got '"
+                  + key
+                  + "'");
+        }
+        spec.parameter(key, value);
+      }
+    }
+  }
+
+  private void readInline(ConfigNode node, String value) {
+    if (!value.equals("true") && !value.equals("false")) {
+      throw node.invalid("expected " + INLINE + " \"true\" or \"false\", got \"" + value + "\"");
+    }
+    spec.inline(value.equals("true"));
+  }
+
+  private void readInlineBudget(ConfigNode node, String value) {
+    // Ten digits are more than two hours and fit every unit that comes.
+    if (!value.matches("[1-9][0-9]{0,9}")) {
+      throw node.invalid(
+          "expected " + INLINE_BUDGET + " as a whole number from 1 on, got \"" + value + "\"");
+    }
+    spec.inlineBudget(Duration.of(Long.parseLong(value), ChronoUnit.MICROS));
+  }
+
+  // ---- Optimization ----------------------------------------------------------------------------
+
+  /**
+   * Hands {@code optimization} to the backend as parameters, named as the fields are: what to make
+   * of it is its business.
+   *
+   * @param onProcessor whether the backend runs on the processor alone
+   */
+  static void readOptimization(ConfigNode root, ModelSpec.Builder spec, boolean onProcessor) {
+    ParameterReader reader = new ParameterReader(spec);
+    ModelOptimizationPolicy config = root.as(ModelConfig.class).getOptimization();
+    reader.readGraph(config);
+    if (!onProcessor) {
+      reader.readRest(config);
+      reader.readCuda(config.getCuda());
+    }
+  }
+
+  private void readGraph(ModelOptimizationPolicy config) {
+    int level = config.getGraph().getLevel();
+    if (level != 0) {
+      putOptimization("graph.level", level);
+    }
+  }
+
+  private void readRest(ModelOptimizationPolicy config) {
+    if (config.getPriorityValue() != 0) {
+      putOptimization("priority", config.getPriority());
+    }
+    if (config.hasInputPinnedMemory()) {
+      putOptimization("input_pinned_memory.enable", config.getInputPinnedMemory().getEnable());
+    }
+    if (config.hasOutputPinnedMemory()) {
+      putOptimization("output_pinned_memory.enable", config.getOutputPinnedMemory().getEnable());
+    }
+    if (config.getGatherKernelBufferThreshold() != 0) {
+      putOptimization(
+          "gather_kernel_buffer_threshold",
+          Integer.toUnsignedString(config.getGatherKernelBufferThreshold()));
+    }
+    if (config.getEagerBatching()) {
+      putOptimization("eager_batching", true);
+    }
+    if (config.hasExecutionAccelerators()) {
+      putOptimization(
+          "execution_accelerators", JsonConfigWriter.write(config.getExecutionAccelerators()));
+    }
+  }
+
+  private void readCuda(Cuda cuda) {
+    if (cuda.getGraphs()) {
+      putOptimization("cuda.graphs", true);
+    }
+    if (cuda.getBusyWaitEvents()) {
+      putOptimization("cuda.busy_wait_events", true);
+    }
+    if (cuda.getOutputCopyStream()) {
+      putOptimization("cuda.output_copy_stream", true);
+    }
+    if (cuda.getGraphSpecCount() > 0) {
+      List<String> specs = cuda.getGraphSpecList().stream().map(JsonConfigWriter::write).toList();
+      putOptimization("cuda.graph_spec", "[" + String.join(",", specs) + "]");
+    }
+  }
+
+  private void putOptimization(String name, Object value) {
+    spec.parameter(OPTIMIZATION_PREFIX + name, value.toString());
+  }
+}

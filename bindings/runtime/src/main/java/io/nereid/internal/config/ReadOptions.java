@@ -1,0 +1,55 @@
+package io.nereid.internal.config;
+
+import java.nio.file.Path;
+import java.util.Objects;
+import java.util.Optional;
+
+/**
+ * How a model's directory is read.
+ *
+ * @param autoComplete whether the model itself may tell what its configuration leaves out
+ * @param defaultMaxBatchSize the {@code max_batch_size} of models that tell nothing but that they
+ *     have a batch dimension
+ * @param configName of the file in {@code configs} that is read if it is there, without its ending;
+ *     empty: none
+ * @param steps finds the models that ensembles mean
+ * @param override a configuration in JSON that is used in place of the directory's
+ */
+public record ReadOptions(
+    boolean autoComplete,
+    int defaultMaxBatchSize,
+    String configName,
+    StepNames steps,
+    Optional<String> override) {
+
+  /** As Triton does it. */
+  public static final ReadOptions DEFAULT = new ReadOptions(true, 4, Optional.empty());
+
+  /** Checks that there is something. */
+  public ReadOptions {
+    Objects.requireNonNull(configName);
+    Objects.requireNonNull(steps);
+    Objects.requireNonNull(override);
+  }
+
+  /** With {@code config.pbtxt}, and names that all models have in common. */
+  public ReadOptions(boolean autoComplete, int defaultMaxBatchSize, Optional<String> override) {
+    this(autoComplete, defaultMaxBatchSize, "", StepNames.COMMON, override);
+  }
+
+  /** Finds the model that a step of an ensemble means. */
+  public interface StepNames {
+
+    /** The model of that name, wherever it is. */
+    StepNames COMMON = (directory, namespace, name) -> name;
+
+    /**
+     * The model's key.
+     *
+     * @param directory the ensemble's
+     * @param namespace the step's {@code model_namespace}; empty: it has none
+     * @param name the step's {@code model_name}
+     */
+    String key(Path directory, String namespace, String name);
+  }
+}

@@ -1,0 +1,219 @@
+package io.nereid.internal.config;
+
+import io.nereid.model.DynamicBatching;
+import io.nereid.model.InstanceGroup;
+import io.nereid.model.QueuePolicy;
+import io.nereid.proto.ModelConfig;
+import io.nereid.proto.ModelDynamicBatching;
+import io.nereid.proto.ModelInstanceGroup;
+import io.nereid.proto.ModelQueuePolicy;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+
+/** Reads how a model is executed: {@code instance_group} and {@code dynamic_batching}. */
+final class SchedulingReader {
+
+  /** The core's limit. */
+  private static final int MAX_INSTANCES = 1024;
+
+  /** The core's limit. */
+  private static final int MAX_PRIORITY_LEVELS = 1024;
+
+  private final ConfigNode root;
+  private final String model;
+  private final boolean onProcessor;
+  private final ConfigNode batching;
+  private final ModelDynamicBatching config; // what batching holds
+
+  /**
+   * A reader for one model.
+   *
+   * @param onProcessor whether its backend runs on the processor alone
+   */
+  SchedulingReader(ConfigNode root, String model, boolean onProcessor) {
+    this.root = root;
+    this.model = model;
+    this.onProcessor = onProcessor;
+    batching = root.child(ModelConfig.DYNAMIC_BATCHING_FIELD_NUMBER);
+    config = batching.as(ModelDynamicBatching.class);
+  }
+
+  /** What a group without a name is called. */
+  static String defaultName(String model, int index) {
+    return model + "_" + index;
+  }
+
+  /** What is made where nothing else is configured. */
+  static InstanceGroup defaultGroup(String model, boolean onProcessor) {
+    InstanceGroup.Kind kind = onProcessor ? InstanceGroup.Kind.CPU : InstanceGroup.Kind.AUTO;
+    return new InstanceGroup(defaultName(model, 0), kind, 1, List.of(), List.of());
+  }
+
+  /**
+   * {@code instance_group}: at least one group; a passive instance gets no requests, so there is no
+   * use in having it.
+   */
+  List<InstanceGroup> instances() {
+    List<ConfigNode> nodes = root.children(ModelConfig.INSTANCE_GROUP_FIELD_NUMBER);
+    if (nodes.isEmpty()) {
+      return List.of(defaultGroup(model, onProcessor));
+    }
+    List<InstanceGroup> groups = new ArrayList<>();
+    long count = 0;
+    for (int i = 0; i < nodes.size(); i++) {
+      InstanceGroup group = group(nodes.get(i), i);
+      if (!nodes.get(i).as(ModelInstanceGroup.class).getPassive()) {
+        groups.add(group);
+        count += (long) group.count() * Math.max(1, group.devices().size());
+      }
+    }
+    if (count > MAX_INSTANCES || groups.isEmpty()) {
+      throw root.invalid(
+          ModelConfig.INSTANCE_GROUP_FIELD_NUMBER,
+          "expected from 1 to "
+              + MAX_INSTANCES
+              + " instances that are not passive in all groups together, got "
+              + count);
+    }
+    return groups;
+  }
+
+  private InstanceGroup group(ConfigNode node, int index) {
+    ModelInstanceGroup group = node.as(ModelInstanceGroup.class);
+    if (group.getCount() < 0) {
+      throw node.invalid(
+          ModelInstanceGroup.COUNT_FIELD_NUMBER,
+          "expected a count of instances from 1 on, got " + group.getCount());
+    }
+    String name = group.getName().isEmpty() ? defaultName(model, index) : group.getName();
+    InstanceGroup.Kind kind = kind(node, group);
+    checkDevices(node, group);
+    return new InstanceGroup(
+        name,
+        onProcessor ? InstanceGroup.Kind.CPU : kind,
+        Math.max(1, group.getCount()),
+        onProcessor ? List.of() : group.getGpusList(),
+        onProcessor ? List.of() : group.getProfileList());
+  }
+
+  private static InstanceGroup.Kind kind(ConfigNode node, ModelInstanceGroup group) {
+    return switch (group.getKind()) {
+      case KIND_AUTO -> InstanceGroup.Kind.AUTO;
+      case KIND_CPU -> InstanceGroup.Kind.CPU;
+      case KIND_GPU -> InstanceGroup.Kind.GPU;
+      case KIND_MODEL -> InstanceGroup.Kind.MODEL;
+      case UNRECOGNIZED ->
+          throw node.invalid(
+              ModelInstanceGroup.KIND_FIELD_NUMBER,
+              "expected kind KIND_AUTO, KIND_CPU, KIND_GPU or KIND_MODEL, got "
+                  + group.getKindValue());
+    };
+  }
+
+  private static void checkDevices(ConfigNode node, ModelInstanceGroup group) {
+    int number = ModelInstanceGroup.GPUS_FIELD_NUMBER;
+    if (group.getKind() == ModelInstanceGroup.Kind.KIND_CPU && group.getGpusCount() > 0) {
+      throw node.invalid(number, "gpus are named, but the group's kind is KIND_CPU");
+    }
+    HashSet<Integer> seen = new HashSet<>();
+    for (int i = 0; i < group.getGpusCount(); i++) {
+      int device = group.getGpus(i);
+      if (device < 0 || !seen.add(device)) {
+        throw node.invalid(
+            number,
+            i,
+            "expected the numbers of different GPUs, from 0 on, got " + group.getGpusList());
+      }
+    }
+  }
+
+  // ---- Batches ---------------------------------------------------------------------------------
+
+  /** {@code dynamic_batching}, which is there. */
+  DynamicBatching batching(int maxBatchSize) {
+    DynamicBatching.Builder read =
+        DynamicBatching.builder()
+            .maxQueueDelay(micros(config.getMaxQueueDelayMicroseconds()))
+            .preserveOrdering(config.getPreserveOrdering())
+            .queuePolicy(policy(config.getDefaultQueuePolicy()));
+    readPreferredSizes(read, maxBatchSize);
+    readPriorities(read);
+    return read.build();
+  }
+
+  private void readPreferredSizes(DynamicBatching.Builder read, int maxBatchSize) {
+    for (int i = 0; i < config.getPreferredBatchSizeCount(); i++) {
+      int size = config.getPreferredBatchSize(i);
+      if (size < 1 || size > maxBatchSize) {
+        throw batching.invalid(
+            ModelDynamicBatching.PREFERRED_BATCH_SIZE_FIELD_NUMBER,
+            i,
+            "expected preferred_batch_size from 1 to max_batch_size, which is "
+                + maxBatchSize
+                + ", got "
+                + size);
+      }
+      read.preferredBatchSizes(size);
+    }
+  }
+
+  private void readPriorities(DynamicBatching.Builder read) {
+    long levels = config.getPriorityLevels();
+    if (levels < 0 || levels > MAX_PRIORITY_LEVELS) {
+      throw batching.invalid(
+          ModelDynamicBatching.PRIORITY_LEVELS_FIELD_NUMBER,
+          "expected priority_levels from 0 to "
+              + MAX_PRIORITY_LEVELS
+              + ", got "
+              + Long.toUnsignedString(levels));
+    }
+    long standard = config.getDefaultPriorityLevel();
+    if (levels > 0 && (standard < 1 || standard > levels)) {
+      throw batching.invalid(
+          ModelDynamicBatching.DEFAULT_PRIORITY_LEVEL_FIELD_NUMBER,
+          "expected default_priority_level from 1 to priority_levels, which is "
+              + levels
+              + ", got "
+              + Long.toUnsignedString(standard));
+    }
+    if (levels > 0) {
+      read.priorityLevels((int) levels, (int) standard);
+    }
+    for (Map.Entry<Long, ModelQueuePolicy> entry : config.getPriorityQueuePolicyMap().entrySet()) {
+      long level = entry.getKey();
+      if (level < 1 || level > levels) {
+        throw batching.invalid(
+            ModelDynamicBatching.PRIORITY_QUEUE_POLICY_FIELD_NUMBER,
+            "expected priority_queue_policy for levels from 1 to priority_levels, which is "
+                + levels
+                + ", got "
+                + Long.toUnsignedString(level));
+      }
+      read.queuePolicy((int) level, policy(entry.getValue()));
+    }
+  }
+
+  private QueuePolicy policy(ModelQueuePolicy policy) {
+    QueuePolicy.TimeoutAction action =
+        switch (policy.getTimeoutAction()) {
+          case REJECT -> QueuePolicy.TimeoutAction.REJECT;
+          case DELAY -> QueuePolicy.TimeoutAction.DELAY;
+          case UNRECOGNIZED -> throw batching.invalid("expected timeout_action REJECT or DELAY");
+        };
+    long size = Integer.toUnsignedLong(policy.getMaxQueueSize());
+    return new QueuePolicy(
+        action,
+        micros(policy.getDefaultTimeoutMicroseconds()),
+        policy.getAllowTimeoutOverride(),
+        (int) Math.min(size, Integer.MAX_VALUE));
+  }
+
+  /** Of an unsigned count; the largest ones are cut at 292 000 years. */
+  private static Duration micros(long micros) {
+    return Duration.of(micros < 0 ? Long.MAX_VALUE : micros, ChronoUnit.MICROS);
+  }
+}

@@ -1,0 +1,139 @@
+package io.nereid.internal.config;
+
+import io.nereid.model.ModelSpec;
+import io.nereid.model.WarmUp;
+import io.nereid.proto.ModelConfig;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Set;
+
+/** Makes the {@link ModelSpec} of one version from its configuration, and checks every value. */
+final class SpecReader {
+
+  private final ConfigNode root;
+  private final ModelConfig config;
+  private final ModelFiles files;
+  private final BackendNames.Found backend;
+  private final ReadOptions.StepNames steps;
+  private final long version;
+  private final SchedulingReader scheduling;
+
+  /** The steps find the models that ensembles mean. */
+  SpecReader(ConfigNode root, ModelFiles files, ReadOptions.StepNames steps, long version) {
+    this(root, files, BackendNames.find(root, files.version(version)), steps, version);
+  }
+
+  private SpecReader(
+      ConfigNode root,
+      ModelFiles files,
+      BackendNames.Found backend,
+      ReadOptions.StepNames steps,
+      long version) {
+    this.root = root;
+    this.files = files;
+    this.backend = backend;
+    this.steps = steps;
+    this.version = version;
+    config = root.as(ModelConfig.class);
+    scheduling = new SchedulingReader(root, files.name(), backend.onProcessor());
+  }
+
+  /** The same with a configuration that holds more. */
+  SpecReader with(ModelConfig completed) {
+    return new SpecReader(root.withMessage(completed), files, backend, steps, version);
+  }
+
+  ConfigNode root() {
+    return root;
+  }
+
+  /**
+   * What the model is served with.
+   *
+   * @param told paths of what the model told
+   */
+  ProtobufConfiguration configuration(Set<String> told) {
+    return ProtobufConfiguration.of(root, files.name(), backend, told);
+  }
+
+  /** All of it, from a configuration that is complete. */
+  ModelSpec read() {
+    ModelSpec.Builder spec = start();
+    if (config.getMaxBatchSize() < 0) {
+      throw root.invalid(
+          ModelConfig.MAX_BATCH_SIZE_FIELD_NUMBER,
+          "expected max_batch_size of 0 (no batch dimension) or more, got "
+              + config.getMaxBatchSize());
+    }
+    spec.maxBatchSize(config.getMaxBatchSize());
+    new TensorReader(root, files).read(spec);
+    if (config.hasDynamicBatching()) {
+      spec.dynamicBatching(scheduling.batching(config.getMaxBatchSize()));
+    }
+    readAnswers(spec);
+    for (WarmUp warmUp : new WarmUpReader(root, files, spec.build()).read()) {
+      spec.warmUp(warmUp);
+    }
+    // Last, so that the configuration's own mistakes are told first.
+    checkModelFile();
+    return spec.build();
+  }
+
+  /** What the backend is opened with to tell the rest: no tensors. */
+  ModelSpec readOpening() {
+    ModelSpec opening = start().build();
+    checkModelFile();
+    return opening;
+  }
+
+  private ModelSpec.Builder start() {
+    ModelSpec.Builder spec =
+        ModelSpec.builder(files.name()).version(version).backend(backend.name());
+    ParameterReader.read(root, spec);
+    if (config.hasEnsembleScheduling()) {
+      return spec.ensemble(EnsembleReader.read(root, files.directory(), steps));
+    }
+    boolean onProcessor = backend.onProcessor();
+    scheduling.instances().forEach(spec::instances);
+    if (config.hasOptimization()) {
+      ParameterReader.readOptimization(root, spec, onProcessor);
+    }
+    readPaths(spec);
+    return spec;
+  }
+
+  private void readPaths(ModelSpec.Builder spec) {
+    spec.parameter(ParameterReader.MODEL_PATH, modelPath().toString());
+    if (backend.onProcessor()) {
+      return;
+    }
+    for (Map.Entry<String, String> entry : config.getCcModelFilenamesMap().entrySet()) {
+      Path file = ModelFiles.inside(files.version(version), entry.getValue(), "cc_model_filenames");
+      spec.parameter(ParameterReader.MODEL_PATH + "." + entry.getKey(), file.toString());
+    }
+  }
+
+  private void readAnswers(ModelSpec.Builder spec) {
+    boolean decoupled = config.getModelTransactionPolicy().getDecoupled();
+    boolean cached = config.getResponseCache().getEnable();
+    if (decoupled && cached) {
+      throw root.invalid(
+          ModelConfig.RESPONSE_CACHE_FIELD_NUMBER,
+          "response_cache keeps one response for a request, but the model is decoupled: remove"
+              + " one of the two");
+    }
+    spec.responseCache(cached).decoupled(decoupled);
+  }
+
+  private Path modelPath() {
+    return BackendNames.modelPath(root, backend, files.version(version));
+  }
+
+  private void checkModelFile() {
+    Path model = modelPath();
+    boolean othersWillDo = !backend.onProcessor() && config.getCcModelFilenamesCount() > 0;
+    if (!config.hasEnsembleScheduling() && !model.equals(files.version(version)) && !othersWillDo) {
+      files.checkModelFile(model);
+    }
+  }
+}

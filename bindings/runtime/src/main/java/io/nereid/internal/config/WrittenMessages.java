@@ -1,0 +1,167 @@
+package io.nereid.internal.config;
+
+import com.google.protobuf.Descriptors.FieldDescriptor;
+import com.google.protobuf.Message;
+import com.google.protobuf.TextFormatParseInfoTree;
+import com.google.protobuf.TextFormatParseLocation;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Messages of a configuration whose places the parser notes together, as if they were one: those of
+ * a list in brackets. Which is whose follows from what each of them holds. What is found for a
+ * field is kept, so that asking for every element of a list takes time in proportion to the list.
+ */
+final class WrittenMessages {
+
+  private static final TextFormatParseInfoTree NOWHERE = TextFormatParseInfoTree.builder().build();
+
+  /** For messages that are not written. */
+  static final WrittenMessages NONE = new WrittenMessages(List.of(), NOWHERE);
+
+  /** One of the messages, by its index among them. */
+  record Member(WrittenMessages all, int index) {
+
+    static final Member NONE = new Member(WrittenMessages.NONE, 0);
+  }
+
+  /**
+   * What all messages together hold of a field.
+   *
+   * @param placesBefore how many places are noted before those of each message, and of all at last
+   * @param listsBefore how many messages before each one hold any
+   */
+  private record Held(int[] placesBefore, int[] listsBefore) {
+
+    int places() {
+      return placesBefore[placesBefore.length - 1];
+    }
+
+    int lists() {
+      return listsBefore[listsBefore.length - 1];
+    }
+  }
+
+  private final List<Message> messages;
+  private final TextFormatParseInfoTree places;
+  private final Map<FieldDescriptor, Held> held = new HashMap<>();
+
+  /** Elements of a field that are noted together, for all messages. */
+  private final Map<FieldDescriptor, WrittenMessages> shared = new HashMap<>();
+
+  /** Elements of a field that are noted together, for each message on its own. */
+  private final Map<FieldDescriptor, WrittenMessages[]> own = new HashMap<>();
+
+  private WrittenMessages(List<Message> messages, TextFormatParseInfoTree places) {
+    this.messages = messages;
+    this.places = places;
+  }
+
+  static WrittenMessages of(Message message, TextFormatParseInfoTree places) {
+    return new WrittenMessages(List.of(message), places);
+  }
+
+  /** Whether a field of one of the messages is written, also when that is its default. */
+  synchronized boolean isWritten(int index, FieldDescriptor field, int element) {
+    if (messages.isEmpty()) {
+      return false;
+    }
+    Message message = messages.get(index);
+    if (field.getJavaType() == FieldDescriptor.JavaType.MESSAGE) {
+      return element < count(message, field);
+    }
+    // A value that is written although it is the default shows in its place only.
+    return count(message, field) > 0 || places.getLocations(field).size() == messages.size();
+  }
+
+  /** A message that a field of one of the messages holds, which must be written. */
+  synchronized Member child(int index, FieldDescriptor field, int element) {
+    List<TextFormatParseInfoTree> trees = places.getNestedTrees(field);
+    Held counts = held(field);
+    int position = counts.placesBefore[index] + element;
+    if (trees.size() == counts.places()) {
+      Message child = element(messages.get(index), field, element);
+      return new Member(of(child, trees.get(position)), 0);
+    }
+    if (trees.size() == 1) {
+      WrittenMessages all =
+          shared.computeIfAbsent(
+              field, key -> new WrittenMessages(elements(messages, key), trees.getFirst()));
+      return new Member(all, position);
+    }
+    WrittenMessages[] lists =
+        own.computeIfAbsent(field, key -> new WrittenMessages[messages.size()]);
+    if (lists[index] == null) {
+      // Either each of the messages has a list in brackets of its own, or forms are mixed.
+      TextFormatParseInfoTree tree =
+          trees.size() == counts.lists() ? trees.get(counts.listsBefore[index]) : NOWHERE;
+      lists[index] = new WrittenMessages(elements(List.of(messages.get(index)), field), tree);
+    }
+    return new Member(lists[index], element);
+  }
+
+  /**
+   * Where a value of a field is; of a list that is written in brackets, the list's beginning. Empty
+   * where that is not known.
+   */
+  synchronized TextFormatParseLocation location(int index, FieldDescriptor field, int element) {
+    List<TextFormatParseLocation> locations = places.getLocations(field);
+    if (locations.isEmpty() || !isWritten(index, field, element)) {
+      return TextFormatParseLocation.EMPTY;
+    }
+    boolean message = field.getJavaType() == FieldDescriptor.JavaType.MESSAGE;
+    Held counts = held(field);
+    if (locations.size() == counts.places()) {
+      return locations.get(counts.placesBefore[index] + (message ? element : 0));
+    } else if (locations.size() == 1) {
+      return locations.getFirst();
+    } else if (!message && messages.size() == 1) {
+      // Each number after the field's name.
+      return locations.get(Math.min(element, locations.size() - 1));
+    } else if (locations.size() == messages.size()) {
+      return locations.get(index);
+    }
+    return TextFormatParseLocation.EMPTY;
+  }
+
+  private Held held(FieldDescriptor field) {
+    return held.computeIfAbsent(field, this::hold);
+  }
+
+  private Held hold(FieldDescriptor field) {
+    int[] placesBefore = new int[messages.size() + 1];
+    int[] listsBefore = new int[messages.size() + 1];
+    for (int i = 0; i < messages.size(); i++) {
+      int count = count(messages.get(i), field);
+      placesBefore[i + 1] = placesBefore[i] + count;
+      listsBefore[i + 1] = listsBefore[i] + Math.min(count, 1);
+    }
+    return new Held(placesBefore, listsBefore);
+  }
+
+  static Message element(Message message, FieldDescriptor field, int element) {
+    return (Message)
+        (field.isRepeated() ? message.getRepeatedField(field, element) : message.getField(field));
+  }
+
+  private static List<Message> elements(List<Message> messages, FieldDescriptor field) {
+    List<Message> elements = new ArrayList<>();
+    for (Message one : messages) {
+      for (int i = 0; i < count(one, field); i++) {
+        elements.add(element(one, field, i));
+      }
+    }
+    return elements;
+  }
+
+  /** How many places a field of a message is noted at. */
+  private static int count(Message message, FieldDescriptor field) {
+    if (field.isRepeated()) {
+      int count = message.getRepeatedFieldCount(field);
+      return field.getJavaType() == FieldDescriptor.JavaType.MESSAGE ? count : Math.min(count, 1);
+    }
+    return message.hasField(field) ? 1 : 0;
+  }
+}

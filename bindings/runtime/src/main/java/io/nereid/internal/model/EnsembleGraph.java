@@ -1,0 +1,393 @@
+package io.nereid.internal.model;
+
+import static io.nereid.internal.ffi.ModelLayout.LINK;
+import static io.nereid.internal.ffi.ModelLayout.LINK_POSITION;
+import static io.nereid.internal.ffi.ModelLayout.LINK_VALUE;
+import static io.nereid.internal.ffi.ModelLayout.MODEL_OUTPUT_VALUES;
+import static io.nereid.internal.ffi.ModelLayout.MODEL_STEPS;
+import static io.nereid.internal.ffi.ModelLayout.MODEL_STEP_COUNT;
+import static io.nereid.internal.ffi.ModelLayout.MODEL_VALUE_COUNT;
+import static io.nereid.internal.ffi.ModelLayout.STEP;
+import static io.nereid.internal.ffi.ModelLayout.STEP_INPUTS;
+import static io.nereid.internal.ffi.ModelLayout.STEP_INPUT_COUNT;
+import static io.nereid.internal.ffi.ModelLayout.STEP_MODEL;
+import static io.nereid.internal.ffi.ModelLayout.STEP_OUTPUTS;
+import static io.nereid.internal.ffi.ModelLayout.STEP_OUTPUT_COUNT;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.nereid.internal.request.Signature;
+import io.nereid.model.Ensemble;
+import io.nereid.model.ModelSpec;
+import io.nereid.model.TensorSpec;
+import io.nereid.types.DataType;
+import io.nereid.types.NereidException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+
+/**
+ * An ensemble's graph with its models, as the core executes it: in an order that works, and with
+ * numbers in place of names. This is the one place where graphs are checked: that no ensemble needs
+ * itself, and that what steps make fits what others take.
+ */
+public final class EnsembleGraph {
+
+  /** Joins an input or output of a step's model with a tensor of the graph. */
+  private record Link(int position, int value) {}
+
+  private record Step(LoadedModel model, List<Link> inputs, List<Link> outputs) {}
+
+  /** What one side of a link says of the tensor: an ensemble's own is what steps see of it. */
+  private record Kind(DataType dataType, List<Long> dims, boolean batched) {
+
+    static Kind ofStep(ModelSpec model, TensorSpec tensor) {
+      return new Kind(tensor.dataType(), tensor.dims(), model.maxBatchSize() > 0);
+    }
+
+    static Kind ofEnsemble(ModelSpec ensemble, TensorSpec tensor) {
+      List<Long> dims = tensor.reshape().orElse(tensor.dims());
+      return new Kind(tensor.dataType(), dims, ensemble.maxBatchSize() > 0);
+    }
+
+    /**
+     * Whether one can be the other. Where one side batches and the other does not, they agree
+     * without the batch dimension or with it.
+     */
+    boolean agrees(Kind other) {
+      return dataType == other.dataType
+          && (agree(dims, other.dims) || agree(shape(), other.shape()));
+    }
+
+    private static boolean agree(List<Long> made, List<Long> wanted) {
+      if (made.size() != wanted.size()) {
+        return false;
+      }
+      for (int i = 0; i < made.size(); i++) {
+        if (made.get(i) >= 0 && wanted.get(i) >= 0 && !made.get(i).equals(wanted.get(i))) {
+          return false;
+        }
+      }
+      return true;
+    }
+
+    private List<Long> shape() {
+      List<Long> shape = new ArrayList<>(dims);
+      if (batched) {
+        shape.addFirst(-1L);
+      }
+      return shape;
+    }
+
+    @Override
+    public String toString() {
+      return dataType + " " + shape();
+    }
+  }
+
+  /** A tensor of the graph, as the one says who makes it. */
+  private record Value(int number, Kind kind, String maker) {}
+
+  /** Steps that a request can run, with those of ensembles among them. */
+  static final int MAX_STEPS = 1024;
+
+  private final ModelSpec spec;
+  private final Map<String, Value> values = new LinkedHashMap<>();
+  private final List<Step> steps = new ArrayList<>();
+
+  private EnsembleGraph(ModelSpec spec) {
+    this.spec = spec;
+  }
+
+  /**
+   * The plan of an ensemble.
+   *
+   * @param models of its steps, in their order
+   * @throws NereidException with the tensor's name, when the graph cannot work
+   */
+  static EnsembleGraph of(ModelSpec spec, List<LoadedModel> models) {
+    EnsembleGraph plan = new EnsembleGraph(spec);
+    plan.checkCount(models);
+    List<Ensemble.Step> steps = spec.ensemble().orElseThrow().steps();
+    for (TensorSpec input : spec.inputs()) {
+      plan.addValue(input.name(), Kind.ofEnsemble(spec, input), "the ensemble's input");
+    }
+    for (int i = 0; i < models.size(); i++) {
+      plan.addOutputs(steps.get(i), models.get(i));
+    }
+    for (int i = 0; i < models.size(); i++) {
+      plan.steps.add(plan.link(steps.get(i), models.get(i)));
+    }
+    plan.checkOutputs();
+    plan.sort();
+    return plan;
+  }
+
+  // ---- No ensemble needs itself
+  // ------------------------------------------------------------------
+
+  /**
+   * Throws when an ensemble would be a step of itself, at whatever depth.
+   *
+   * @param current what takes requests for a step now; null: nothing does
+   */
+  static void checkAcyclic(
+      ModelId ensemble, List<Ensemble.Step> steps, Function<Ensemble.Step, LoadedModel> current) {
+    for (Ensemble.Step step : steps) {
+      LoadedModel used = current.apply(step);
+      boolean itself = step.model().equals(ensemble.key());
+      if (itself || (used != null && uses(used, ensemble.key(), new HashSet<>()))) {
+        throw Signature.invalid("ensemble '" + ensemble.name() + "' is a step of itself");
+      }
+    }
+  }
+
+  private static boolean uses(LoadedModel loaded, String key, Set<LoadedModel> seen) {
+    return seen.add(loaded)
+        && (loaded.ensembleSteps().stream().anyMatch(step -> step.model().equals(key))
+            || loaded.steps().stream().anyMatch(step -> uses(step, key, seen)));
+  }
+
+  /**
+   * Whether a model that is not loaded yet needs itself.
+   *
+   * @param steps the models that each one needs, by their keys; none for one that is not known
+   */
+  public static boolean needsItself(String key, Function<String, Set<String>> steps) {
+    return reaches(key, key, steps, new HashSet<>());
+  }
+
+  private static boolean reaches(
+      String from, String to, Function<String, Set<String>> steps, Set<String> seen) {
+    Set<String> next = seen.add(from) ? steps.apply(from) : Set.of();
+    return next.contains(to) || next.stream().anyMatch(step -> reaches(step, to, steps, seen));
+  }
+
+  // ---- What steps make fits what others take
+  // -----------------------------------------------------
+
+  private void checkCount(List<LoadedModel> models) {
+    long count = models.stream().mapToLong(EnsembleGraph::count).sum();
+    if (count > MAX_STEPS) {
+      throw invalid(
+          "expected at most "
+              + MAX_STEPS
+              + " steps, those of ensembles among them counted as well, got "
+              + count);
+    }
+  }
+
+  /** Bounded, because each ensemble that is loaded is. */
+  private static long count(LoadedModel model) {
+    return 1 + model.steps().stream().mapToLong(EnsembleGraph::count).sum();
+  }
+
+  /**
+   * An ensemble whose outputs have the labels of the steps' outputs that they are, where they have
+   * none of their own.
+   */
+  static ModelSpec labelled(ModelSpec spec, List<LoadedModel> models) {
+    List<TensorSpec> outputs = new ArrayList<>();
+    for (TensorSpec output : spec.outputs()) {
+      boolean own = !output.labels().isEmpty();
+      outputs.add(own ? output : output.withLabels(labels(spec, models, output.name())));
+    }
+    return spec.withOutputs(outputs);
+  }
+
+  private static List<String> labels(ModelSpec spec, List<LoadedModel> models, String tensor) {
+    List<Ensemble.Step> steps = spec.ensemble().orElseThrow().steps();
+    for (int i = 0; i < models.size(); i++) {
+      Map<String, String> made = steps.get(i).outputs();
+      for (TensorSpec from : models.get(i).spec().outputs()) {
+        if (tensor.equals(made.get(from.name()))) {
+          return from.labels();
+        }
+      }
+    }
+    return List.of();
+  }
+
+  private void addValue(String name, Kind kind, String maker) {
+    Value before = values.get(name);
+    if (before != null) {
+      throw invalid("tensor '" + name + "' is made twice: as " + before.maker + " and as " + maker);
+    }
+    values.put(name, new Value(values.size(), kind, maker));
+  }
+
+  private void addOutputs(Ensemble.Step step, LoadedModel model) {
+    ModelSpec made = model.spec();
+    if (made.decoupled()) {
+      throw invalid("step '" + made.name() + "' is decoupled: a step answers exactly once");
+    }
+    if (made.maxBatchSize() > 0 && spec.maxBatchSize() > made.maxBatchSize()) {
+      throw invalid(
+          "max_batch_size is "
+              + spec.maxBatchSize()
+              + ", but step '"
+              + made.name()
+              + "' takes at most "
+              + made.maxBatchSize());
+    }
+    step.outputs()
+        .forEach((output, tensor) -> {
+          TensorSpec from = made.outputs().get(position(made, "output", output));
+          String maker = "output '" + output + "' of step '" + made.name() + "'";
+          addValue(tensor, Kind.ofStep(made, from), maker);
+        });
+  }
+
+  private int position(ModelSpec model, String what, String name) {
+    List<TensorSpec> tensors = what.equals("input") ? model.inputs() : model.outputs();
+    for (int i = 0; i < tensors.size(); i++) {
+      if (tensors.get(i).name().equals(name)) {
+        return i;
+      }
+    }
+    throw invalid(
+        "step '"
+            + model.name()
+            + "' has no "
+            + what
+            + " '"
+            + name
+            + "', it has "
+            + tensors.stream().map(TensorSpec::name).toList());
+  }
+
+  private Step link(Ensemble.Step step, LoadedModel model) {
+    ModelSpec used = model.spec();
+    for (TensorSpec input : used.inputs()) {
+      if (!input.optional() && !step.inputs().containsKey(input.name())) {
+        throw invalid("step '" + used.name() + "' needs its input '" + input.name() + "'");
+      }
+    }
+    List<Link> inputs = new ArrayList<>();
+    step.inputs()
+        .forEach((input, tensor) -> {
+          int position = position(used, "input", input);
+          TensorSpec wanted = used.inputs().get(position);
+          String user = "input '" + input + "' of step '" + used.name() + "'";
+          Value value = use(tensor, Kind.ofStep(used, wanted), user);
+          inputs.add(new Link(position, value.number));
+        });
+    List<Link> outputs = new ArrayList<>();
+    step.outputs()
+        .forEach((output, tensor) ->
+            outputs.add(new Link(position(used, "output", output), values.get(tensor).number)));
+    return new Step(model, inputs, outputs);
+  }
+
+  /** A tensor that is needed, which must be there and of the right kind. */
+  private Value use(String tensor, Kind wanted, String user) {
+    Value value = values.get(tensor);
+    if (value == null) {
+      throw invalid(
+          "tensor '"
+              + tensor
+              + "', which is "
+              + user
+              + ", is neither an input of the ensemble nor made by a step");
+    }
+    if (!value.kind.agrees(wanted)) {
+      throw invalid(
+          "tensor '"
+              + tensor
+              + "' is "
+              + value.kind
+              + " as "
+              + value.maker
+              + ", but "
+              + user
+              + " is "
+              + wanted);
+    }
+    return value;
+  }
+
+  private void checkOutputs() {
+    for (TensorSpec output : spec.outputs()) {
+      use(output.name(), Kind.ofEnsemble(spec, output), "the ensemble's output");
+    }
+  }
+
+  /** Puts each step behind those that make what it needs. */
+  private void sort() {
+    List<Step> left = new ArrayList<>(steps);
+    boolean[] made = new boolean[values.size()];
+    for (int i = 0; i < spec.inputs().size(); i++) {
+      made[i] = true;
+    }
+    steps.clear();
+    while (!left.isEmpty()) {
+      List<Step> ready =
+          left.stream()
+              .filter(step -> step.inputs.stream().allMatch(input -> made[input.value]))
+              .toList();
+      if (ready.isEmpty()) {
+        throw invalid("tensors depend on themselves: " + waitingFor(left, made));
+      }
+      for (Step step : ready) {
+        step.outputs.forEach(output -> made[output.value] = true);
+      }
+      steps.addAll(ready);
+      left.removeAll(ready);
+    }
+  }
+
+  private String waitingFor(List<Step> left, boolean[] made) {
+    List<String> names = new ArrayList<>();
+    values.forEach((name, value) -> {
+      boolean needed =
+          left.stream()
+              .flatMap(step -> step.inputs.stream())
+              .anyMatch(input -> input.value == value.number);
+      if (needed && !made[value.number]) {
+        names.add("'" + name + "'");
+      }
+    });
+    return String.join(", ", names);
+  }
+
+  private NereidException invalid(String text) {
+    return Signature.invalid("ensemble '" + spec.name() + "': " + text);
+  }
+
+  /** Fills in what the core wants to know, in memory of the arena. */
+  void write(Arena arena, MemorySegment options) {
+    MemorySegment array = arena.allocate(STEP, steps.size());
+    for (int i = 0; i < steps.size(); i++) {
+      Step step = steps.get(i);
+      MemorySegment target = array.asSlice(i * STEP.byteSize(), STEP);
+      target.set(JAVA_LONG, STEP_MODEL, step.model.handle());
+      target.set(JAVA_LONG, STEP_INPUTS, links(arena, step.inputs));
+      target.set(JAVA_INT, STEP_INPUT_COUNT, step.inputs.size());
+      target.set(JAVA_LONG, STEP_OUTPUTS, links(arena, step.outputs));
+      target.set(JAVA_INT, STEP_OUTPUT_COUNT, step.outputs.size());
+    }
+    MemorySegment outputs = arena.allocate(JAVA_INT, spec.outputs().size());
+    for (int i = 0; i < spec.outputs().size(); i++) {
+      outputs.setAtIndex(JAVA_INT, i, values.get(spec.outputs().get(i).name()).number);
+    }
+    options.set(JAVA_LONG, MODEL_STEPS, array.address());
+    options.set(JAVA_INT, MODEL_STEP_COUNT, steps.size());
+    options.set(JAVA_INT, MODEL_VALUE_COUNT, values.size());
+    options.set(JAVA_LONG, MODEL_OUTPUT_VALUES, outputs.address());
+  }
+
+  private static long links(Arena arena, List<Link> links) {
+    MemorySegment array = arena.allocate(LINK, links.size());
+    for (int i = 0; i < links.size(); i++) {
+      array.set(JAVA_INT, i * LINK.byteSize() + LINK_POSITION, links.get(i).position);
+      array.set(JAVA_INT, i * LINK.byteSize() + LINK_VALUE, links.get(i).value);
+    }
+    return array.address();
+  }
+}

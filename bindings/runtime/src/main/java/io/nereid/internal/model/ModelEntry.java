@@ -1,0 +1,205 @@
+package io.nereid.internal.model;
+
+import io.nereid.internal.config.ModelDraft;
+import io.nereid.model.Ensemble;
+import io.nereid.model.ModelConfiguration;
+import io.nereid.model.ModelState;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
+
+/**
+ * One version of a model: what takes its requests now, and what became of the last attempt to load
+ * it. The object stays the same while loads come and go. {@link ModelLifecycle} tells it what
+ * happened, with the lock held; whoever wants to know asks it, from any thread and without the
+ * lock.
+ */
+public final class ModelEntry {
+
+  /** Held while loading and unloading. Who holds it takes that of no other model. */
+  final ReentrantLock lock = new ReentrantLock();
+
+  private final ModelId id;
+  private final long version;
+  private final AtomicReference<ModelState> state = new AtomicReference<>(ModelState.UNLOADED);
+  private volatile LoadedModel current; // takes requests; null: none does
+  private volatile LoadedModel latest; // the last load that worked; null: none did
+  private volatile RuntimeException failure; // of the last load
+  private volatile ModelDraft attempted; // what was loaded last, whether it worked or not
+  private volatile ModelDraft served; // what the last load that worked was made of
+  private volatile Object face;
+
+  ModelEntry(ModelId id, long version) {
+    this.id = id;
+    this.version = version;
+  }
+
+  /** What the model is known by. */
+  public ModelId id() {
+    return id;
+  }
+
+  /** What clients call the model. */
+  public String name() {
+    return id.name();
+  }
+
+  /** The version; 0 stands for a model of a repository that is broken as a whole. */
+  public long version() {
+    return version;
+  }
+
+  /** Where it is in its life. */
+  public ModelState state() {
+    return state.get();
+  }
+
+  /** What takes its requests now; null: nothing does. */
+  public LoadedModel current() {
+    return current;
+  }
+
+  /** The last load that worked, which may be gone by now; empty: none did. */
+  public Optional<LoadedModel> latest() {
+    return Optional.ofNullable(latest);
+  }
+
+  /**
+   * The configuration that it was loaded with last. Of a model that was never loaded: what is known
+   * without the model's own word.
+   */
+  public Optional<ModelConfiguration> configuration() {
+    LoadedModel loaded = latest;
+    ModelDraft tried = attempted;
+    return loaded != null
+        ? Optional.of(loaded.configuration())
+        : Optional.ofNullable(tried).flatMap(ModelDraft::configuration);
+  }
+
+  /**
+   * The steps of the graph that an ensemble is served with or, while it is not available, would be
+   * served with; none for other models, and for what was unloaded.
+   */
+  public List<Ensemble.Step> steps() {
+    LoadedModel loaded = current;
+    if (loaded != null) {
+      return loaded.ensembleSteps();
+    }
+    ModelDraft wanted = isUnavailable() ? attempted : null;
+    return wanted == null ? List.of() : wanted.ensemble().map(Ensemble::steps).orElse(List.of());
+  }
+
+  /** Why the last load failed, or what an ensemble lacks; empty when all is well. */
+  public Optional<String> failure() {
+    return Optional.ofNullable(failure).map(ModelEntry::reason);
+  }
+
+  /** What a failure says, also one that says nothing. */
+  public static String reason(RuntimeException failure) {
+    return failure.getMessage() == null ? failure.toString() : failure.getMessage();
+  }
+
+  /** For a request that comes while nothing takes it. */
+  public NereidException notReady() {
+    return new NereidException(
+        StatusCode.UNAVAILABLE,
+        "Request for unknown model: '"
+            + id.name()
+            + (version == 0 ? "'" : "' version " + version)
+            + " is not at ready state",
+        isUnavailable() ? failure : null);
+  }
+
+  /** Whether it takes no requests for a reason that {@link #failure} tells. */
+  boolean isUnavailable() {
+    ModelState now = state.get();
+    return now == ModelState.FAILED || now == ModelState.INCOMPLETE;
+  }
+
+  /** What the public API shows of it, which is made once. */
+  public Object face(Function<ModelEntry, Object> make) {
+    Object made = face;
+    return made != null ? made : makeFace(make);
+  }
+
+  private synchronized Object makeFace(Function<ModelEntry, Object> make) {
+    if (face == null) {
+      face = make.apply(this);
+    }
+    return face;
+  }
+
+  // ---- What it is told, with the lock held
+  // ---------------------------------------------------------
+
+  /** It is about to be loaded. Returns what takes requests meanwhile; null: nothing does. */
+  LoadedModel begin(ModelDraft draft) {
+    attempted = draft;
+    if (current == null) {
+      state.set(ModelState.LOADING);
+    }
+    return current;
+  }
+
+  /** From here on requests go there. */
+  void publish(ModelDraft draft, LoadedModel loaded) {
+    failure = null;
+    served = draft;
+    latest = loaded;
+    current = loaded;
+    state.set(ModelState.READY);
+  }
+
+  /** It could not be loaded; what took requests before goes on. */
+  void fail(RuntimeException cause) {
+    failure = cause;
+    if (current == null) {
+      state.set(ModelState.FAILED);
+    }
+  }
+
+  /** Says more about why the last load failed. */
+  void explain(RuntimeException cause) {
+    if (failure != null) {
+      failure = cause;
+    }
+  }
+
+  /** It takes no more requests, and goes into this state. Returns what took them. */
+  LoadedModel leave(ModelState now, RuntimeException why) {
+    LoadedModel left = current;
+    failure = why;
+    state.set(now);
+    current = null;
+    return left;
+  }
+
+  /** It was not loaded, and nobody waits for it any more. */
+  void forget() {
+    failure = null;
+    state.set(ModelState.UNLOADED);
+  }
+
+  /** An ensemble's next load is one of what it was served with. */
+  ModelDraft again() {
+    if (current != null) {
+      attempted = served;
+    }
+    return attempted;
+  }
+
+  /** What it left is gone. Without the lock: who ends a load may hold other ones. */
+  void finished() {
+    state.compareAndSet(ModelState.DRAINING, ModelState.UNLOADED);
+  }
+
+  /** Name, version and state. */
+  @Override
+  public String toString() {
+    return "Model[" + id.name() + ", version " + version + ", " + state.get() + "]";
+  }
+}

@@ -1,0 +1,329 @@
+package io.nereid.internal.model;
+
+import io.nereid.internal.Checks;
+import io.nereid.internal.config.ModelDraft;
+import io.nereid.model.Ensemble;
+import io.nereid.model.LifecycleListener;
+import io.nereid.model.ModelEvent;
+import io.nereid.model.ModelState;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+
+/**
+ * What becomes of models: loads and publishes them, lets them leave, and keeps ensembles in step
+ * with the models that they use. An ensemble is loaded for particular loads of its models; when one
+ * of these is replaced or leaves, the ensemble is loaded anew, and what it used goes when its last
+ * request is answered.
+ *
+ * <p>All changes of a {@link ModelEntry} are made here, and all listeners are told here. Any thread
+ * may call; loading and unloading take as long as the model does.
+ */
+public final class ModelLifecycle {
+
+  private static final Logger LOGGER = System.getLogger("io.nereid");
+
+  private final ModelTable models;
+  private final ModelLoader loader;
+  private final Duration drainTimeout;
+  private final List<LifecycleListener> listeners = new CopyOnWriteArrayList<>();
+
+  /** Loading holds the read lock, so that closing finds every model. */
+  private final ReentrantReadWriteLock open = new ReentrantReadWriteLock();
+
+  private final AtomicBoolean closed = new AtomicBoolean();
+
+  /** One ensemble at a time, so that no two can come to use each other. */
+  private final ReentrantLock ensembles = new ReentrantLock();
+
+  /** What takes no new requests, with what is to be told when it has answered its last. */
+  private final Map<LoadedModel, Farewell> leaving = new ConcurrentHashMap<>();
+
+  private record Farewell(ModelEntry entry, ModelEvent event) {}
+
+  /**
+   * The life of these models.
+   *
+   * @param drainTimeout how long unloading and replacing wait for requests that wait for their turn
+   */
+  public ModelLifecycle(ModelTable models, ModelLoader loader, Duration drainTimeout) {
+    this.models = models;
+    this.loader = loader;
+    this.drainTimeout = drainTimeout;
+  }
+
+  /** Whom to tell of all models from now on. */
+  public List<LifecycleListener> listeners() {
+    return listeners;
+  }
+
+  /** Tells the listeners; what one throws is logged. */
+  public void fire(ModelEvent event) {
+    for (LifecycleListener listener : listeners) {
+      try {
+        listener.onEvent(event);
+      } catch (RuntimeException | Error e) { // whatever it is, it is not the model's
+        LOGGER.log(Level.WARNING, "a listener failed on " + event, e);
+      }
+    }
+  }
+
+  // ---- The end ---------------------------------------------------------------------------------
+
+  /** Throws after {@link #close}. */
+  public void checkOpen() {
+    if (closed.get()) {
+      throw new IllegalStateException("Nereid was closed");
+    }
+  }
+
+  /** From now on models only leave; false when that was so already. */
+  public boolean close() {
+    if (open.getReadHoldCount() > 0) {
+      throw new IllegalStateException("a listener cannot close what it hears of");
+    }
+    return closed.compareAndSet(false, true);
+  }
+
+  /** Waits until loads that have begun come to their end. */
+  public void awaitLoads() {
+    open.writeLock().lock();
+    open.writeLock().unlock();
+  }
+
+  // ---- Loading ---------------------------------------------------------------------------------
+
+  /** Loads it, or replaces what is loaded; the old one has finished when this returns. */
+  public void load(ModelEntry entry, ModelDraft draft) {
+    open.readLock().lock();
+    try {
+      checkOpen();
+      LoadedModel old;
+      entry.lock.lock();
+      try {
+        old = replace(entry, draft);
+      } finally {
+        entry.lock.unlock();
+      }
+      settle(entry, old, Checks.deadlineNs(drainTimeout), true);
+    } finally {
+      open.readLock().unlock();
+    }
+  }
+
+  /** With the entry's lock held. Returns what it replaced, null: nothing. */
+  private LoadedModel replace(ModelEntry entry, ModelDraft draft) {
+    LoadedModel old = entry.begin(draft);
+    fire(new ModelEvent.Loading(entry.name(), entry.version()));
+    LoadedModel loaded;
+    try {
+      loaded = publish(entry, draft);
+    } catch (RuntimeException e) {
+      failed(entry, e);
+      throw e;
+    } catch (Error e) { // a backend's class that cannot be linked, or no memory left
+      NereidException failure =
+          new NereidException(StatusCode.INTERNAL, "the model could not be loaded", e);
+      failed(entry, failure);
+      throw failure;
+    }
+    if (old != null) {
+      leaving.put(old, new Farewell(entry, new ModelEvent.Replaced(entry.name(), entry.version())));
+    }
+    fire(new ModelEvent.Ready(entry.name(), entry.version(), loaded.times()));
+    return old;
+  }
+
+  private LoadedModel publish(ModelEntry entry, ModelDraft draft) {
+    if (draft.ensemble().isEmpty()) {
+      LoadedModel loaded = loader.load(draft, List.of());
+      entry.publish(draft, loaded);
+      return loaded;
+    }
+    List<LoadedModel> used = new ArrayList<>();
+    ensembles.lock();
+    try {
+      List<Ensemble.Step> steps = draft.ensemble().get().steps();
+      EnsembleGraph.checkAcyclic(entry.id(), steps, models::current);
+      steps.forEach(step -> used.add(models.use(step)));
+      LoadedModel loaded = loader.load(draft, used);
+      used.clear(); // it gives them back itself
+      entry.publish(draft, loaded);
+      return loaded;
+    } finally {
+      ensembles.unlock();
+      used.forEach(step -> finished(step.removeUser()));
+    }
+  }
+
+  /** What happens to a model that cannot even be tried. */
+  public void fail(ModelEntry entry, RuntimeException cause) {
+    entry.lock.lock();
+    try {
+      failed(entry, cause);
+    } finally {
+      entry.lock.unlock();
+    }
+  }
+
+  private void failed(ModelEntry entry, RuntimeException cause) {
+    entry.fail(cause);
+    fire(new ModelEvent.Failed(entry.name(), entry.version(), cause));
+  }
+
+  /** Says more about why the last load failed. */
+  public void explain(ModelEntry entry, RuntimeException cause) {
+    entry.lock.lock();
+    try {
+      entry.explain(cause);
+    } finally {
+      entry.lock.unlock();
+    }
+  }
+
+  // ---- Leaving ---------------------------------------------------------------------------------
+
+  /** As {@link #unload(ModelEntry, long)}, with the timeout for draining. */
+  public void unload(ModelEntry entry) {
+    unload(entry, Checks.deadlineNs(drainTimeout));
+  }
+
+  /**
+   * Lets it take no more requests, finishes those that it has, and closes its backend; ensembles
+   * that use it become unavailable first. Does nothing when it is not loaded.
+   *
+   * @param deadlineNs when requests that still wait are refused
+   */
+  public void unload(ModelEntry entry, long deadlineNs) {
+    LoadedModel left;
+    entry.lock.lock();
+    try {
+      if (entry.current() == null) {
+        if (entry.isUnavailable()) {
+          entry.forget();
+          fire(new ModelEvent.Unloaded(entry.name(), entry.version()));
+        }
+        return;
+      }
+      left = leave(entry, ModelState.DRAINING, null);
+    } finally {
+      entry.lock.unlock();
+    }
+    settle(entry, left, deadlineNs, false);
+  }
+
+  /** Takes no more requests; what it has is finished by {@link #settle}. */
+  private LoadedModel leave(ModelEntry entry, ModelState now, RuntimeException why) {
+    LoadedModel left = entry.leave(now, why);
+    leaving.put(left, new Farewell(entry, new ModelEvent.Unloaded(entry.name(), entry.version())));
+    fire(new ModelEvent.Draining(entry.name(), entry.version()));
+    return left;
+  }
+
+  /**
+   * After a change: lets ensembles take what is there now, and finishes the load that is not. Not
+   * with the lock held, since ensembles have locks of their own.
+   */
+  private void settle(ModelEntry changed, LoadedModel old, long deadlineNs, boolean patient) {
+    try {
+      if (!closed.get()) { // else ensembles leave by themselves, and keep what they use until then
+        follow(changed, deadlineNs);
+      }
+    } finally {
+      if (old != null) {
+        finished(old.retire(deadlineNs, patient));
+      }
+    }
+  }
+
+  /** These have answered their last requests, and are gone. */
+  private void finished(List<LoadedModel> gone) {
+    for (LoadedModel model : gone) {
+      Farewell farewell = leaving.remove(model);
+      if (farewell != null) {
+        if (farewell.event instanceof ModelEvent.Unloaded) {
+          farewell.entry.finished();
+        }
+        fire(farewell.event);
+      }
+    }
+  }
+
+  // ---- Ensembles -------------------------------------------------------------------------------
+
+  /** Lets the ensembles that name a model take notice of what became of it. */
+  private void follow(ModelEntry changed, long deadlineNs) {
+    String key = changed.id().key();
+    for (ModelEntry entry : models.all()) {
+      if (entry.steps().stream().anyMatch(step -> step.model().equals(key))) {
+        followSteps(entry, deadlineNs);
+      }
+    }
+  }
+
+  /**
+   * For an ensemble, one of whose models was loaded, replaced or is leaving: takes what is there
+   * now. Where it does not work with that, it stays with what it has. Where a model was unloaded it
+   * becomes incomplete, until the model is there again.
+   */
+  private void followSteps(ModelEntry ensemble, long deadlineNs) {
+    LoadedModel old;
+    ensemble.lock.lock();
+    try {
+      List<Ensemble.Step> steps = ensemble.steps();
+      old = ensemble.current();
+      if (steps.isEmpty() || (old != null && isUpToDate(old))) {
+        return;
+      }
+      Optional<Ensemble.Step> missing =
+          steps.stream().filter(step -> models.current(step) == null).findFirst();
+      if (missing.isEmpty()) {
+        replace(ensemble, ensemble.again());
+      } else if (old == null) {
+        return;
+      } else {
+        ensemble.again();
+        NereidException lacking = lacking(ensemble, missing.get());
+        leave(ensemble, ModelState.INCOMPLETE, lacking);
+        fire(new ModelEvent.Failed(ensemble.name(), ensemble.version(), lacking));
+      }
+    } catch (RuntimeException e) {
+      return; // the listeners have heard of it, and the reason stays with the model
+    } finally {
+      ensemble.lock.unlock();
+    }
+    settle(ensemble, old, deadlineNs, true);
+  }
+
+  /** Whether an ensemble is loaded for what takes requests of its models now. */
+  private boolean isUpToDate(LoadedModel ensemble) {
+    List<Ensemble.Step> steps = ensemble.ensembleSteps();
+    for (int i = 0; i < steps.size(); i++) {
+      if (models.current(steps.get(i)) != ensemble.steps().get(i)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static NereidException lacking(ModelEntry ensemble, Ensemble.Step step) {
+    return new NereidException(
+        StatusCode.UNAVAILABLE,
+        "ensemble '"
+            + ensemble.name()
+            + "' needs model '"
+            + ModelId.shown(step.model())
+            + "', which is not loaded");
+  }
+}

@@ -1,0 +1,292 @@
+package io.nereid.internal.model;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.nereid.JavaBackends;
+import io.nereid.ModelOptionsWriter;
+import io.nereid.NativeRuntime;
+import io.nereid.NativeSource;
+import io.nereid.backend.Backend;
+import io.nereid.internal.Checks;
+import io.nereid.internal.config.ModelDraft;
+import io.nereid.internal.ffi.ErrorRecord;
+import io.nereid.internal.ffi.ModelCalls;
+import io.nereid.internal.ffi.ModelLayout;
+import io.nereid.internal.request.Signature;
+import io.nereid.model.InstanceGroup;
+import io.nereid.model.InstancePlacement;
+import io.nereid.model.ModelSignature;
+import io.nereid.model.ModelSpec;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.function.Consumer;
+
+/**
+ * Makes a draft a model that can take requests: lets the model tell what its configuration leaves
+ * out, opens its backend, and warms it up. From any thread, for several models at the same time.
+ */
+public final class ModelLoader {
+
+  /** Instances run on the processor, or on several GPUs. */
+  private static final int NO_DEVICE = -1;
+
+  private static final Logger LOGGER = System.getLogger("io.nereid");
+
+  private final NativeRuntime runtime;
+  private final Consumer<LoadedModel> warmUp;
+
+  /** {@code warmUp} executes the requests that a model wants before anybody else finds it. */
+  public ModelLoader(NativeRuntime runtime, Consumer<LoadedModel> warmUp) {
+    this.runtime = runtime;
+    this.warmUp = warmUp;
+  }
+
+  /**
+   * Loads a model.
+   *
+   * @param steps what it uses as an ensemble, in the order of its steps; once it is loaded, they
+   *     are given back with it
+   */
+  LoadedModel load(ModelDraft draft, List<LoadedModel> steps) {
+    long startNs = System.nanoTime();
+    if (!(draft instanceof ModelDraft.Partial partial)) {
+      return load(draft.complete(Optional.empty()), null, steps, startNs);
+    }
+    ModelSpec opening = partial.opening();
+    Optional<Backend> javaBackend = BackendFinder.find(opening);
+    if (javaBackend.isPresent()) {
+      try {
+        Optional<ModelSignature> told = describe(javaBackend.get(), opening);
+        return load(partial.complete(told), null, steps, startNs);
+      } finally {
+        javaBackend.get().loadEnded(opening);
+      }
+    }
+    try (NativeSource source = NativeSource.open(runtime, opening)) {
+      return load(partial.complete(source.signature()), source, steps, startNs);
+    }
+  }
+
+  private static Optional<ModelSignature> describe(Backend backend, ModelSpec opening) {
+    try {
+      return backend.describe(opening);
+    } catch (NereidException e) {
+      throw e;
+    } catch (Exception | LinkageError e) {
+      throw new NereidException(
+          StatusCode.INTERNAL, "the backend failed to describe model '" + opening.name() + "'", e);
+    }
+  }
+
+  private LoadedModel load(
+      ModelDraft.Whole draft, NativeSource source, List<LoadedModel> steps, long startNs) {
+    LoadedModel loaded = open(draft, source, steps);
+    long openedNs = System.nanoTime();
+    boolean warm = false;
+    try {
+      warmUp.accept(loaded);
+      warm = true;
+    } finally {
+      if (!warm) {
+        loaded.retire(Checks.deadlineNs(Duration.ZERO), false);
+      }
+    }
+    loaded.took(
+        draft
+            .times()
+            .withLoading(
+                Duration.ofNanos(openedNs - startNs),
+                Duration.ofNanos(System.nanoTime() - openedNs)));
+    return loaded;
+  }
+
+  private LoadedModel open(ModelDraft.Whole draft, NativeSource source, List<LoadedModel> steps) {
+    ModelSpec spec = draft.spec();
+    if (spec.responseCache() && runtime.options().cacheByteLimit() == 0) {
+      LOGGER.log(
+          Level.WARNING,
+          "model ''{0}'' asks for the response cache, which has no memory: nothing is cached; set"
+              + " NereidOptions.cacheByteLimit",
+          spec.name());
+    }
+    return spec.ensemble().isPresent() ? openEnsemble(draft, steps) : openBackend(draft, source);
+  }
+
+  private LoadedModel openEnsemble(ModelDraft.Whole draft, List<LoadedModel> steps) {
+    try (Arena arena = Arena.ofConfined()) {
+      ModelSpec spec = EnsembleGraph.labelled(draft.spec(), steps);
+      MemorySegment options = ModelOptionsWriter.write(arena, spec, 1, 0, spec.parameters());
+      EnsembleGraph.of(spec, steps).write(arena, options);
+      return new LoadedModel(
+          runtime,
+          new Signature(spec),
+          draft.served(),
+          load(arena, options, null),
+          0,
+          NO_DEVICE,
+          steps);
+    }
+  }
+
+  private LoadedModel openBackend(ModelDraft.Whole draft, NativeSource source) {
+    ModelSpec spec = draft.spec();
+    Signature signature = new Signature(spec);
+    Optional<Backend> javaBackend = BackendFinder.find(spec);
+    List<Integer> devices = javaBackend.map(Backend::devices).orElse(List.of());
+    int batchesInFlight = javaBackend.map(backend -> backend.batchesInFlight(spec)).orElse(1);
+    List<InstancePlacement> placements =
+        placements(spec.instanceGroups(), devices, batchesInFlight);
+    if (devices.isEmpty()) {
+      warnOfGpus(spec);
+    }
+    firstGpu(placements, devices).ifPresent(runtime.pageLocking()::begin);
+    long number =
+        javaBackend
+            .map(backend -> JavaBackends.add(backend, signature, runtime, placements))
+            .orElse(0L);
+    boolean open = false;
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment table;
+      if (javaBackend.isPresent()) {
+        table = ModelOptionsWriter.sized(arena, ModelLayout.BACKEND);
+        JavaBackends.write(table, number, javaBackend.get());
+      } else {
+        table = CoreBackends.find(arena, spec.backendName());
+      }
+      Map<String, String> parameters =
+          javaBackend.isPresent() ? spec.parameters() : CoreBackends.parameters(runtime, spec);
+      MemorySegment options =
+          ModelOptionsWriter.write(arena, spec, placements.size(), table.address(), parameters);
+      long handle = loadBackend(arena, options, source, number);
+      int tensorDevice =
+          javaBackend
+              .filter(Backend::takesDeviceTensors)
+              .map(backend -> onlyGpu(placements))
+              .orElse(NO_DEVICE);
+      LoadedModel loaded =
+          new LoadedModel(
+              runtime, signature, draft.served(), handle, number, tensorDevice, List.of());
+      open = true;
+      return loaded;
+    } finally {
+      if (!open) {
+        JavaBackends.remove(number);
+      }
+    }
+  }
+
+  /**
+   * One for each instance of the groups.
+   *
+   * @param devices numbers of the GPUs that the backend can use; empty: it runs on the processor
+   * @param batchesInFlight how often each instance is there, for as many batches at once
+   */
+  private static List<InstancePlacement> placements(
+      List<InstanceGroup> groups, List<Integer> devices, int batchesInFlight) {
+    List<InstancePlacement> placements = new ArrayList<>();
+    for (InstanceGroup group : groups) {
+      for (OptionalInt device : devices(group, devices)) {
+        for (int i = 0; i < group.count() * batchesInFlight; i++) {
+          placements.add(new InstancePlacement(group, device));
+        }
+      }
+    }
+    return placements;
+  }
+
+  private static List<OptionalInt> devices(InstanceGroup group, List<Integer> usable) {
+    boolean onProcessor =
+        switch (group.kind()) {
+          case CPU, MODEL -> true;
+          case GPU, AUTO -> usable.isEmpty();
+        };
+    if (onProcessor) {
+      return List.of(OptionalInt.empty());
+    }
+    List<Integer> wanted = group.devices().isEmpty() ? usable : group.devices();
+    for (int device : wanted) {
+      if (!usable.contains(device)) {
+        throw new NereidException(
+            StatusCode.INVALID_ARGUMENT,
+            "instance group '"
+                + group.name()
+                + "' asks for GPU "
+                + device
+                + ", the backend can use "
+                + usable);
+      }
+    }
+    return wanted.stream().map(OptionalInt::of).toList();
+  }
+
+  /** A GPU that the instances use; the backend chooses for those that it places by itself. */
+  private static OptionalInt firstGpu(List<InstancePlacement> placements, List<Integer> devices) {
+    for (InstancePlacement placement : placements) {
+      boolean chosen = placement.group().kind() == InstanceGroup.Kind.MODEL && !devices.isEmpty();
+      if (chosen || placement.device().isPresent()) {
+        return OptionalInt.of(placement.device().orElseGet(devices::getFirst));
+      }
+    }
+    return OptionalInt.empty();
+  }
+
+  /** The GPU that all instances run on. */
+  private static int onlyGpu(List<InstancePlacement> placements) {
+    int[] gpus =
+        placements.stream()
+            .mapToInt(placement -> placement.device().orElse(NO_DEVICE))
+            .distinct()
+            .toArray();
+    return gpus.length == 1 ? gpus[0] : NO_DEVICE;
+  }
+
+  private static void warnOfGpus(ModelSpec spec) {
+    for (InstanceGroup group : spec.instanceGroups()) {
+      if (group.kind() == InstanceGroup.Kind.GPU) {
+        LOGGER.log(
+            Level.WARNING,
+            "model ''{0}'' asks for GPUs in instance group ''{1}'', but its backend runs on the"
+                + " processor: the instances run there",
+            spec.name(),
+            group.name());
+      }
+    }
+  }
+
+  /** What a backend in Java threw is the cause of the failure. */
+  private long loadBackend(
+      Arena arena, MemorySegment options, NativeSource source, long javaBackend) {
+    try {
+      return load(arena, options, source);
+    } catch (NereidException e) {
+      Throwable cause = JavaBackends.failure(javaBackend);
+      if (cause != null) {
+        e.initCause(cause);
+      }
+      throw e;
+    }
+  }
+
+  /** The core owns the source from here on, also when this throws. */
+  private long load(Arena arena, MemorySegment options, NativeSource source) {
+    MemorySegment out = arena.allocate(JAVA_LONG);
+    long error = ErrorRecord.allocate(arena);
+    int status =
+        runtime.use(at -> {
+          long taken = source == null ? 0 : source.take();
+          return ModelCalls.load(at, options.address(), taken, out.address(), error);
+        });
+    ErrorRecord.check(status, error);
+    return out.get(JAVA_LONG, 0);
+  }
+}

@@ -1,0 +1,5 @@
+/**
+ * The life of models: makes drafts models that take requests, and lets them go. {@link
+ * io.nereid.internal.model.ModelLifecycle} is where to start. Knows nothing of repositories.
+ */
+package io.nereid.internal.model;

@@ -1,0 +1,279 @@
+package io.nereid.internal.repository;
+
+import io.nereid.internal.config.ModelDraft;
+import io.nereid.internal.model.ModelEntry;
+import io.nereid.internal.model.ModelId;
+import io.nereid.internal.model.ModelLifecycle;
+import io.nereid.internal.model.ModelTable;
+import io.nereid.model.ModelState;
+import io.nereid.model.RepositoryOptions;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * One model of the repositories, with all its versions: brings what is loaded in line with a plan.
+ * Any thread may call; one at a time loads or unloads the model, and the others wait.
+ */
+public final class RepositoryEntry {
+
+  /**
+   * Why a model was not loaded.
+   *
+   * @param message for clients
+   * @param unread whether it could not even be read, rather than some of its versions be loaded
+   */
+  public record Failure(String message, boolean unread) {}
+
+  /** Triton's words, which scripts look for. */
+  private static final String WHOLE_FAILED =
+      "failed to load '%s', failed to poll from model repository: ";
+
+  private static final String VERSIONS_FAILED =
+      "failed to load '%1$s', load failed for model '%1$s': ";
+
+  private final ModelLifecycle lifecycle;
+  private final ModelTable models;
+  private final ModelDirectories names;
+  private final ModelId id;
+  private final RepositoryReader reader;
+  private final int retryCount;
+  private final ReentrantLock lock = new ReentrantLock();
+
+  /** What it was loaded from last, whether that worked or not; null: nothing. Guarded by lock. */
+  private RepositoryPlan loaded;
+
+  /** Whether all of it could be loaded. Guarded by lock. */
+  private boolean complete;
+
+  /** What it was loaded from when that last worked; null: nothing is loaded. Guarded by lock. */
+  private RepositoryPlan served;
+
+  /** Temporary directories that loaded versions may still need. Guarded by lock. */
+  private final Set<OverrideFiles> files = new HashSet<>();
+
+  RepositoryEntry(
+      ModelLifecycle lifecycle,
+      ModelTable models,
+      ModelDirectories names,
+      ModelId id,
+      RepositoryReader reader,
+      RepositoryOptions options) {
+    this.lifecycle = lifecycle;
+    this.models = models;
+    this.names = names;
+    this.id = id;
+    this.reader = reader;
+    retryCount = options.loadRetryCount();
+  }
+
+  /** Whether directories that look like this are those that it was loaded from last. */
+  public boolean isLoadedFrom(List<Fingerprint> fingerprints) {
+    lock.lock();
+    try {
+      return loaded != null
+          && loaded.override().isEmpty()
+          && loaded.fingerprints().equals(fingerprints);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * What it is served from, when that is an override, and directories that look like this are those
+   * that it was given for.
+   */
+  Optional<RepositoryPlan> override(List<Fingerprint> fingerprints) {
+    lock.lock();
+    try {
+      return Optional.ofNullable(served)
+          .filter(plan -> plan.override().isPresent() && plan.fingerprints().equals(fingerprints));
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Whether anything was loaded of it that was not unloaded since. */
+  public boolean isLoaded() {
+    lock.lock();
+    try {
+      return loaded != null;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Whether it is served from files that came with a load, and no repository has it. */
+  public boolean isGiven() {
+    return override(List.of()).isPresent();
+  }
+
+  /** Whether a plan is what is loaded already. */
+  boolean isUnchanged(RepositoryPlan plan) {
+    lock.lock();
+    try {
+      return complete
+          && loaded.fingerprints().equals(plan.fingerprints())
+          && loaded.hasOverrideOf(plan)
+          && plan.numbers().stream()
+              .allMatch(version -> models.entry(id, version).state() == ModelState.READY);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Loads the versions that were read, and unloads others when that worked. Does nothing when they
+   * are loaded and nothing has changed.
+   *
+   * @return what went wrong; empty: nothing did
+   */
+  Optional<Failure> load(RepositoryPlan plan) {
+    lock.lock();
+    try {
+      lifecycle.checkOpen();
+      // It had to wait for its turn, and the files may have changed meanwhile.
+      return apply(plan.isOutdated() ? reader.again(plan) : plan);
+    } catch (RuntimeException e) {
+      plan.files().filter(given -> !files.contains(given)).ifPresent(OverrideFiles::close);
+      throw e;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private Optional<Failure> apply(RepositoryPlan plan) {
+    if (isUnchanged(plan)) {
+      return Optional.empty();
+    }
+    plan.files().ifPresent(files::add);
+    List<String> failures = new ArrayList<>();
+    for (ModelDraft version : plan.versions()) {
+      if (version.version() != 0) {
+        models.dropWhole(id);
+      }
+      load(plan, version).ifPresent(failures::add);
+    }
+    loaded = plan;
+    complete = failures.isEmpty();
+    if (!complete) {
+      boolean whole = plan.numbers().contains(0L);
+      String what = (whole ? WHOLE_FAILED : VERSIONS_FAILED).formatted(id.name());
+      return Optional.of(new Failure(what + String.join(" ", failures), whole));
+    }
+    served = plan;
+    leaveOthers(plan.numbers());
+    closeFiles(plan.files());
+    return Optional.empty();
+  }
+
+  /** Why a version was not loaded; empty when it was. */
+  private Optional<String> load(RepositoryPlan plan, ModelDraft version) {
+    ModelEntry entry = models.entry(id, version.version());
+    RuntimeException failure;
+    if (version instanceof ModelDraft.Broken broken) {
+      failure = explain(plan, broken.cause());
+      lifecycle.fail(entry, broken.cause()); // which tells the log of it
+    } else {
+      try {
+        load(entry, version);
+        return Optional.empty();
+      } catch (RuntimeException e) {
+        lifecycle.checkOpen();
+        failure = explain(plan, e);
+      }
+    }
+    lifecycle.explain(entry, failure);
+    String reason = ModelEntry.reason(failure);
+    return Optional.of(
+        version.version() == 0
+            ? reason
+            : "version " + version.version() + " is at UNAVAILABLE state: " + reason + ";");
+  }
+
+  /** As often as it may be tried. */
+  private void load(ModelEntry entry, ModelDraft draft) {
+    for (int left = retryCount; left > 0; left--) {
+      try {
+        lifecycle.load(entry, draft);
+        return;
+      } catch (RuntimeException e) { // the listeners have heard of it
+        lifecycle.checkOpen();
+      }
+    }
+    lifecycle.load(entry, draft);
+  }
+
+  /**
+   * A failure as clients are told it: without the paths of this machine. What fails while files are
+   * being written will work when they are there.
+   */
+  private static RuntimeException explain(RepositoryPlan plan, RuntimeException cause) {
+    String outdated =
+        plan.isOutdated() ? "the model's directory changed while it was being read: " : "";
+    String message = outdated + ServerPaths.hide(ModelEntry.reason(cause), plan.places());
+    if (message.equals(cause.getMessage())) {
+      return cause;
+    }
+    StatusCode code = cause instanceof NereidException e ? e.code() : StatusCode.UNAVAILABLE;
+    NereidException told = new NereidException(code, message);
+    told.initCause(cause);
+    return told;
+  }
+
+  private void leaveOthers(Set<Long> versions) {
+    for (ModelEntry model : models.versions(id.key())) {
+      if (!versions.contains(model.version())) {
+        lifecycle.unload(model);
+        if (!isThere(model.version())) {
+          models.drop(id, model.version());
+        }
+      }
+    }
+    if (!versions.contains(0L)) {
+      models.dropWhole(id);
+    }
+  }
+
+  /** Whether a repository still has a version. */
+  private boolean isThere(long version) {
+    return names.of(id.key()).stream()
+        .anyMatch(directory -> Files.isDirectory(directory.resolve(Long.toString(version))));
+  }
+
+  private void closeFiles(Optional<OverrideFiles> kept) {
+    files.stream().filter(one -> kept.isEmpty() || kept.get() != one).forEach(OverrideFiles::close);
+    files.clear();
+    kept.ifPresent(files::add);
+  }
+
+  /** Unloads all versions. */
+  public void unload() {
+    lock.lock();
+    try {
+      loaded = null;
+      served = null;
+      complete = false;
+      leaveOthers(Set.of());
+      closeFiles(Optional.empty());
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Deletes temporary files; the models have been unloaded. */
+  void close() {
+    lock.lock();
+    try {
+      closeFiles(Optional.empty());
+    } finally {
+      lock.unlock();
+    }
+  }
+}

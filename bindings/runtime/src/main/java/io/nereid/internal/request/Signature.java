@@ -1,0 +1,143 @@
+package io.nereid.internal.request;
+
+import io.nereid.internal.Checks;
+import io.nereid.internal.ffi.RequestLayout;
+import io.nereid.model.ModelSpec;
+import io.nereid.model.TensorSpec;
+import io.nereid.types.DataType;
+import io.nereid.types.NereidException;
+import io.nereid.types.Shapes;
+import io.nereid.types.StatusCode;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/** A model's inputs and outputs, prepared for looking things up while requests run. */
+public final class Signature {
+
+  private final ModelSpec spec;
+  private final NameTable inputs;
+  private final NameTable outputs;
+  private final int requiredInputCount;
+
+  /** Of a model whose tensors have names of their own. */
+  public Signature(ModelSpec spec) {
+    this.spec = spec;
+    inputs = names(spec, "input", spec.inputs());
+    outputs = names(spec, "output", spec.outputs());
+    requiredInputCount = (int) spec.inputs().stream().filter(input -> !input.optional()).count();
+  }
+
+  private static NameTable names(ModelSpec spec, String what, List<TensorSpec> tensors) {
+    try {
+      return new NameTable(tensors.stream().map(TensorSpec::name).toList());
+    } catch (IllegalArgumentException e) {
+      throw new NereidException(
+          StatusCode.INVALID_ARGUMENT,
+          "model '" + spec.name() + "' version " + spec.version() + ", " + what + "s",
+          e);
+    }
+  }
+
+  public ModelSpec spec() {
+    return spec;
+  }
+
+  public NameTable outputs() {
+    return outputs;
+  }
+
+  public int requiredInputCount() {
+    return requiredInputCount;
+  }
+
+  public TensorSpec input(int index) {
+    return spec.inputs().get(index);
+  }
+
+  public TensorSpec output(int index) {
+    return spec.outputs().get(index);
+  }
+
+  public int inputIndex(String name) {
+    int index = inputs.position(Checks.notNull(name, "input name"));
+    if (index < 0) {
+      throw invalid("unexpected inference input '" + name + "' for model '" + spec.name() + "'");
+    }
+    return index;
+  }
+
+  public int outputIndex(String name) {
+    int index = outputs.position(Checks.notNull(name, "output name"));
+    if (index < 0) {
+      throw invalid("unexpected inference output '" + name + "' for model '" + spec.name() + "'");
+    }
+    return index;
+  }
+
+  /** For a request that lacks required inputs; {@code given} has a bit of truth per input. */
+  public NereidException missingInputs(boolean[] given) {
+    List<String> got = new ArrayList<>();
+    List<String> missing = new ArrayList<>();
+    for (int i = 0; i < given.length; i++) {
+      String quoted = "'" + input(i).name() + "'";
+      if (given[i]) {
+        got.add(quoted);
+      } else if (!input(i).optional()) {
+        missing.add(quoted);
+      }
+    }
+    int most = spec.inputs().size();
+    return invalid(
+        "expected "
+            + (requiredInputCount == most
+                ? most + " inputs"
+                : "number of inputs between " + requiredInputCount + " and " + most)
+            + " but got "
+            + got.size()
+            + " inputs for model '"
+            + spec.name()
+            + "'. Got input(s) ["
+            + String.join(",", got)
+            + "], but missing required input(s) ["
+            + String.join(",", missing)
+            + "]. Please provide all required input(s).");
+  }
+
+  public static NereidException invalid(String message) {
+    return new NereidException(StatusCode.INVALID_ARGUMENT, message);
+  }
+
+  /**
+   * Bytes that a tensor of this shape needs.
+   *
+   * @param what names the tensor in messages
+   */
+  public static long byteSize(String what, DataType type, long[] shape) {
+    checkRank(what, shape);
+    long count;
+    try {
+      count = Shapes.elementCount(shape);
+    } catch (IllegalArgumentException e) {
+      throw new NereidException(StatusCode.INVALID_ARGUMENT, what, e);
+    }
+    try {
+      return Math.multiplyExact(count, type.byteSize());
+    } catch (ArithmeticException e) {
+      throw new NereidException(StatusCode.INVALID_ARGUMENT, "byte size overflow for " + what, e);
+    }
+  }
+
+  public static void checkRank(String what, long[] shape) {
+    if (shape.length > RequestLayout.MAX_RANK) {
+      throw invalid(
+          "unexpected shape "
+              + Arrays.toString(shape)
+              + " for "
+              + what
+              + ": at most "
+              + RequestLayout.MAX_RANK
+              + " dimensions are supported");
+    }
+  }
+}

@@ -1,0 +1,43 @@
+package io.nereid.model;
+
+import io.nereid.internal.Checks;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+
+/**
+ * A graph of models that is served as one. Tensors have names: those of the ensemble's inputs and
+ * outputs, and others between steps. A step runs when all tensors that it needs are there.
+ *
+ * @param steps in any order
+ */
+public record Ensemble(List<Step> steps) {
+
+  /** Copies the list. */
+  public Ensemble {
+    steps = List.copyOf(Checks.notNull(steps, "steps"));
+  }
+
+  /**
+   * A model in the graph.
+   *
+   * @param model its name, or its directory where each repository has names of its own
+   * @param version its version; empty: the highest that takes requests
+   * @param inputs for each of the model's inputs, the ensemble's tensor that it is given
+   * @param outputs for each of the model's outputs that is used, the tensor that it becomes
+   */
+  public record Step(
+      String model, OptionalLong version, Map<String, String> inputs, Map<String, String> outputs) {
+
+    /** Copies the maps, whose order is kept. */
+    public Step {
+      Checks.notNull(model, "model");
+      Checks.notNull(version, "version");
+      inputs = Collections.unmodifiableMap(new LinkedHashMap<>(Checks.notNull(inputs, "inputs")));
+      outputs =
+          Collections.unmodifiableMap(new LinkedHashMap<>(Checks.notNull(outputs, "outputs")));
+    }
+  }
+}

@@ -1,0 +1,11 @@
+package io.nereid.model;
+
+import java.util.OptionalInt;
+
+/**
+ * Where one instance of a model runs.
+ *
+ * @param group the group that it belongs to
+ * @param device the number of its GPU; empty: it runs on the processor
+ */
+public record InstancePlacement(InstanceGroup group, OptionalInt device) {}

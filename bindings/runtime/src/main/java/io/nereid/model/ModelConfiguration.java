@@ -1,0 +1,64 @@
+package io.nereid.model;
+
+import io.nereid.internal.Checks;
+import java.util.List;
+
+/**
+ * The configuration that a model is served with, and where each of its values came from. The
+ * runtime makes it. It is a message of Triton's {@code ModelConfig}, told here without a type of
+ * protobuf, so that the runtime's own copy of that never meets another.
+ */
+public interface ModelConfiguration {
+
+  /** Where a value came from. */
+  enum Origin {
+    /** The file {@code config.pbtxt}. */
+    FILE,
+    /** The configuration that was given with the load. */
+    OVERRIDE,
+    /** The model itself. */
+    MODEL,
+    /** Nobody said anything else. */
+    DEFAULT,
+    /** The program that loaded the model from a {@link ModelSpec}. */
+    CODE
+  }
+
+  /**
+   * One value.
+   *
+   * @param path where it is in the message, such as {@code input[0].dims} or {@code
+   *     parameters["key"].value.string_value}
+   * @param text the value as the text format has it
+   * @param origin where it came from
+   * @param place its file, line and column, where it is in a file; else empty
+   */
+  record Value(String path, String text, Origin origin, String place) {
+
+    /** Checks that there is something. */
+    public Value {
+      Checks.notNull(path, "path");
+      Checks.notNull(text, "text");
+      Checks.notNull(origin, "origin");
+      Checks.notNull(place, "place");
+    }
+  }
+
+  /** Its values, in the order of the message's fields. */
+  List<Value> values();
+
+  /** The platform that it names; empty when it names none. */
+  String platform();
+
+  /** As JSON in Triton's form: snake_case names, 64-bit numbers as numbers, on one line. */
+  String toJson();
+
+  /** As the text of a {@code config.pbtxt}. */
+  String toText();
+
+  /** As {@link #toText}, with a comment on each value that says where it came from. */
+  String toCommentedText();
+
+  /** As the bytes of the message, for who has classes of protobuf to read it with. */
+  byte[] toProtobuf();
+}

@@ -1,0 +1,22 @@
+package io.nereid.model;
+
+import io.nereid.internal.Checks;
+import java.util.List;
+
+/**
+ * What a model's own file says about its inputs and outputs.
+ *
+ * @param inputs with all dimensions, that of the batch among them where there is one; -1 for those
+ *     of any size; optional ones have a default
+ * @param outputs likewise
+ * @param maxBatchSize the largest batch that the model itself allows; 0: it does not say
+ */
+public record ModelSignature(List<TensorSpec> inputs, List<TensorSpec> outputs, long maxBatchSize) {
+
+  /** Copies the lists. */
+  public ModelSignature {
+    inputs = List.copyOf(Checks.notNull(inputs, "inputs"));
+    outputs = List.copyOf(Checks.notNull(outputs, "outputs"));
+    Checks.notNegative(maxBatchSize, "maxBatchSize");
+  }
+}

@@ -1,0 +1,253 @@
+package io.nereid.model;
+
+import io.nereid.backend.Backend;
+import io.nereid.internal.Checks;
+import io.nereid.types.DataType;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Everything that is needed to load one version of a model. Build one with {@link #builder}.
+ *
+ * @param name the model's name
+ * @param version a positive number
+ * @param backendName the backend: one of the core's ({@code identity}, {@code onnxruntime}), or the
+ *     name or class name of a Java backend; ignored when {@code backend} is there
+ * @param backend a Java backend given as an object
+ * @param inputs what requests bring
+ * @param outputs what responses hold
+ * @param maxBatchSize most rows per execution; 0: tensors have no batch dimension
+ * @param instanceGroups how many executions may run at once, and where
+ * @param dynamicBatching how requests are batched; empty: each request is its own batch
+ * @param inline whether an idle model may run a request on the thread that sends it
+ * @param inlineBudget longest execution that runs inline; zero: the core's default (1 ms)
+ * @param responseCache whether equal requests may be answered from the response cache
+ * @param decoupled whether a request can have any number of responses
+ * @param warmUps requests that are executed while it loads
+ * @param ensemble the graph of models that it is, in place of a backend
+ * @param parameters settings of the backend
+ */
+public record ModelSpec(
+    String name,
+    long version,
+    String backendName,
+    Optional<Backend> backend,
+    List<TensorSpec> inputs,
+    List<TensorSpec> outputs,
+    long maxBatchSize,
+    List<InstanceGroup> instanceGroups,
+    Optional<DynamicBatching> dynamicBatching,
+    boolean inline,
+    Duration inlineBudget,
+    boolean responseCache,
+    boolean decoupled,
+    List<WarmUp> warmUps,
+    Optional<Ensemble> ensemble,
+    Map<String, String> parameters) {
+
+  /** Checks the values and copies the collections. */
+  public ModelSpec {
+    Checks.notNull(name, "name");
+    if (name.isBlank()) {
+      throw new IllegalArgumentException("a model's name must not be blank");
+    }
+    Checks.positive(version, "version");
+    Checks.notNull(backendName, "backendName");
+    Checks.notNull(backend, "backend");
+    inputs = List.copyOf(Checks.notNull(inputs, "inputs"));
+    outputs = List.copyOf(Checks.notNull(outputs, "outputs"));
+    Checks.notNegative(maxBatchSize, "maxBatchSize");
+    instanceGroups = List.copyOf(Checks.notNull(instanceGroups, "instanceGroups"));
+    Checks.notNull(dynamicBatching, "dynamicBatching");
+    Checks.notNegative(inlineBudget, "inlineBudget");
+    warmUps = List.copyOf(Checks.notNull(warmUps, "warmUps"));
+    Checks.notNull(ensemble, "ensemble");
+    parameters = Map.copyOf(Checks.notNull(parameters, "parameters"));
+    if (backend.isEmpty() && backendName.isBlank() && ensemble.isEmpty()) {
+      throw new IllegalArgumentException("model '" + name + "' names no backend");
+    }
+  }
+
+  /** The same with other outputs. */
+  public ModelSpec withOutputs(List<TensorSpec> outputs) {
+    return new ModelSpec(
+        name,
+        version,
+        backendName,
+        backend,
+        inputs,
+        outputs,
+        maxBatchSize,
+        instanceGroups,
+        dynamicBatching,
+        inline,
+        inlineBudget,
+        responseCache,
+        decoupled,
+        warmUps,
+        ensemble,
+        parameters);
+  }
+
+  /** A builder for version 1 of a model without batching. */
+  public static Builder builder(String name) {
+    return new Builder(Checks.notNull(name, "name"));
+  }
+
+  /** Builds a {@link ModelSpec}. */
+  public static final class Builder {
+    private final String name;
+    private final List<TensorSpec> inputs = new ArrayList<>();
+    private final List<TensorSpec> outputs = new ArrayList<>();
+    private final Map<String, String> parameters = new LinkedHashMap<>();
+    private long version = 1;
+    private String backendName = "";
+    private Backend backend;
+    private long maxBatchSize;
+    private final List<InstanceGroup> instanceGroups = new ArrayList<>();
+    private final List<WarmUp> warmUps = new ArrayList<>();
+    private DynamicBatching dynamicBatching;
+    private boolean inline = true;
+    private Duration inlineBudget = Duration.ZERO;
+    private boolean responseCache;
+    private boolean decoupled;
+    private Ensemble ensemble;
+
+    private Builder(String name) {
+      this.name = name;
+    }
+
+    /** The model's version; 1 when it is not set. */
+    public Builder version(long version) {
+      this.version = version;
+      return this;
+    }
+
+    /** A backend of the core, or a Java backend by its name or class name. */
+    public Builder backend(String name) {
+      backendName = Checks.notNull(name, "name");
+      backend = null;
+      return this;
+    }
+
+    /** A Java backend. */
+    public Builder backend(Backend backend) {
+      this.backend = Checks.notNull(backend, "backend");
+      backendName = backend.name();
+      return this;
+    }
+
+    /** Adds an input; {@code dims} are without the batch dimension, -1 means any size. */
+    public Builder input(String name, DataType dataType, long... dims) {
+      return input(TensorSpec.of(name, dataType, dims));
+    }
+
+    /** Adds an input. */
+    public Builder input(TensorSpec input) {
+      inputs.add(Checks.notNull(input, "input"));
+      return this;
+    }
+
+    /** Adds an output; {@code dims} are without the batch dimension, -1 means any size. */
+    public Builder output(String name, DataType dataType, long... dims) {
+      return output(TensorSpec.of(name, dataType, dims));
+    }
+
+    /** Adds an output. */
+    public Builder output(TensorSpec output) {
+      outputs.add(Checks.notNull(output, "output"));
+      return this;
+    }
+
+    /** Most rows per execution; 0, as when it is not set: no batch dimension. */
+    public Builder maxBatchSize(long size) {
+      maxBatchSize = size;
+      return this;
+    }
+
+    /** How many executions may run at once; 1 when it is not set. */
+    public Builder instanceCount(int count) {
+      instanceGroups.clear();
+      return instances(InstanceGroup.of(count));
+    }
+
+    /** Adds instances. */
+    public Builder instances(InstanceGroup group) {
+      instanceGroups.add(Checks.notNull(group, "group"));
+      return this;
+    }
+
+    /** Batches requests. */
+    public Builder dynamicBatching(DynamicBatching batching) {
+      dynamicBatching = Checks.notNull(batching, "batching");
+      return this;
+    }
+
+    /** Whether an idle model may run a request on the thread that sends it; true by default. */
+    public Builder inline(boolean inline) {
+      this.inline = inline;
+      return this;
+    }
+
+    /** Longest execution that runs inline. */
+    public Builder inlineBudget(Duration budget) {
+      inlineBudget = Checks.notNull(budget, "budget");
+      return this;
+    }
+
+    /** Whether equal requests may be answered from the response cache; false by default. */
+    public Builder responseCache(boolean cached) {
+      responseCache = cached;
+      return this;
+    }
+
+    /** Whether a request can have any number of responses; false by default. */
+    public Builder decoupled(boolean decoupled) {
+      this.decoupled = decoupled;
+      return this;
+    }
+
+    /** Adds a request that is executed while the model loads. */
+    public Builder warmUp(WarmUp warmUp) {
+      warmUps.add(Checks.notNull(warmUp, "warmUp"));
+      return this;
+    }
+
+    /** A graph of models in place of a backend. */
+    public Builder ensemble(Ensemble ensemble) {
+      this.ensemble = Checks.notNull(ensemble, "ensemble");
+      return this;
+    }
+
+    /** Adds a setting of the backend. */
+    public Builder parameter(String key, String value) {
+      parameters.put(Checks.notNull(key, "key"), Checks.notNull(value, "value"));
+      return this;
+    }
+
+    /** The finished value. */
+    public ModelSpec build() {
+      return new ModelSpec(
+          name,
+          version,
+          backendName,
+          Optional.ofNullable(backend),
+          inputs,
+          outputs,
+          maxBatchSize,
+          instanceGroups.isEmpty() ? List.of(InstanceGroup.of(1)) : instanceGroups,
+          Optional.ofNullable(dynamicBatching),
+          inline,
+          inlineBudget,
+          responseCache,
+          decoupled,
+          warmUps,
+          Optional.ofNullable(ensemble),
+          parameters);
+    }
+  }
+}

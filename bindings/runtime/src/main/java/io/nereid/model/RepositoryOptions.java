@@ -1,0 +1,188 @@
+package io.nereid.model;
+
+import io.nereid.internal.Checks;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Where models are, and which of them are loaded when. Build one with {@link #builder()}.
+ *
+ * @param repositories directories of models; a name that is in two of them is unavailable
+ * @param controlMode when models are loaded
+ * @param pollInterval how often {@link ControlMode#POLL} looks for changes
+ * @param loadModels what {@link ControlMode#EXPLICIT} loads at the start; {@code *} for all
+ * @param autoComplete whether the model itself may tell what its configuration leaves out
+ * @param defaultMaxBatchSize the {@code max_batch_size} of models that do not tell theirs, but have
+ *     a batch dimension
+ * @param configName of the file in a model's directory {@code configs} that is its configuration,
+ *     without {@code .pbtxt}; models without it, and all if this is empty, have {@code
+ *     config.pbtxt}
+ * @param namespacing whether models in different repositories may have the same name
+ * @param loadRetryCount how often the load of a version that failed is tried again, at once
+ * @param loadThreadCount how many models are loaded at the same time
+ * @param listeners hear of the models from the start
+ */
+public record RepositoryOptions(
+    List<Path> repositories,
+    ControlMode controlMode,
+    Duration pollInterval,
+    List<String> loadModels,
+    boolean autoComplete,
+    int defaultMaxBatchSize,
+    String configName,
+    boolean namespacing,
+    int loadRetryCount,
+    int loadThreadCount,
+    List<LifecycleListener> listeners) {
+
+  /** When models are loaded. */
+  public enum ControlMode {
+    /** All of them at the start, and never again. */
+    NONE,
+    /** All of them at the start; then what changes in the directories is followed. */
+    POLL,
+    /** Those that are named, at the start and later by name. */
+    EXPLICIT
+  }
+
+  /** Names all models in {@link #loadModels}. */
+  public static final String ALL_MODELS = "*";
+
+  /** Checks the values and copies the lists. */
+  public RepositoryOptions {
+    repositories = List.copyOf(Checks.notNull(repositories, "repositories"));
+    Checks.notNull(controlMode, "controlMode");
+    if (Checks.notNull(pollInterval, "pollInterval").isNegative() || pollInterval.isZero()) {
+      throw new IllegalArgumentException("pollInterval must be positive, got " + pollInterval);
+    }
+    loadModels = List.copyOf(Checks.notNull(loadModels, "loadModels"));
+    if (controlMode != ControlMode.EXPLICIT && !loadModels.isEmpty()) {
+      throw new IllegalArgumentException(
+          "models to load can be named in control mode EXPLICIT only, it is " + controlMode);
+    }
+    Checks.positive(defaultMaxBatchSize, "defaultMaxBatchSize");
+    Checks.notNull(configName, "configName");
+    if (!configName.matches("[^/\\\\\\s]*") || configName.contains("..")) {
+      throw new IllegalArgumentException(
+          "expected configName to be a file's name without blanks, got '" + configName + "'");
+    }
+    Checks.notNegative(loadRetryCount, "loadRetryCount");
+    Checks.positive(loadThreadCount, "loadThreadCount");
+    listeners = List.copyOf(Checks.notNull(listeners, "listeners"));
+  }
+
+  /** A builder with the defaults. */
+  public static Builder builder() {
+    return new Builder();
+  }
+
+  /** Builds a {@link RepositoryOptions}. */
+  public static final class Builder {
+    private final List<Path> repositories = new ArrayList<>();
+    private final List<String> loadModels = new ArrayList<>();
+    private final List<LifecycleListener> listeners = new ArrayList<>();
+    private ControlMode controlMode = ControlMode.NONE;
+    private Duration pollInterval = Duration.ofSeconds(15);
+    private boolean autoComplete = true;
+    private int defaultMaxBatchSize = 4;
+    private String configName = "";
+    private boolean namespacing;
+    private int loadRetryCount;
+    private int loadThreadCount = 4;
+
+    private Builder() {}
+
+    /** Adds a directory of models. */
+    public Builder repository(Path directory) {
+      repositories.add(Checks.notNull(directory, "directory"));
+      return this;
+    }
+
+    /** When models are loaded; {@link ControlMode#NONE} when it is not set. */
+    public Builder controlMode(ControlMode mode) {
+      controlMode = Checks.notNull(mode, "mode");
+      return this;
+    }
+
+    /** Follows changes in the directories, looking for them this often. */
+    public Builder poll(Duration interval) {
+      pollInterval = Checks.notNull(interval, "interval");
+      return controlMode(ControlMode.POLL);
+    }
+
+    /** Loads what is asked for only: these at the start, {@code *} for all. */
+    public Builder explicit(String... models) {
+      loadModels.addAll(List.of(Checks.notNull(models, "models")));
+      return controlMode(ControlMode.EXPLICIT);
+    }
+
+    /** How often changes are looked for; 15 s when it is not set. */
+    public Builder pollInterval(Duration interval) {
+      pollInterval = Checks.notNull(interval, "interval");
+      return this;
+    }
+
+    /** Whether models may tell what their configurations leave out; true by default. */
+    public Builder autoComplete(boolean complete) {
+      autoComplete = complete;
+      return this;
+    }
+
+    /** What a model with a batch dimension gets that tells no {@code max_batch_size}; 4. */
+    public Builder defaultMaxBatchSize(int size) {
+      defaultMaxBatchSize = size;
+      return this;
+    }
+
+    /** Of the file in a model's directory {@code configs} that is preferred; none by default. */
+    public Builder configName(String name) {
+      configName = Checks.notNull(name, "name");
+      return this;
+    }
+
+    /**
+     * Whether models in different repositories may have the same name; false by default. Requests
+     * reach them where the name is unique, and else through ensembles of their own repository.
+     */
+    public Builder namespacing(boolean separate) {
+      namespacing = separate;
+      return this;
+    }
+
+    /** How often the load of a version that failed is tried again, at once; 0 by default. */
+    public Builder loadRetryCount(int count) {
+      loadRetryCount = count;
+      return this;
+    }
+
+    /** How many models are loaded at the same time; 4 when it is not set. */
+    public Builder loadThreadCount(int count) {
+      loadThreadCount = count;
+      return this;
+    }
+
+    /** Adds a listener that hears of the models from the start. */
+    public Builder listener(LifecycleListener listener) {
+      listeners.add(Checks.notNull(listener, "listener"));
+      return this;
+    }
+
+    /** The finished value. */
+    public RepositoryOptions build() {
+      return new RepositoryOptions(
+          repositories,
+          controlMode,
+          pollInterval,
+          loadModels,
+          autoComplete,
+          defaultMaxBatchSize,
+          configName,
+          namespacing,
+          loadRetryCount,
+          loadThreadCount,
+          listeners);
+    }
+  }
+}

@@ -1,0 +1,75 @@
+package io.nereid.model;
+
+import io.nereid.internal.Checks;
+import io.nereid.types.DataType;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What a model expects of an input, or promises of an output.
+ *
+ * @param name its name
+ * @param dataType the type of its elements
+ * @param dims its shape without the batch dimension; -1 for a dimension of any size
+ * @param optional for an input: whether requests may leave it out
+ * @param labels for an output of scores: what each position stands for; empty: nothing is known
+ * @param reshape what the backend sees in place of {@code dims}, with as many elements
+ */
+public record TensorSpec(
+    String name,
+    DataType dataType,
+    List<Long> dims,
+    boolean optional,
+    List<String> labels,
+    Optional<List<Long>> reshape) {
+
+  /** The greatest number of dimensions, the batch dimension included. */
+  public static final int MAX_RANK = 8;
+
+  /** Checks the values and copies the dimensions. */
+  public TensorSpec {
+    Checks.notNull(name, "name");
+    Checks.notNull(dataType, "dataType");
+    dims = List.copyOf(Checks.notNull(dims, "dims"));
+    labels = List.copyOf(Checks.notNull(labels, "labels"));
+    reshape = Checks.notNull(reshape, "reshape").map(List::copyOf);
+    if (dims.size() > MAX_RANK) {
+      throw new IllegalArgumentException(
+          "tensor '"
+              + name
+              + "' has "
+              + dims.size()
+              + " dimensions, at most "
+              + MAX_RANK
+              + " are supported");
+    }
+  }
+
+  /** A tensor without labels. */
+  public TensorSpec(String name, DataType dataType, List<Long> dims, boolean optional) {
+    this(name, dataType, dims, optional, List.of(), Optional.empty());
+  }
+
+  /** A required tensor. */
+  public static TensorSpec of(String name, DataType dataType, long... dims) {
+    List<Long> list = Arrays.stream(Checks.notNull(dims, "dims")).boxed().toList();
+    return new TensorSpec(name, dataType, list, false);
+  }
+
+  /** This specification as that of an optional input. */
+  public TensorSpec asOptional() {
+    return new TensorSpec(name, dataType, dims, true, labels, reshape);
+  }
+
+  /** This specification with labels. */
+  public TensorSpec withLabels(List<String> labels) {
+    return new TensorSpec(name, dataType, dims, optional, labels, reshape);
+  }
+
+  /** This specification for a backend that sees other dimensions with as many elements. */
+  public TensorSpec withReshape(long... dims) {
+    List<Long> seen = Arrays.stream(Checks.notNull(dims, "dims")).boxed().toList();
+    return new TensorSpec(name, dataType, this.dims, optional, labels, Optional.of(seen));
+  }
+}
