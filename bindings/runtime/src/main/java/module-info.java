@@ -11,6 +11,8 @@ module io.nereid.runtime {
 
   exports io.nereid;
   exports io.nereid.backend;
+  exports io.nereid.statistics;
+  exports io.nereid.tensor;
 
   uses io.nereid.backend.Backend;
 

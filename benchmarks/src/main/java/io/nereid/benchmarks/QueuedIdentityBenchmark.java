@@ -6,7 +6,7 @@ import io.nereid.DynamicBatching;
 import io.nereid.Model;
 import io.nereid.ModelSpec;
 import io.nereid.Nereid;
-import io.nereid.Tensor;
+import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
 import java.lang.foreign.Arena;
 import java.util.concurrent.TimeUnit;

@@ -1,5 +1,6 @@
 package io.nereid;
 
+import io.nereid.internal.Checks;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -8,11 +8,15 @@ import static io.nereid.internal.ffi.RequestLayout.TENSOR_RANK;
 import static io.nereid.internal.ffi.RequestLayout.TENSOR_SELECTED;
 import static io.nereid.internal.ffi.RequestLayout.TENSOR_SHAPE;
 
+import io.nereid.internal.Checks;
 import io.nereid.internal.ffi.Memory;
 import io.nereid.internal.ffi.RequestCalls;
 import io.nereid.internal.ffi.RequestLayout;
 import io.nereid.internal.request.ResponseReceiver;
 import io.nereid.internal.request.Slot;
+import io.nereid.tensor.DeviceMemory;
+import io.nereid.tensor.Tensor;
+import io.nereid.tensor.TensorOwner;
 import io.nereid.types.DataType;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
@@ -59,8 +63,10 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
     try {
       Checks.notNull(tensor, "tensor");
       int index = model.signature().inputIndex(name);
-      long input = describe(index, name, tensor.dataType(), tensor.rawShape(), tensor.byteSize());
-      InputBinder.bind(model, slot, index, input, tensor);
+      long input = describe(index, name, tensor.dataType(), shapeOf(tensor), tensor.byteSize());
+      if (!share(tensor, input)) {
+        InputBinder.bind(model, slot, index, input, tensor, ownerOf(tensor) == null);
+      }
       countInput(index);
     } catch (Throwable t) {
       close();
@@ -69,6 +75,12 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
       slot.endEdit();
     }
     return this;
+  }
+
+  /** Lets an input refer to the output of a response, where the tensor is one. */
+  private boolean share(Tensor tensor, long input) {
+    return ownerOf(tensor) instanceof InferResponse response
+        && response.share(model.runtime(), addressOf(tensor), input);
   }
 
   /**
@@ -186,7 +198,7 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
       long input = describe(index, name, type, shape, byteSize);
       InputBinder.allocate(model, slot, index, byteSize);
       countInput(index);
-      return new Tensor(this, type, shape, Memory.readLong(input + TENSOR_DATA), byteSize);
+      return tensor(type, shape, Memory.readLong(input + TENSOR_DATA), byteSize);
     } finally {
       slot.endEdit();
     }
@@ -247,7 +259,14 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
       for (int i = 0; i < model.spec().inputs().size(); i++) {
         long input = RequestLayout.input(slot.record(), i);
         if ((Memory.readInt(input + TENSOR_FLAGS) & TENSOR_SELECTED) != 0) {
-          inputs.put(model.signature().input(i).name(), RecordResponse.tensor(this, input));
+          inputs.put(
+              model.signature().input(i).name(),
+              tensor(
+                  DataType.ofCode(Memory.readInt(input + TENSOR_DATATYPE)),
+                  RequestLayout.shape(input),
+                  Memory.readLong(input + TENSOR_DATA),
+                  Memory.readLong(input + TENSOR_BYTE_SIZE),
+                  (Memory.readInt(input + TENSOR_FLAGS) & RequestLayout.TENSOR_DEVICE) != 0));
         }
       }
       return inputs;
@@ -516,14 +535,14 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
   }
 
   @Override
-  void checkOpen() {
+  protected void checkOpen() {
     if (!slot.has(generation, Slot.REQUEST)) {
       throw Slot.closed(Slot.REQUEST);
     }
   }
 
   @Override
-  MemorySegment memory() {
+  protected MemorySegment memory() {
     return slot.lend(generation, Slot.REQUEST, model.runtime().memory());
   }
 }

@@ -1,6 +1,12 @@
 package io.nereid;
 
+import io.nereid.internal.ffi.Memory;
+import io.nereid.internal.ffi.RequestLayout;
 import io.nereid.internal.ffi.RuntimeCalls;
+import io.nereid.statistics.Timings;
+import io.nereid.tensor.Tensor;
+import io.nereid.tensor.TensorOwner;
+import io.nereid.types.DataType;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.util.ArrayList;
@@ -100,22 +106,33 @@ public abstract sealed class InferResponse extends TensorOwner implements AutoCl
    * Lets an input of another request of the same runtime refer to the memory of one of the outputs;
    * false when the runtimes differ.
    */
-  boolean share(NativeRuntime runtime, Tensor tensor, long input) {
+  boolean share(NativeRuntime runtime, long address, long input) {
     if (runtime != model.runtime()) {
       return false;
     }
     enter();
     try {
-      long slab = slab(tensor.address());
+      long slab = slab(address);
       if (slab == 0) {
         return false;
       }
       RuntimeCalls.bufferRetain(slab);
-      InputBinder.adopt(input, tensor.address(), slab);
+      InputBinder.adopt(input, address, slab);
       return true;
     } finally {
       exit();
     }
+  }
+
+  /** A tensor of this response that is described by an {@code nrd_tensor}. */
+  final Tensor tensorAt(long description) {
+    int flags = Memory.readInt(description + RequestLayout.TENSOR_FLAGS);
+    return tensor(
+        DataType.ofCode(Memory.readInt(description + RequestLayout.TENSOR_DATATYPE)),
+        RequestLayout.shape(description),
+        Memory.readLong(description + RequestLayout.TENSOR_DATA),
+        Memory.readLong(description + RequestLayout.TENSOR_BYTE_SIZE),
+        (flags & RequestLayout.TENSOR_DEVICE) != 0);
   }
 
   /** Gives the outputs back. Closing twice does nothing. */

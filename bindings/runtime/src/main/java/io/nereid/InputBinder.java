@@ -9,6 +9,7 @@ import io.nereid.internal.ffi.Memory;
 import io.nereid.internal.ffi.RequestCalls;
 import io.nereid.internal.ffi.RequestLayout;
 import io.nereid.internal.request.Slot;
+import io.nereid.tensor.Tensor;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.lang.foreign.Arena;
@@ -45,13 +46,10 @@ final class InputBinder {
   /**
    * Gives input {@code index}, described at {@code input}, the memory or the content of a tensor.
    */
-  static void bind(LoadedModel model, Slot slot, int index, long input, Tensor tensor) {
-    if (tensor.owner() instanceof InferResponse response
-        && response.share(model.runtime(), tensor, input)) {
-      return;
-    }
+  static void bind(
+      LoadedModel model, Slot slot, int index, long input, Tensor tensor, boolean callers) {
     MemorySegment segment = tensor.segment();
-    if (tensor.owner() == null && isPermanent(segment)) {
+    if (callers && isPermanent(segment)) {
       slot.borrow(index, segment);
       Memory.writeLong(input + TENSOR_DATA, segment.address());
       Memory.writeInt(input + TENSOR_FLAGS, TENSOR_SELECTED);

@@ -11,6 +11,7 @@ import io.nereid.internal.ffi.Memory;
 import io.nereid.internal.ffi.ModelLayout;
 import io.nereid.internal.ffi.NativeLibrary;
 import io.nereid.internal.request.Registry;
+import io.nereid.statistics.MemoryUsage;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.lang.System.Logger.Level;

@@ -11,6 +11,9 @@ import io.nereid.internal.ffi.RequestLayout;
 import io.nereid.internal.request.Diagnostics;
 import io.nereid.internal.request.LentMemory;
 import io.nereid.internal.request.Slot;
+import io.nereid.tensor.DeviceMemory;
+import io.nereid.tensor.Tensor;
+import io.nereid.tensor.TensorOwner;
 import io.nereid.types.DataType;
 import io.nereid.types.StatusCode;
 import java.lang.foreign.MemorySegment;
@@ -68,14 +71,14 @@ final class JavaBatch extends TensorOwner implements Batch {
   }
 
   @Override
-  void checkOpen() {
+  protected void checkOpen() {
     if (ended) {
       throw new IllegalStateException("the batch was executed; it can be used during execute only");
     }
   }
 
   @Override
-  MemorySegment memory() {
+  protected MemorySegment memory() {
     return lend(instance.runtime().memory());
   }
 
@@ -148,7 +151,7 @@ final class JavaBatch extends TensorOwner implements Batch {
         borrowed != null && borrowed.address() == data
             ? borrowed.asReadOnly()
             : lend(instance.runtime().readOnlyMemory()).asSlice(data, byteSize);
-    return new Tensor(this, type, shape, segment);
+    return tensor(type, shape, segment);
   }
 
   @Override
@@ -201,7 +204,9 @@ final class JavaBatch extends TensorOwner implements Batch {
     Signature.checkRank("output '" + output.name() + "'", shape);
     DataType type = output.dataType();
     long data = instance.scratch().output(batch, request, index, type, shape, byteSize);
-    return new Tensor(owner, type, shape, data, byteSize);
+    return owner == this
+        ? tensor(type, shape, data, byteSize)
+        : ((ResponseDraft) owner).output(type, shape, data, byteSize);
   }
 
   @Override
@@ -339,7 +344,7 @@ final class JavaBatch extends TensorOwner implements Batch {
       int index = signature().outputIndex(name);
       Tensor described = allocate(owner(), this.index, index, fixedByteSize(index, shape), shape);
       int device = Memory.readInt(outputAddress(name) + RequestLayout.TENSOR_DEVICE_NUMBER);
-      return new DeviceMemory(device, described.address(), described.byteSize());
+      return new DeviceMemory(device, addressOf(described), described.byteSize());
     }
 
     private long outputAddress(String name) {

@@ -1,6 +1,7 @@
 package io.nereid;
 
 import io.nereid.internal.request.Diagnostics;
+import io.nereid.statistics.OpenHandle;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.util.LinkedHashMap;

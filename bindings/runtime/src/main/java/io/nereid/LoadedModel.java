@@ -2,10 +2,13 @@ package io.nereid;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.nereid.internal.Checks;
 import io.nereid.internal.ffi.ErrorRecord;
 import io.nereid.internal.ffi.ModelCalls;
 import io.nereid.internal.ffi.RequestCalls;
 import io.nereid.internal.request.SlotPool;
+import io.nereid.statistics.MemoryUsage;
+import io.nereid.statistics.ModelStatistics;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;

@@ -1,8 +1,11 @@
 package io.nereid;
 
+import io.nereid.internal.Checks;
 import io.nereid.internal.request.Diagnostics;
 import io.nereid.internal.request.Origin;
 import io.nereid.internal.request.Slot;
+import io.nereid.statistics.MemoryUsage;
+import io.nereid.statistics.ModelStatistics;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.util.Optional;

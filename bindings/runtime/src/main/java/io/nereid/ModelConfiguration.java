@@ -1,5 +1,6 @@
 package io.nereid;
 
+import io.nereid.internal.Checks;
 import io.nereid.internal.repository.ProtobufConfiguration;
 import java.util.List;
 

@@ -3,6 +3,7 @@ package io.nereid;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.nereid.backend.Backend;
+import io.nereid.internal.Checks;
 import io.nereid.internal.ffi.ErrorRecord;
 import io.nereid.internal.ffi.ModelCalls;
 import io.nereid.internal.ffi.ModelLayout;

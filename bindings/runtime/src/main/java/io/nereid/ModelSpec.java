@@ -1,6 +1,7 @@
 package io.nereid;
 
 import io.nereid.backend.Backend;
+import io.nereid.internal.Checks;
 import io.nereid.types.DataType;
 import java.time.Duration;
 import java.util.ArrayList;

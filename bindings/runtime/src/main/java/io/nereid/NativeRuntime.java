@@ -15,6 +15,7 @@ import io.nereid.internal.request.Opened;
 import io.nereid.internal.request.Registry;
 import io.nereid.internal.request.Slot;
 import io.nereid.internal.request.SlotTable;
+import io.nereid.statistics.OpenHandle;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;

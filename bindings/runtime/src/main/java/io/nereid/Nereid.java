@@ -1,7 +1,11 @@
 package io.nereid;
 
+import io.nereid.internal.Checks;
 import io.nereid.internal.ffi.NativeLibrary;
 import io.nereid.internal.ffi.PoolAllocator;
+import io.nereid.statistics.CacheStatistics;
+import io.nereid.statistics.OpenHandle;
+import io.nereid.statistics.PoolStatistics;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.lang.System.Logger.Level;

@@ -1,5 +1,7 @@
 package io.nereid;
 
+import io.nereid.internal.Checks;
+import io.nereid.statistics.ModelStatistics;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;

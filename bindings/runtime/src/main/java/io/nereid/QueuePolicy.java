@@ -1,5 +1,6 @@
 package io.nereid;
 
+import io.nereid.internal.Checks;
 import io.nereid.types.StatusCode;
 import java.time.Duration;
 

@@ -5,7 +5,8 @@ import static io.nereid.internal.ffi.RequestLayout.TENSOR_DATA;
 import io.nereid.internal.ffi.Memory;
 import io.nereid.internal.ffi.RequestLayout;
 import io.nereid.internal.request.Slot;
-import io.nereid.types.DataType;
+import io.nereid.statistics.Timings;
+import io.nereid.tensor.Tensor;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
@@ -81,14 +82,14 @@ final class RecordResponse extends InferResponse {
   }
 
   @Override
-  void checkOpen() {
+  protected void checkOpen() {
     if (!slot.has(generation, Slot.RESPONSE)) {
       throw Slot.closed(Slot.RESPONSE);
     }
   }
 
   @Override
-  MemorySegment memory() {
+  protected MemorySegment memory() {
     return slot.lend(generation, Slot.RESPONSE, model().runtime().readOnlyMemory());
   }
 
@@ -109,19 +110,7 @@ final class RecordResponse extends InferResponse {
 
   @Override
   Tensor tensor(int output) {
-    return tensor(this, RequestLayout.output(slot.record(), output));
-  }
-
-  /** A tensor that is described by an {@code nrd_tensor}. */
-  static Tensor tensor(TensorOwner owner, long description) {
-    int flags = Memory.readInt(description + RequestLayout.TENSOR_FLAGS);
-    boolean onDevice = (flags & RequestLayout.TENSOR_DEVICE) != 0;
-    return new Tensor(
-        onDevice ? DeviceOwner.INSTANCE : owner,
-        DataType.ofCode(Memory.readInt(description + RequestLayout.TENSOR_DATATYPE)),
-        RequestLayout.shape(description),
-        Memory.readLong(description + TENSOR_DATA),
-        Memory.readLong(description + RequestLayout.TENSOR_BYTE_SIZE));
+    return tensorAt(RequestLayout.output(slot.record(), output));
   }
 
   @Override

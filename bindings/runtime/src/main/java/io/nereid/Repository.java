@@ -1,6 +1,7 @@
 package io.nereid;
 
 import io.nereid.RepositoryOptions.ControlMode;
+import io.nereid.internal.Checks;
 import io.nereid.internal.repository.Fingerprint;
 import io.nereid.internal.repository.ModelRepository;
 import io.nereid.internal.repository.OverrideFiles;

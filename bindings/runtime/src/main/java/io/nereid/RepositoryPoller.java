@@ -1,5 +1,6 @@
 package io.nereid;
 
+import io.nereid.internal.Checks;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;

@@ -1,5 +1,8 @@
 package io.nereid;
 
+import io.nereid.tensor.Tensor;
+import io.nereid.tensor.TensorOwner;
+import io.nereid.types.DataType;
 import java.lang.foreign.MemorySegment;
 
 /** The outputs of a decoupled request's next response, until that is sent. */
@@ -17,8 +20,12 @@ final class ResponseDraft extends TensorOwner {
     sent = true;
   }
 
+  Tensor output(DataType type, long[] shape, long address, long byteSize) {
+    return tensor(type, shape, address, byteSize);
+  }
+
   @Override
-  void checkOpen() {
+  protected void checkOpen() {
     batch.checkOpen();
     if (sent) {
       throw new IllegalStateException("the output was sent with its response");
@@ -26,7 +33,7 @@ final class ResponseDraft extends TensorOwner {
   }
 
   @Override
-  MemorySegment memory() {
+  protected MemorySegment memory() {
     return batch.memory();
   }
 }

@@ -1,5 +1,6 @@
 package io.nereid;
 
+import io.nereid.internal.Checks;
 import io.nereid.internal.ffi.RequestLayout;
 import io.nereid.internal.request.NameTable;
 import io.nereid.types.DataType;

@@ -8,6 +8,8 @@ import io.nereid.internal.request.LentMemory;
 import io.nereid.internal.request.Origin;
 import io.nereid.internal.request.Revocable;
 import io.nereid.internal.request.Slot;
+import io.nereid.statistics.Timings;
+import io.nereid.tensor.Tensor;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
@@ -45,7 +47,7 @@ final class StreamedResponse extends InferResponse implements Revocable {
     for (int i = 0; i < count; i++) {
       long output = outputs + i * RequestLayout.TENSOR_SIZE;
       if (Memory.readLong(output + RequestLayout.TENSOR_DATA) != 0) {
-        tensors[i] = RecordResponse.tensor(this, output);
+        tensors[i] = tensorAt(output);
         slabs[i] = Memory.readLong(output + RequestLayout.TENSOR_SLAB);
       }
     }
@@ -145,14 +147,14 @@ final class StreamedResponse extends InferResponse implements Revocable {
   }
 
   @Override
-  void checkOpen() {
+  protected void checkOpen() {
     if (closed) {
       throw Slot.closed(Slot.RESPONSE);
     }
   }
 
   @Override
-  MemorySegment memory() {
+  protected MemorySegment memory() {
     MemorySegment memory = model().runtime().readOnlyMemory();
     return Diagnostics.CHECKED ? lent.as(memory) : memory;
   }
@@ -184,7 +186,7 @@ final class StreamedResponse extends InferResponse implements Revocable {
   @Override
   long slab(long data) {
     for (int i = 0; i < slabs.length; i++) {
-      if (slabs[i] != 0 && tensors[i].address() == data) {
+      if (slabs[i] != 0 && addressOf(tensors[i]) == data) {
         return slabs[i];
       }
     }

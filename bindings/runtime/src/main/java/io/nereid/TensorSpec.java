@@ -1,5 +1,6 @@
 package io.nereid;
 
+import io.nereid.internal.Checks;
 import io.nereid.types.DataType;
 import java.util.Arrays;
 import java.util.List;

@@ -5,6 +5,7 @@ import static io.nereid.EnsembleTest.ensemble;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
 import io.nereid.types.StatusCode;
 import java.util.Arrays;

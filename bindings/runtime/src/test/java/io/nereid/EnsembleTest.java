@@ -9,6 +9,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.nereid.backend.Backend;
+import io.nereid.statistics.ModelStatistics;
+import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;

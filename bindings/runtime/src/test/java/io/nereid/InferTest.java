@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.nereid.statistics.ModelStatistics;
+import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
 import io.nereid.types.StatusCode;
 import java.lang.foreign.Arena;

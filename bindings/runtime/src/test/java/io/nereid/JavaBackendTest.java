@@ -11,6 +11,7 @@ import io.nereid.backend.Batch;
 import io.nereid.backend.BatchRequest;
 import io.nereid.backend.ModelContext;
 import io.nereid.fixtures.NegatingBackend;
+import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;

@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.nereid.backend.Backend;
+import io.nereid.tensor.DeviceMemory;
+import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
 import java.lang.foreign.MemorySegment;
 import java.lang.reflect.Array;

@@ -7,6 +7,7 @@ import io.nereid.backend.Backend;
 import io.nereid.backend.BackendInstance;
 import io.nereid.backend.Batch;
 import io.nereid.backend.ModelContext;
+import io.nereid.statistics.MemoryUsage;
 import io.nereid.types.StatusCode;
 import java.util.ArrayList;
 import java.util.Collections;

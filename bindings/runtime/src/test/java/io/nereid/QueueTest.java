@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.nereid.statistics.BatchStatistics;
+import io.nereid.statistics.ModelStatistics;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.time.Duration;

@@ -3,6 +3,7 @@ package io.nereid;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.nereid.tensor.Tensor;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.io.IOException;

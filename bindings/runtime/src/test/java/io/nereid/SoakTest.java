@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.nereid.tensor.Tensor;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.time.Duration;

@@ -2,7 +2,7 @@ package io.nereid.gpu;
 
 import io.nereid.InferRequest;
 import io.nereid.Model;
-import io.nereid.Tensor;
+import io.nereid.tensor.Tensor;
 import io.nereid.types.NereidException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -6,7 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import io.nereid.InferRequest;
 import io.nereid.InferResponse;
 import io.nereid.Model;
-import io.nereid.Tensor;
+import io.nereid.tensor.Tensor;
 import java.lang.foreign.MemorySegment;
 import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;

@@ -1,8 +1,8 @@
 package io.nereid.cli;
 
 import io.nereid.ModelSpec;
-import io.nereid.Tensor;
 import io.nereid.TensorSpec;
+import io.nereid.tensor.Tensor;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;

@@ -1,7 +1,6 @@
 package io.nereid.cli;
 
 import io.nereid.LoadTimes;
-import io.nereid.MemoryUsage;
 import io.nereid.Model;
 import io.nereid.ModelEvent;
 import io.nereid.ModelIndexEntry;
@@ -9,6 +8,7 @@ import io.nereid.ModelIndexEntry.State;
 import io.nereid.ModelSpec;
 import io.nereid.Nereid;
 import io.nereid.TensorSpec;
+import io.nereid.statistics.MemoryUsage;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;

@@ -1,7 +1,7 @@
 package io.nereid.cli;
 
-import io.nereid.Tensor;
 import io.nereid.TensorSpec;
+import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.nereid.ModelSpec;
-import io.nereid.Tensor;
 import io.nereid.backend.Batch;
+import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
 import java.io.StringReader;
 import java.nio.file.DirectoryStream;

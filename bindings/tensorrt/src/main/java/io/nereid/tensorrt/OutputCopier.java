@@ -1,8 +1,8 @@
 package io.nereid.tensorrt;
 
-import io.nereid.Tensor;
 import io.nereid.backend.Batch;
 import io.nereid.backend.BatchRequest;
+import io.nereid.tensor.Tensor;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.util.List;
@@ -69,7 +69,7 @@ final class OutputCopier {
       return;
     }
     try {
-      io.nereid.DeviceMemory target = request.deviceOutput(name, shape);
+      io.nereid.tensor.DeviceMemory target = request.deviceOutput(name, shape);
       if (target.byteSize() > 0) {
         stream.copyWithin(target.address(), address, target.byteSize());
       }
@@ -101,7 +101,8 @@ final class OutputCopier {
 
   /** Models with such outputs take one request at a time. */
   private void bringToDevice(Batch batch, Binding output, long[] shape) {
-    io.nereid.DeviceMemory target = batch.request(0).deviceOutput(output.tensor().name(), shape);
+    io.nereid.tensor.DeviceMemory target =
+        batch.request(0).deviceOutput(output.tensor().name(), shape);
     if (target.byteSize() > 0) {
       stream.copyIn(target.address(), output.host(target.byteSize()).address(), target.byteSize());
       stream.finish();

@@ -1,13 +1,13 @@
 package io.nereid.tensorrt;
 
-import io.nereid.MemoryUsage;
 import io.nereid.ModelSpec;
-import io.nereid.Tensor;
 import io.nereid.TensorSpec;
 import io.nereid.backend.BackendInstance;
 import io.nereid.backend.Batch;
 import io.nereid.backend.BatchRequest;
 import io.nereid.backend.ModelContext;
+import io.nereid.statistics.MemoryUsage;
+import io.nereid.tensor.Tensor;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.lang.System.Logger.Level;
@@ -243,7 +243,7 @@ final class TensorRtInstance implements BackendInstance {
   /** Brings a request's input to where TensorRT and this read it. */
   private void fetch(BatchRequest request, Binding input, MemorySegment host) {
     String name = input.tensor().name();
-    Optional<io.nereid.DeviceMemory> onDevice = request.deviceInput(name);
+    Optional<io.nereid.tensor.DeviceMemory> onDevice = request.deviceInput(name);
     if (onDevice.isPresent()) {
       stream.copyOut(host.address(), onDevice.get().address(), host.byteSize());
       stream.finish();
@@ -295,7 +295,7 @@ final class TensorRtInstance implements BackendInstance {
   /** One request's input, from where it lies; returns its size in bytes. */
   private long copyPart(BatchRequest request, Binding input, long offset) {
     String name = input.tensor().name();
-    Optional<io.nereid.DeviceMemory> onDevice = request.deviceInput(name);
+    Optional<io.nereid.tensor.DeviceMemory> onDevice = request.deviceInput(name);
     if (onDevice.isPresent()) {
       long partBytes = onDevice.get().byteSize();
       stream.copyWithin(input.address() + offset, onDevice.get().address(), partBytes);

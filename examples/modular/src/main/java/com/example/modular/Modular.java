@@ -3,7 +3,7 @@ package com.example.modular;
 import io.nereid.ModelSpec;
 import io.nereid.Nereid;
 import io.nereid.RepositoryOptions;
-import io.nereid.Tensor;
+import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
 import java.nio.file.Path;
 import java.util.Arrays;

@@ -3,7 +3,7 @@ package io.nereid.server.grpc;
 import io.nereid.InferResponse;
 import io.nereid.Model;
 import io.nereid.ModelState;
-import io.nereid.Timings;
+import io.nereid.statistics.Timings;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 

@@ -2,9 +2,9 @@ package io.nereid.server.grpc;
 
 import io.nereid.InferRequest;
 import io.nereid.Model;
-import io.nereid.Tensor;
 import io.nereid.TensorSpec;
 import io.nereid.server.memory.RegionSlice;
+import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
 import io.nereid.types.NereidException;
 import java.util.List;

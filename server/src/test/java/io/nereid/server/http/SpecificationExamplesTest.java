@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.nereid.ModelSpec;
-import io.nereid.Tensor;
+import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

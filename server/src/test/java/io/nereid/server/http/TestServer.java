@@ -4,15 +4,15 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.nereid.DynamicBatching;
 import io.nereid.ModelSpec;
-import io.nereid.ModelStatistics;
 import io.nereid.Nereid;
 import io.nereid.NereidOptions;
 import io.nereid.RepositoryOptions;
-import io.nereid.Tensor;
 import io.nereid.server.shared.ServerHealth;
 import io.nereid.server.shared.ServerState;
 import io.nereid.server.trace.TraceOptions;
 import io.nereid.server.trace.Tracing;
+import io.nereid.statistics.ModelStatistics;
+import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;

@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.nereid.ModelSpec;
-import io.nereid.Tensor;
 import io.nereid.TensorSpec;
+import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;

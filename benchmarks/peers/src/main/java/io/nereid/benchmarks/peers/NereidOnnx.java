@@ -5,7 +5,7 @@ import io.nereid.InferRequest;
 import io.nereid.Model;
 import io.nereid.ModelSpec;
 import io.nereid.Nereid;
-import io.nereid.Tensor;
+import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
 import java.util.Arrays;
 import java.util.LinkedHashMap;

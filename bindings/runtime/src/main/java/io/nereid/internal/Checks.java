@@ -1,39 +1,39 @@
-package io.nereid;
+package io.nereid.internal;
 
 import java.time.Duration;
 
 /** Argument checks whose messages name the argument. */
-final class Checks {
+public final class Checks {
 
   private Checks() {}
 
-  static <T> T notNull(T value, String name) {
+  public static <T> T notNull(T value, String name) {
     if (value == null) {
       throw new NullPointerException(name + " must not be null");
     }
     return value;
   }
 
-  static void notNegative(long value, String name) {
+  public static void notNegative(long value, String name) {
     if (value < 0) {
       throw new IllegalArgumentException(name + " must not be negative, got " + value);
     }
   }
 
-  static void notNegative(Duration value, String name) {
+  public static void notNegative(Duration value, String name) {
     if (notNull(value, name).isNegative()) {
       throw new IllegalArgumentException(name + " must not be negative, got " + value);
     }
   }
 
-  static void positive(long value, String name) {
+  public static void positive(long value, String name) {
     if (value <= 0) {
       throw new IllegalArgumentException(name + " must be positive, got " + value);
     }
   }
 
   /** Nanoseconds of a duration; the largest long for durations beyond 292 years. */
-  static long nanos(Duration duration) {
+  public static long nanos(Duration duration) {
     try {
       return duration.toNanos();
     } catch (ArithmeticException e) {
@@ -42,7 +42,7 @@ final class Checks {
   }
 
   /** The moment {@code duration} from now on the monotonic clock, never 0, which means none. */
-  static long deadlineNs(Duration duration) {
+  public static long deadlineNs(Duration duration) {
     long now = System.nanoTime();
     long nanos = nanos(duration);
     if (now > 0 && nanos > Long.MAX_VALUE - now) {

@@ -1,5 +1,6 @@
-package io.nereid;
+package io.nereid.statistics;
 
+import io.nereid.internal.Checks;
 import java.util.List;
 
 /**
@@ -10,7 +11,7 @@ import java.util.List;
  * @param modelName the model that it belongs to
  * @param modelVersion the model's version
  * @param thread the name of the thread that made the request
- * @param madeAt where {@link Model#newRequest} was called, innermost first; of a response, where
+ * @param madeAt where {@code Model.newRequest} was called, innermost first; of a response, where
  *     that was done for its request
  */
 public record OpenHandle(

@@ -1,4 +1,4 @@
-package io.nereid;
+package io.nereid.statistics;
 
 /**
  * Where the time of one request went, in nanoseconds.

@@ -1,4 +1,6 @@
-package io.nereid;
+package io.nereid.tensor;
+
+import io.nereid.internal.Checks;
 
 /**
  * Memory of a GPU, in the address space of this process.

@@ -1,4 +1,4 @@
-package io.nereid;
+package io.nereid.statistics;
 
 import java.time.Instant;
 import java.util.List;
@@ -30,7 +30,7 @@ import java.util.Optional;
  * @param queueHistogram distribution of the time in the queue
  * @param computeHistogram distribution of the time in the backend
  * @param totalHistogram distribution of the time from submission to answer
- * @param stages distributions of other times, with {@link NereidOptions#stageHistograms} only
+ * @param stages distributions of other times, with {@code NereidOptions.stageHistograms} only
  */
 public record ModelStatistics(
     int instanceCount,

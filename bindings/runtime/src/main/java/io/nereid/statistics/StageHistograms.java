@@ -1,4 +1,4 @@
-package io.nereid;
+package io.nereid.statistics;
 
 /**
  * Distributions of the times that requests spent in stages.

@@ -1,4 +1,4 @@
-package io.nereid;
+package io.nereid.statistics;
 
 /**
  * How often something happened and how long it took altogether.

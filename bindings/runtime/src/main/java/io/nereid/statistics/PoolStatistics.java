@@ -1,4 +1,4 @@
-package io.nereid;
+package io.nereid.statistics;
 
 /**
  * The state of the memory pool that inputs and outputs come from.

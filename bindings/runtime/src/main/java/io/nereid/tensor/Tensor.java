@@ -1,4 +1,4 @@
-package io.nereid;
+package io.nereid.tensor;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_DOUBLE_UNALIGNED;
@@ -7,6 +7,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 
+import io.nereid.internal.Checks;
 import io.nereid.types.ByteStrings;
 import io.nereid.types.DataType;
 import io.nereid.types.HalfPrecision;
@@ -169,7 +170,7 @@ public final class Tensor {
 
   /** Whether it lies on a GPU: then it has no {@link #segment}, and elements cannot be read. */
   public boolean isOnDevice() {
-    return owner == DeviceOwner.INSTANCE;
+    return owner == TensorOwner.DEVICE;
   }
 
   /**

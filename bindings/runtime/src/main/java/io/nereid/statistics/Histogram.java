@@ -1,4 +1,4 @@
-package io.nereid;
+package io.nereid.statistics;
 
 import java.util.Arrays;
 
@@ -13,7 +13,13 @@ public final class Histogram {
 
   private final long[] counts;
 
-  Histogram(long[] boundsNs, long[] counts) {
+  /**
+   * A histogram that takes both arrays as its own: do not change them afterwards.
+   *
+   * @param boundsNs inclusive upper bounds of the buckets, ascending
+   * @param counts how many durations are in each bucket
+   */
+  public Histogram(long[] boundsNs, long[] counts) {
     if (boundsNs.length != counts.length) {
       throw new IllegalArgumentException(
           boundsNs.length + " buckets but " + counts.length + " counts");

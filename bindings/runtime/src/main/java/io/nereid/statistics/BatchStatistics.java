@@ -1,4 +1,4 @@
-package io.nereid;
+package io.nereid.statistics;
 
 /**
  * Executions of one batch size.
