@@ -40,6 +40,20 @@ final class House {
               + "]|\\\\.)+'");
 
   private static final String LAYOUTS = "io.nereid.internal.ffi";
+
+  /** What only that package may use: plain memory, layouts, and functions of the core. */
+  private static final Pattern USED_LAYOUT =
+      Pattern.compile(
+          "\\b"
+              + LAYOUTS.replace(".", "\\.")
+              + "\\.(Memory|Handles|ErrorRecord|\\w+Layout|(?!Native)\\w+Calls)\\b");
+
+  /** How that package would lend an address: a public static method that is given one. */
+  private static final Pattern LENT_ADDRESS =
+      Pattern.compile(
+          "public static [\\w<>\\[\\], ]+\\([^)]*"
+              + "\\blong (address|batch|error|model|options|record|request|runtime|tensor)\\b");
+
   private static final int MOST_LINES = 400;
 
   /** A source file: what it is called, how long it is, and which other files it uses. */
@@ -209,21 +223,18 @@ final class House {
   private Figure layoutsOutside() {
     List<String> places =
         sources.stream()
-            .filter(source -> !source.packageName().equals(LAYOUTS))
-            .filter(
-                source ->
-                    source
-                        .code()
-                        .matches(
-                            "(?s).*\\b"
-                                + LAYOUTS.replace(".", "\\.")
-                                + "\\.(Memory|\\w+Layout)\\b.*"))
+            .filter(source ->
+                source.packageName().equals(LAYOUTS)
+                    ? LENT_ADDRESS.matcher(source.code()).find()
+                    : USED_LAYOUT.matcher(source.code()).find())
             .map(Source::fullName)
             .toList();
     return new Figure(
         "files with native offsets outside " + LAYOUTS,
         places.size(),
-        "Offsets and bare addresses of the C ABI are known in " + LAYOUTS + " only.",
+        "Offsets and bare addresses of the C ABI are known in "
+            + LAYOUTS
+            + " only: it lends records and handles, which know their own address.",
         places);
   }
 

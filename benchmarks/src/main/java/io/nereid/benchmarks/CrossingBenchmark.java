@@ -2,7 +2,7 @@ package io.nereid.benchmarks;
 
 import io.nereid.Model;
 import io.nereid.Nereid;
-import io.nereid.internal.ffi.RuntimeCalls;
+import io.nereid.internal.ffi.StatisticsRecord;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -48,7 +48,7 @@ public class CrossingBenchmark {
   /** A call that looks up a number. */
   @Benchmark
   public long downcall() {
-    return RuntimeCalls.histogramBucketNs(3);
+    return StatisticsRecord.histogramBucketNs(3);
   }
 
   @Benchmark

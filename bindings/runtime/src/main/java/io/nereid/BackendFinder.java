@@ -1,6 +1,7 @@
 package io.nereid;
 
 import io.nereid.backend.Backend;
+import io.nereid.internal.ffi.CoreLog;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.lang.System.Logger.Level;
@@ -44,7 +45,7 @@ final class BackendFinder {
         }
       } catch (ServiceConfigurationError e) {
         // One that cannot be made must not hide the others.
-        RuntimeUpcalls.LOGGER.log(Level.WARNING, "a Java backend is announced but unusable", e);
+        CoreLog.LOGGER.log(Level.WARNING, "a Java backend is announced but unusable", e);
         unusable++;
       }
     }

@@ -1,5 +1,6 @@
 package io.nereid;
 
+import io.nereid.internal.request.Signature;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.util.HashSet;

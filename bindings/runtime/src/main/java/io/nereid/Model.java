@@ -2,7 +2,6 @@ package io.nereid;
 
 import io.nereid.internal.Checks;
 import io.nereid.internal.request.Diagnostics;
-import io.nereid.internal.request.Origin;
 import io.nereid.internal.request.Slot;
 import io.nereid.statistics.MemoryUsage;
 import io.nereid.statistics.ModelStatistics;
@@ -146,9 +145,9 @@ public final class Model implements AutoCloseable {
       Slot slot = loaded.slots().acquire();
       if (slot != null) {
         if (Diagnostics.RECORDS_LEAKS) {
-          slot.origin(Origin.ofCaller());
+          slot.origin(Diagnostics.Origin.ofCaller());
         }
-        return new InferRequest(loaded, slot);
+        return new InferRequest(slot);
       }
       // It was replaced or unloaded since current was read, so current has another value now.
     }

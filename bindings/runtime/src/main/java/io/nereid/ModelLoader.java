@@ -1,19 +1,21 @@
 package io.nereid;
 
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
 import io.nereid.backend.Backend;
 import io.nereid.internal.Checks;
-import io.nereid.internal.ffi.ErrorRecord;
-import io.nereid.internal.ffi.ModelCalls;
-import io.nereid.internal.ffi.ModelLayout;
+import io.nereid.internal.backend.JavaBackends;
+import io.nereid.internal.ffi.BackendRecord;
+import io.nereid.internal.ffi.CoreLog;
+import io.nereid.internal.ffi.ModelHandle;
+import io.nereid.internal.ffi.ModelOptionsRecord;
+import io.nereid.internal.ffi.SourceHandle;
 import io.nereid.internal.repository.CompletedModel;
 import io.nereid.internal.repository.ModelDraft;
+import io.nereid.internal.request.NativeRuntime;
+import io.nereid.internal.request.Signature;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -68,7 +70,7 @@ final class ModelLoader {
         javaBackend.get().loadEnded(draft.opening());
       }
     }
-    try (NativeSource source = NativeSource.open(runtime, draft.opening())) {
+    try (SourceHandle source = CoreBackends.open(runtime, draft.opening())) {
       CompletedModel model = draft.complete(source.signature());
       return load(model, source, directory.readNs(), directory.parseNs(), startNs);
     }
@@ -86,7 +88,7 @@ final class ModelLoader {
   }
 
   private Result load(
-      CompletedModel completed, NativeSource source, long readNs, long parseNs, long startNs) {
+      CompletedModel completed, SourceHandle source, long readNs, long parseNs, long startNs) {
     ModelSpec spec = completed.spec();
     LoadedModel loaded = open(spec, source);
     long openedNs = System.nanoTime();
@@ -108,9 +110,9 @@ final class ModelLoader {
     return new Result(loaded, completed.configuration(), times);
   }
 
-  private LoadedModel open(ModelSpec spec, NativeSource source) {
-    if (spec.responseCache() && runtime.options().cacheByteLimit() == 0) {
-      RuntimeUpcalls.LOGGER.log(
+  private LoadedModel open(ModelSpec spec, SourceHandle source) {
+    if (spec.responseCache() && runtime.settings().cacheByteLimit() == 0) {
+      CoreLog.LOGGER.log(
           Level.WARNING,
           "model ''{0}'' asks for the response cache, which has no memory: nothing is cached; set"
               + " NereidOptions.cacheByteLimit",
@@ -125,11 +127,11 @@ final class ModelLoader {
     try (Arena arena = Arena.ofConfined()) {
       written.ensemble().orElseThrow().steps().forEach(step -> steps.add(models.use(step)));
       ModelSpec spec = EnsemblePlan.labelled(written, steps);
-      MemorySegment options = ModelOptionsWriter.write(arena, spec, 1, 0, spec.parameters());
-      EnsemblePlan.of(spec, steps).write(arena, options);
+      ModelOptionsRecord options =
+          ModelOptionsRecord.write(arena, spec, 1, null, spec.parameters());
+      EnsemblePlan.of(spec, steps).write(options);
       LoadedModel loaded =
-          new LoadedModel(
-              runtime, new Signature(spec), load(arena, options, null), 0, NO_DEVICE, steps);
+          new LoadedModel(runtime, new Signature(spec), load(options, null), 0, NO_DEVICE, steps);
       open = true;
       return loaded;
     } finally {
@@ -139,7 +141,7 @@ final class ModelLoader {
     }
   }
 
-  private LoadedModel openBackend(ModelSpec spec, NativeSource source) {
+  private LoadedModel openBackend(ModelSpec spec, SourceHandle source) {
     Signature signature = new Signature(spec);
     Optional<Backend> javaBackend = BackendFinder.find(spec);
     List<Integer> devices = javaBackend.map(Backend::devices).orElse(List.of());
@@ -149,25 +151,22 @@ final class ModelLoader {
     if (devices.isEmpty()) {
       warnOfGpus(spec);
     }
-    firstGpu(placements, devices).ifPresent(runtime.pageLocking()::begin);
+    firstGpu(placements, devices).ifPresent(runtime::pageLock);
     long number =
         javaBackend
-            .map(backend -> JavaBackends.add(backend, signature, runtime, placements))
+            .map(backend -> JavaBackends.add(backend, signature, runtime.slots(), placements))
             .orElse(0L);
     boolean open = false;
     try (Arena arena = Arena.ofConfined()) {
-      MemorySegment table;
-      if (javaBackend.isPresent()) {
-        table = ModelOptionsWriter.sized(arena, ModelLayout.BACKEND);
-        JavaBackends.write(table, number, javaBackend.get());
-      } else {
-        table = CoreBackends.find(arena, spec.backendName());
-      }
+      BackendRecord table =
+          javaBackend
+              .map(backend -> JavaBackends.record(arena, number, backend))
+              .orElseGet(() -> BackendRecord.get(arena, spec.backendName()));
       Map<String, String> parameters =
           javaBackend.isPresent() ? spec.parameters() : CoreBackends.parameters(runtime, spec);
-      MemorySegment options =
-          ModelOptionsWriter.write(arena, spec, placements.size(), table.address(), parameters);
-      long handle = loadBackend(arena, options, source, number);
+      ModelOptionsRecord options =
+          ModelOptionsRecord.write(arena, spec, placements.size(), table, parameters);
+      ModelHandle handle = loadBackend(options, source, number);
       int tensorDevice =
           javaBackend
               .filter(Backend::takesDeviceTensors)
@@ -208,7 +207,7 @@ final class ModelLoader {
   private static void warnOfGpus(ModelSpec spec) {
     for (InstanceGroup group : spec.instanceGroups()) {
       if (group.kind() == InstanceGroup.Kind.GPU) {
-        RuntimeUpcalls.LOGGER.log(
+        CoreLog.LOGGER.log(
             Level.WARNING,
             "model ''{0}'' asks for GPUs in instance group ''{1}'', but its backend runs on the"
                 + " processor: the instances run there",
@@ -219,10 +218,10 @@ final class ModelLoader {
   }
 
   /** What a backend in Java threw is the cause of the failure. */
-  private long loadBackend(
-      Arena arena, MemorySegment options, NativeSource source, long javaBackend) {
+  private ModelHandle loadBackend(
+      ModelOptionsRecord options, SourceHandle source, long javaBackend) {
     try {
-      return load(arena, options, source);
+      return load(options, source);
     } catch (NereidException e) {
       Throwable cause = JavaBackends.failure(javaBackend);
       if (cause != null) {
@@ -233,15 +232,7 @@ final class ModelLoader {
   }
 
   /** The core owns the source from here on, also when this throws. */
-  private long load(Arena arena, MemorySegment options, NativeSource source) {
-    MemorySegment out = arena.allocate(JAVA_LONG);
-    long error = ErrorRecord.allocate(arena);
-    int status =
-        runtime.use(at -> {
-          long taken = source == null ? 0 : source.take();
-          return ModelCalls.load(at, options.address(), taken, out.address(), error);
-        });
-    ErrorRecord.check(status, error);
-    return out.get(JAVA_LONG, 0);
+  private ModelHandle load(ModelOptionsRecord options, SourceHandle source) {
+    return runtime.use(handle -> ModelHandle.load(handle, options, source));
   }
 }

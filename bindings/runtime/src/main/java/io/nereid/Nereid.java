@@ -1,8 +1,13 @@
 package io.nereid;
 
 import io.nereid.internal.Checks;
+import io.nereid.internal.cuda.PageKeeper;
+import io.nereid.internal.ffi.CoreLog;
 import io.nereid.internal.ffi.NativeLibrary;
 import io.nereid.internal.ffi.PoolAllocator;
+import io.nereid.internal.ffi.RuntimeHandle;
+import io.nereid.internal.request.Diagnostics;
+import io.nereid.internal.request.NativeRuntime;
 import io.nereid.statistics.CacheStatistics;
 import io.nereid.statistics.OpenHandle;
 import io.nereid.statistics.PoolStatistics;
@@ -56,7 +61,7 @@ public final class Nereid implements AutoCloseable {
       PoolAllocator allocator,
       PageKeeper keeper) {
     this.options = options;
-    runtime = new NativeRuntime(options, allocator, keeper);
+    runtime = new NativeRuntime(options.settings(), allocator, keeper);
     ensembles = new EnsembleGraph(models, new ModelLoader(runtime, models));
     repository = new Repository(this, models, repositoryOptions);
     listeners.add(new LoadLog());
@@ -204,14 +209,14 @@ public final class Nereid implements AutoCloseable {
       try {
         listener.onEvent(event);
       } catch (RuntimeException | Error e) { // whatever it is, it is not the model's
-        RuntimeUpcalls.LOGGER.log(Level.WARNING, "a listener failed on " + event, e);
+        CoreLog.LOGGER.log(Level.WARNING, "a listener failed on " + event, e);
       }
     }
   }
 
   /** The state of the memory pool. */
   public PoolStatistics poolStatistics() {
-    return runtime.use(StatisticsReader::pool);
+    return runtime.use(RuntimeHandle::poolStatistics);
   }
 
   /**
@@ -223,17 +228,17 @@ public final class Nereid implements AutoCloseable {
    * @param device number of a GPU that is used anyway
    */
   public void pageLockPool(int device) {
-    runtime.pageLocking().begin(device);
+    runtime.pageLock(device);
   }
 
   /** Whether the memory pool is page-locked, or why not, in words; empty: no GPU uses it. */
   public Optional<String> pageLocking() {
-    return runtime.pageLocking().text();
+    return runtime.pageLocking();
   }
 
   /** The state of the response cache. */
   public CacheStatistics cacheStatistics() {
-    return runtime.use(StatisticsReader::cache);
+    return runtime.use(RuntimeHandle::cacheStatistics);
   }
 
   /**
@@ -281,7 +286,7 @@ public final class Nereid implements AutoCloseable {
           "threads are still inside calls; the memory of Nereid is left behind");
     }
     if (!open.isEmpty()) {
-      throw LeakReport.failure(open, recorded);
+      throw Diagnostics.leak(open, recorded);
     }
   }
 
@@ -326,7 +331,7 @@ public final class Nereid implements AutoCloseable {
     try {
       model.unload(deadlineNs);
     } catch (RuntimeException | Error e) { // the others must be unloaded all the same
-      RuntimeUpcalls.LOGGER.log(Level.ERROR, "unloading " + model + " failed", e);
+      CoreLog.LOGGER.log(Level.ERROR, "unloading " + model + " failed", e);
     }
   }
 

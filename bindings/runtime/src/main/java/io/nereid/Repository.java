@@ -2,6 +2,7 @@ package io.nereid;
 
 import io.nereid.RepositoryOptions.ControlMode;
 import io.nereid.internal.Checks;
+import io.nereid.internal.ffi.CoreLog;
 import io.nereid.internal.repository.Fingerprint;
 import io.nereid.internal.repository.ModelRepository;
 import io.nereid.internal.repository.OverrideFiles;
@@ -312,6 +313,6 @@ public final class Repository {
   }
 
   static void warn(String line) {
-    RuntimeUpcalls.LOGGER.log(Level.WARNING, line);
+    CoreLog.LOGGER.log(Level.WARNING, line);
   }
 }

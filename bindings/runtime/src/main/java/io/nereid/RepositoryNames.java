@@ -1,6 +1,7 @@
 package io.nereid;
 
 import io.nereid.internal.repository.ModelRepository;
+import io.nereid.internal.request.Signature;
 import io.nereid.types.NereidException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,6 +1,7 @@
 package io.nereid;
 
 import io.nereid.internal.Checks;
+import io.nereid.internal.ffi.CoreLog;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
@@ -27,7 +28,7 @@ final class RepositoryPoller implements AutoCloseable {
         poll.run();
       } catch (RuntimeException | Error e) { // whatever it was, the next round may do better
         if (stopped.getCount() > 0) {
-          RuntimeUpcalls.LOGGER.log(Level.WARNING, "looking for changed models failed", e);
+          CoreLog.LOGGER.log(Level.WARNING, "looking for changed models failed", e);
         }
       }
     }

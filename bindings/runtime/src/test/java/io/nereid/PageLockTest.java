@@ -9,6 +9,7 @@ import io.nereid.backend.Backend;
 import io.nereid.backend.BackendInstance;
 import io.nereid.backend.ModelContext;
 import io.nereid.internal.cuda.CudaDriver;
+import io.nereid.internal.cuda.PageKeeper;
 import io.nereid.internal.ffi.PoolAllocator;
 import io.nereid.statistics.PoolStatistics;
 import io.nereid.types.DataType;

@@ -1,9 +1,7 @@
-package io.nereid;
-
-import io.nereid.internal.cuda.CudaDriver;
+package io.nereid.internal.cuda;
 
 /** Keeps memory where it is, for devices that read and write it without the processor. */
-interface PageKeeper {
+public interface PageKeeper {
 
   /** CUDA's page-locked memory. */
   PageKeeper CUDA =

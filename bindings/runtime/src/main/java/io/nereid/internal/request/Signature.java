@@ -1,8 +1,9 @@
-package io.nereid;
+package io.nereid.internal.request;
 
+import io.nereid.ModelSpec;
+import io.nereid.TensorSpec;
 import io.nereid.internal.Checks;
-import io.nereid.internal.ffi.RequestLayout;
-import io.nereid.internal.request.NameTable;
+import io.nereid.internal.ffi.TensorRecord;
 import io.nereid.types.DataType;
 import io.nereid.types.NereidException;
 import io.nereid.types.Shapes;
@@ -12,14 +13,14 @@ import java.util.Arrays;
 import java.util.List;
 
 /** A model's inputs and outputs, prepared for looking things up while requests run. */
-final class Signature {
+public final class Signature {
 
   private final ModelSpec spec;
   private final NameTable inputs;
   private final NameTable outputs;
   private final int requiredInputCount;
 
-  Signature(ModelSpec spec) {
+  public Signature(ModelSpec spec) {
     this.spec = spec;
     inputs = names(spec, "input", spec.inputs());
     outputs = names(spec, "output", spec.outputs());
@@ -37,11 +38,11 @@ final class Signature {
     }
   }
 
-  ModelSpec spec() {
+  public ModelSpec spec() {
     return spec;
   }
 
-  NameTable outputs() {
+  public NameTable outputs() {
     return outputs;
   }
 
@@ -49,15 +50,15 @@ final class Signature {
     return requiredInputCount;
   }
 
-  TensorSpec input(int index) {
+  public TensorSpec input(int index) {
     return spec.inputs().get(index);
   }
 
-  TensorSpec output(int index) {
+  public TensorSpec output(int index) {
     return spec.outputs().get(index);
   }
 
-  int inputIndex(String name) {
+  public int inputIndex(String name) {
     int index = inputs.position(Checks.notNull(name, "input name"));
     if (index < 0) {
       throw invalid("unexpected inference input '" + name + "' for model '" + spec.name() + "'");
@@ -65,7 +66,7 @@ final class Signature {
     return index;
   }
 
-  int outputIndex(String name) {
+  public int outputIndex(String name) {
     int index = outputs.position(Checks.notNull(name, "output name"));
     if (index < 0) {
       throw invalid("unexpected inference output '" + name + "' for model '" + spec.name() + "'");
@@ -102,7 +103,7 @@ final class Signature {
             + "]. Please provide all required input(s).");
   }
 
-  static NereidException invalid(String message) {
+  public static NereidException invalid(String message) {
     return new NereidException(StatusCode.INVALID_ARGUMENT, message);
   }
 
@@ -111,7 +112,7 @@ final class Signature {
    *
    * @param what names the tensor in messages
    */
-  static long byteSize(String what, DataType type, long[] shape) {
+  public static long byteSize(String what, DataType type, long[] shape) {
     checkRank(what, shape);
     long count;
     try {
@@ -126,15 +127,15 @@ final class Signature {
     }
   }
 
-  static void checkRank(String what, long[] shape) {
-    if (shape.length > RequestLayout.MAX_RANK) {
+  public static void checkRank(String what, long[] shape) {
+    if (shape.length > TensorRecord.MAX_RANK) {
       throw invalid(
           "unexpected shape "
               + Arrays.toString(shape)
               + " for "
               + what
               + ": at most "
-              + RequestLayout.MAX_RANK
+              + TensorRecord.MAX_RANK
               + " dimensions are supported");
     }
   }

@@ -1,17 +1,12 @@
-package io.nereid;
+package io.nereid.internal.request;
 
-import static io.nereid.internal.ffi.RequestLayout.TENSOR_DATA;
-
-import io.nereid.internal.ffi.Memory;
-import io.nereid.internal.ffi.RequestCalls;
-import io.nereid.internal.ffi.RequestLayout;
-import io.nereid.internal.request.ResponseReceiver;
-import io.nereid.internal.request.Slot;
+import io.nereid.internal.ffi.RequestUpcalls.Outputs;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.util.ArrayDeque;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
 
 /**
  * What is between the backend that sends responses and the thread that reads them. It holds the
@@ -20,12 +15,11 @@ import java.util.concurrent.locks.ReentrantLock;
  * <p>The core is never called with the lock held, but to give memory back: cancelling can wait for
  * a completion on another thread, which takes this lock.
  */
-final class StreamQueue implements ResponseReceiver {
+public final class StreamQueue implements ResponseReceiver {
 
   /** How many responses a backend may be ahead of the reader. */
-  static final int CAPACITY = 8;
+  public static final int CAPACITY = 8;
 
-  private final LoadedModel model;
   private final Slot slot;
   private final long generation;
   private final long deadlineNs;
@@ -42,18 +36,32 @@ final class StreamQueue implements ResponseReceiver {
   private boolean cancelled; // by the sender, who may read on
   private NereidException failure; // what the reader gets when the queue is empty
 
-  /** For a slot that is about to be submitted; submission holds the slot for this queue. */
-  StreamQueue(LoadedModel model, Slot slot, long generation) {
-    this.model = model;
+  /** For a request that is not submitted yet; submission holds the slot for this queue. */
+  public StreamQueue(Slot slot, long generation) {
     this.slot = slot;
     this.generation = generation;
-    deadlineNs = slot.deadlineNs();
+    deadlineNs = slot.content().deadlineNs();
   }
 
   // ---- The reader ------------------------------------------------------------------------------
 
-  /** See {@link ResponseStream#next}. */
-  InferResponse next() {
+  /** Submits the request; throws when it is refused at once. */
+  public void submit() {
+    if (slot.submit(generation, null, this, true)) {
+      if (slot.record().status() != StatusCode.OK.number()) {
+        slot.toResponse(); // throws why
+      }
+      completed();
+    }
+  }
+
+  /**
+   * The next response; null when there are no more.
+   *
+   * @param earlier makes the handle of a response before the last
+   * @param last makes the handle of that which completed the request
+   */
+  public <R> R next(Function<StreamedResponse, R> earlier, RequestFuture.Opener<R> last) {
     NereidException reason;
     lock.lock();
     try {
@@ -63,9 +71,9 @@ final class StreamQueue implements ResponseReceiver {
         }
         boolean ended = completed || failure != null;
         if (!ended && Thread.currentThread().isInterrupted()) {
-          reason = Completion.interrupted(model);
+          reason = slot.pool().interrupted();
         } else if (ended || !responses.isEmpty()) {
-          return take();
+          return take(earlier, last);
         } else {
           reason = awaitResponse();
         }
@@ -75,7 +83,7 @@ final class StreamQueue implements ResponseReceiver {
     } finally {
       lock.unlock();
     }
-    cancelRequest();
+    slot.cancel(generation, Slot.IN_FLIGHT);
     throw reason;
   }
 
@@ -86,9 +94,9 @@ final class StreamQueue implements ResponseReceiver {
         changed.await();
         return null;
       }
-      long leftNs = deadlineNs - System.nanoTime() + Completion.DEADLINE_GRACE_NS;
+      long leftNs = deadlineNs - System.nanoTime() + SlotPool.DEADLINE_GRACE_NS;
       if (leftNs <= 0) {
-        return Completion.expired(model);
+        return slot.pool().expired();
       }
       changed.awaitNanos(leftNs);
     } catch (InterruptedException e) {
@@ -97,31 +105,32 @@ final class StreamQueue implements ResponseReceiver {
     return null;
   }
 
-  private InferResponse take() {
+  private <R> R take(Function<StreamedResponse, R> earlier, RequestFuture.Opener<R> last) {
     StreamedResponse response = responses.peek();
     if (response != null) {
       response.deliver();
       responses.remove();
       changed.signalAll();
       settle();
-      return response;
+      return earlier.apply(response);
     }
     if (failure != null) {
       throw failure;
     }
-    return holding ? takeLast() : null;
+    return holding ? takeLast(last) : null;
   }
 
   /** The response that completed the request; null when it has none. */
-  private InferResponse takeLast() {
+  private <R> R takeLast(RequestFuture.Opener<R> last) {
     holding = false;
-    boolean succeeded = RequestLayout.status(slot.record()) == StatusCode.OK.number();
-    if (succeeded && model.spec().decoupled() && !hasOutputs()) {
+    boolean succeeded = slot.record().status() == StatusCode.OK.number();
+    if (succeeded && slot.pool().signature().spec().decoupled() && !hasOutputs()) {
       slot.exit();
       return null;
     }
     try {
-      return Completion.finish(model, slot, generation);
+      slot.toResponse();
+      return last.open(slot, generation);
     } catch (NereidException e) {
       failure = e;
       throw e;
@@ -129,16 +138,16 @@ final class StreamQueue implements ResponseReceiver {
   }
 
   private boolean hasOutputs() {
-    for (int i = 0; i < model.signature().outputs().size(); i++) {
-      if (Memory.readLong(RequestLayout.output(slot.record(), i) + TENSOR_DATA) != 0) {
+    for (int i = 0; i < slot.record().outputCount(); i++) {
+      if (slot.record().output(i).isThere()) {
         return true;
       }
     }
     return false;
   }
 
-  /** See {@link ResponseStream#close}. */
-  void close() {
+  /** Cancels the request if it has not ended, and drops the responses that were not taken. */
+  public void close() {
     boolean inFlight;
     lock.lock();
     try {
@@ -149,7 +158,7 @@ final class StreamQueue implements ResponseReceiver {
       lock.unlock();
     }
     if (inFlight) {
-      cancelRequest();
+      slot.cancel(generation, Slot.IN_FLIGHT);
     }
   }
 
@@ -164,25 +173,15 @@ final class StreamQueue implements ResponseReceiver {
   private void settle() {
     if (holding && completed && (closed || failure != null) && responses.isEmpty()) {
       holding = false;
-      RequestCalls.dropOutputs(slot.record());
+      slot.record().dropOutputs();
       slot.exit();
-    }
-  }
-
-  private void cancelRequest() {
-    if (slot.tryEnter(generation, Slot.IN_FLIGHT)) {
-      try {
-        RequestCalls.cancel(slot.record());
-      } finally {
-        slot.exit();
-      }
     }
   }
 
   // ---- The backend, and others that the core calls for -----------------------------------------
 
   @Override
-  public void respond(long outputs, int count) {
+  public void respond(Outputs outputs) {
     boolean cancel = false;
     lock.lock();
     try {
@@ -190,11 +189,11 @@ final class StreamQueue implements ResponseReceiver {
       if (closed || failure != null) {
         return; // the core drops the response
       }
-      if (model.slots().leftNs() <= 0) {
+      if (slot.pool().leftNs() <= 0) {
         failure = unloaded();
         cancel = true;
       } else {
-        StreamedResponse response = new StreamedResponse(model, slot, outputs, count);
+        StreamedResponse response = new StreamedResponse(slot, outputs);
         responses.add(response);
         response.takeBuffers(outputs);
       }
@@ -207,7 +206,7 @@ final class StreamQueue implements ResponseReceiver {
       lock.unlock();
     }
     if (cancel) {
-      cancelRequest();
+      slot.cancel(generation, Slot.IN_FLIGHT);
     }
   }
 
@@ -218,7 +217,7 @@ final class StreamQueue implements ResponseReceiver {
   private void awaitRoom() {
     boolean interrupted = false;
     while (responses.size() >= CAPACITY && !closed && !cancelled && failure == null) {
-      long leftNs = Math.min(deadlineLeftNs(), model.slots().leftNs());
+      long leftNs = Math.min(deadlineLeftNs(), slot.pool().leftNs());
       if (leftNs <= 0) {
         break;
       }
@@ -240,7 +239,9 @@ final class StreamQueue implements ResponseReceiver {
   private NereidException unloaded() {
     return new NereidException(
         StatusCode.UNAVAILABLE,
-        "model '" + model.spec().name() + "' was unloaded before the request had ended");
+        "model '"
+            + slot.pool().signature().spec().name()
+            + "' was unloaded before the request had ended");
   }
 
   @Override

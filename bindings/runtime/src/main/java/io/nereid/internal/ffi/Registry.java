@@ -1,4 +1,4 @@
-package io.nereid.internal.request;
+package io.nereid.internal.ffi;
 
 import java.util.Arrays;
 
