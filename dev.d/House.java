@@ -262,11 +262,10 @@ final class House {
   private static Map<String, Set<String>> collapsed(
       Map<String, Set<String>> graph, UnaryOperator<String> room) {
     Map<String, Set<String>> collapsed = new TreeMap<>();
-    graph.forEach(
-        (from, targets) -> {
-          Set<String> rooms = collapsed.computeIfAbsent(room.apply(from), name -> new TreeSet<>());
-          targets.stream().map(room).filter(to -> !to.equals(room.apply(from))).forEach(rooms::add);
-        });
+    graph.forEach((from, targets) -> {
+      Set<String> rooms = collapsed.computeIfAbsent(room.apply(from), name -> new TreeSet<>());
+      targets.stream().map(room).filter(to -> !to.equals(room.apply(from))).forEach(rooms::add);
+    });
     return collapsed;
   }
 
@@ -357,14 +356,13 @@ final class House {
     List<String> backUp() {
       List<String> arrows = new ArrayList<>();
       Map<String, Integer> places = places();
-      graph.forEach(
-          (from, targets) -> {
-            for (String to : targets) {
-              if (places.get(from) > places.get(to)) {
-                arrows.add(from + " -> " + to);
-              }
-            }
-          });
+      graph.forEach((from, targets) -> {
+        for (String to : targets) {
+          if (places.get(from) > places.get(to)) {
+            arrows.add(from + " -> " + to);
+          }
+        }
+      });
       return arrows;
     }
 

@@ -188,15 +188,19 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
   }
 
   private Tensor allocate(String name, long byteSize, long[] shape) {
+    int index = signature().inputIndex(name);
+    DataType type = signature().input(index).dataType();
+    return tensor(type, shape, place(index, type, shape, byteSize), byteSize);
+  }
+
+  /** Gives an input memory of the pool; returns where that is. */
+  private long place(int index, DataType type, long[] shape, long byteSize) {
     slot.beginEdit(generation);
     try {
-      RequestContent content = slot.content();
-      int index = signature().inputIndex(name);
-      DataType type = signature().input(index).dataType();
-      TensorRecord input = content.describe(index, type, shape, byteSize);
-      content.allocate(index);
-      content.given(index);
-      return tensor(type, shape, input.data(), byteSize);
+      TensorRecord input = slot.content().describe(index, type, shape, byteSize);
+      slot.content().allocate(index);
+      slot.content().given(index);
+      return input.data();
     } finally {
       slot.endEdit();
     }

@@ -30,6 +30,8 @@ public final class InferResponse extends TensorOwner implements AutoCloseable {
 
   private static final Timings UNKNOWN = new Timings(0, 0, 0, 0);
 
+  private final SlotPool pool;
+
   // The response that completes a request is read out of the request's record.
   private final Slot slot; // null: it is another response
   private final long generation;
@@ -38,19 +40,21 @@ public final class InferResponse extends TensorOwner implements AutoCloseable {
   private final StreamedResponse earlier;
 
   InferResponse(Slot slot, long generation) {
+    pool = slot.pool();
     this.slot = slot;
     this.generation = generation;
     earlier = null;
   }
 
   InferResponse(StreamedResponse earlier) {
-    this.slot = null;
-    this.generation = 0;
+    pool = earlier.pool();
+    slot = null;
+    generation = 0;
     this.earlier = earlier;
   }
 
   private Signature signature() {
-    return earlier == null ? slot.pool().signature() : earlier.pool().signature();
+    return pool.signature();
   }
 
   /** The model's name. */
@@ -97,17 +101,13 @@ public final class InferResponse extends TensorOwner implements AutoCloseable {
   /** An output by position in the model's specification. */
   public Tensor output(int index) {
     Objects.checkIndex(index, signature().outputs().size());
-    enter();
-    try {
-      if (!isThere(index)) {
-        throw new NereidException(
-            StatusCode.NOT_FOUND,
-            "output '" + signature().outputs().name(index) + "' was not requested");
-      }
-      return earlier == null ? recorded(slot.record().output(index)) : earlier.output(index);
-    } finally {
-      exit();
+    Tensor output = earlier == null ? recorded(index) : earlier.output(index);
+    if (output == null) {
+      throw new NereidException(
+          StatusCode.NOT_FOUND,
+          "output '" + signature().outputs().name(index) + "' was not requested");
     }
+    return output;
   }
 
   private boolean isThere(int output) {
@@ -116,9 +116,18 @@ public final class InferResponse extends TensorOwner implements AutoCloseable {
         : earlier.output(output) != null;
   }
 
-  private Tensor recorded(TensorRecord output) {
-    return tensor(
-        output.dataType(), output.shape(), output.data(), output.byteSize(), output.isOnDevice());
+  /** An output of the response that completed the request; null: it is not there. */
+  private Tensor recorded(int index) {
+    slot.enter(generation, Slot.RESPONSE);
+    try {
+      TensorRecord output = slot.record().output(index);
+      long data = output.data();
+      return data == 0
+          ? null
+          : tensor(output.dataType(), output.shape(), data, output.byteSize(), output.isOnDevice());
+    } finally {
+      slot.exit();
+    }
   }
 
   /**
@@ -164,7 +173,7 @@ public final class InferResponse extends TensorOwner implements AutoCloseable {
    * of its own there, and when the request is to another runtime.
    */
   boolean share(SlotPool to, long data, TensorRecord input) {
-    if (to.memory() != slot.pool().memory()) {
+    if (to.memory() != pool.memory()) {
       return false;
     }
     enter();
@@ -214,6 +223,6 @@ public final class InferResponse extends TensorOwner implements AutoCloseable {
 
   @Override
   protected MemorySegment memory() {
-    return slot.lend(generation, Slot.RESPONSE, slot.pool().memory().readOnly());
+    return slot.lend(generation, Slot.RESPONSE, pool.memory().readOnly());
   }
 }

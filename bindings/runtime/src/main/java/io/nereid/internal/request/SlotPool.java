@@ -6,14 +6,13 @@ import io.nereid.internal.request.Diagnostics.Origin;
 import io.nereid.statistics.OpenHandle;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
@@ -42,16 +41,6 @@ public final class SlotPool {
    */
   static final long DEADLINE_GRACE_NS = TimeUnit.MILLISECONDS.toNanos(1);
 
-  private static final VarHandle HEAD;
-
-  static {
-    try {
-      HEAD = MethodHandles.lookup().findVarHandle(SlotPool.class, "head", long.class);
-    } catch (ReflectiveOperationException e) {
-      throw new ExceptionInInitializerError(e);
-    }
-  }
-
   private static final long ID_MASK = 0xFFFF_FFFFL;
 
   private final SlotTable table;
@@ -65,7 +54,7 @@ public final class SlotPool {
   /** Open responses that outlive their records. Guarded by {@link #all}. */
   private final Set<OpenResponse> responses = new HashSet<>();
 
-  private volatile long head;
+  private final AtomicLong head = new AtomicLong();
   private volatile boolean retired;
   private long deadlineNs; // of requests that exist; written before retired
   private volatile boolean sealed;
@@ -190,7 +179,7 @@ public final class SlotPool {
 
   private Slot pop() {
     while (true) {
-      long now = head;
+      long now = head.get();
       int link = (int) now;
       if (link == 0) {
         return null;
@@ -199,7 +188,7 @@ public final class SlotPool {
       if (slot == null) {
         continue; // it left the table after head was read, so head has changed
       }
-      if (HEAD.compareAndSet(this, now, tagged(now, slot.next))) {
+      if (head.compareAndSet(now, tagged(now, slot.next))) {
         return slot;
       }
     }
@@ -216,9 +205,9 @@ public final class SlotPool {
     }
     long now;
     do {
-      now = head;
+      now = head.get();
       slot.next = (int) now;
-    } while (!HEAD.compareAndSet(this, now, tagged(now, slot.id + 1)));
+    } while (!head.compareAndSet(now, tagged(now, slot.id + 1)));
     if (sealed) {
       releaseFree();
     }
