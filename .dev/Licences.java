@@ -22,7 +22,8 @@ import tools.jackson.jr.ob.JSON;
 final class Licences {
   private static final Pattern TEXT =
       Pattern.compile(
-          "(.*/)?(licen[cs]e|notice|copying|third-?party-?notices?)[^/]*", Pattern.CASE_INSENSITIVE);
+          "(.*/)?(licen[cs]e|notice|copying|third-?party-?notices?)[^/]*",
+          Pattern.CASE_INSENSITIVE);
   private static final Pattern CLASSIFIER = Pattern.compile("[?&]classifier=([^&]+)");
   private static final String APACHE = "Apache-2.0";
 
@@ -98,7 +99,10 @@ final class Licences {
             .orElse(null);
     if (licence == null) {
       problems.add(
-          file + ": expected a licence of " + rules.resolve("allowed.txt") + ", got "
+          file
+              + ": expected a licence of "
+              + rules.resolve("allowed.txt")
+              + ", got "
               + (said.isEmpty() ? "none in its POM" : String.join(", ", said))
               + "; if we may ship it, add the licence there, else leave the dependency out");
       return;

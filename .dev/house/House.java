@@ -30,8 +30,20 @@ final class House {
   private static final String FOLDER = ".dev";
 
   private static final String LAYOUTS = "io.nereid.internal.ffi";
-  private static final Pattern NATIVE_MEMORY =
-      Pattern.compile("\\b" + LAYOUTS.replace(".", "\\.") + "\\.(Memory|\\w+Layout)\\b");
+
+  /** What only that package may use: plain memory, layouts, and functions of the core. */
+  private static final Pattern USED_LAYOUT =
+      Pattern.compile(
+          "\\b"
+              + LAYOUTS.replace(".", "\\.")
+              + "\\.(Memory|Handles|ErrorRecord|\\w+Layout|(?!Native)\\w+Calls)\\b");
+
+  /** How that package would lend an address: a public static method that is given one. */
+  private static final Pattern LENT_ADDRESS =
+      Pattern.compile(
+          "public static [\\w<>\\[\\], ]+\\([^)]*"
+              + "\\blong (address|batch|error|model|options|record|request|runtime|tensor)\\b");
+
   private static final int MOST_LINES = 400;
 
   /** How comments begin that leave out what they are about, such as "Of one request." */
@@ -183,10 +195,14 @@ final class House {
   private Figure layoutsOutside() {
     return Figure.of(
         "files with native offsets outside " + LAYOUTS,
-        "Offsets and bare addresses of the C ABI are known in " + LAYOUTS + " only.",
+        "Offsets and bare addresses of the C ABI are known in "
+            + LAYOUTS
+            + " only: it lends records and handles, which know their own address.",
         sources.all().stream()
-            .filter(source -> !source.packageName().equals(LAYOUTS))
-            .filter(source -> NATIVE_MEMORY.matcher(source.code()).find())
+            .filter(source ->
+                source.packageName().equals(LAYOUTS)
+                    ? LENT_ADDRESS.matcher(source.code()).find()
+                    : USED_LAYOUT.matcher(source.code()).find())
             .map(Source::fullName)
             .toList());
   }

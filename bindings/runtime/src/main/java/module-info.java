@@ -15,6 +15,8 @@ module io.nereid.runtime {
   exports io.nereid.internal.cuda to
       io.nereid.tensorrt;
   exports io.nereid.model;
+  exports io.nereid.statistics;
+  exports io.nereid.tensor;
 
   uses io.nereid.backend.Backend;
 

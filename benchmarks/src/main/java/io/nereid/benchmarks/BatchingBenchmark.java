@@ -1,11 +1,8 @@
 package io.nereid.benchmarks;
 
-import io.nereid.model.DynamicBatching;
-import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import io.nereid.Model;
-import io.nereid.Tensor;
-import io.nereid.types.DataType;
-import java.lang.foreign.Arena;
+import io.nereid.model.DynamicBatching;
+import io.nereid.tensor.Tensor;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;

@@ -1,8 +1,8 @@
 package io.nereid.benchmarks;
 
 import com.google.protobuf.ByteString;
-import io.nereid.Tensor;
 import io.nereid.proto.ModelInferRequest;
+import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
 import java.io.ByteArrayOutputStream;
 import java.lang.foreign.MemorySegment;

@@ -1,7 +1,7 @@
 package io.nereid.benchmarks;
 
 import io.nereid.Model;
-import io.nereid.internal.ffi.RuntimeCalls;
+import io.nereid.internal.ffi.StatisticsRecord;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -29,7 +29,7 @@ public class CrossingBenchmark extends RuntimeBenchmark {
   /** A call that looks up a number. */
   @Benchmark
   public long downcall() {
-    return RuntimeCalls.histogramBucketNs(3);
+    return StatisticsRecord.histogramBucketNs(3);
   }
 
   @Benchmark

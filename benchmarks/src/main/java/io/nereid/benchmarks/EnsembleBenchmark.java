@@ -1,11 +1,9 @@
 package io.nereid.benchmarks;
 
-import io.nereid.model.Ensemble;
 import io.nereid.Model;
+import io.nereid.model.Ensemble;
 import io.nereid.model.ModelSpec;
-import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
-import io.nereid.Nereid;
-import io.nereid.Tensor;
+import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
 import java.util.ArrayList;
 import java.util.List;

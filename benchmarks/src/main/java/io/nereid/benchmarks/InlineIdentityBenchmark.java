@@ -3,7 +3,7 @@ package io.nereid.benchmarks;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
 import io.nereid.Model;
-import io.nereid.Tensor;
+import io.nereid.tensor.Tensor;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;

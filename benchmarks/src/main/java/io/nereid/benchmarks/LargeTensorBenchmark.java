@@ -3,7 +3,7 @@ package io.nereid.benchmarks;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
 import io.nereid.Model;
-import io.nereid.Tensor;
+import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -1,13 +1,9 @@
 package io.nereid.benchmarks;
 
-import io.nereid.model.DynamicBatching;
 import io.nereid.Model;
+import io.nereid.model.DynamicBatching;
 import io.nereid.model.ModelSpec;
-import io.nereid.Tensor;
-import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
-import io.nereid.Nereid;
-import io.nereid.types.DataType;
-import java.lang.foreign.Arena;
+import io.nereid.tensor.Tensor;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;

@@ -1,22 +1,17 @@
 package io.nereid;
 
-import static io.nereid.internal.ffi.RequestLayout.TENSOR_BYTE_SIZE;
-import static io.nereid.internal.ffi.RequestLayout.TENSOR_DATA;
-import static io.nereid.internal.ffi.RequestLayout.TENSOR_DATATYPE;
-import static io.nereid.internal.ffi.RequestLayout.TENSOR_FLAGS;
-import static io.nereid.internal.ffi.RequestLayout.TENSOR_RANK;
-import static io.nereid.internal.ffi.RequestLayout.TENSOR_SELECTED;
-import static io.nereid.internal.ffi.RequestLayout.TENSOR_SHAPE;
-
 import io.nereid.internal.Checks;
-import io.nereid.internal.ffi.Memory;
-import io.nereid.internal.ffi.RequestCalls;
-import io.nereid.internal.ffi.RequestLayout;
-import io.nereid.internal.model.LoadedModel;
-import io.nereid.internal.request.ResponseReceiver;
+import io.nereid.internal.ffi.TensorRecord;
+import io.nereid.internal.request.RequestContent;
+import io.nereid.internal.request.RequestFuture;
 import io.nereid.internal.request.Signature;
 import io.nereid.internal.request.Slot;
+import io.nereid.internal.request.StreamQueue;
+import io.nereid.internal.request.StreamedResponse;
 import io.nereid.model.TensorSpec;
+import io.nereid.tensor.DeviceMemory;
+import io.nereid.tensor.Tensor;
+import io.nereid.tensor.TensorOwner;
 import io.nereid.types.DataType;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
@@ -25,6 +20,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 
 /**
  * One request to a model, sent once with {@link #infer}, {@link #inferAsync}, {@link #submit} or
@@ -40,14 +36,17 @@ import java.util.concurrent.CompletableFuture;
  */
 public final class InferRequest extends TensorOwner implements AutoCloseable {
 
-  private final LoadedModel model;
   private final Slot slot;
   private final long generation;
 
-  InferRequest(LoadedModel model, Slot slot) {
-    this.model = model;
+  /** For a slot that was just taken from its pool. */
+  InferRequest(Slot slot) {
     this.slot = slot;
     this.generation = slot.generation();
+  }
+
+  private Signature signature() {
+    return slot.pool().signature();
   }
 
   // ---- Inputs and outputs ----------------------------------------------------------------------
@@ -61,11 +60,7 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
   public InferRequest input(String name, Tensor tensor) {
     slot.beginEdit(generation);
     try {
-      Checks.notNull(tensor, "tensor");
-      int index = model.signature().inputIndex(name);
-      long input = describe(index, name, tensor.dataType(), tensor.rawShape(), tensor.byteSize());
-      InputBinder.bind(model, slot, index, input, tensor);
-      countInput(index);
+      input(slot.content(), name, tensor);
     } catch (Throwable t) {
       close();
       throw t;
@@ -73,6 +68,41 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
       slot.endEdit();
     }
     return this;
+  }
+
+  private void input(RequestContent content, String name, Tensor tensor) {
+    Checks.notNull(tensor, "tensor");
+    int index = signature().inputIndex(name);
+    TensorRecord input =
+        content.describe(index, tensor.dataType(), shapeOf(tensor), tensor.byteSize());
+    if (!share(tensor, input)) {
+      content.bind(index, input, tensor, ownerOf(tensor) == null);
+    }
+    content.given(index);
+  }
+
+  /** Changes the request, which no other thread may do meanwhile; a failure closes it. */
+  private InferRequest edit(Consumer<RequestContent> change) {
+    slot.beginEdit(generation);
+    try {
+      change.accept(slot.content());
+    } catch (Throwable t) {
+      close();
+      throw t;
+    } finally {
+      slot.endEdit();
+    }
+    return this;
+  }
+
+  /** Lets an input refer to the output of a response, where the tensor is one. */
+  private boolean share(Tensor tensor, TensorRecord input) {
+    TensorOwner owner = ownerOf(tensor);
+    if (owner instanceof InferResponse response) {
+      return response.share(slot.pool(), addressOf(tensor), input);
+    }
+    return owner instanceof StreamedResponse response
+        && response.share(slot.pool(), addressOf(tensor), input);
   }
 
   /**
@@ -83,7 +113,7 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
    */
   public Tensor allocateInput(String name, long... shape) {
     Checks.notNull(shape, "shape");
-    TensorSpec spec = model.signature().input(model.signature().inputIndex(name));
+    TensorSpec spec = signature().input(signature().inputIndex(name));
     if (!spec.dataType().isFixedSize()) {
       throw new IllegalStateException(
           "input '" + name + "' is of BYTES: use allocateBytesInput, or give a tensor");
@@ -104,7 +134,7 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
    * there, and their backend reads inputs where they lie.
    */
   public boolean takesDeviceInputs(int device) {
-    return model.tensorDevice() == device;
+    return slot.pool().tensorDevice() == device;
   }
 
   /**
@@ -117,26 +147,16 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
    */
   public InferRequest deviceInput(
       String name, DeviceMemory memory, Runnable release, long... shape) {
-    slot.beginEdit(generation);
-    try {
+    return edit(content -> {
       Checks.notNull(memory, "memory");
       Checks.notNull(release, "release");
       Checks.notNull(shape, "shape");
-      int index = model.signature().inputIndex(name);
-      DataType type = model.signature().input(index).dataType();
-      long input = describe(index, name, type, shape, memory.byteSize());
-      Memory.writeLong(input + RequestLayout.TENSOR_DATA, memory.address());
-      Memory.writeInt(input + RequestLayout.TENSOR_DEVICE_NUMBER, memory.device());
-      Memory.writeInt(input + TENSOR_FLAGS, TENSOR_SELECTED | RequestLayout.TENSOR_DEVICE);
-      slot.afterwards(release);
-      countInput(index);
-    } catch (Throwable t) {
-      close();
-      throw t;
-    } finally {
-      slot.endEdit();
-    }
-    return this;
+      int index = signature().inputIndex(name);
+      DataType type = signature().input(index).dataType();
+      content.describe(index, type, shape, memory.byteSize()).lend(memory);
+      content.afterwards(release);
+      content.given(index);
+    });
   }
 
   /**
@@ -144,8 +164,10 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
    * of the model run there, and their backend writes outputs where they are wanted.
    */
   public boolean takesDeviceOutput(String name, int device) {
-    DataType type = model.signature().output(model.signature().outputIndex(name)).dataType();
-    return model.tensorDevice() == device && type.isFixedSize() && !model.spec().decoupled();
+    DataType type = signature().output(signature().outputIndex(name)).dataType();
+    return slot.pool().tensorDevice() == device
+        && type.isFixedSize()
+        && !signature().spec().decoupled();
   }
 
   /**
@@ -159,85 +181,35 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
    * @param release as of {@link #deviceInput}: called when nobody writes to the memory any more
    */
   public InferRequest deviceOutput(String name, DeviceMemory memory, Runnable release) {
-    slot.beginEdit(generation);
-    try {
+    return edit(content -> {
       Checks.notNull(memory, "memory");
       Checks.notNull(release, "release");
-      int index = model.signature().outputIndex(name);
-      long output = RequestLayout.output(slot.record(), index);
-      if ((Memory.readInt(output + TENSOR_FLAGS) & RequestLayout.TENSOR_DEVICE) != 0) {
-        throw Signature.invalid("output '" + name + "' already exists in request");
-      }
-      Memory.writeInt(output + RequestLayout.TENSOR_DEVICE_NUMBER, memory.device());
-      Memory.writeLong(output + RequestLayout.TARGET_ADDRESS, memory.address());
-      Memory.writeLong(output + RequestLayout.TARGET_BYTES, memory.byteSize());
-      Memory.writeInt(output + TENSOR_FLAGS, TENSOR_SELECTED | RequestLayout.TENSOR_DEVICE);
-      slot.afterwards(release);
-    } catch (Throwable t) {
-      close();
-      throw t;
-    } finally {
-      slot.endEdit();
-    }
-    return this;
+      content.deviceOutput(signature().outputIndex(name), memory, release);
+    });
   }
 
   private Tensor allocate(String name, long byteSize, long[] shape) {
+    int index = signature().inputIndex(name);
+    DataType type = signature().input(index).dataType();
+    return tensor(type, shape, place(index, type, shape, byteSize), byteSize);
+  }
+
+  /** Gives an input memory of the pool; returns where that is. */
+  private long place(int index, DataType type, long[] shape, long byteSize) {
     slot.beginEdit(generation);
     try {
-      int index = model.signature().inputIndex(name);
-      DataType type = model.signature().input(index).dataType();
-      long input = describe(index, name, type, shape, byteSize);
-      InputBinder.allocate(model, slot, index, byteSize);
-      countInput(index);
-      return new Tensor(this, type, shape, Memory.readLong(input + TENSOR_DATA), byteSize);
+      TensorRecord input = slot.content().describe(index, type, shape, byteSize);
+      slot.content().allocate(index);
+      slot.content().given(index);
+      return input.data();
     } finally {
       slot.endEdit();
-    }
-  }
-
-  /** Writes what an input is, without its memory; returns its address. */
-  private long describe(int index, String name, DataType type, long[] shape, long byteSize) {
-    long input = RequestLayout.input(slot.record(), index);
-    if ((Memory.readInt(input + TENSOR_FLAGS) & TENSOR_SELECTED) != 0) {
-      throw Signature.invalid("input '" + name + "' already exists in request");
-    }
-    if (shape.length > RequestLayout.MAX_RANK) {
-      Signature.checkRank("input '" + name + "' for model '" + model.spec().name() + "'", shape);
-    }
-    Memory.writeLong(input + TENSOR_BYTE_SIZE, byteSize);
-    Memory.writeInt(input + TENSOR_DATATYPE, type.code());
-    Memory.writeInt(input + TENSOR_RANK, shape.length);
-    for (int i = 0; i < shape.length; i++) {
-      Memory.writeLong(input + TENSOR_SHAPE + (long) i * Long.BYTES, shape[i]);
-    }
-    return input;
-  }
-
-  private void countInput(int index) {
-    if (!model.signature().input(index).optional()) {
-      slot.addRequiredInput();
     }
   }
 
   /** Asks for an output; a request that asks for none gets all. */
   public InferRequest output(String name) {
-    slot.beginEdit(generation);
-    try {
-      int index = model.signature().outputIndex(name);
-      long flagsAt = RequestLayout.output(slot.record(), index) + TENSOR_FLAGS;
-      int flags = Memory.readInt(flagsAt);
-      if ((flags & TENSOR_SELECTED) != 0) {
-        throw Signature.invalid("output '" + name + "' already exists in request");
-      }
-      Memory.writeInt(flagsAt, flags | TENSOR_SELECTED);
-    } catch (Throwable t) {
-      close();
-      throw t;
-    } finally {
-      slot.endEdit();
-    }
-    return this;
+    return edit(content -> content.output(signature().outputIndex(name)));
   }
 
   /**
@@ -248,10 +220,13 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
     slot.beginEdit(generation);
     try {
       Map<String, Tensor> inputs = new LinkedHashMap<>();
-      for (int i = 0; i < model.spec().inputs().size(); i++) {
-        long input = RequestLayout.input(slot.record(), i);
-        if ((Memory.readInt(input + TENSOR_FLAGS) & TENSOR_SELECTED) != 0) {
-          inputs.put(model.signature().input(i).name(), RecordResponse.tensor(this, input));
+      for (int i = 0; i < slot.record().inputCount(); i++) {
+        TensorRecord input = slot.record().input(i);
+        if (input.isSelected()) {
+          DataType type = input.dataType();
+          inputs.put(
+              signature().input(i).name(),
+              tensor(type, input.shape(), input.data(), input.byteSize(), input.isOnDevice()));
         }
       }
       return inputs;
@@ -264,83 +239,36 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
 
   /** Names the request; the response repeats it. */
   public InferRequest id(String id) {
-    slot.beginEdit(generation);
-    try {
-      slot.requestId(Checks.notNull(id, "id"));
-    } catch (Throwable t) {
-      close();
-      throw t;
-    } finally {
-      slot.endEdit();
-    }
-    return this;
+    return edit(content -> content.id(Checks.notNull(id, "id")));
   }
 
   /** From now, how long the answer may take; then {@link StatusCode#DEADLINE_EXCEEDED}. */
   public InferRequest deadline(Duration fromNow) {
-    slot.beginEdit(generation);
-    try {
+    return edit(content -> {
       Checks.notNegative(fromNow, "deadline");
-      long deadlineNs = Checks.deadlineNs(fromNow);
-      slot.deadlineNs(deadlineNs);
-      Memory.writeLong(slot.record() + RequestLayout.REQUEST_DEADLINE_NS, deadlineNs);
-    } catch (Throwable t) {
-      close();
-      throw t;
-    } finally {
-      slot.endEdit();
-    }
-    return this;
+      content.deadlineNs(Checks.deadlineNs(fromNow));
+    });
   }
 
   /** How long the request may wait for its turn, as far as the model's queue policy lets it. */
   public InferRequest timeout(Duration inQueue) {
-    slot.beginEdit(generation);
-    try {
+    return edit(content -> {
       Checks.notNegative(inQueue, "timeout");
-      Memory.writeLong(slot.record() + RequestLayout.REQUEST_TIMEOUT_NS, Checks.nanos(inQueue));
-    } catch (Throwable t) {
-      close();
-      throw t;
-    } finally {
-      slot.endEdit();
-    }
-    return this;
+      slot.record().timeoutNs(Checks.nanos(inQueue));
+    });
   }
 
   /** 1 is the most urgent; 0, and levels the model does not have, mean its default. */
   public InferRequest priority(int level) {
-    slot.beginEdit(generation);
-    try {
+    return edit(content -> {
       Checks.notNegative(level, "priority");
-      Memory.writeInt(slot.record() + RequestLayout.REQUEST_PRIORITY, level);
-    } catch (Throwable t) {
-      close();
-      throw t;
-    } finally {
-      slot.endEdit();
-    }
-    return this;
+      slot.record().priority(level);
+    });
   }
 
   /** A parameter for the backend: a boolean, an integer, a string, or a floating-point number. */
   public InferRequest parameter(String key, Object value) {
-    slot.beginEdit(generation);
-    try {
-      RequestParameters.check(key, value);
-      Map<String, Object> parameters = slot.parameters();
-      if (parameters == null) {
-        parameters = new LinkedHashMap<>();
-        slot.parameters(parameters);
-      }
-      parameters.put(key, value);
-    } catch (Throwable t) {
-      close();
-      throw t;
-    } finally {
-      slot.endEdit();
-    }
-    return this;
+    return edit(content -> content.parameter(key, value));
   }
 
   // ---- Running it ------------------------------------------------------------------------------
@@ -356,23 +284,16 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
    */
   public InferResponse infer() {
     checkSingleResponse();
-    Slot slot = this.slot;
-    slot.beginSubmit(generation);
-    int status;
-    try {
-      checkInputs();
-      slot.waiter(Thread.currentThread());
-      status = RequestCalls.submit(slot.record());
-    } catch (Throwable t) {
-      slot.undoSubmit();
-      throw t;
+    if (!slot.submit(generation, null, null, true)) {
+      slot.pool().await(slot);
     }
-    if (status == Completion.PENDING) {
-      Completion.await(model, slot);
-    } else {
-      slot.complete();
-    }
-    return Completion.finish(model, slot, generation);
+    return response();
+  }
+
+  /** The response of a record that the core gave back; an exception when the request failed. */
+  private InferResponse response() {
+    slot.toResponse();
+    return new InferResponse(slot, generation);
   }
 
   /**
@@ -382,24 +303,8 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
    */
   public CompletableFuture<InferResponse> inferAsync() {
     checkSingleResponse();
-    slot.beginSubmit(generation);
-    InferFuture future = new InferFuture(model, slot, generation);
-    int status;
-    try {
-      checkInputs();
-      slot.completion(future);
-      forbidInline();
-      future.expireAt(slot.deadlineNs());
-      status = RequestCalls.submit(slot.record());
-    } catch (Throwable t) {
-      future.cancelExpiry();
-      slot.undoSubmit();
-      throw t;
-    }
-    if (status != Completion.PENDING) {
-      slot.complete();
-      future.finish();
-    }
+    RequestFuture<InferResponse> future = new RequestFuture<>(slot, generation, InferResponse::new);
+    future.submit();
     return future;
   }
 
@@ -417,29 +322,22 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
   public void submit(ResponseListener listener, boolean inline) {
     Checks.notNull(listener, "listener");
     checkSingleResponse();
-    slot.beginSubmit(generation);
-    ListenerCompletion completion = new ListenerCompletion(model, slot, generation, listener);
-    int status;
-    try {
-      checkInputs();
-      slot.completion(completion);
-      if (!inline) {
-        forbidInline();
-      }
-      status = RequestCalls.submit(slot.record());
-    } catch (Throwable t) {
-      slot.undoSubmit();
-      throw t;
-    }
-    if (status != Completion.PENDING) {
-      slot.complete();
+    Runnable completion = () -> answer(listener);
+    if (slot.submit(generation, completion, null, inline)) {
       completion.run();
     }
   }
 
-  private void forbidInline() {
-    long flagsAt = slot.record() + RequestLayout.REQUEST_FLAGS;
-    Memory.writeInt(flagsAt, Memory.readInt(flagsAt) | RequestLayout.REQUEST_NO_INLINE);
+  /** On the thread that completed the request, after the core gave the record back. */
+  private void answer(ResponseListener listener) {
+    InferResponse response;
+    try {
+      response = response();
+    } catch (NereidException e) {
+      listener.onFailure(e);
+      return;
+    }
+    listener.onResponse(response);
   }
 
   /**
@@ -448,48 +346,19 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
    * here, later failures come from the stream.
    */
   public ResponseStream inferStream() {
-    slot.beginSubmit(generation);
-    StreamQueue queue;
-    int status;
-    try {
-      checkInputs();
-      queue = new StreamQueue(model, slot, generation);
-      slot.receiver(queue);
-      status = RequestCalls.submit(slot.record());
-    } catch (Throwable t) {
-      slot.undoSubmit();
-      throw t;
-    }
-    if (status != Completion.PENDING) {
-      slot.complete();
-      if (status != StatusCode.OK.number()) {
-        throw Completion.failure(slot);
-      }
-      queue.completed();
-    }
+    StreamQueue queue = new StreamQueue(slot, generation);
+    queue.submit();
     return new ResponseStream(queue);
   }
 
   private void checkSingleResponse() {
-    if (model.spec().decoupled()) {
+    if (signature().spec().decoupled()) {
       throw new NereidException(
           StatusCode.UNIMPLEMENTED,
           "infer doesn't support models with decoupled transaction policy, and '"
-              + model.spec().name()
+              + signature().spec().name()
               + "' is one: use inferStream");
     }
-  }
-
-  private void checkInputs() {
-    if (slot.requiredInputsGiven() == model.signature().requiredInputCount()) {
-      return;
-    }
-    boolean[] given = new boolean[model.spec().inputs().size()];
-    for (int i = 0; i < given.length; i++) {
-      long flagsAt = RequestLayout.input(slot.record(), i) + TENSOR_FLAGS;
-      given[i] = (Memory.readInt(flagsAt) & TENSOR_SELECTED) != 0;
-    }
-    throw model.signature().missingInputs(given);
   }
 
   /**
@@ -498,19 +367,7 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
    * the answer may be either), when it is done, or closed.
    */
   public boolean cancel() {
-    if (!slot.tryEnter(generation, Slot.REQUEST)) {
-      return false;
-    }
-    try {
-      boolean cancelled = RequestCalls.cancel(slot.record()) == StatusCode.OK.number();
-      ResponseReceiver receiver = slot.receiver();
-      if (receiver != null) {
-        receiver.cancelled();
-      }
-      return cancelled;
-    } finally {
-      slot.exit();
-    }
+    return slot.cancel(generation, Slot.REQUEST);
   }
 
   /** Gives the inputs back. Closing twice does nothing. */
@@ -520,14 +377,12 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
   }
 
   @Override
-  void checkOpen() {
-    if (!slot.has(generation, Slot.REQUEST)) {
-      throw Slot.closed(Slot.REQUEST);
-    }
+  protected void checkOpen() {
+    slot.check(generation, Slot.REQUEST);
   }
 
   @Override
-  MemorySegment memory() {
-    return slot.lend(generation, Slot.REQUEST, model.runtime().memory());
+  protected MemorySegment memory() {
+    return slot.lend(generation, Slot.REQUEST, slot.pool().memory().writable());
   }
 }

@@ -1,55 +1,90 @@
 package io.nereid;
 
-import io.nereid.internal.ffi.RuntimeCalls;
-import io.nereid.internal.model.LoadedModel;
+import io.nereid.internal.ffi.RequestRecord;
+import io.nereid.internal.ffi.TensorRecord;
+import io.nereid.internal.request.Signature;
+import io.nereid.internal.request.Slot;
+import io.nereid.internal.request.SlotPool;
+import io.nereid.internal.request.StreamedResponse;
+import io.nereid.statistics.Timings;
+import io.nereid.tensor.Tensor;
+import io.nereid.tensor.TensorOwner;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Function;
 
 /**
  * An answer to a request. Its outputs are memory of the runtime's pool and are read in place until
- * the response is closed, which gives the memory back; a response that is not closed keeps it.
+ * the response is closed, which gives the memory back; a response that is not closed keeps it. Any
+ * thread may read it and close it.
  *
  * <p>Timings and batch size of a request are known when it ends: they are zero in responses of a
  * {@link ResponseStream} that are not {@linkplain #isFinal final}.
  */
-public abstract sealed class InferResponse extends TensorOwner implements AutoCloseable
-    permits RecordResponse, StreamedResponse {
+public final class InferResponse extends TensorOwner implements AutoCloseable {
 
-  private final LoadedModel model;
+  private static final Timings UNKNOWN = new Timings(0, 0, 0, 0);
 
-  InferResponse(LoadedModel model) {
-    this.model = model;
+  private final SlotPool pool;
+
+  // The response that completes a request is read out of the request's record.
+  private final Slot slot; // null: it is another response
+  private final long generation;
+
+  /** A response before that, which has memory of its own; null: this is the one that completes. */
+  private final StreamedResponse earlier;
+
+  InferResponse(Slot slot, long generation) {
+    pool = slot.pool();
+    this.slot = slot;
+    this.generation = generation;
+    earlier = null;
   }
 
-  LoadedModel model() {
-    return model;
+  InferResponse(StreamedResponse earlier) {
+    pool = earlier.pool();
+    slot = null;
+    generation = 0;
+    this.earlier = earlier;
+  }
+
+  private Signature signature() {
+    return pool.signature();
   }
 
   /** The model's name. */
   public String modelName() {
-    return model.spec().name();
+    return signature().spec().name();
   }
 
   /** The version that answered. */
   public long modelVersion() {
-    return model.spec().version();
+    return signature().spec().version();
   }
 
   /** The request's id, when it had one. */
-  public abstract Optional<String> id();
+  public Optional<String> id() {
+    enter();
+    try {
+      return Optional.ofNullable(earlier == null ? slot.content().id() : earlier.id());
+    } finally {
+      exit();
+    }
+  }
 
   /** Names of the outputs that are here, in the model's order. */
   public List<String> outputNames() {
     enter();
     try {
       List<String> names = new ArrayList<>();
-      for (int i = 0; i < model.signature().outputs().size(); i++) {
-        if (has(i)) {
-          names.add(model.signature().outputs().name(i));
+      for (int i = 0; i < signature().outputs().size(); i++) {
+        if (isThere(i)) {
+          names.add(signature().outputs().name(i));
         }
       }
       return names;
@@ -60,22 +95,38 @@ public abstract sealed class InferResponse extends TensorOwner implements AutoCl
 
   /** An output by name; {@link StatusCode#NOT_FOUND} when the request did not ask for it. */
   public Tensor output(String name) {
-    return output(model.signature().outputIndex(name));
+    return output(signature().outputIndex(name));
   }
 
   /** An output by position in the model's specification. */
   public Tensor output(int index) {
-    Objects.checkIndex(index, model.signature().outputs().size());
-    enter();
+    Objects.checkIndex(index, signature().outputs().size());
+    Tensor output = earlier == null ? recorded(index) : earlier.output(index);
+    if (output == null) {
+      throw new NereidException(
+          StatusCode.NOT_FOUND,
+          "output '" + signature().outputs().name(index) + "' was not requested");
+    }
+    return output;
+  }
+
+  private boolean isThere(int output) {
+    return earlier == null
+        ? slot.record().output(output).isThere()
+        : earlier.output(output) != null;
+  }
+
+  /** An output of the response that completed the request; null: it is not there. */
+  private Tensor recorded(int index) {
+    slot.enter(generation, Slot.RESPONSE);
     try {
-      if (!has(index)) {
-        throw new NereidException(
-            StatusCode.NOT_FOUND,
-            "output '" + model.signature().outputs().name(index) + "' was not requested");
-      }
-      return tensor(index);
+      TensorRecord output = slot.record().output(index);
+      long data = output.data();
+      return data == 0
+          ? null
+          : tensor(output.dataType(), output.shape(), data, output.byteSize(), output.isOnDevice());
     } finally {
-      exit();
+      slot.exit();
     }
   }
 
@@ -83,37 +134,58 @@ public abstract sealed class InferResponse extends TensorOwner implements AutoCl
    * Whether the request is over, so that this is its last response. One that is not final can still
    * be the last that comes: then {@link ResponseStream#next} returns null or throws.
    */
-  public abstract boolean isFinal();
+  public boolean isFinal() {
+    return earlier == null;
+  }
 
   /** Where the time went. */
-  public abstract Timings timings();
+  public Timings timings() {
+    return read(RequestRecord::timings, UNKNOWN);
+  }
 
   /** Rows of the batch that the request was executed in; 0 when it was not executed. */
-  public abstract int executedBatchSize();
+  public int executedBatchSize() {
+    return read(RequestRecord::executedBatchSize, 0);
+  }
 
   /** Whether it was executed on the thread that sent it. */
-  public abstract boolean ranInline();
+  public boolean ranInline() {
+    return read(RequestRecord::ranInline, false);
+  }
 
   /** Whether the answer came from the response cache. */
-  public abstract boolean cacheHit();
+  public boolean cacheHit() {
+    return read(RequestRecord::cacheHit, false);
+  }
+
+  /** What the record says; a response that is not the last has another answer. */
+  private <T> T read(Function<RequestRecord, T> field, T otherwise) {
+    enter();
+    try {
+      return earlier == null ? field.apply(slot.record()) : otherwise;
+    } finally {
+      exit();
+    }
+  }
 
   /**
-   * Lets an input of another request of the same runtime refer to the memory of one of the outputs;
-   * false when the runtimes differ.
+   * Lets an input of a request refer to the output that is at this address; false when it has none
+   * of its own there, and when the request is to another runtime.
    */
-  boolean share(NativeRuntime runtime, Tensor tensor, long input) {
-    if (runtime != model.runtime()) {
+  boolean share(SlotPool to, long data, TensorRecord input) {
+    if (to.memory() != pool.memory()) {
       return false;
     }
     enter();
     try {
-      long slab = slab(tensor.address());
-      if (slab == 0) {
-        return false;
+      for (int i = 0; i < signature().outputs().size(); i++) {
+        TensorRecord output = slot.record().output(i);
+        if (output.buffer() != 0 && output.data() == data) {
+          input.share(output.buffer(), data);
+          return true;
+        }
       }
-      RuntimeCalls.bufferRetain(slab);
-      InputBinder.adopt(input, tensor.address(), slab);
-      return true;
+      return false;
     } finally {
       exit();
     }
@@ -121,20 +193,36 @@ public abstract sealed class InferResponse extends TensorOwner implements AutoCl
 
   /** Gives the outputs back. Closing twice does nothing. */
   @Override
-  public abstract void close();
-
-  // ---- What the kinds of responses differ in; between enter and exit ---------------------------
+  public void close() {
+    if (earlier == null) {
+      slot.close(generation, Slot.RESPONSE);
+    } else {
+      earlier.close();
+    }
+  }
 
   /** Keeps what it owns from being given back until {@link #exit}; throws when it was closed. */
-  abstract void enter();
+  private void enter() {
+    if (earlier == null) {
+      slot.enter(generation, Slot.RESPONSE);
+    } else {
+      earlier.checkOpen();
+    }
+  }
 
-  abstract void exit();
+  private void exit() {
+    if (earlier == null) {
+      slot.exit();
+    }
+  }
 
-  abstract boolean has(int output);
+  @Override
+  protected void checkOpen() {
+    slot.check(generation, Slot.RESPONSE);
+  }
 
-  /** An output that is there. */
-  abstract Tensor tensor(int output);
-
-  /** The buffer of the output whose data is at this address; 0: none of its own. */
-  abstract long slab(long data);
+  @Override
+  protected MemorySegment memory() {
+    return slot.lend(generation, Slot.RESPONSE, pool.memory().readOnly());
+  }
 }

@@ -6,12 +6,13 @@ import io.nereid.internal.model.LoadedModel;
 import io.nereid.internal.model.ModelEntry;
 import io.nereid.internal.model.ModelLifecycle;
 import io.nereid.internal.request.Diagnostics;
-import io.nereid.internal.request.Origin;
 import io.nereid.internal.request.Slot;
 import io.nereid.model.LoadTimes;
 import io.nereid.model.ModelConfiguration;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.ModelState;
+import io.nereid.statistics.MemoryUsage;
+import io.nereid.statistics.ModelStatistics;
 import java.util.Optional;
 
 /**
@@ -99,9 +100,9 @@ public final class Model implements AutoCloseable {
       Slot slot = loaded.slots().acquire();
       if (slot != null) {
         if (Diagnostics.RECORDS_LEAKS) {
-          slot.origin(Origin.ofCaller());
+          slot.origin(Diagnostics.Origin.ofCaller());
         }
-        return new InferRequest(loaded, slot);
+        return new InferRequest(slot);
       }
       // It was replaced or unloaded since current was read, so current has another value now.
     }

@@ -2,18 +2,26 @@ package io.nereid;
 
 import io.nereid.internal.Checks;
 import io.nereid.internal.config.ModelDraft;
+import io.nereid.internal.cuda.PageKeeper;
+import io.nereid.internal.ffi.CoreLog;
 import io.nereid.internal.ffi.NativeLibrary;
 import io.nereid.internal.ffi.PoolAllocator;
+import io.nereid.internal.ffi.RuntimeHandle;
 import io.nereid.internal.model.LoadLog;
 import io.nereid.internal.model.ModelEntry;
 import io.nereid.internal.model.ModelId;
 import io.nereid.internal.model.ModelLifecycle;
 import io.nereid.internal.model.ModelLoader;
 import io.nereid.internal.model.ModelTable;
+import io.nereid.internal.request.Diagnostics;
+import io.nereid.internal.request.NativeRuntime;
 import io.nereid.model.LifecycleListener;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.ModelState;
 import io.nereid.model.RepositoryOptions;
+import io.nereid.statistics.CacheStatistics;
+import io.nereid.statistics.OpenHandle;
+import io.nereid.statistics.PoolStatistics;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.lang.System.Logger;
@@ -63,7 +71,7 @@ public final class Nereid implements AutoCloseable {
       PoolAllocator allocator,
       PageKeeper keeper) {
     this.options = options;
-    runtime = new NativeRuntime(options, allocator, keeper);
+    runtime = new NativeRuntime(options.settings(), allocator, keeper);
     ModelLoader loader = new ModelLoader(runtime, WarmUpRunner::run);
     lifecycle = new ModelLifecycle(models, loader, options.drainTimeout());
     faces = entry -> new Model(entry, lifecycle);
@@ -200,7 +208,7 @@ public final class Nereid implements AutoCloseable {
 
   /** The state of the memory pool. */
   public PoolStatistics poolStatistics() {
-    return runtime.use(StatisticsReader::pool);
+    return runtime.use(RuntimeHandle::poolStatistics);
   }
 
   /**
@@ -212,17 +220,17 @@ public final class Nereid implements AutoCloseable {
    * @param device number of a GPU that is used anyway
    */
   public void pageLockPool(int device) {
-    runtime.pageLocking().begin(device);
+    runtime.pageLock(device);
   }
 
   /** Whether the memory pool is page-locked, or why not, in words; empty: no GPU uses it. */
   public Optional<String> pageLocking() {
-    return runtime.pageLocking().text();
+    return runtime.pageLocking();
   }
 
   /** The state of the response cache. */
   public CacheStatistics cacheStatistics() {
-    return runtime.use(StatisticsReader::cache);
+    return runtime.use(RuntimeHandle::cacheStatistics);
   }
 
   /**
@@ -260,7 +268,7 @@ public final class Nereid implements AutoCloseable {
           "threads are still inside calls; the memory of Nereid is left behind");
     }
     if (!open.isEmpty()) {
-      throw LeakReport.failure(open, recorded);
+      throw Diagnostics.leak(open, recorded);
     }
   }
 
@@ -299,7 +307,7 @@ public final class Nereid implements AutoCloseable {
     try {
       lifecycle.unload(entry, deadlineNs);
     } catch (RuntimeException | Error e) { // the others must be unloaded all the same
-      LOGGER.log(Level.ERROR, "unloading " + entry + " failed", e);
+      CoreLog.LOGGER.log(Level.ERROR, "unloading " + entry + " failed", e);
     }
   }
 

@@ -1,6 +1,8 @@
 package io.nereid;
 
 import io.nereid.internal.Checks;
+import io.nereid.internal.request.NativeRuntime;
+import io.nereid.statistics.ModelStatistics;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
@@ -36,6 +38,12 @@ public record NereidOptions(
     Checks.notNegative(drainTimeout, "drainTimeout");
     nativePath = Checks.notNull(nativePath, "nativePath").map(Path::toAbsolutePath);
     onnxruntimePath = Checks.notNull(onnxruntimePath, "onnxruntimePath").map(Path::toAbsolutePath);
+  }
+
+  /** What of it concerns the core. */
+  NativeRuntime.Settings settings() {
+    return new NativeRuntime.Settings(
+        poolByteLimit, pageLockPool, cacheByteLimit, stageHistograms, nativePath, onnxruntimePath);
   }
 
   /** A builder with the defaults. */

@@ -2,6 +2,7 @@ package io.nereid;
 
 import io.nereid.internal.Checks;
 import io.nereid.internal.config.ModelFiles;
+import io.nereid.internal.ffi.CoreLog;
 import io.nereid.internal.model.ModelEntry;
 import io.nereid.internal.model.ModelLifecycle;
 import io.nereid.internal.model.ModelTable;
@@ -321,7 +322,7 @@ public final class Repository {
   }
 
   private static void warn(String line) {
-    LOGGER.log(Level.WARNING, line);
+    CoreLog.LOGGER.log(Level.WARNING, line);
   }
 
   /** The thread {@code nrd-poll}, which looks for changes in the repositories. */
@@ -345,7 +346,7 @@ public final class Repository {
           poll.run();
         } catch (RuntimeException | Error e) { // whatever it was, the next round may do better
           if (stopped.getCount() > 0) {
-            LOGGER.log(Level.WARNING, "looking for changed models failed", e);
+            CoreLog.LOGGER.log(Level.WARNING, "looking for changed models failed", e);
           }
         }
       }

@@ -1,5 +1,6 @@
 package io.nereid;
 
+import io.nereid.internal.request.StreamQueue;
 import io.nereid.types.StatusCode;
 
 /**
@@ -41,7 +42,7 @@ public final class ResponseStream implements AutoCloseable {
    * later calls.
    */
   public InferResponse next() {
-    return queue.next();
+    return queue.next(InferResponse::new, InferResponse::new);
   }
 
   /**

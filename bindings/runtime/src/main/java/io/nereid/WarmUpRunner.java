@@ -1,7 +1,5 @@
 package io.nereid;
 
-import io.nereid.internal.ffi.RequestCalls;
-import io.nereid.internal.ffi.RequestLayout;
 import io.nereid.internal.model.LoadedModel;
 import io.nereid.internal.request.Signature;
 import io.nereid.internal.request.Slot;
@@ -47,15 +45,14 @@ final class WarmUpRunner {
 
   private void run(WarmUp warmUp) {
     Slot slot = model.slots().acquire();
-    try (InferRequest request = new InferRequest(model, slot)) {
+    try (InferRequest request = new InferRequest(slot)) {
       for (Map.Entry<String, WarmUp.Input> input : warmUp.inputs().entrySet()) {
         fill(request, input.getKey(), input.getValue(), warmUp.batchSize());
       }
       for (int i = 0; i < warmUp.count(); i++) {
-        int status = RequestCalls.warmUp(slot.record());
+        int status = slot.record().warmUp();
         if (status != StatusCode.OK.number()) {
-          throw new NereidException(
-              StatusCode.ofNumber(status), RequestLayout.message(slot.record()));
+          throw slot.record().failure(status);
         }
       }
     }

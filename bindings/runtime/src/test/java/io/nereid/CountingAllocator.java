@@ -2,7 +2,7 @@ package io.nereid;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.nereid.internal.ffi.NativeLibrary;
+import io.nereid.internal.ffi.NativeCalls;
 import io.nereid.internal.ffi.PoolAllocator;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
@@ -38,7 +38,7 @@ final class CountingAllocator {
       MethodHandle target =
           MethodHandles.lookup()
               .findVirtual(CountingAllocator.class, name, MethodType.methodType(result, longs));
-      return NativeLibrary.upcall(target.bindTo(this), type);
+      return NativeCalls.upcall(target.bindTo(this), type);
     } catch (ReflectiveOperationException e) {
       throw new AssertionError(e);
     }

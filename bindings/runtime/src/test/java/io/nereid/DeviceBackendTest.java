@@ -14,6 +14,7 @@ import io.nereid.model.ModelSpec;
 import io.nereid.model.ModelState;
 import io.nereid.model.RepositoryOptions;
 import io.nereid.model.TensorSpec;
+import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;

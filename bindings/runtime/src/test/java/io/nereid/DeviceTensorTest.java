@@ -12,6 +12,8 @@ import io.nereid.backend.Batch;
 import io.nereid.backend.BatchRequest;
 import io.nereid.backend.ModelContext;
 import io.nereid.model.ModelSpec;
+import io.nereid.tensor.DeviceMemory;
+import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;

@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.nereid.statistics.OpenHandle;
 import io.nereid.types.NereidException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.nereid.model.Ensemble;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.TensorSpec;
+import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
 import io.nereid.types.StatusCode;
 import java.util.Arrays;

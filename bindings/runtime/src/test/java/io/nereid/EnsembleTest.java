@@ -14,6 +14,8 @@ import io.nereid.model.Ensemble;
 import io.nereid.model.ModelEvent;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.ModelState;
+import io.nereid.statistics.ModelStatistics;
+import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;

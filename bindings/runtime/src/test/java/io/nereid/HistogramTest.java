@@ -3,6 +3,8 @@ package io.nereid;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.nereid.statistics.DurationStatistic;
+import io.nereid.statistics.Histogram;
 import org.junit.jupiter.api.Test;
 
 class HistogramTest {

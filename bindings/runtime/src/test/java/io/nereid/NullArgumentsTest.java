@@ -13,6 +13,8 @@ import io.nereid.model.QueuePolicy;
 import io.nereid.model.RepositoryOptions;
 import io.nereid.model.TensorSpec;
 import io.nereid.model.WarmUp;
+import io.nereid.tensor.DeviceMemory;
+import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
 import java.lang.foreign.MemorySegment;
 import java.lang.reflect.Array;

@@ -10,6 +10,7 @@ import io.nereid.backend.ModelContext;
 import io.nereid.model.InstanceGroup;
 import io.nereid.model.InstancePlacement;
 import io.nereid.model.ModelSpec;
+import io.nereid.statistics.MemoryUsage;
 import io.nereid.types.StatusCode;
 import java.util.ArrayList;
 import java.util.Collections;

@@ -3,6 +3,7 @@ package io.nereid;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.nereid.internal.cuda.PageKeeper;
 import io.nereid.model.ModelSpec;
 import io.nereid.types.DataType;
 import io.nereid.types.StatusCode;

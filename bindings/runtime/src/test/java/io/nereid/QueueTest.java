@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.nereid.model.DynamicBatching;
 import io.nereid.model.QueuePolicy;
+import io.nereid.statistics.BatchStatistics;
+import io.nereid.statistics.ModelStatistics;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.time.Duration;

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.ModelState;
 import io.nereid.model.RepositoryOptions;
+import io.nereid.tensor.Tensor;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.io.IOException;

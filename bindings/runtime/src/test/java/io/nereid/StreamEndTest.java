@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.nereid.internal.request.StreamQueue;
 import io.nereid.model.DynamicBatching;
 import io.nereid.model.ModelState;
 import io.nereid.types.NereidException;

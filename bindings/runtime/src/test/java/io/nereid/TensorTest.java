@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
 import io.nereid.types.HalfPrecision;
 import io.nereid.types.NereidException;

@@ -8,6 +8,7 @@ import io.nereid.model.DynamicBatching;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.QueuePolicy;
 import io.nereid.model.TensorSpec;
+import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;

@@ -7,6 +7,7 @@ import io.nereid.backend.Backend;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.ModelState;
 import io.nereid.model.WarmUp;
+import io.nereid.statistics.ModelStatistics;
 import io.nereid.types.DataType;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;

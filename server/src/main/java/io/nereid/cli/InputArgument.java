@@ -1,9 +1,9 @@
 package io.nereid.cli;
 
-import io.nereid.Tensor;
-import io.nereid.model.TensorSpec;
-import io.nereid.types.DataType;
 import io.nereid.model.ModelSpec;
+import io.nereid.model.TensorSpec;
+import io.nereid.tensor.Tensor;
+import io.nereid.types.DataType;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

@@ -1,6 +1,5 @@
 package io.nereid.cli;
 
-import io.nereid.MemoryUsage;
 import io.nereid.Model;
 import io.nereid.Nereid;
 import io.nereid.model.LoadTimes;
@@ -9,6 +8,7 @@ import io.nereid.model.ModelIndexEntry;
 import io.nereid.model.ModelIndexEntry.State;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.TensorSpec;
+import io.nereid.statistics.MemoryUsage;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;

@@ -3,7 +3,6 @@ package io.nereid.cli;
 import io.nereid.Model;
 import io.nereid.model.ModelIndexEntry;
 import io.nereid.model.RepositoryOptions;
-import io.nereid.server.Frontend;
 import io.nereid.server.NereidServer;
 import io.nereid.server.ServerOptions;
 import io.nereid.server.log.LogSettings;

@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.nereid.model.ModelSignature;
 import io.nereid.tensorrt.Gpu;
-import io.nereid.internal.cuda.CudaDevice;
 import io.nereid.tensorrt.TensorRtLibrary;
 import io.nereid.tensorrt.TensorRtVersion;
 import io.nereid.tensorrt.builder.BuiltEngine;

@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.Tensor;
 import io.nereid.backend.Batch;
 import io.nereid.model.ModelSpec;
+import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
 import java.io.StringReader;
 import java.nio.file.DirectoryStream;

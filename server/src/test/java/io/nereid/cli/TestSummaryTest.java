@@ -28,7 +28,8 @@ class TestSummaryTest {
             + " failures=\"1\" flakes=\"1\"><testcase name=\"<tests='7'\"/></testsuite>");
     report(
         "b/target/surefire-reports/TEST-B.xml",
-        "<testsuite name=\"B\" tests=\"5\" errors=\"0\" skipped=\"0\" failures=\"0\" flakes=\"0\"/>");
+        "<testsuite name=\"B\" tests=\"5\" errors=\"0\" skipped=\"0\" failures=\"0\""
+            + " flakes=\"0\"/>");
     report(
         "build/asan/ctest.xml",
         "<testsuite name=\"(empty)\"\n\ttests=\"20\"\n\tfailures=\"0\"\n\tdisabled=\"1\"\n"

@@ -6,7 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import io.nereid.InferRequest;
 import io.nereid.InferResponse;
 import io.nereid.Model;
-import io.nereid.Tensor;
+import io.nereid.tensor.Tensor;
 import io.nereid.types.NereidException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -1,9 +1,9 @@
 package io.nereid.gpu;
 
 import io.nereid.Nereid;
+import io.nereid.model.ModelSignature;
 import io.nereid.model.RepositoryOptions;
 import io.nereid.tensorrt.TensorRtLibrary;
-import io.nereid.model.ModelSignature;
 import io.nereid.tensorrt.builder.BuildOptions;
 import io.nereid.tensorrt.builder.BuildProgress;
 import io.nereid.tensorrt.builder.BuiltEngine;

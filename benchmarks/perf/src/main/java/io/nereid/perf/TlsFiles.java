@@ -1,9 +1,8 @@
 package io.nereid.perf;
 
+import io.nereid.client.TlsOptions;
 import io.nereid.tls.PemFile;
 import io.nereid.tls.TlsManagers;
-import io.nereid.client.TlsOptions;
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;

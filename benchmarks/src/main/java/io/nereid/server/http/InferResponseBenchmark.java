@@ -2,9 +2,9 @@ package io.nereid.server.http;
 
 import io.nereid.InferResponse;
 import io.nereid.Nereid;
-import io.nereid.Tensor;
 import io.nereid.benchmarks.BenchmarkModels;
 import io.nereid.benchmarks.BenchmarkRequests;
+import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;

@@ -1,7 +1,7 @@
 package io.nereid.server.http;
 
-import io.nereid.Tensor;
 import io.nereid.benchmarks.BenchmarkRequests;
+import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;

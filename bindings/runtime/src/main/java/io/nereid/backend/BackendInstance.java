@@ -1,6 +1,6 @@
 package io.nereid.backend;
 
-import io.nereid.MemoryUsage;
+import io.nereid.statistics.MemoryUsage;
 
 /** Executes batches of one model, one at a time. */
 @FunctionalInterface

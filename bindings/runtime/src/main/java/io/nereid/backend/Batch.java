@@ -1,6 +1,6 @@
 package io.nereid.backend;
 
-import io.nereid.Tensor;
+import io.nereid.tensor.Tensor;
 import io.nereid.types.StatusCode;
 
 /**

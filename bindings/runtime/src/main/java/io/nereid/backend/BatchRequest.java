@@ -1,7 +1,7 @@
 package io.nereid.backend;
 
-import io.nereid.DeviceMemory;
-import io.nereid.Tensor;
+import io.nereid.tensor.DeviceMemory;
+import io.nereid.tensor.Tensor;
 import java.util.Map;
 import java.util.Optional;
 

@@ -1,9 +1,9 @@
 package io.nereid.tensorrt;
 
-import io.nereid.DeviceMemory;
-import io.nereid.Tensor;
 import io.nereid.backend.Batch;
 import io.nereid.backend.BatchRequest;
+import io.nereid.tensor.DeviceMemory;
+import io.nereid.tensor.Tensor;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.util.List;

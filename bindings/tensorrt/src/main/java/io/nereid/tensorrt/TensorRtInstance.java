@@ -1,16 +1,16 @@
 package io.nereid.tensorrt;
 
-import io.nereid.DeviceMemory;
-import io.nereid.MemoryUsage;
-import io.nereid.Tensor;
 import io.nereid.backend.BackendInstance;
 import io.nereid.backend.Batch;
 import io.nereid.backend.BatchRequest;
 import io.nereid.backend.ModelContext;
-import io.nereid.tensorrt.EngineDescription.EngineProfile;
-import io.nereid.tensorrt.EngineDescription.ProfileRange;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.TensorSpec;
+import io.nereid.statistics.MemoryUsage;
+import io.nereid.tensor.DeviceMemory;
+import io.nereid.tensor.Tensor;
+import io.nereid.tensorrt.EngineDescription.EngineProfile;
+import io.nereid.tensorrt.EngineDescription.ProfileRange;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.lang.System.Logger.Level;

@@ -10,10 +10,10 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.nereid.InferRequest;
 import io.nereid.InferResponse;
 import io.nereid.Model;
-import io.nereid.Tensor;
 import io.nereid.model.DynamicBatching;
 import io.nereid.model.InstanceGroup;
 import io.nereid.model.ModelSpec;
+import io.nereid.tensor.Tensor;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.nio.file.Path;
@@ -85,7 +85,7 @@ class ExecutionGpuTest extends GpuTest {
       assertTrue(request.takesDeviceInputs(device().number()));
       request.deviceInput(
           "x",
-          new io.nereid.DeviceMemory(device().number(), block.address(), 16),
+          new io.nereid.tensor.DeviceMemory(device().number(), block.address(), 16),
           released::incrementAndGet,
           1,
           4);
@@ -121,8 +121,8 @@ class ExecutionGpuTest extends GpuTest {
         InferRequest inPool = rows(model, 1, 100);
         InferRequest crowded = rows(model, 1, 200);
         InferRequest last = rows(model, 2, 300)) {
-      var target = new io.nereid.DeviceMemory(device().number(), block.address(), 32);
-      var small = new io.nereid.DeviceMemory(device().number(), block.address() + 32, 15);
+      var target = new io.nereid.tensor.DeviceMemory(device().number(), block.address(), 32);
+      var small = new io.nereid.tensor.DeviceMemory(device().number(), block.address() + 32, 15);
       assertTrue(onDevice.takesDeviceOutput("y", device().number()));
       onDevice.deviceOutput("y", target, released::incrementAndGet);
       crowded.deviceOutput("y", small, released::incrementAndGet);

@@ -10,7 +10,7 @@ import io.nereid.InferRequest;
 import io.nereid.InferResponse;
 import io.nereid.Model;
 import io.nereid.Nereid;
-import io.nereid.Tensor;
+import io.nereid.tensor.Tensor;
 import io.nereid.tensorrt.builder.BuildOptions;
 import io.nereid.tensorrt.builder.BuildProgress;
 import io.nereid.tensorrt.builder.EngineBuilder;

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.nereid.InferRequest;
 import io.nereid.InferResponse;
 import io.nereid.Model;
-import io.nereid.Tensor;
+import io.nereid.tensor.Tensor;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import org.bytedeco.tensorrt.global.nvinfer.DataType;

@@ -10,7 +10,7 @@ public final class Shapes {
 
   /** Elements of a shape; throws when a dimension is negative or the product overflows. */
   public static long elementCount(long... shape) {
-    Objects.requireNonNull(shape, "shape");
+    Objects.requireNonNull(shape, "shape must not be null");
     long count = 1;
     for (long dim : shape) {
       if (dim < 0) {

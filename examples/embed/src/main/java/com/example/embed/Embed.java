@@ -1,13 +1,13 @@
 package com.example.embed;
 
 import io.nereid.Nereid;
-import io.nereid.Tensor;
 import io.nereid.client.InferRequest;
 import io.nereid.client.InferenceClient;
 import io.nereid.model.RepositoryOptions;
 import io.nereid.server.NereidServer;
 import io.nereid.server.ServerOptions;
 import io.nereid.server.http.HttpOptions;
+import io.nereid.tensor.Tensor;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;

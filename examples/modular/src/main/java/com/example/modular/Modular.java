@@ -1,9 +1,9 @@
 package com.example.modular;
 
 import io.nereid.Nereid;
-import io.nereid.Tensor;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.RepositoryOptions;
+import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
 import java.nio.file.Path;
 import java.util.Arrays;

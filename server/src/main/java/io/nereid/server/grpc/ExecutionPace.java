@@ -2,8 +2,8 @@ package io.nereid.server.grpc;
 
 import io.nereid.InferResponse;
 import io.nereid.Model;
-import io.nereid.Timings;
 import io.nereid.model.ModelState;
+import io.nereid.statistics.Timings;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 

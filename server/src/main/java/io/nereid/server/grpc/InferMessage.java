@@ -1,6 +1,6 @@
 package io.nereid.server.grpc;
 
-import io.nereid.Tensor;
+import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
 import java.util.ArrayList;
 import java.util.Arrays;

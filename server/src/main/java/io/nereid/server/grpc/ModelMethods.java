@@ -1,8 +1,6 @@
 package io.nereid.server.grpc;
 
 import com.google.protobuf.InvalidProtocolBufferException;
-import io.nereid.BatchStatistics;
-import io.nereid.DurationStatistic;
 import io.nereid.Model;
 import io.nereid.Nereid;
 import io.nereid.model.ModelSpec;
@@ -21,6 +19,8 @@ import io.nereid.proto.ModelStatisticsRequest;
 import io.nereid.proto.ModelStatisticsResponse;
 import io.nereid.proto.StatisticDuration;
 import io.nereid.server.shared.ModelFacts;
+import io.nereid.statistics.BatchStatistics;
+import io.nereid.statistics.DurationStatistic;
 import java.time.Instant;
 import java.util.List;
 
@@ -77,7 +77,7 @@ final class ModelMethods {
   }
 
   private static ModelStatistics statistics(Model model) {
-    io.nereid.ModelStatistics statistics = model.statistics();
+    io.nereid.statistics.ModelStatistics statistics = model.statistics();
     ModelStatistics.Builder all =
         ModelStatistics.newBuilder()
             .setName(model.name())
@@ -103,7 +103,7 @@ final class ModelMethods {
               .setComputeInfer(duration(batch.computeInfer()))
               .setComputeOutput(duration(batch.computeOutput())));
     }
-    io.nereid.MemoryUsage memory = model.memoryUsage();
+    io.nereid.statistics.MemoryUsage memory = model.memoryUsage();
     all.addMemoryUsage(
         MemoryUsage.newBuilder()
             .setType("CPU")

@@ -5,7 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import io.grpc.Drainable;
 import io.grpc.KnownLength;
 import io.nereid.InferResponse;
-import io.nereid.Tensor;
+import io.nereid.tensor.Tensor;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.io.ByteArrayInputStream;

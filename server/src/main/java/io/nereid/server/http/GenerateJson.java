@@ -1,7 +1,7 @@
 package io.nereid.server.http;
 
 import io.nereid.InferResponse;
-import io.nereid.Tensor;
+import io.nereid.tensor.Tensor;
 
 /** Writes a response as an object whose members are its outputs. */
 final class GenerateJson {

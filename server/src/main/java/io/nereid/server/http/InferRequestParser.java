@@ -2,11 +2,11 @@ package io.nereid.server.http;
 
 import io.nereid.InferRequest;
 import io.nereid.Model;
-import io.nereid.Tensor;
 import io.nereid.model.TensorSpec;
 import io.nereid.server.http.JsonReader.Token;
 import io.nereid.server.memory.RegionSlice;
 import io.nereid.server.memory.RequestSlices;
+import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -1,7 +1,7 @@
 package io.nereid.server.http;
 
 import io.nereid.InferResponse;
-import io.nereid.Tensor;
+import io.nereid.tensor.Tensor;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,10 +1,10 @@
 package io.nereid.server.http;
 
-import io.nereid.BatchStatistics;
-import io.nereid.DurationStatistic;
-import io.nereid.MemoryUsage;
 import io.nereid.Model;
-import io.nereid.ModelStatistics;
+import io.nereid.statistics.BatchStatistics;
+import io.nereid.statistics.DurationStatistic;
+import io.nereid.statistics.MemoryUsage;
+import io.nereid.statistics.ModelStatistics;
 import java.time.Instant;
 import java.util.List;
 

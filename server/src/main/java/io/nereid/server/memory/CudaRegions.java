@@ -1,9 +1,9 @@
 package io.nereid.server.memory;
 
-import io.nereid.DeviceMemory;
 import io.nereid.internal.cuda.CudaDevice;
 import io.nereid.internal.cuda.CudaDriver;
 import io.nereid.internal.cuda.IpcMemory;
+import io.nereid.tensor.DeviceMemory;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.lang.foreign.MemorySegment;

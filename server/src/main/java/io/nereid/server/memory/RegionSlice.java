@@ -1,8 +1,8 @@
 package io.nereid.server.memory;
 
-import io.nereid.DeviceMemory;
 import io.nereid.InferRequest;
-import io.nereid.Tensor;
+import io.nereid.tensor.DeviceMemory;
+import io.nereid.tensor.Tensor;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.lang.foreign.MemorySegment;

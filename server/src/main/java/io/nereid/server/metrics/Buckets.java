@@ -1,7 +1,7 @@
 package io.nereid.server.metrics;
 
-import io.nereid.BatchStatistics;
-import io.nereid.Histogram;
+import io.nereid.statistics.BatchStatistics;
+import io.nereid.statistics.Histogram;
 import java.math.BigDecimal;
 import java.util.List;
 import java.util.stream.Stream;

@@ -1,10 +1,10 @@
 package io.nereid.server.metrics;
 
-import io.nereid.DurationStatistic;
 import io.nereid.Model;
-import io.nereid.ModelStatistics;
 import io.nereid.Nereid;
 import io.nereid.model.ModelState;
+import io.nereid.statistics.DurationStatistic;
+import io.nereid.statistics.ModelStatistics;
 import io.nereid.types.NereidException;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,8 +1,8 @@
 package io.nereid.server.metrics;
 
-import io.nereid.CacheStatistics;
-import io.nereid.PoolStatistics;
 import io.nereid.server.shared.ServerState;
+import io.nereid.statistics.CacheStatistics;
+import io.nereid.statistics.PoolStatistics;
 import java.util.Map;
 import java.util.function.LongSupplier;
 

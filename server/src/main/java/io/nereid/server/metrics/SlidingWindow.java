@@ -1,6 +1,6 @@
 package io.nereid.server.metrics;
 
-import io.nereid.Histogram;
+import io.nereid.statistics.Histogram;
 import java.util.ArrayDeque;
 import java.util.concurrent.TimeUnit;
 

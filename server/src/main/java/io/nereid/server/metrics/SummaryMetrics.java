@@ -1,8 +1,8 @@
 package io.nereid.server.metrics;
 
-import io.nereid.DurationStatistic;
-import io.nereid.Histogram;
-import io.nereid.ModelStatistics;
+import io.nereid.statistics.DurationStatistic;
+import io.nereid.statistics.Histogram;
+import io.nereid.statistics.ModelStatistics;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;

@@ -1,8 +1,8 @@
 package io.nereid.server.shared;
 
-import io.nereid.Tensor;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.TensorSpec;
+import io.nereid.tensor.Tensor;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.nio.charset.StandardCharsets;

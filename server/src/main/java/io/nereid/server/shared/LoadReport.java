@@ -2,10 +2,10 @@ package io.nereid.server.shared;
 
 import com.sun.management.OperatingSystemMXBean;
 import io.nereid.Model;
-import io.nereid.ModelStatistics;
 import io.nereid.Nereid;
-import io.nereid.PoolStatistics;
 import io.nereid.model.ModelState;
+import io.nereid.statistics.ModelStatistics;
+import io.nereid.statistics.PoolStatistics;
 import io.nereid.types.NereidException;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;

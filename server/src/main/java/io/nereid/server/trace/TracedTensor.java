@@ -2,7 +2,7 @@ package io.nereid.server.trace;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
-import io.nereid.Tensor;
+import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

@@ -2,10 +2,8 @@ package io.nereid.server.http;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.nereid.ModelStatistics;
 import io.nereid.Nereid;
 import io.nereid.NereidOptions;
-import io.nereid.Tensor;
 import io.nereid.model.DynamicBatching;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.RepositoryOptions;
@@ -13,6 +11,8 @@ import io.nereid.server.shared.ServerHealth;
 import io.nereid.server.shared.ServerState;
 import io.nereid.server.trace.TraceOptions;
 import io.nereid.server.trace.Tracing;
+import io.nereid.statistics.ModelStatistics;
+import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;

@@ -2,12 +2,12 @@ package io.nereid.server.metrics;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.nereid.Histogram;
 import io.nereid.InferRequest;
 import io.nereid.Model;
 import io.nereid.Nereid;
-import io.nereid.Tensor;
 import io.nereid.model.ModelSpec;
+import io.nereid.statistics.Histogram;
+import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;

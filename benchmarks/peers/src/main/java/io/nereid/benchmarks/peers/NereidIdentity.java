@@ -5,7 +5,7 @@ import io.nereid.InferResponse;
 import io.nereid.Model;
 import io.nereid.Nereid;
 import io.nereid.ResponseListener;
-import io.nereid.Tensor;
+import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
 import io.nereid.types.NereidException;
 import java.nio.file.Path;

@@ -1,12 +1,12 @@
 package io.nereid.internal.backend;
 
-import io.nereid.Tensor;
 import io.nereid.backend.Backend;
 import io.nereid.backend.BackendInstance;
 import io.nereid.backend.Batch;
 import io.nereid.backend.BatchRequest;
 import io.nereid.backend.ModelContext;
 import io.nereid.model.ModelSpec;
+import io.nereid.tensor.Tensor;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.util.Arrays;

@@ -1,6 +1,6 @@
 package io.nereid.internal.cuda;
 
-import io.nereid.DeviceMemory;
+import io.nereid.tensor.DeviceMemory;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 

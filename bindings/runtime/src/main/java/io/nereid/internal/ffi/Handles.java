@@ -1,6 +1,6 @@
 package io.nereid.internal.ffi;
 
-import static io.nereid.internal.ffi.NativeLibrary.downcall;
+import static io.nereid.internal.ffi.NativeCalls.downcall;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 

@@ -5,15 +5,18 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemoryLayout.PathElement;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Plain access to native memory by address. One segment spans the whole address space, so a field
- * access of a pooled record costs neither an object nor a liveness check; who may touch which
- * address is decided by the callers, which own the records.
+ * Plain access to native memory by address, for the records of this package alone. One segment
+ * spans the whole address space, so a field access of a pooled record costs neither an object nor a
+ * liveness check; who may touch which address is decided by the callers, which own the records.
  */
-public final class Memory {
+final class Memory {
 
   private static final MemorySegment ALL = whole();
 
@@ -26,37 +29,56 @@ public final class Memory {
 
   /** The whole address space, accessible until {@code arena} is closed. */
   @SuppressWarnings("restricted")
-  public static MemorySegment whole(Arena arena) {
+  static MemorySegment whole(Arena arena) {
     return MemorySegment.NULL.reinterpret(Long.MAX_VALUE, arena, null);
   }
 
-  public static int readInt(long address) {
+  static int readInt(long address) {
     return ALL.get(JAVA_INT, address);
   }
 
-  public static void writeInt(long address, int value) {
+  static void writeInt(long address, int value) {
     ALL.set(JAVA_INT, address, value);
   }
 
-  public static long readLong(long address) {
+  static long readLong(long address) {
     return ALL.get(JAVA_LONG, address);
   }
 
-  public static void writeLong(long address, long value) {
+  static void writeLong(long address, long value) {
     ALL.set(JAVA_LONG, address, value);
   }
 
   /** Copies {@code size} bytes of {@code source}, from its start, to {@code address}. */
-  public static void write(long address, MemorySegment source, long size) {
+  static void write(long address, MemorySegment source, long size) {
     MemorySegment.copy(source, 0, ALL, address, size);
   }
 
   /** A copy of UTF-8 text in native memory. */
-  public static String readString(long address, long size) {
+  static String readString(long address, long size) {
     if (size == 0) {
       return "";
     }
     byte[] bytes = ALL.asSlice(address, size).toArray(JAVA_BYTE);
     return new String(bytes, StandardCharsets.UTF_8);
+  }
+
+  // ---- Layouts: pointers are laid out as longs, since they are only ever handled as addresses
+  // ----
+
+  static long offset(StructLayout layout, String field) {
+    return layout.byteOffset(PathElement.groupElement(field));
+  }
+
+  /** Size of {@code layout} as an int, as structs state their own size. */
+  static int size(MemoryLayout layout) {
+    return Math.toIntExact(layout.byteSize());
+  }
+
+  /** A cleared struct whose first field says its size. */
+  static MemorySegment sized(Arena arena, StructLayout layout) {
+    MemorySegment struct = arena.allocate(layout);
+    struct.set(JAVA_INT, 0, size(layout));
+    return struct;
   }
 }

@@ -1,21 +1,54 @@
 package io.nereid.internal.ffi;
 
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 
-/** The loaded core. It is loaded once per process and stays until the process ends. */
+/**
+ * Loads the core, once per process, until the process ends. Compares what this binding was written
+ * for with what the library says about itself.
+ */
 public final class NativeLibrary {
 
-  private static Path loadedFrom;
-  private static volatile SymbolLookup symbols;
+  /** {@code NRD_ABI_VERSION} that this binding speaks. */
+  static final int ABI_VERSION = 5;
+
+  /** A struct as this binding declares it; {@code id} is its {@code NRD_STRUCT_*}. */
+  record Struct(int id, String name, StructLayout layout) {}
+
+  /** Every struct that both sides declare. */
+  static final List<Struct> STRUCTS =
+      List.of(
+          new Struct(0, "nrd_error", ErrorRecord.LAYOUT),
+          new Struct(1, "nrd_tensor", TensorRecord.LAYOUT),
+          new Struct(2, "nrd_request", RequestRecord.LAYOUT),
+          new Struct(3, "nrd_batch", BatchRecord.LAYOUT),
+          new Struct(4, "nrd_backend", BackendRecord.LAYOUT),
+          new Struct(5, "nrd_tensor_spec", TensorSpecRecord.LAYOUT),
+          new Struct(6, "nrd_queue_policy", ModelOptionsRecord.QUEUE_POLICY),
+          new Struct(7, "nrd_parameter", ModelOptionsRecord.PARAMETER),
+          new Struct(8, "nrd_model_options", ModelOptionsRecord.LAYOUT),
+          new Struct(9, "nrd_runtime_options", RuntimeHandle.OPTIONS),
+          new Struct(10, "nrd_pool_stats", StatisticsRecord.POOL),
+          new Struct(11, "nrd_cache_stats", StatisticsRecord.CACHE),
+          new Struct(12, "nrd_model_stats", StatisticsRecord.MODEL),
+          new Struct(13, "nrd_batch_stats", StatisticsRecord.BATCH),
+          new Struct(14, "nrd_handle_counts", StatisticsRecord.HANDLE_COUNTS),
+          new Struct(15, "nrd_string", TensorSpecRecord.STRING),
+          new Struct(16, "nrd_link", ModelOptionsRecord.LINK),
+          new Struct(17, "nrd_step", ModelOptionsRecord.STEP),
+          new Struct(18, "nrd_memory_stats", StatisticsRecord.MEMORY));
 
   private NativeLibrary() {}
 
@@ -36,17 +69,20 @@ public final class NativeLibrary {
 
   /** Whether the core was loaded before. */
   public static boolean isLoaded() {
-    return symbols != null;
+    return NativeCalls.symbols != null;
   }
 
   /** Loads the library at {@code path} and checks that it fits this binding. */
   @SuppressWarnings("restricted")
   public static synchronized void load(Path path) {
-    if (symbols != null) {
-      if (!path.equals(loadedFrom)) {
+    if (NativeCalls.symbols != null) {
+      if (!path.equals(NativeCalls.loadedFrom)) {
         throw new NereidException(
             StatusCode.FAILED_PRECONDITION,
-            "the native library was already loaded from " + loadedFrom + ", not from " + path);
+            "the native library was already loaded from "
+                + NativeCalls.loadedFrom
+                + ", not from "
+                + path);
       }
       return;
     }
@@ -57,42 +93,52 @@ public final class NativeLibrary {
       throw new NereidException(
           StatusCode.FAILED_PRECONDITION, "cannot load the native library " + path, e);
     }
-    List<String> differences = AbiCheck.differences(lookup);
+    List<String> differences = differences(lookup);
     if (!differences.isEmpty()) {
       throw new NereidException(
           StatusCode.FAILED_PRECONDITION,
           "the native library " + path + " does not fit: " + String.join("; ", differences));
     }
-    loadedFrom = path;
-    symbols = lookup;
+    NativeCalls.loadedFrom = path;
+    NativeCalls.symbols = lookup;
   }
 
+  /**
+   * Differences between the library behind {@code lookup} and this binding; empty when they agree.
+   */
   @SuppressWarnings("restricted")
-  static MethodHandle downcall(String name, FunctionDescriptor type, Linker.Option... options) {
-    var address =
-        symbols
-            .find(name)
-            .orElseThrow(() ->
-                new NereidException(
-                    StatusCode.FAILED_PRECONDITION,
-                    "the native library " + loadedFrom + " lacks " + name));
-    return Linker.nativeLinker().downcallHandle(address, type, options);
-  }
-
-  /** Address of a C function that calls {@code target}; valid until the process ends. */
-  @SuppressWarnings("restricted")
-  public static long upcall(MethodHandle target, FunctionDescriptor type) {
-    return Linker.nativeLinker().upcallStub(target, type, Arena.global()).address();
-  }
-
-  /** For the catch around invokeExact: nothing checked can come out of a downcall. */
-  static RuntimeException unexpected(Throwable t) {
-    if (t instanceof RuntimeException e) {
-      return e;
+  static List<String> differences(SymbolLookup lookup) {
+    Linker linker = Linker.nativeLinker();
+    var version = lookup.find("nrd_abi_version");
+    var structSize = lookup.find("nrd_abi_struct_size");
+    if (version.isEmpty() || structSize.isEmpty()) {
+      return List.of("it exports no nrd_abi_version, so it is not Nereid's library");
     }
-    if (t instanceof Error e) {
-      throw e;
+    MethodHandle versionHandle =
+        linker.downcallHandle(version.get(), FunctionDescriptor.of(JAVA_INT));
+    MethodHandle sizeHandle =
+        linker.downcallHandle(structSize.get(), FunctionDescriptor.of(JAVA_INT, JAVA_INT));
+    List<String> differences = new ArrayList<>();
+    try {
+      int found = (int) versionHandle.invokeExact();
+      if (found != ABI_VERSION) {
+        return List.of("its ABI version is " + found + ", this binding needs " + ABI_VERSION);
+      }
+      for (Struct struct : STRUCTS) {
+        int size = (int) sizeHandle.invokeExact(struct.id());
+        if (size != struct.layout().byteSize()) {
+          differences.add(
+              struct.name()
+                  + " has "
+                  + size
+                  + " bytes there, "
+                  + struct.layout().byteSize()
+                  + " in this binding");
+        }
+      }
+    } catch (Throwable t) {
+      throw NativeCalls.unexpected(t);
     }
-    return new IllegalStateException(t);
+    return differences;
   }
 }

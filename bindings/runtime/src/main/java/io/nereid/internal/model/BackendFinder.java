@@ -1,6 +1,7 @@
 package io.nereid.internal.model;
 
 import io.nereid.backend.Backend;
+import io.nereid.internal.ffi.CoreLog;
 import io.nereid.model.ModelSpec;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
@@ -51,7 +52,7 @@ final class BackendFinder {
         }
       } catch (ServiceConfigurationError e) {
         // One that cannot be made must not hide the others.
-        LOGGER.log(Level.WARNING, "a Java backend is announced but unusable", e);
+        CoreLog.LOGGER.log(Level.WARNING, "a Java backend is announced but unusable", e);
         unusable++;
       }
     }

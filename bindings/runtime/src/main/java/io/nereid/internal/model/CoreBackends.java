@@ -1,18 +1,12 @@
 package io.nereid.internal.model;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-
-import io.nereid.ModelOptionsWriter;
-import io.nereid.NativeRuntime;
-import io.nereid.internal.ffi.ErrorRecord;
-import io.nereid.internal.ffi.ModelCalls;
-import io.nereid.internal.ffi.ModelLayout;
+import io.nereid.internal.ffi.BackendRecord;
+import io.nereid.internal.ffi.ModelOptionsRecord;
+import io.nereid.internal.ffi.SourceHandle;
 import io.nereid.internal.loader.LibraryFiles;
+import io.nereid.internal.request.NativeRuntime;
 import io.nereid.model.ModelSpec;
-import io.nereid.types.StatusCode;
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -28,26 +22,18 @@ public final class CoreBackends {
   /** Whether the core has a backend of this name. */
   static boolean has(String name) {
     try (Arena arena = Arena.ofConfined()) {
-      return find(arena, name, table(arena), 0) == StatusCode.OK.number();
+      return BackendRecord.find(arena, name).isPresent();
     }
   }
 
-  /** The table of a backend; throws when the core has none of this name. */
-  public static MemorySegment find(Arena arena, String name) {
-    MemorySegment table = table(arena);
-    long error = ErrorRecord.allocate(arena);
-    ErrorRecord.check(find(arena, name, table, error), error);
-    return table;
-  }
-
-  private static MemorySegment table(Arena arena) {
-    return ModelOptionsWriter.sized(arena, ModelLayout.BACKEND);
-  }
-
-  private static int find(Arena arena, String name, MemorySegment table, long error) {
-    byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
-    MemorySegment text = arena.allocateFrom(JAVA_BYTE, bytes);
-    return ModelCalls.backendFind(text.address(), bytes.length, table.address(), error);
+  /** Has a backend open a model whose configuration leaves things out. */
+  static SourceHandle open(NativeRuntime runtime, ModelSpec opening) {
+    try (Arena arena = Arena.ofConfined()) {
+      BackendRecord backend = BackendRecord.get(arena, opening.backendName());
+      ModelOptionsRecord options =
+          ModelOptionsRecord.write(arena, opening, 1, backend, parameters(runtime, opening));
+      return runtime.use(handle -> SourceHandle.open(handle, options));
+    }
   }
 
   /** A model's parameters, with what the backend has to know of this process. */
@@ -58,7 +44,7 @@ public final class CoreBackends {
     Map<String, String> parameters = new HashMap<>(spec.parameters());
     parameters.computeIfAbsent(
         ONNXRUNTIME_PATH,
-        key -> LibraryFiles.onnxruntime(runtime.options().onnxruntimePath()).toString());
+        key -> LibraryFiles.onnxruntime(runtime.settings().onnxruntimePath()).toString());
     // The JVM knows a container's share of the processors, which the library would not see.
     parameters.putIfAbsent(
         SHARED_THREAD_COUNT, Integer.toString(Runtime.getRuntime().availableProcessors()));

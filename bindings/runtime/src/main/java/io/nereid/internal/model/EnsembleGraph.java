@@ -1,29 +1,13 @@
 package io.nereid.internal.model;
 
-import static io.nereid.internal.ffi.ModelLayout.LINK;
-import static io.nereid.internal.ffi.ModelLayout.LINK_POSITION;
-import static io.nereid.internal.ffi.ModelLayout.LINK_VALUE;
-import static io.nereid.internal.ffi.ModelLayout.MODEL_OUTPUT_VALUES;
-import static io.nereid.internal.ffi.ModelLayout.MODEL_STEPS;
-import static io.nereid.internal.ffi.ModelLayout.MODEL_STEP_COUNT;
-import static io.nereid.internal.ffi.ModelLayout.MODEL_VALUE_COUNT;
-import static io.nereid.internal.ffi.ModelLayout.STEP;
-import static io.nereid.internal.ffi.ModelLayout.STEP_INPUTS;
-import static io.nereid.internal.ffi.ModelLayout.STEP_INPUT_COUNT;
-import static io.nereid.internal.ffi.ModelLayout.STEP_MODEL;
-import static io.nereid.internal.ffi.ModelLayout.STEP_OUTPUTS;
-import static io.nereid.internal.ffi.ModelLayout.STEP_OUTPUT_COUNT;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
+import io.nereid.internal.ffi.ModelOptionsRecord;
+import io.nereid.internal.ffi.ModelOptionsRecord.Link;
 import io.nereid.internal.request.Signature;
 import io.nereid.model.Ensemble;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.TensorSpec;
 import io.nereid.types.DataType;
 import io.nereid.types.NereidException;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -38,9 +22,6 @@ import java.util.function.Function;
  * itself, and that what steps make fits what others take.
  */
 public final class EnsembleGraph {
-
-  /** Joins an input or output of a step's model with a tensor of the graph. */
-  private record Link(int position, int value) {}
 
   private record Step(LoadedModel model, List<Link> inputs, List<Link> outputs) {}
 
@@ -329,13 +310,13 @@ public final class EnsembleGraph {
     while (!left.isEmpty()) {
       List<Step> ready =
           left.stream()
-              .filter(step -> step.inputs.stream().allMatch(input -> made[input.value]))
+              .filter(step -> step.inputs.stream().allMatch(input -> made[input.value()]))
               .toList();
       if (ready.isEmpty()) {
         throw invalid("tensors depend on themselves: " + waitingFor(left, made));
       }
       for (Step step : ready) {
-        step.outputs.forEach(output -> made[output.value] = true);
+        step.outputs.forEach(output -> made[output.value()] = true);
       }
       steps.addAll(ready);
       left.removeAll(ready);
@@ -348,7 +329,7 @@ public final class EnsembleGraph {
       boolean needed =
           left.stream()
               .flatMap(step -> step.inputs.stream())
-              .anyMatch(input -> input.value == value.number);
+              .anyMatch(input -> input.value() == value.number);
       if (needed && !made[value.number]) {
         names.add("'" + name + "'");
       }
@@ -360,34 +341,14 @@ public final class EnsembleGraph {
     return Signature.invalid("ensemble '" + spec.name() + "': " + text);
   }
 
-  /** Fills in what the core wants to know, in memory of the arena. */
-  void write(Arena arena, MemorySegment options) {
-    MemorySegment array = arena.allocate(STEP, steps.size());
-    for (int i = 0; i < steps.size(); i++) {
-      Step step = steps.get(i);
-      MemorySegment target = array.asSlice(i * STEP.byteSize(), STEP);
-      target.set(JAVA_LONG, STEP_MODEL, step.model.handle());
-      target.set(JAVA_LONG, STEP_INPUTS, links(arena, step.inputs));
-      target.set(JAVA_INT, STEP_INPUT_COUNT, step.inputs.size());
-      target.set(JAVA_LONG, STEP_OUTPUTS, links(arena, step.outputs));
-      target.set(JAVA_INT, STEP_OUTPUT_COUNT, step.outputs.size());
-    }
-    MemorySegment outputs = arena.allocate(JAVA_INT, spec.outputs().size());
-    for (int i = 0; i < spec.outputs().size(); i++) {
-      outputs.setAtIndex(JAVA_INT, i, values.get(spec.outputs().get(i).name()).number);
-    }
-    options.set(JAVA_LONG, MODEL_STEPS, array.address());
-    options.set(JAVA_INT, MODEL_STEP_COUNT, steps.size());
-    options.set(JAVA_INT, MODEL_VALUE_COUNT, values.size());
-    options.set(JAVA_LONG, MODEL_OUTPUT_VALUES, outputs.address());
-  }
-
-  private static long links(Arena arena, List<Link> links) {
-    MemorySegment array = arena.allocate(LINK, links.size());
-    for (int i = 0; i < links.size(); i++) {
-      array.set(JAVA_INT, i * LINK.byteSize() + LINK_POSITION, links.get(i).position);
-      array.set(JAVA_INT, i * LINK.byteSize() + LINK_VALUE, links.get(i).value);
-    }
-    return array.address();
+  /** Fills in what the core wants to know. */
+  void write(ModelOptionsRecord options) {
+    options.graph(
+        steps.stream()
+            .map(
+                step -> new ModelOptionsRecord.Step(step.model.handle(), step.inputs, step.outputs))
+            .toList(),
+        values.size(),
+        spec.outputs().stream().mapToInt(output -> values.get(output.name()).number).toArray());
   }
 }

@@ -1,24 +1,17 @@
 package io.nereid.internal.model;
 
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
-import io.nereid.JavaBackends;
-import io.nereid.MemoryUsage;
-import io.nereid.ModelStatistics;
-import io.nereid.NativeRuntime;
-import io.nereid.StatisticsReader;
 import io.nereid.internal.Checks;
-import io.nereid.internal.ffi.ErrorRecord;
-import io.nereid.internal.ffi.ModelCalls;
-import io.nereid.internal.ffi.RequestCalls;
+import io.nereid.internal.backend.JavaBackends;
+import io.nereid.internal.ffi.ModelHandle;
+import io.nereid.internal.request.NativeRuntime;
 import io.nereid.internal.request.Signature;
 import io.nereid.internal.request.SlotPool;
 import io.nereid.model.Ensemble;
 import io.nereid.model.LoadTimes;
 import io.nereid.model.ModelConfiguration;
 import io.nereid.model.ModelSpec;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
+import io.nereid.statistics.MemoryUsage;
+import io.nereid.statistics.ModelStatistics;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -35,17 +28,15 @@ public final class LoadedModel {
   private static final long POLL_NS = TimeUnit.MICROSECONDS.toNanos(200);
 
   private final NativeRuntime runtime;
-  private final Signature signature;
   private final ModelConfiguration configuration;
   private final SlotPool slots;
   private final long javaBackend; // its number, 0: the backend is the core's
-  private final int tensorDevice;
   private final List<LoadedModel> steps; // of an ensemble, which uses them; else none
 
   /** The handle is used under the read lock and released under the write lock. */
   private final ReentrantReadWriteLock lock = new ReentrantReadWriteLock();
 
-  private long handle;
+  private ModelHandle handle; // null: it was released
   private ModelStatistics lastStatistics;
 
   // Ensembles that this is a step of keep it loaded. Guarded by this.
@@ -67,51 +58,20 @@ public final class LoadedModel {
       NativeRuntime runtime,
       Signature signature,
       ModelConfiguration configuration,
-      long handle,
+      ModelHandle handle,
       long javaBackend,
       int tensorDevice,
       List<LoadedModel> steps) {
     this.runtime = runtime;
-    this.signature = signature;
     this.configuration = configuration;
     this.handle = handle;
     this.javaBackend = javaBackend;
-    this.tensorDevice = tensorDevice;
     this.steps = List.copyOf(Checks.notNull(steps, "steps"));
-    slots =
-        new SlotPool(
-            runtime.slots(),
-            signature.spec().inputs().size(),
-            this::acquireRecord,
-            () -> runtime.remove(this));
-    runtime.add(this);
-  }
-
-  /** The GPU on which inputs may lie; -1: they may lie on none. */
-  public int tensorDevice() {
-    return tensorDevice;
-  }
-
-  /** For the pool of slots, which does not call it after it was retired. */
-  private long acquireRecord() {
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment out = arena.allocate(JAVA_LONG);
-      long error = ErrorRecord.allocate(arena);
-      ErrorRecord.check(RequestCalls.acquire(handle, out.address(), error), error);
-      return out.get(JAVA_LONG, 0);
-    }
-  }
-
-  public NativeRuntime runtime() {
-    return runtime;
-  }
-
-  public Signature signature() {
-    return signature;
+    slots = new SlotPool(runtime.slots(), signature, tensorDevice, handle::acquire);
   }
 
   public ModelSpec spec() {
-    return signature.spec();
+    return slots.signature().spec();
   }
 
   public SlotPool slots() {
@@ -143,7 +103,7 @@ public final class LoadedModel {
   }
 
   /** The core's handle; only for who has a use, which keeps it. */
-  long handle() {
+  ModelHandle handle() {
     return handle;
   }
 
@@ -151,9 +111,9 @@ public final class LoadedModel {
   public ModelStatistics statistics() {
     lock.readLock().lock();
     try {
-      return handle == 0
+      return handle == null
           ? lastStatistics
-          : StatisticsReader.model(handle, runtime.options().stageHistograms());
+          : handle.statistics(runtime.settings().stageHistograms());
     } finally {
       lock.readLock().unlock();
     }
@@ -163,7 +123,7 @@ public final class LoadedModel {
   public MemoryUsage memory() {
     lock.readLock().lock();
     try {
-      return handle == 0 ? MemoryUsage.UNKNOWN : StatisticsReader.memory(handle);
+      return handle == null ? MemoryUsage.UNKNOWN : handle.memory();
     } finally {
       lock.readLock().unlock();
     }
@@ -219,13 +179,12 @@ public final class LoadedModel {
     while (patient && slots.hasUnanswered() && System.nanoTime() - deadlineNs < 0) {
       LockSupport.parkNanos(POLL_NS);
     }
-    // At the deadline it answers what waits, which is all that is asked of it here.
-    ModelCalls.drain(handle, deadlineNs, 0);
+    handle.drain(deadlineNs);
     lock.writeLock().lock();
     try {
-      lastStatistics = StatisticsReader.model(handle, runtime.options().stageHistograms());
-      ModelCalls.release(handle);
-      handle = 0;
+      lastStatistics = handle.statistics(runtime.settings().stageHistograms());
+      handle.release();
+      handle = null;
     } finally {
       lock.writeLock().unlock();
     }

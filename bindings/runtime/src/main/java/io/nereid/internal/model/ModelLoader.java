@@ -1,17 +1,15 @@
 package io.nereid.internal.model;
 
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
-import io.nereid.JavaBackends;
-import io.nereid.ModelOptionsWriter;
-import io.nereid.NativeRuntime;
-import io.nereid.NativeSource;
 import io.nereid.backend.Backend;
 import io.nereid.internal.Checks;
+import io.nereid.internal.backend.JavaBackends;
 import io.nereid.internal.config.ModelDraft;
-import io.nereid.internal.ffi.ErrorRecord;
-import io.nereid.internal.ffi.ModelCalls;
-import io.nereid.internal.ffi.ModelLayout;
+import io.nereid.internal.ffi.BackendRecord;
+import io.nereid.internal.ffi.CoreLog;
+import io.nereid.internal.ffi.ModelHandle;
+import io.nereid.internal.ffi.ModelOptionsRecord;
+import io.nereid.internal.ffi.SourceHandle;
+import io.nereid.internal.request.NativeRuntime;
 import io.nereid.internal.request.Signature;
 import io.nereid.model.InstanceGroup;
 import io.nereid.model.InstancePlacement;
@@ -19,10 +17,8 @@ import io.nereid.model.ModelSignature;
 import io.nereid.model.ModelSpec;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
-import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -39,8 +35,6 @@ public final class ModelLoader {
 
   /** Instances run on the processor, or on several GPUs. */
   private static final int NO_DEVICE = -1;
-
-  private static final Logger LOGGER = System.getLogger("io.nereid");
 
   private final NativeRuntime runtime;
   private final Consumer<LoadedModel> warmUp;
@@ -72,7 +66,7 @@ public final class ModelLoader {
         javaBackend.get().loadEnded(opening);
       }
     }
-    try (NativeSource source = NativeSource.open(runtime, opening)) {
+    try (SourceHandle source = CoreBackends.open(runtime, opening)) {
       return load(partial.complete(source.signature()), source, steps, startNs);
     }
   }
@@ -89,7 +83,7 @@ public final class ModelLoader {
   }
 
   private LoadedModel load(
-      ModelDraft.Whole draft, NativeSource source, List<LoadedModel> steps, long startNs) {
+      ModelDraft.Whole draft, SourceHandle source, List<LoadedModel> steps, long startNs) {
     LoadedModel loaded = open(draft, source, steps);
     long openedNs = System.nanoTime();
     boolean warm = false;
@@ -110,10 +104,10 @@ public final class ModelLoader {
     return loaded;
   }
 
-  private LoadedModel open(ModelDraft.Whole draft, NativeSource source, List<LoadedModel> steps) {
+  private LoadedModel open(ModelDraft.Whole draft, SourceHandle source, List<LoadedModel> steps) {
     ModelSpec spec = draft.spec();
-    if (spec.responseCache() && runtime.options().cacheByteLimit() == 0) {
-      LOGGER.log(
+    if (spec.responseCache() && runtime.settings().cacheByteLimit() == 0) {
+      CoreLog.LOGGER.log(
           Level.WARNING,
           "model ''{0}'' asks for the response cache, which has no memory: nothing is cached; set"
               + " NereidOptions.cacheByteLimit",
@@ -125,20 +119,15 @@ public final class ModelLoader {
   private LoadedModel openEnsemble(ModelDraft.Whole draft, List<LoadedModel> steps) {
     try (Arena arena = Arena.ofConfined()) {
       ModelSpec spec = EnsembleGraph.labelled(draft.spec(), steps);
-      MemorySegment options = ModelOptionsWriter.write(arena, spec, 1, 0, spec.parameters());
-      EnsembleGraph.of(spec, steps).write(arena, options);
+      ModelOptionsRecord options =
+          ModelOptionsRecord.write(arena, spec, 1, null, spec.parameters());
+      EnsembleGraph.of(spec, steps).write(options);
       return new LoadedModel(
-          runtime,
-          new Signature(spec),
-          draft.served(),
-          load(arena, options, null),
-          0,
-          NO_DEVICE,
-          steps);
+          runtime, new Signature(spec), draft.served(), load(options, null), 0, NO_DEVICE, steps);
     }
   }
 
-  private LoadedModel openBackend(ModelDraft.Whole draft, NativeSource source) {
+  private LoadedModel openBackend(ModelDraft.Whole draft, SourceHandle source) {
     ModelSpec spec = draft.spec();
     Signature signature = new Signature(spec);
     Optional<Backend> javaBackend = BackendFinder.find(spec);
@@ -149,25 +138,22 @@ public final class ModelLoader {
     if (devices.isEmpty()) {
       warnOfGpus(spec);
     }
-    firstGpu(placements, devices).ifPresent(runtime.pageLocking()::begin);
+    firstGpu(placements, devices).ifPresent(runtime::pageLock);
     long number =
         javaBackend
-            .map(backend -> JavaBackends.add(backend, signature, runtime, placements))
+            .map(backend -> JavaBackends.add(backend, signature, runtime.slots(), placements))
             .orElse(0L);
     boolean open = false;
     try (Arena arena = Arena.ofConfined()) {
-      MemorySegment table;
-      if (javaBackend.isPresent()) {
-        table = ModelOptionsWriter.sized(arena, ModelLayout.BACKEND);
-        JavaBackends.write(table, number, javaBackend.get());
-      } else {
-        table = CoreBackends.find(arena, spec.backendName());
-      }
+      BackendRecord table =
+          javaBackend
+              .map(backend -> JavaBackends.record(arena, number, backend))
+              .orElseGet(() -> BackendRecord.get(arena, spec.backendName()));
       Map<String, String> parameters =
           javaBackend.isPresent() ? spec.parameters() : CoreBackends.parameters(runtime, spec);
-      MemorySegment options =
-          ModelOptionsWriter.write(arena, spec, placements.size(), table.address(), parameters);
-      long handle = loadBackend(arena, options, source, number);
+      ModelOptionsRecord options =
+          ModelOptionsRecord.write(arena, spec, placements.size(), table, parameters);
+      ModelHandle handle = loadBackend(options, source, number);
       int tensorDevice =
           javaBackend
               .filter(Backend::takesDeviceTensors)
@@ -253,7 +239,7 @@ public final class ModelLoader {
   private static void warnOfGpus(ModelSpec spec) {
     for (InstanceGroup group : spec.instanceGroups()) {
       if (group.kind() == InstanceGroup.Kind.GPU) {
-        LOGGER.log(
+        CoreLog.LOGGER.log(
             Level.WARNING,
             "model ''{0}'' asks for GPUs in instance group ''{1}'', but its backend runs on the"
                 + " processor: the instances run there",
@@ -264,10 +250,10 @@ public final class ModelLoader {
   }
 
   /** What a backend in Java threw is the cause of the failure. */
-  private long loadBackend(
-      Arena arena, MemorySegment options, NativeSource source, long javaBackend) {
+  private ModelHandle loadBackend(
+      ModelOptionsRecord options, SourceHandle source, long javaBackend) {
     try {
-      return load(arena, options, source);
+      return load(options, source);
     } catch (NereidException e) {
       Throwable cause = JavaBackends.failure(javaBackend);
       if (cause != null) {
@@ -278,15 +264,7 @@ public final class ModelLoader {
   }
 
   /** The core owns the source from here on, also when this throws. */
-  private long load(Arena arena, MemorySegment options, NativeSource source) {
-    MemorySegment out = arena.allocate(JAVA_LONG);
-    long error = ErrorRecord.allocate(arena);
-    int status =
-        runtime.use(at -> {
-          long taken = source == null ? 0 : source.take();
-          return ModelCalls.load(at, options.address(), taken, out.address(), error);
-        });
-    ErrorRecord.check(status, error);
-    return out.get(JAVA_LONG, 0);
+  private ModelHandle load(ModelOptionsRecord options, SourceHandle source) {
+    return runtime.use(handle -> ModelHandle.load(handle, options, source));
   }
 }

@@ -1,7 +1,6 @@
 package io.nereid.internal.request;
 
-import io.nereid.internal.ffi.Memory;
-import java.lang.foreign.Arena;
+import io.nereid.internal.ffi.PoolMemory;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -17,12 +16,11 @@ public final class LentMemory {
   /** How long a thread may take to leave a native call that it is in with a segment. */
   private static final long LEAVE_NS = TimeUnit.SECONDS.toNanos(1);
 
-  private final Arena arena = Arena.ofShared();
-  private final MemorySegment whole = Memory.whole(arena);
+  private final PoolMemory memory = new PoolMemory();
 
   /** The whole memory by address, with the rights that {@code rights} gives. */
   public MemorySegment as(MemorySegment rights) {
-    return rights.isReadOnly() ? whole.asReadOnly() : whole;
+    return rights.isReadOnly() ? memory.readOnly() : memory.writable();
   }
 
   /** Lets all segments fail from now on. Waits for threads in native calls with one. */
@@ -30,7 +28,7 @@ public final class LentMemory {
     long deadlineNs = System.nanoTime() + LEAVE_NS;
     while (true) {
       try {
-        arena.close();
+        memory.close();
         return;
       } catch (IllegalStateException e) {
         if (System.nanoTime() - deadlineNs >= 0) {
@@ -38,6 +36,53 @@ public final class LentMemory {
               "a thread is inside a native call with a segment of what is being closed", e);
         }
         LockSupport.parkNanos(POLL_NS);
+      }
+    }
+  }
+
+  /**
+   * What a slot's handles have lent, each until it is closed: that of the request, and that of the
+   * response. For any threads.
+   */
+  static final class Loans {
+
+    private record Loan(long generation, LentMemory memory) {}
+
+    // Of the handle that is open, or is just being closed. Guarded by this.
+    private Loan request;
+    private Loan response;
+
+    /** {@code memory} as the holder of a handle, which the caller keeps open, may use it. */
+    synchronized MemorySegment lend(long generation, boolean toRequest, MemorySegment memory) {
+      Loan loan = toRequest ? request : response;
+      if (loan == null || loan.generation != generation) {
+        takeBack(loan);
+        loan = new Loan(generation, new LentMemory());
+        set(toRequest, loan);
+      }
+      return loan.memory.as(memory);
+    }
+
+    /** The handle was closed. The slot may serve another generation by now, whose loan stays. */
+    synchronized void takeBack(long generation, boolean ofRequest) {
+      Loan loan = ofRequest ? request : response;
+      if (loan != null && loan.generation == generation) {
+        set(ofRequest, null);
+        takeBack(loan);
+      }
+    }
+
+    private static void takeBack(Loan loan) {
+      if (loan != null) {
+        loan.memory.takeBack();
+      }
+    }
+
+    private void set(boolean ofRequest, Loan loan) {
+      if (ofRequest) {
+        request = loan;
+      } else {
+        response = loan;
       }
     }
   }

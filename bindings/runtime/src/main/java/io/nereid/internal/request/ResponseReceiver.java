@@ -1,17 +1,18 @@
 package io.nereid.internal.request;
 
+import io.nereid.internal.ffi.RequestUpcalls.Outputs;
+
 /**
  * Who gets the answers of a request that can have several. It holds the slot, as by {@link
  * Slot#enter}, from submission until it needs the record no more.
  */
-public interface ResponseReceiver extends Revocable {
+interface ResponseReceiver {
 
   /**
-   * A response besides the one that completes the request: {@code count} tensors at address {@code
-   * outputs}. Takes a buffer over by clearing its slab. May block; called by the core, so nothing
-   * may be thrown.
+   * A response besides the one that completes the request. Takes buffers over by clearing them in
+   * the outputs. May block; called by the core, so nothing may be thrown.
    */
-  void respond(long outputs, int count);
+  void respond(Outputs outputs);
 
   /** The core gave the record back. Called on a thread of the core: does not block. */
   void completed();
@@ -21,4 +22,7 @@ public interface ResponseReceiver extends Revocable {
 
   /** The model is on its way out. */
   void retired();
+
+  /** The runtime closes: ends it in the user's stead. */
+  void revoke();
 }

@@ -1,7 +1,7 @@
 package io.nereid.internal.request;
 
 import io.nereid.internal.Checks;
-import io.nereid.internal.ffi.RequestLayout;
+import io.nereid.internal.ffi.TensorRecord;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.TensorSpec;
 import io.nereid.types.DataType;
@@ -129,14 +129,14 @@ public final class Signature {
   }
 
   public static void checkRank(String what, long[] shape) {
-    if (shape.length > RequestLayout.MAX_RANK) {
+    if (shape.length > TensorRecord.MAX_RANK) {
       throw invalid(
           "unexpected shape "
               + Arrays.toString(shape)
               + " for "
               + what
               + ": at most "
-              + RequestLayout.MAX_RANK
+              + TensorRecord.MAX_RANK
               + " dimensions are supported");
     }
   }

@@ -1,20 +1,15 @@
 package io.nereid.internal.request;
 
-import io.nereid.internal.ffi.Memory;
-import io.nereid.internal.ffi.RequestCalls;
-import io.nereid.internal.ffi.RequestLayout;
+import io.nereid.internal.ffi.RequestRecord;
+import io.nereid.internal.request.Diagnostics.Origin;
+import io.nereid.types.StatusCode;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.List;
-import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * One request record of the core with everything Java knows about its present use. Slots are
- * reused; the handles that users see are fresh objects that name a slot and a generation.
+ * The life of one request after the other: a record of the core with everything Java knows about
+ * its present use. The handles that users see are fresh objects that name a slot and a generation.
  *
  * <p>All ownership is in one word, changed by compare-and-set only: bits that say who still needs
  * the record, a count of short holds by threads that are inside a native call on it, and the
@@ -33,10 +28,10 @@ public final class Slot {
   public static final int RESPONSE = 4;
 
   /** The record was handed to the core in this generation; says nothing about who needs it. */
-  static final int SUBMITTED = 8;
+  private static final int SUBMITTED = 8;
 
   /** A thread is filling in the request: the inputs are its own for that time. */
-  static final int EDITING = 16;
+  private static final int EDITING = 16;
 
   private static final long HOLD = 1L << 8;
   private static final int GENERATION_SHIFT = 24;
@@ -44,77 +39,68 @@ public final class Slot {
   private static final long HOLDS_MASK = LOW_MASK & -HOLD;
   private static final long NEEDED_MASK = REQUEST | IN_FLIGHT | RESPONSE | EDITING | HOLDS_MASK;
 
-  private static final VarHandle STATE;
-
-  static {
-    try {
-      STATE = MethodHandles.lookup().findVarHandle(Slot.class, "state", long.class);
-    } catch (ReflectiveOperationException e) {
-      throw new ExceptionInInitializerError(e);
-    }
-  }
-
   /** Link of the free list: id + 1 of the next slot, 0 at the end. */
   int next;
 
-  private final int id;
-  private final long record;
+  final int id;
+  private final RequestRecord record;
   private final SlotPool pool;
+  private final RequestContent content;
 
-  private volatile long state;
+  private final AtomicLong state = new AtomicLong();
 
   // Of the present generation. Written by the request's handle before submission, read by others
   // after they saw a later state.
   private Thread waiter;
   private Runnable completion;
   private volatile ResponseReceiver receiver;
-  private String requestId;
-  private Map<String, Object> parameters;
-  private MemorySegment[] borrowed;
-  private List<Runnable> afterwards; // null: there is nothing to be done
-  private long deadlineNs;
-  private int requiredInputsGiven;
 
   /** Where the request was made; null: that is not recorded. */
-  private volatile Origin origin;
+  volatile Origin origin;
 
   /** What segments of it were given to whom; null: not in the checked mode. */
-  private final Loans loans = Diagnostics.CHECKED ? new Loans() : null;
+  private final LentMemory.Loans loans = Diagnostics.CHECKED ? new LentMemory.Loans() : null;
 
-  /** What a backend threw while it executed the request. Written before completion. */
-  private Throwable failure;
-
-  Slot(int id, long record, SlotPool pool) {
+  Slot(int id, RequestRecord record, SlotPool pool) {
     this.id = id;
     this.record = record;
     this.pool = pool;
+    content = new RequestContent(record, pool.signature(), pool.poolByteLimit());
   }
 
-  int id() {
-    return id;
-  }
-
-  /** Address of the {@code nrd_request}. */
-  public long record() {
+  /** The record, for who has the slot by one of the ways below. */
+  public RequestRecord record() {
     return record;
+  }
+
+  /** What the sender puts into the request. */
+  public RequestContent content() {
+    return content;
+  }
+
+  /** The requests to the same load of a model. */
+  public SlotPool pool() {
+    return pool;
   }
 
   /** The generation that is being used now. */
   public long generation() {
-    return state >>> GENERATION_SHIFT;
+    return state.get() >>> GENERATION_SHIFT;
   }
 
   // ---- Ownership -------------------------------------------------------------------------------
 
   /** Begins a use by a request's handle. Only for a slot that was just taken from its pool. */
   void open() {
-    STATE.setVolatile(this, (state & ~LOW_MASK) | REQUEST);
+    state.set((state.get() & ~LOW_MASK) | REQUEST);
   }
 
-  /** Whether {@code bit} is set in {@code generation}. */
-  public boolean has(long generation, int bit) {
-    long now = state;
-    return now >>> GENERATION_SHIFT == generation && (now & bit) != 0;
+  /** Throws unless {@code bit} is set in {@code generation}. */
+  public void check(long generation, int bit) {
+    long now = state.get();
+    if (now >>> GENERATION_SHIFT != generation || (now & bit) == 0) {
+      throw closed(bit);
+    }
   }
 
   /** Keeps the record from being recycled until {@link #exit}; throws unless {@code bit} is set. */
@@ -125,36 +111,38 @@ public final class Slot {
   }
 
   /** As {@link #enter}; false instead of an exception. */
-  public boolean tryEnter(long generation, int bit) {
+  private boolean tryEnter(long generation, int bit) {
     long now;
     do {
-      now = state;
+      now = state.get();
       if (now >>> GENERATION_SHIFT != generation || (now & bit) == 0) {
         return false;
       }
-    } while (!STATE.compareAndSet(this, now, now + HOLD));
+    } while (!state.compareAndSet(now, now + HOLD));
     return true;
   }
 
   /** Ends what {@link #enter} began. */
   public void exit() {
-    long after = (long) STATE.getAndAdd(this, -HOLD) - HOLD;
-    recycleIfUnneeded(after);
+    recycleIfUnneeded(state.addAndGet(-HOLD));
   }
 
   /** Makes the calling thread the only one that fills in the request, until {@link #endEdit}. */
   public void beginEdit(long generation) {
-    long now;
-    do {
-      now = state;
-      checkEditable(now, generation);
-    } while (!STATE.compareAndSet(this, now, now | EDITING));
+    begin(generation, EDITING);
   }
 
   /** Ends what {@link #beginEdit} began. */
   public void endEdit() {
-    long after = (long) STATE.getAndAdd(this, (long) -EDITING) - EDITING;
-    recycleIfUnneeded(after);
+    recycleIfUnneeded(state.addAndGet(-EDITING));
+  }
+
+  private void begin(long generation, long bits) {
+    long now;
+    do {
+      now = state.get();
+      checkEditable(now, generation);
+    } while (!state.compareAndSet(now, now + bits));
   }
 
   private static void checkEditable(long now, long generation) {
@@ -170,20 +158,20 @@ public final class Slot {
   }
 
   /** The exception for a handle whose {@code bit} is gone. */
-  public static IllegalStateException closed(int bit) {
+  static IllegalStateException closed(int bit) {
     return new IllegalStateException(
         bit == RESPONSE ? "the response was closed" : "the request was closed");
   }
 
-  /** Closes a handle; false when it was closed before. What it owned is given back. */
-  public boolean close(long generation, int bit) {
+  /** Closes a handle; does nothing when it was closed before. What it owned is given back. */
+  public void close(long generation, int bit) {
     long now;
     long after;
     boolean drop;
     do {
-      now = state;
+      now = state.get();
       if (now >>> GENERATION_SHIFT != generation || (now & bit) == 0) {
-        return false;
+        return;
       }
       after = now & ~bit;
       // Who holds the record may be looking at what it owns: then that goes when it is recycled.
@@ -195,73 +183,41 @@ public final class Slot {
       if (drop) {
         after += HOLD;
       }
-    } while (!STATE.compareAndSet(this, now, after));
+    } while (!state.compareAndSet(now, after));
     try {
       if (Diagnostics.CHECKED) {
-        loans.takeBack(generation, bit);
+        loans.takeBack(generation, bit == REQUEST);
       }
     } finally {
-      if (drop) {
-        dropAndExit(bit);
-      } else {
-        recycleIfUnneeded(after);
-      }
+      settle(bit, drop, after);
     }
-    return true;
   }
 
   /** {@code memory} for the holder of a handle: in the checked mode, until that is closed. */
   public MemorySegment lend(long generation, int bit, MemorySegment memory) {
-    return Diagnostics.CHECKED ? loans.lend(this, generation, bit, memory) : memory;
-  }
-
-  /** Takes all handles away, because the runtime closes. */
-  void revoke() {
-    long generation = generation();
-    ResponseReceiver receiver = this.receiver;
-    if (receiver != null) {
-      receiver.revoke();
+    if (!Diagnostics.CHECKED) {
+      return memory;
     }
-    close(generation, REQUEST);
-    close(generation, RESPONSE);
-  }
-
-  /** Whether anything still needs the record. */
-  boolean isNeeded() {
-    return (state & NEEDED_MASK) != 0;
-  }
-
-  /**
-   * Whether there is a request that was not submitted yet or not answered yet. Between the two it
-   * is not known from here whether the core has seen it.
-   */
-  boolean isUnanswered() {
-    long now = state;
-    return (now & (REQUEST | SUBMITTED)) == REQUEST || (now & IN_FLIGHT) != 0;
-  }
-
-  /** Adds what of it is in use and remembers where it was made. */
-  void addOpened(List<Opened> opened) {
-    long now = state;
-    Origin origin = this.origin;
-    if ((now & NEEDED_MASK) == 0 || origin == null) {
-      return;
-    }
-    if ((now & (REQUEST | RESPONSE)) == 0) {
-      opened.add(new Opened(0, origin));
-    }
-    for (int bit : new int[] {REQUEST, RESPONSE}) {
-      if ((now & bit) != 0) {
-        opened.add(new Opened(bit, origin));
+    synchronized (loans) { // closing takes back what was lent before, and waits for this
+      enter(generation, bit);
+      try {
+        return loans.lend(generation, bit == REQUEST, memory);
+      } finally {
+        exit();
       }
     }
   }
 
-  private void dropAndExit(int bit) {
+  /** After a change of the state to {@code after}, which holds the record to drop what is its. */
+  private void settle(int bit, boolean drop, long after) {
+    if (!drop) {
+      recycleIfUnneeded(after);
+      return;
+    }
     if (bit == REQUEST) {
-      RequestCalls.dropInputs(record);
+      record.dropInputs();
     } else {
-      RequestCalls.dropOutputs(record);
+      record.dropOutputs();
     }
     exit();
   }
@@ -273,78 +229,77 @@ public final class Slot {
   }
 
   private void recycle() {
-    RequestCalls.reset(record);
+    record.reset();
     waiter = null;
     completion = null;
     if (receiver != null) {
       receiver = null; // it is volatile, and writing it is not free
     }
-    requestId = null;
-    parameters = null;
-    failure = null;
-    deadlineNs = 0;
-    requiredInputsGiven = 0;
-    if (borrowed != null) {
-      Arrays.fill(borrowed, null);
-    }
-    if (afterwards != null) {
-      runAfterwards();
-    }
-    STATE.setVolatile(this, ((state >>> GENERATION_SHIFT) + 1) << GENERATION_SHIFT);
+    content.clear();
+    state.set((generation() + 1) << GENERATION_SHIFT);
     pool.recycle(this);
   }
 
   // ---- Submission and completion ---------------------------------------------------------------
 
-  /** Hands the record over to the core, once per generation, and holds it as by enter. */
-  public void beginSubmit(long generation) {
-    long now;
-    do {
-      now = state;
-      checkEditable(now, generation);
-    } while (!STATE.compareAndSet(this, now, (now | IN_FLIGHT | SUBMITTED) + HOLD));
-    Memory.writeLong(record + RequestLayout.REQUEST_TAG, id);
+  /**
+   * Hands the record over to the core, once per generation, and holds it as by enter until {@link
+   * #toResponse}.
+   *
+   * @param completion run on the thread that completes the request; null: nothing
+   * @param receiver gets all answers; null: there is a completion, or this thread waits
+   * @return whether the request was answered at once: then nobody is told
+   */
+  public boolean submit(
+      long generation, Runnable completion, ResponseReceiver receiver, boolean inline) {
+    begin(generation, IN_FLIGHT + SUBMITTED + HOLD);
+    record.tag(id);
+    int status;
+    try {
+      content.checkInputs();
+      if (!inline) {
+        record.forbidInline();
+      }
+      this.completion = completion;
+      if (receiver != null) {
+        this.receiver = receiver;
+      }
+      waiter = Thread.currentThread();
+      status = record.submit();
+    } catch (Throwable t) {
+      undoSubmit();
+      throw t;
+    }
+    if (status == RequestRecord.PENDING) {
+      return false;
+    }
+    complete();
+    return true;
   }
 
-  /** Takes back what beginSubmit did, when the core was not called. */
-  public void undoSubmit() {
+  private void undoSubmit() {
     receiver = null;
     completion = null;
-    long now;
-    long after;
-    do {
-      now = state;
-      after = (now & ~(IN_FLIGHT | SUBMITTED)) - HOLD;
-    } while (!STATE.compareAndSet(this, now, after));
-    recycleIfUnneeded(after);
-  }
-
-  /** Whether the core still has the record. */
-  public boolean inFlight() {
-    return (state & IN_FLIGHT) != 0;
+    recycleIfUnneeded(state.addAndGet(-(IN_FLIGHT + SUBMITTED + HOLD)));
   }
 
   /**
    * The record is the caller's again: it was answered by submit itself, or completed later. Inputs
    * of a request that was closed meanwhile are dropped here.
    */
-  public void complete() {
+  private void complete() {
     long now;
     long after;
     boolean drop;
     do {
-      now = state;
+      now = state.get();
       after = now & ~IN_FLIGHT;
       drop = (now & REQUEST) == 0 && (after & NEEDED_MASK) != 0;
       if (drop) {
         after += HOLD;
       }
-    } while (!STATE.compareAndSet(this, now, after));
-    if (drop) {
-      dropAndExit(REQUEST);
-    } else {
-      recycleIfUnneeded(after);
-    }
+    } while (!state.compareAndSet(now, after));
+    settle(REQUEST, drop, after);
   }
 
   /** Completes and tells whoever waits. On a thread of the core: what it runs does not block. */
@@ -363,117 +318,83 @@ public final class Slot {
     }
   }
 
-  /** Turns the hold of a successful submission into an open response. */
+  /**
+   * Turns the hold of a submission, whose record the core gave back, into an open response. When
+   * the request failed, throws why and lets go of the record.
+   */
   public void toResponse() {
-    STATE.getAndAdd(this, RESPONSE - HOLD);
+    if (record.status() == StatusCode.OK.number()) {
+      state.addAndGet(RESPONSE - HOLD);
+      return;
+    }
+    try {
+      throw content.failure();
+    } finally {
+      exit();
+    }
   }
 
-  // ---- The present use -------------------------------------------------------------------------
-
-  /** The thread that completion wakes. */
-  public void waiter(Thread thread) {
-    waiter = thread;
+  /** Whether the core still has the record. */
+  public boolean inFlight() {
+    return (state.get() & IN_FLIGHT) != 0;
   }
 
-  /** What completion runs, on the thread that completes, instead of waking a thread. */
-  public void completion(Runnable completion) {
-    this.completion = completion;
+  /** Gives up on the request if {@code bit} is still set; true when it will never execute. */
+  public boolean cancel(long generation, int bit) {
+    if (!tryEnter(generation, bit)) {
+      return false;
+    }
+    try {
+      boolean cancelled = record.cancel();
+      ResponseReceiver receiver = this.receiver;
+      if (bit == REQUEST && receiver != null) {
+        receiver.cancelled();
+      }
+      return cancelled;
+    } finally {
+      exit();
+    }
   }
 
-  /** Who gets the answers when there can be several, instead of a thread that is woken; or null. */
-  public ResponseReceiver receiver() {
+  // ---- For the pool ----------------------------------------------------------------------------
+
+  /** Who gets the answers when there can be several; or null. */
+  ResponseReceiver receiver() {
     return receiver;
   }
 
-  public void receiver(ResponseReceiver value) {
-    receiver = value;
-  }
-
-  /** The pool does not give it out again: what blocks for long is told. */
-  void retired() {
+  /** Takes all handles away, because the runtime closes. */
+  void revoke() {
+    long generation = generation();
     ResponseReceiver receiver = this.receiver;
     if (receiver != null) {
-      receiver.retired();
+      receiver.revoke();
     }
+    close(generation, REQUEST);
+    close(generation, RESPONSE);
   }
 
-  /** The user's id of the request, or null. */
-  public String requestId() {
-    return requestId;
+  /** Whether anything still needs the record. */
+  boolean isNeeded() {
+    return (state.get() & NEEDED_MASK) != 0;
   }
 
-  public void requestId(String value) {
-    requestId = value;
+  /** Those of {@link #REQUEST} and {@link #RESPONSE} whose handles are open. */
+  int openHandles() {
+    return (int) state.get() & (REQUEST | RESPONSE);
   }
 
-  /** The user's parameters, or null. */
-  public Map<String, Object> parameters() {
-    return parameters;
+  /**
+   * Whether there is a request that was not submitted yet or not answered yet. Between the two it
+   * is not known from here whether the core has seen it.
+   */
+  boolean isUnanswered() {
+    long now = state.get();
+    return (now & (REQUEST | SUBMITTED)) == REQUEST || (now & IN_FLIGHT) != 0;
   }
 
-  public void parameters(Map<String, Object> values) {
-    parameters = values;
-  }
-
-  /** Where the request was made; null: that is not recorded. */
-  public Origin origin() {
-    return origin;
-  }
-
+  /** Where the request was made. */
   public void origin(Origin value) {
     origin = value;
-  }
-
-  /** What a backend threw while it executed the request, or null. */
-  public Throwable failure() {
-    return failure;
-  }
-
-  public void failure(Throwable value) {
-    failure = value;
-  }
-
-  /** Absolute deadline; 0: none. */
-  public long deadlineNs() {
-    return deadlineNs;
-  }
-
-  public void deadlineNs(long value) {
-    deadlineNs = value;
-  }
-
-  /** How many of the inputs that the model requires have been given. */
-  public int requiredInputsGiven() {
-    return requiredInputsGiven;
-  }
-
-  public void addRequiredInput() {
-    requiredInputsGiven++;
-  }
-
-  /** Keeps memory of the user's reachable while the core may read it. */
-  public void borrow(int input, MemorySegment segment) {
-    if (borrowed == null) {
-      borrowed = new MemorySegment[pool.inputCount()];
-    }
-    borrowed[input] = segment;
-  }
-
-  /** Has something done, which throws nothing, when nobody reads the record's inputs any more. */
-  public void afterwards(Runnable action) {
-    if (afterwards == null) {
-      afterwards = new ArrayList<>(2);
-    }
-    afterwards.add(action);
-  }
-
-  private void runAfterwards() {
-    afterwards.forEach(Runnable::run);
-    afterwards = null;
-  }
-
-  /** The user's memory that is input {@code input}, or null. */
-  public MemorySegment borrowed(int input) {
-    return borrowed == null || input >= borrowed.length ? null : borrowed[input];
   }
 }

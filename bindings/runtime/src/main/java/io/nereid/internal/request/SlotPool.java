@@ -1,69 +1,148 @@
 package io.nereid.internal.request;
 
-import io.nereid.internal.ffi.RequestCalls;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
+import io.nereid.internal.ffi.PoolMemory;
+import io.nereid.internal.ffi.RequestRecord;
+import io.nereid.internal.request.Diagnostics.Origin;
+import io.nereid.statistics.OpenHandle;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.function.LongSupplier;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
 
 /**
- * The slots of one loaded model. Free ones are on a lock-free stack; its head is a slot's id with a
- * tag that changes with every operation, so that a slot which left and came back is noticed.
+ * The requests to one load of a model: what they have in common, and their slots. Any thread may
+ * call any method.
+ *
+ * <p>Free ones are on a lock-free stack; its head is a slot's id with a tag that changes with every
+ * operation, so that a slot which left and came back is noticed.
  */
 public final class SlotPool {
 
-  private static final VarHandle HEAD;
+  /** A response that owns its memory and is open. */
+  interface OpenResponse {
 
-  static {
-    try {
-      HEAD = MethodHandles.lookup().findVarHandle(SlotPool.class, "head", long.class);
-    } catch (ReflectiveOperationException e) {
-      throw new ExceptionInInitializerError(e);
-    }
+    /** Closes it in the user's stead; does nothing when it is closed. */
+    void revoke();
+
+    /** Where its request was made; null: that is not recorded. */
+    Origin origin();
   }
+
+  /**
+   * The core itself answers requests whose deadline passes while they wait. Only when no answer
+   * came for this long after a deadline is the request known to be executing.
+   */
+  static final long DEADLINE_GRACE_NS = TimeUnit.MILLISECONDS.toNanos(1);
 
   private static final long ID_MASK = 0xFFFF_FFFFL;
 
   private final SlotTable table;
-  private final LongSupplier newRecord;
-  private final int inputCount;
-  private final Runnable whenEmpty;
+  private final Signature signature;
+  private final int tensorDevice;
+  private final Supplier<RequestRecord> newRecord;
 
   /** Every slot there is, free or not. Guarded by itself. */
   private final Set<Slot> all = new HashSet<>();
 
   /** Open responses that outlive their records. Guarded by {@link #all}. */
-  private final Set<Revocable> responses = new HashSet<>();
+  private final Set<OpenResponse> responses = new HashSet<>();
 
-  private volatile long head;
+  private final AtomicLong head = new AtomicLong();
   private volatile boolean retired;
   private long deadlineNs; // of requests that exist; written before retired
   private volatile boolean sealed;
 
   /**
-   * Makes an empty pool.
+   * Makes an empty pool, which its runtime knows until it is sealed and empty.
    *
+   * @param tensorDevice the GPU on which inputs and outputs may lie; -1: they may lie on none
    * @param newRecord gets a record from the core; not called any more after {@link #retire}
-   * @param whenEmpty called when the pool is sealed, its last record went back and the last
-   *     response that outlived its record; may come twice
    */
-  public SlotPool(SlotTable table, int inputCount, LongSupplier newRecord, Runnable whenEmpty) {
+  public SlotPool(
+      SlotTable table, Signature signature, int tensorDevice, Supplier<RequestRecord> newRecord) {
     this.table = table;
-    this.inputCount = inputCount;
+    this.signature = signature;
+    this.tensorDevice = tensorDevice;
     this.newRecord = newRecord;
-    this.whenEmpty = whenEmpty;
+    table.add(this);
   }
 
-  int inputCount() {
-    return inputCount;
+  /** Inputs and outputs of the model. */
+  public Signature signature() {
+    return signature;
+  }
+
+  /** The GPU on which inputs and outputs may lie; -1: they may lie on none. */
+  public int tensorDevice() {
+    return tensorDevice;
+  }
+
+  /** The memory that inputs and outputs come from; the same object for all models of a runtime. */
+  public PoolMemory memory() {
+    return table.memory();
+  }
+
+  long poolByteLimit() {
+    return table.poolByteLimit();
   }
 
   /** Runs what may run users' code, on a thread for that. */
-  public void dispatch(Runnable completion) {
+  void dispatch(Runnable completion) {
     table.dispatch(completion);
+  }
+
+  /** Runs this some time after the deadline of an asynchronous request; it does not block. */
+  Future<?> afterDeadline(long deadlineNs, Runnable action) {
+    return table.schedule(action, deadlineNs - System.nanoTime() + DEADLINE_GRACE_NS);
+  }
+
+  /** Waits until the core gives the record back; when it gives up, throws and lets go of it. */
+  public void await(Slot slot) {
+    long deadlineNs = slot.content().deadlineNs();
+    while (slot.inFlight()) {
+      if (Thread.currentThread().isInterrupted()) {
+        throw abandoned(slot, interrupted());
+      }
+      if (deadlineNs == 0) {
+        LockSupport.park(slot);
+        continue;
+      }
+      long leftNs = deadlineNs - System.nanoTime() + DEADLINE_GRACE_NS;
+      if (leftNs <= 0) {
+        throw abandoned(slot, expired());
+      }
+      LockSupport.parkNanos(slot, leftNs);
+    }
+  }
+
+  /** The record is recycled once the core is done with it and the request is closed. */
+  private static NereidException abandoned(Slot slot, NereidException reason) {
+    slot.record().cancel();
+    slot.exit();
+    return reason;
+  }
+
+  /** For who was interrupted while it waited for a request. */
+  NereidException interrupted() {
+    return new NereidException(
+        StatusCode.CANCELLED,
+        "interrupted while waiting for model '" + signature.spec().name() + "'");
+  }
+
+  /** For who waits for a request that is executed beyond its deadline. */
+  NereidException expired() {
+    return new NereidException(
+        StatusCode.DEADLINE_EXCEEDED,
+        "the deadline passed while model '"
+            + signature.spec().name()
+            + "' was executing the request");
   }
 
   /** An open slot for a new request; null when the pool was retired. */
@@ -92,7 +171,7 @@ public final class SlotPool {
       if (retired) {
         return null;
       }
-      Slot slot = table.add(newRecord.getAsLong(), this);
+      Slot slot = table.add(newRecord.get(), this);
       all.add(slot);
       return slot;
     }
@@ -100,7 +179,7 @@ public final class SlotPool {
 
   private Slot pop() {
     while (true) {
-      long now = head;
+      long now = head.get();
       int link = (int) now;
       if (link == 0) {
         return null;
@@ -109,7 +188,7 @@ public final class SlotPool {
       if (slot == null) {
         continue; // it left the table after head was read, so head has changed
       }
-      if (HEAD.compareAndSet(this, now, tagged(now, slot.next))) {
+      if (head.compareAndSet(now, tagged(now, slot.next))) {
         return slot;
       }
     }
@@ -126,9 +205,9 @@ public final class SlotPool {
     }
     long now;
     do {
-      now = head;
+      now = head.get();
       slot.next = (int) now;
-    } while (!HEAD.compareAndSet(this, now, tagged(now, slot.id() + 1)));
+    } while (!head.compareAndSet(now, tagged(now, slot.id + 1)));
     if (sealed) {
       releaseFree();
     }
@@ -146,30 +225,35 @@ public final class SlotPool {
       this.deadlineNs = deadlineNs;
       retired = true;
     }
-    snapshot().forEach(Slot::retired);
+    for (Slot slot : snapshot()) {
+      ResponseReceiver receiver = slot.receiver();
+      if (receiver != null) {
+        receiver.retired();
+      }
+    }
   }
 
   /** How long requests still may go on; the largest number while the pool is not retired. */
-  public long leftNs() {
+  long leftNs() {
     return retired ? deadlineNs - System.nanoTime() : Long.MAX_VALUE;
   }
 
   /** Counts a response that owns its memory, until it is removed. Called while its slot is held. */
-  public void add(Revocable response) {
+  void add(OpenResponse response) {
     synchronized (all) {
       responses.add(response);
     }
   }
 
   /** The response has given its memory back. */
-  public void remove(Revocable response) {
+  void remove(OpenResponse response) {
     boolean last;
     synchronized (all) {
       responses.remove(response);
       last = sealed && isEmpty();
     }
     if (last) {
-      whenEmpty.run();
+      table.remove(this);
     }
   }
 
@@ -179,25 +263,43 @@ public final class SlotPool {
   }
 
   /** How many slots are in use by a request, a response, or the core, and responses without one. */
-  public int inUse() {
+  int inUse() {
     int used = (int) snapshot().stream().filter(Slot::isNeeded).count();
     synchronized (all) {
       return used + responses.size();
     }
   }
 
-  /** What is in use and remembers where it was made. */
-  public List<Opened> opened() {
-    List<Opened> opened = new ArrayList<>();
-    snapshot().forEach(slot -> slot.addOpened(opened));
+  /** Adds what is in use and remembers where it was made. */
+  void addOpened(List<OpenHandle> opened) {
+    for (Slot slot : snapshot()) {
+      Origin origin = slot.origin;
+      int open = slot.openHandles();
+      if (origin == null || !slot.isNeeded()) {
+        continue;
+      }
+      if (open == 0) {
+        opened.add(opened(OpenHandle.Kind.UNFINISHED, origin));
+      }
+      if ((open & Slot.REQUEST) != 0) {
+        opened.add(opened(OpenHandle.Kind.REQUEST, origin));
+      }
+      if ((open & Slot.RESPONSE) != 0) {
+        opened.add(opened(OpenHandle.Kind.RESPONSE, origin));
+      }
+    }
     synchronized (all) {
-      for (Revocable response : responses) {
+      for (OpenResponse response : responses) {
         if (response.origin() != null) {
-          opened.add(new Opened(Slot.RESPONSE, response.origin()));
+          opened.add(opened(OpenHandle.Kind.RESPONSE, response.origin()));
         }
       }
     }
-    return opened;
+  }
+
+  private OpenHandle opened(OpenHandle.Kind kind, Origin origin) {
+    return new OpenHandle(
+        kind, signature.spec().name(), signature.spec().version(), origin.thread(), origin.stack());
   }
 
   /** From now on records go back to the core as soon as nobody needs them. Retires, too. */
@@ -206,18 +308,18 @@ public final class SlotPool {
     sealed = true;
     releaseFree();
     if (isEmpty()) {
-      whenEmpty.run();
+      table.remove(this);
     }
   }
 
   /** Closes all handles in the users' stead. */
-  public void revokeAll() {
+  void revokeAll() {
     snapshot().forEach(Slot::revoke);
-    List<Revocable> open;
+    List<OpenResponse> open;
     synchronized (all) {
       open = new ArrayList<>(responses);
     }
-    open.forEach(Revocable::revoke);
+    open.forEach(OpenResponse::revoke);
   }
 
   private void releaseFree() {
@@ -227,15 +329,15 @@ public final class SlotPool {
   }
 
   private void release(Slot slot) {
-    RequestCalls.release(slot.record());
-    table.remove(slot.id());
+    slot.record().release();
+    table.remove(slot.id);
     boolean last;
     synchronized (all) {
       all.remove(slot);
       last = isEmpty();
     }
     if (last) {
-      whenEmpty.run();
+      table.remove(this);
     }
   }
 

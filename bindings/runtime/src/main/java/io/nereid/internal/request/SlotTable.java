@@ -1,30 +1,56 @@
 package io.nereid.internal.request;
 
+import io.nereid.internal.ffi.PoolMemory;
+import io.nereid.internal.ffi.RequestRecord;
+import io.nereid.internal.ffi.RequestUpcalls;
 import java.util.ArrayDeque;
 import java.util.Arrays;
-import java.util.concurrent.Executor;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
-/** All slots of a runtime by id, which is also the tag that the core gives back on completion. */
-public final class SlotTable {
+/**
+ * What all requests of one runtime share: their slots by id, which is also the tag that the core
+ * gives back on completion, the memory of the pool, and the thread that watches deadlines.
+ */
+public final class SlotTable implements RequestUpcalls.Receiver {
 
   private static final int CHUNK_SHIFT = 8;
   private static final int CHUNK_SIZE = 1 << CHUNK_SHIFT;
 
-  private final Executor completions;
+  private final PoolMemory memory = new PoolMemory();
+
+  /** Of models with records, from load until the last record went back to the core. */
+  private final Set<SlotPool> pools = ConcurrentHashMap.newKeySet();
 
   // Chunks are only added. Guarded by this for writing.
   private volatile AtomicReferenceArray<Slot>[] chunks = chunks(0);
   private final ArrayDeque<Integer> freeIds = new ArrayDeque<>();
 
-  /** Makes an empty table; {@code completions} runs what completes futures. */
-  public SlotTable(Executor completions) {
-    this.completions = completions;
-  }
+  /** Runs tasks when deadlines of asynchronous requests pass. Guarded by this. */
+  private ScheduledThreadPoolExecutor deadlines;
+
+  private volatile long poolByteLimit; // known before the first model is loaded
 
   @SuppressWarnings({"unchecked", "rawtypes"})
   private static AtomicReferenceArray<Slot>[] chunks(int count) {
     return new AtomicReferenceArray[count];
+  }
+
+  /** The memory that inputs and outputs come from. */
+  public PoolMemory memory() {
+    return memory;
+  }
+
+  long poolByteLimit() {
+    return poolByteLimit;
+  }
+
+  void poolByteLimit(long value) {
+    poolByteLimit = value;
   }
 
   /** The slot with this id, or null. */
@@ -32,25 +58,58 @@ public final class SlotTable {
     return chunks[id >>> CHUNK_SHIFT].get(id & (CHUNK_SIZE - 1));
   }
 
-  /** The request of this tag is complete. */
+  @Override
   public void complete(long tag) {
     slot((int) tag).completeAndWake();
   }
 
-  /** The request of this tag has a response besides its last; without a receiver it is dropped. */
-  public void respond(long tag, long outputs, int count) {
+  @Override
+  public void respond(long tag, RequestUpcalls.Outputs outputs) {
     // The core has the record meanwhile, so the slot cannot have moved on to another request.
     ResponseReceiver receiver = slot((int) tag).receiver();
     if (receiver != null) {
-      receiver.respond(outputs, count);
+      receiver.respond(outputs);
     }
   }
 
+  /** Runs what completes futures, and with it users' code, on a thread for that. */
   void dispatch(Runnable completion) {
-    completions.execute(completion);
+    Thread.startVirtualThread(completion);
   }
 
-  synchronized Slot add(long record, SlotPool pool) {
+  /** Runs a task later, which must neither block nor run users' code. */
+  synchronized Future<?> schedule(Runnable task, long delayNs) {
+    if (deadlines == null) {
+      deadlines =
+          new ScheduledThreadPoolExecutor(
+              1, run -> Thread.ofPlatform().daemon().name("nrd-deadlines").unstarted(run));
+      deadlines.setRemoveOnCancelPolicy(true);
+    }
+    return deadlines.schedule(task, delayNs, TimeUnit.NANOSECONDS);
+  }
+
+  synchronized void stopDeadlines() {
+    if (deadlines != null) {
+      deadlines.shutdownNow();
+    }
+  }
+
+  // ---- What there is ---------------------------------------------------------------------------
+
+  Set<SlotPool> pools() {
+    return pools;
+  }
+
+  void add(SlotPool pool) {
+    pools.add(pool);
+  }
+
+  /** No request to its model is left. May come twice. */
+  void remove(SlotPool pool) {
+    pools.remove(pool);
+  }
+
+  synchronized Slot add(RequestRecord record, SlotPool pool) {
     if (freeIds.isEmpty()) {
       addChunk();
     }

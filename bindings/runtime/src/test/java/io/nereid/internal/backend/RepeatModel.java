@@ -4,8 +4,8 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 
 import io.nereid.InferRequest;
 import io.nereid.Model;
-import io.nereid.Tensor;
 import io.nereid.model.ModelSpec;
+import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
 
 /** The bundled model {@code repeat} and requests to it. */

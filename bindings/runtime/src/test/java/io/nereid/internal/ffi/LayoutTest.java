@@ -26,31 +26,31 @@ class LayoutTest {
     try (Arena arena = Arena.ofConfined()) {
       Path library = LibraryFiles.nativeLibrary(Optional.empty());
       SymbolLookup symbols = SymbolLookup.libraryLookup(library, arena);
-      assertEquals(List.of(), AbiCheck.differences(symbols));
+      assertEquals(List.of(), NativeLibrary.differences(symbols));
     }
-    assertEquals(19, AbiCheck.STRUCTS.size());
+    assertEquals(19, NativeLibrary.STRUCTS.size());
   }
 
   @Test
   void anotherLibraryIsRecognised() {
     SymbolLookup libc = Linker.nativeLinker().defaultLookup();
-    List<String> differences = AbiCheck.differences(libc);
+    List<String> differences = NativeLibrary.differences(libc);
     assertEquals(1, differences.size());
     assertTrue(differences.getFirst().contains("nrd_abi_version"), differences.toString());
   }
 
   @Test
   void fieldsAreWhereTheHeaderPutsThem() {
-    assertEquals(40, RequestLayout.TENSOR_SHAPE);
-    assertEquals(48, RequestLayout.REQUEST_INPUTS);
-    assertEquals(72, RequestLayout.REQUEST_STATUS);
-    assertEquals(88, RequestLayout.REQUEST_QUEUE_NS);
-    assertEquals(40, RequestLayout.BATCH_REQUESTS);
-    assertEquals(16, RequestLayout.ERROR_MESSAGE);
-    assertEquals(32, ModelLayout.TENSOR_SPEC_DIMS);
-    assertEquals(48, ModelLayout.MODEL_INPUTS);
-    assertEquals(160, ModelLayout.MODEL_PARAMETER_COUNT);
-    assertEquals(184, StatisticsLayout.MODEL_FAIL_REJECTED);
+    assertEquals(40, TensorRecord.SHAPE);
+    assertEquals(48, RequestRecord.INPUTS);
+    assertEquals(72, RequestRecord.STATUS);
+    assertEquals(88, RequestRecord.QUEUE_NS);
+    assertEquals(40, BatchRecord.REQUESTS);
+    assertEquals(16, ErrorRecord.MESSAGE);
+    assertEquals(32, TensorSpecRecord.DIMS);
+    assertEquals(48, Memory.offset(ModelOptionsRecord.LAYOUT, "inputs"));
+    assertEquals(160, Memory.offset(ModelOptionsRecord.LAYOUT, "parameter_count"));
+    assertEquals(184, Memory.offset(StatisticsRecord.MODEL, "fail_rejected"));
   }
 
   @Test

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.nereid.internal.ffi.Registry;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;

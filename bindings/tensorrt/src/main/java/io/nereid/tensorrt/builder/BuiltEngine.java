@@ -2,7 +2,6 @@ package io.nereid.tensorrt.builder;
 
 import io.nereid.model.ModelSignature;
 import io.nereid.tensorrt.Gpu;
-import io.nereid.internal.cuda.CudaDevice;
 import io.nereid.tensorrt.NativeObjects;
 import io.nereid.tensorrt.PlanSignature;
 import io.nereid.tensorrt.TensorRtLibrary;

@@ -1,0 +1,390 @@
+package io.nereid.internal.backend;
+
+import io.nereid.backend.Batch;
+import io.nereid.backend.BatchRequest;
+import io.nereid.internal.ffi.BatchRecord;
+import io.nereid.internal.ffi.CoreLog;
+import io.nereid.internal.ffi.TensorRecord;
+import io.nereid.internal.request.Diagnostics;
+import io.nereid.internal.request.LentMemory;
+import io.nereid.internal.request.RequestContent;
+import io.nereid.internal.request.Signature;
+import io.nereid.internal.request.Slot;
+import io.nereid.internal.request.SlotTable;
+import io.nereid.model.TensorSpec;
+import io.nereid.tensor.DeviceMemory;
+import io.nereid.tensor.Tensor;
+import io.nereid.tensor.TensorOwner;
+import io.nereid.types.DataType;
+import io.nereid.types.StatusCode;
+import java.lang.foreign.MemorySegment;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+
+/** The batch that a backend sees during one call of execute, over the record of its instance. */
+final class JavaBatch extends TensorOwner implements Batch {
+
+  private final BatchRecord record;
+  private final Signature signature;
+  private final SlotTable slots;
+  private final int requestCount;
+
+  /** What the requests' next responses consist of, each made when needed; null: not decoupled. */
+  private final Draft[] drafts;
+
+  /** What the batch's segments are parts of; null: not in the checked mode. */
+  private final LentMemory lent = Diagnostics.CHECKED ? new LentMemory() : null;
+
+  private volatile boolean ended;
+
+  JavaBatch(BatchRecord record, Signature signature, SlotTable slots) {
+    this.record = record;
+    this.signature = signature;
+    this.slots = slots;
+    requestCount = record.requestCount();
+    drafts = signature.spec().decoupled() ? new Draft[requestCount] : null;
+  }
+
+  /** From now on nothing can be done with it. */
+  void end() {
+    ended = true;
+    if (Diagnostics.CHECKED) {
+      takeBack();
+    }
+  }
+
+  /** Called by the core, through which nothing may be thrown. */
+  private void takeBack() {
+    try {
+      lent.takeBack();
+    } catch (IllegalStateException e) {
+      CoreLog.logQuietly("a segment of a batch is still used", e);
+    }
+  }
+
+  /** Lets those who wait for the requests know what the backend threw. */
+  void failed(Throwable failure) {
+    for (int i = 0; i < requestCount; i++) {
+      RequestContent sender = sender(i);
+      if (sender != null) {
+        sender.thrown(failure);
+      }
+    }
+  }
+
+  @Override
+  protected void checkOpen() {
+    if (ended) {
+      throw new IllegalStateException("the batch was executed; it can be used during execute only");
+    }
+  }
+
+  @Override
+  protected MemorySegment memory() {
+    return lend(slots.memory().writable());
+  }
+
+  private MemorySegment lend(MemorySegment memory) {
+    return Diagnostics.CHECKED ? lent.as(memory) : memory;
+  }
+
+  @Override
+  public int requestCount() {
+    return requestCount;
+  }
+
+  @Override
+  public long size() {
+    checkOpen();
+    return record.size();
+  }
+
+  @Override
+  public BatchRequest request(int index) {
+    checkOpen();
+    return new Request(Objects.checkIndex(index, requestCount));
+  }
+
+  @Override
+  public boolean hasInput(String name) {
+    return batchInput(signature.inputIndex(name)).isSelected();
+  }
+
+  @Override
+  public Tensor input(String name) {
+    return input(signature.inputIndex(name));
+  }
+
+  @Override
+  public Tensor input(int index) {
+    Objects.checkIndex(index, signature.spec().inputs().size());
+    TensorRecord input = batchInput(index);
+    // One request that is the whole batch is not copied: its input may be memory of its sender's.
+    return inputTensor(index, input, requestCount == 1 ? sender(0) : null);
+  }
+
+  private TensorRecord batchInput(int index) {
+    checkOpen();
+    if (!record.hasInputs()) {
+      throw new IllegalStateException(
+          "the backend gathers inputs itself: it has those of each request, not of the batch");
+    }
+    return record.input(index);
+  }
+
+  private Tensor inputTensor(int index, TensorRecord input, RequestContent sender) {
+    if (!input.isSelected()) {
+      throw Signature.invalid("input '" + signature.input(index).name() + "' is not in the batch");
+    }
+    if (input.isOnDevice()) {
+      throw new IllegalStateException(
+          "input '" + signature.input(index).name() + "' is on a GPU: see deviceInput");
+    }
+    long data = input.data();
+    MemorySegment borrowed = sender == null ? null : sender.borrowed(index);
+    // The sender's own segment keeps that memory alive even when a backend keeps it too long.
+    MemorySegment segment =
+        borrowed != null && borrowed.address() == data
+            ? borrowed.asReadOnly()
+            : lend(slots.memory().readOnly()).asSlice(data, input.byteSize());
+    return tensor(input.dataType(), input.shape(), segment);
+  }
+
+  @Override
+  public boolean wantsOutput(String name) {
+    checkOpen();
+    return record.output(signature.outputIndex(name)).isSelected();
+  }
+
+  @Override
+  public Tensor output(String name, long... shape) {
+    return output(signature.outputIndex(name), shape);
+  }
+
+  @Override
+  public Tensor output(int index, long... shape) {
+    return allocate(BatchRecord.WHOLE_BATCH, index, fixedByteSize(index, shape), shape);
+  }
+
+  @Override
+  public Tensor bytesOutput(String name, long byteSize, long... shape) {
+    int index = signature.outputIndex(name);
+    return allocate(BatchRecord.WHOLE_BATCH, index, byteSize, shape);
+  }
+
+  private long fixedByteSize(int index, long[] shape) {
+    TensorSpec output = signature.output(index);
+    if (!output.dataType().isFixedSize()) {
+      throw new IllegalStateException(
+          "output '" + output.name() + "' is of BYTES: use bytesOutput, or give the values");
+    }
+    return Signature.byteSize("output '" + output.name() + "'", output.dataType(), shape);
+  }
+
+  private Tensor allocate(int request, int index, long byteSize, long[] shape) {
+    DataType type = signature.output(index).dataType();
+    long data = place(request, index, byteSize, shape);
+    if (drafts == null || request == BatchRecord.WHOLE_BATCH) {
+      return tensor(type, shape, data, byteSize);
+    }
+    if (drafts[request] == null) {
+      drafts[request] = new Draft();
+    }
+    return drafts[request].output(type, shape, data, byteSize);
+  }
+
+  /** Makes memory for an output; returns where it is. */
+  private long place(int request, int index, long byteSize, long[] shape) {
+    checkOpen();
+    TensorSpec output = signature.output(index);
+    Signature.checkRank("output '" + output.name() + "'", shape);
+    return record.allocate(request, index, output.dataType(), shape, byteSize);
+  }
+
+  @Override
+  public void fail(int requestIndex, StatusCode code, String message) {
+    checkOpen();
+    Objects.checkIndex(requestIndex, requestCount);
+    if (code == StatusCode.OK) {
+      throw new IllegalArgumentException("OK is not a failure");
+    }
+    record.fail(requestIndex, code, message);
+  }
+
+  /** What the sender of a request gave; null: it is not known. */
+  private RequestContent sender(int request) {
+    checkOpen();
+    Slot slot = slots.slot((int) record.tag(request));
+    return slot == null ? null : slot.content();
+  }
+
+  private long rowsOf(int request) {
+    if (signature.spec().maxBatchSize() == 0) {
+      return 0;
+    }
+    checkOpen();
+    for (int i = 0; i < signature.spec().inputs().size(); i++) {
+      TensorRecord input = record.input(request, i);
+      if (input.isSelected()) {
+        return input.rows();
+      }
+    }
+    return 0;
+  }
+
+  @Override
+  public String toString() {
+    return "Batch[requests=" + requestCount + "]";
+  }
+
+  private final class Request implements BatchRequest {
+
+    private final int index;
+
+    Request(int index) {
+      this.index = index;
+    }
+
+    @Override
+    public Optional<String> id() {
+      return Optional.ofNullable(sender(index).id());
+    }
+
+    @Override
+    public Map<String, Object> parameters() {
+      return sender(index).parameters();
+    }
+
+    @Override
+    public long firstRow() {
+      long row = 0;
+      for (int i = 0; i < index; i++) {
+        row += rowsOf(i);
+      }
+      return row;
+    }
+
+    @Override
+    public long rows() {
+      return rowsOf(index);
+    }
+
+    @Override
+    public boolean isCancelled() {
+      checkOpen();
+      return record.isCancelled(index);
+    }
+
+    @Override
+    public boolean hasInput(String name) {
+      return ownInput(name).isSelected();
+    }
+
+    @Override
+    public Tensor input(String name) {
+      return inputTensor(signature.inputIndex(name), ownInput(name), sender(index));
+    }
+
+    @Override
+    public long[] inputShape(String name) {
+      TensorRecord input = ownInput(name);
+      if (!input.isSelected()) {
+        throw Signature.invalid("input '" + name + "' is not in the request");
+      }
+      return input.shape();
+    }
+
+    @Override
+    public Optional<DeviceMemory> deviceInput(String name) {
+      TensorRecord input = ownInput(name);
+      return input.isSelected() && input.isOnDevice()
+          ? Optional.of(input.deviceMemory())
+          : Optional.empty();
+    }
+
+    private TensorRecord ownInput(String name) {
+      checkOpen();
+      return record.input(index, signature.inputIndex(name));
+    }
+
+    private TensorRecord ownOutput(int output) {
+      checkOpen();
+      return record.output(index, output);
+    }
+
+    @Override
+    public boolean wantsOutput(String name) {
+      return ownOutput(signature.outputIndex(name)).isSelected();
+    }
+
+    @Override
+    public boolean wantsOnDevice(String name) {
+      TensorRecord output = ownOutput(signature.outputIndex(name));
+      return output.isSelected() && output.isOnDevice();
+    }
+
+    @Override
+    public DeviceMemory deviceOutput(String name, long... shape) {
+      if (!wantsOnDevice(name)) {
+        throw new IllegalStateException("output '" + name + "' is not wanted on a GPU: see output");
+      }
+      int output = signature.outputIndex(name);
+      long byteSize = fixedByteSize(output, shape);
+      long address = place(index, output, byteSize, shape);
+      return new DeviceMemory(ownOutput(output).deviceNumber(), address, byteSize);
+    }
+
+    @Override
+    public Tensor output(String name, long... shape) {
+      int output = signature.outputIndex(name);
+      if (ownOutput(output).isOnDevice()) {
+        throw new IllegalStateException(
+            "output '" + name + "' is wanted on a GPU: see deviceOutput");
+      }
+      return allocate(index, output, fixedByteSize(output, shape), shape);
+    }
+
+    @Override
+    public Tensor bytesOutput(String name, long byteSize, long... shape) {
+      return allocate(index, signature.outputIndex(name), byteSize, shape);
+    }
+
+    @Override
+    public void respond() {
+      checkOpen();
+      if (drafts != null && drafts[index] != null) {
+        drafts[index].sent = true;
+        drafts[index] = null;
+      }
+      record.respond(index);
+    }
+
+    @Override
+    public String toString() {
+      return "BatchRequest[" + index + ", rows=" + rows() + "]";
+    }
+  }
+
+  /** The outputs of a decoupled request's next response, until that is sent to its receiver. */
+  private final class Draft extends TensorOwner {
+    private volatile boolean sent;
+
+    Tensor output(DataType type, long[] shape, long address, long byteSize) {
+      return tensor(type, shape, address, byteSize);
+    }
+
+    @Override
+    protected void checkOpen() {
+      JavaBatch.this.checkOpen();
+      if (sent) {
+        throw new IllegalStateException("the output was sent with its response");
+      }
+    }
+
+    @Override
+    protected MemorySegment memory() {
+      return JavaBatch.this.memory();
+    }
+  }
+}

@@ -1,0 +1,99 @@
+package io.nereid.internal.ffi;
+
+import static io.nereid.internal.ffi.Memory.offset;
+import static java.lang.foreign.MemoryLayout.structLayout;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.nereid.types.StatusCode;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+
+/** An {@code nrd_backend}: the functions of a backend, filled in by the core or by Java. */
+public final class BackendRecord {
+
+  private static final int OWN_THREAD = 1; // NRD_BACKEND_OWN_THREAD
+  private static final int GATHERS = 2; // NRD_BACKEND_GATHERS
+  private static final int DEVICE_TENSORS = 4; // NRD_BACKEND_DEVICE_TENSORS
+
+  static final StructLayout LAYOUT =
+      structLayout(
+          JAVA_INT.withName("struct_size"),
+          JAVA_INT.withName("flags"),
+          JAVA_LONG.withName("context"),
+          JAVA_LONG.withName("open_model"),
+          JAVA_LONG.withName("describe"),
+          JAVA_LONG.withName("configure"),
+          JAVA_LONG.withName("memory_read"),
+          JAVA_LONG.withName("open_instance"),
+          JAVA_LONG.withName("execute"),
+          JAVA_LONG.withName("close_instance"),
+          JAVA_LONG.withName("close_model"));
+
+  private final MemorySegment record;
+
+  private BackendRecord(Arena arena) {
+    record = Memory.sized(arena, LAYOUT);
+  }
+
+  long address() {
+    return record.address();
+  }
+
+  /** The core's backend of this name, in memory of the arena; empty: it has none. */
+  public static Optional<BackendRecord> find(Arena arena, String name) {
+    BackendRecord record = new BackendRecord(arena);
+    boolean found = record.find(arena, name, 0) == StatusCode.OK.number();
+    return found ? Optional.of(record) : Optional.empty();
+  }
+
+  /** The same; throws when the core has none. */
+  public static BackendRecord get(Arena arena, String name) {
+    BackendRecord record = new BackendRecord(arena);
+    long error = ErrorRecord.allocate(arena);
+    ErrorRecord.check(record.find(arena, name, error), error);
+    return record;
+  }
+
+  private int find(Arena arena, String name, long error) {
+    byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
+    MemorySegment text = arena.allocateFrom(JAVA_BYTE, bytes);
+    try {
+      return (int)
+          Handles.BACKEND_FIND.invokeExact(text.address(), (long) bytes.length, address(), error);
+    } catch (Throwable t) {
+      throw NativeCalls.unexpected(t);
+    }
+  }
+
+  /**
+   * A backend in Java, which {@link BackendUpcalls} knows by number.
+   *
+   * @param gathers whether it reads the inputs of each request by itself
+   */
+  public static BackendRecord ofJava(
+      Arena arena, long number, boolean ownThread, boolean gathers, boolean deviceTensors) {
+    BackendRecord backend = new BackendRecord(arena);
+    int flags =
+        (ownThread ? OWN_THREAD : 0)
+            | (gathers || deviceTensors ? GATHERS : 0)
+            | (deviceTensors ? DEVICE_TENSORS : 0);
+    backend.record.set(JAVA_INT, offset(LAYOUT, "flags"), flags);
+    backend.set("context", number);
+    backend.set("open_model", BackendUpcalls.OPEN_MODEL);
+    backend.set("memory_read", BackendUpcalls.MEMORY_READ);
+    backend.set("open_instance", BackendUpcalls.OPEN_INSTANCE);
+    backend.set("execute", BackendUpcalls.EXECUTE);
+    backend.set("close_instance", BackendUpcalls.CLOSE_INSTANCE);
+    backend.set("close_model", BackendUpcalls.CLOSE_MODEL);
+    return backend;
+  }
+
+  private void set(String field, long value) {
+    record.set(JAVA_LONG, offset(LAYOUT, field), value);
+  }
+}

@@ -1,0 +1,171 @@
+package io.nereid.internal.ffi;
+
+import static io.nereid.internal.ffi.Memory.offset;
+import static java.lang.foreign.MemoryLayout.structLayout;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.nereid.types.DataType;
+import io.nereid.types.StatusCode;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * The {@code nrd_batch} that an instance of a backend executes, with memory for the arguments of
+ * calls on it. One is made for each instance and wraps its batches one after the other. It may be
+ * used until execute returns, also by other threads that execute waits for.
+ */
+public final class BatchRecord {
+
+  /** In place of a request: an output is that of the whole batch. */
+  public static final int WHOLE_BATCH = -1;
+
+  static final StructLayout LAYOUT =
+      structLayout(
+          JAVA_INT.withName("struct_size"),
+          JAVA_INT.withName("request_count"),
+          JAVA_LONG.withName("batch_size"),
+          JAVA_INT.withName("input_count"),
+          JAVA_INT.withName("output_count"),
+          JAVA_LONG.withName("inputs"),
+          JAVA_LONG.withName("outputs"),
+          JAVA_LONG.withName("requests"));
+
+  private static final long REQUEST_COUNT = offset(LAYOUT, "request_count");
+  private static final long BATCH_SIZE = offset(LAYOUT, "batch_size");
+  private static final long INPUTS = offset(LAYOUT, "inputs");
+  private static final long OUTPUTS = offset(LAYOUT, "outputs");
+  static final long REQUESTS = offset(LAYOUT, "requests");
+
+  /** Collected with the instance. */
+  private final Arena arena = Arena.ofAuto();
+
+  private final MemorySegment shape = arena.allocate(JAVA_LONG, TensorRecord.MAX_RANK);
+  private final MemorySegment dataOut = arena.allocate(JAVA_LONG);
+  private final long error = ErrorRecord.allocate(arena);
+
+  private long address;
+
+  BatchRecord() {}
+
+  BatchRecord wrap(long batch) {
+    address = batch;
+    return this;
+  }
+
+  /** How many requests there are. */
+  public int requestCount() {
+    return Memory.readInt(address + REQUEST_COUNT);
+  }
+
+  /** Rows of all requests together; 0 for models without a batch dimension. */
+  public long size() {
+    return Memory.readLong(address + BATCH_SIZE);
+  }
+
+  /** Whether there are inputs of the whole batch: not for a backend that gathers by itself. */
+  public boolean hasInputs() {
+    return Memory.readLong(address + INPUTS) != 0;
+  }
+
+  /** Input {@code index} of the whole batch. */
+  public TensorRecord input(int index) {
+    return TensorRecord.at(Memory.readLong(address + INPUTS), index);
+  }
+
+  /** Output {@code index} of the whole batch. */
+  public TensorRecord output(int index) {
+    return TensorRecord.at(Memory.readLong(address + OUTPUTS), index);
+  }
+
+  /** Input {@code index} of one request. */
+  public TensorRecord input(int request, int index) {
+    return RequestRecord.input(request(request), index);
+  }
+
+  /** Output {@code index} of one request. */
+  public TensorRecord output(int request, int index) {
+    return RequestRecord.output(request(request), index);
+  }
+
+  /** The tag that one request was submitted with; of an ensemble's step, that of the ensemble. */
+  public long tag(int request) {
+    return RequestRecord.tag(request(request));
+  }
+
+  /** Whether the sender of one request has given up. */
+  public boolean isCancelled(int request) {
+    return RequestRecord.isCancelled(request(request));
+  }
+
+  private long request(int index) {
+    return Memory.readLong(Memory.readLong(address + REQUESTS) + (long) index * Long.BYTES);
+  }
+
+  // ---- Calls -----------------------------------------------------------------------------------
+
+  /** Makes memory for an output of one request, or of {@link #WHOLE_BATCH}; returns where it is. */
+  public synchronized long allocate(
+      int request, int index, DataType type, long[] dims, long byteSize) {
+    for (int i = 0; i < dims.length; i++) {
+      shape.setAtIndex(JAVA_LONG, i, dims[i]);
+    }
+    long shapeAt = shape.address();
+    long outAt = dataOut.address();
+    int status;
+    try {
+      status =
+          request == WHOLE_BATCH
+              ? (int)
+                  Handles.BATCH_OUTPUT.invokeExact(
+                      address, index, type.code(), dims.length, shapeAt, byteSize, outAt, error)
+              : (int)
+                  Handles.BATCH_REQUEST_OUTPUT.invokeExact(
+                      address,
+                      request,
+                      index,
+                      type.code(),
+                      dims.length,
+                      shapeAt,
+                      byteSize,
+                      outAt,
+                      error);
+    } catch (Throwable t) {
+      throw NativeCalls.unexpected(t);
+    }
+    ErrorRecord.check(status, error);
+    return Memory.readLong(outAt);
+  }
+
+  /**
+   * Sends the outputs that were made for one request. Not with the error record above: it may block
+   * for long, while other threads make outputs for other requests.
+   */
+  public void respond(int request) {
+    try (Arena scratch = Arena.ofConfined()) {
+      long failure = ErrorRecord.allocate(scratch);
+      int status;
+      try {
+        status = (int) Handles.BATCH_REQUEST_RESPOND.invokeExact(address, request, failure);
+      } catch (Throwable t) {
+        throw NativeCalls.unexpected(t);
+      }
+      ErrorRecord.check(status, failure);
+    }
+  }
+
+  /** Fails one request of the batch. */
+  public void fail(int request, StatusCode code, String message) {
+    byte[] bytes = message.getBytes(StandardCharsets.UTF_8);
+    try (Arena scratch = Arena.ofConfined()) {
+      MemorySegment text = scratch.allocate(Math.max(1, bytes.length));
+      text.copyFrom(MemorySegment.ofArray(bytes));
+      Handles.BATCH_REQUEST_FAIL.invokeExact(
+          address, request, code.number(), text.address(), (long) bytes.length);
+    } catch (Throwable t) {
+      throw NativeCalls.unexpected(t);
+    }
+  }
+}

@@ -1,0 +1,95 @@
+package io.nereid.internal.ffi;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.nereid.statistics.MemoryUsage;
+import io.nereid.statistics.ModelStatistics;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/** An {@code nrd_model}. Its owner keeps it alive while others call, and releases it once. */
+public final class ModelHandle {
+
+  private final long address;
+
+  private ModelHandle(long address) {
+    this.address = address;
+  }
+
+  long address() {
+    return address;
+  }
+
+  /**
+   * Loads a model. The caller keeps the runtime alive meanwhile.
+   *
+   * @param source what has opened it, null: nothing has. It is the core's from here on, also when
+   *     this throws
+   */
+  public static ModelHandle load(
+      RuntimeHandle runtime, ModelOptionsRecord options, SourceHandle source) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment out = arena.allocate(JAVA_LONG);
+      long error = ErrorRecord.allocate(arena);
+      long taken = source == null ? 0 : source.take();
+      int status;
+      try {
+        status =
+            (int)
+                Handles.MODEL_LOAD.invokeExact(
+                    runtime.address(), options.address(), taken, out.address(), error);
+      } catch (Throwable t) {
+        throw NativeCalls.unexpected(t);
+      }
+      ErrorRecord.check(status, error);
+      return new ModelHandle(out.get(JAVA_LONG, 0));
+    }
+  }
+
+  /** A record for a request. */
+  public RequestRecord acquire() {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment out = arena.allocate(JAVA_LONG);
+      long error = ErrorRecord.allocate(arena);
+      int status;
+      try {
+        status = (int) Handles.REQUEST_ACQUIRE.invokeExact(address, out.address(), error);
+      } catch (Throwable t) {
+        throw NativeCalls.unexpected(t);
+      }
+      ErrorRecord.check(status, error);
+      return new RequestRecord(out.get(JAVA_LONG, 0));
+    }
+  }
+
+  /** Statistics so far; {@code stages}: whether the runtime keeps distributions of stages. */
+  public ModelStatistics statistics(boolean stages) {
+    return StatisticsRecord.model(address, stages);
+  }
+
+  /** What it occupies now. */
+  public MemoryUsage memory() {
+    return StatisticsRecord.memory(address);
+  }
+
+  /**
+   * Takes no more requests, and waits for those that it has; answers at the deadline what waits.
+   */
+  public void drain(long deadlineNs) {
+    int status;
+    try {
+      status = (int) Handles.MODEL_DRAIN.invokeExact(address, deadlineNs, 0L);
+    } catch (Throwable t) {
+      throw NativeCalls.unexpected(t);
+    }
+  }
+
+  /** Closes its backend; records of its requests stay valid. */
+  public void release() {
+    try {
+      Handles.MODEL_RELEASE.invokeExact(address);
+    } catch (Throwable t) {
+      throw NativeCalls.unexpected(t);
+    }
+  }
+}

@@ -1,0 +1,241 @@
+package io.nereid.internal.ffi;
+
+import static io.nereid.internal.ffi.Memory.offset;
+import static io.nereid.internal.ffi.TensorSpecRecord.STRING;
+import static java.lang.foreign.MemoryLayout.structLayout;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.nereid.internal.Checks;
+import io.nereid.model.DynamicBatching;
+import io.nereid.model.ModelSpec;
+import io.nereid.model.QueuePolicy;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * A {@link ModelSpec} as {@code nrd_model_options}, with all that belongs to it in the memory of
+ * one arena, which must stay open until the core has read it.
+ */
+public final class ModelOptionsRecord {
+
+  /** A step of an ensemble, and how its model's tensors are joined with those of the graph. */
+  public record Step(ModelHandle model, List<Link> inputs, List<Link> outputs) {}
+
+  /** Joins an input or output of a step's model with a tensor of the graph. */
+  public record Link(int position, int value) {}
+
+  // NRD_MODEL_*
+  private static final int NO_INLINE = 1;
+  private static final int DYNAMIC_BATCHING = 2;
+  private static final int PRESERVE_ORDERING = 4;
+  private static final int RESPONSE_CACHE = 8;
+  private static final int DECOUPLED = 16;
+
+  static final StructLayout QUEUE_POLICY =
+      structLayout(
+          JAVA_LONG.withName("default_timeout_ns"),
+          JAVA_INT.withName("timeout_action"),
+          JAVA_INT.withName("allow_timeout_override"),
+          JAVA_INT.withName("max_queue_size"),
+          JAVA_INT.withName("reserved"));
+
+  static final StructLayout PARAMETER =
+      structLayout(STRING.withName("key"), STRING.withName("value"));
+
+  static final StructLayout LINK =
+      structLayout(JAVA_INT.withName("position"), JAVA_INT.withName("value"));
+
+  static final StructLayout STEP =
+      structLayout(
+          JAVA_LONG.withName("model"),
+          JAVA_LONG.withName("inputs"),
+          JAVA_LONG.withName("outputs"),
+          JAVA_INT.withName("input_count"),
+          JAVA_INT.withName("output_count"));
+
+  static final StructLayout LAYOUT =
+      structLayout(
+          JAVA_INT.withName("struct_size"),
+          JAVA_INT.withName("flags"),
+          STRING.withName("name"),
+          STRING.withName("version"),
+          JAVA_LONG.withName("backend"),
+          JAVA_LONG.withName("inputs"),
+          JAVA_LONG.withName("outputs"),
+          JAVA_INT.withName("input_count"),
+          JAVA_INT.withName("output_count"),
+          JAVA_LONG.withName("max_batch_size"),
+          JAVA_INT.withName("instance_count"),
+          JAVA_INT.withName("preferred_batch_size_count"),
+          JAVA_LONG.withName("preferred_batch_sizes"),
+          JAVA_LONG.withName("max_queue_delay_ns"),
+          JAVA_LONG.withName("inline_budget_ns"),
+          QUEUE_POLICY.withName("default_queue_policy"),
+          JAVA_INT.withName("priority_levels"),
+          JAVA_INT.withName("default_priority_level"),
+          JAVA_LONG.withName("level_queue_policies"),
+          JAVA_LONG.withName("parameters"),
+          JAVA_LONG.withName("parameter_count"),
+          JAVA_LONG.withName("steps"),
+          JAVA_LONG.withName("output_values"),
+          JAVA_INT.withName("step_count"),
+          JAVA_INT.withName("value_count"));
+
+  private final Arena arena;
+  private final MemorySegment record;
+
+  private ModelOptionsRecord(Arena arena) {
+    this.arena = arena;
+    record = Memory.sized(arena, LAYOUT);
+  }
+
+  long address() {
+    return record.address();
+  }
+
+  /**
+   * The options of a model in memory of the arena.
+   *
+   * @param backend who executes it; null for an ensemble
+   * @param parameters what the backend is told
+   */
+  public static ModelOptionsRecord write(
+      Arena arena,
+      ModelSpec spec,
+      int instanceCount,
+      BackendRecord backend,
+      Map<String, String> parameters) {
+    ModelOptionsRecord options = new ModelOptionsRecord(arena);
+    options.write(spec);
+    options.set("backend", backend == null ? 0 : backend.address());
+    options.set("instance_count", instanceCount);
+    options.parameters(parameters);
+    return options;
+  }
+
+  private void write(ModelSpec spec) {
+    Optional<DynamicBatching> batching = spec.dynamicBatching();
+    set("flags", flags(spec));
+    TensorSpecRecord.string(arena, record, offset(LAYOUT, "name"), spec.name());
+    String version = Long.toString(spec.version());
+    TensorSpecRecord.string(arena, record, offset(LAYOUT, "version"), version);
+    set("inputs", TensorSpecRecord.write(arena, spec.inputs()));
+    set("outputs", TensorSpecRecord.write(arena, spec.outputs()));
+    set("input_count", spec.inputs().size());
+    set("output_count", spec.outputs().size());
+    set("max_batch_size", (long) spec.maxBatchSize());
+    set("inline_budget_ns", Checks.nanos(spec.inlineBudget()));
+    policy(
+        record.asSlice(offset(LAYOUT, "default_queue_policy"), QUEUE_POLICY),
+        batching.map(DynamicBatching::defaultQueuePolicy).orElse(QueuePolicy.DEFAULT));
+    batching.ifPresent(this::batching);
+  }
+
+  private void set(String field, int value) {
+    record.set(JAVA_INT, offset(LAYOUT, field), value);
+  }
+
+  private void set(String field, long value) {
+    record.set(JAVA_LONG, offset(LAYOUT, field), value);
+  }
+
+  private static int flags(ModelSpec spec) {
+    Optional<DynamicBatching> batching = spec.dynamicBatching();
+    boolean ordered = batching.map(DynamicBatching::preserveOrdering).orElse(false);
+    return (spec.inline() ? 0 : NO_INLINE)
+        | (spec.responseCache() ? RESPONSE_CACHE : 0)
+        | (spec.decoupled() ? DECOUPLED : 0)
+        | (batching.isPresent() ? DYNAMIC_BATCHING : 0)
+        | (ordered ? PRESERVE_ORDERING : 0);
+  }
+
+  private void batching(DynamicBatching batching) {
+    List<Integer> preferred = batching.preferredBatchSizes();
+    MemorySegment sizes = arena.allocate(JAVA_LONG, preferred.size());
+    for (int i = 0; i < preferred.size(); i++) {
+      sizes.setAtIndex(JAVA_LONG, i, preferred.get(i));
+    }
+    set("preferred_batch_size_count", preferred.size());
+    set("preferred_batch_sizes", sizes.address());
+    set("max_queue_delay_ns", Checks.nanos(batching.maxQueueDelay()));
+    int levels = batching.priorityLevels();
+    set("priority_levels", levels);
+    set("default_priority_level", batching.defaultPriorityLevel());
+    if (levels > 0) {
+      MemorySegment policies = arena.allocate(QUEUE_POLICY, levels);
+      for (int level = 1; level <= levels; level++) {
+        policy(
+            policies.asSlice((level - 1) * QUEUE_POLICY.byteSize(), QUEUE_POLICY),
+            batching.levelQueuePolicies().getOrDefault(level, batching.defaultQueuePolicy()));
+      }
+      set("level_queue_policies", policies.address());
+    }
+  }
+
+  private static void policy(MemorySegment target, QueuePolicy policy) {
+    boolean delay = policy.timeoutAction() == QueuePolicy.TimeoutAction.DELAY;
+    target.set(
+        JAVA_LONG,
+        offset(QUEUE_POLICY, "default_timeout_ns"),
+        Checks.nanos(policy.defaultTimeout()));
+    target.set(JAVA_INT, offset(QUEUE_POLICY, "timeout_action"), delay ? 1 : 0);
+    target.set(
+        JAVA_INT,
+        offset(QUEUE_POLICY, "allow_timeout_override"),
+        policy.allowTimeoutOverride() ? 1 : 0);
+    target.set(JAVA_INT, offset(QUEUE_POLICY, "max_queue_size"), policy.maxQueueSize());
+  }
+
+  private void parameters(Map<String, String> parameters) {
+    MemorySegment array = arena.allocate(PARAMETER, parameters.size());
+    long at = 0;
+    for (Map.Entry<String, String> parameter : parameters.entrySet()) {
+      long key = at + offset(PARAMETER, "key");
+      TensorSpecRecord.string(arena, array, key, parameter.getKey());
+      long value = at + offset(PARAMETER, "value");
+      TensorSpecRecord.string(arena, array, value, parameter.getValue());
+      at += PARAMETER.byteSize();
+    }
+    set("parameters", array.address());
+    set("parameter_count", (long) parameters.size());
+  }
+
+  /**
+   * Adds the graph of an ensemble.
+   *
+   * @param steps in an order in which they can be executed
+   * @param valueCount how many tensors the graph has
+   * @param outputs which of them are the ensemble's outputs
+   */
+  public void graph(List<Step> steps, int valueCount, int[] outputs) {
+    MemorySegment array = arena.allocate(STEP, steps.size());
+    for (int i = 0; i < steps.size(); i++) {
+      Step step = steps.get(i);
+      MemorySegment target = array.asSlice(i * STEP.byteSize(), STEP);
+      target.set(JAVA_LONG, offset(STEP, "model"), step.model().address());
+      target.set(JAVA_LONG, offset(STEP, "inputs"), links(step.inputs()));
+      target.set(JAVA_INT, offset(STEP, "input_count"), step.inputs().size());
+      target.set(JAVA_LONG, offset(STEP, "outputs"), links(step.outputs()));
+      target.set(JAVA_INT, offset(STEP, "output_count"), step.outputs().size());
+    }
+    set("steps", array.address());
+    set("step_count", steps.size());
+    set("value_count", valueCount);
+    set("output_values", arena.allocateFrom(JAVA_INT, outputs).address());
+  }
+
+  private long links(List<Link> links) {
+    MemorySegment array = arena.allocate(LINK, links.size());
+    for (int i = 0; i < links.size(); i++) {
+      long at = i * LINK.byteSize();
+      array.set(JAVA_INT, at + offset(LINK, "position"), links.get(i).position());
+      array.set(JAVA_INT, at + offset(LINK, "value"), links.get(i).value());
+    }
+    return array.address();
+  }
+}

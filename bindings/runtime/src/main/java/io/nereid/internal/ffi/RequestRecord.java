@@ -1,0 +1,266 @@
+package io.nereid.internal.ffi;
+
+import static io.nereid.internal.ffi.Memory.offset;
+import static java.lang.foreign.MemoryLayout.structLayout;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.nereid.statistics.Timings;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
+import java.lang.foreign.StructLayout;
+
+/**
+ * An {@code nrd_request} and what can be done with it. One is made for each record that the core
+ * gives, and is used again with it. The record belongs to the core and stays until {@link
+ * #release}; the caller says which thread may use it when.
+ */
+public final class RequestRecord {
+
+  /** What {@link #submit} returns when the completion follows. */
+  public static final int PENDING = -1;
+
+  private static final int NO_INLINE = 1; // NRD_REQUEST_NO_INLINE
+
+  static final StructLayout LAYOUT =
+      structLayout(
+          JAVA_INT.withName("struct_size"),
+          JAVA_INT.withName("flags"),
+          JAVA_LONG.withName("tag"),
+          JAVA_LONG.withName("deadline_ns"),
+          JAVA_LONG.withName("timeout_ns"),
+          JAVA_INT.withName("priority"),
+          JAVA_INT.withName("input_count"),
+          JAVA_INT.withName("output_count"),
+          JAVA_INT.withName("reserved"),
+          JAVA_LONG.withName("inputs"),
+          JAVA_LONG.withName("outputs"),
+          JAVA_LONG.withName("error"),
+          JAVA_INT.withName("status"),
+          JAVA_INT.withName("ran_inline"),
+          JAVA_INT.withName("executed_batch_size"),
+          JAVA_INT.withName("cache_hit"),
+          JAVA_LONG.withName("queue_ns"),
+          JAVA_LONG.withName("compute_input_ns"),
+          JAVA_LONG.withName("compute_infer_ns"),
+          JAVA_LONG.withName("compute_output_ns"));
+
+  private static final long FLAGS = offset(LAYOUT, "flags");
+  private static final long TAG = offset(LAYOUT, "tag");
+  private static final long DEADLINE_NS = offset(LAYOUT, "deadline_ns");
+  private static final long TIMEOUT_NS = offset(LAYOUT, "timeout_ns");
+  private static final long PRIORITY = offset(LAYOUT, "priority");
+  private static final long INPUT_COUNT = offset(LAYOUT, "input_count");
+  private static final long OUTPUT_COUNT = offset(LAYOUT, "output_count");
+  static final long INPUTS = offset(LAYOUT, "inputs");
+  private static final long OUTPUTS = offset(LAYOUT, "outputs");
+  private static final long ERROR = offset(LAYOUT, "error");
+  static final long STATUS = offset(LAYOUT, "status");
+  private static final long RAN_INLINE = offset(LAYOUT, "ran_inline");
+  private static final long EXECUTED_BATCH_SIZE = offset(LAYOUT, "executed_batch_size");
+  private static final long CACHE_HIT = offset(LAYOUT, "cache_hit");
+  static final long QUEUE_NS = offset(LAYOUT, "queue_ns");
+  private static final long COMPUTE_INPUT_NS = offset(LAYOUT, "compute_input_ns");
+  private static final long COMPUTE_INFER_NS = offset(LAYOUT, "compute_infer_ns");
+  private static final long COMPUTE_OUTPUT_NS = offset(LAYOUT, "compute_output_ns");
+
+  private final long address;
+
+  // The core keeps the tensors where they are for as long as the record is held.
+  private final TensorRecord[] inputs;
+  private final TensorRecord[] outputs;
+
+  RequestRecord(long address) {
+    this.address = address;
+    inputs = tensors(INPUTS, INPUT_COUNT);
+    outputs = tensors(OUTPUTS, OUTPUT_COUNT);
+  }
+
+  private TensorRecord[] tensors(long array, long count) {
+    TensorRecord[] tensors = new TensorRecord[Memory.readInt(address + count)];
+    for (int i = 0; i < tensors.length; i++) {
+      tensors[i] = TensorRecord.at(Memory.readLong(address + array), i);
+    }
+    return tensors;
+  }
+
+  // ---- Of any record, for batches, which name their requests by address ------------------------
+
+  static TensorRecord input(long request, int index) {
+    return TensorRecord.at(Memory.readLong(request + INPUTS), index);
+  }
+
+  static TensorRecord output(long request, int index) {
+    return TensorRecord.at(Memory.readLong(request + OUTPUTS), index);
+  }
+
+  static long tag(long request) {
+    return Memory.readLong(request + TAG);
+  }
+
+  // ---- What is asked ---------------------------------------------------------------------------
+
+  /** How many inputs the model has. */
+  public int inputCount() {
+    return inputs.length;
+  }
+
+  /** Input {@code index} of the model, given or not. */
+  public TensorRecord input(int index) {
+    return inputs[index];
+  }
+
+  /** How many outputs the model has. */
+  public int outputCount() {
+    return outputs.length;
+  }
+
+  /** Output {@code index} of the model, wanted or not. */
+  public TensorRecord output(int index) {
+    return outputs[index];
+  }
+
+  /** What completions and batches tell of the request. */
+  public void tag(int tag) {
+    Memory.writeLong(address + TAG, tag);
+  }
+
+  /** The moment after which it does not start any more; 0: none. */
+  public void deadlineNs(long value) {
+    Memory.writeLong(address + DEADLINE_NS, value);
+  }
+
+  /** The longest time in the queue; 0: the model's default. */
+  public void timeoutNs(long value) {
+    Memory.writeLong(address + TIMEOUT_NS, value);
+  }
+
+  /** 1 is the most urgent level, 0 the model's default. */
+  public void priority(int level) {
+    Memory.writeInt(address + PRIORITY, level);
+  }
+
+  /** Keeps it from being executed on the thread that submits it. */
+  public void forbidInline() {
+    Memory.writeInt(address + FLAGS, Memory.readInt(address + FLAGS) | NO_INLINE);
+  }
+
+  // ---- What is answered, once it is complete ---------------------------------------------------
+
+  /** The number of a {@link StatusCode}. */
+  public int status() {
+    return Memory.readInt(address + STATUS);
+  }
+
+  /** Why it failed with {@code status}. */
+  public NereidException failure(int status) {
+    return ErrorRecord.exception(status, Memory.readLong(address + ERROR));
+  }
+
+  /** Whether it was executed on the thread that submitted it. */
+  public boolean ranInline() {
+    return Memory.readInt(address + RAN_INLINE) != 0;
+  }
+
+  /** Rows of the batch that it was executed in; 0 when it was not. */
+  public int executedBatchSize() {
+    return Memory.readInt(address + EXECUTED_BATCH_SIZE);
+  }
+
+  /** Whether the answer came from the response cache. */
+  public boolean cacheHit() {
+    return Memory.readInt(address + CACHE_HIT) != 0;
+  }
+
+  /** Where the time went. */
+  public Timings timings() {
+    return new Timings(
+        Memory.readLong(address + QUEUE_NS),
+        Memory.readLong(address + COMPUTE_INPUT_NS),
+        Memory.readLong(address + COMPUTE_INFER_NS),
+        Memory.readLong(address + COMPUTE_OUTPUT_NS));
+  }
+
+  // ---- Calls -----------------------------------------------------------------------------------
+
+  /** Gives input {@code index}, which was described, memory of the pool; returns a status. */
+  public int allocateInput(int index) {
+    try {
+      return (int) Handles.REQUEST_INPUT_ALLOC.invokeExact(address, index);
+    } catch (Throwable t) {
+      throw NativeCalls.unexpected(t);
+    }
+  }
+
+  /** Hands it to the core; returns a status, or {@link #PENDING}. */
+  public int submit() {
+    try {
+      return (int) Handles.REQUEST_SUBMIT.invokeExact(address);
+    } catch (Throwable t) {
+      throw NativeCalls.unexpected(t);
+    }
+  }
+
+  /** Executes it on all instances; returns a status. */
+  public int warmUp() {
+    try {
+      return (int) Handles.REQUEST_WARM_UP.invokeExact(address);
+    } catch (Throwable t) {
+      throw NativeCalls.unexpected(t);
+    }
+  }
+
+  /** Gives up on it; true when it will never execute. */
+  public boolean cancel() {
+    try {
+      return (int) Handles.REQUEST_CANCEL.invokeExact(address) == StatusCode.OK.number();
+    } catch (Throwable t) {
+      throw NativeCalls.unexpected(t);
+    }
+  }
+
+  /** Whether the sender of the request at an address has given up. */
+  static boolean isCancelled(long request) {
+    try {
+      return (int) Handles.REQUEST_IS_CANCELLED.invokeExact(request) != 0;
+    } catch (Throwable t) {
+      throw NativeCalls.unexpected(t);
+    }
+  }
+
+  /** Gives the inputs' memory back. */
+  public void dropInputs() {
+    try {
+      Handles.REQUEST_DROP_INPUTS.invokeExact(address);
+    } catch (Throwable t) {
+      throw NativeCalls.unexpected(t);
+    }
+  }
+
+  /** Gives the outputs' memory back. */
+  public void dropOutputs() {
+    try {
+      Handles.REQUEST_DROP_OUTPUTS.invokeExact(address);
+    } catch (Throwable t) {
+      throw NativeCalls.unexpected(t);
+    }
+  }
+
+  /** Gives all memory back and clears it for another use. */
+  public void reset() {
+    try {
+      Handles.REQUEST_RESET.invokeExact(address);
+    } catch (Throwable t) {
+      throw NativeCalls.unexpected(t);
+    }
+  }
+
+  /** Gives it back to the core. */
+  public void release() {
+    try {
+      Handles.REQUEST_RELEASE.invokeExact(address);
+    } catch (Throwable t) {
+      throw NativeCalls.unexpected(t);
+    }
+  }
+}

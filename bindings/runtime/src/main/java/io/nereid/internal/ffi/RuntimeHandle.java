@@ -1,0 +1,135 @@
+package io.nereid.internal.ffi;
+
+import static java.lang.foreign.MemoryLayout.structLayout;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.nereid.statistics.CacheStatistics;
+import io.nereid.statistics.PoolStatistics;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
+
+/** An {@code nrd_runtime}. Its owner keeps it alive while others call, and releases it once. */
+public final class RuntimeHandle {
+
+  /**
+   * What a runtime is made with.
+   *
+   * @param poolByteLimit cap on the pool's memory; 0: the core's default
+   * @param cacheByteLimit size of the response cache; 0: none
+   * @param stageHistograms whether models keep distributions of the times of stages
+   * @param poisonFreed whether memory that was given back is overwritten
+   */
+  public record Settings(
+      long poolByteLimit, long cacheByteLimit, boolean stageHistograms, boolean poisonFreed) {}
+
+  private static final int STAGE_HISTOGRAMS = 1; // NRD_RUNTIME_STAGE_HISTOGRAMS
+  private static final int POISON_FREED = 2; // NRD_RUNTIME_POISON_FREED
+
+  static final StructLayout OPTIONS =
+      structLayout(
+          JAVA_INT.withName("struct_size"),
+          JAVA_INT.withName("flags"),
+          JAVA_LONG.withName("pool_byte_limit"),
+          JAVA_LONG.withName("pool_chunk_bytes"),
+          JAVA_LONG.withName("cache_byte_limit"),
+          JAVA_LONG.withName("allocator_context"),
+          JAVA_LONG.withName("allocate"),
+          JAVA_LONG.withName("deallocate"),
+          JAVA_LONG.withName("complete_context"),
+          JAVA_LONG.withName("complete"),
+          JAVA_LONG.withName("respond_context"),
+          JAVA_LONG.withName("respond"),
+          JAVA_LONG.withName("log_context"),
+          JAVA_LONG.withName("log"));
+
+  private final long address;
+
+  private RuntimeHandle(long address) {
+    this.address = address;
+  }
+
+  long address() {
+    return address;
+  }
+
+  /** Makes a runtime that tells the receiver with this number of its requests. */
+  public static RuntimeHandle create(Settings settings, PoolAllocator allocator, long receiver) {
+    try (Arena scratch = Arena.ofConfined()) {
+      MemorySegment options = Memory.sized(scratch, OPTIONS);
+      int flags = settings.stageHistograms() ? STAGE_HISTOGRAMS : 0;
+      flags |= settings.poisonFreed() ? POISON_FREED : 0;
+      options.set(JAVA_INT, Memory.offset(OPTIONS, "flags"), flags);
+      set(options, "pool_byte_limit", settings.poolByteLimit());
+      set(options, "cache_byte_limit", settings.cacheByteLimit());
+      set(options, "allocator_context", allocator.context());
+      set(options, "allocate", allocator.allocate());
+      set(options, "deallocate", allocator.deallocate());
+      set(options, "complete_context", receiver);
+      set(options, "complete", RequestUpcalls.COMPLETE);
+      set(options, "respond_context", receiver);
+      set(options, "respond", RequestUpcalls.RESPOND);
+      set(options, "log", CoreLog.Upcall.LOG);
+      MemorySegment out = scratch.allocate(JAVA_LONG);
+      long error = ErrorRecord.allocate(scratch);
+      int status;
+      try {
+        status = (int) Handles.RUNTIME_CREATE.invokeExact(options.address(), out.address(), error);
+      } catch (Throwable t) {
+        throw NativeCalls.unexpected(t);
+      }
+      ErrorRecord.check(status, error);
+      return new RuntimeHandle(out.get(JAVA_LONG, 0));
+    }
+  }
+
+  private static void set(MemorySegment options, String field, long value) {
+    options.set(JAVA_LONG, Memory.offset(OPTIONS, field), value);
+  }
+
+  /**
+   * Offers all memory of the pool, from now on, to functions that page-lock it.
+   *
+   * @param context given to both functions
+   * @param lock an {@code nrd_lock_pages_fn} from {@link NativeCalls#upcall}
+   * @param unlock its counterpart
+   */
+  public void lockPages(long context, long lock, long unlock) {
+    try (Arena scratch = Arena.ofConfined()) {
+      long error = ErrorRecord.allocate(scratch);
+      int status;
+      try {
+        status =
+            (int) Handles.RUNTIME_LOCK_PAGES.invokeExact(address, context, lock, unlock, error);
+      } catch (Throwable t) {
+        throw NativeCalls.unexpected(t);
+      }
+      ErrorRecord.check(status, error);
+    }
+  }
+
+  /** The state of the memory pool. */
+  public PoolStatistics poolStatistics() {
+    return StatisticsRecord.pool(address);
+  }
+
+  /** The state of the response cache. */
+  public CacheStatistics cacheStatistics() {
+    return StatisticsRecord.cache(address);
+  }
+
+  /** Gives it back to the core with all its memory. All models were released before. */
+  public void release() {
+    try (Arena scratch = Arena.ofConfined()) {
+      long error = ErrorRecord.allocate(scratch);
+      int status;
+      try {
+        status = (int) Handles.RUNTIME_RELEASE.invokeExact(address, error);
+      } catch (Throwable t) {
+        throw NativeCalls.unexpected(t);
+      }
+      ErrorRecord.check(status, error);
+    }
+  }
+}

@@ -1,0 +1,101 @@
+package io.nereid.internal.ffi;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.nereid.model.ModelSignature;
+import io.nereid.model.TensorSpec;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * An {@code nrd_source}: a model that one of the core's backends has opened but not configured. The
+ * thread that loads the model uses it, and closes it unless a load takes it over.
+ */
+public final class SourceHandle implements AutoCloseable {
+
+  private static final int INPUT = 0; // NRD_TENSOR_INPUT
+  private static final int OUTPUT = 1; // NRD_TENSOR_OUTPUT
+
+  private long address;
+
+  private SourceHandle(long address) {
+    this.address = address;
+  }
+
+  /** Opens the model that the options name. The caller keeps the runtime alive meanwhile. */
+  public static SourceHandle open(RuntimeHandle runtime, ModelOptionsRecord options) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment out = arena.allocate(JAVA_LONG);
+      long error = ErrorRecord.allocate(arena);
+      int status;
+      try {
+        status =
+            (int)
+                Handles.SOURCE_OPEN.invokeExact(
+                    runtime.address(), options.address(), out.address(), error);
+      } catch (Throwable t) {
+        throw NativeCalls.unexpected(t);
+      }
+      ErrorRecord.check(status, error);
+      return new SourceHandle(out.get(JAVA_LONG, 0));
+    }
+  }
+
+  /** What the model says of itself; empty when its backend cannot tell. */
+  public Optional<ModelSignature> signature() {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment spec = arena.allocate(TensorSpecRecord.LAYOUT);
+      Optional<List<TensorSpec>> inputs = tensors(INPUT, spec);
+      Optional<List<TensorSpec>> outputs = tensors(OUTPUT, spec);
+      return inputs.flatMap(in -> outputs.map(out -> new ModelSignature(in, out, 0)));
+    }
+  }
+
+  private Optional<List<TensorSpec>> tensors(int kind, MemorySegment spec) {
+    List<TensorSpec> tensors = new ArrayList<>();
+    for (int index = 0; ; index++) {
+      int status = tensor(kind, index, spec);
+      if (status == StatusCode.NOT_FOUND.number()) {
+        return Optional.of(tensors);
+      } else if (status == StatusCode.UNIMPLEMENTED.number()) {
+        return Optional.empty();
+      } else if (status != StatusCode.OK.number()) {
+        throw new NereidException(
+            StatusCode.ofNumber(status), "a backend does not tell what tensors a model has");
+      }
+      TensorSpecRecord.read(spec, kind == INPUT).ifPresent(tensors::add);
+    }
+  }
+
+  private int tensor(int kind, int index, MemorySegment spec) {
+    try {
+      return (int) Handles.SOURCE_TENSOR.invokeExact(address, kind, index, spec.address());
+    } catch (Throwable t) {
+      throw NativeCalls.unexpected(t);
+    }
+  }
+
+  /** The address, for a load to take over. */
+  long take() {
+    long taken = address;
+    address = 0;
+    return taken;
+  }
+
+  @Override
+  public void close() {
+    if (address == 0) {
+      return;
+    }
+    try {
+      Handles.SOURCE_RELEASE.invokeExact(take());
+    } catch (Throwable t) {
+      throw NativeCalls.unexpected(t);
+    }
+  }
+}

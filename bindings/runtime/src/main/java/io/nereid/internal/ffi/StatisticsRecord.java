@@ -1,0 +1,319 @@
+package io.nereid.internal.ffi;
+
+import static io.nereid.internal.ffi.Memory.offset;
+import static java.lang.foreign.MemoryLayout.structLayout;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.nereid.statistics.BatchStatistics;
+import io.nereid.statistics.CacheStatistics;
+import io.nereid.statistics.DurationStatistic;
+import io.nereid.statistics.Histogram;
+import io.nereid.statistics.MemoryUsage;
+import io.nereid.statistics.ModelStatistics;
+import io.nereid.statistics.PoolStatistics;
+import io.nereid.statistics.StageHistograms;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
+import java.lang.invoke.MethodHandle;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** What the core reports about itself, in structs that live as long as the reading of them. */
+public final class StatisticsRecord {
+
+  /** What the core counts as alive in this process. */
+  public record HandleCounts(long runtimes, long models, long requests) {}
+
+  // NRD_HISTOGRAM_*
+  private static final int QUEUE = 0;
+  private static final int COMPUTE = 1;
+  private static final int TOTAL = 2;
+  private static final int COMPUTE_INPUT = 3;
+  private static final int COMPUTE_INFER = 4;
+  private static final int COMPUTE_OUTPUT = 5;
+  private static final int CACHE_HIT = 6;
+  private static final int CACHE_MISS = 7;
+
+  static final StructLayout HANDLE_COUNTS =
+      structLayout(
+          JAVA_INT.withName("struct_size"),
+          JAVA_INT.withName("reserved"),
+          JAVA_LONG.withName("runtimes"),
+          JAVA_LONG.withName("models"),
+          JAVA_LONG.withName("requests"));
+
+  static final StructLayout POOL =
+      structLayout(
+          JAVA_INT.withName("struct_size"),
+          JAVA_INT.withName("reserved"),
+          JAVA_LONG.withName("byte_limit"),
+          JAVA_LONG.withName("reserved_bytes"),
+          JAVA_LONG.withName("live_bytes"),
+          JAVA_LONG.withName("high_water_bytes"),
+          JAVA_LONG.withName("live_buffers"),
+          JAVA_LONG.withName("allocations"),
+          JAVA_LONG.withName("failures"),
+          JAVA_LONG.withName("locked_bytes"));
+
+  static final StructLayout MEMORY =
+      structLayout(
+          JAVA_INT.withName("struct_size"),
+          JAVA_INT.withName("reserved"),
+          JAVA_LONG.withName("weight_bytes"),
+          JAVA_LONG.withName("working_bytes"),
+          JAVA_LONG.withName("pool_bytes"));
+
+  static final StructLayout CACHE =
+      structLayout(
+          JAVA_INT.withName("struct_size"),
+          JAVA_INT.withName("reserved"),
+          JAVA_LONG.withName("byte_limit"),
+          JAVA_LONG.withName("bytes"),
+          JAVA_LONG.withName("entries"),
+          JAVA_LONG.withName("hits"),
+          JAVA_LONG.withName("misses"),
+          JAVA_LONG.withName("evictions"));
+
+  private static final StructLayout DURATION =
+      structLayout(JAVA_LONG.withName("count"), JAVA_LONG.withName("ns"));
+
+  static final StructLayout MODEL =
+      structLayout(
+          JAVA_INT.withName("struct_size"),
+          JAVA_INT.withName("instance_count"),
+          JAVA_LONG.withName("last_inference_ms"),
+          JAVA_LONG.withName("inference_count"),
+          JAVA_LONG.withName("execution_count"),
+          JAVA_LONG.withName("inline_count"),
+          JAVA_LONG.withName("pending_count"),
+          JAVA_LONG.withName("executing_count"),
+          DURATION.withName("success"),
+          DURATION.withName("fail"),
+          DURATION.withName("queue"),
+          DURATION.withName("compute_input"),
+          DURATION.withName("compute_infer"),
+          DURATION.withName("compute_output"),
+          DURATION.withName("cache_hit"),
+          DURATION.withName("cache_miss"),
+          JAVA_LONG.withName("fail_rejected"),
+          JAVA_LONG.withName("fail_cancelled"),
+          JAVA_LONG.withName("fail_backend"),
+          JAVA_LONG.withName("fail_other"));
+
+  static final StructLayout BATCH =
+      structLayout(
+          JAVA_LONG.withName("batch_size"),
+          DURATION.withName("compute_input"),
+          DURATION.withName("compute_infer"),
+          DURATION.withName("compute_output"));
+
+  private static volatile long[] histogramBoundsNs;
+
+  private final StructLayout layout;
+  private final MemorySegment record;
+
+  private StatisticsRecord(StructLayout layout, MemorySegment record) {
+    this.layout = layout;
+    this.record = record;
+  }
+
+  /** A record of the arena, filled in by a function of the core about a runtime or a model. */
+  private static StatisticsRecord read(
+      Arena arena, StructLayout layout, MethodHandle function, long subject) {
+    StatisticsRecord stats = new StatisticsRecord(layout, Memory.sized(arena, layout));
+    try {
+      function.invokeExact(subject, stats.record.address());
+    } catch (Throwable t) {
+      throw NativeCalls.unexpected(t);
+    }
+    return stats;
+  }
+
+  private long get(String field) {
+    return record.get(JAVA_LONG, offset(layout, field));
+  }
+
+  private DurationStatistic duration(String field) {
+    long at = offset(layout, field);
+    return new DurationStatistic(
+        record.get(JAVA_LONG, at + offset(DURATION, "count")),
+        record.get(JAVA_LONG, at + offset(DURATION, "ns")));
+  }
+
+  /** What the core counts as alive in this process. */
+  public static HandleCounts handleCounts() {
+    try (Arena arena = Arena.ofConfined()) {
+      StatisticsRecord counts =
+          new StatisticsRecord(HANDLE_COUNTS, Memory.sized(arena, HANDLE_COUNTS));
+      try {
+        Handles.HANDLE_COUNTS_READ.invokeExact(counts.record.address());
+      } catch (Throwable t) {
+        throw NativeCalls.unexpected(t);
+      }
+      return new HandleCounts(counts.get("runtimes"), counts.get("models"), counts.get("requests"));
+    }
+  }
+
+  static PoolStatistics pool(long runtime) {
+    try (Arena arena = Arena.ofConfined()) {
+      StatisticsRecord stats = read(arena, POOL, Handles.RUNTIME_POOL_STATS, runtime);
+      return new PoolStatistics(
+          stats.get("byte_limit"),
+          stats.get("reserved_bytes"),
+          stats.get("live_bytes"),
+          stats.get("high_water_bytes"),
+          stats.get("live_buffers"),
+          stats.get("allocations"),
+          stats.get("failures"),
+          stats.get("locked_bytes"));
+    }
+  }
+
+  static CacheStatistics cache(long runtime) {
+    try (Arena arena = Arena.ofConfined()) {
+      StatisticsRecord stats = read(arena, CACHE, Handles.RUNTIME_CACHE_STATS, runtime);
+      return new CacheStatistics(
+          stats.get("byte_limit"),
+          stats.get("bytes"),
+          stats.get("entries"),
+          stats.get("hits"),
+          stats.get("misses"),
+          stats.get("evictions"));
+    }
+  }
+
+  static MemoryUsage memory(long model) {
+    try (Arena arena = Arena.ofConfined()) {
+      StatisticsRecord stats = read(arena, MEMORY, Handles.MODEL_MEMORY_READ, model);
+      return new MemoryUsage(
+          stats.get("weight_bytes"), stats.get("working_bytes"), stats.get("pool_bytes"));
+    }
+  }
+
+  static ModelStatistics model(long model, boolean stages) {
+    try (Arena arena = Arena.ofConfined()) {
+      StatisticsRecord stats = read(arena, MODEL, Handles.MODEL_STATS_READ, model);
+      long lastMs = stats.get("last_inference_ms");
+      return new ModelStatistics(
+          stats.record.get(JAVA_INT, offset(MODEL, "instance_count")),
+          lastMs == 0 ? Optional.empty() : Optional.of(Instant.ofEpochMilli(lastMs)),
+          stats.get("inference_count"),
+          stats.get("execution_count"),
+          stats.get("inline_count"),
+          stats.get("pending_count"),
+          stats.get("executing_count"),
+          stats.duration("success"),
+          stats.duration("fail"),
+          stats.duration("queue"),
+          stats.duration("compute_input"),
+          stats.duration("compute_infer"),
+          stats.duration("compute_output"),
+          stats.duration("cache_hit"),
+          stats.duration("cache_miss"),
+          stats.get("fail_rejected"),
+          stats.get("fail_cancelled"),
+          stats.get("fail_backend"),
+          stats.get("fail_other"),
+          batches(arena, model),
+          histogram(arena, model, QUEUE),
+          histogram(arena, model, COMPUTE),
+          histogram(arena, model, TOTAL),
+          stages ? Optional.of(stages(arena, model)) : Optional.empty());
+    }
+  }
+
+  private static StageHistograms stages(Arena arena, long model) {
+    return new StageHistograms(
+        histogram(arena, model, COMPUTE_INPUT),
+        histogram(arena, model, COMPUTE_INFER),
+        histogram(arena, model, COMPUTE_OUTPUT),
+        histogram(arena, model, CACHE_HIT),
+        histogram(arena, model, CACHE_MISS));
+  }
+
+  private static List<BatchStatistics> batches(Arena arena, long model) {
+    MemorySegment count = arena.allocate(JAVA_INT);
+    int capacity = 16;
+    while (true) {
+      MemorySegment array = arena.allocate(BATCH, capacity);
+      try {
+        Handles.MODEL_BATCH_STATS_READ.invokeExact(
+            model, array.address(), capacity, count.address());
+      } catch (Throwable t) {
+        throw NativeCalls.unexpected(t);
+      }
+      int found = count.get(JAVA_INT, 0);
+      if (found <= capacity) {
+        List<BatchStatistics> batches = new ArrayList<>(found);
+        for (int i = 0; i < found; i++) {
+          batches.add(batch(array.asSlice(i * BATCH.byteSize(), BATCH)));
+        }
+        return List.copyOf(batches);
+      }
+      capacity = found + 16; // sizes may appear between two calls
+    }
+  }
+
+  private static BatchStatistics batch(MemorySegment record) {
+    StatisticsRecord stats = new StatisticsRecord(BATCH, record);
+    return new BatchStatistics(
+        stats.get("batch_size"),
+        stats.duration("compute_input"),
+        stats.duration("compute_infer"),
+        stats.duration("compute_output"));
+  }
+
+  private static Histogram histogram(Arena arena, long model, int which) {
+    long[] bounds = histogramBoundsNs();
+    MemorySegment counts = arena.allocate(JAVA_LONG, bounds.length);
+    int status;
+    try {
+      status =
+          (int)
+              Handles.MODEL_HISTOGRAM_READ.invokeExact(
+                  model, which, counts.address(), bounds.length);
+    } catch (Throwable t) {
+      throw NativeCalls.unexpected(t);
+    }
+    if (status != StatusCode.OK.number()) {
+      throw new NereidException(
+          StatusCode.ofNumber(status), "the core did not give histogram " + which);
+    }
+    return new Histogram(bounds, counts.toArray(JAVA_LONG));
+  }
+
+  private static long[] histogramBoundsNs() {
+    long[] bounds = histogramBoundsNs;
+    if (bounds == null) {
+      bounds = new long[histogramBucketCount()];
+      for (int i = 0; i < bounds.length; i++) {
+        bounds[i] = histogramBucketNs(i);
+      }
+      histogramBoundsNs = bounds;
+    }
+    return bounds;
+  }
+
+  private static int histogramBucketCount() {
+    try {
+      return (int) Handles.HISTOGRAM_BUCKET_COUNT.invokeExact();
+    } catch (Throwable t) {
+      throw NativeCalls.unexpected(t);
+    }
+  }
+
+  /** Longest duration that belongs to a bucket. */
+  public static long histogramBucketNs(int bucket) {
+    try {
+      return (long) Handles.HISTOGRAM_BUCKET_NS.invokeExact(bucket);
+    } catch (Throwable t) {
+      throw NativeCalls.unexpected(t);
+    }
+  }
+}

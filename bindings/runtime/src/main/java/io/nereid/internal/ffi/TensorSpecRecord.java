@@ -1,0 +1,117 @@
+package io.nereid.internal.ffi;
+
+import static io.nereid.internal.ffi.Memory.offset;
+import static java.lang.foreign.MemoryLayout.sequenceLayout;
+import static java.lang.foreign.MemoryLayout.structLayout;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.nereid.model.TensorSpec;
+import io.nereid.types.DataType;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** An {@code nrd_tensor_spec}: what a model says of an input or output. */
+final class TensorSpecRecord {
+
+  private static final int OPTIONAL = 1; // NRD_SPEC_OPTIONAL
+  private static final int RESHAPE = 2; // NRD_SPEC_RESHAPE
+
+  /** An {@code nrd_string}. */
+  static final StructLayout STRING =
+      structLayout(JAVA_LONG.withName("data"), JAVA_LONG.withName("size"));
+
+  private static final long STRING_DATA = offset(STRING, "data");
+  private static final long STRING_SIZE = offset(STRING, "size");
+
+  static final StructLayout LAYOUT =
+      structLayout(
+          STRING.withName("name"),
+          JAVA_INT.withName("datatype"),
+          JAVA_INT.withName("rank"),
+          JAVA_INT.withName("flags"),
+          JAVA_INT.withName("reshape_rank"),
+          sequenceLayout(TensorRecord.MAX_RANK, JAVA_LONG).withName("dims"),
+          sequenceLayout(TensorRecord.MAX_RANK, JAVA_LONG).withName("reshape"));
+
+  private static final long NAME = offset(LAYOUT, "name");
+  private static final long DATATYPE = offset(LAYOUT, "datatype");
+  private static final long RANK = offset(LAYOUT, "rank");
+  private static final long FLAGS = offset(LAYOUT, "flags");
+  private static final long RESHAPE_RANK = offset(LAYOUT, "reshape_rank");
+  static final long DIMS = offset(LAYOUT, "dims");
+  private static final long RESHAPED = offset(LAYOUT, "reshape");
+
+  private TensorSpecRecord() {}
+
+  /** Writes a string into the {@code nrd_string} at an offset of {@code target}. */
+  static void string(Arena arena, MemorySegment target, long offset, String value) {
+    byte[] bytes = value.getBytes(StandardCharsets.UTF_8);
+    target.set(JAVA_LONG, offset + STRING_DATA, arena.allocateFrom(JAVA_BYTE, bytes).address());
+    target.set(JAVA_LONG, offset + STRING_SIZE, bytes.length);
+  }
+
+  /** The address of an array of specifications. */
+  static long write(Arena arena, List<TensorSpec> tensors) {
+    MemorySegment specs = arena.allocate(LAYOUT, tensors.size());
+    for (int i = 0; i < tensors.size(); i++) {
+      TensorSpec tensor = tensors.get(i);
+      MemorySegment target = specs.asSlice(i * LAYOUT.byteSize(), LAYOUT);
+      string(arena, target, NAME, tensor.name());
+      target.set(JAVA_INT, DATATYPE, tensor.dataType().code());
+      int flags = tensor.optional() ? OPTIONAL : 0;
+      target.set(JAVA_INT, FLAGS, flags | (tensor.reshape().isPresent() ? RESHAPE : 0));
+      dims(target, RANK, DIMS, tensor.dims());
+      dims(target, RESHAPE_RANK, RESHAPED, tensor.reshape().orElse(List.of()));
+    }
+    return specs.address();
+  }
+
+  private static void dims(MemorySegment target, long rank, long offset, List<Long> dims) {
+    target.set(JAVA_INT, rank, dims.size());
+    for (int i = 0; i < dims.size(); i++) {
+      target.set(JAVA_LONG, offset + (long) i * Long.BYTES, dims.get(i));
+    }
+  }
+
+  /** What the core wrote; empty for a tensor that cannot be served and can be done without. */
+  static Optional<TensorSpec> read(MemorySegment spec, boolean input) {
+    String name =
+        Memory.readString(
+            spec.get(JAVA_LONG, NAME + STRING_DATA), spec.get(JAVA_LONG, NAME + STRING_SIZE));
+    int rank = spec.get(JAVA_INT, RANK);
+    if (rank > TensorSpec.MAX_RANK) {
+      throw new NereidException(
+          StatusCode.UNIMPLEMENTED,
+          "tensor '"
+              + name
+              + "' of the model has "
+              + rank
+              + " dimensions, at most "
+              + TensorSpec.MAX_RANK
+              + " are supported");
+    }
+    boolean optional = (spec.get(JAVA_INT, FLAGS) & OPTIONAL) != 0;
+    int datatype = spec.get(JAVA_INT, DATATYPE);
+    if (datatype == 0 && (optional || !input)) {
+      return Optional.empty();
+    } else if (datatype == 0) {
+      throw new NereidException(
+          StatusCode.UNIMPLEMENTED,
+          "input '" + name + "' of the model is not a tensor of a datatype that is supported");
+    }
+    List<Long> dims = new ArrayList<>();
+    for (int i = 0; i < rank; i++) {
+      dims.add(spec.get(JAVA_LONG, DIMS + (long) i * Long.BYTES));
+    }
+    return Optional.of(new TensorSpec(name, DataType.ofCode(datatype), dims, optional));
+  }
+}

@@ -1,0 +1,313 @@
+package io.nereid.internal.request;
+
+import io.nereid.internal.Checks;
+import io.nereid.internal.ffi.RequestRecord;
+import io.nereid.internal.ffi.TensorRecord;
+import io.nereid.tensor.DeviceMemory;
+import io.nereid.tensor.Tensor;
+import io.nereid.types.DataType;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.math.BigInteger;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * What the sender puts into the request that a slot serves: inputs with their memory, outputs that
+ * it wants, and settings. Written by the thread that edits the request; read by the backend, and by
+ * others after they saw that it was submitted.
+ */
+public final class RequestContent {
+
+  private static final long RETRY_NS = TimeUnit.MICROSECONDS.toNanos(200);
+
+  private static final String RESERVED_PREFIX = "triton_";
+
+  private static final Object GLOBAL_SCOPE = Arena.global().scope();
+
+  /**
+   * The class of automatic arenas' scopes. There is no other way to tell memory that stays as long
+   * as it is reachable from memory that somebody can close; null when this platform's closeable
+   * scopes are of the same class, so that nothing is taken for automatic by mistake.
+   */
+  private static final Class<?> AUTOMATIC_SCOPE = automaticScope();
+
+  private final RequestRecord record;
+  private final Signature signature;
+  private final long poolByteLimit;
+
+  private String id;
+  private Map<String, Object> parameters;
+  private MemorySegment[] borrowed;
+  private List<Runnable> afterwards; // null: there is nothing to be done
+  private long deadlineNs;
+  private int requiredInputsGiven;
+
+  /** What a backend threw while it executed the request. Written before completion. */
+  private Throwable thrown;
+
+  RequestContent(RequestRecord record, Signature signature, long poolByteLimit) {
+    this.record = record;
+    this.signature = signature;
+    this.poolByteLimit = poolByteLimit;
+  }
+
+  private static Class<?> automaticScope() {
+    Class<?> automatic = Arena.ofAuto().scope().getClass();
+    try (Arena confined = Arena.ofConfined();
+        Arena shared = Arena.ofShared()) {
+      boolean distinct =
+          automatic != confined.scope().getClass() && automatic != shared.scope().getClass();
+      return distinct ? automatic : null;
+    }
+  }
+
+  /** Nobody reads the record's inputs any more: another request begins. */
+  void clear() {
+    id = null;
+    parameters = null;
+    thrown = null;
+    deadlineNs = 0;
+    requiredInputsGiven = 0;
+    if (borrowed != null) {
+      Arrays.fill(borrowed, null);
+    }
+    if (afterwards != null) {
+      afterwards.forEach(Runnable::run);
+      afterwards = null;
+    }
+  }
+
+  // ---- Inputs and outputs ----------------------------------------------------------------------
+
+  /**
+   * Writes what input {@code index} is. Until it has been given its memory, it does not count as
+   * given.
+   */
+  public TensorRecord describe(int index, DataType type, long[] shape, long byteSize) {
+    TensorRecord input = record.input(index);
+    if (input.isSelected()) {
+      String name = signature.input(index).name();
+      throw Signature.invalid("input '" + name + "' already exists in request");
+    }
+    if (shape.length > TensorRecord.MAX_RANK) {
+      Signature.checkRank(
+          "input '"
+              + signature.input(index).name()
+              + "' for model '"
+              + signature.spec().name()
+              + "'",
+          shape);
+    }
+    input.describe(type, shape, byteSize);
+    return input;
+  }
+
+  /** Input {@code index} has its memory now. */
+  public void given(int index) {
+    if (!signature.input(index).optional()) {
+      requiredInputsGiven++;
+    }
+  }
+
+  /**
+   * Gives an input that was described the memory of a tensor, or else a copy of that.
+   *
+   * @param callers whether it is the caller's memory, not that of a request, a response or a batch
+   */
+  public void bind(int index, TensorRecord input, Tensor tensor, boolean callers) {
+    MemorySegment segment = tensor.segment();
+    if (callers && isPermanent(segment)) {
+      borrow(index, segment);
+      input.lend(segment);
+      return;
+    }
+    allocate(index);
+    try {
+      input.copyFrom(segment);
+    } catch (RuntimeException e) {
+      // The segment cannot be read, by this thread or any more: leave the input as not given.
+      input.deselect();
+      throw e;
+    }
+  }
+
+  private static boolean isPermanent(MemorySegment segment) {
+    if (!segment.isNative() || segment.address() == 0) {
+      return false;
+    }
+    MemorySegment.Scope scope = segment.scope();
+    return scope.equals(GLOBAL_SCOPE) || scope.getClass() == AUTOMATIC_SCOPE;
+  }
+
+  /** Keeps memory of the user's reachable while the core may read it. */
+  private void borrow(int input, MemorySegment segment) {
+    if (borrowed == null) {
+      borrowed = new MemorySegment[record.inputCount()];
+    }
+    borrowed[input] = segment;
+  }
+
+  /** The user's memory that is input {@code input}, or null. */
+  public MemorySegment borrowed(int input) {
+    return borrowed == null || input >= borrowed.length ? null : borrowed[input];
+  }
+
+  /**
+   * Gives an input that was described memory from the pool; waits for it when the request has a
+   * deadline.
+   */
+  public void allocate(int index) {
+    while (true) {
+      int status = record.allocateInput(index);
+      if (status == StatusCode.OK.number()) {
+        return;
+      }
+      NereidException failure = record.failure(status);
+      if (failure.code() != StatusCode.RESOURCE_EXHAUSTED
+          || deadlineNs == 0
+          || record.input(index).byteSize() > poolByteLimit) {
+        throw failure;
+      }
+      if (System.nanoTime() - deadlineNs >= 0) {
+        throw new NereidException(
+            StatusCode.DEADLINE_EXCEEDED, "no memory for an input before the deadline", failure);
+      }
+      if (Thread.currentThread().isInterrupted()) {
+        throw new NereidException(
+            StatusCode.CANCELLED, "interrupted while waiting for memory for an input", failure);
+      }
+      LockSupport.parkNanos(RETRY_NS);
+    }
+  }
+
+  /** Wants output {@code index}, in the pool or where {@link #deviceOutput} said. */
+  public void output(int index) {
+    TensorRecord output = record.output(index);
+    if (output.isSelected()) {
+      throw twice(index);
+    }
+    output.select();
+  }
+
+  /**
+   * Wants output {@code index} in the memory of a GPU.
+   *
+   * @param release as for {@link #afterwards}
+   */
+  public void deviceOutput(int index, DeviceMemory memory, Runnable release) {
+    TensorRecord output = record.output(index);
+    if (output.isOnDevice()) {
+      throw twice(index);
+    }
+    output.target(memory);
+    afterwards(release);
+  }
+
+  private NereidException twice(int output) {
+    String name = signature.output(output).name();
+    return Signature.invalid("output '" + name + "' already exists in request");
+  }
+
+  /** Has something done, which throws nothing, when nobody reads the record's inputs any more. */
+  public void afterwards(Runnable action) {
+    if (afterwards == null) {
+      afterwards = new ArrayList<>(2);
+    }
+    afterwards.add(action);
+  }
+
+  /** Throws when the model requires inputs that were not given. */
+  public void checkInputs() {
+    if (requiredInputsGiven == signature.requiredInputCount()) {
+      return;
+    }
+    boolean[] given = new boolean[record.inputCount()];
+    for (int i = 0; i < given.length; i++) {
+      given[i] = record.input(i).isSelected();
+    }
+    throw signature.missingInputs(given);
+  }
+
+  // ---- Settings --------------------------------------------------------------------------------
+
+  /** The user's id of the request, or null. */
+  public String id() {
+    return id;
+  }
+
+  public void id(String value) {
+    id = value;
+  }
+
+  /** The user's parameters. */
+  public Map<String, Object> parameters() {
+    return parameters == null ? Map.of() : Map.copyOf(parameters);
+  }
+
+  /** Adds a parameter. */
+  public void parameter(String key, Object value) {
+    if (Checks.notNull(key, "key").startsWith(RESERVED_PREFIX)) {
+      throw Signature.invalid(
+          "parameter keys starting with '"
+              + RESERVED_PREFIX
+              + "' are reserved for Triton usage and should not be specified.");
+    }
+    boolean valid =
+        switch (value) {
+          case Boolean b -> true;
+          case String s -> true;
+          case Byte b -> true;
+          case Short s -> true;
+          case Integer i -> true;
+          case Long l -> true;
+          case Float f -> true;
+          case Double d -> true;
+          case BigInteger i -> i.signum() >= 0 && i.bitLength() <= Long.SIZE;
+          case null, default -> false;
+        };
+    if (!valid) {
+      throw Signature.invalid(
+          "parameter '"
+              + key
+              + "' has invalid type. It should be either 'int', 'bool', or 'string'.");
+    }
+    if (parameters == null) {
+      parameters = new LinkedHashMap<>();
+    }
+    parameters.put(key, value);
+  }
+
+  /** Absolute deadline; 0: none. */
+  public long deadlineNs() {
+    return deadlineNs;
+  }
+
+  public void deadlineNs(long value) {
+    deadlineNs = value;
+    record.deadlineNs(value);
+  }
+
+  // ---- The end ---------------------------------------------------------------------------------
+
+  /** What a backend threw while it executed the request. */
+  public void thrown(Throwable failure) {
+    thrown = failure;
+  }
+
+  /** Why the request failed, whose record the core gave back. */
+  NereidException failure() {
+    NereidException failure = record.failure(record.status());
+    if (thrown != null) {
+      failure.initCause(thrown);
+    }
+    return failure;
+  }
+}

@@ -1,0 +1,284 @@
+package io.nereid.internal.request;
+
+import io.nereid.internal.ffi.RequestUpcalls.Outputs;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
+import java.util.ArrayDeque;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
+
+/**
+ * What is between the backend that sends responses and the thread that reads them. It holds the
+ * request's slot until nothing in it or in this queue is needed any more.
+ *
+ * <p>The core is never called with the lock held, but to give memory back: cancelling can wait for
+ * a completion on another thread, which takes this lock.
+ */
+public final class StreamQueue implements ResponseReceiver {
+
+  /** How many responses a backend may be ahead of the reader. */
+  public static final int CAPACITY = 8;
+
+  private final Slot slot;
+  private final long generation;
+  private final long deadlineNs;
+
+  private final ReentrantLock lock = new ReentrantLock();
+
+  // Guarded by the lock, as is everything below. Reader and backend take turns to wait for it.
+  private final Condition changed = lock.newCondition();
+  private final ArrayDeque<StreamedResponse> responses = new ArrayDeque<>();
+
+  private boolean completed; // the core gave the record back
+  private boolean holding = true; // the slot
+  private boolean closed;
+  private boolean cancelled; // by the sender, who may read on
+  private NereidException failure; // what the reader gets when the queue is empty
+
+  /** For a request that is not submitted yet; submission holds the slot for this queue. */
+  public StreamQueue(Slot slot, long generation) {
+    this.slot = slot;
+    this.generation = generation;
+    deadlineNs = slot.content().deadlineNs();
+  }
+
+  // ---- The reader ------------------------------------------------------------------------------
+
+  /** Submits the request; throws when it is refused at once. */
+  public void submit() {
+    if (slot.submit(generation, null, this, true)) {
+      if (slot.record().status() != StatusCode.OK.number()) {
+        slot.toResponse(); // throws why
+      }
+      completed();
+    }
+  }
+
+  /**
+   * The next response; null when there are no more.
+   *
+   * @param earlier makes the handle of a response before the last
+   * @param last makes the handle of that which completed the request
+   */
+  public <R> R next(Function<StreamedResponse, R> earlier, RequestFuture.Opener<R> last) {
+    NereidException reason;
+    lock.lock();
+    try {
+      do {
+        if (closed) {
+          throw new IllegalStateException("the stream was closed");
+        }
+        boolean ended = completed || failure != null;
+        if (!ended && Thread.currentThread().isInterrupted()) {
+          reason = slot.pool().interrupted();
+        } else if (ended || !responses.isEmpty()) {
+          return take(earlier, last);
+        } else {
+          reason = awaitResponse();
+        }
+      } while (reason == null);
+      failure = reason;
+      dropResponses();
+    } finally {
+      lock.unlock();
+    }
+    slot.cancel(generation, Slot.IN_FLIGHT);
+    throw reason;
+  }
+
+  /** Waits until something changes; returns why there is nothing to wait for, else null. */
+  private NereidException awaitResponse() {
+    try {
+      if (deadlineNs == 0) {
+        changed.await();
+        return null;
+      }
+      long leftNs = deadlineNs - System.nanoTime() + SlotPool.DEADLINE_GRACE_NS;
+      if (leftNs <= 0) {
+        return slot.pool().expired();
+      }
+      changed.awaitNanos(leftNs);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    return null;
+  }
+
+  private <R> R take(Function<StreamedResponse, R> earlier, RequestFuture.Opener<R> last) {
+    StreamedResponse response = responses.peek();
+    if (response != null) {
+      response.deliver();
+      responses.remove();
+      changed.signalAll();
+      settle();
+      return earlier.apply(response);
+    }
+    if (failure != null) {
+      throw failure;
+    }
+    return holding ? takeLast(last) : null;
+  }
+
+  /** The response that completed the request; null when it has none. */
+  private <R> R takeLast(RequestFuture.Opener<R> last) {
+    holding = false;
+    boolean succeeded = slot.record().status() == StatusCode.OK.number();
+    if (succeeded && slot.pool().signature().spec().decoupled() && !hasOutputs()) {
+      slot.exit();
+      return null;
+    }
+    try {
+      slot.toResponse();
+      return last.open(slot, generation);
+    } catch (NereidException e) {
+      failure = e;
+      throw e;
+    }
+  }
+
+  private boolean hasOutputs() {
+    for (int i = 0; i < slot.record().outputCount(); i++) {
+      if (slot.record().output(i).isThere()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Cancels the request if it has not ended, and drops the responses that were not taken. */
+  public void close() {
+    boolean inFlight;
+    lock.lock();
+    try {
+      closed = true;
+      dropResponses();
+      inFlight = !completed;
+    } finally {
+      lock.unlock();
+    }
+    if (inFlight) {
+      slot.cancel(generation, Slot.IN_FLIGHT);
+    }
+  }
+
+  private void dropResponses() {
+    responses.forEach(StreamedResponse::release);
+    responses.clear();
+    changed.signalAll();
+    settle();
+  }
+
+  /** Lets go of the slot when nobody will fetch what is in it. */
+  private void settle() {
+    if (holding && completed && (closed || failure != null) && responses.isEmpty()) {
+      holding = false;
+      slot.record().dropOutputs();
+      slot.exit();
+    }
+  }
+
+  // ---- The backend, and others that the core calls for -----------------------------------------
+
+  @Override
+  public void respond(Outputs outputs) {
+    boolean cancel = false;
+    lock.lock();
+    try {
+      awaitRoom();
+      if (closed || failure != null) {
+        return; // the core drops the response
+      }
+      if (slot.pool().leftNs() <= 0) {
+        failure = unloaded();
+        cancel = true;
+      } else {
+        StreamedResponse response = new StreamedResponse(slot, outputs);
+        responses.add(response);
+        response.takeBuffers(outputs);
+      }
+    } catch (Throwable t) {
+      // Out of memory. A stream that lacks a response must not look complete.
+      failure = new NereidException(StatusCode.INTERNAL, "a response could not be delivered", t);
+      cancel = true;
+    } finally {
+      changed.signalAll();
+      lock.unlock();
+    }
+    if (cancel) {
+      slot.cancel(generation, Slot.IN_FLIGHT);
+    }
+  }
+
+  /**
+   * Waits until the reader has caught up. Also ends when the request is as good as over: the
+   * response goes to the reader all the same, since the backend may not notice before it is done.
+   */
+  private void awaitRoom() {
+    boolean interrupted = false;
+    while (responses.size() >= CAPACITY && !closed && !cancelled && failure == null) {
+      long leftNs = Math.min(deadlineLeftNs(), slot.pool().leftNs());
+      if (leftNs <= 0) {
+        break;
+      }
+      try {
+        changed.awaitNanos(leftNs);
+      } catch (InterruptedException e) {
+        interrupted = true; // the thread is the backend's: not for this queue
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private long deadlineLeftNs() {
+    return deadlineNs == 0 ? Long.MAX_VALUE : deadlineNs - System.nanoTime();
+  }
+
+  private NereidException unloaded() {
+    return new NereidException(
+        StatusCode.UNAVAILABLE,
+        "model '"
+            + slot.pool().signature().spec().name()
+            + "' was unloaded before the request had ended");
+  }
+
+  @Override
+  public void completed() {
+    lock.lock();
+    try {
+      completed = true;
+      settle();
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public void cancelled() {
+    lock.lock();
+    try {
+      cancelled = true;
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public void retired() {
+    lock.lock();
+    try {
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public void revoke() {
+    close();
+  }
+}

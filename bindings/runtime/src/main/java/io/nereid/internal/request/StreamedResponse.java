@@ -1,0 +1,152 @@
+package io.nereid.internal.request;
+
+import io.nereid.internal.ffi.RequestUpcalls.Outputs;
+import io.nereid.internal.ffi.TensorRecord;
+import io.nereid.internal.request.Diagnostics.Origin;
+import io.nereid.tensor.Tensor;
+import io.nereid.tensor.TensorOwner;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A response before the last of a request. The record goes on to the next one, so this owns its
+ * buffers itself. It belongs to its stream until {@link #deliver}, then to the user, whose threads
+ * may all call it.
+ */
+public final class StreamedResponse extends TensorOwner implements SlotPool.OpenResponse {
+
+  private final SlotPool pool;
+  private final String id;
+  private final Origin origin;
+  private final Tensor[] tensors; // null: not there
+  private final long[] buffers;
+
+  private final LentMemory lent = Diagnostics.CHECKED ? new LentMemory() : null;
+
+  private volatile boolean closed;
+
+  /**
+   * A response to the slot's request of these outputs, which keep their buffers for the time being:
+   * see {@link #takeBuffers}.
+   */
+  StreamedResponse(Slot slot, Outputs outputs) {
+    pool = slot.pool();
+    id = slot.content().id();
+    origin = slot.origin;
+    tensors = new Tensor[outputs.count()];
+    buffers = new long[tensors.length];
+    for (int i = 0; i < tensors.length; i++) {
+      TensorRecord output = outputs.get(i);
+      if (output.isThere()) {
+        tensors[i] =
+            tensor(
+                output.dataType(),
+                output.shape(),
+                output.data(),
+                output.byteSize(),
+                output.isOnDevice());
+        buffers[i] = output.buffer();
+      }
+    }
+  }
+
+  /** From now on the buffers belong to this, no longer to the outputs it was made of. */
+  void takeBuffers(Outputs outputs) {
+    for (int i = 0; i < buffers.length; i++) {
+      outputs.get(i).takeBuffer();
+    }
+  }
+
+  /** From now on it is an open handle of the user's. While the request's slot is held. */
+  void deliver() {
+    pool.add(this);
+  }
+
+  /** Gives the buffers back; false when that was done before. */
+  synchronized boolean release() {
+    if (closed) {
+      return false;
+    }
+    closed = true;
+    try {
+      if (Diagnostics.CHECKED) {
+        lent.takeBack();
+      }
+    } finally {
+      releaseBuffers();
+    }
+    return true;
+  }
+
+  private void releaseBuffers() {
+    for (long buffer : buffers) {
+      if (buffer != 0) {
+        TensorRecord.release(buffer);
+      }
+    }
+  }
+
+  /** Gives the outputs back. Closing twice does nothing. */
+  public void close() {
+    if (release()) {
+      pool.remove(this);
+    }
+  }
+
+  @Override
+  public void revoke() {
+    close();
+  }
+
+  @Override
+  public Origin origin() {
+    return origin;
+  }
+
+  /** The requests to the same load of the model. */
+  public SlotPool pool() {
+    return pool;
+  }
+
+  /** The user's id of the request, or null. */
+  public String id() {
+    return id;
+  }
+
+  /** Throws when it was closed. */
+  @Override
+  public void checkOpen() {
+    if (closed) {
+      throw Slot.closed(Slot.RESPONSE);
+    }
+  }
+
+  @Override
+  protected MemorySegment memory() {
+    MemorySegment memory = pool.memory().readOnly();
+    return Diagnostics.CHECKED ? lent.as(memory) : memory;
+  }
+
+  /** Output {@code index} of the model; null: it is not there. */
+  public Tensor output(int index) {
+    checkOpen();
+    return tensors[index];
+  }
+
+  /**
+   * Lets an input of a request refer to the output that is at this address; false when it has none
+   * of its own there, and when the request is to another runtime.
+   */
+  public synchronized boolean share(SlotPool to, long data, TensorRecord input) {
+    if (to.memory() != pool.memory()) {
+      return false;
+    }
+    checkOpen();
+    for (int i = 0; i < buffers.length; i++) {
+      if (buffers[i] != 0 && addressOf(tensors[i]) == data) {
+        input.share(buffers[i], data);
+        return true;
+      }
+    }
+    return false;
+  }
+}

@@ -1,0 +1,12 @@
+package io.nereid.statistics;
+
+/**
+ * Where the time of one request went, in nanoseconds.
+ *
+ * @param queueNs waiting
+ * @param computeInputNs gathering the batch's inputs
+ * @param computeInferNs running the backend
+ * @param computeOutputNs handing out the outputs
+ */
+public record Timings(
+    long queueNs, long computeInputNs, long computeInferNs, long computeOutputNs) {}

@@ -1,0 +1,2 @@
+/** What a runtime and its models tell about themselves. All types are immutable values. */
+package io.nereid.statistics;

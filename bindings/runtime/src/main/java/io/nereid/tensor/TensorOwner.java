@@ -1,0 +1,64 @@
+package io.nereid.tensor;
+
+import io.nereid.types.DataType;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Lends the memory that tensors lie in, such as a request or a response does. It makes its tensors,
+ * and they can be read from any thread as long as it is open. Only Nereid's own classes extend it.
+ */
+public abstract class TensorOwner {
+
+  /** Owns tensors in the memory of a GPU, which have a type and a shape alone. */
+  static final TensorOwner DEVICE =
+      new TensorOwner() {
+        @Override
+        protected void checkOpen() {}
+
+        @Override
+        protected MemorySegment memory() {
+          throw new IllegalStateException(
+              "the tensor is on a GPU, where its request has it or wanted it");
+        }
+      };
+
+  /** For the owners of tensors. */
+  protected TensorOwner() {}
+
+  /** Throws when this was closed. Its tensors call this before each access. */
+  protected abstract void checkOpen();
+
+  /** The memory of which its tensors are parts, by address, with the rights that it gives. */
+  protected abstract MemorySegment memory();
+
+  /** A tensor in this owner's memory; takes {@code shape} as its own. */
+  protected final Tensor tensor(DataType dataType, long[] shape, long address, long byteSize) {
+    return new Tensor(this, dataType, shape, address, byteSize);
+  }
+
+  /** As above, or on a GPU: then the tensor has no owner whose memory it could be read from. */
+  protected final Tensor tensor(
+      DataType dataType, long[] shape, long address, long byteSize, boolean onDevice) {
+    return new Tensor(onDevice ? DEVICE : this, dataType, shape, address, byteSize);
+  }
+
+  /** A tensor over memory that this owner only lends; takes {@code shape} as its own. */
+  protected final Tensor tensor(DataType dataType, long[] shape, MemorySegment segment) {
+    return new Tensor(this, dataType, shape, segment);
+  }
+
+  /** Who lends the memory of a tensor; null: it is the caller's. */
+  protected static TensorOwner ownerOf(Tensor tensor) {
+    return tensor.owner();
+  }
+
+  /** Where a tensor is in its owner's memory; 0 when it is not there. */
+  protected static long addressOf(Tensor tensor) {
+    return tensor.address();
+  }
+
+  /** The shape of a tensor itself, which must not be changed. */
+  protected static long[] shapeOf(Tensor tensor) {
+    return tensor.rawShape();
+  }
+}

@@ -1,0 +1,2 @@
+/** What goes into a model and what comes out of it: {@link io.nereid.tensor.Tensor}. */
+package io.nereid.tensor;
