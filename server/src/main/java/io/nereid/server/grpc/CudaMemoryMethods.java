@@ -7,8 +7,8 @@ import io.nereid.proto.CudaSharedMemoryStatusResponse;
 import io.nereid.proto.CudaSharedMemoryStatusResponse.RegionStatus;
 import io.nereid.proto.CudaSharedMemoryUnregisterRequest;
 import io.nereid.proto.CudaSharedMemoryUnregisterResponse;
-import io.nereid.server.memory.CudaRegion;
 import io.nereid.server.memory.CudaRegions;
+import io.nereid.server.memory.Region.CudaRegion;
 import java.util.List;
 
 /** The CUDA shared memory extension. An empty name stands for all regions. */

@@ -7,7 +7,7 @@ import io.nereid.proto.SystemSharedMemoryStatusResponse;
 import io.nereid.proto.SystemSharedMemoryStatusResponse.RegionStatus;
 import io.nereid.proto.SystemSharedMemoryUnregisterRequest;
 import io.nereid.proto.SystemSharedMemoryUnregisterResponse;
-import io.nereid.server.memory.SharedMemoryRegion;
+import io.nereid.server.memory.Region.SystemRegion;
 import io.nereid.server.memory.SharedMemoryRegions;
 import java.util.List;
 
@@ -22,9 +22,9 @@ final class SystemMemoryMethods {
 
   SystemSharedMemoryStatusResponse status(SystemSharedMemoryStatusRequest request) {
     String name = request.getName();
-    List<SharedMemoryRegion> asked = name.isEmpty() ? regions.status() : regions.status(name);
+    List<SystemRegion> asked = name.isEmpty() ? regions.status() : regions.status(name);
     SystemSharedMemoryStatusResponse.Builder status = SystemSharedMemoryStatusResponse.newBuilder();
-    for (SharedMemoryRegion region : asked) {
+    for (SystemRegion region : asked) {
       status.putRegions(
           region.name(),
           RegionStatus.newBuilder()

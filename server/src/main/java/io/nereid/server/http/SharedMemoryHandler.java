@@ -3,9 +3,9 @@ package io.nereid.server.http;
 import io.nereid.server.json.JsonBuffer;
 import io.nereid.server.json.JsonException;
 import io.nereid.server.json.JsonReader;
-import io.nereid.server.memory.CudaRegion;
 import io.nereid.server.memory.CudaRegions;
-import io.nereid.server.memory.SharedMemoryRegion;
+import io.nereid.server.memory.Region.CudaRegion;
+import io.nereid.server.memory.Region.SystemRegion;
 import io.nereid.server.memory.SharedMemoryRegions;
 import io.nereid.server.wire.RequestBody;
 import java.io.IOException;
@@ -27,11 +27,11 @@ final class SharedMemoryHandler {
 
   /** Writes an array, also for one region. */
   void status(Route route, JsonBuffer json) {
-    List<SharedMemoryRegion> found =
+    List<SystemRegion> found =
         route.region().isEmpty() ? regions().status() : regions().status(route.region());
     json.write('[');
     boolean first = true;
-    for (SharedMemoryRegion region : found) {
+    for (SystemRegion region : found) {
       json.ascii(first ? "{\"name\":" : ",{\"name\":").string(region.name());
       first = false;
       json.ascii(",\"key\":").string(region.key());

@@ -4,6 +4,7 @@ import io.nereid.DeviceMemory;
 import io.nereid.internal.cuda.CudaDevice;
 import io.nereid.internal.cuda.CudaDriver;
 import io.nereid.internal.cuda.IpcMemory;
+import io.nereid.server.memory.Region.CudaRegion;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.lang.foreign.MemorySegment;
