@@ -151,13 +151,28 @@ final class Http2Connection implements Http2Codec.Listener {
       codec.reset(id, Http2Codec.Reset.REFUSED_STREAM); // the client may try again
       return;
     }
+    boolean begun = false;
+    try {
+      begun = begin(id, seat, fields, last);
+    } finally {
+      if (!begun) { // refused, or there is no memory for it
+        idleSeats.add(seat);
+        keepSeats();
+      }
+    }
+  }
+
+  /** Begins a stream, if there is room for one more among those of all connections. */
+  private boolean begin(
+      int id,
+      Http2Seat seat,
+      Iterable<Map.Entry<CharSequence, CharSequence>> fields,
+      boolean last) {
     StreamChannel stream = new StreamChannel(this, id, seat.kept());
     ConnectionGuard streamGuard = new ConnectionGuard(stream, context.limits());
     if (!context.watch().addStream(streamGuard, context.limits().connectionCount())) {
-      codec.reset(id, Http2Codec.Reset.REFUSED_STREAM);
-      idleSeats.add(seat);
-      keepSeats();
-      return;
+      codec.reset(id, Http2Codec.Reset.REFUSED_STREAM); // the client may try again
+      return false;
     }
     if (last) {
       stream.inputEnded();
@@ -165,6 +180,7 @@ final class Http2Connection implements Http2Codec.Listener {
     streams.put(id, stream);
     guard.serving();
     seat.begin(stream, streamGuard, fields, last);
+    return true;
   }
 
   /** One more, whose thread waits for its first stream; null: there is no memory for it. */
