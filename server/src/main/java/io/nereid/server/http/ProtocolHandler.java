@@ -280,7 +280,8 @@ final class ProtocolHandler implements HttpHandler {
 
   /** What is cancelled when the client goes away. One object, so that no request makes another. */
   private static final class Execution implements Runnable {
-    private volatile InferRequest request; // null: none runs
+    /** Null: none runs. Published to the thread below by what says that a request runs. */
+    private InferRequest request;
 
     /** By the thread that looks after connections. */
     @Override
