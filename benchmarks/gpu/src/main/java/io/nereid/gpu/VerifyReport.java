@@ -1,6 +1,6 @@
 package io.nereid.gpu;
 
-import io.nereid.internal.cuda.CudaDevice;
+import io.nereid.tensorrt.Gpu;
 import io.nereid.perf.report.Json;
 import io.nereid.tensorrt.TensorRtLibrary;
 import java.io.IOException;
@@ -54,7 +54,7 @@ final class VerifyReport {
     if (Workbench.isRehearsal()) {
       rehearse();
     }
-    for (CudaDevice device : library.cuda().devices()) {
+    for (Gpu device : library.cuda().devices()) {
       String text =
           device.name()
               + ", compute capability "

@@ -5,6 +5,9 @@ import io.nereid.benchmarks.BenchmarkModels;
 import io.nereid.benchmarks.BenchmarkRequests;
 import io.nereid.server.shared.HeapBudget;
 import io.nereid.server.shared.ServerState;
+import io.nereid.server.wire.ConnectionWatch;
+import io.nereid.server.wire.HttpConnection;
+import io.nereid.server.wire.WireContext;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -41,7 +44,7 @@ public class HttpMemoryBenchmark {
   public int elements;
 
   private Nereid nereid;
-  private HttpContext context;
+  private WireContext context;
   private byte[] request;
   private byte[] requestWithId;
 
@@ -54,8 +57,8 @@ public class HttpMemoryBenchmark {
     nereid.load(BenchmarkModels.anyIdentity());
     ServerState state = ServerState.builder(nereid).build();
     context =
-        HttpContext.of(
-            state, HttpOptions.DEFAULT, new ConnectionWatch(), HeapBudget.ofThisProcess(), null);
+        HttpServer.context(
+            state, HttpOptions.DEFAULT, new ConnectionWatch(), HeapBudget.ofThisProcess());
     request = BenchmarkRequests.http(form.equals("json"), elements);
     requestWithId = BenchmarkRequests.httpWithId(form.equals("json"), elements);
   }

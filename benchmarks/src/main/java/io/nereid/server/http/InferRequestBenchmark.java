@@ -7,7 +7,13 @@ import io.nereid.benchmarks.BenchmarkModels;
 import io.nereid.benchmarks.BenchmarkRequests;
 import io.nereid.server.memory.RequestSlices;
 import io.nereid.server.shared.ServerState;
+import io.nereid.server.wire.BodyReader;
+import io.nereid.server.wire.ConnectionInput;
+import io.nereid.server.wire.HeadReader;
+import io.nereid.server.wire.RequestHead;
+import io.nereid.server.wire.WireLimits;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -42,6 +48,7 @@ public class InferRequestBenchmark {
   private Model model;
   private Reader json;
   private Reader binary;
+  private final InferRequestParser parser = new InferRequestParser(HttpLimits.DEFAULT);
 
   /** Made by JMH. */
   public InferRequestBenchmark() {}
@@ -73,28 +80,36 @@ public class InferRequestBenchmark {
   /** A connection, as far as requests are read from it. */
   private final class Reader {
 
+    private static final WireLimits LIMITS =
+        new WireLimits(64L << 20, 16 << 10, 100, 1, Duration.ofMinutes(1), Duration.ofMinutes(1));
+
     private final ConnectionInput input;
     private final BodyReader body;
-    private final JsonReader tokens = new JsonReader(HttpLimits.DEFAULT.jsonDepth());
 
     Reader(byte[] request) {
-      input =
-          new ConnectionInput(
-              new RepeatedChannel(request, Long.MAX_VALUE), HttpLimits.DEFAULT.headBytes());
-      body = new BodyReader(input, HttpLimits.DEFAULT, () -> {});
+      input = new ConnectionInput(new RepeatedChannel(request, Long.MAX_VALUE), LIMITS.headBytes());
+      body = new BodyReader(input, LIMITS, () -> {});
     }
 
     /** As of a client that never says the same twice: what is kept of a request is not used. */
     long read() throws IOException {
-      RequestHead head =
-          new RequestHeadParser(input, HttpLimits.DEFAULT.headBytes(), KeptFields.NONE).parse();
-      body.start(head.fields());
+      ProtocolHead head =
+          (ProtocolHead)
+              new HeadReader(input, LIMITS.headBytes())
+                  .read(() -> new ProtocolHead(ProtocolHead.KeptFields.NONE, Route::to));
+      body.start(head);
       try (InferRequest request = model.newRequest();
           RequestSlices slices = new RequestSlices(state.sharedMemory())) {
-        String jsonLength = head.fields().inferenceHeaderLength();
-        new InferRequestParser(tokens, HttpLimits.DEFAULT, model, request, slices, new LastInfer())
-            .parse(
-                body, body, jsonLength == null ? RequestHead.ABSENT : Long.parseLong(jsonLength));
+        String jsonLength = head.inferenceHeaderLength();
+        parser.forget();
+        parser.parse(
+            body,
+            body,
+            jsonLength == null ? RequestHead.ABSENT : Long.parseLong(jsonLength),
+            model,
+            request,
+            slices);
+        parser.release();
         return body.received();
       }
     }

@@ -4,6 +4,7 @@ import io.nereid.InferResponse;
 import io.nereid.Nereid;
 import io.nereid.benchmarks.BenchmarkModels;
 import io.nereid.benchmarks.BenchmarkRequests;
+import io.nereid.server.json.JsonBuffer;
 import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
 import java.util.concurrent.TimeUnit;
@@ -33,7 +34,7 @@ public class InferResponseBenchmark {
   public int elements;
 
   private final JsonBuffer json = new JsonBuffer();
-  private final RequestedOutputs outputs = new RequestedOutputs();
+  private final WantedOutputs outputs = new WantedOutputs();
   private Nereid nereid;
   private InferResponse response;
 

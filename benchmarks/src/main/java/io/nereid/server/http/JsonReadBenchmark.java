@@ -1,6 +1,7 @@
 package io.nereid.server.http;
 
 import io.nereid.benchmarks.BenchmarkRequests;
+import io.nereid.server.json.JsonReader;
 import io.nereid.types.DataType;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -1,6 +1,7 @@
 package io.nereid.server.http;
 
 import io.nereid.benchmarks.BenchmarkRequests;
+import io.nereid.server.json.JsonBuffer;
 import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
 import java.util.concurrent.TimeUnit;
@@ -46,7 +47,7 @@ public class JsonWriteBenchmark {
   @Benchmark
   public long write() {
     json.clear();
-    TensorJsonWriter.write(tensor, "OUTPUT0", json);
+    InferResponseWriter.writeTensor(tensor, "OUTPUT0", json);
     return json.size();
   }
 }

@@ -1,5 +1,6 @@
 package io.nereid.server.grpc;
 
+import io.nereid.server.memory.Region;
 import io.nereid.proto.CudaSharedMemoryRegisterRequest;
 import io.nereid.proto.CudaSharedMemoryRegisterResponse;
 import io.nereid.proto.CudaSharedMemoryStatusRequest;
@@ -12,9 +13,7 @@ import io.nereid.proto.SystemSharedMemoryStatusRequest;
 import io.nereid.proto.SystemSharedMemoryStatusResponse;
 import io.nereid.proto.SystemSharedMemoryUnregisterRequest;
 import io.nereid.proto.SystemSharedMemoryUnregisterResponse;
-import io.nereid.server.memory.CudaRegion;
 import io.nereid.server.memory.CudaRegions;
-import io.nereid.server.memory.SharedMemoryRegion;
 import io.nereid.server.memory.SharedMemoryRegions;
 import java.util.List;
 
@@ -36,9 +35,9 @@ final class SharedMemoryMethods {
 
   SystemSharedMemoryStatusResponse systemStatus(SystemSharedMemoryStatusRequest request) {
     String name = request.getName();
-    List<SharedMemoryRegion> asked = name.isEmpty() ? system.status() : system.status(name);
+    List<Region.SystemRegion> asked = name.isEmpty() ? system.status() : system.status(name);
     SystemSharedMemoryStatusResponse.Builder status = SystemSharedMemoryStatusResponse.newBuilder();
-    for (SharedMemoryRegion region : asked) {
+    for (Region.SystemRegion region : asked) {
       status.putRegions(
           region.name(),
           SystemSharedMemoryStatusResponse.RegionStatus.newBuilder()
@@ -72,9 +71,9 @@ final class SharedMemoryMethods {
 
   CudaSharedMemoryStatusResponse cudaStatus(CudaSharedMemoryStatusRequest request) {
     String name = request.getName();
-    List<CudaRegion> asked = name.isEmpty() ? cuda.status() : cuda.status(name);
+    List<Region.CudaRegion> asked = name.isEmpty() ? cuda.status() : cuda.status(name);
     CudaSharedMemoryStatusResponse.Builder status = CudaSharedMemoryStatusResponse.newBuilder();
-    for (CudaRegion region : asked) {
+    for (Region.CudaRegion region : asked) {
       status.putRegions(
           region.name(),
           CudaSharedMemoryStatusResponse.RegionStatus.newBuilder()

@@ -2,33 +2,34 @@ package io.nereid.server.http;
 
 import io.nereid.Model;
 import io.nereid.Nereid;
+import io.nereid.server.json.JsonBuffer;
 import io.nereid.server.shared.ModelFacts;
+import io.nereid.server.wire.HttpExchange;
+import io.nereid.server.wire.HttpFailure;
+import io.nereid.server.wire.RequestBody;
+import io.nereid.server.wire.Status;
 import java.io.IOException;
-import java.nio.channels.SocketChannel;
 
-/** Serves everything but inference: writes the JSON of a reply and gives its status. */
+/**
+ * Serves everything but inference: writes the JSON of a reply and gives its status. Called by the
+ * thread that serves the request.
+ */
 final class Dispatcher {
 
   private final HttpContext context;
   private final RepositoryHandler repository;
   private final SharedMemoryHandler sharedMemory;
-  private final TraceHandler trace;
-  private final LoggingHandler logging;
+  private final SettingsHandler settings;
 
-  /**
-   * For one connection.
-   *
-   * @param socket for the client's address
-   */
-  Dispatcher(HttpContext context, SocketChannel socket) {
+  /** For the requests of one exchange. */
+  Dispatcher(HttpContext context, HttpExchange exchange) {
     this.context = context;
-    repository = new RepositoryHandler(context, socket);
+    repository = new RepositoryHandler(context, exchange);
     sharedMemory = new SharedMemoryHandler(context);
-    trace = new TraceHandler(context);
-    logging = new LoggingHandler(context);
+    settings = new SettingsHandler(context);
   }
 
-  Status dispatch(RequestHead head, RequestBody body, JsonBuffer json) throws IOException {
+  Status dispatch(ProtocolHead head, RequestBody body, JsonBuffer json) throws IOException {
     Route route = head.route();
     if (route.endpoint() == Endpoint.UNKNOWN) {
       throw new HttpFailure(Status.NOT_FOUND, "Not Found");
@@ -53,10 +54,10 @@ final class Dispatcher {
       case MODEL_METADATA -> ok(() -> MetadataJson.model(nereid(), model(route), route, json));
       case MODEL_CONFIG -> ok(() -> MetadataJson.configuration(model(route), json));
       case ALL_STATISTICS ->
-          ok(() -> StatisticsJson.write(ModelFacts.withStatistics(nereid()), json));
+          ok(() -> MetadataJson.statistics(ModelFacts.withStatistics(nereid()), json));
       case MODEL_STATISTICS ->
           ok(() ->
-              StatisticsJson.write(
+              MetadataJson.statistics(
                   ModelFacts.withStatistics(nereid(), route.model(), route.version()), json));
       case REPOSITORY_INDEX -> {
         repository.index(body, json);
@@ -83,11 +84,11 @@ final class Dispatcher {
       }
       case CUDA_MEMORY_UNREGISTER -> ok(() -> sharedMemory.unregisterCuda(route));
       case TRACE_SETTING -> {
-        trace.handle(head, body, json);
+        settings.trace(head, body, json);
         yield Status.OK;
       }
       case LOGGING -> {
-        logging.handle(head, body, json);
+        settings.logging(head, body, json);
         yield Status.OK;
       }
       case INFER, GENERATE, GENERATE_STREAM, UNKNOWN ->

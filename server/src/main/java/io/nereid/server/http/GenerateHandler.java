@@ -4,44 +4,48 @@ import io.nereid.InferRequest;
 import io.nereid.InferResponse;
 import io.nereid.Model;
 import io.nereid.ResponseStream;
+import io.nereid.model.ModelSpec;
+import io.nereid.model.TensorSpec;
+import io.nereid.server.json.JsonBuffer;
+import io.nereid.server.json.JsonException;
+import io.nereid.server.json.JsonReader;
+import io.nereid.server.json.JsonReader.Token;
 import io.nereid.server.shared.HeaderForwarding;
-import io.nereid.server.trace.Trace;
-import io.nereid.types.NereidException;
+import io.nereid.server.wire.ClientGoneException;
+import io.nereid.server.wire.ContentCoding;
+import io.nereid.server.wire.HttpExchange;
+import io.nereid.server.wire.HttpFailure;
+import io.nereid.server.wire.RequestBody;
+import io.nereid.types.DataType;
 import java.io.IOException;
-import java.util.function.BooleanSupplier;
+import java.util.Arrays;
+import java.util.List;
 
 /** The generate extension, one request after the other, for one connection. */
 final class GenerateHandler {
 
+  private static final String EVENT_START = "data: ";
+  private static final String EVENT_END = "\n\n";
+
   private final HttpContext context;
-  private final ConnectionGuard guard;
-  private final ConnectionOutput output;
-  private final RequestFacts facts;
-  private Trace trace; // of the present request; null: it is not traced
+  private final ProtocolHandler handler;
+  private final RequestLog log;
 
-  GenerateHandler(
-      HttpContext context, ConnectionGuard guard, ConnectionOutput output, RequestFacts facts) {
+  GenerateHandler(HttpContext context, ProtocolHandler handler, RequestLog log) {
     this.context = context;
-    this.guard = guard;
-    this.output = output;
-    this.facts = facts;
-  }
-
-  /** Another request begins; {@code traced} is null when it is not traced. */
-  GenerateHandler begin(Trace traced) {
-    trace = traced;
-    return this;
+    this.handler = handler;
+    this.log = log;
   }
 
   /** Writes the only response of a request. */
-  void generate(RequestHead head, RequestBody body, JsonBuffer json) throws IOException {
+  void generate(ProtocolHead head, RequestBody body, JsonBuffer json) throws IOException {
     try (InferRequest request = read(head, body);
         ResponseStream responses = send(request)) {
       try (InferResponse response = next(request, responses)) {
         if (response == null) {
           throw notOne();
         }
-        GenerateJson.write(response, json);
+        InferResponseWriter.writeGenerated(response, json);
       }
       try (InferResponse more = next(request, responses)) {
         if (more != null) {
@@ -60,81 +64,74 @@ final class GenerateHandler {
   /**
    * Answers with an event for each response. What fails before the first is thrown, and answered as
    * everywhere; what fails later is an event.
-   *
-   * @param closing whether the connection is to end with the reply, asked when that begins
-   * @return what it said
    */
-  boolean stream(
-      RequestHead head, RequestBody body, JsonBuffer json, boolean http10, BooleanSupplier closing)
-      throws IOException {
+  void stream(ProtocolHead head, RequestBody body, JsonBuffer json) throws IOException {
+    HttpExchange exchange = handler.exchange();
     try (InferRequest request = read(head, body);
         ResponseStream responses = send(request)) {
       boolean more = write(request, responses, json);
-      boolean close = closing.getAsBoolean();
-      HttpTrace.sending(trace, Status.OK, null);
-      EventStream events = new EventStream(output, !http10 && output.marksParts(), close);
+      handler.beginEvents();
       while (more) {
-        events.send(json);
+        exchange.sendPart(json);
         json.clear();
         try {
           more = write(request, responses, json);
-        } catch (NereidException | HttpFailure e) {
-          if (guard.clientGone()) {
+        } catch (RuntimeException e) {
+          HttpFailure failure = ProtocolHandler.known(e);
+          if (failure == null) {
+            throw e;
+          }
+          if (exchange.clientGone()) {
             throw new ClientGoneException();
           }
-          failed(e);
+          failed(failure);
           json.clear();
-          json.ascii("{\"error\":").string(String.valueOf(e.getMessage())).write('}');
-          events.send(json);
+          json.ascii(EVENT_START).ascii("{\"error\":").string(String.valueOf(failure.getMessage()));
+          json.ascii("}").ascii(EVENT_END);
+          exchange.sendPart(json);
           json.clear();
           more = false;
         }
       }
-      events.end(json);
-      return close;
+      exchange.endParts(json);
     }
   }
 
   /** The status was sent before: this is all that a trace says of it. */
-  private void failed(RuntimeException e) {
-    if (trace != null) {
-      Status status =
-          switch (e) {
-            case NereidException failure -> Status.of(failure);
-            case HttpFailure failure -> failure.status();
-            default -> Status.INTERNAL;
-          };
-      trace.failed(String.valueOf(e.getMessage()), status.code() >= 500);
+  private void failed(HttpFailure failure) {
+    if (handler.trace() != null) {
+      handler.trace().failed(String.valueOf(failure.getMessage()), failure.status().code() >= 500);
     }
   }
 
-  /** Writes the next response; false when there is none. */
+  /** Writes the next response as an event; false when there is none. */
   private boolean write(InferRequest request, ResponseStream responses, JsonBuffer json)
       throws IOException {
     try (InferResponse response = next(request, responses)) {
       if (response == null) {
         return false;
       }
-      GenerateJson.write(response, json);
+      json.ascii(EVENT_START);
+      InferResponseWriter.writeGenerated(response, json);
+      json.ascii(EVENT_END);
       return true;
     }
   }
 
   /** A request that is ready to be sent; the caller closes it. */
-  private InferRequest read(RequestHead head, RequestBody body) throws IOException {
-    String coding = head.fields().contentEncoding();
-    if (Compression.ofRequest(coding) != Compression.NONE) {
+  private InferRequest read(ProtocolHead head, RequestBody body) throws IOException {
+    String coding = head.contentEncoding();
+    if (ContentCoding.ofRequest(coding) != ContentCoding.NONE) {
       throw HttpFailure.badRequest(
           "Unsupported Content-Encoding, only identity is supported, got '" + coding + "'");
     }
-    Model model = InferHandler.model(context, head.route());
-    facts.version(model.version());
+    Model model = handler.model(head.route());
     InferRequest request = model.newRequest();
     try {
-      new GenerateParser(context, model, request, facts).parse(body);
-      HeaderForwarding.apply(head.fields().forwarded(), request);
-      if (trace != null) {
-        trace.submitted(model, request);
+      new Parser(context.limits(), model, request, log).parse(body);
+      HeaderForwarding.apply(head.forwarded(), request);
+      if (handler.trace() != null) {
+        handler.trace().submitted(model, request);
       }
       return request;
     } catch (Throwable t) {
@@ -144,30 +141,176 @@ final class GenerateHandler {
   }
 
   private ResponseStream send(InferRequest request) {
-    guard.running(request); // a model may run right here
+    handler.begin(request); // a model may run right here
     try {
       return request.inferStream();
     } finally {
-      guard.answered();
+      handler.answered();
     }
   }
 
   /** The next response, which the caller closes; null when there are no more. */
   private InferResponse next(InferRequest request, ResponseStream responses) throws IOException {
     InferResponse response;
-    guard.running(request);
+    handler.begin(request);
     try {
       response = responses.next();
     } finally {
-      guard.answered();
+      handler.answered();
     }
-    if (response != null && guard.clientGone()) {
+    if (response != null && handler.exchange().clientGone()) {
       response.close();
       throw new ClientGoneException();
     }
-    if (response != null && trace != null) {
-      trace.answered(response);
+    if (response != null && handler.trace() != null) {
+      handler.trace().answered(response);
     }
     return response;
+  }
+
+  /**
+   * Fills in one request from a JSON object whose members are the model's inputs, each a value or
+   * an array of values, and parameters.
+   */
+  private static final class Parser {
+
+    private final HttpLimits limits;
+    private final ModelSpec spec;
+    private final InferRequest request;
+    private final RequestLog log;
+
+    Parser(HttpLimits limits, Model model, InferRequest request, RequestLog log) {
+      this.limits = limits;
+      this.spec = model.spec();
+      this.request = request;
+      this.log = log;
+    }
+
+    /** Reads the whole body. */
+    void parse(RequestBody body) throws IOException {
+      new JsonReader(limits.jsonDepth())
+          .reset(body, Long.MAX_VALUE)
+          .readObject(this::readMember, true);
+    }
+
+    private void readMember(String name, JsonReader parser) {
+      TensorSpec input = input(name);
+      if (name.equals("id")) {
+        String id = parser.string("id");
+        if (!id.isEmpty()) {
+          request.id(id);
+          log.id(id);
+        }
+      } else if (input != null) {
+        readInput(input, parser);
+      } else if (name.equals("parameters")) {
+        parser.expectObject("parameters");
+        parser.readMembers(this::readParameter);
+      } else {
+        // Not as one of the protocol's own: members are named by the model.
+        request.parameter(name, RequestParameters.value(name, parser));
+      }
+    }
+
+    private void readParameter(String name, JsonReader parser) {
+      TensorSpec input = input(name);
+      if (input != null) {
+        readInput(input, parser);
+      } else {
+        RequestParameters.take(name, parser, request);
+      }
+    }
+
+    private TensorSpec input(String name) {
+      for (TensorSpec input : spec.inputs()) {
+        if (input.name().equals(name)) {
+          return input;
+        }
+      }
+      return null;
+    }
+
+    private void readInput(TensorSpec input, JsonReader parser) {
+      DataType type = input.dataType();
+      InputDescription.checkJsonType(input.name(), type);
+      byte[] elements = elements(parser);
+      JsonReader again = parser.over(elements);
+      long count = count(input.name(), again);
+      long[] shape = shape(input, count);
+      long mostBytes = limits.bodyBytes();
+      again.reset(elements, 0, elements.length).next();
+      TensorJsonReader reader = new TensorJsonReader(again, input.name(), type, count);
+      if (type == DataType.BYTES) {
+        TensorJsonReader.BytesBuffer encoded = reader.readBytes(mostBytes);
+        encoded.copyTo(request.allocateBytesInput(input.name(), encoded.size(), shape).segment());
+      } else if (count * type.byteSize() > mostBytes) {
+        throw TensorJsonReader.tooLarge(input.name(), count * type.byteSize(), mostBytes);
+      } else {
+        reader.read(request.allocateInput(input.name(), shape).segment());
+      }
+    }
+
+    /** Text of the array, or of the single value as an array, that the parser is at. */
+    private static byte[] elements(JsonReader parser) {
+      if (parser.token() == Token.ARRAY) {
+        return parser.copy();
+      }
+      byte[] value = parser.copy();
+      byte[] array = new byte[value.length + 2];
+      array[0] = '[';
+      System.arraycopy(value, 0, array, 1, value.length);
+      array[array.length - 1] = ']';
+      return array;
+    }
+
+    /** The elements of an array, which have to be single values. */
+    private static long count(String input, JsonReader elements) {
+      elements.next();
+      long count = 0;
+      while (elements.next() != Token.END_ARRAY) {
+        if (elements.token() == Token.OBJECT || elements.token() == Token.ARRAY) {
+          throw JsonException.malformed(
+              input,
+              "expected a value or an array of values, got "
+                  + (elements.token() == Token.OBJECT ? "an object" : "an array in it"));
+        }
+        count++;
+      }
+      return count;
+    }
+
+    /** The shape that the elements have: the innermost dimension of any size takes them all. */
+    private long[] shape(TensorSpec input, long count) {
+      List<Long> dims = input.dims();
+      int first = spec.maxBatchSize() > 0 ? 1 : 0;
+      long[] shape = new long[dims.size() + first];
+      Arrays.fill(shape, 0, first, -1);
+      long fixed = 1;
+      int variable = -1;
+      for (int i = 0; i < shape.length; i++) {
+        if (i >= first) {
+          shape[i] = dims.get(i - first);
+        }
+        if (shape[i] >= 0) {
+          fixed = Math.multiplyExact(fixed, shape[i]);
+        } else {
+          variable = i;
+          shape[i] = 1;
+        }
+      }
+      if (variable >= 0 && fixed > 0 && count % fixed == 0) {
+        shape[variable] = count / fixed;
+      } else if (count != fixed) {
+        throw HttpFailure.badRequest(
+            "The schema can not convert input '"
+                + input.name()
+                + "' to tensor with proper shape: expected "
+                + (variable >= 0 ? "a multiple of " : "")
+                + fixed
+                + " elements, got "
+                + count);
+      }
+      return shape;
+    }
   }
 }

@@ -2,6 +2,8 @@ package io.nereid.server.http;
 
 import io.nereid.server.trace.Trace;
 import io.nereid.server.trace.Tracing;
+import io.nereid.server.wire.HttpExchange;
+import io.nereid.server.wire.Status;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
@@ -12,23 +14,16 @@ final class HttpTrace {
   private HttpTrace() {}
 
   /** Null when the request is not traced. */
-  static Trace begin(
-      Tracing tracing,
-      RequestHead head,
-      String target,
-      ConnectionGuard guard,
-      ClientChannel channel)
-      throws IOException {
+  static Trace begin(Tracing tracing, ProtocolHead head, HttpExchange exchange) throws IOException {
     Route route = head.route();
-    HeaderFields fields = head.fields();
     Trace trace =
         tracing.begin(
             Trace.Protocol.HTTP,
             route.model(),
             route.version(),
-            guard.readingSinceNs(),
-            fields.traceparent(),
-            fields.tracestate());
+            exchange.readingSinceNs(),
+            head.traceparent(),
+            head.tracestate());
     if (trace == null) {
       return null;
     }
@@ -37,10 +32,10 @@ final class HttpTrace {
         .name(head.method() + " " + template)
         .attribute("http.request.method", head.method())
         .attribute("http.route", template)
-        .attribute("url.path", Router.path(target))
-        .attribute("url.scheme", channel.isEncrypted() ? "https" : "http");
-    address(trace, "client", channel.socket().getRemoteAddress());
-    address(trace, "server", channel.socket().getLocalAddress());
+        .attribute("url.path", head.path())
+        .attribute("url.scheme", exchange.isEncrypted() ? "https" : "http");
+    address(trace, "client", exchange.socket().getRemoteAddress());
+    address(trace, "server", exchange.socket().getLocalAddress());
     return trace;
   }
 

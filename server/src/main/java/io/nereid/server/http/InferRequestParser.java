@@ -3,80 +3,122 @@ package io.nereid.server.http;
 import io.nereid.InferRequest;
 import io.nereid.Model;
 import io.nereid.model.TensorSpec;
-import io.nereid.server.http.JsonReader.Token;
+import io.nereid.server.json.JsonException;
+import io.nereid.server.json.JsonReader;
+import io.nereid.server.json.JsonReader.Token;
 import io.nereid.server.memory.RegionSlice;
 import io.nereid.server.memory.RequestSlices;
+import io.nereid.server.wire.BodyReader;
+import io.nereid.server.wire.HttpFailure;
+import io.nereid.server.wire.RequestBody;
+import io.nereid.server.wire.RequestHead;
+import io.nereid.server.wire.Status;
 import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
 /**
- * Fills in one request from the JSON part of a body and what follows it. Elements go from the
- * parser, and binary tensors from the socket, straight into the request's memory.
+ * Fills in one request after the other from the JSON part of a body and what follows it. Elements
+ * go from the parser, and binary tensors from the socket, straight into the request's memory. Used
+ * by the thread that serves the request.
+ *
+ * <p>Clients send the same text again and again, with other elements behind it: what the last one
+ * said is kept, as long as the elements of all its inputs followed in binary. Only the reading is
+ * saved: what was said is held against the model each time, which may be another one.
  */
 final class InferRequestParser {
 
-  private final JsonReader json;
-  private final HttpLimits limits;
-  private final Model model;
-  private final List<TensorSpec> specs;
-  private final InferRequest request;
-  private final RequestSlices slices;
-  private final LastInfer last;
+  /** Texts that are longer are not kept. */
+  private static final int MAX_KEPT_BYTES = 1024;
 
-  private RequestedOutputs outputs = new RequestedOutputs();
+  private final HttpLimits limits;
+  private final JsonReader json;
 
   /** Inputs whose elements follow the JSON part, in their order. */
   private final List<BinaryInput> binaryInputs = new ArrayList<>(2);
 
+  private final JsonReader.MemberReader members = this::readMember;
+  private final byte[] one = new byte[1];
+
+  // Of the present request.
+  private Model model;
+  private InferRequest request;
+  private RequestSlices slices;
+  private WantedOutputs outputs;
   private boolean hasInputs;
   private String id = "";
 
   /** Whether the text says it all: nothing came from elements in it, or from shared memory. */
-  private boolean repeatable = true;
+  private boolean repeatable;
+
+  // What the last text said that is kept. Nobody changes it.
+  private byte[] keptText = {};
+  private int keptLength; // of the text; 0: there is none
+  private String keptId;
+  private List<InputDescription> keptInputs; // all inputs, in the order of their elements
+  private WantedOutputs keptOutputs;
 
   private record BinaryInput(InputDescription input, Tensor tensor) {}
 
-  InferRequestParser(
-      JsonReader json,
-      HttpLimits limits,
-      Model model,
-      InferRequest request,
-      RequestSlices slices,
-      LastInfer last) {
-    this.json = json;
+  InferRequestParser(HttpLimits limits) {
     this.limits = limits;
-    this.model = model;
-    this.specs = model.spec().inputs();
-    this.request = request;
-    this.slices = slices;
-    this.last = last;
+    json = new JsonReader(limits.jsonDepth());
   }
 
-  /** What the request wants, after it was parsed. */
-  RequestedOutputs outputs() {
+  /** What the last request wants, after it was parsed. */
+  WantedOutputs outputs() {
     return outputs;
   }
 
-  /** What the request calls itself; empty: nothing, or nothing so far. */
+  /** What the last request calls itself; empty: nothing, or nothing so far. */
   String id() {
     return id;
   }
 
+  /** Keeps nothing of what the last text said. */
+  void forget() {
+    keptLength = 0;
+  }
+
+  /** The last request is done with: keeps nothing of its memory, and nothing long. */
+  void release() {
+    binaryInputs.clear();
+    model = null;
+    request = null;
+    slices = null;
+    outputs = null;
+    id = "";
+    json.release();
+  }
+
   /**
-   * Reads the whole body.
+   * Reads the whole body of a request.
    *
-   * @param jsonLength bytes of its JSON part; {@link RequestHead#ABSENT}: all of it
+   * @param buffered the body as it came, which {@code body} is unless it was compressed
+   * @param jsonLength bytes of its JSON part; {@link RequestHead#ABSENT}: all of it; 0: there is
+   *     none, and the body is the model's only input
    */
-  void parse(BodyReader buffered, RequestBody body, long jsonLength) throws IOException {
+  void parse(
+      BodyReader buffered,
+      RequestBody body,
+      long jsonLength,
+      Model model,
+      InferRequest request,
+      RequestSlices slices)
+      throws IOException {
+    begin(model, request, slices);
+    if (jsonLength == 0) {
+      outputs = new WantedOutputs();
+      new RawInferRequest(model).read(body, request);
+      return;
+    }
     long length = jsonLength == RequestHead.ABSENT ? body.length() : jsonLength;
     if (buffered == body && length != RequestBody.UNKNOWN_LENGTH && buffered.isBuffered(length)) {
-      readBuffered(buffered, length);
+      readBuffered(buffered, (int) length);
     } else {
       json.reset(body, length == RequestBody.UNKNOWN_LENGTH ? Long.MAX_VALUE : length);
       readJson();
@@ -89,29 +131,62 @@ final class InferRequestParser {
     readBinaryInputs(body);
   }
 
-  private void readBuffered(BodyReader body, long length) throws IOException {
-    if (last.isRepeated(body, length)) {
-      name(last.id());
-      for (InputDescription input : last.inputs()) {
+  private void begin(Model asked, InferRequest filled, RequestSlices used) {
+    model = asked;
+    request = filled;
+    slices = used;
+    outputs = null;
+    binaryInputs.clear();
+    hasInputs = false;
+    id = "";
+    repeatable = true;
+  }
+
+  private void readBuffered(BodyReader body, int length) throws IOException {
+    if (length == keptLength && length > 0 && body.takeBuffered(keptText, length)) {
+      name(keptId);
+      for (InputDescription input : keptInputs) {
         allocateBinary(input);
       }
-      outputs = last.outputs();
+      outputs = keptOutputs;
       outputs.select(request);
       return;
     }
-    body.bufferedJson(json, (int) length);
+    json.reset(body.buffer(), body.bufferStart(), length);
+    body.takeBuffered(length);
     readJson();
-    if (repeatable && outputs.isPlain()) {
-      List<InputDescription> inputs = binaryInputs.stream().map(BinaryInput::input).toList();
-      last.keep(body, length, id, inputs, outputs);
+    if (repeatable && outputs.isPlain() && length <= MAX_KEPT_BYTES) {
+      keep(body, length);
     }
   }
 
+  /** Keeps what was just taken from the buffer, and what it says. */
+  private void keep(BodyReader body, int length) {
+    if (keptText.length < length) {
+      keptText = new byte[length];
+    }
+    keptLength = length;
+    body.copyTaken(keptText, length);
+    keptId = id;
+    keptInputs = binaryInputs.stream().map(BinaryInput::input).toList();
+    keptOutputs = outputs;
+  }
+
   private void readJson() throws IOException {
-    try {
-      readObject(json);
-    } catch (UncheckedIOException e) {
-      throw e.getCause();
+    outputs = new WantedOutputs();
+    json.readObject(members, false);
+    if (!hasInputs) {
+      throw JsonException.missing("inputs");
+    }
+  }
+
+  private void readMember(String name, JsonReader value) {
+    switch (name) {
+      case "id" -> name(value.string("id"));
+      case "inputs" -> readInputs(value);
+      case "outputs" -> outputs.read(value, model, request, slices);
+      case "parameters" -> readParameters(value);
+      default -> value.skip();
     }
   }
 
@@ -129,28 +204,9 @@ final class InferRequestParser {
                 + "'");
       }
     }
-    if (body.read(new byte[1], 0, 1) >= 0) {
+    if (body.read(one, 0, 1) >= 0) {
       throw HttpFailure.badRequest(
           "unexpected additional input data for model '" + model.name() + "'");
-    }
-  }
-
-  private void readObject(JsonReader parser) {
-    parser.next();
-    parser.expectOutermost();
-    for (String name = parser.nextName(); name != null; name = parser.nextName()) {
-      parser.next();
-      switch (name) {
-        case "id" -> name(parser.string("id"));
-        case "inputs" -> readInputs(parser);
-        case "outputs" -> new OutputsParser(model, request, outputs, slices).read(parser);
-        case "parameters" -> readParameters(parser);
-        default -> parser.skip();
-      }
-    }
-    parser.expectEnd();
-    if (!hasInputs) {
-      throw JsonParsing.missing("inputs");
     }
   }
 
@@ -183,7 +239,7 @@ final class InferRequestParser {
         case "parameters" -> readInputParameters(parser, input);
         case "data" -> {
           if (input.hasData) {
-            throw JsonParsing.malformed("data", "it is given twice");
+            throw JsonException.malformed("data", "it is given twice");
           }
           input.hasData = true;
           if (input.isDescribed() && input.binaryByteSize == InputDescription.NOT_BINARY) {
@@ -212,7 +268,7 @@ final class InferRequestParser {
     try {
       return DataType.valueOf(name);
     } catch (IllegalArgumentException e) {
-      throw JsonParsing.malformed(
+      throw JsonException.malformed(
           "datatype",
           "expected one of " + Arrays.toString(DataType.values()) + ", got '" + name + "'");
     }
@@ -224,7 +280,7 @@ final class InferRequestParser {
     int rank = 0;
     while (parser.next() != Token.END_ARRAY) {
       if (rank == dims.length) {
-        throw JsonParsing.malformed(
+        throw JsonException.malformed(
             "shape", "expected at most " + TensorSpec.MAX_RANK + " dimensions");
       }
       dims[rank++] = parser.unsigned("shape");
@@ -260,7 +316,7 @@ final class InferRequestParser {
     parser.expectArray("data");
     TensorJsonReader reader = new TensorJsonReader(parser, input.name, input.type, count);
     if (input.type == DataType.BYTES) {
-      BytesBuffer encoded = reader.readBytes(limits.bodyBytes());
+      TensorJsonReader.BytesBuffer encoded = reader.readBytes(limits.bodyBytes());
       encoded.copyTo(request.allocateBytesInput(input.name, encoded.size(), input.shape).segment());
       return;
     }
@@ -306,7 +362,7 @@ final class InferRequestParser {
   }
 
   private TensorSpec spec(String name) {
-    for (TensorSpec spec : specs) {
+    for (TensorSpec spec : model.spec().inputs()) {
       if (spec.name().equals(name)) {
         return spec;
       }
@@ -324,7 +380,7 @@ final class InferRequestParser {
         case "binary_data_output" -> outputs.binaryByDefault(parser.bool("binary_data_output"));
         default -> {
           repeatable = false;
-          InferParameters.take(name, parser, request);
+          RequestParameters.take(name, parser, request);
         }
       }
     }

@@ -1,6 +1,8 @@
 package io.nereid.server.http;
 
 import io.nereid.model.TensorSpec;
+import io.nereid.server.json.JsonException;
+import io.nereid.server.wire.HttpFailure;
 import io.nereid.types.DataType;
 
 /** What the JSON says about one input, in whatever order it says it. */
@@ -15,7 +17,7 @@ final class InputDescription {
   long binaryByteSize = NOT_BINARY;
 
   /** What is said of shared memory. */
-  final RegionParameters region = new RegionParameters();
+  final RequestParameters.RegionParameters region = new RequestParameters.RegionParameters();
 
   /** Whether there are elements in JSON. */
   boolean hasData;
@@ -30,13 +32,13 @@ final class InputDescription {
 
   void checkDescribed() {
     if (name == null) {
-      throw JsonParsing.missing("name");
+      throw JsonException.missing("name");
     }
     if (shape == null) {
-      throw JsonParsing.missing("shape");
+      throw JsonException.missing("shape");
     }
     if (type == null) {
-      throw JsonParsing.missing("datatype");
+      throw JsonException.missing("datatype");
     }
   }
 

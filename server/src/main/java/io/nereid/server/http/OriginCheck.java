@@ -1,5 +1,10 @@
 package io.nereid.server.http;
 
+import io.nereid.server.wire.HttpExchange;
+import io.nereid.server.wire.HttpFailure;
+import io.nereid.server.wire.ReplyField;
+import io.nereid.server.wire.Status;
+import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import java.util.regex.Pattern;
@@ -18,10 +23,15 @@ final class OriginCheck {
       Set.of("origin", "sec-fetch-site", "content-type", "host");
 
   /** What a page that is let in may do, as its browser asks first. */
-  static final String PREFLIGHT_FIELDS =
-      "Access-Control-Allow-Methods: GET, HEAD, POST\r\n"
-          + "Access-Control-Allow-Headers: *, Authorization\r\n"
-          + "Access-Control-Max-Age: 600\r\n";
+  static final List<ReplyField> PREFLIGHT_FIELDS =
+      List.of(
+          ReplyField.of("Access-Control-Allow-Methods", "GET, HEAD, POST"),
+          ReplyField.of("Access-Control-Allow-Headers", "*, Authorization"),
+          ReplyField.of("Access-Control-Max-Age", "600"));
+
+  private static final ReplyField ALLOW_ORIGIN = ReplyField.of("Access-Control-Allow-Origin");
+  private static final ReplyField EXPOSE = ReplyField.of("Access-Control-Expose-Headers", "*");
+  private static final ReplyField VARY = ReplyField.of("Vary", "Origin");
 
   private static final Set<String> FIELDS_OF_ALL =
       Set.of("origin", "access-control-request-method");
@@ -39,7 +49,7 @@ final class OriginCheck {
     this.allowed = allowed;
   }
 
-  /** What {@link #isPreflight} and {@link #replyFields} look at, of every request. */
+  /** What {@link #isPreflight} and {@link #addFields} look at, of every request. */
   Set<String> fieldNames() {
     return allowed.isEmpty() ? Set.of() : FIELDS_OF_ALL;
   }
@@ -49,46 +59,43 @@ final class OriginCheck {
   }
 
   /** Whether a browser asks what a page that is let in may do. */
-  boolean isPreflight(RequestHead head) {
+  boolean isPreflight(ProtocolHead head) {
     return !allowed.isEmpty()
         && head.method().equals("OPTIONS")
-        && head.fields().kept("access-control-request-method") != null
-        && isAllowed(head.fields().kept("origin"));
+        && head.kept("access-control-request-method") != null
+        && isAllowed(head.kept("origin"));
   }
 
-  /** Fields of a reply that a page may read, each with its line end; empty where there is none. */
-  String replyFields(RequestHead head) {
+  /** Adds the fields of a reply that a page may read. */
+  void addFields(ProtocolHead head, HttpExchange exchange) {
     if (allowed.isEmpty()) {
-      return "";
+      return;
     }
-    String origin = head.fields().kept("origin");
-    if (!isAllowed(origin)) {
-      return "Vary: Origin\r\n";
+    String origin = head.kept("origin");
+    if (isAllowed(origin)) {
+      exchange.field(ALLOW_ORIGIN, allowed.contains(ANY) ? ANY : origin);
+      exchange.field(EXPOSE);
     }
-    String shown = allowed.contains(ANY) ? ANY : origin;
-    return "Access-Control-Allow-Origin: "
-        + shown
-        + "\r\nAccess-Control-Expose-Headers: *\r\nVary: Origin\r\n";
+    exchange.field(VARY);
   }
 
   /** Fails when a page of somewhere else asks to change something. */
-  void admit(RequestHead head) {
+  void admit(ProtocolHead head) {
     if (!head.route().endpoint().isChange() || !head.method().equals("POST")) {
       return;
     }
-    HeaderFields fields = head.fields();
-    String origin = fields.kept("origin");
+    String origin = head.kept("origin");
     if (isAllowed(origin)) {
       return;
     }
-    String site = fields.kept("sec-fetch-site");
+    String site = head.kept("sec-fetch-site");
     if (site != null && !site.equals("same-origin") && !site.equals("none")) {
       throw refused("a web page of another site", origin);
     }
-    if (site == null && origin != null && !isOwn(origin, fields.kept("host"))) {
+    if (site == null && origin != null && !isOwn(origin, head.kept("host"))) {
       throw refused("a web page of another origin", origin);
     }
-    if (origin == null && isForm(fields.kept("content-type"))) {
+    if (origin == null && isForm(head.kept("content-type"))) {
       throw new HttpFailure(
           Status.FORBIDDEN,
           "expected Content-Type: application/json, got that of a form, which pages of any site can"

@@ -2,29 +2,33 @@ package io.nereid.server.http;
 
 import io.nereid.Repository;
 import io.nereid.model.ModelIndexEntry;
-import io.nereid.server.http.JsonReader.Token;
+import io.nereid.server.json.JsonBuffer;
+import io.nereid.server.json.JsonReader;
+import io.nereid.server.json.JsonReader.Token;
 import io.nereid.server.shared.ClientAddress;
 import io.nereid.server.shared.LoadParameters;
 import io.nereid.server.shared.RepositoryLog;
+import io.nereid.server.wire.HttpExchange;
+import io.nereid.server.wire.HttpFailure;
+import io.nereid.server.wire.RequestBody;
+import io.nereid.server.wire.Status;
 import java.io.IOException;
-import java.nio.channels.SocketChannel;
 import java.util.Base64;
 
 /** The model repository extension. */
 final class RepositoryHandler {
 
   private final HttpContext context;
-  private final SocketChannel socket;
+  private final HttpExchange exchange;
 
-  RepositoryHandler(HttpContext context, SocketChannel socket) {
+  RepositoryHandler(HttpContext context, HttpExchange exchange) {
     this.context = context;
-    this.socket = socket;
+    this.exchange = exchange;
   }
 
   void index(RequestBody body, JsonBuffer json) throws IOException {
     boolean[] readyOnly = new boolean[1];
-    JsonBody.read(
-        context,
+    context.readObject(
         body,
         (name, parser) -> {
           if (!name.equals("ready")) {
@@ -76,7 +80,7 @@ final class RepositoryHandler {
           }
         });
     parameters.load(repository(), model);
-    RepositoryLog.loaded(model, ClientAddress.text(socket));
+    RepositoryLog.loaded(model, ClientAddress.text(exchange.socket()));
   }
 
   private static byte[] base64(String name, JsonReader parser) {
@@ -96,7 +100,7 @@ final class RepositoryHandler {
           dependents[0] = parser.bool(name);
         });
     repository().unload(model, dependents[0]);
-    RepositoryLog.unloaded(model, ClientAddress.text(socket));
+    RepositoryLog.unloaded(model, ClientAddress.text(exchange.socket()));
   }
 
   private Repository repository() {
@@ -106,9 +110,8 @@ final class RepositoryHandler {
     return context.nereid().repository();
   }
 
-  private void readParameters(RequestBody body, JsonBody.MemberReader reader) throws IOException {
-    JsonBody.read(
-        context,
+  private void readParameters(RequestBody body, JsonReader.MemberReader reader) throws IOException {
+    context.readObject(
         body,
         (name, parser) -> {
           if (!name.equals("parameters")) {
@@ -116,7 +119,7 @@ final class RepositoryHandler {
             return;
           }
           parser.expectObject("parameters");
-          JsonBody.readMembers(parser, reader);
+          parser.readMembers(reader);
         });
   }
 }

@@ -2,77 +2,98 @@ package io.nereid.server.http;
 
 import io.nereid.server.log.AccessLog;
 import io.nereid.server.shared.ClientAddress;
-import java.nio.channels.SocketChannel;
+import io.nereid.server.wire.HttpExchange;
+import io.nereid.server.wire.Status;
 import java.time.Instant;
 import java.util.HexFormat;
-import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 
-/** Times the requests of a connection, one after the other, for the access log. */
+/**
+ * What is found out about the requests of a connection, one after the other, for the logs; writes
+ * their lines where there is an access log. Used by the connection's thread.
+ */
 final class RequestLog {
 
   private static final String NONE = "-";
 
-  private final AccessLog log;
-  private final String client;
+  private final AccessLog log; // null: there is no access log
+  private final HttpExchange exchange;
+  private String client; // null: it was not looked up
   private Instant start = Instant.EPOCH;
   private long startNs;
   private String madeId = "";
+  private String bodyId = "";
+  private long version;
 
-  private RequestLog(AccessLog log, String client) {
+  /** {@code log} is null where there is no access log. */
+  RequestLog(AccessLog log, HttpExchange exchange) {
     this.log = log;
-    this.client = client;
-  }
-
-  /** Null when there is no access log. */
-  static RequestLog of(Optional<AccessLog> log, SocketChannel channel) {
-    return log.map(kept -> new RequestLog(kept, ClientAddress.text(channel))).orElse(null);
+    this.exchange = exchange;
   }
 
   /** A request begins. */
   void begin() {
-    start = Instant.now();
-    startNs = System.nanoTime();
-    madeId = "";
+    bodyId = "";
+    version = 0;
+    if (log != null) {
+      start = Instant.now();
+      startNs = System.nanoTime();
+      madeId = "";
+    }
   }
 
-  /** A name for the request, whose client has none for it. */
-  String madeId() {
+  /** What the body calls the request. */
+  void id(String given) {
+    bodyId = given;
+  }
+
+  /** The version of the model that is to answer. */
+  void version(long chosen) {
+    version = chosen;
+  }
+
+  /** What the client, or else this server, calls the present request. */
+  String requestId() {
+    ProtocolHead head = (ProtocolHead) exchange.head();
+    if (head != null && head.requestId() != null) {
+      return head.requestId();
+    }
+    if (!bodyId.isEmpty()) {
+      return bodyId;
+    }
+    if (log == null) {
+      return "<id_unknown>";
+    }
     if (madeId.isEmpty()) {
       madeId = HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextLong());
     }
     return madeId;
   }
 
-  /**
-   * The request is done with.
-   *
-   * @param head null when it could not be read
-   * @param inputBytes bytes of its body that came
-   */
-  void end(
-      RequestHead head,
-      HeadSource heads,
-      long inputBytes,
-      ConnectionOutput output,
-      RequestFacts facts,
-      String requestId) {
+  /** The request is done with. */
+  void end() {
+    if (log == null) {
+      return;
+    }
+    if (client == null) {
+      client = ClientAddress.text(exchange.socket());
+    }
+    ProtocolHead head = (ProtocolHead) exchange.head();
     boolean read = head != null;
     String model = read ? head.route().model() : "";
-    long version = model.isEmpty() ? 0 : Math.max(head.route().version(), facts.version());
     log.add(
         new AccessLog.Entry(
             start,
             client,
-            heads.protocol(),
+            exchange.protocol(),
             read ? head.method() : NONE,
-            read ? heads.target() : NONE,
-            output.hasBegun() ? output.status().code() : Status.CLIENT_CLOSED.code(),
-            read ? inputBytes : 0,
-            output.hasBegun() && !(read && head.isHeadMethod()) ? output.bodyBytes() : 0,
+            read ? head.target() : NONE,
+            exchange.hasBegun() ? exchange.status().code() : Status.CLIENT_CLOSED.code(),
+            read ? exchange.body().received() : 0,
+            exchange.hasBegun() ? exchange.replyBytes() : 0,
             (System.nanoTime() - startNs) / 1000,
-            requestId,
+            requestId(),
             model,
-            version));
+            model.isEmpty() ? 0 : Math.max(head.route().version(), version)));
   }
 }

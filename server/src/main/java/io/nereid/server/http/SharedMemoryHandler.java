@@ -1,9 +1,13 @@
 package io.nereid.server.http;
 
-import io.nereid.server.memory.CudaRegion;
+import io.nereid.server.json.JsonBuffer;
+import io.nereid.server.json.JsonException;
+import io.nereid.server.json.JsonReader;
 import io.nereid.server.memory.CudaRegions;
-import io.nereid.server.memory.SharedMemoryRegion;
+import io.nereid.server.memory.Region.CudaRegion;
+import io.nereid.server.memory.Region.SystemRegion;
 import io.nereid.server.memory.SharedMemoryRegions;
+import io.nereid.server.wire.RequestBody;
 import java.io.IOException;
 import java.util.Base64;
 import java.util.List;
@@ -23,11 +27,11 @@ final class SharedMemoryHandler {
 
   /** Writes an array, also for one region. */
   void status(Route route, JsonBuffer json) {
-    List<SharedMemoryRegion> found =
+    List<SystemRegion> found =
         route.region().isEmpty() ? regions().status() : regions().status(route.region());
     json.write('[');
     boolean first = true;
-    for (SharedMemoryRegion region : found) {
+    for (SystemRegion region : found) {
       json.ascii(first ? "{\"name\":" : ",{\"name\":").string(region.name());
       first = false;
       json.ascii(",\"key\":").string(region.key());
@@ -41,8 +45,7 @@ final class SharedMemoryHandler {
     String[] key = new String[1];
     long[] offset = new long[1];
     long[] byteSize = {-1};
-    JsonBody.read(
-        context,
+    context.readObject(
         body,
         (name, parser) -> {
           switch (name) {
@@ -53,10 +56,10 @@ final class SharedMemoryHandler {
           }
         });
     if (key[0] == null) {
-      throw JsonParsing.missing("key");
+      throw JsonException.missing("key");
     }
     if (byteSize[0] < 0) {
-      throw JsonParsing.missing("byte_size");
+      throw JsonException.missing("byte_size");
     }
     regions().register(route.region(), key[0], offset[0], byteSize[0]);
   }
@@ -95,8 +98,7 @@ final class SharedMemoryHandler {
     byte[][] handle = new byte[1][];
     long[] deviceId = {-1};
     long[] byteSize = {-1};
-    JsonBody.read(
-        context,
+    context.readObject(
         body,
         (name, parser) -> {
           switch (name) {
@@ -107,13 +109,13 @@ final class SharedMemoryHandler {
           }
         });
     if (handle[0] == null) {
-      throw JsonParsing.missing("raw_handle");
+      throw JsonException.missing("raw_handle");
     }
     if (deviceId[0] < 0) {
-      throw JsonParsing.missing("device_id");
+      throw JsonException.missing("device_id");
     }
     if (byteSize[0] < 0) {
-      throw JsonParsing.missing("byte_size");
+      throw JsonException.missing("byte_size");
     }
     cuda().register(route.region(), handle[0], deviceId[0], byteSize[0]);
   }
@@ -122,22 +124,20 @@ final class SharedMemoryHandler {
   private static byte[] rawHandle(JsonReader parser) {
     parser.expectObject("raw_handle");
     String[] text = new String[1];
-    JsonBody.readMembers(
-        parser,
-        (name, member) -> {
-          if (name.equals("b64")) {
-            text[0] = member.string(name);
-          } else {
-            member.skip();
-          }
-        });
+    parser.readMembers((name, member) -> {
+      if (name.equals("b64")) {
+        text[0] = member.string(name);
+      } else {
+        member.skip();
+      }
+    });
     if (text[0] == null) {
-      throw JsonParsing.missing("b64");
+      throw JsonException.missing("b64");
     }
     try {
       return Base64.getDecoder().decode(text[0]);
     } catch (IllegalArgumentException e) {
-      throw JsonParsing.malformed("b64", "expected Base64, got " + e.getMessage());
+      throw JsonException.malformed("b64", "expected Base64, got " + e.getMessage());
     }
   }
 

@@ -2,12 +2,18 @@ package io.nereid.server.http;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
-import io.nereid.server.http.JsonReader.Token;
+import io.nereid.server.json.JsonReader;
+import io.nereid.server.json.JsonReader.Token;
+import io.nereid.server.shared.HeapArrays;
+import io.nereid.server.wire.HttpFailure;
+import io.nereid.server.wire.Status;
 import io.nereid.types.DataType;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.math.BigInteger;
 import java.nio.ByteOrder;
+import java.util.Arrays;
+import java.util.function.LongConsumer;
 
 /** Writes the elements of a JSON array, nested in any way, into a tensor's memory. */
 final class TensorJsonReader {
@@ -27,6 +33,7 @@ final class TensorJsonReader {
   private final String input;
   private final DataType type;
   private final long count;
+  private int depth = 1;
 
   /** Reads the array that the parser is at. */
   TensorJsonReader(JsonReader parser, String input, DataType type, long count) {
@@ -80,8 +87,6 @@ final class TensorJsonReader {
             + mostBytes
             + ". Use --http-max-input-size to increase the limit.");
   }
-
-  private int depth = 1;
 
   /** The next element; null at the end of the outermost array. */
   private Token next() {
@@ -209,5 +214,41 @@ final class TensorJsonReader {
             + expected
             + ", got "
             + got);
+  }
+
+  /** Elements of a BYTES tensor whose size is not known yet: the length of each, then its bytes. */
+  static final class BytesBuffer {
+
+    private final LongConsumer heap;
+    private byte[] bytes = new byte[256];
+    private MemorySegment segment = MemorySegment.ofArray(bytes);
+    private int size;
+
+    /** {@code heap} is told what more of it is needed, and refuses what is not there. */
+    private BytesBuffer(LongConsumer heap) {
+      this.heap = heap;
+    }
+
+    int size() {
+      return size;
+    }
+
+    /** Adds an element, whose bytes are at the start of {@code element}. */
+    private void add(byte[] element, int length) {
+      int end = Math.addExact(size, Integer.BYTES + length);
+      if (end > bytes.length) {
+        int room = HeapArrays.grown(bytes.length, end);
+        heap.accept(HeapArrays.cost(room) - HeapArrays.cost(bytes.length));
+        bytes = Arrays.copyOf(bytes, room);
+        segment = MemorySegment.ofArray(bytes);
+      }
+      segment.set(INT, size, length);
+      System.arraycopy(element, 0, bytes, size + Integer.BYTES, length);
+      size = end;
+    }
+
+    void copyTo(MemorySegment target) {
+      MemorySegment.copy(bytes, 0, target, JAVA_BYTE, 0, size);
+    }
   }
 }

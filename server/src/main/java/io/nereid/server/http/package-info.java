@@ -1,5 +1,5 @@
 /**
- * The HTTP frontend: each connection has a virtual thread, on which a short strict HTTP/1.1 path of
- * this package's own serves every route.
+ * The HTTP frontend's protocol: which endpoints there are, who may ask them, and what requests and
+ * replies say. It stands on {@link io.nereid.server.wire} and {@link io.nereid.server.json}.
  */
 package io.nereid.server.http;

@@ -3,6 +3,7 @@ package io.nereid.server.memory;
 import io.nereid.internal.cuda.CudaDevice;
 import io.nereid.internal.cuda.CudaDriver;
 import io.nereid.internal.cuda.IpcMemory;
+import io.nereid.server.memory.Region.CudaRegion;
 import io.nereid.tensor.DeviceMemory;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;

@@ -1,7 +1,7 @@
 package io.nereid.server.memory;
 
 /** Memory that a client registered under a name, of whatever kind. */
-sealed interface Region permits SharedMemoryRegion, CudaRegion {
+public sealed interface Region {
 
   /** What requests call it. */
   String name();
@@ -11,4 +11,29 @@ sealed interface Region permits SharedMemoryRegion, CudaRegion {
 
   /** Its size. */
   long byteSize();
+
+  /**
+   * A part of a segment of system shared memory that a client registered.
+   *
+   * @param name what requests call it
+   * @param key the segment that it is part of
+   * @param offset where in the segment it begins, in bytes
+   * @param byteSize its size
+   */
+  record SystemRegion(String name, String key, long offset, long byteSize) implements Region {}
+
+  /**
+   * Memory of a GPU that a client registered, from where the client allocated it.
+   *
+   * @param name what requests call it
+   * @param deviceId the number of the GPU
+   * @param byteSize its size
+   */
+  record CudaRegion(String name, long deviceId, long byteSize) implements Region {
+
+    @Override
+    public long offset() {
+      return 0;
+    }
+  }
 }

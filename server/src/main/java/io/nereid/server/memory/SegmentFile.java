@@ -14,9 +14,12 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.util.List;
 import java.util.Set;
+import java.util.concurrent.AbstractExecutorService;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 
 /**
  * A POSIX shared memory segment, read and written as the file that it is on Linux.
@@ -185,6 +188,44 @@ final class SegmentFile implements RegionMemory {
       channel.close();
     } catch (IOException e) {
       // Nothing is kept back: each write was complete.
+    }
+  }
+
+  /** Runs what it is given at once, on the thread that gives it. Never shut down. */
+  private static final class InPlaceExecutor extends AbstractExecutorService {
+
+    static final InPlaceExecutor INSTANCE = new InPlaceExecutor();
+
+    private InPlaceExecutor() {}
+
+    @Override
+    public void execute(Runnable task) {
+      task.run();
+    }
+
+    @Override
+    public void shutdown() {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public List<Runnable> shutdownNow() {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public boolean isShutdown() {
+      return false;
+    }
+
+    @Override
+    public boolean isTerminated() {
+      return false;
+    }
+
+    @Override
+    public boolean awaitTermination(long timeout, TimeUnit unit) {
+      return false;
     }
   }
 }

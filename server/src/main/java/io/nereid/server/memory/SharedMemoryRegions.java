@@ -1,5 +1,6 @@
 package io.nereid.server.memory;
 
+import io.nereid.server.memory.Region.SystemRegion;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.util.ArrayList;
@@ -80,7 +81,7 @@ public final class SharedMemoryRegions implements AutoCloseable {
       if (offset > available || byteSize > available - offset) {
         throw invalidRange(name, offset, byteSize, available);
       }
-      add(new SharedMemoryRegion(name, key, offset, byteSize), file);
+      add(new SystemRegion(name, key, offset, byteSize), file);
     } catch (RuntimeException e) {
       file.close();
       throw e;
@@ -118,13 +119,13 @@ public final class SharedMemoryRegions implements AutoCloseable {
   }
 
   /** All segments' regions, by name. */
-  public List<SharedMemoryRegion> status() {
-    return status(SharedMemoryRegion.class);
+  public List<SystemRegion> status() {
+    return status(SystemRegion.class);
   }
 
   /** One segment's region; nothing while this is not enabled. */
-  public List<SharedMemoryRegion> status(String name) {
-    return enabled ? status(name, SharedMemoryRegion.class) : List.of();
+  public List<SystemRegion> status(String name) {
+    return enabled ? status(name, SystemRegion.class) : List.of();
   }
 
   synchronized <R extends Region> List<R> status(Class<R> kind) {
@@ -149,13 +150,13 @@ public final class SharedMemoryRegions implements AutoCloseable {
    */
   public void unregister(String name) {
     checkEnabled();
-    unregister(name, SharedMemoryRegion.class);
+    unregister(name, SystemRegion.class);
   }
 
   /** As {@link #unregister}, for all of them. */
   public void unregisterAll() {
     checkEnabled();
-    unregisterAll(SharedMemoryRegion.class);
+    unregisterAll(SystemRegion.class);
   }
 
   void unregister(String name, Class<? extends Region> kind) {

@@ -5,9 +5,13 @@ import io.nereid.Nereid;
 import io.nereid.model.ModelState;
 import io.nereid.statistics.DurationStatistic;
 import io.nereid.statistics.ModelStatistics;
+import io.nereid.tensorrt.GraphStatistics;
+import io.nereid.tensorrt.TensorRtBackend;
 import io.nereid.types.NereidException;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Function;
 import java.util.function.ToLongFunction;
 
@@ -49,7 +53,7 @@ final class ModelMetrics {
     if (config.summaries()) {
       summaries.write(models, text);
     }
-    GraphMetrics.write(nereid, text);
+    graphs(nereid, text);
   }
 
   private static Figures figures(Nereid nereid, Model model) {
@@ -211,5 +215,44 @@ final class ModelMetrics {
     for (Figures model : models) {
       text.sample(model.labels, value.applyAsLong(model.statistics));
     }
+  }
+
+  // ---- CUDA graphs -----------------------------------------------------------------------------
+
+  /**
+   * CUDA graphs of the models that the backend {@code tensorrt} executes; nothing where none is.
+   */
+  private static void graphs(Nereid nereid, MetricsText text) {
+    Map<String, GraphStatistics> figures = new LinkedHashMap<>();
+    for (Model model : nereid.models()) {
+      try {
+        if (model.state() == ModelState.READY
+            && model.spec().backendName().equals(TensorRtBackend.NAME)) {
+          figures.put(labels(model), graphFigures(model));
+        }
+      } catch (NereidException | IllegalStateException e) {
+        // It was unloaded meanwhile, and has no figures any more.
+      }
+    }
+    if (figures.isEmpty()) {
+      return;
+    }
+    text.gauge("nereid_cuda_graphs", "CUDA graphs that were captured");
+    graphSamples(text, figures, GraphStatistics::graphs);
+    text.counter("nereid_cuda_graph_hits_total", "Batches that were executed by a CUDA graph");
+    graphSamples(text, figures, GraphStatistics::hits);
+    text.counter("nereid_cuda_graph_misses_total", "Batches that were executed without one");
+    graphSamples(text, figures, GraphStatistics::misses);
+  }
+
+  private static GraphStatistics graphFigures(Model model) {
+    return TensorRtBackend.graphStatistics(model.name(), model.version());
+  }
+
+  private static void graphSamples(
+      MetricsText text,
+      Map<String, GraphStatistics> figures,
+      ToLongFunction<GraphStatistics> value) {
+    figures.forEach((labels, statistics) -> text.sample(labels, value.applyAsLong(statistics)));
   }
 }

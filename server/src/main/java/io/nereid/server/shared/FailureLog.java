@@ -9,7 +9,7 @@ import java.lang.System.Logger.Level;
  */
 public final class FailureLog {
 
-  private static final Logger LOGGER = System.getLogger(Listener.class.getName());
+  private static final Logger LOGGER = System.getLogger(FailureLog.class.getName());
 
   private static final long SILENCE_NS = 10_000_000_000L;
 

@@ -1,6 +1,6 @@
 package io.nereid.server.http;
 
-import io.nereid.server.shared.Listener;
+import io.nereid.server.wire.Listener;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.StandardSocketOptions;

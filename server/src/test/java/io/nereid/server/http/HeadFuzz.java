@@ -1,5 +1,6 @@
 package io.nereid.server.http;
 
+import io.nereid.server.wire.HttpFailure;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.net.URLEncoder;
@@ -28,9 +29,9 @@ public final class HeadFuzz {
     expect(whole, inPieces);
     String text = new String(bytes, StandardCharsets.ISO_8859_1);
     try {
-      Router.route(text);
-      Router.route("/v2/models/" + text);
-      Router.route("/v2/" + text);
+      Route.to(text);
+      Route.to("/v2/models/" + text);
+      Route.to("/v2/" + text);
     } catch (HttpFailure e) {
       // A path may be refused.
     }
@@ -48,7 +49,7 @@ public final class HeadFuzz {
       return;
     }
     String encoded = URLEncoder.encode(name, StandardCharsets.UTF_8).replace("+", "%20");
-    Route route = Router.route("/v2/models/" + encoded + "/versions/7/infer?a=/b");
+    Route route = Route.to("/v2/models/" + encoded + "/versions/7/infer?a=/b");
     expect(new Route(Endpoint.INFER, name, 7, false), route);
   }
 

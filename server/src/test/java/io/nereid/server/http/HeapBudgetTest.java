@@ -7,7 +7,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.nereid.Nereid;
 import io.nereid.model.RepositoryOptions;
 import io.nereid.server.shared.HeapBudget;
+import io.nereid.server.shared.HeapShare;
 import io.nereid.server.shared.ServerState;
+import io.nereid.server.wire.ConnectionWatch;
+import io.nereid.server.wire.HttpConnection;
+import io.nereid.server.wire.Status;
+import io.nereid.server.wire.WireContext;
 import io.nereid.types.DataType;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
@@ -23,13 +28,13 @@ class HeapBudgetTest {
     HeapShare one = new HeapShare(budget);
     HeapShare other = new HeapShare(budget);
     one.take(60);
-    HttpFailure failure = assertThrows(HttpFailure.class, () -> other.take(41));
-    assertEquals(Status.UNAVAILABLE, failure.status());
+    HeapShare.Exhausted failure = assertThrows(HeapShare.Exhausted.class, () -> other.take(41));
+    assertEquals(Status.UNAVAILABLE, ProtocolHandler.known(failure).status());
     other.take(40);
     one.giveBack();
     other.take(60);
-    failure = assertThrows(HttpFailure.class, () -> other.take(1));
-    assertEquals(Status.CONTENT_TOO_LARGE, failure.status());
+    failure = assertThrows(HeapShare.Exhausted.class, () -> other.take(1));
+    assertEquals(Status.CONTENT_TOO_LARGE, ProtocolHandler.known(failure).status());
     assertTrue(failure.getMessage().contains("-Xmx"), failure.getMessage());
     other.giveBack();
     assertEquals(0, budget.takenByRequests());
@@ -44,7 +49,7 @@ class HeapBudgetTest {
         "/v2/models/BYTES/infer", "", body.getBytes(StandardCharsets.US_ASCII));
   }
 
-  private static String answer(HttpContext context, byte[] request) {
+  private static String answer(WireContext context, byte[] request) {
     MemoryChannel channel = new MemoryChannel(request, false);
     new HttpConnection(context, channel).run();
     return new String(channel.written(), StandardCharsets.ISO_8859_1);
@@ -58,7 +63,7 @@ class HeapBudgetTest {
       nereid.load(TestServer.identity("BYTES", DataType.BYTES).build());
       nereid.load(TestServer.zeros(4 * MIB).build());
       ServerState state = ServerState.builder(nereid).build();
-      HttpContext context = HttpContext.of(state, HttpOptions.DEFAULT, watch, budget, null);
+      WireContext context = HttpServer.context(state, HttpOptions.DEFAULT, watch, budget);
       byte[] large = infer(2 * MIB);
       assertTrue(answer(context, large).startsWith("HTTP/1.1 200"));
       assertEquals(0, budget.takenByRequests());

@@ -13,6 +13,9 @@ import io.nereid.server.log.LogSettings;
 import io.nereid.server.log.LogValues;
 import io.nereid.server.shared.HeapBudget;
 import io.nereid.server.shared.ServerState;
+import io.nereid.server.wire.ConnectionWatch;
+import io.nereid.server.wire.HttpConnection;
+import io.nereid.server.wire.WireContext;
 import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
 import java.nio.charset.StandardCharsets;
@@ -43,7 +46,7 @@ public final class HttpFuzz {
 
   private final AtomicReference<LogRecord> failure = new AtomicReference<>();
   private final Nereid nereid;
-  private final HttpContext context;
+  private final WireContext context;
   private final Map<String, ModelSpec> specs = new HashMap<>();
 
   private HttpFuzz() {
@@ -55,12 +58,11 @@ public final class HttpFuzz {
     ServerState state =
         ServerState.builder(nereid).allowClientShm(true).log(Optional.of(log)).build();
     context =
-        HttpContext.of(
+        HttpServer.context(
             state,
             HttpOptions.DEFAULT.withLimits(LIMITS),
             new ConnectionWatch(),
-            HeapBudget.ofThisProcess(),
-            null);
+            HeapBudget.ofThisProcess());
     logger.addHandler(new FailureHandler(failure));
     loadModels();
   }

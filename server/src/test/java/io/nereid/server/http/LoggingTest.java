@@ -342,7 +342,7 @@ class LoggingTest {
   void theClientsRequestIdIsSentBack() throws IOException {
     load(batch -> batch.output("OUT", batch.input("IN")));
     byte[] bytes = body("mine").getBytes(StandardCharsets.UTF_8);
-    String longest = "x".repeat(HeaderFields.MAX_REQUEST_ID_LENGTH);
+    String longest = "x".repeat(ProtocolHead.MAX_REQUEST_ID_LENGTH);
     assertEquals("a-1", id(client.post(INFER, "X-Request-ID: a-1\r\n", bytes)));
     assertEquals(longest, id(client.post(INFER, "x-request-id: " + longest + "\r\n", bytes)));
     assertEquals("b", id(client.post("/v2/none", "X-Request-Id: b\r\n", bytes).expect(404)));

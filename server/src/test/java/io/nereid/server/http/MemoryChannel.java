@@ -1,5 +1,6 @@
 package io.nereid.server.http;
 
+import io.nereid.server.wire.ClientChannel;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;

@@ -3,6 +3,12 @@ package io.nereid.server.http;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.nereid.server.wire.BodyReader;
+import io.nereid.server.wire.ClientGoneException;
+import io.nereid.server.wire.ConnectionInput;
+import io.nereid.server.wire.HeadReader;
+import io.nereid.server.wire.HttpFailure;
+import io.nereid.server.wire.WireLimits;
 import io.nereid.types.DataType;
 import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
@@ -12,6 +18,7 @@ import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ReadableByteChannel;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -77,20 +84,23 @@ class ParserPropertiesTest {
 
   /** What the parser makes of bytes: one line for each request, and how it ended. */
   static List<String> parse(ReadableByteChannel channel) throws IOException {
-    HttpLimits limits = HttpLimits.DEFAULT;
+    WireLimits limits =
+        new WireLimits(1 << 20, 16 << 10, 100, 10, Duration.ofMinutes(1), Duration.ofMinutes(1));
     ConnectionInput input = new ConnectionInput(channel, limits.headBytes());
-    RequestHeadParser parser = new RequestHeadParser(input, limits.headBytes(), KeptFields.NONE);
+    HeadReader reader = new HeadReader(input, limits.headBytes());
     BodyReader body = new BodyReader(input, limits, () -> {});
     List<String> seen = new ArrayList<>();
     try {
       while (input.available() > 0 || input.fill()) {
-        RequestHead head = parser.parse();
-        body.start(head.fields());
+        ProtocolHead head =
+            (ProtocolHead)
+                reader.read(() -> new ProtocolHead(ProtocolHead.KeptFields.NONE, Route::to));
+        body.start(head);
         byte[] all = body.stream(Long.MAX_VALUE).readAllBytes();
         seen.add(
             head.method()
                 + head.route()
-                + head.fields().inferenceHeaderLength()
+                + head.inferenceHeaderLength()
                 + Arrays.hashCode(all)
                 + "/"
                 + all.length);

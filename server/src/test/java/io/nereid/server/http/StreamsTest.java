@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.nereid.server.access.AccessControl;
 import io.nereid.server.access.Restrictions;
+import io.nereid.server.wire.Http2Codec;
 import io.nereid.types.DataType;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -187,7 +188,7 @@ class StreamsTest {
     GateBackend gate = new GateBackend();
     try (TestServer server = new TestServer().gate(gate);
         FrameClient client = connect(server)) {
-      int count = StreamCodec.MAX_STREAMS;
+      int count = Http2Codec.MAX_STREAMS;
       for (int i = 0; i < count; i++) {
         client.post(2 * i + 1, "/v2/models/gate/infer", INFER, "x-request-id", "r" + i);
       }

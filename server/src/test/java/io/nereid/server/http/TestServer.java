@@ -22,7 +22,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.UnaryOperator;
 
 /** A server on a port of its own. Closing it checks that it gave all memory back. */
-final class TestServer implements AutoCloseable {
+public final class TestServer implements AutoCloseable {
 
   static final Duration PATIENCE = Duration.ofSeconds(20);
 
@@ -175,11 +175,11 @@ final class TestServer implements AutoCloseable {
   }
 
   /** A condition that comes true by itself. */
-  interface Condition {
+  public interface Condition {
     boolean holds();
   }
 
-  static void await(Condition condition, String otherwise) {
+  public static void await(Condition condition, String otherwise) {
     long deadlineNs = System.nanoTime() + PATIENCE.toNanos();
     while (!condition.holds()) {
       if (System.nanoTime() - deadlineNs > 0) {

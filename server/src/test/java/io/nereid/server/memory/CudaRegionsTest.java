@@ -8,6 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import io.nereid.internal.cuda.CudaDriver;
+import io.nereid.server.memory.Region.CudaRegion;
+import io.nereid.server.memory.Region.SystemRegion;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.io.IOException;
@@ -111,7 +113,7 @@ class CudaRegionsTest {
   }
 
   private static List<String> names(SharedMemoryRegions regions) {
-    return regions.status().stream().map(SharedMemoryRegion::name).toList();
+    return regions.status().stream().map(SystemRegion::name).toList();
   }
 
   @Test

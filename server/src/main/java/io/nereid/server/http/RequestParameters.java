@@ -1,0 +1,97 @@
+package io.nereid.server.http;
+
+import io.nereid.InferRequest;
+import io.nereid.server.json.JsonException;
+import io.nereid.server.json.JsonReader;
+import io.nereid.server.memory.RegionSlice;
+import io.nereid.server.memory.RequestSlices;
+import io.nereid.server.wire.HttpFailure;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+
+/** Reads what a request says beside its tensors, and where tensors lie that it does not send. */
+final class RequestParameters {
+
+  private static final String RESERVED = "triton_";
+
+  private RequestParameters() {}
+
+  /** Gives the request the parameter that the parser is at. */
+  static void take(String name, JsonReader parser, InferRequest request) {
+    switch (name) {
+      case "priority" ->
+          request.priority((int) Math.min(Integer.MAX_VALUE, parser.unsigned("priority")));
+      case "timeout" -> {
+        long timeoutUs = parser.unsigned("timeout");
+        if (timeoutUs > 0) { // 0 is how clients say that there is none
+          request.timeout(Duration.of(timeoutUs, ChronoUnit.MICROS));
+        }
+      }
+      default -> request.parameter(name, value(name, parser));
+    }
+  }
+
+  /** The value of a parameter that means something to the model only. */
+  static Object value(String name, JsonReader parser) {
+    return switch (parser.token()) {
+      case TRUE -> true;
+      case FALSE -> false;
+      case STRING -> parser.string();
+      case FRACTION -> parser.doubleValue();
+      case INTEGER -> parser.isLong() ? (Object) parser.longValue() : parser.bigIntegerValue();
+      default ->
+          throw HttpFailure.badRequest(
+              name.startsWith(RESERVED)
+                  ? "parameter keys starting with 'triton_' are reserved for Triton usage and"
+                      + " should not be specified."
+                  : "parameter '"
+                      + name
+                      + "' has invalid type. It should be either 'int', 'bool', or 'string'.");
+    };
+  }
+
+  /** What the parameters of a tensor say about shared memory, in whatever order they say it. */
+  static final class RegionParameters {
+
+    private static final long NOT_GIVEN = -1;
+
+    private String region;
+    private long byteSize = NOT_GIVEN;
+    private long offset = NOT_GIVEN;
+
+    /** Takes the parameter that the parser is at; false when it is another one's. */
+    boolean take(String name, JsonReader parser) {
+      switch (name) {
+        case "shared_memory_region" -> region = parser.string(name);
+        case "shared_memory_byte_size" -> byteSize = parser.unsigned(name);
+        case "shared_memory_offset" -> offset = parser.unsigned(name);
+        default -> {
+          return false;
+        }
+      }
+      return true;
+    }
+
+    boolean isGiven() {
+      return region != null || byteSize != NOT_GIVEN || offset != NOT_GIVEN;
+    }
+
+    long byteSize() {
+      return byteSize;
+    }
+
+    /** Fails when a part is missing; there is something given. */
+    void checkComplete() {
+      if (region == null) {
+        throw JsonException.missing("shared_memory_region");
+      }
+      if (byteSize == NOT_GIVEN) {
+        throw JsonException.missing("shared_memory_byte_size");
+      }
+    }
+
+    RegionSlice open(RequestSlices slices) {
+      return slices.open(region, offset == NOT_GIVEN ? 0 : offset, byteSize);
+    }
+  }
+}

@@ -1,0 +1,169 @@
+package io.nereid.server.http;
+
+import io.nereid.InferRequest;
+import io.nereid.Model;
+import io.nereid.server.json.JsonException;
+import io.nereid.server.json.JsonReader;
+import io.nereid.server.json.JsonReader.Token;
+import io.nereid.server.memory.RegionSlice;
+import io.nereid.server.memory.RequestSlices;
+import io.nereid.server.shared.Classification;
+import io.nereid.server.wire.HttpFailure;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Which outputs a request wants, and in which form; reads what a request says of that. Nothing
+ * changes once the request was read.
+ */
+final class WantedOutputs {
+
+  /**
+   * In which form a request wants one of its outputs.
+   *
+   * @param binary whether behind the JSON part; null: as the request says for all
+   * @param classification what it is replaced by; null: it is not
+   * @param slice where it is to be written; null: it goes into the reply
+   */
+  record WantedOutput(Boolean binary, Classification classification, RegionSlice slice) {
+
+    /** Nothing was said. */
+    private static final WantedOutput PLAIN = new WantedOutput(null, null, null);
+  }
+
+  /** Those that were asked for, in that order; empty: all. */
+  private List<String> names = List.of();
+
+  /** What is said of an output that nothing is said of. */
+  private boolean binaryByDefault;
+
+  /** Whether they depend on neither the model nor the state of the server. */
+  private boolean plain = true;
+
+  /** By name; there is mostly none or one. */
+  private Map<String, WantedOutput> outputs = Map.of();
+
+  private void add(String output) {
+    if (names.isEmpty()) {
+      names = new ArrayList<>(2);
+    }
+    names.add(output);
+  }
+
+  /** Asks for them. */
+  void select(InferRequest request) {
+    for (int i = 0; i < names.size(); i++) {
+      request.output(names.get(i));
+    }
+  }
+
+  void binaryByDefault(boolean value) {
+    binaryByDefault = value;
+  }
+
+  private void put(String output, WantedOutput wanted) {
+    plain &= wanted.classification() == null && wanted.slice() == null;
+    if (outputs.isEmpty()) {
+      outputs = new HashMap<>();
+    }
+    outputs.put(output, wanted);
+  }
+
+  WantedOutput of(String output) {
+    return outputs.getOrDefault(output, WantedOutput.PLAIN);
+  }
+
+  boolean isPlain() {
+    return plain;
+  }
+
+  boolean isBinary(WantedOutput wanted) {
+    return wanted.binary() == null ? binaryByDefault : wanted.binary();
+  }
+
+  // ---- Reading ---------------------------------------------------------------------------------
+
+  /** Reads the array that the parser is at. */
+  void read(JsonReader parser, Model model, InferRequest request, RequestSlices slices) {
+    parser.expectArray("outputs");
+    while (parser.next() != Token.END_ARRAY) {
+      parser.expectObject("outputs");
+      readOutput(parser, model, request, slices);
+    }
+  }
+
+  private void readOutput(
+      JsonReader parser, Model model, InferRequest request, RequestSlices slices) {
+    String output = null;
+    Form form = null;
+    for (String name = parser.nextName(); name != null; name = parser.nextName()) {
+      parser.next();
+      switch (name) {
+        case "name" -> output = parser.string("name");
+        case "parameters" -> form = readParameters(parser);
+        default -> parser.skip();
+      }
+    }
+    if (output == null) {
+      throw JsonException.missing("name");
+    }
+    request.output(output);
+    add(output);
+    if (form != null) {
+      put(output, form.of(output, model, request, slices));
+    }
+  }
+
+  private static Form readParameters(JsonReader parser) {
+    parser.expectObject("parameters");
+    Form form = new Form();
+    for (String name = parser.nextName(); name != null; name = parser.nextName()) {
+      parser.next();
+      switch (name) {
+        case "binary_data" -> form.binary = parser.bool("binary_data");
+        case "classification" -> form.classCount = parser.unsigned(name);
+        default -> {
+          if (!form.region.take(name, parser)) {
+            parser.skip();
+          }
+        }
+      }
+    }
+    return form;
+  }
+
+  /** What the parameters of one output say. */
+  private static final class Form {
+    private final RequestParameters.RegionParameters region =
+        new RequestParameters.RegionParameters();
+    private Boolean binary;
+    private long classCount; // 0: not to be classified, which clients may also say
+
+    /** The same for an output that the model has. */
+    WantedOutput of(String output, Model model, InferRequest request, RequestSlices slices) {
+      if (!region.isGiven()) {
+        return new WantedOutput(
+            binary,
+            classCount == 0 ? null : Classification.of(model.spec(), output, classCount),
+            null);
+      }
+      region.checkComplete();
+      if (classCount != 0) {
+        throw both("classification");
+      }
+      if (binary != null && binary) { // stock clients say false here
+        throw both("binary_data");
+      }
+      RegionSlice slice = region.open(slices);
+      slice.lend(request, output);
+      return new WantedOutput(binary, null, slice);
+    }
+  }
+
+  private static HttpFailure both(String other) {
+    return HttpFailure.badRequest(
+        "Output can't set both 'shared_memory_region' and '" + other + "'");
+  }
+}

@@ -1,0 +1,209 @@
+package io.nereid.server.json;
+
+import io.nereid.server.shared.ByteSource;
+import io.nereid.server.shared.HeapArrays;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.Arrays;
+
+/**
+ * The text that a {@link JsonReader} reads, byte by byte: where it lies, or through a buffer that
+ * is filled from a source. The bytes of the present token stay in one piece while it is read. Used
+ * by the reader's thread only.
+ */
+final class JsonBytes {
+
+  private static final int BUFFER_BYTES = 16 << 10;
+
+  /** For text that does not lie in one piece; replaced by a longer one for a long token. */
+  private byte[] own = new byte[0];
+
+  private byte[] bytes; // the text that is there, from position to limit
+  private int position;
+  private int limit;
+  private long offset; // in the whole text, of what is at 0
+
+  private ByteSource source; // where more comes from; null: nowhere
+  private ByteSource payer; // whose share of the heap it is that is taken; null: nobody's
+  private long sourceLeft;
+
+  /** From here on bytes stay when more are read; -1: none has to. */
+  private int kept;
+
+  private int tokenStart;
+
+  /** Begins with text that lies in one piece. */
+  void reset(byte[] text, int from, int length) {
+    source = null;
+    begin(text, from, from + length);
+  }
+
+  /** Begins with at most {@code length} bytes of a source. */
+  void reset(ByteSource bytes, long length) {
+    if (own.length != BUFFER_BYTES) {
+      own = new byte[BUFFER_BYTES];
+    }
+    source = bytes;
+    payer = bytes;
+    sourceLeft = length;
+    begin(own, 0, 0);
+  }
+
+  /** Takes heap memory where another one does. */
+  void payAs(JsonBytes other) {
+    payer = other.payer;
+  }
+
+  /** Keeps nothing of a request that is done with: what it took of the heap was given back. */
+  void release() {
+    source = null;
+    payer = null;
+    if (own.length > BUFFER_BYTES) {
+      own = new byte[0];
+    }
+    bytes = own;
+    position = 0;
+    limit = 0;
+  }
+
+  private void begin(byte[] text, int from, int to) {
+    bytes = text;
+    position = from;
+    limit = to;
+    offset = -from;
+    kept = -1;
+  }
+
+  /** Where the token is, from {@link #tokenStart}. */
+  byte[] bytes() {
+    return bytes;
+  }
+
+  /** Where the next byte is. */
+  int position() {
+    return position;
+  }
+
+  /** How much of the text was taken. */
+  long offset() {
+    return offset + position;
+  }
+
+  int tokenStart() {
+    return tokenStart;
+  }
+
+  /** The byte that was taken last begins a token, which stays until {@link #endToken}. */
+  boolean beginToken() {
+    tokenStart = position - 1;
+    boolean outermost = kept < 0;
+    if (outermost) {
+      kept = tokenStart;
+    }
+    return outermost;
+  }
+
+  /** What {@link #beginToken} gave decides whether its bytes may go, when more are read. */
+  void endToken(boolean outermost) {
+    if (outermost) {
+      kept = -1;
+    }
+  }
+
+  /** Keeps everything from the start of the present token on. */
+  void keepFromToken() {
+    kept = tokenStart;
+  }
+
+  /** A copy of what was kept, which may go then. */
+  byte[] takeKept() {
+    takeHeap(HeapArrays.cost(position - kept));
+    byte[] copy = Arrays.copyOfRange(bytes, kept, position);
+    kept = -1;
+    return copy;
+  }
+
+  /** Something as large as a part of the text is kept until the request is done with. */
+  void takeHeap(long bytes) {
+    if (bytes > 0 && payer != null) {
+      payer.takeHeap(bytes);
+    }
+  }
+
+  /** The next byte that is no white space; -1 at the end. */
+  int takeVisible() {
+    int c = take();
+    while (c <= ' ' && (c == ' ' || c == '\n' || c == '\r' || c == '\t')) {
+      c = take();
+    }
+    return c;
+  }
+
+  /** The next byte; -1 at the end. */
+  int take() {
+    return position < limit ? bytes[position++] & 0xff : takeMore();
+  }
+
+  /**
+   * Goes over what is plain in a string, as far as it is there: ASCII without quotes, escapes and
+   * control characters. In local variables, which is most of what there is to gain in a name.
+   */
+  void skipPlain() {
+    byte[] text = bytes;
+    int at = position;
+    int to = limit;
+    while (at < to && text[at] >= ' ' && text[at] != '"' && text[at] != '\\') {
+      at++;
+    }
+    position = at;
+  }
+
+  /** The byte that was taken last is taken again. */
+  void putBack(int c) {
+    if (c >= 0) {
+      position--;
+    }
+  }
+
+  private int takeMore() {
+    if (source == null || sourceLeft == 0) {
+      return -1;
+    }
+    int from = kept < 0 ? limit : kept;
+    if (from > 0) {
+      System.arraycopy(own, from, own, 0, limit - from);
+      position -= from;
+      limit -= from;
+      tokenStart -= from;
+      offset += from;
+      kept = kept < 0 ? -1 : 0;
+    }
+    if (limit == own.length) {
+      int room = HeapArrays.grown(limit, limit + 1);
+      takeHeap(HeapArrays.cost(room) - HeapArrays.cost(limit));
+      own = Arrays.copyOf(own, room);
+      bytes = own;
+    }
+    try {
+      int count = source.read(own, limit, (int) Math.min(own.length - limit, sourceLeft));
+      sourceLeft = count < 0 ? 0 : sourceLeft - count;
+      limit += Math.max(0, count);
+      return count < 0 ? -1 : own[position++] & 0xff;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  JsonException unexpected(int c, String expected) {
+    return malformed(
+        "expected "
+            + expected
+            + ", got "
+            + (c < 0 ? "the end" : c > ' ' && c < 0x7f ? "'" + (char) c + "'" : "byte " + c));
+  }
+
+  JsonException malformed(String what) {
+    return new JsonException(
+        "failed to parse the request JSON buffer: " + what + " at " + offset());
+  }
+}

@@ -1,0 +1,55 @@
+package io.nereid.server.shared;
+
+import com.sun.management.HotSpotDiagnosticMXBean;
+import java.lang.management.ManagementFactory;
+
+/**
+ * What long byte arrays really take of the heap. The collector G1 gives one that is longer than
+ * half a region whole regions of its own, so that one byte too many costs up to as much again.
+ */
+public final class HeapArrays {
+
+  /** What an array has in front of its elements. */
+  private static final int HEADER_BYTES = 16;
+
+  private static final int MOST_BYTES = Integer.MAX_VALUE - 2 * HEADER_BYTES;
+
+  /** Below this no region is too small. */
+  private static final int SHORT_BYTES = 256 << 10;
+
+  private HeapArrays() {}
+
+  /** Looked up when the first long array is made. */
+  private static final class Region {
+    static final long BYTES = bytes();
+
+    private static long bytes() {
+      HotSpotDiagnosticMXBean vm =
+          ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class);
+      boolean g1 = Boolean.parseBoolean(vm.getVMOption("UseG1GC").getValue());
+      return g1 ? Long.parseLong(vm.getVMOption("G1HeapRegionSize").getValue()) : 0;
+    }
+  }
+
+  /** Bytes of the heap that an array takes. */
+  public static long cost(long length) {
+    return length <= SHORT_BYTES ? length : cost(length, Region.BYTES);
+  }
+
+  static long cost(long length, long regionBytes) {
+    long size = length + HEADER_BYTES;
+    if (regionBytes == 0 || size <= regionBytes / 2) {
+      return size;
+    }
+    return (size + regionBytes - 1) / regionBytes * regionBytes;
+  }
+
+  /** How long an array is made that was too short: as long as what it then costs allows. */
+  public static int grown(int length, int least) {
+    long wanted = Math.max(least, Math.min(2L * length, 1 << 30));
+    if (wanted > SHORT_BYTES) {
+      wanted = Math.max(wanted, cost(wanted) - HEADER_BYTES);
+    }
+    return (int) Math.max(least, Math.min(wanted, MOST_BYTES));
+  }
+}

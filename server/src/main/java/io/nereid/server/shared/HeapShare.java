@@ -1,0 +1,76 @@
+package io.nereid.server.shared;
+
+/**
+ * What one request after the other of a connection holds of the heap's budget. Used by the thread
+ * that serves the request.
+ */
+public final class HeapShare {
+
+  /** There is not enough heap memory for a request. Its message is meant for the client. */
+  public static final class Exhausted extends RuntimeException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final boolean passing;
+
+    private Exhausted(String message, boolean passing) {
+      super(message, null, false, false);
+      this.passing = passing;
+    }
+
+    /** Whether there may be enough later; false: the request alone needs more than there is. */
+    public boolean isPassing() {
+      return passing;
+    }
+  }
+
+  private final HeapBudget budget;
+  private long held;
+
+  /** Of a budget; nothing is taken so far. */
+  public HeapShare(HeapBudget budget) {
+    this.budget = budget;
+  }
+
+  /** Takes more; fails when there is not as much. */
+  public void take(long more) {
+    if (!budget.take(more)) {
+      throw refusal(held + more);
+    }
+    held += more;
+  }
+
+  private Exhausted refusal(long wanted) {
+    if (wanted > budget.requestBytes()) {
+      return new Exhausted(
+          "the request needs more than the "
+              + budget.requestBytes()
+              + " bytes of heap memory that there are for all requests. Send large tensors as"
+              + " binary data, or start the server with a larger heap (-Xmx).",
+          false);
+    }
+    return new Exhausted(
+        "requests hold "
+            + budget.takenByRequests()
+            + " of the "
+            + budget.requestBytes()
+            + " bytes of heap memory that there are for them, and this one needs "
+            + wanted
+            + ". Send large tensors as binary data, or start the server with a larger heap"
+            + " (-Xmx).",
+        true);
+  }
+
+  /** A part is free again. */
+  public void giveBack(long part) {
+    budget.giveBack(part);
+    held -= part;
+  }
+
+  /** The request is done with. */
+  public void giveBack() {
+    if (held > 0) {
+      giveBack(held);
+    }
+  }
+}

@@ -1,0 +1,149 @@
+package io.nereid.server.shared;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Bytes of a reply that is still being made, in pieces, so that long ones are never copied to make
+ * room. The first piece is kept for the connection's next reply. It has room in front for a head,
+ * which is written last, when the length is known. Used by the connection's thread only.
+ */
+public class PieceBuffer extends OutputStream {
+
+  /** Enough for the heads of this server. */
+  public static final int HEAD_ROOM = 1024;
+
+  private static final int FIRST_BYTES = 8 << 10;
+  private static final int PIECE_BYTES = 64 << 10;
+
+  private final HeapShare heap; // null: there is no limit
+  private final byte[] first = new byte[FIRST_BYTES];
+  private final List<ByteBuffer> full = new ArrayList<>();
+
+  /** Where the next bytes go, from {@link #end} on. */
+  protected byte[] piece = first;
+
+  private int start = HEAD_ROOM;
+
+  /** Where in the piece the next byte goes. */
+  protected int end = HEAD_ROOM;
+
+  private long fullBytes;
+  private long takenBytes; // from heap
+
+  /** One that may become as long as there is memory. */
+  public PieceBuffer() {
+    this(null);
+  }
+
+  /** One whose pieces behind the first are taken from a share, until {@link #clear}. */
+  public PieceBuffer(HeapShare heap) {
+    this.heap = heap;
+  }
+
+  /** The share that pieces behind the first are taken from; null: there is no limit. */
+  public HeapShare heap() {
+    return heap;
+  }
+
+  /** Begins a new reply. */
+  public void clear() {
+    full.clear();
+    fullBytes = 0;
+    if (takenBytes > 0) {
+      heap.giveBack(takenBytes);
+      takenBytes = 0;
+    }
+    piece = first;
+    start = HEAD_ROOM;
+    end = HEAD_ROOM;
+  }
+
+  /** Bytes behind the head's room. */
+  public long size() {
+    return fullBytes + end - start;
+  }
+
+  /** Whether this many bytes fit behind what is there, in one piece with all of it. */
+  public boolean hasRoom(long bytes) {
+    return full.isEmpty() && bytes <= piece.length - end;
+  }
+
+  /**
+   * Puts a head in front, and gives everything as it is to be sent. The head is {@code length}
+   * bytes of {@code head} from {@code from} on.
+   */
+  public List<ByteBuffer> seal(byte[] head, int from, int length) {
+    int begin = HEAD_ROOM - length;
+    System.arraycopy(head, from, first, begin, length);
+    List<ByteBuffer> all = new ArrayList<>(full.size() + 1);
+    if (full.isEmpty()) {
+      all.add(ByteBuffer.wrap(first, begin, end - begin));
+    } else {
+      all.addAll(full);
+      all.set(0, ByteBuffer.wrap(first, begin, HEAD_ROOM + full.getFirst().remaining() - begin));
+      all.add(ByteBuffer.wrap(piece, start, end - start));
+    }
+    return all;
+  }
+
+  /** Writes what is there, as it is. */
+  public void writeTo(OutputStream to) throws IOException {
+    for (ByteBuffer buffer : full) {
+      to.write(buffer.array(), buffer.position(), buffer.remaining());
+    }
+    to.write(piece, start, end - start);
+  }
+
+  /** Takes heap memory that is held until the next reply begins; fails when there is none. */
+  public void takeHeap(long bytes) {
+    if (heap != null) {
+      heap.take(bytes);
+      takenBytes += bytes;
+    }
+  }
+
+  /** Makes sure of room in one piece for a few bytes. */
+  protected final void reserve(int bytes) {
+    if (piece.length - end < bytes) {
+      full.add(ByteBuffer.wrap(piece, start, end - start));
+      fullBytes += end - start;
+      takeHeap(PIECE_BYTES);
+      piece = new byte[PIECE_BYTES];
+      start = 0;
+      end = 0;
+    }
+  }
+
+  @Override
+  public void write(int value) {
+    reserve(1);
+    piece[end++] = (byte) value;
+  }
+
+  @Override
+  public void write(byte[] bytes, int offset, int length) {
+    int from = offset;
+    int left = length;
+    while (left > 0) {
+      reserve(1);
+      int count = Math.min(left, piece.length - end);
+      System.arraycopy(bytes, from, piece, end, count);
+      end += count;
+      from += count;
+      left -= count;
+    }
+  }
+
+  /** Bytes of a segment, for which {@link #hasRoom}. */
+  public void write(MemorySegment segment) {
+    int count = (int) segment.byteSize();
+    MemorySegment.copy(segment, ValueLayout.JAVA_BYTE, 0, piece, end, count);
+    end += count;
+  }
+}

@@ -1,0 +1,400 @@
+package io.nereid.server.wire;
+
+import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * A connection of HTTP/2: its thread reads frames, one more writes them, and each stream has a
+ * seat, whose thread serves its request as a connection of HTTP/1.1 would. A seat serves one stream
+ * after the other, so that what a request needs is made once. Nobody waits for the client while
+ * holding the lock.
+ */
+final class Http2Connection implements Http2Codec.Listener {
+
+  private static final Logger LOGGER = System.getLogger(Http2Connection.class.getName());
+
+  /** Bytes that wait to be written before replies wait for them. */
+  static final int MOST_UNWRITTEN_BYTES = 256 << 10;
+
+  /** Seats that a connection without streams keeps; with streams it keeps all that it has. */
+  private static final int MOST_IDLE_SEATS = 2;
+
+  private final WireContext context;
+  private final ClientChannel channel;
+  private final ConnectionGuard guard;
+
+  /** Guards everything below, and the codec. */
+  private final ReentrantLock lock = new ReentrantLock();
+
+  private final Condition somethingToWrite = lock.newCondition();
+  private final Condition written = lock.newCondition();
+  private final Condition seatLeft = lock.newCondition();
+  private final Http2Codec codec;
+  private final Map<Integer, StreamChannel> streams = new HashMap<>();
+  private final ArrayDeque<Http2Seat> idleSeats = new ArrayDeque<>(); // the last is used next
+  private int seatCount;
+  private long sentBytes; // by the codec, in all
+  private long writtenBytes; // of those
+  private boolean goneAway;
+  private boolean ending; // nothing more is read
+  private boolean writerEnded;
+
+  Http2Connection(WireContext context, ClientChannel channel, ConnectionGuard guard)
+      throws IOException {
+    this.context = context;
+    this.channel = channel;
+    this.guard = guard;
+    codec = new Http2Codec(context.limits(), this);
+  }
+
+  ReentrantLock lock() {
+    return lock;
+  }
+
+  Http2Codec codec() {
+    return codec;
+  }
+
+  ClientChannel channel() {
+    return channel;
+  }
+
+  // ---- By the connection's thread --------------------------------------------------------------
+
+  /** Serves all that the client asks for, beginning with what was read. */
+  void serve(ConnectionInput begun) throws IOException {
+    Thread.ofVirtual().name("nrd-http-writer").start(this::write);
+    try {
+      guard.stopAnnouncement(this::announceStop);
+      if (context.stopping().getAsBoolean()) {
+        announceStop();
+      }
+      boolean goesOn = take(begun);
+      while (goesOn) {
+        int count = channel.read(codec.readBuffer());
+        goesOn = take(count);
+      }
+    } finally {
+      end();
+    }
+  }
+
+  /** Takes what was read before. */
+  private boolean take(ConnectionInput begun) {
+    lock.lock();
+    try {
+      boolean goesOn = codec.received(begun.bytes(), begun.position(), begun.available());
+      begun.skip(begun.available());
+      collect();
+      return goesOn;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Takes what was read into the codec's buffer. */
+  private boolean take(int count) {
+    lock.lock();
+    try {
+      boolean goesOn = codec.received(count);
+      collect();
+      return goesOn;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Ends what is under way, and waits until nobody uses the connection any more. */
+  private void end() {
+    lock.lock();
+    try {
+      ending = true;
+      codec.endReading();
+      guard.writing();
+      streams.values().forEach(StreamChannel::closed);
+      if (!goneAway) {
+        codec.goAway();
+      }
+      codec.close();
+      collect();
+      somethingToWrite.signalAll();
+      keepSeats();
+      while (seatCount > 0 || !writerEnded) {
+        seatLeft.awaitUninterruptibly();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  // ---- By the codec, on the connection's thread with the lock ----------------------------------
+
+  @Override
+  public void headers(
+      int id, Iterable<Map.Entry<CharSequence, CharSequence>> fields, boolean last) {
+    StreamChannel known = streams.get(id);
+    if (known != null) {
+      if (last) {
+        known.inputEnded(); // fields behind the body mean nothing here
+      }
+      return;
+    }
+    Http2Seat seat = idleSeats.isEmpty() ? newSeat() : idleSeats.removeLast();
+    if (seat == null) {
+      codec.reset(id, Http2Codec.Reset.REFUSED_STREAM); // the client may try again
+      return;
+    }
+    boolean begun = false;
+    try {
+      begun = begin(id, seat, fields, last);
+    } finally {
+      if (!begun) { // refused, or there is no memory for it
+        idleSeats.add(seat);
+        keepSeats();
+      }
+    }
+  }
+
+  /** Begins a stream, if there is room for one more among those of all connections. */
+  private boolean begin(
+      int id,
+      Http2Seat seat,
+      Iterable<Map.Entry<CharSequence, CharSequence>> fields,
+      boolean last) {
+    StreamChannel stream = new StreamChannel(this, id, seat.kept());
+    ConnectionGuard streamGuard = new ConnectionGuard(stream, context.limits());
+    if (!context.watch().addStream(streamGuard, context.limits().connectionCount())) {
+      codec.reset(id, Http2Codec.Reset.REFUSED_STREAM); // the client may try again
+      return false;
+    }
+    if (last) {
+      stream.inputEnded();
+    }
+    streams.put(id, stream);
+    guard.serving();
+    seat.begin(stream, streamGuard, fields, last);
+    return true;
+  }
+
+  /** One more, whose thread waits for its first stream; null: there is no memory for it. */
+  private Http2Seat newSeat() {
+    if (!context.heap().takeForConnection(WireContext.STREAM_BYTES)) {
+      return null;
+    }
+    boolean started = false;
+    try {
+      Http2Seat seat = new Http2Seat(context, this);
+      Thread.ofVirtual().name("nrd-http-stream").start(seat);
+      started = true;
+      seatCount++;
+      return seat;
+    } finally {
+      if (!started) {
+        context.heap().giveBackOfConnection(WireContext.STREAM_BYTES);
+      }
+    }
+  }
+
+  /** Lets go of seats that are not needed. */
+  private void keepSeats() {
+    int most = ending ? 0 : streams.isEmpty() ? MOST_IDLE_SEATS : Integer.MAX_VALUE;
+    while (idleSeats.size() > most) {
+      idleSeats.removeFirst().dismiss();
+    }
+  }
+
+  @Override
+  public int data(int id, ByteBuffer data, boolean last) {
+    StreamChannel stream = streams.get(id);
+    if (stream == null) {
+      return data.remaining();
+    }
+    stream.received(data, last);
+    return 0;
+  }
+
+  @Override
+  public void closed(int id) {
+    StreamChannel stream = streams.get(id);
+    if (stream != null) {
+      stream.closed();
+    }
+  }
+
+  // ---- By a stream's thread --------------------------------------------------------------------
+
+  /** A stream has ended; whether its seat is to take another one. */
+  void ended(Http2Seat seat, StreamChannel stream, ConnectionGuard streamGuard, boolean reusable) {
+    context.watch().removeStream(streamGuard);
+    lock.lock();
+    try {
+      streams.remove(stream.id());
+      if (streams.isEmpty() && !ending) {
+        if (goneAway) {
+          guard.writing();
+        } else {
+          guard.idle();
+        }
+      }
+      if (reusable) {
+        seat.free(stream);
+        idleSeats.add(seat);
+      } else {
+        seat.dismiss();
+      }
+      keepSeats();
+      somethingToWrite.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** A seat's thread ends. */
+  void left() {
+    context.heap().giveBackOfConnection(WireContext.STREAM_BYTES);
+    lock.lock();
+    try {
+      seatCount--;
+      seatLeft.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Waits until at most {@code most} of the bytes sent before are not written; with the lock. */
+  void awaitWritten(int most) {
+    long wanted = sentBytes - most;
+    while (writtenBytes < wanted && !writerEnded) {
+      written.awaitUninterruptibly();
+    }
+  }
+
+  /** Gives up a client that does not read. */
+  void abandon() {
+    guard.close();
+  }
+
+  /** Sends what the codec was given; with the lock. */
+  void flush() {
+    codec.flush();
+    collect();
+  }
+
+  /** The client may send more; with the lock. */
+  void consumed(StreamChannel stream, int count) {
+    codec.consumed(stream.id(), count);
+    collect();
+  }
+
+  /** Ends a stream early; with the lock. */
+  void reset(StreamChannel stream, Http2Codec.Reset why) {
+    codec.reset(stream.id(), why);
+    collect();
+  }
+
+  // ---- Writing ---------------------------------------------------------------------------------
+
+  private void collect() {
+    int bytes = codec.collect();
+    if (writerEnded) {
+      codec.dropUnwritten();
+    } else if (bytes > 0) {
+      sentBytes += bytes;
+      somethingToWrite.signalAll();
+    }
+  }
+
+  /** From whatever thread: no streams are to begin any more. */
+  private void announceStop() {
+    lock.lock();
+    try {
+      if (goneAway || ending) {
+        return;
+      }
+      goneAway = true;
+      if (streams.isEmpty()) {
+        guard.writing();
+      }
+      codec.goAway();
+      collect();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** The writer's life. */
+  private void write() {
+    try {
+      for (ByteBuffer[] batch; (batch = awaitBatch()) != null; ) {
+        writeAll(batch);
+        releaseBatch();
+      }
+      guard.lingering();
+      channel.shutdownOutput();
+    } catch (IOException e) {
+      LOGGER.log(Level.DEBUG, "connection ended", e);
+      guard.close();
+    } catch (RuntimeException | Error e) {
+      LOGGER.log(Level.ERROR, "connection failed", e);
+      guard.close();
+    } finally {
+      releaseBatch();
+      endWriter();
+    }
+  }
+
+  /** Gives what is to be written next; null: there will be nothing. */
+  private ByteBuffer[] awaitBatch() {
+    lock.lock();
+    try {
+      while (!codec.hasUnwritten()) {
+        if (streams.isEmpty() && (goneAway || ending)) {
+          return null;
+        }
+        somethingToWrite.awaitUninterruptibly();
+      }
+      return codec.nextBatch();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void writeAll(ByteBuffer[] all) throws IOException {
+    for (int i = 0; i < all.length; ) {
+      if (all[i].hasRemaining()) {
+        channel.write(all, i, all.length - i);
+      } else {
+        i++;
+      }
+    }
+  }
+
+  private void releaseBatch() {
+    lock.lock();
+    try {
+      writtenBytes += codec.releaseBatch();
+      written.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void endWriter() {
+    lock.lock();
+    try {
+      writerEnded = true;
+      codec.dropUnwritten();
+      written.signalAll();
+      seatLeft.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+}

@@ -1,0 +1,283 @@
+package io.nereid.server.wire;
+
+import io.nereid.server.shared.PieceBuffer;
+import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.locks.Condition;
+import java.util.function.Supplier;
+
+/**
+ * A thread that serves streams of one HTTP/2 connection, one after the other, and what it keeps for
+ * that: buffers, the exchange with its handler, what the last request was. What other threads touch
+ * of a stream is in {@link StreamChannel} and its guard, which are made for each stream.
+ */
+final class Http2Seat implements Runnable, HttpExchange.HeadSource {
+
+  private static final Logger LOGGER = System.getLogger(Http2Seat.class.getName());
+
+  private static final int INPUT_BYTES = 4096;
+
+  private final Http2Connection connection;
+  private final Condition called;
+  private final ConnectionInput input = new ConnectionInput(null, INPUT_BYTES);
+  private final HttpExchange exchange;
+
+  // Guarded by the connection's lock.
+  private byte[] kept = StreamChannel.NOTHING; // for what comes of a stream while nobody reads
+  private StreamChannel stream; // to be served; null: none is
+  private ConnectionGuard guard; // of the stream
+  private Iterable<Map.Entry<CharSequence, CharSequence>> fields; // of the stream's request
+  private boolean bodiless; // whether the request ends with them
+  private boolean dismissed;
+
+  // Of this thread alone.
+  private String lastTarget = "";
+  private byte[] scratch = new byte[256];
+
+  Http2Seat(WireContext context, Http2Connection connection) {
+    this.connection = connection;
+    called = connection.lock().newCondition();
+    WireLimits limits = context.limits();
+    BodyReader body = new BodyReader(input, limits, this::sendContinue).untilEnd();
+    exchange = new HttpExchange(context, this, body, new Http2Reply());
+  }
+
+  // ---- With the connection's lock --------------------------------------------------------------
+
+  /** Takes a stream, which has just begun. */
+  void begin(
+      StreamChannel begun,
+      ConnectionGuard itsGuard,
+      Iterable<Map.Entry<CharSequence, CharSequence>> itsFields,
+      boolean last) {
+    stream = begun;
+    guard = itsGuard;
+    fields = itsFields;
+    bodiless = last;
+    called.signal();
+  }
+
+  /** The stream has ended, and another one may come. */
+  void free(StreamChannel ended) {
+    kept = ended.kept();
+    stream = null;
+    guard = null;
+    fields = null;
+  }
+
+  /** Room for what comes of the next stream. */
+  byte[] kept() {
+    return kept;
+  }
+
+  /** No stream comes any more. */
+  void dismiss() {
+    stream = null;
+    dismissed = true;
+    called.signal();
+  }
+
+  // ---- By the seat's thread --------------------------------------------------------------------
+
+  @Override
+  public void run() {
+    try {
+      while (awaitStream()) {
+        serve();
+      }
+    } finally {
+      connection.left();
+    }
+  }
+
+  private boolean awaitStream() {
+    connection.lock().lock();
+    try {
+      while (stream == null && !dismissed) {
+        called.awaitUninterruptibly();
+      }
+      return !dismissed;
+    } finally {
+      connection.lock().unlock();
+    }
+  }
+
+  private void serve() {
+    StreamChannel served = stream;
+    ConnectionGuard itsGuard = guard;
+    boolean reusable = false;
+    try {
+      input.begin(served);
+      itsGuard.input(input);
+      exchange.on(served, itsGuard).serve();
+      served.awaitWritten(0);
+      reusable = true;
+    } catch (IOException e) {
+      LOGGER.log(Level.DEBUG, "stream ended", e);
+      reusable = true;
+    } catch (RuntimeException | Error e) {
+      LOGGER.log(Level.ERROR, "stream failed", e);
+    } finally {
+      itsGuard.close();
+      connection.ended(this, served, itsGuard, reusable);
+    }
+  }
+
+  private void sendContinue() throws IOException {
+    stream.writeContinue();
+  }
+
+  // ---- The request's head ----------------------------------------------------------------------
+
+  @Override
+  public String protocol() {
+    return "HTTP/2";
+  }
+
+  @Override
+  public RequestHead read(Supplier<RequestHead> empty) {
+    CharSequence method = null;
+    CharSequence path = null;
+    for (Map.Entry<CharSequence, CharSequence> field : fields) {
+      CharSequence name = field.getKey();
+      if (is(name, ":method")) {
+        method = field.getValue();
+      } else if (is(name, ":path")) {
+        path = field.getValue();
+      }
+    }
+    if (method == null || path == null) {
+      throw HeadReader.malformed("expected the fields :method and :path");
+    }
+    if (!lastTarget.contentEquals(path)) {
+      HeadReader.checkTarget(path.toString());
+      lastTarget = path.toString();
+    }
+    RequestHead head = empty.get();
+    head.begin(is(method, "POST") ? "POST" : method.toString(), lastTarget, false);
+    for (Map.Entry<CharSequence, CharSequence> field : fields) {
+      CharSequence name = field.getKey();
+      if (is(name, ":authority")) {
+        add(head, "host", field.getValue()); // what HTTP/1.1 calls it
+      } else if (name.isEmpty() || name.charAt(0) != ':') {
+        add(head, name, field.getValue());
+      }
+    }
+    if (head.chunked()) {
+      throw HeadReader.malformed("Transfer-Encoding means nothing in HTTP/2");
+    }
+    if (bodiless) {
+      head.endsHere();
+    }
+    return head;
+  }
+
+  private static boolean is(CharSequence text, String wanted) {
+    return wanted.contentEquals(text);
+  }
+
+  private void add(RequestHead head, CharSequence name, CharSequence value) {
+    int nameLength = name.length();
+    int end = nameLength + value.length();
+    if (scratch.length < end) {
+      scratch = new byte[Math.max(end, 2 * scratch.length)];
+    }
+    copy(name, 0);
+    copy(value, nameLength);
+    HeadReader.field(head, scratch, 0, nameLength, nameLength, end);
+  }
+
+  private void copy(CharSequence text, int to) {
+    for (int i = 0; i < text.length(); i++) {
+      scratch[to + i] = (byte) text.charAt(i);
+    }
+  }
+
+  // ---- The reply -------------------------------------------------------------------------------
+
+  /** Replies into the present stream. */
+  private final class Http2Reply extends Reply {
+
+    private static final byte[] NO_HEAD = {};
+
+    private final List<String> fields = new ArrayList<>(); // names and values in turns
+
+    @Override
+    void begin() {
+      super.begin();
+      fields.clear();
+    }
+
+    @Override
+    void field(ReplyField field) {
+      field(field, field.value);
+    }
+
+    @Override
+    void field(ReplyField field, String value) {
+      fields.add(field.name);
+      fields.add(value);
+    }
+
+    @Override
+    void field(ReplyField field, long value) {
+      field(field, Long.toString(value));
+    }
+
+    @Override
+    void sendAll(PieceBuffer buffer, List<MemorySegment> binary, boolean close, boolean headOnly)
+        throws IOException {
+      field(LENGTH, bodyBytes());
+      sendHead(headOnly);
+      if (headOnly) {
+        return;
+      }
+      boolean fits = buffer.hasRoom(byteSize(binary));
+      for (int i = 0; fits && i < binary.size(); i++) {
+        buffer.write(binary.get(i));
+      }
+      List<ByteBuffer> pieces = buffer.seal(NO_HEAD, 0, 0);
+      if (!fits) {
+        addAll(binary, pieces);
+      }
+      write(pieces, true);
+    }
+
+    private void sendHead(boolean last) throws IOException {
+      if (status() == Status.UNAVAILABLE) {
+        field(RETRY_AFTER);
+      }
+      field(date());
+      stream.writeHead(status().code(), fields, last);
+      fields.clear();
+    }
+
+    /** Frames say how long the parts are, and the connection goes on. */
+    @Override
+    void sendHead(boolean chunked, boolean close) throws IOException {
+      sendHead(false);
+    }
+
+    @Override
+    void sendOne(PieceBuffer buffer) throws IOException {
+      write(buffer.seal(NO_HEAD, 0, 0), false);
+    }
+
+    @Override
+    void endParts(PieceBuffer empty) throws IOException {
+      write(empty.seal(NO_HEAD, 0, 0), true);
+    }
+
+    private void write(List<ByteBuffer> pieces, boolean last) throws IOException {
+      for (int i = 0; i < pieces.size(); i++) {
+        stream.write(pieces.get(i), last && i == pieces.size() - 1);
+      }
+    }
+  }
+}

@@ -1,0 +1,305 @@
+package io.nereid.server.wire;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+import java.util.List;
+import java.util.concurrent.locks.Condition;
+
+/**
+ * One stream of an HTTP/2 connection, as the channel of its request: the body's bytes are read from
+ * it, the reply is written to it. All that it holds is guarded by the connection's lock. It is made
+ * anew for each stream, because the watch may still look at one that has just ended.
+ */
+final class StreamChannel implements ClientChannel {
+
+  private static final int PIECE_BYTES = 64 << 10;
+
+  /** No room. */
+  static final byte[] NOTHING = {};
+
+  private final Http2Connection connection;
+  private final int id;
+  private final Condition changed;
+
+  /** What came while nobody was reading: from {@link #start} to {@link #end}, at most a window. */
+  private byte[] stored;
+
+  private int start;
+  private int end;
+  private ByteBuffer target; // of whoever waits: what comes goes there; null: nobody does
+  private boolean inputEnded;
+  private boolean inputShut; // the client took too long
+  private boolean outputEnded;
+  private boolean closed;
+  private boolean waitsForClient; // to take what was sent before
+  private boolean blocking = true;
+
+  /** {@code kept} is room for what comes while nobody is reading. */
+  StreamChannel(Http2Connection connection, int id, byte[] kept) {
+    this.connection = connection;
+    stored = kept;
+    this.id = id;
+    changed = connection.lock().newCondition();
+  }
+
+  int id() {
+    return id;
+  }
+
+  // ---- By the connection's thread, with the lock -----------------------------------------------
+
+  /** Takes a part of the body, for whoever waits for it or will. */
+  void received(ByteBuffer data, boolean last) {
+    inputEnded |= last;
+    if (target != null) {
+      int count = Math.min(target.remaining(), data.remaining());
+      target.put(target.position(), data, data.position(), count);
+      target.position(target.position() + count);
+      data.position(data.position() + count);
+    }
+    int rest = data.remaining();
+    if (rest > 0) {
+      makeRoom(rest);
+      data.get(stored, end, rest);
+      end += rest;
+    }
+    changed.signalAll();
+  }
+
+  private void makeRoom(int count) {
+    if (stored.length - end >= count) {
+      return;
+    }
+    int kept = end - start;
+    byte[] room =
+        stored.length - kept >= count
+            ? stored
+            : new byte[Math.max(kept + count, Math.min(2 * stored.length, 1 << 20))];
+    System.arraycopy(stored, start, room, 0, kept);
+    stored = room;
+    start = 0;
+    end = kept;
+  }
+
+  /** The request is complete. */
+  void inputEnded() {
+    inputEnded = true;
+    changed.signalAll();
+  }
+
+  /** Room for the next stream, after this one has ended. */
+  byte[] kept() {
+    return stored.length > PIECE_BYTES ? NOTHING : stored;
+  }
+
+  /** Nothing comes or goes any more. */
+  void closed() {
+    closed = true;
+    changed.signalAll();
+  }
+
+  // ---- By the stream's thread ------------------------------------------------------------------
+
+  @Override
+  public int read(ByteBuffer to) throws IOException {
+    connection.lock().lock();
+    try {
+      if (!blocking) {
+        return probe();
+      }
+      int from = to.position();
+      takeStored(to);
+      while (to.position() == from) {
+        if (inputShut || (closed && !inputEnded)) {
+          throw new ClientGoneException();
+        }
+        if (inputEnded) {
+          return -1;
+        }
+        target = to;
+        changed.awaitUninterruptibly();
+        target = null;
+      }
+      int count = to.position() - from;
+      connection.consumed(this, count);
+      return count;
+    } finally {
+      connection.lock().unlock();
+    }
+  }
+
+  /** Of whoever looks whether the client is there, which an ended request does not tell. */
+  private int probe() throws ClientGoneException {
+    if (closed) {
+      throw new ClientGoneException();
+    }
+    return 0;
+  }
+
+  private void takeStored(ByteBuffer to) {
+    int count = Math.min(end - start, to.remaining());
+    to.put(stored, start, count);
+    start += count;
+    if (start == end) {
+      start = 0;
+      end = 0;
+      stored = stored.length > PIECE_BYTES ? NOTHING : stored;
+    }
+  }
+
+  /** Tells a client that waits for it to send its body. */
+  void writeContinue() throws IOException {
+    connection.lock().lock();
+    try {
+      checkOpen();
+      connection.codec().writeHead(id, 100, List.of(), false);
+      connection.flush();
+    } finally {
+      connection.lock().unlock();
+    }
+  }
+
+  /** Sends a reply's head, at once if nothing follows it, or else with that. */
+  void writeHead(int status, List<String> fields, boolean last) throws IOException {
+    connection.lock().lock();
+    try {
+      checkOpen();
+      outputEnded = last;
+      connection.codec().writeHead(id, status, fields, last);
+      if (last) {
+        connection.flush();
+      }
+    } finally {
+      connection.lock().unlock();
+    }
+  }
+
+  /** Sends a part of a reply; returns when the memory may be used for something else. */
+  void write(ByteBuffer from, boolean last) throws IOException {
+    do {
+      byte[] piece = new byte[Math.min(from.remaining(), PIECE_BYTES)];
+      from.get(piece);
+      writePiece(piece, last && !from.hasRemaining());
+    } while (from.hasRemaining());
+  }
+
+  private void writePiece(byte[] piece, boolean last) throws IOException {
+    connection.lock().lock();
+    try {
+      awaitWritten(Http2Connection.MOST_UNWRITTEN_BYTES);
+      checkOpen();
+      Http2Codec.Sent sent = connection.codec().writeData(id, piece, last);
+      outputEnded = last;
+      connection.flush();
+      if (!sent.isDone()) {
+        sent.whenDone(changed::signalAll);
+      }
+      while (!sent.isDone()) { // the client's windows are full
+        changed.awaitUninterruptibly();
+      }
+      if (!sent.isSuccess()) {
+        throw new ClientGoneException();
+      }
+    } finally {
+      connection.lock().unlock();
+    }
+  }
+
+  /** Waits until the connection has at most that many bytes to write. */
+  void awaitWritten(int mostBytes) {
+    connection.lock().lock();
+    try {
+      waitsForClient = true;
+      connection.awaitWritten(mostBytes);
+    } finally {
+      waitsForClient = false;
+      connection.lock().unlock();
+    }
+  }
+
+  private void checkOpen() throws ClientGoneException {
+    if (closed) {
+      throw new ClientGoneException();
+    }
+  }
+
+  // ---- As a channel ----------------------------------------------------------------------------
+
+  @Override
+  public SocketChannel socket() {
+    return connection.channel().socket();
+  }
+
+  @Override
+  public boolean isEncrypted() {
+    return connection.channel().isEncrypted();
+  }
+
+  @Override
+  public void open() {
+    // The connection is.
+  }
+
+  @Override
+  public int write(ByteBuffer from) throws IOException {
+    int count = from.remaining();
+    write(from, false);
+    return count;
+  }
+
+  @Override
+  public long write(ByteBuffer[] from, int offset, int count) throws IOException {
+    return write(from[offset]);
+  }
+
+  @Override
+  public void configureBlocking(boolean waits) {
+    connection.lock().lock();
+    blocking = waits;
+    connection.lock().unlock();
+  }
+
+  @Override
+  public void shutdownInput() {
+    connection.lock().lock();
+    inputShut = true;
+    changed.signalAll();
+    connection.lock().unlock();
+  }
+
+  /** A reply says itself where it ends. */
+  @Override
+  public void shutdownOutput() {}
+
+  @Override
+  public boolean isOpen() {
+    connection.lock().lock();
+    try {
+      return !closed;
+    } finally {
+      connection.lock().unlock();
+    }
+  }
+
+  /**
+   * Ends the stream, from any thread; what of the reply was written arrives. A client that does not
+   * even read what the connection has for it loses that.
+   */
+  @Override
+  public void close() {
+    connection.lock().lock();
+    try {
+      if (waitsForClient) {
+        connection.abandon();
+      }
+      if (!closed) {
+        connection.reset(
+            this, outputEnded ? Http2Codec.Reset.NO_ERROR : Http2Codec.Reset.INTERNAL_ERROR);
+        closed();
+      }
+    } finally {
+      connection.lock().unlock();
+    }
+  }
+}

@@ -1,0 +1,81 @@
+package io.nereid.server;
+
+import io.nereid.backend.Backend;
+import io.nereid.backend.BackendInstance;
+import io.nereid.backend.Batch;
+import io.nereid.backend.ModelContext;
+import io.nereid.model.ModelSpec;
+import io.nereid.types.DataType;
+import java.io.IOException;
+import java.lang.StackWalker.StackFrame;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+/**
+ * The way of a request through the project's files: as its backend sees it, where that executes on
+ * the thread that serves the request, and as ARCHITECTURE.md tells it.
+ */
+public final class WalkFixture implements Backend {
+
+  private static final Pattern FILE = Pattern.compile("`(\\w+\\.java)`");
+
+  private final ConcurrentLinkedQueue<List<StackFrame>> stacks = new ConcurrentLinkedQueue<>();
+
+  /** A model "walk" that executes here, and answers OUT with its input IN. */
+  public ModelSpec.Builder model() {
+    return ModelSpec.builder("walk")
+        .backend(this)
+        .input("IN", DataType.FP32, -1)
+        .output("OUT", DataType.FP32, -1);
+  }
+
+  @Override
+  public BackendInstance open(ModelContext context) {
+    return this::execute;
+  }
+
+  private void execute(Batch batch) {
+    stacks.add(StackWalker.getInstance().walk(frames -> frames.toList()));
+    batch.output("OUT", batch.input("IN"));
+  }
+
+  /**
+   * The project's files on the stack of a request that was executed on the thread on which a class
+   * of that name serves; empty when none was.
+   */
+  public Set<String> files(String server) {
+    for (List<StackFrame> stack : stacks) {
+      if (stack.stream().anyMatch(frame -> frame.getClassName().startsWith(server))) {
+        return stack.stream()
+            .filter(frame -> frame.getClassName().startsWith("io.nereid."))
+            .map(StackFrame::getFileName)
+            .filter(file -> !file.equals("WalkFixture.java"))
+            .collect(Collectors.toCollection(TreeSet::new));
+      }
+    }
+    return Set.of();
+  }
+
+  /** The files that ARCHITECTURE.md names below a heading, up to the next one. */
+  public static Set<String> told(String heading) throws IOException {
+    String text = Files.readString(Path.of("..", "ARCHITECTURE.md"));
+    int from = text.indexOf("## " + heading + "\n");
+    if (from < 0) {
+      throw new AssertionError("ARCHITECTURE.md has no heading '" + heading + "'");
+    }
+    int to = text.indexOf("\n## ", from + 3);
+    Set<String> files = new TreeSet<>();
+    Matcher matcher = FILE.matcher(text.substring(from, to < 0 ? text.length() : to));
+    while (matcher.find()) {
+      files.add(matcher.group(1));
+    }
+    return files;
+  }
+}
