@@ -11,15 +11,14 @@ module io.nereid.runtime {
   requires tools.jackson.core;
 
   exports io.nereid;
-  exports io.nereid.backend;
   exports io.nereid.internal.cuda to
       io.nereid.tensorrt;
   exports io.nereid.model;
   exports io.nereid.statistics;
   exports io.nereid.tensor;
 
-  uses io.nereid.backend.Backend;
+  uses io.nereid.model.Backend;
 
-  provides io.nereid.backend.Backend with
+  provides io.nereid.model.Backend with
       io.nereid.internal.backend.RepeatBackend;
 }

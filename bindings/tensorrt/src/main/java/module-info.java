@@ -12,6 +12,6 @@ module io.nereid.tensorrt {
   exports io.nereid.tensorrt;
   exports io.nereid.tensorrt.builder;
 
-  provides io.nereid.backend.Backend with
+  provides io.nereid.model.Backend with
       io.nereid.tensorrt.TensorRtBackend;
 }

@@ -1,5 +1,6 @@
 package io.nereid.benchmarks;
 
+import io.nereid.benchmarks.fixtures.BenchmarkModels;
 import io.nereid.server.NereidServer;
 import io.nereid.server.ServerOptions;
 import io.nereid.server.grpc.GrpcOptions;

@@ -1,5 +1,6 @@
 package io.nereid.benchmarks;
 
+import io.nereid.benchmarks.fixtures.BenchmarkRequests;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;

@@ -1,5 +1,6 @@
 package io.nereid.benchmarks;
 
+import io.nereid.benchmarks.fixtures.BenchmarkRequests;
 import java.io.EOFException;
 import java.io.IOException;
 import java.net.InetAddress;

@@ -1,6 +1,7 @@
 package io.nereid.benchmarks;
 
 import io.nereid.Model;
+import io.nereid.benchmarks.fixtures.BenchmarkModels;
 import io.nereid.tensor.Tensor;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;

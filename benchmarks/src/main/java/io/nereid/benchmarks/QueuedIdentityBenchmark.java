@@ -1,6 +1,7 @@
 package io.nereid.benchmarks;
 
 import io.nereid.Model;
+import io.nereid.benchmarks.fixtures.BenchmarkModels;
 import io.nereid.model.DynamicBatching;
 import io.nereid.model.ModelSpec;
 import io.nereid.tensor.Tensor;

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import io.nereid.backend.Backend;
+import io.nereid.model.Backend;
 import io.nereid.model.Ensemble;
 import io.nereid.model.ModelSpec;
 import io.nereid.tensor.Tensor;

@@ -6,11 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.backend.Backend;
-import io.nereid.backend.BackendInstance;
-import io.nereid.backend.Batch;
-import io.nereid.backend.BatchRequest;
-import io.nereid.backend.ModelContext;
+import io.nereid.model.Backend;
+import io.nereid.model.BackendInstance;
+import io.nereid.model.Batch;
+import io.nereid.model.BatchRequest;
+import io.nereid.model.ModelContext;
 import io.nereid.model.ModelSpec;
 import io.nereid.tensor.DeviceMemory;
 import io.nereid.tensor.Tensor;

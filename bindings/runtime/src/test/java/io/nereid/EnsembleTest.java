@@ -8,7 +8,7 @@ import static io.nereid.RepositoryFixture.index;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.backend.Backend;
+import io.nereid.model.Backend;
 import io.nereid.model.DynamicBatching;
 import io.nereid.model.Ensemble;
 import io.nereid.model.ModelEvent;

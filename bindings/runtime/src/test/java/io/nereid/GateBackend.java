@@ -1,9 +1,9 @@
 package io.nereid;
 
-import io.nereid.backend.Backend;
-import io.nereid.backend.BackendInstance;
-import io.nereid.backend.Batch;
-import io.nereid.backend.ModelContext;
+import io.nereid.model.Backend;
+import io.nereid.model.BackendInstance;
+import io.nereid.model.Batch;
+import io.nereid.model.ModelContext;
 import io.nereid.model.ModelSpec;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;

@@ -5,13 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.backend.Backend;
-import io.nereid.backend.BackendInstance;
-import io.nereid.backend.Batch;
-import io.nereid.backend.BatchRequest;
-import io.nereid.backend.ModelContext;
 import io.nereid.fixtures.NegatingBackend;
+import io.nereid.model.Backend;
+import io.nereid.model.BackendInstance;
+import io.nereid.model.Batch;
+import io.nereid.model.BatchRequest;
 import io.nereid.model.DynamicBatching;
+import io.nereid.model.ModelContext;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.ModelState;
 import io.nereid.tensor.Tensor;

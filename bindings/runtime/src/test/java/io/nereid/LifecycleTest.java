@@ -7,12 +7,12 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.backend.Backend;
-import io.nereid.backend.BackendInstance;
-import io.nereid.backend.ModelContext;
+import io.nereid.model.Backend;
+import io.nereid.model.BackendInstance;
 import io.nereid.model.DynamicBatching;
 import io.nereid.model.LifecycleListener;
 import io.nereid.model.LoadTimes;
+import io.nereid.model.ModelContext;
 import io.nereid.model.ModelEvent;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.ModelState;

@@ -3,7 +3,7 @@ package io.nereid;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.backend.Backend;
+import io.nereid.model.Backend;
 import io.nereid.model.DynamicBatching;
 import io.nereid.model.Ensemble;
 import io.nereid.model.InstanceGroup;

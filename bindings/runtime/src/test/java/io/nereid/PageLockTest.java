@@ -5,13 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.nereid.backend.Backend;
-import io.nereid.backend.BackendInstance;
-import io.nereid.backend.ModelContext;
 import io.nereid.internal.cuda.CudaDriver;
 import io.nereid.internal.cuda.PageKeeper;
 import io.nereid.internal.ffi.PoolAllocator;
+import io.nereid.model.Backend;
+import io.nereid.model.BackendInstance;
 import io.nereid.model.InstanceGroup;
+import io.nereid.model.ModelContext;
 import io.nereid.model.ModelSpec;
 import io.nereid.statistics.PoolStatistics;
 import io.nereid.types.DataType;

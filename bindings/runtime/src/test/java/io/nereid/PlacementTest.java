@@ -3,12 +3,12 @@ package io.nereid;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.backend.Backend;
-import io.nereid.backend.BackendInstance;
-import io.nereid.backend.Batch;
-import io.nereid.backend.ModelContext;
+import io.nereid.model.Backend;
+import io.nereid.model.BackendInstance;
+import io.nereid.model.Batch;
 import io.nereid.model.InstanceGroup;
 import io.nereid.model.InstancePlacement;
+import io.nereid.model.ModelContext;
 import io.nereid.model.ModelSpec;
 import io.nereid.statistics.MemoryUsage;
 import io.nereid.types.StatusCode;

@@ -9,8 +9,8 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.backend.BatchRequest;
 import io.nereid.internal.request.StreamQueue;
+import io.nereid.model.BatchRequest;
 import io.nereid.model.DynamicBatching;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.WarmUp;

@@ -3,7 +3,7 @@ package io.nereid;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.backend.Backend;
+import io.nereid.model.Backend;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.ModelState;
 import io.nereid.model.WarmUp;

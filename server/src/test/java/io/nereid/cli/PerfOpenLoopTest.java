@@ -4,7 +4,7 @@ import static io.nereid.cli.PerfFixture.number;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.backend.Batch;
+import io.nereid.model.Batch;
 import io.nereid.model.ModelSpec;
 import io.nereid.types.DataType;
 import java.nio.file.Path;

@@ -1,7 +1,7 @@
 package io.nereid.gpu;
 
-import io.nereid.tensorrt.Gpu;
 import io.nereid.perf.report.Json;
+import io.nereid.tensorrt.Gpu;
 import io.nereid.tensorrt.TensorRtLibrary;
 import java.io.IOException;
 import java.io.PrintWriter;

@@ -1,8 +1,8 @@
 package io.nereid.benchmarks.counters;
 
-import io.nereid.benchmarks.BenchmarkRequests;
 import io.nereid.benchmarks.GrpcExchange;
 import io.nereid.benchmarks.HttpExchange;
+import io.nereid.benchmarks.fixtures.BenchmarkRequests;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;

@@ -2,7 +2,7 @@ package io.nereid.benchmarks.counters;
 
 import io.nereid.Model;
 import io.nereid.Nereid;
-import io.nereid.benchmarks.BenchmarkModels;
+import io.nereid.benchmarks.fixtures.BenchmarkModels;
 import io.nereid.model.DynamicBatching;
 import java.util.ArrayList;
 import java.util.List;

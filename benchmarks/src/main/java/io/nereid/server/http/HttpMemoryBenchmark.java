@@ -1,8 +1,8 @@
 package io.nereid.server.http;
 
 import io.nereid.Nereid;
-import io.nereid.benchmarks.BenchmarkModels;
-import io.nereid.benchmarks.BenchmarkRequests;
+import io.nereid.benchmarks.fixtures.BenchmarkModels;
+import io.nereid.benchmarks.fixtures.BenchmarkRequests;
 import io.nereid.server.shared.HeapBudget;
 import io.nereid.server.shared.ServerState;
 import io.nereid.server.wire.ConnectionWatch;

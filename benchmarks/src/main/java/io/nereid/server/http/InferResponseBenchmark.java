@@ -2,8 +2,8 @@ package io.nereid.server.http;
 
 import io.nereid.InferResponse;
 import io.nereid.Nereid;
-import io.nereid.benchmarks.BenchmarkModels;
-import io.nereid.benchmarks.BenchmarkRequests;
+import io.nereid.benchmarks.fixtures.BenchmarkModels;
+import io.nereid.benchmarks.fixtures.BenchmarkRequests;
 import io.nereid.server.json.JsonBuffer;
 import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;

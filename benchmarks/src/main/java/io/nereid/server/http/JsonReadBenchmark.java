@@ -1,6 +1,6 @@
 package io.nereid.server.http;
 
-import io.nereid.benchmarks.BenchmarkRequests;
+import io.nereid.benchmarks.fixtures.BenchmarkRequests;
 import io.nereid.server.json.JsonReader;
 import io.nereid.types.DataType;
 import java.lang.foreign.Arena;

@@ -1,6 +1,6 @@
 package io.nereid.server.http;
 
-import io.nereid.benchmarks.BenchmarkRequests;
+import io.nereid.benchmarks.fixtures.BenchmarkRequests;
 import io.nereid.server.json.JsonBuffer;
 import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;

@@ -1,6 +1,5 @@
 package io.nereid.model;
 
-import io.nereid.backend.Backend;
 import io.nereid.internal.Checks;
 import io.nereid.types.DataType;
 import java.time.Duration;

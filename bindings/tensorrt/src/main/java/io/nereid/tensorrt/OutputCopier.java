@@ -1,7 +1,7 @@
 package io.nereid.tensorrt;
 
-import io.nereid.backend.Batch;
-import io.nereid.backend.BatchRequest;
+import io.nereid.model.Batch;
+import io.nereid.model.BatchRequest;
 import io.nereid.tensor.DeviceMemory;
 import io.nereid.tensor.Tensor;
 import io.nereid.types.NereidException;

@@ -1,10 +1,10 @@
 package io.nereid.tensorrt;
 
-import io.nereid.backend.Backend;
-import io.nereid.backend.BackendInstance;
-import io.nereid.backend.ModelContext;
+import io.nereid.model.Backend;
+import io.nereid.model.BackendInstance;
 import io.nereid.model.InstanceGroup;
 import io.nereid.model.InstancePlacement;
+import io.nereid.model.ModelContext;
 import io.nereid.model.ModelSignature;
 import io.nereid.model.ModelSpec;
 import io.nereid.types.NereidException;

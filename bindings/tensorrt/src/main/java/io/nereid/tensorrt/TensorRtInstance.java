@@ -1,9 +1,9 @@
 package io.nereid.tensorrt;
 
-import io.nereid.backend.BackendInstance;
-import io.nereid.backend.Batch;
-import io.nereid.backend.BatchRequest;
-import io.nereid.backend.ModelContext;
+import io.nereid.model.BackendInstance;
+import io.nereid.model.Batch;
+import io.nereid.model.BatchRequest;
+import io.nereid.model.ModelContext;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.TensorSpec;
 import io.nereid.statistics.MemoryUsage;

@@ -1,6 +1,5 @@
 package io.nereid.server.grpc;
 
-import io.nereid.server.memory.Region;
 import io.nereid.proto.CudaSharedMemoryRegisterRequest;
 import io.nereid.proto.CudaSharedMemoryRegisterResponse;
 import io.nereid.proto.CudaSharedMemoryStatusRequest;
@@ -14,6 +13,7 @@ import io.nereid.proto.SystemSharedMemoryStatusResponse;
 import io.nereid.proto.SystemSharedMemoryUnregisterRequest;
 import io.nereid.proto.SystemSharedMemoryUnregisterResponse;
 import io.nereid.server.memory.CudaRegions;
+import io.nereid.server.memory.Region;
 import io.nereid.server.memory.SharedMemoryRegions;
 import java.util.List;
 

@@ -12,7 +12,7 @@ import io.grpc.netty.shaded.io.netty.channel.ChannelInboundHandlerAdapter;
 import io.nereid.InferResponse;
 import io.nereid.Nereid;
 import io.nereid.ResponseListener;
-import io.nereid.backend.Backend;
+import io.nereid.model.Backend;
 import io.nereid.model.ModelSpec;
 import io.nereid.server.shared.ServerState;
 import io.nereid.types.DataType;

@@ -12,7 +12,7 @@ import io.grpc.stub.ClientCalls;
 import io.nereid.Model;
 import io.nereid.Nereid;
 import io.nereid.NereidOptions;
-import io.nereid.backend.Backend;
+import io.nereid.model.Backend;
 import io.nereid.model.DynamicBatching;
 import io.nereid.model.ModelSpec;
 import io.nereid.proto.InferParameter;

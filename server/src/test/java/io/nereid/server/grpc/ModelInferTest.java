@@ -10,7 +10,7 @@ import com.google.protobuf.ByteString;
 import com.google.protobuf.UnsafeByteOperations;
 import io.grpc.ManagedChannel;
 import io.grpc.stub.ClientCalls;
-import io.nereid.backend.Batch;
+import io.nereid.model.Batch;
 import io.nereid.model.ModelSpec;
 import io.nereid.proto.InferParameter;
 import io.nereid.proto.InferTensorContents;

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.backend.BackendInstance;
+import io.nereid.model.BackendInstance;
 import io.nereid.model.ModelSpec;
 import io.nereid.server.NereidServer;
 import io.nereid.server.ServerOptions;

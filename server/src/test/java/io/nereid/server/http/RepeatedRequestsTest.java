@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.backend.Batch;
+import io.nereid.model.Batch;
 import io.nereid.model.ModelSpec;
 import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;

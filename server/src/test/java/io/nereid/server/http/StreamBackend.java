@@ -1,10 +1,10 @@
 package io.nereid.server.http;
 
-import io.nereid.backend.Backend;
-import io.nereid.backend.BackendInstance;
-import io.nereid.backend.Batch;
-import io.nereid.backend.BatchRequest;
-import io.nereid.backend.ModelContext;
+import io.nereid.model.Backend;
+import io.nereid.model.BackendInstance;
+import io.nereid.model.Batch;
+import io.nereid.model.BatchRequest;
+import io.nereid.model.ModelContext;
 import io.nereid.model.ModelSpec;
 import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.nereid.InferRequest;
 import io.nereid.Nereid;
 import io.nereid.NereidOptions;
-import io.nereid.backend.BackendInstance;
+import io.nereid.model.BackendInstance;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.RepositoryOptions;
 import io.nereid.server.NereidServer;

@@ -1,15 +1,15 @@
 package io.nereid.internal.backend;
 
-import io.nereid.backend.Backend;
-import io.nereid.backend.BackendInstance;
-import io.nereid.backend.ModelContext;
 import io.nereid.internal.ffi.BackendRecord;
 import io.nereid.internal.ffi.BackendUpcalls;
 import io.nereid.internal.ffi.BatchRecord;
 import io.nereid.internal.ffi.CoreLog;
 import io.nereid.internal.request.Signature;
 import io.nereid.internal.request.SlotTable;
+import io.nereid.model.Backend;
+import io.nereid.model.BackendInstance;
 import io.nereid.model.InstancePlacement;
+import io.nereid.model.ModelContext;
 import io.nereid.statistics.MemoryUsage;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;

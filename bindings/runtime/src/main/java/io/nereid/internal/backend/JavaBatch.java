@@ -1,7 +1,5 @@
 package io.nereid.internal.backend;
 
-import io.nereid.backend.Batch;
-import io.nereid.backend.BatchRequest;
 import io.nereid.internal.ffi.BatchRecord;
 import io.nereid.internal.ffi.CoreLog;
 import io.nereid.internal.ffi.TensorRecord;
@@ -11,6 +9,8 @@ import io.nereid.internal.request.RequestContent;
 import io.nereid.internal.request.Signature;
 import io.nereid.internal.request.Slot;
 import io.nereid.internal.request.SlotTable;
+import io.nereid.model.Batch;
+import io.nereid.model.BatchRequest;
 import io.nereid.model.TensorSpec;
 import io.nereid.tensor.DeviceMemory;
 import io.nereid.tensor.Tensor;

@@ -128,7 +128,7 @@ public final class ModelOptionsRecord {
     set("outputs", TensorSpecRecord.write(arena, spec.outputs()));
     set("input_count", spec.inputs().size());
     set("output_count", spec.outputs().size());
-    set("max_batch_size", (long) spec.maxBatchSize());
+    set("max_batch_size", spec.maxBatchSize());
     set("inline_budget_ns", Checks.nanos(spec.inlineBudget()));
     policy(
         record.asSlice(offset(LAYOUT, "default_queue_policy"), QUEUE_POLICY),

@@ -1,7 +1,7 @@
 package io.nereid.internal.model;
 
-import io.nereid.backend.Backend;
 import io.nereid.internal.ffi.CoreLog;
+import io.nereid.model.Backend;
 import io.nereid.model.ModelSpec;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;

@@ -1,6 +1,5 @@
 package io.nereid.internal.model;
 
-import io.nereid.backend.Backend;
 import io.nereid.internal.Checks;
 import io.nereid.internal.backend.JavaBackends;
 import io.nereid.internal.config.ModelDraft;
@@ -11,6 +10,7 @@ import io.nereid.internal.ffi.ModelOptionsRecord;
 import io.nereid.internal.ffi.SourceHandle;
 import io.nereid.internal.request.NativeRuntime;
 import io.nereid.internal.request.Signature;
+import io.nereid.model.Backend;
 import io.nereid.model.InstanceGroup;
 import io.nereid.model.InstancePlacement;
 import io.nereid.model.ModelSignature;

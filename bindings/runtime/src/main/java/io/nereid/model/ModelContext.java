@@ -1,7 +1,4 @@
-package io.nereid.backend;
-
-import io.nereid.model.InstancePlacement;
-import io.nereid.model.ModelSpec;
+package io.nereid.model;
 
 /**
  * What an instance is made for.

@@ -1,4 +1,4 @@
-package io.nereid.backend;
+package io.nereid.model;
 
 import io.nereid.tensor.DeviceMemory;
 import io.nereid.tensor.Tensor;

@@ -1,4 +1,4 @@
-package io.nereid.backend;
+package io.nereid.model;
 
 import io.nereid.tensor.Tensor;
 import io.nereid.types.StatusCode;

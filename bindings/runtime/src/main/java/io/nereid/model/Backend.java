@@ -1,7 +1,5 @@
-package io.nereid.backend;
+package io.nereid.model;
 
-import io.nereid.model.ModelSignature;
-import io.nereid.model.ModelSpec;
 import java.util.List;
 import java.util.Optional;
 
