@@ -177,7 +177,7 @@ final class ProtocolHandler implements HttpHandler {
         InferResponse response = run(model, head, body, jsonLength, slices)) {
       List<MemorySegment> binary =
           InferResponseWriter.write(response, parser.outputs(), jsonLength == 0, json);
-      slices.close();
+      slices.release();
       HttpTrace.sending(trace, Status.OK, null);
       if (binary.isEmpty()) {
         exchange.field(JSON);
