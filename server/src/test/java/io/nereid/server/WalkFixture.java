@@ -24,7 +24,7 @@ import java.util.stream.Collectors;
  */
 public final class WalkFixture implements Backend {
 
-  private static final Pattern FILE = Pattern.compile("`(\\w+\\.java)`");
+  private static final Pattern FILE = Pattern.compile("`(?:\\w+/)?(\\w+)`");
 
   private final ConcurrentLinkedQueue<List<StackFrame>> stacks = new ConcurrentLinkedQueue<>();
 
@@ -32,8 +32,8 @@ public final class WalkFixture implements Backend {
   public ModelSpec.Builder model() {
     return ModelSpec.builder("walk")
         .backend(this)
-        .input("IN", DataType.FP32, -1)
-        .output("OUT", DataType.FP32, -1);
+        .input("IN", DataType.FP32, -1, -1)
+        .output("OUT", DataType.FP32, -1, -1);
   }
 
   @Override
@@ -63,18 +63,23 @@ public final class WalkFixture implements Backend {
     return Set.of();
   }
 
-  /** The files that ARCHITECTURE.md names below a heading, up to the next one. */
-  public static Set<String> told(String heading) throws IOException {
+  /** The files of main lines of ARCHITECTURE.md, and those that call a backend in Java. */
+  public static Set<String> told(String... lines) throws IOException {
     String text = Files.readString(Path.of("..", "ARCHITECTURE.md"));
-    int from = text.indexOf("## " + heading + "\n");
-    if (from < 0) {
-      throw new AssertionError("ARCHITECTURE.md has no heading '" + heading + "'");
-    }
-    int to = text.indexOf("\n## ", from + 3);
-    Set<String> files = new TreeSet<>();
-    Matcher matcher = FILE.matcher(text.substring(from, to < 0 ? text.length() : to));
-    while (matcher.find()) {
-      files.add(matcher.group(1));
+    Set<String> files = new TreeSet<>(Set.of("BackendUpcalls.java", "JavaBackends.java"));
+    for (String line : lines) {
+      String title = "**Main line: " + line + "**\n\n";
+      int from = text.indexOf(title);
+      if (from < 0) {
+        throw new AssertionError("ARCHITECTURE.md has no main line '" + line + "'");
+      }
+      String list = text.substring(from + title.length()).split("\n\n", 2)[0];
+      for (String step : list.split("\n")) {
+        Matcher matcher = FILE.matcher(step.split(": ", 2)[0]);
+        while (matcher.find()) {
+          files.add(matcher.group(1) + ".java");
+        }
+      }
     }
     return files;
   }

@@ -2,6 +2,7 @@ package io.nereid.server.http;
 
 import io.nereid.Model;
 import io.nereid.Nereid;
+import io.nereid.server.http.Route.Endpoint;
 import io.nereid.server.json.JsonBuffer;
 import io.nereid.server.shared.ModelFacts;
 import io.nereid.server.wire.HttpExchange;

@@ -6,6 +6,7 @@ import io.nereid.Model;
 import io.nereid.Nereid;
 import io.nereid.internal.repository.ServerPaths;
 import io.nereid.server.access.Refusal;
+import io.nereid.server.http.Route.Endpoint;
 import io.nereid.server.json.JsonBuffer;
 import io.nereid.server.json.JsonException;
 import io.nereid.server.memory.RequestSlices;

@@ -1,5 +1,6 @@
 package io.nereid.server.http;
 
+import io.nereid.server.http.Route.Endpoint;
 import io.nereid.server.shared.HeaderForwarding;
 import io.nereid.server.wire.HttpFailure;
 import io.nereid.server.wire.RequestHead;

@@ -82,9 +82,9 @@ public final class HttpPort {
 
   private ClientChannel channel(SocketChannel socket) {
     return tls == null
-        ? new PlainChannel(socket)
+        ? new ClientChannel.Plain(socket)
         : new TlsChannel(
-            new PlainChannel(socket), () -> tls.newEngine(HttpConnection.HTTP_2, HTTP_1));
+            new ClientChannel.Plain(socket), () -> tls.newEngine(HttpConnection.HTTP_2, HTTP_1));
   }
 
   /** Where it listens. */

@@ -61,7 +61,7 @@ class HttpConnectionTest {
   /** A real channel on which nothing can be read, for want of memory or of stack. */
   private static ClientChannel failing(SocketChannel socket, Supplier<Error> failure) {
     return new TlsChannel(
-        new PlainChannel(socket),
+        new ClientChannel.Plain(socket),
         () -> {
           throw failure.get();
         });
@@ -96,7 +96,7 @@ class HttpConnectionTest {
 
   @Test
   void buffersAreForThoseWhoSaySomething() throws Exception {
-    HttpConnection connection = new HttpConnection(context, new PlainChannel(socket));
+    HttpConnection connection = new HttpConnection(context, new ClientChannel.Plain(socket));
     assertTrue(connection.admit());
     Thread thread = Thread.ofVirtual().start(connection);
     TestServer.await(() -> thread.getState() == Thread.State.WAITING, "it does not wait");
@@ -115,7 +115,7 @@ class HttpConnectionTest {
   void withoutRoomForBuffersItSaysSo() throws Exception {
     long all = heap.connectionBytes() - WireContext.WAITING_BYTES;
     assertTrue(heap.takeForConnection(all));
-    HttpConnection connection = new HttpConnection(context, new PlainChannel(socket));
+    HttpConnection connection = new HttpConnection(context, new ClientChannel.Plain(socket));
     assertTrue(connection.admit());
     client.write(ByteBuffer.wrap(GET));
     Thread thread = Thread.ofVirtual().start(connection);
@@ -123,7 +123,7 @@ class HttpConnectionTest {
     String answer = answer();
     assertTrue(answer.startsWith("HTTP/1.1 503") && answer.contains("-Xmx"), answer);
     thread.join();
-    HttpConnection another = new HttpConnection(context, new PlainChannel(socket));
+    HttpConnection another = new HttpConnection(context, new ClientChannel.Plain(socket));
     assertTrue(heap.takeForConnection(WireContext.WAITING_BYTES));
     assertFalse(another.admit());
     another.end();

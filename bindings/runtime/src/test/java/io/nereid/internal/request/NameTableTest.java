@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.nereid.internal.ffi.Registry;
+import io.nereid.internal.request.Signature.NameTable;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
