@@ -52,8 +52,8 @@ class HouseTest {
     write(".gitignore", "build/\n");
     write("build/left.txt", "");
     write("ARCHITECTURE.md", ONE_WALK);
-    java("server", "io.nereid.server.http.wire", "Wire", "Frame frame;");
-    java("server", "io.nereid.server.http.wire", "Frame", "");
+    java("server", "io.nereid.server.wire", "Wire", "Frame frame;");
+    java("server", "io.nereid.server.wire", "Frame", "");
     java("bindings/runtime", "io.nereid.internal.ffi", "Memory", "");
     java("bindings/runtime", "io.nereid", "Nereid", "// io.nereid.internal.ffi.Memory in words");
   }
@@ -107,12 +107,16 @@ class HouseTest {
   @Test
   void eachViolationIsToldWithTheSentenceOfItsRule() throws Exception {
     java("server", "io.nereid.server.http", "Router", "/**\n * Of whom pieces are taken. */");
-    java(
-        "server", "io.nereid.server.http.wire", "Wire", "Frame f;", "io.nereid.server.http.Router");
+    java("server", "io.nereid.server.wire", "Wire", "Frame f;", "io.nereid.server.http.Router");
     java("server", "io.nereid.server.log", "Lines", "", "io.nereid.internal.ffi.Memory");
     java("bindings/runtime", "io.nereid.internal.ffi", "Memory", "", "io.nereid.Nereid");
     java("bindings/runtime", "io.nereid", "Nereid", "", "io.nereid.internal.ffi.Memory");
-    java("perf", "io.nereid.perf", "Nereid", "\n".repeat(400), "io.nereid.server.http.Router");
+    java(
+        "benchmarks/perf",
+        "io.nereid.perf",
+        "Nereid",
+        "\n".repeat(400),
+        "io.nereid.server.http.Router");
     write("notes.txt", "");
     write(
         "ARCHITECTURE.md",
@@ -120,14 +124,15 @@ class HouseTest {
     assertSays(
         measure(1),
         "The wire reads and writes HTTP and calls a handler: it knows no endpoint,",
-        "  io.nereid.server.http.wire.Wire -> io.nereid.server.http.Router\n",
+        "  io.nereid.server.wire.Wire -> io.nereid.server.http.Router\n",
         "What stands on a lower floor of the runtime knows nothing of the floors above it.\n",
         "  io.nereid.internal.ffi.Memory -> io.nereid.Nereid\n",
         "The runtime's internals may change at any time: use what io.nereid offers.\n",
         "  io.nereid.server.log.Lines -> io.nereid.internal.ffi.Memory\n",
         "What is measured must not share code with what measures it.\n",
         "  io.nereid.perf.Nereid -> io.nereid.server.http.Router\n",
-        "Offsets and bare addresses of the C ABI are known in io.nereid.internal.ffi only.\n",
+        "Offsets and bare addresses of the C ABI are known in io.nereid.internal.ffi only: it"
+            + " lends",
         "Packages stand on floors: one that uses another is not used by it.\n"
             + "    [io.nereid, io.nereid.internal.ffi]\n",
         "One name means one thing in the whole project.\n"

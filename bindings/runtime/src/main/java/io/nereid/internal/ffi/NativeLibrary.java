@@ -27,28 +27,29 @@ public final class NativeLibrary {
   /** A struct as this binding declares it; {@code id} is its {@code NRD_STRUCT_*}. */
   record Struct(int id, String name, StructLayout layout) {}
 
-  /** Every struct that both sides declare. */
-  static final List<Struct> STRUCTS =
-      List.of(
-          new Struct(0, "nrd_error", ErrorRecord.LAYOUT),
-          new Struct(1, "nrd_tensor", TensorRecord.LAYOUT),
-          new Struct(2, "nrd_request", RequestRecord.LAYOUT),
-          new Struct(3, "nrd_batch", BatchRecord.LAYOUT),
-          new Struct(4, "nrd_backend", BackendRecord.LAYOUT),
-          new Struct(5, "nrd_tensor_spec", TensorSpecRecord.LAYOUT),
-          new Struct(6, "nrd_queue_policy", ModelOptionsRecord.QUEUE_POLICY),
-          new Struct(7, "nrd_parameter", ModelOptionsRecord.PARAMETER),
-          new Struct(8, "nrd_model_options", ModelOptionsRecord.LAYOUT),
-          new Struct(9, "nrd_runtime_options", RuntimeHandle.OPTIONS),
-          new Struct(10, "nrd_pool_stats", StatisticsRecord.POOL),
-          new Struct(11, "nrd_cache_stats", StatisticsRecord.CACHE),
-          new Struct(12, "nrd_model_stats", StatisticsRecord.MODEL),
-          new Struct(13, "nrd_batch_stats", StatisticsRecord.BATCH),
-          new Struct(14, "nrd_handle_counts", StatisticsRecord.HANDLE_COUNTS),
-          new Struct(15, "nrd_string", TensorSpecRecord.STRING),
-          new Struct(16, "nrd_link", ModelOptionsRecord.LINK),
-          new Struct(17, "nrd_step", ModelOptionsRecord.STEP),
-          new Struct(18, "nrd_memory_stats", StatisticsRecord.MEMORY));
+  /** Every struct that both sides declare. Layouts may be made once native access is allowed. */
+  static List<Struct> structs() {
+    return List.of(
+        new Struct(0, "nrd_error", ErrorRecord.LAYOUT),
+        new Struct(1, "nrd_tensor", TensorRecord.LAYOUT),
+        new Struct(2, "nrd_request", RequestRecord.LAYOUT),
+        new Struct(3, "nrd_batch", BatchRecord.LAYOUT),
+        new Struct(4, "nrd_backend", BackendRecord.LAYOUT),
+        new Struct(5, "nrd_tensor_spec", TensorSpecRecord.LAYOUT),
+        new Struct(6, "nrd_queue_policy", ModelOptionsRecord.QUEUE_POLICY),
+        new Struct(7, "nrd_parameter", ModelOptionsRecord.PARAMETER),
+        new Struct(8, "nrd_model_options", ModelOptionsRecord.LAYOUT),
+        new Struct(9, "nrd_runtime_options", RuntimeHandle.OPTIONS),
+        new Struct(10, "nrd_pool_stats", StatisticsRecord.POOL),
+        new Struct(11, "nrd_cache_stats", StatisticsRecord.CACHE),
+        new Struct(12, "nrd_model_stats", StatisticsRecord.MODEL),
+        new Struct(13, "nrd_batch_stats", StatisticsRecord.BATCH),
+        new Struct(14, "nrd_handle_counts", StatisticsRecord.HANDLE_COUNTS),
+        new Struct(15, "nrd_string", TensorSpecRecord.STRING),
+        new Struct(16, "nrd_link", ModelOptionsRecord.LINK),
+        new Struct(17, "nrd_step", ModelOptionsRecord.STEP),
+        new Struct(18, "nrd_memory_stats", StatisticsRecord.MEMORY));
+  }
 
   private NativeLibrary() {}
 
@@ -124,7 +125,7 @@ public final class NativeLibrary {
       if (found != ABI_VERSION) {
         return List.of("its ABI version is " + found + ", this binding needs " + ABI_VERSION);
       }
-      for (Struct struct : STRUCTS) {
+      for (Struct struct : structs()) {
         int size = (int) sizeHandle.invokeExact(struct.id());
         if (size != struct.layout().byteSize()) {
           differences.add(

@@ -28,7 +28,7 @@ class LayoutTest {
       SymbolLookup symbols = SymbolLookup.libraryLookup(library, arena);
       assertEquals(List.of(), NativeLibrary.differences(symbols));
     }
-    assertEquals(19, NativeLibrary.STRUCTS.size());
+    assertEquals(19, NativeLibrary.structs().size());
   }
 
   @Test
