@@ -92,7 +92,7 @@ public final class Repository {
     }
   }
 
-  /** Those of what was found that have a name. */
+  /** Keeps of what was found the models of one name. */
   private Map<String, List<Path>> named(SortedMap<String, List<Path>> found, String name) {
     Map<String, List<Path>> its = new TreeMap<>(found);
     its.keySet().removeIf(key -> !names.id(key).name().equals(name));

@@ -30,7 +30,10 @@ final class ConfigCommand implements Callable<Integer> {
   @Option(names = "--json", description = "Print JSON instead of protobuf text.")
   private boolean json;
 
-  /** Of the model as it is served: only loading it shows what its file tells. */
+  /**
+   * Prints the configuration of the model as it is served: only loading it shows what its file
+   * tells.
+   */
   @Override
   public Integer call() throws IOException {
     try (Nereid nereid = model.open()) {

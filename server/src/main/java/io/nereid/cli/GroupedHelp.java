@@ -27,12 +27,12 @@ final class GroupedHelp {
 
   private static final String OWN = "Start and stop";
 
-  /** Of picocli, and what every command has. */
+  /** The options that picocli has, or every command. */
   private static final List<String> EVERYWHERE = List.of("--help", "--version", "--stacktrace");
 
   private GroupedHelp() {}
 
-  /** As a section of picocli's help. */
+  /** The options as a section of picocli's help. */
   static String options(Help help) {
     CommandSpec command = help.commandSpec();
     List<OptionSpec> shown = command.options().stream().filter(option -> !option.hidden()).toList();

@@ -42,7 +42,7 @@ public final class NereidServer implements AutoCloseable {
       return new Frontend(protocol, scheme + "://" + authority(address, port));
     }
 
-    /** As gRPC's clients name a server. */
+    /** The frontend, with the address as gRPC's clients write it. */
     static Frontend grpc(InetAddress address, int port) {
       return new Frontend("gRPC", authority(address, port));
     }
@@ -277,7 +277,7 @@ public final class NereidServer implements AutoCloseable {
     }
   }
 
-  /** Of the exit timeout. */
+  /** What is left of the exit timeout. */
   private Duration left(long startNs) {
     Duration left = options.exitTimeout().minusNanos(System.nanoTime() - startNs);
     return left.isNegative() ? Duration.ZERO : left;

@@ -26,7 +26,10 @@ final class Checks {
    */
   record Check(String name, int patience, Body body) {}
 
-  /** Those that build an engine of many layers first, or measure for long. */
+  /**
+   * How much longer a check may take that builds an engine of many layers first, or measures for
+   * long.
+   */
   private static final int LONG = 2;
 
   private static final List<Check> ALL =
@@ -60,7 +63,7 @@ final class Checks {
     return ALL.stream().map(Check::name).toList();
   }
 
-  /** Those that are named, all where none is; fewer where one is unknown. */
+  /** The checks that are named, or all where none is; fewer where a name is unknown. */
   static List<Check> named(List<String> named) {
     return named.isEmpty()
         ? ALL

@@ -94,7 +94,10 @@ final class EngineChecks {
         "exit code 1 and what is missing");
   }
 
-  /** As part of the largest value: FP32 in full, over few layers, some of them by Winograd. */
+  /**
+   * The largest difference, as part of the largest value: FP32 in full, over few layers, some of
+   * them by Winograd.
+   */
   private static final double FULL_BAR = 1e-4;
 
   /** FP16 has 11 bits; a few layers. */

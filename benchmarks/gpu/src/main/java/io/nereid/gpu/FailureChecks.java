@@ -181,7 +181,10 @@ final class FailureChecks {
     }
   }
 
-  /** Of the process, without the free part of the heap, which gpu/verify has touched at once. */
+  /**
+   * The resident memory of the process without the free part of the heap, which gpu/verify has
+   * touched at once.
+   */
   private static long residentBytes() throws IOException {
     for (String line : Files.readAllLines(Path.of("/proc/self/status"))) {
       if (line.startsWith("VmRSS:")) {

@@ -139,7 +139,7 @@ final class Nrd implements AutoCloseable {
     return grpc;
   }
 
-  /** As an operator stops it: it gives back what it holds of the device. */
+  /** Stops it as an operator does, so that it gives back what it holds of the device. */
   @Override
   public void close() {
     process.destroy();

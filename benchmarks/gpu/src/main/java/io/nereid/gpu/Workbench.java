@@ -36,7 +36,7 @@ record Workbench(Path directory, double seconds, int inFlight, Map<String, Built
   record Plan(
       String name, NetworkSource source, List<ShapeRange> shapes, BuildOptions.Builder options) {
 
-    /** Of a graph, for 1 to {@code batch} rows. */
+    /** Builds the plan of a graph, for 1 to {@code batch} rows. */
     static Plan of(
         String name, Graph graph, NetworkSource source, int batch, BuildOptions.Builder options) {
       return new Plan(name, source, List.of(rows(graph, batch)), options);

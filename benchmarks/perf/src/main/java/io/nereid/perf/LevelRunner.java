@@ -216,7 +216,7 @@ final class LevelRunner {
     /** What of a window is compared. */
     record Window(double requestsPerSecond, double latencyNs) {}
 
-    /** Of the last ones. */
+    /** Whether the last windows agree. */
     boolean agree(List<Window> windows) {
       if (windows.size() < Options.AGREEING) {
         return false;

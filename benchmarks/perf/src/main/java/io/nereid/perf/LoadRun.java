@@ -19,7 +19,10 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class LoadRun implements AutoCloseable {
 
-  /** Of an open loop, so that its first requests do not wait for connections. */
+  /**
+   * The senders that an open loop begins with, so that its first requests do not wait for
+   * connections.
+   */
   private static final int FIRST_SENDERS = 16;
 
   private static final long DRAIN_NS = 5_000_000_000L;

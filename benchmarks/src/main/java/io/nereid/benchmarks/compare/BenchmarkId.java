@@ -59,7 +59,7 @@ record BenchmarkId(String name, SortedMap<String, String> parameters)
 
   private static final long PATIENCE_MS = 60_000;
 
-  /** As JMH prints it: {@code param "batching" = {false, true}}. */
+  /** JMH prints a parameter like this: {@code param "batching" = {false, true}}. */
   private static final Pattern PARAMETER = Pattern.compile("\\s+param \"(.+)\" = \\{(.*)}");
 
   private static final Pattern NAME = Pattern.compile("[A-Za-z_$][\\w$]*(\\.[A-Za-z_$][\\w$]*)+");

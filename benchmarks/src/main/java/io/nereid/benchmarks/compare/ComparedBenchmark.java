@@ -31,12 +31,12 @@ final class ComparedBenchmark {
     return id;
   }
 
-  /** Of the batch that finds suspects. */
+  /** The pairs of the batch that finds suspects. */
   int firstCount() {
     return first.size();
   }
 
-  /** Of the batch that confirms. */
+  /** The pairs of the batch that confirms. */
   int secondCount() {
     return second.size();
   }
@@ -58,7 +58,10 @@ final class ComparedBenchmark {
     return failure != null;
   }
 
-  /** By the first batch; null: too few pairs, or it cannot be read on this system. */
+  /**
+   * What the first batch says; null when it has too few pairs, or the system does not tell the
+   * metric.
+   */
   Estimate firstEstimate(Metric metric) {
     if (!estimates.containsKey(metric)) {
       estimates.put(metric, estimate(metric, first));

@@ -15,7 +15,7 @@ import java.util.function.LongSupplier;
  */
 final class Comparison {
 
-  /** Of the second batch, whatever the time. */
+  /** The second batch has at least so many pairs, whatever the time. */
   static final int LEAST_CONFIRMING_PAIRS = 6;
 
   private static final int MOST_PAIRS = 200;

@@ -20,7 +20,7 @@ record Judge(double threshold) {
     return first.isSlower() && first.ratio() > 1 + threshold;
   }
 
-  /** Of a ratio that no second batch was asked about. */
+  /** The verdict on a ratio that no second batch was asked about. */
   Verdict first(Estimate estimate) {
     if (estimate == null) {
       return Verdict.UNKNOWN;
@@ -33,7 +33,7 @@ record Judge(double threshold) {
   }
 
   /**
-   * Of a suspect.
+   * The verdict on a suspect.
    *
    * @param second the second batch alone
    * @param both both batches together

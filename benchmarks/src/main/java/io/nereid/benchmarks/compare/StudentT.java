@@ -32,7 +32,7 @@ final class StudentT {
     return Math.sqrt(freedom) * Math.tan((low + high) / 2);
   }
 
-  /** Of a power of the cosine. */
+  /** The integral of a power of the cosine. */
   private static double integral(double from, double to, int power) {
     double step = (to - from) / STEPS;
     double sum = Math.pow(Math.cos(from), power) + Math.pow(Math.abs(Math.cos(to)), power);

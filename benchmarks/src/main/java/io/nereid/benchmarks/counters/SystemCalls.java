@@ -20,7 +20,10 @@ final class SystemCalls {
       "read,write,readv,writev,recvfrom,sendto,recvmsg,sendmsg,poll,ppoll,epoll_wait,epoll_pwait,"
           + "?epoll_pwait2,epoll_ctl";
 
-  /** As in its summary: share, seconds, microseconds a call, calls, errors, "total". */
+  /**
+   * The last line of strace's summary has: share, seconds, microseconds a call, calls, errors,
+   * "total".
+   */
   private static final Pattern TOTAL =
       Pattern.compile("\\s*100\\.00\\s+[\\d.]+\\s+\\d+\\s+(\\d+).*total");
 

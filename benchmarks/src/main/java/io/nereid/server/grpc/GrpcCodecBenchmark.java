@@ -164,7 +164,7 @@ public class GrpcCodecBenchmark {
   /** A message as the transport lends it: in pieces of native memory. */
   private static final class LentMessage extends InputStream implements KnownLength, HasByteBuffer {
 
-    /** Of the transport's buffers. */
+    /** The size of the transport's buffers. */
     private static final int PIECE_BYTES = 16 << 10;
 
     private final ByteBuffer left;

@@ -91,7 +91,10 @@ public class InferRequestBenchmark {
       body = new BodyReader(input, LIMITS, () -> {});
     }
 
-    /** As of a client that never says the same twice: what is kept of a request is not used. */
+    /**
+     * Reads what a client sends that never says the same twice: what is kept of a request is not
+     * used.
+     */
     long read() throws IOException {
       ProtocolHead head =
           (ProtocolHead)

@@ -12,7 +12,7 @@ import java.nio.channels.SocketChannel;
  */
 final class RepeatedChannel implements ClientChannel {
 
-  /** Of nobody: connections ask their socket for addresses only. */
+  /** A socket that is connected to nobody: connections ask it for addresses only. */
   private static final SocketChannel SOCKET = unconnected();
 
   private final byte[] request;

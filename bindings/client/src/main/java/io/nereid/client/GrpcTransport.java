@@ -366,7 +366,7 @@ final class GrpcTransport implements Transport {
         : CallOptions.DEFAULT;
   }
 
-  /** Of a call that carries tensors. */
+  /** The options of a call that carries tensors. */
   private CallOptions compressed(Limit limit) {
     CallOptions options = bounded(limit);
     return compression == Compression.NONE

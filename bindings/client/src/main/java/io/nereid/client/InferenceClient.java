@@ -222,7 +222,7 @@ public final class InferenceClient implements AutoCloseable {
     return change(transport.traceSettings("", changes));
   }
 
-  /** As above, for a model; a setting without values goes back to that of the server. */
+  /** Does the same for a model; a setting without values goes back to that of the server. */
   public Map<String, List<String>> changeTraceSettings(
       String model, Map<String, List<String>> changes) {
     return change(transport.traceSettings(checked(model), changes));
@@ -249,7 +249,7 @@ public final class InferenceClient implements AutoCloseable {
     return generate(model, "", request);
   }
 
-  /** As above, of this version of the model; an empty one: the server chooses. */
+  /** Does the same with this version of the model; with an empty one the server chooses. */
   public Map<String, Object> generate(String model, String version, Map<String, Object> request) {
     return Call.run(
         transport.generate(checked(model), version, request),
@@ -266,7 +266,7 @@ public final class InferenceClient implements AutoCloseable {
     return generateStream(model, "", request);
   }
 
-  /** As above, of this version of the model; an empty one: the server chooses. */
+  /** Does the same with this version of the model; with an empty one the server chooses. */
   public GenerateStream generateStream(String model, String version, Map<String, Object> request) {
     return transport.generateStream(checked(model), version, request);
   }

@@ -34,7 +34,7 @@ final class ReplyInflater implements AutoCloseable {
   private final CRC32 checksum = new CRC32();
   private final byte[] chunk = new byte[CHUNK_BYTES];
 
-  /** Of a gzip file, what came of it so far. */
+  /** The head of a gzip file, as far as it came. */
   private byte[] head = new byte[0];
 
   private boolean headRead;

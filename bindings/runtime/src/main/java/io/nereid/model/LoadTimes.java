@@ -24,7 +24,7 @@ public record LoadTimes(Duration read, Duration parse, Duration session, Duratio
   /** Nothing was done yet. */
   public static final LoadTimes NONE = ofReading(Duration.ZERO, Duration.ZERO);
 
-  /** Of a model that was read, and is not loaded yet. */
+  /** The times of a model that was read, and is not loaded yet. */
   public static LoadTimes ofReading(Duration read, Duration parse) {
     return new LoadTimes(read, parse, Duration.ZERO, Duration.ZERO);
   }

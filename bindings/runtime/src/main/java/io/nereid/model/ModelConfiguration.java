@@ -50,15 +50,21 @@ public interface ModelConfiguration {
   /** The platform that it names; empty when it names none. */
   String platform();
 
-  /** As JSON in Triton's form: snake_case names, 64-bit numbers as numbers, on one line. */
+  /**
+   * The configuration as JSON in Triton's form: snake_case names, 64-bit numbers as numbers, on one
+   * line.
+   */
   String toJson();
 
-  /** As the text of a {@code config.pbtxt}. */
+  /** The configuration as the text of a {@code config.pbtxt}. */
   String toText();
 
   /** As {@link #toText}, with a comment on each value that says where it came from. */
   String toCommentedText();
 
-  /** As the bytes of the message, for who has classes of protobuf to read it with. */
+  /**
+   * The configuration as the bytes of its message, for programs that have protobuf's classes to
+   * read it with.
+   */
   byte[] toProtobuf();
 }

@@ -43,7 +43,7 @@ public record RepositoryOptions(
     NONE,
     /** All of them at the start; then what changes in the directories is followed. */
     POLL,
-    /** Those that are named, at the start and later by name. */
+    /** Models are loaded that are named, at the start and later. */
     EXPLICIT
   }
 
@@ -136,7 +136,9 @@ public record RepositoryOptions(
       return this;
     }
 
-    /** Of the file in a model's directory {@code configs} that is preferred; none by default. */
+    /**
+     * Names the file in a model's directory {@code configs} that is preferred; none is by default.
+     */
     public Builder configName(String name) {
       configName = Checks.notNull(name, "name");
       return this;

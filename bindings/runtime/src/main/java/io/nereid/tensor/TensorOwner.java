@@ -36,7 +36,9 @@ public abstract class TensorOwner {
     return new Tensor(this, dataType, shape, address, byteSize);
   }
 
-  /** As above, or on a GPU: then the tensor has no owner whose memory it could be read from. */
+  /**
+   * Makes a tensor that may be on a GPU: then it has no owner whose memory it could be read from.
+   */
   protected final Tensor tensor(
       DataType dataType, long[] shape, long address, long byteSize, boolean onDevice) {
     return new Tensor(onDevice ? DEVICE : this, dataType, shape, address, byteSize);
@@ -47,7 +49,7 @@ public abstract class TensorOwner {
     return new Tensor(this, dataType, shape, segment);
   }
 
-  /** Who lends the memory of a tensor; null: it is the caller's. */
+  /** The owner that lends the memory of a tensor; null when it is the caller's. */
   protected static TensorOwner ownerOf(Tensor tensor) {
     return tensor.owner();
   }

@@ -26,7 +26,7 @@ public final class CudaRuntime {
           "/usr/local/cuda-12.6/lib64",
           "/usr/local/cuda/lib64");
 
-  /** Of JavaCPP, read when its first class is initialised; 0: none. */
+  /** The limits of JavaCPP, read when its first class is initialised; 0 means none. */
   private static final List<String> LIMITS =
       List.of("org.bytedeco.javacpp.maxBytes", "org.bytedeco.javacpp.maxPhysicalBytes");
 

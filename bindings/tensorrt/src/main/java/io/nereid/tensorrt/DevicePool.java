@@ -65,7 +65,7 @@ final class DevicePool {
     this.source = source;
   }
 
-  /** That of a device, which must be the calling thread's whenever memory is taken from it. */
+  /** The pool of a device, which must be the calling thread's whenever memory is taken from it. */
   static DevicePool of(Gpu device) {
     return OF_DEVICES.computeIfAbsent(
         device.number(), number -> new DevicePool(new CudaSource(device)));

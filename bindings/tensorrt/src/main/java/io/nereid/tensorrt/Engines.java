@@ -32,7 +32,7 @@ final class Engines {
     private Engine engine;
     private int users;
 
-    /** Who tells what the engine occupies; null: whoever asks next. */
+    /** The use that tells what the engine occupies; null when the next one that is asked does. */
     private Use teller;
   }
 

@@ -82,7 +82,10 @@ final class OutputCopier {
     }
   }
 
-  /** Those that TensorRT writes into the processor's memory, after everything was executed. */
+  /**
+   * Copies the outputs that TensorRT writes into the processor's memory, after everything was
+   * executed.
+   */
   void copyFromHost(Batch batch, long[][] outputShapes) {
     List<Binding> outputs = bindings.outputs();
     for (int i = 0; i < outputs.size(); i++) {

@@ -13,7 +13,7 @@ public final class PlanSignature {
   private PlanSignature() {}
 
   /**
-   * As the backend completes the configuration of a model.
+   * The signature with which the backend completes the configuration of a model.
    *
    * @param model for messages
    * @throws NereidException when no request can carry one of the tensors

@@ -54,7 +54,7 @@ final class ProfileSelector {
     return chosen;
   }
 
-  /** Those that it chooses from. */
+  /** The profiles that it chooses from. */
   List<EngineProfile> profiles() {
     return profiles;
   }

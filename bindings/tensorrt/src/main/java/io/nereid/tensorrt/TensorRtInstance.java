@@ -46,7 +46,7 @@ final class TensorRtInstance implements BackendInstance {
   private final GraphCache graphs;
   private final OutputCopier outputs;
 
-  /** Of {@link #graphs} and {@link #bindings}, for other threads. */
+  /** The figures of {@link #graphs} and {@link #bindings}, for other threads. */
   private volatile int graphCount;
 
   private volatile long deviceBytes;

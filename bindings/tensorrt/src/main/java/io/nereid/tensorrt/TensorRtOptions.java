@@ -37,7 +37,7 @@ record TensorRtOptions(
     long weightBudgetBytes,
     List<Path> plugins) {
 
-  /** Of streams, as the device orders them. */
+  /** The priority of streams, as the device orders them. */
   enum Priority {
     LOW,
     DEFAULT,

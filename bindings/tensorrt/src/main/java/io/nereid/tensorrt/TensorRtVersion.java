@@ -11,7 +11,7 @@ public record TensorRtVersion(int major, int minor, int patch)
           .thenComparingInt(TensorRtVersion::minor)
           .thenComparingInt(TensorRtVersion::patch);
 
-  /** Of the number that TensorRT 10 and later use for it. */
+  /** The version behind the number that TensorRT 10 and later use for it. */
   static TensorRtVersion ofNumber(int number) {
     return new TensorRtVersion(number / 10_000, number / 100 % 100, number % 100);
   }

@@ -26,7 +26,7 @@ final class ExecutionPace {
   /** The share of a faster execution in the estimate: 1 of so many. */
   private static final int DECAY = 16;
 
-  /** By model. One that is gone for good is forgotten when a new one comes. */
+  /** The paces by model. A model that is gone for good is forgotten when a new one comes. */
   static final class Table {
     private final ConcurrentHashMap<Model, ExecutionPace> paces = new ConcurrentHashMap<>();
 

@@ -123,7 +123,10 @@ final class WireWriter {
 
     static final int CHUNK_BYTES = 32 << 10;
 
-    /** As many arrays as threads write at once; more are left to the garbage collector. */
+    /**
+     * The arrays that wait to be used again, as many as threads write at once; more are left to the
+     * garbage collector.
+     */
     private static final ArrayBlockingQueue<byte[]> FREE =
         new ArrayBlockingQueue<>(2 * Runtime.getRuntime().availableProcessors());
 

@@ -126,7 +126,10 @@ final class OriginCheck {
         && FIXED_HOST.matcher(host.toLowerCase(Locale.ROOT)).matches();
   }
 
-  /** As browsers send a form, or a text, without asking first. curl's default is let in. */
+  /**
+   * Whether browsers send such a body, a form or a text, without asking first. curl's default is
+   * let in.
+   */
   private static boolean isForm(String contentType) {
     if (contentType == null) {
       return false;

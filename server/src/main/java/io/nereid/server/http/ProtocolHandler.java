@@ -244,7 +244,7 @@ final class ProtocolHandler implements HttpHandler {
     return exchange;
   }
 
-  /** Of the present request; null: it is not traced. */
+  /** The trace of the present request; null when it is not traced. */
   Trace trace() {
     return trace;
   }
@@ -284,7 +284,7 @@ final class ProtocolHandler implements HttpHandler {
     /** Null: none runs. Published to the thread below by what says that a request runs. */
     private InferRequest request;
 
-    /** By the thread that looks after connections. */
+    /** The thread that looks after connections calls this. */
     @Override
     public void run() {
       InferRequest running = request;

@@ -56,7 +56,7 @@ final class ProtocolHead extends RequestHead {
     return inferenceHeaderLength;
   }
 
-  /** By W3C Trace Context; null when it is absent, empty when it came twice. */
+  /** The parent of W3C's Trace Context; null when it is absent, empty when it came twice. */
   String traceparent() {
     return traceparent;
   }
@@ -80,7 +80,7 @@ final class ProtocolHead extends RequestHead {
     return kept.get(name);
   }
 
-  /** Those that become parameters, in their order. */
+  /** The fields that become parameters, in their order. */
   List<HeaderForwarding.Field> forwarded() {
     return forwarded;
   }

@@ -33,7 +33,7 @@ final class WantedOutputs {
     private static final WantedOutput PLAIN = new WantedOutput(null, null, null);
   }
 
-  /** Those that were asked for, in that order; empty: all. */
+  /** The names that were asked for, in that order; empty when all are wanted. */
   private List<String> names = List.of();
 
   /** What is said of an output that nothing is said of. */
@@ -42,7 +42,7 @@ final class WantedOutputs {
   /** Whether they depend on neither the model nor the state of the server. */
   private boolean plain = true;
 
-  /** By name; there is mostly none or one. */
+  /** What is wanted of each output, by name; there is mostly none or one. */
   private Map<String, WantedOutput> outputs = Map.of();
 
   private void add(String output) {

@@ -23,7 +23,10 @@ final class DecimalText {
 
   private static final int MANTISSA = (1 << 23) - 1;
 
-  /** By binary exponent: digits behind the point that make six from the first that is not zero. */
+  /**
+   * The number of digits, by binary exponent: digits behind the point that make six from the first
+   * that is not zero.
+   */
   private static final byte[] FRACTIONS = fractions();
 
   /** The digits of 0 to 99. */

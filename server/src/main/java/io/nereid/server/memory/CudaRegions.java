@@ -27,7 +27,7 @@ public final class CudaRegions {
   private final IntConsumer beforeUse;
 
   /**
-   * Those among {@code regions} that are on GPUs.
+   * Looks after those among {@code regions} that are on GPUs.
    *
    * @param beforeUse what is done before a region is opened, with the number of its GPU
    */

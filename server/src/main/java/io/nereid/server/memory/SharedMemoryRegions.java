@@ -25,7 +25,7 @@ public final class SharedMemoryRegions implements AutoCloseable {
 
   private final boolean enabled;
 
-  /** By name; guarded by this, as are the counts in it. */
+  /** The regions by name; guarded by this, as are the counts in it. */
   private final Map<String, Registered> regions = new TreeMap<>();
 
   /** A region, and who uses it. */

@@ -55,7 +55,7 @@ final class GpuMetrics {
   }
 
   /**
-   * Of all GPUs that the driver shows; of none where there is no driver.
+   * Reads the figures of all GPUs that the driver shows; of none where there is no driver.
    *
    * @param intervalNs how old values may be: the driver takes a while to tell them
    */

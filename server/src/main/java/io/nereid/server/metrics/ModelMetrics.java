@@ -129,7 +129,7 @@ final class ModelMetrics {
     return duration.totalNs() / 1000;
   }
 
-  /** Of models that use it. */
+  /** Writes the figures of the cache, for models that use it. */
   private void cache() {
     cached("num_hits", "Requests that the cache answered", figures -> figures.cacheHit().count());
     cached(

@@ -21,7 +21,7 @@ final class SummaryMetrics {
 
   private final List<Double> quantiles;
 
-  /** By family and labels; guarded by this. */
+  /** The windows by family and labels; guarded by this. */
   private final Map<String, SlidingWindow> windows = new HashMap<>();
 
   private final Set<String> seen = new HashSet<>();
@@ -76,7 +76,7 @@ final class SummaryMetrics {
       family(family, "Time " + help + ", in microseconds", model -> true, times, total);
     }
 
-    /** Of models that use it. */
+    /** Writes the summaries of the cache, for models that use it. */
     void cache(
         String what,
         Function<ModelStatistics, Histogram> times,

@@ -175,7 +175,7 @@ public final class Classification {
       }
     }
 
-    /** Of equal keys the higher index is the worse. */
+    /** Whether one class is worse than another: of equal keys the higher index is. */
     private boolean isWorse(int one, int other) {
       return keys[one] < keys[other] || (keys[one] == keys[other] && indexes[one] > indexes[other]);
     }

@@ -22,7 +22,7 @@ public final class ClientAddress {
     return (host.indexOf(':') < 0 ? host : "[" + host + "]") + ":" + inet.getPort();
   }
 
-  /** Of the other end of a connection. */
+  /** The address of the other end of a connection. */
   public static String text(SocketChannel connection) {
     try {
       return text(connection.getRemoteAddress());

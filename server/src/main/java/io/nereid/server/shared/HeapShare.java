@@ -27,7 +27,7 @@ public final class HeapShare {
   private final HeapBudget budget;
   private long held;
 
-  /** Of a budget; nothing is taken so far. */
+  /** Makes a share of a budget; nothing is taken so far. */
   public HeapShare(HeapBudget budget) {
     this.budget = budget;
   }

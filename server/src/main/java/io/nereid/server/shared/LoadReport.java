@@ -31,7 +31,7 @@ public final class LoadReport {
   private volatile Report last;
 
   /**
-   * Of a runtime.
+   * Makes the report of a runtime.
    *
    * @param cpuAge how old the processors' utilization may be
    */

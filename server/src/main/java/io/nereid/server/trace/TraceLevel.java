@@ -26,7 +26,7 @@ public enum TraceLevel {
     return null;
   }
 
-  /** As settings tell them. */
+  /** The names that settings have for them. */
   static List<String> names(Set<TraceLevel> levels) {
     return levels.isEmpty()
         ? List.of(OFF)

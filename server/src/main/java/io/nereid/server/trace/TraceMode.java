@@ -9,7 +9,7 @@ public enum TraceMode {
   /** To an OpenTelemetry collector. */
   OPENTELEMETRY;
 
-  /** As it is written in settings. */
+  /** The name that settings have for it. */
   @Override
   public String toString() {
     return name().toLowerCase(Locale.ROOT);

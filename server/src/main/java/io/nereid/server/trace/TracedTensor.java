@@ -22,7 +22,7 @@ record TracedTensor(
 
   private static final byte[] NONE = {};
 
-  /** Of a tensor that can be read now; {@code copied}: with its contents. */
+  /** Takes down a tensor that can be read now, with its contents if {@code copied}. */
   static TracedTensor of(String activity, String name, Tensor tensor, boolean copied) {
     return new TracedTensor(
         activity,
@@ -58,7 +58,7 @@ record TracedTensor(
       return length >= 0 && left.remaining() - least >= length;
     }
 
-    /** As Triton has it: truth as 1 and 0, strings between quotes. */
+    /** The next element as Triton writes it: truth as 1 and 0, strings between quotes. */
     String next() {
       return switch (type) {
         case BOOL -> left.get() == 0 ? "0" : "1";

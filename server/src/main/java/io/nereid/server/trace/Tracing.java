@@ -20,7 +20,7 @@ public final class Tracing {
   private static final int FILE_BATCH_SIZE = 1024;
   private static final Duration FILE_DELAY = Duration.ofMillis(200);
 
-  /** Who samples the requests of which model, and where the traces go. */
+  /** It says who samples the requests of which model, and where the traces go. */
   private record Sampling(TraceSampler global, Map<String, TraceSampler> models, TraceQueue queue) {
 
     TraceSampler of(String model) {
@@ -36,7 +36,7 @@ public final class Tracing {
   private final TraceSettings started;
   private final AtomicLong ids = new AtomicLong();
 
-  /** Who samples now; null: nothing is traced. */
+  /** The samplers in use; null when nothing is traced. */
   private volatile Sampling active;
 
   // ---- Guarded by this -------------------------------------------------------------------------

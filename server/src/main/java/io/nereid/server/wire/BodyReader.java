@@ -35,7 +35,7 @@ public final class BodyReader implements RequestBody {
   private long received;
   private int chunks;
 
-  /** Of requests that are read from there. */
+  /** Reads the bodies of requests that come from there. */
   public BodyReader(ConnectionInput input, WireLimits limits, ContinueSender continueSender) {
     this.input = input;
     this.limits = limits;

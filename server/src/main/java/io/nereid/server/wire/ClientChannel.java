@@ -58,7 +58,7 @@ public interface ClientChannel extends ReadableByteChannel {
     private final SocketChannel socket;
     private ByteBuffer first; // null: nothing was waited for, or it was taken
 
-    /** Of a socket that is connected. */
+    /** Reads and writes a socket that is connected. */
     public Plain(SocketChannel socket) {
       this.socket = socket;
     }

@@ -7,7 +7,7 @@ public final class ClientGoneException extends IOException {
 
   private static final long serialVersionUID = 1L;
 
-  /** As it is told in the log. */
+  /** Makes the exception with the text that the log shows. */
   public ClientGoneException() {
     super("the client closed the connection");
   }

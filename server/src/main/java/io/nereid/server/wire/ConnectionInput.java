@@ -23,7 +23,7 @@ public final class ConnectionInput {
   private int position;
   private int limit;
 
-  /** Of a channel, with a buffer of that size. */
+  /** Reads a channel, with a buffer of that size. */
   public ConnectionInput(ReadableByteChannel channel, int capacity) {
     this.channel = channel;
     bytes = new byte[capacity];

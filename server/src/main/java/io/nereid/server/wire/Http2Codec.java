@@ -39,7 +39,7 @@ public final class Http2Codec {
   /** Bytes of a body that a client may send ahead of whoever reads it. */
   private static final int STREAM_WINDOW_BYTES = 1 << 20;
 
-  /** As above, of all bodies of a connection. */
+  /** The same limit for all bodies of a connection. */
   private static final int CONNECTION_WINDOW_BYTES = 4 << 20;
 
   /** What every connection begins with, by RFC 9113. */

@@ -15,7 +15,7 @@ public final class ReplyField {
   /** Null: each reply has its own. */
   final String value;
 
-  /** As HTTP/1.1 has it: up to the value, or the whole line if the value is always the same. */
+  /** The line in HTTP/1.1: up to the value, or whole if the value is always the same. */
   final byte[] line;
 
   private ReplyField(String name, String value) {

@@ -129,7 +129,7 @@ final class StreamChannel implements ClientChannel {
     }
   }
 
-  /** Of whoever looks whether the client is there, which an ended request does not tell. */
+  /** Looks whether the client is there, which the end of its request does not tell. */
   private int probe() throws ClientGoneException {
     if (closed) {
       throw new ClientGoneException();

@@ -85,7 +85,7 @@ record OnnxModel(
     return Math.toIntExact(LongStream.of(outputShape).reduce(1, (a, b) -> a * b));
   }
 
-  /** Of two values that answers to the same request have at one place. */
+  /** Throws unless two answers to the same request have nearly the same value at one place. */
   void checkSame(float expected, float got) {
     if (!(Math.abs(expected - got) <= TOLERANCE * Math.max(1, Math.abs(expected)))) {
       throw new IllegalStateException(

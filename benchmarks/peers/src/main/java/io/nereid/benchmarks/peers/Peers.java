@@ -80,7 +80,7 @@ final class Peers implements Callable<Integer> {
     return 0;
   }
 
-  /** As many as fit into the time by what the last one took, at least one. */
+  /** Runs at least one round, and as many as fit into the time by what the last one took. */
   private void runRounds(ForkRunner runner, Results results) throws IOException {
     long startNs = System.nanoTime();
     long roundNs = 0;

@@ -40,7 +40,7 @@ enum Plan {
    */
   record Case(Workload workload, Mode mode, int inFlight) {
 
-    /** Who sends the next request when one is answered. */
+    /** How the next request is sent when one is answered. */
     enum Mode {
       /** A virtual thread for each request in flight, which waits for the answer. */
       WAITING("waiting threads"),

@@ -21,7 +21,7 @@ enum Side {
     return name().toLowerCase(Locale.ROOT).replace('_', '-');
   }
 
-  /** As on the command line. */
+  /** The name that the command line has for it. */
   @Override
   public String toString() {
     return id();

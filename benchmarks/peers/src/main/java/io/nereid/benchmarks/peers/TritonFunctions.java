@@ -48,7 +48,7 @@ final class TritonFunctions {
   private final MethodHandle responseError;
   private final MethodHandle responseDelete;
 
-  /** Of a library that is never unloaded. */
+  /** Finds the functions of a library, which is never unloaded. */
   TritonFunctions(Path file) {
     library = SymbolLookup.libraryLookup(file, Arena.global());
     allocatorNew = function("ResponseAllocatorNew", 4);

@@ -5,7 +5,7 @@ import java.util.concurrent.locks.LockSupport;
 /** Triton's core with the identity model. */
 final class TritonIdentity implements Contender {
 
-  /** By what functions requests reach the core; all else is JavaCPP's in either case. */
+  /** The functions by which requests reach the core; all else is JavaCPP's in either case. */
   enum Calls {
     JAVACPP,
     FOREIGN

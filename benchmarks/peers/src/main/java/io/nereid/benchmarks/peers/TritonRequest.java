@@ -22,7 +22,7 @@ abstract class TritonRequest {
   /** The answer, and the request itself: both must be back before it is sent again. */
   private static final int PARTS = 2;
 
-  /** By the number that Triton passes back as user pointer. */
+  /** The requests, by the number that Triton passes back as user pointer. */
   private static final AtomicReferenceArray<TritonRequest> REQUESTS =
       new AtomicReferenceArray<>(CAPACITY);
 

@@ -51,7 +51,7 @@ public record Axis(double least, double most, boolean log, double from, double t
     return ticks;
   }
 
-  /** Of 1, 2 or 5 times a power of ten, for about five ticks. */
+  /** The distance of ticks: 1, 2 or 5 times a power of ten, for about five of them. */
   private static double step(double most) {
     double power = Math.pow(10, Math.floor(Math.log10(most / 5)));
     for (double factor : new double[] {1, 2, 5}) {

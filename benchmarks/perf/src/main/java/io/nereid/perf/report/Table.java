@@ -56,7 +56,7 @@ public final class Table {
     return line.toString().stripTrailing() + "\n";
   }
 
-  /** As Markdown has it. */
+  /** The table in Markdown. */
   public String markdown() {
     StringBuilder text = new StringBuilder("| " + String.join(" | ", headings) + " |\n|");
     text.append("---|".repeat(headings.size())).append('\n');
@@ -66,7 +66,7 @@ public final class Table {
     return text.toString();
   }
 
-  /** As an element of a page. */
+  /** The table as an element of a page. */
   String html() {
     StringBuilder html = new StringBuilder("<table>\n<tr>");
     headings.forEach(heading -> html.append("<th>").append(Svg.escape(heading)).append("</th>"));

@@ -27,7 +27,7 @@ public final class RepeatBackend implements Backend {
   /** How long a request that was cancelled may go on waiting. */
   private static final long NOTICE_NS = TimeUnit.MILLISECONDS.toNanos(10);
 
-  /** By instance, as they are configured. */
+  /** The turns, by the number of the configured instance. */
   private final Map<Integer, Turn> turns = new ConcurrentHashMap<>();
 
   /** For {@link java.util.ServiceLoader}. */

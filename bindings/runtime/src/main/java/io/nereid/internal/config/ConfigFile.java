@@ -17,7 +17,7 @@ final class ConfigFile {
   /** Far above any real one; the parsed form takes a multiple of it. */
   static final int MAX_BYTES = 1 << 20;
 
-  /** Of one list: inputs, outputs, steps, entries of a map, dims. */
+  /** One list may have so many elements: inputs, outputs, steps, entries of a map, dims. */
   static final int MAX_ELEMENTS = 4096;
 
   /** Characters of a key. */

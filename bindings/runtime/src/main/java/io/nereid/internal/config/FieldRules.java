@@ -35,7 +35,7 @@ final class FieldRules {
    */
   record Rule(Effect effect, boolean onProcessor, String text, Predicate<Object> applies) {}
 
-  /** By the field's name after the package: message, dot, field. */
+  /** The rules, by the field's name after the package: message, dot, field. */
   static final Map<String, Rule> RULES = new TreeMap<>();
 
   static {

@@ -36,7 +36,7 @@ public final class ModelFiles {
   /** Longest a file system's name can be, in bytes. */
   public static final int MAX_NAME_BYTES = 255;
 
-  /** Of all label files of a model together. */
+  /** All label files of a model together may have so many bytes. */
   static final int MAX_LABEL_BYTES = 16 << 20;
 
   /** In all label files of a model together: each takes far more memory than its text. */

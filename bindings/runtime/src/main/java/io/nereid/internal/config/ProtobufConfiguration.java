@@ -47,7 +47,7 @@ public record ProtobufConfiguration(ModelConfig message, List<Value> values)
     return defaults.fill();
   }
 
-  /** That of a model that a program describes. */
+  /** The configuration of a model that a program describes. */
   public static ProtobufConfiguration of(ModelSpec spec) {
     ModelConfig message = SpecWriter.write(spec);
     return new ProtobufConfiguration(message, ConfigValues.ofCode(message));

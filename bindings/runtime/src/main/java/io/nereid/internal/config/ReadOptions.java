@@ -22,7 +22,7 @@ public record ReadOptions(
     StepNames steps,
     Optional<String> override) {
 
-  /** As Triton does it. */
+  /** The options that Triton has by default. */
   public static final ReadOptions DEFAULT = new ReadOptions(true, 4, Optional.empty());
 
   /** Checks that there is something. */

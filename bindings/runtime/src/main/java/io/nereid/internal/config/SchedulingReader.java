@@ -212,7 +212,7 @@ final class SchedulingReader {
         (int) Math.min(size, Integer.MAX_VALUE));
   }
 
-  /** Of an unsigned count; the largest ones are cut at 292 000 years. */
+  /** The duration of an unsigned count; the largest are cut at 292 000 years. */
   private static Duration micros(long micros) {
     return Duration.of(micros < 0 ? Long.MAX_VALUE : micros, ChronoUnit.MICROS);
   }

@@ -121,7 +121,10 @@ final class TensorReader {
     return shape.equals(dims) ? Optional.empty() : Optional.of(shape);
   }
 
-  /** Of the sizes before, between and after each -1, so that each one has its counterpart. */
+  /**
+   * The products of the sizes before, between and after each -1, so that each one has its
+   * counterpart.
+   */
   private static List<BigInteger> products(List<Long> dims) {
     List<BigInteger> products = new ArrayList<>();
     BigInteger product = BigInteger.ONE;

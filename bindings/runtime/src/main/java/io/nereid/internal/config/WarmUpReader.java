@@ -25,7 +25,7 @@ import java.util.stream.Collectors;
 /** Reads {@code model_warmup} for a model whose inputs are known. */
 final class WarmUpReader {
 
-  /** Of all inputs of one warm-up together, over all rows of the batch. */
+  /** All inputs of one warm-up together may have so many bytes, over all rows of the batch. */
   static final long MAX_BYTES = 1L << 30;
 
   /** Executions for all warm-ups of a model together, by each instance. */

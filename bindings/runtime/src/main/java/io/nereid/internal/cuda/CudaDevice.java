@@ -51,12 +51,12 @@ public final class CudaDevice {
     return name;
   }
 
-  /** Of its compute capability, as 9 in 9.0. */
+  /** The first part of its compute capability, as 9 in 9.0. */
   public int major() {
     return major;
   }
 
-  /** Of its compute capability. */
+  /** The second part of its compute capability. */
   public int minor() {
     return minor;
   }
@@ -152,7 +152,7 @@ public final class CudaDevice {
     return await(thread().submit(work));
   }
 
-  /** Who waits for it is in its queue once, so callers bound it. */
+  /** The queue is unbounded: a caller waits for its task, so there are as many tasks as callers. */
   private synchronized ThreadPoolExecutor thread() {
     if (thread == null) {
       long current = context();

@@ -146,7 +146,7 @@ public final class Nvml {
       return uuid;
     }
 
-    /** Of the last second or less, in how much of it a kernel ran, in percent. */
+    /** The part of the last second or less in which a kernel ran, in percent. */
     public OptionalLong utilizationPercent() {
       return readInt(utilization, UTILIZATION, 0);
     }

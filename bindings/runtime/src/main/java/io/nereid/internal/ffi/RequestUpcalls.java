@@ -12,7 +12,7 @@ import java.lang.invoke.MethodHandles;
  */
 public final class RequestUpcalls {
 
-  /** Who hears of the requests of one runtime, which the core names by their tags. */
+  /** It hears of the requests of one runtime, which the core names by their tags. */
   public interface Receiver {
 
     /** The core gave the record of the request back. */

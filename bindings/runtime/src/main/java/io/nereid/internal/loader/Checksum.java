@@ -19,7 +19,7 @@ record Checksum(long bytes, long crc) {
 
   private static final int CHUNK_BYTES = 1 << 16;
 
-  /** Of all that is left of a stream. */
+  /** The checksum of all that is left of a stream. */
   static Checksum of(InputStream in) throws IOException {
     CRC32 crc = new CRC32();
     byte[] chunk = new byte[CHUNK_BYTES];
@@ -31,7 +31,7 @@ record Checksum(long bytes, long crc) {
     return new Checksum(bytes, crc.getValue());
   }
 
-  /** Of a resource. */
+  /** The checksum of a resource. */
   static Checksum of(URL url) throws IOException {
     if (url.openConnection() instanceof JarURLConnection jar) {
       JarEntry entry = jar.getJarEntry();
@@ -44,7 +44,7 @@ record Checksum(long bytes, long crc) {
     }
   }
 
-  /** As the name of a directory. */
+  /** The checksum as the name of a directory. */
   String text() {
     HexFormat hex = HexFormat.of();
     return hex.toHexDigits(bytes) + "-" + hex.toHexDigits((int) crc);

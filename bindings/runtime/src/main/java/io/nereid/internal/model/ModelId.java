@@ -10,7 +10,7 @@ package io.nereid.internal.model;
  */
 public record ModelId(String key, String name, String namespace) {
 
-  /** Of a model that has its name to itself. */
+  /** The id of a model that has its name to itself. */
   public static ModelId of(String name) {
     return new ModelId(name, name, "");
   }

@@ -63,7 +63,7 @@ public final class ModelLifecycle {
     this.drainTimeout = drainTimeout;
   }
 
-  /** Whom to tell of all models from now on. */
+  /** The listeners that are told of all models from now on. */
   public List<LifecycleListener> listeners() {
     return listeners;
   }

@@ -19,10 +19,10 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 public final class ModelTable {
 
-  /** By key, the highest version first. The arrays are replaced, never changed. */
+  /** The versions by key, the highest first. The arrays are replaced, never changed. */
   private final ConcurrentHashMap<String, ModelEntry[]> versions = new ConcurrentHashMap<>();
 
-  /** By name, the keys of models whose names are those of a name space; empty without any. */
+  /** The keys of models that belong to a name space, by name; empty without any. */
   private final ConcurrentHashMap<String, Set<String>> namesakes = new ConcurrentHashMap<>();
 
   /** The entry for a version, which is made when there is none. */
@@ -181,7 +181,7 @@ public final class ModelTable {
     return models;
   }
 
-  /** Those of the only name space that has the name; null: none has it. */
+  /** The versions in the only name space that has the name; null when none has it. */
   private ModelEntry[] namesake(String name) {
     Set<String> keys = namesakes.getOrDefault(name, Set.of());
     if (keys.size() > 1) {

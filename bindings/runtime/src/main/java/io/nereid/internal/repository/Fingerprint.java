@@ -39,12 +39,15 @@ public record Fingerprint(Map<Path, Stamp> files) {
     }
   }
 
-  /** Of several directories. */
+  /** The fingerprints of several directories. */
   public static List<Fingerprint> of(List<Path> directories) {
     return directories.stream().map(Fingerprint::of).toList();
   }
 
-  /** Of a directory, following symbolic links; it does not matter whether it is there. */
+  /**
+   * The fingerprint of a directory, following symbolic links; it does not matter whether it is
+   * there.
+   */
   static Fingerprint of(Path directory) {
     Map<Path, Stamp> files = new TreeMap<>();
     try {

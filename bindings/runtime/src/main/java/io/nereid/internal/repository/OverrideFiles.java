@@ -33,7 +33,9 @@ final class OverrideFiles implements AutoCloseable {
 
   private static final Logger LOGGER = System.getLogger("io.nereid");
 
-  /** Of a file's path below the model's directory, in bytes: far below what systems allow. */
+  /**
+   * The longest path of a file below the model's directory, in bytes: far below what systems allow.
+   */
   private static final int MAX_PATH_BYTES = 1024;
 
   private final OwnedDirectory root;
@@ -149,7 +151,9 @@ final class OverrideFiles implements AutoCloseable {
     private static final String PREFIX = "nereid-load-";
     private static final String LOCK = "lock";
 
-    /** Those of this process: to open and close their locks here would give them back. */
+    /**
+     * The directories of this process: opening and closing their locks here would give them back.
+     */
     private static final Set<Path> OPEN = ConcurrentHashMap.newKeySet();
 
     private final Path root;

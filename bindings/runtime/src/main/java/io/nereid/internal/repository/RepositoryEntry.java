@@ -197,7 +197,7 @@ public final class RepositoryEntry {
             : "version " + version.version() + " is at UNAVAILABLE state: " + reason + ";");
   }
 
-  /** As often as it may be tried. */
+  /** Loads a version, and tries as often as it may. */
   private void load(ModelEntry entry, ModelDraft draft) {
     for (int left = retryCount; left > 0; left--) {
       try {

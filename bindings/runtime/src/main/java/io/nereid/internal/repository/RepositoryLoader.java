@@ -39,7 +39,7 @@ public final class RepositoryLoader {
   private final ModelDirectories names;
   private final RepositoryReader reader;
 
-  /** By key. */
+  /** The entries by key. */
   private final Map<String, RepositoryEntry> entries = new ConcurrentHashMap<>();
 
   /** A loader that has loaded nothing. */

@@ -3,7 +3,7 @@ package io.nereid.internal.request;
 import io.nereid.internal.ffi.RequestUpcalls.Outputs;
 
 /**
- * Who gets the answers of a request that can have several. It holds the slot, as by {@link
+ * It gets the answers of a request that can have several. It holds the slot, as by {@link
  * Slot#enter}, from submission until it needs the record no more.
  */
 interface ResponseReceiver {

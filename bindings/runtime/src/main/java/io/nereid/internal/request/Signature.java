@@ -20,7 +20,7 @@ public final class Signature {
   private final NameTable outputs;
   private final int requiredInputCount;
 
-  /** Of a model whose tensors have names of their own. */
+  /** Makes the signature of a model whose tensors have names of their own. */
   public Signature(ModelSpec spec) {
     this.spec = spec;
     inputs = names(spec, "input", spec.inputs());

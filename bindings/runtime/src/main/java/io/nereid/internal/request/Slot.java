@@ -358,7 +358,7 @@ public final class Slot {
 
   // ---- For the pool ----------------------------------------------------------------------------
 
-  /** Who gets the answers when there can be several; or null. */
+  /** The receiver of the answers when there can be several; or null. */
   ResponseReceiver receiver() {
     return receiver;
   }
@@ -379,7 +379,7 @@ public final class Slot {
     return (state.get() & NEEDED_MASK) != 0;
   }
 
-  /** Those of {@link #REQUEST} and {@link #RESPONSE} whose handles are open. */
+  /** The bits of {@link #REQUEST} and {@link #RESPONSE} whose handles are open. */
   int openHandles() {
     return (int) state.get() & (REQUEST | RESPONSE);
   }

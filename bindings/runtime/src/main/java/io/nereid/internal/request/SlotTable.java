@@ -23,7 +23,7 @@ public final class SlotTable implements RequestUpcalls.Receiver {
 
   private final PoolMemory memory = new PoolMemory();
 
-  /** Of models with records, from load until the last record went back to the core. */
+  /** The pools of models with records, from load until the last record went back to the core. */
   private final Set<SlotPool> pools = ConcurrentHashMap.newKeySet();
 
   // Chunks are only added. Guarded by this for writing.

@@ -17,7 +17,7 @@ public final class BuildFraction implements BuildProgress {
     }
   }
 
-  /** Those that run now, in the order in which they began; no two have the same name. */
+  /** The phases that run now, in the order in which they began; no two have the same name. */
   private final LinkedHashMap<String, Phase> phases = new LinkedHashMap<>();
 
   /** Nothing has begun. */

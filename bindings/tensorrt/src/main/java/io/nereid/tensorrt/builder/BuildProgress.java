@@ -5,7 +5,7 @@ import java.util.Optional;
 /** Told how far a build is; from any thread, also from several at once. */
 public interface BuildProgress {
 
-  /** Of who does not care. */
+  /** The progress that nobody wants to know of. */
   BuildProgress NONE = new BuildProgress() {};
 
   /** A phase begins; {@code parent} is the one that it is part of. */

@@ -48,7 +48,7 @@ public final class ConfigText {
     text.append("}\n");
   }
 
-  /** As protobuf's text has strings: bytes that are not plain as octal numbers. */
+  /** A string of protobuf's text: bytes that are not plain become octal numbers. */
   private static String quoted(String value) {
     StringBuilder text = new StringBuilder("\"");
     for (byte one : value.getBytes(StandardCharsets.UTF_8)) {
