@@ -134,7 +134,7 @@ dist_build() {
   require "${tools_build[@]}"
   rm -rf "$root/server/target/lib" # what an earlier build needed must not be shipped
   run_maven --no-transfer-progress --quiet -DskipTests -Dmaven.test.skip -Partifacts \
-    --projects bom,server --also-make package >&2
+    --projects dist/bom,server --also-make package >&2
 }
 
 # The commit in two directories, built twice; what differs is named.

@@ -14,8 +14,10 @@
 namespace rehearsal::trt {
 
 void Missing(const char* interface_name, const char* function) {
-  std::fprintf(stderr, "The rehearsal lacks %s::%s: benchmarks/gpu/rehearsal/README.md says how to add it.\n",
-               interface_name, function);
+  std::fprintf(
+      stderr,
+      "The rehearsal lacks %s::%s: benchmarks/gpu/rehearsal/README.md says how to add it.\n",
+      interface_name, function);
   std::abort();
 }
 
