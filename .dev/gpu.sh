@@ -175,13 +175,13 @@ cmd_rehearse() {
   rehearsal_forget
   say "== completions come up to $delay us late, by the seed $seed"
   REHEARSAL_DELAY_US=$delay REHEARSAL_SEED=$seed run_maven --no-transfer-progress --activate-profiles '!native-tests' \
-    --projects server,gpu --also-make -Dgroups=gpu verify || die "failed by the seed $seed"
+    --projects server,benchmarks/gpu --also-make -Dgroups=gpu verify || die "failed by the seed $seed"
   rehearsal_summary
 }
 
 # What an earlier run of Maven's execution "rehearsal" has left, of which rehearsal_summary must not tell.
 rehearsal_forget() {
-  rm -f "$root"/{bindings/,}*/target/{surefire-reports/*-rehearsal-no-GPU.*,rehearsal.txt}
+  rm -f "$root"/{bindings/,benchmarks/,}*/target/{surefire-reports/*-rehearsal-no-GPU.*,rehearsal.txt}
 }
 
 # What Maven's execution "rehearsal" ran in place of a GPU. A test that was skipped there has found no
@@ -189,12 +189,12 @@ rehearsal_forget() {
 # the next model and the streams of CudaDevice may be, and page locks that were made to stay.
 rehearsal_summary() {
   local suites left
-  suites=$(grep -h -m 1 '<testsuite ' "$root"/{bindings/,}*/target/surefire-reports/TEST-*-rehearsal-no-GPU.xml)
+  suites=$(grep -h -m 1 '<testsuite ' "$root"/{bindings/,benchmarks/,}*/target/surefire-reports/TEST-*-rehearsal-no-GPU.xml)
   count() { grep -o " $1=\"[0-9]*\"" <<<"$suites" | awk -F '"' '{ sum += $2 } END { print sum + 0 }'; }
   say "$(count tests) tests for GPUs ran on this machine's processor, against benchmarks/gpu/rehearsal in place of NVIDIA's libraries."
   say 'No GPU was used: docs/gpu.md says what only one can tell.'
   [[ $(count skipped) == 0 ]] || die "$(count skipped) of them were skipped: see target/surefire-reports/*-rehearsal-no-GPU.txt"
-  left=$(grep -hE '^(misuse|left): ' "$root"/{bindings/,}*/target/rehearsal.txt |
+  left=$(grep -hE '^(misuse|left): ' "$root"/{bindings/,benchmarks/,}*/target/rehearsal.txt |
     grep -vE '^left: (device memory .* of cudaMalloc|stream .* of cuStreamCreate|page lock .*)$') || return 0
   say "$left"
   die 'benchmarks/gpu/rehearsal tells of misuse, or of what is left at the end of a process'
