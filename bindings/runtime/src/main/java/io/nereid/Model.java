@@ -37,7 +37,7 @@ public final class Model implements AutoCloseable {
 
   /**
    * The repository that it is in, where each has names of its own ({@link
-   * RepositoryOptions#namespacing}); else empty.
+   * io.nereid.model.RepositoryOptions#namespacing}); else empty.
    */
   public String namespace() {
     return entry.id().namespace();
