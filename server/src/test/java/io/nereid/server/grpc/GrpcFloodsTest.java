@@ -35,9 +35,7 @@ class GrpcFloodsTest {
     try (GrpcFixture server = new GrpcFixture(RepositoryOptions.builder().explicit().build());
         FrameClient other = new FrameClient(server.server().port()).begin();
         FrameClient client = new FrameClient(server.server().port()).begin()) {
-      for (int i = 0; i <= most; i++) {
-        flood.send(client, i, GrpcFrames.path("ModelInfer"), GrpcFrames.FIELDS);
-      }
+      flood.sendAll(client, 0, most, GrpcFrames.path("ModelInfer"), GrpcFrames.FIELDS);
       assertEquals(FrameClient.ENHANCE_YOUR_CALM, client.awaitGoAway());
       GrpcFrames.call(other, 1, "ServerLive", new byte[0]).expect(200);
       InferFixture.await(
@@ -65,9 +63,7 @@ class GrpcFloodsTest {
       socket.setSSLParameters(parameters);
       try (FrameClient client = new FrameClient(socket).begin()) {
         FrameFlood flood = FrameFlood.EMPTY_DATA;
-        for (int i = 0; i <= flood.most(); i++) {
-          flood.send(client, i, GrpcFrames.path("ModelInfer"), GrpcFrames.FIELDS);
-        }
+        flood.sendAll(client, 0, flood.most(), GrpcFrames.path("ModelInfer"), GrpcFrames.FIELDS);
         assertEquals(FrameClient.ENHANCE_YOUR_CALM, client.awaitGoAway());
       }
     }

@@ -1,6 +1,7 @@
 package io.nereid.server.http;
 
 import java.io.IOException;
+import java.net.SocketException;
 import java.nio.ByteBuffer;
 
 /** Ways to keep a server of HTTP/2 busy with frames that carry nothing. */
@@ -107,4 +108,18 @@ public enum FrameFlood {
    */
   public abstract void send(FrameClient client, int index, String path, String... fields)
       throws IOException;
+
+  /**
+   * Sends the frames from one index to another, or fewer: the server may have ended the connection
+   * before the last of them.
+   */
+  public void sendAll(FrameClient client, int first, int last, String path, String... fields)
+      throws IOException {
+    try {
+      for (int i = first; i <= last; i++) {
+        send(client, i, path, fields);
+      }
+    } catch (SocketException e) { // the connection has gone; what the server said stays readable
+    }
+  }
 }
