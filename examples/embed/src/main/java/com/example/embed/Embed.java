@@ -11,7 +11,6 @@ import io.nereid.tensor.Tensor;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.Optional;
 
 /** Runs a model in this process, and then serves it from this process and calls it as a client. */
 public final class Embed {
@@ -49,9 +48,7 @@ public final class Embed {
     ServerOptions options =
         ServerOptions.DEFAULT
             .withRepository(RepositoryOptions.builder().repository(models).build())
-            .withHttp(HttpOptions.DEFAULT) // at a free port of the loopback address
-            .grpc(Optional.empty())
-            .build();
+            .withHttp(HttpOptions.DEFAULT); // at a free port of the loopback address
     InferRequest request =
         InferRequest.builder("simple")
             .input("INPUT0", io.nereid.client.Tensor.ofInts(VALUES, 1, 16))
