@@ -107,10 +107,6 @@ final class LoadArguments {
       description = "Threads of this generator; a quarter of the processors by default.")
   private Integer threads;
 
-  boolean openLoop() {
-    return rate != null;
-  }
-
   boolean isPoisson() {
     return poisson || distribution == Distribution.POISSON;
   }

@@ -78,11 +78,6 @@ final class LibraryFinder {
     throw new NereidException(StatusCode.UNAVAILABLE, missing(file, otherPlaces));
   }
 
-  /** Loads a library if the user's directories have it. */
-  void loadNamed(String file) {
-    named(file).ifPresent(LibraryFinder::open);
-  }
-
   private String missing(String file, List<String> otherPlaces) {
     return file
         + " was not found: expected it in "

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.TextFormat;
+import io.nereid.Model;
 import io.nereid.model.DynamicBatching;
 import io.nereid.model.Ensemble;
 import io.nereid.model.InstanceGroup;
@@ -260,7 +261,7 @@ class ModelConfigurationTest {
                         new WarmUp.Input(DataType.BYTES, List.of(1L, 2L), new WarmUp.Zero()))))
             .parameter("k", "v")
             .build();
-    ModelConfiguration configuration = ProtobufConfiguration.of(spec);
+    ModelConfiguration configuration = Model.configurationOf(spec);
     assertEquals(
         TextFormat.parse(
             """
@@ -307,7 +308,7 @@ class ModelConfigurationTest {
                         new Ensemble.Step(
                             "a", OptionalLong.empty(), Map.of("X", "IN"), Map.of("Y", "OUT")))))
             .build();
-    ModelConfig message = message(ProtobufConfiguration.of(spec));
+    ModelConfig message = message(Model.configurationOf(spec));
     assertEquals("ensemble", message.getPlatform());
     assertEquals(-1, message.getEnsembleScheduling().getStep(0).getModelVersion());
     assertEquals(Map.of("Y", "OUT"), message.getEnsembleScheduling().getStep(0).getOutputMapMap());
