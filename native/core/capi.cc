@@ -89,15 +89,21 @@ int32_t IndexByName(const std::vector<nereid::TensorSpec>& specs, std::string_vi
   return NRD_NOT_FOUND;
 }
 
-constexpr size_t kStructSizes[] = {
-    sizeof(nrd_error),           sizeof(nrd_tensor),      sizeof(nrd_request),
-    sizeof(nrd_batch),           sizeof(nrd_backend),     sizeof(nrd_tensor_spec),
-    sizeof(nrd_queue_policy),    sizeof(nrd_parameter),   sizeof(nrd_model_options),
-    sizeof(nrd_runtime_options), sizeof(nrd_pool_stats),  sizeof(nrd_cache_stats),
-    sizeof(nrd_model_stats),     sizeof(nrd_batch_stats), sizeof(nrd_handle_counts),
-    sizeof(nrd_string),          sizeof(nrd_link),        sizeof(nrd_step),
-    sizeof(nrd_memory_stats)};
-static_assert(sizeof(kStructSizes) / sizeof(size_t) == NRD_STRUCT_MEMORY_STATS + 1);
+constexpr size_t kStructSizes[] = {sizeof(nrd_error),          sizeof(nrd_tensor),
+                                   sizeof(nrd_request),        sizeof(nrd_batch),
+                                   sizeof(nrd_backend),        sizeof(nrd_tensor_spec),
+                                   sizeof(nrd_queue_policy),   sizeof(nrd_parameter),
+                                   sizeof(nrd_model_options),  sizeof(nrd_runtime_options),
+                                   sizeof(nrd_pool_stats),     sizeof(nrd_cache_stats),
+                                   sizeof(nrd_model_stats),    sizeof(nrd_batch_stats),
+                                   sizeof(nrd_handle_counts),  sizeof(nrd_string),
+                                   sizeof(nrd_link),           sizeof(nrd_step),
+                                   sizeof(nrd_memory_stats),   sizeof(nrd_control),
+                                   sizeof(nrd_state),          sizeof(nrd_sequence_options),
+                                   sizeof(nrd_combined_input), sizeof(nrd_scattered_output),
+                                   sizeof(nrd_resource),       sizeof(nrd_instance_options),
+                                   sizeof(nrd_batcher),        sizeof(nrd_sequence_stats)};
+static_assert(sizeof(kStructSizes) / sizeof(size_t) == NRD_STRUCT_SEQUENCE_STATS + 1);
 
 }  // namespace
 
@@ -106,7 +112,8 @@ extern "C" {
 uint32_t nrd_abi_version(void) { return NRD_ABI_VERSION; }
 
 uint32_t nrd_abi_struct_size(uint32_t struct_id) {
-  return struct_id <= NRD_STRUCT_MEMORY_STATS ? static_cast<uint32_t>(kStructSizes[struct_id]) : 0;
+  return struct_id <= NRD_STRUCT_SEQUENCE_STATS ? static_cast<uint32_t>(kStructSizes[struct_id])
+                                                : 0;
 }
 
 int64_t nrd_clock_now_ns(void) { return nereid::MonotonicNowNs(); }

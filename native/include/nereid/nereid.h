@@ -29,7 +29,7 @@ extern "C" {
 #endif
 
 /* Raised when a struct or a function's meaning changes. */
-#define NRD_ABI_VERSION 5
+#define NRD_ABI_VERSION 6
 
 #define NRD_MAX_RANK 8
 
@@ -94,7 +94,16 @@ enum {
   NRD_STRUCT_STRING = 15,
   NRD_STRUCT_LINK = 16,
   NRD_STRUCT_STEP = 17,
-  NRD_STRUCT_MEMORY_STATS = 18
+  NRD_STRUCT_MEMORY_STATS = 18,
+  NRD_STRUCT_CONTROL = 19,
+  NRD_STRUCT_STATE = 20,
+  NRD_STRUCT_SEQUENCE_OPTIONS = 21,
+  NRD_STRUCT_COMBINED_INPUT = 22,
+  NRD_STRUCT_SCATTERED_OUTPUT = 23,
+  NRD_STRUCT_RESOURCE = 24,
+  NRD_STRUCT_INSTANCE_OPTIONS = 25,
+  NRD_STRUCT_BATCHER = 26,
+  NRD_STRUCT_SEQUENCE_STATS = 27
 };
 NRD_API uint32_t nrd_abi_struct_size(uint32_t struct_id);
 
@@ -260,6 +269,14 @@ NRD_API int32_t nrd_runtime_lock_pages(nrd_runtime* runtime, void* context,
                                        nrd_lock_pages_fn lock_pages,
                                        nrd_unlock_pages_fn unlock_pages, nrd_error* error_out);
 
+/* How much of each resource there is, for the executions of all models together. An instance that
+ * needs some (nrd_instance_options) executes only while it holds them. A resource that is not named
+ * here has as much as the instance needs that needs most of it. Once, before models are loaded;
+ * NRD_FAILED_PRECONDITION afterwards. */
+struct nrd_resource;
+NRD_API int32_t nrd_runtime_limit(nrd_runtime* runtime, const struct nrd_resource* resources,
+                                  uint32_t count, nrd_error* error_out);
+
 typedef struct nrd_cache_stats {
   uint32_t struct_size;
   uint32_t reserved;
@@ -288,8 +305,14 @@ enum {
   /* Do not run on the submitting thread, even when the model would allow it. */
   NRD_REQUEST_NO_INLINE = 1u,
   /* Neither look into the response cache nor store into it. */
-  NRD_REQUEST_NO_CACHE = 2u
+  NRD_REQUEST_NO_CACHE = 2u,
+  /* The first and the last request of its sequence; one can be both. */
+  NRD_REQUEST_SEQUENCE_START = 4u,
+  NRD_REQUEST_SEQUENCE_END = 8u
 };
+
+/* Longest name of a sequence, in bytes. */
+#define NRD_MAX_SEQUENCE_NAME 128u
 
 /* A record from nrd_request_acquire: the caller's, except between a submit that returned
  * NRD_PENDING and the completion, when only nrd_request_cancel may touch it. The core allocates
@@ -305,10 +328,15 @@ typedef struct nrd_request {
   uint32_t priority;    /* 0 or out of range: the model's default level; 1 is the most urgent */
   uint32_t input_count; /* set by the core */
   uint32_t output_count;
-  uint32_t reserved;
+  uint32_t first_row; /* set by the core before execute: where its rows begin in the batch's */
   nrd_tensor* inputs;
   nrd_tensor* outputs;
   nrd_error* error; /* message of a status that is not NRD_OK; lives in the record */
+  /* The sequence that it belongs to, a name where that is not empty, else a number; 0 and "": none.
+   * The caller's name has to be valid until submit returns. While the request executes the core has
+   * a copy here. */
+  uint64_t sequence_id;
+  nrd_string sequence_name;
   /* Answers of the core, valid after completion. */
   int32_t status;
   uint32_t ran_inline;          /* 1: executed on the submitting thread */
@@ -319,7 +347,7 @@ typedef struct nrd_request {
   uint64_t compute_infer_ns;
   uint64_t compute_output_ns;
 } nrd_request;
-NRD_ASSERT_SIZE(nrd_request, 120);
+NRD_ASSERT_SIZE(nrd_request, 144);
 
 /* A cleared record of the model; the core keeps released ones for the next caller. Must not overlap
  * with nrd_model_release. A record that is held keeps the model's memory (not its backend) alive.
@@ -383,7 +411,8 @@ typedef struct nrd_batch {
   uint32_t input_count;
   uint32_t output_count;
   /* Inputs of the whole batch, by position in the model's configuration. An optional input that no
-   * request gives lacks the flag. NULL for backends with NRD_BACKEND_GATHERS. */
+   * request gives lacks the flag. NULL for backends with NRD_BACKEND_GATHERS, unless the model has
+   * hidden or ragged inputs or sequences: then the core gathers for them, too. */
   const nrd_tensor* inputs; /* given ones have NRD_TENSOR_SELECTED */
   /* Filled by nrd_batch_output; NRD_TENSOR_SELECTED marks the wanted ones. */
   nrd_tensor* outputs;
@@ -410,6 +439,12 @@ NRD_API int32_t nrd_batch_output_forward(nrd_batch* batch, uint32_t index, uint3
 NRD_API int32_t nrd_batch_request_output(nrd_batch* batch, uint32_t request_index, uint32_t index,
                                          int32_t datatype, uint32_t rank, const int64_t* shape,
                                          uint64_t byte_size, void** data_out, nrd_error* error_out);
+
+/* For models with NRD_SEQUENCES_ITERATIVE: the request is not answered when execute returns, but
+ * executed again, behind those that wait already. What was made of its outputs is dropped; its
+ * state is kept. NRD_FAILED_PRECONDITION for other models. Only within execute. */
+NRD_API int32_t nrd_batch_request_reschedule(nrd_batch* batch, uint32_t request_index,
+                                             nrd_error* error_out);
 
 /* For decoupled models: sends what nrd_batch_request_output made for this request as one of its
  * responses, and leaves its outputs empty for the next, whatever it returns. Those that are there
@@ -483,7 +518,14 @@ NRD_API int32_t nrd_backend_find(const char* name, uint64_t name_size, nrd_backe
 
 enum {
   NRD_SPEC_OPTIONAL = 1u, /* an input that requests may leave out */
-  NRD_SPEC_RESHAPE = 2u   /* the backend sees `reshape` in place of `dims` */
+  NRD_SPEC_RESHAPE = 2u,  /* the backend sees `reshape` in place of `dims` */
+  /* An input whose shape may differ between the requests of a batch: the backend gets the elements
+   * of all requests one after another, in one dimension. */
+  NRD_SPEC_RAGGED = 4u,
+  /* Only the core and the backend know of it: an input that the core makes (a control, a state, a
+   * batch input), or an output that it keeps (a state). Hidden inputs come behind all others, as do
+   * hidden outputs; records of requests do not have them. */
+  NRD_SPEC_HIDDEN = 8u
 };
 
 typedef struct nrd_tensor_spec {
@@ -553,6 +595,126 @@ typedef struct nrd_step {
 } nrd_step;
 NRD_ASSERT_SIZE(nrd_step, 32);
 
+/* What a sequence model is told about each row of a batch. */
+enum {
+  NRD_CONTROL_START = 0, /* whether the row's request is the first of its sequence */
+  NRD_CONTROL_END = 1,   /* the last */
+  NRD_CONTROL_READY = 2, /* whether the row has a request */
+  NRD_CONTROL_CORRID = 3 /* the sequence: a number, or its text for BYTES */
+};
+typedef struct nrd_control {
+  uint32_t input; /* index of a hidden input, one element a row */
+  int32_t kind;
+  /* An element for no and one for yes, for all kinds but CORRID: its bytes come first. */
+  uint8_t no[8];
+  uint8_t yes[8];
+} nrd_control;
+NRD_ASSERT_SIZE(nrd_control, 24);
+
+enum {
+  NRD_STATE_SAME_BUFFER = 1u, /* the new state is written over the old one, where it fits */
+  NRD_STATE_GROWABLE = 2u     /* its buffer keeps room for the largest state so far */
+};
+/* A tensor that a sequence keeps from one request to the next: output `output` of one execution is
+ * input `input` of the next. The input is hidden; an output that is not hidden is a client's, too.
+ */
+typedef struct nrd_state {
+  uint32_t input;
+  uint32_t output;
+  uint32_t flags; /* NRD_STATE_* */
+  uint32_t rank;
+  int64_t dims[NRD_MAX_RANK]; /* of the first request's state, without the batch dimension */
+  const void* initial;        /* its elements; NULL: zeros, empty strings for BYTES */
+  uint64_t initial_size;
+} nrd_state;
+NRD_ASSERT_SIZE(nrd_state, 96);
+
+enum {
+  /* A sequence keeps one row of the batch of one instance. */
+  NRD_SEQUENCES_DIRECT = 1,
+  /* An instance has some sequences at a time, and batches the oldest requests of them. */
+  NRD_SEQUENCES_OLDEST = 2
+};
+enum {
+  /* Each request is a sequence of its own, which the backend gives back to be executed again until
+   * it is done: see nrd_batch_request_reschedule. */
+  NRD_SEQUENCES_ITERATIVE = 1u
+};
+/* Batching by sequences, in place of NRD_MODEL_DYNAMIC_BATCHING. Preferred sizes (oldest only),
+ * max_queue_delay_ns and NRD_MODEL_PRESERVE_ORDERING (oldest only) are those of the options. */
+typedef struct nrd_sequence_options {
+  int32_t strategy;     /* NRD_SEQUENCES_* */
+  uint32_t flags;       /* NRD_SEQUENCES_ITERATIVE */
+  uint64_t max_idle_ns; /* after which a sequence without requests ends; 0: 1 s */
+  uint32_t candidates;  /* oldest: sequences of an instance at a time; 0: max_batch_size */
+  uint32_t control_count;
+  double minimum_slot_utilization; /* direct: rows that wait for no delay, 0 to 1 */
+  const nrd_control* controls;
+  const nrd_state* states;
+  uint32_t state_count;
+  uint32_t reserved;
+} nrd_sequence_options;
+NRD_ASSERT_SIZE(nrd_sequence_options, 56);
+
+/* What a hidden input says of input `source` over the requests of a batch. Counts are those of
+ * elements. */
+enum {
+  NRD_COMBINE_ELEMENT_COUNT = 0,                       /* of each request */
+  NRD_COMBINE_ACCUMULATED_ELEMENT_COUNT = 1,           /* of each request and those before it */
+  NRD_COMBINE_ACCUMULATED_ELEMENT_COUNT_WITH_ZERO = 2, /* the same, with a 0 in front */
+  NRD_COMBINE_MAX_ELEMENT_COUNT_AS_SHAPE = 3, /* the largest: as a size, without elements */
+  NRD_COMBINE_ITEM_SHAPE = 4,                 /* a row of sizes for each row of the batch */
+  NRD_COMBINE_ITEM_SHAPE_FLATTEN = 5          /* the same in one dimension */
+};
+typedef struct nrd_combined_input {
+  uint32_t input; /* index of a hidden input */
+  int32_t kind;
+  uint32_t source; /* index of an input that requests bring */
+  uint32_t reserved;
+} nrd_combined_input;
+NRD_ASSERT_SIZE(nrd_combined_input, 16);
+
+enum {
+  /* The output's elements are shared out by the shapes that the requests' `source` has. */
+  NRD_SCATTER_WITH_INPUT_SHAPE = 0
+};
+typedef struct nrd_scattered_output {
+  uint32_t output;
+  int32_t kind;
+  uint32_t source;
+  uint32_t reserved;
+} nrd_scattered_output;
+NRD_ASSERT_SIZE(nrd_scattered_output, 16);
+
+/* Something that executions hold while they run: see nrd_runtime_limit. */
+typedef struct nrd_resource {
+  nrd_string name;
+  uint32_t count;
+  int32_t device; /* its number; -1: one for all devices */
+} nrd_resource;
+NRD_ASSERT_SIZE(nrd_resource, 24);
+
+typedef struct nrd_instance_options {
+  const nrd_resource* resources; /* what an execution holds */
+  uint32_t resource_count;
+  uint32_t priority;     /* who gets resources first; 1 is the most urgent, 0: 1 */
+  const uint32_t* cores; /* processors that its thread runs on; none: any */
+  uint32_t core_count;
+  int32_t numa_node; /* that its thread takes memory from; -1: any */
+} nrd_instance_options;
+NRD_ASSERT_SIZE(nrd_instance_options, 32);
+
+/* Says which requests go together, beside all other rules. `includes` returns whether `next` may
+ * join the requests that are chosen so far, of which there is one at least. It is called with the
+ * model's queue locked and for the same requests again and again, so it answers at once, by what
+ * the requests hold alone, and calls nothing here. */
+typedef struct nrd_batcher {
+  void* context;
+  int32_t (*includes)(void* context, const nrd_request* const* chosen, uint32_t chosen_count,
+                      const nrd_request* next);
+} nrd_batcher;
+NRD_ASSERT_SIZE(nrd_batcher, 16);
+
 typedef struct nrd_model_options {
   uint32_t struct_size;
   uint32_t flags; /* NRD_MODEL_* */
@@ -582,8 +744,19 @@ typedef struct nrd_model_options {
   const uint32_t* output_values; /* output_count entries: the value that is each output */
   uint32_t step_count;
   uint32_t value_count;
+  const nrd_sequence_options* sequences; /* NULL: requests have nothing to do with each other */
+  const nrd_combined_input* combined_inputs;
+  const nrd_scattered_output* scattered_outputs;
+  uint32_t combined_input_count;
+  uint32_t scattered_output_count;
+  const nrd_instance_options* instances; /* instance_count entries, or NULL: nothing special */
+  const nrd_batcher* batcher;            /* NULL: none */
+  /* Ensembles: most responses of a decoupled step that are on their way through the steps behind
+   * it, for one request; 0: any number. */
+  uint32_t max_inflight_requests;
+  uint32_t reserved;
 } nrd_model_options;
-NRD_ASSERT_SIZE(nrd_model_options, 192);
+NRD_ASSERT_SIZE(nrd_model_options, 248);
 
 /* What a model is made of (weights, a graph), opened by its backend, while it is not decided yet
  * how it is served. */
@@ -657,6 +830,28 @@ typedef struct nrd_model_stats {
 } nrd_model_stats;
 NRD_ASSERT_SIZE(nrd_model_stats, 216);
 NRD_API void nrd_model_stats_read(nrd_model* model, nrd_model_stats* stats_out);
+
+/* Sequences of a model: now, and since it was loaded. */
+typedef struct nrd_sequence_stats {
+  uint32_t struct_size;
+  uint32_t reserved;
+  uint64_t slots;   /* how many sequences can be active at a time; 0: the model has none */
+  uint64_t active;  /* that have a slot */
+  uint64_t backlog; /* that wait for one */
+  uint64_t started;
+  uint64_t ended;       /* by END */
+  uint64_t idle_ended;  /* by idle time */
+  uint64_t state_bytes; /* that sequences keep between requests */
+} nrd_sequence_stats;
+NRD_ASSERT_SIZE(nrd_sequence_stats, 64);
+NRD_API void nrd_model_sequence_stats_read(nrd_model* model, nrd_sequence_stats* stats_out);
+
+/* Whether the model knows the sequence: it has started, and has neither ended nor been idle for too
+ * long. `name` where that is not empty, else the number. */
+NRD_API int32_t nrd_model_has_sequence(nrd_model* model, uint64_t id, nrd_string name);
+
+/* From here on no sequence starts (NRD_UNAVAILABLE), those that have started go on. */
+NRD_API void nrd_model_finish_sequences(nrd_model* model);
 
 typedef struct nrd_batch_stats {
   uint64_t batch_size;

@@ -3,6 +3,7 @@ package io.nereid.internal.ffi;
 import static io.nereid.internal.ffi.Memory.offset;
 import static io.nereid.internal.ffi.TensorSpecRecord.STRING;
 import static java.lang.foreign.MemoryLayout.structLayout;
+import static java.lang.foreign.ValueLayout.JAVA_DOUBLE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
@@ -11,6 +12,7 @@ import io.nereid.model.DynamicBatching;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.QueuePolicy;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 import java.util.List;
@@ -58,6 +60,66 @@ public final class ModelOptionsRecord {
           JAVA_INT.withName("input_count"),
           JAVA_INT.withName("output_count"));
 
+  static final StructLayout CONTROL =
+      structLayout(
+          JAVA_INT.withName("input"),
+          JAVA_INT.withName("kind"),
+          JAVA_LONG.withName("no"),
+          JAVA_LONG.withName("yes"));
+
+  static final StructLayout STATE =
+      structLayout(
+          JAVA_INT.withName("input"),
+          JAVA_INT.withName("output"),
+          JAVA_INT.withName("flags"),
+          JAVA_INT.withName("rank"),
+          MemoryLayout.sequenceLayout(TensorRecord.MAX_RANK, JAVA_LONG).withName("dims"),
+          JAVA_LONG.withName("initial"),
+          JAVA_LONG.withName("initial_size"));
+
+  static final StructLayout SEQUENCES =
+      structLayout(
+          JAVA_INT.withName("strategy"),
+          JAVA_INT.withName("flags"),
+          JAVA_LONG.withName("max_idle_ns"),
+          JAVA_INT.withName("candidates"),
+          JAVA_INT.withName("control_count"),
+          JAVA_DOUBLE.withName("minimum_slot_utilization"),
+          JAVA_LONG.withName("controls"),
+          JAVA_LONG.withName("states"),
+          JAVA_INT.withName("state_count"),
+          JAVA_INT.withName("reserved"));
+
+  static final StructLayout COMBINED_INPUT =
+      structLayout(
+          JAVA_INT.withName("input"),
+          JAVA_INT.withName("kind"),
+          JAVA_INT.withName("source"),
+          JAVA_INT.withName("reserved"));
+
+  static final StructLayout SCATTERED_OUTPUT =
+      structLayout(
+          JAVA_INT.withName("output"),
+          JAVA_INT.withName("kind"),
+          JAVA_INT.withName("source"),
+          JAVA_INT.withName("reserved"));
+
+  static final StructLayout RESOURCE =
+      structLayout(
+          STRING.withName("name"), JAVA_INT.withName("count"), JAVA_INT.withName("device"));
+
+  static final StructLayout INSTANCE =
+      structLayout(
+          JAVA_LONG.withName("resources"),
+          JAVA_INT.withName("resource_count"),
+          JAVA_INT.withName("priority"),
+          JAVA_LONG.withName("cores"),
+          JAVA_INT.withName("core_count"),
+          JAVA_INT.withName("numa_node"));
+
+  static final StructLayout BATCHER =
+      structLayout(JAVA_LONG.withName("context"), JAVA_LONG.withName("includes"));
+
   static final StructLayout LAYOUT =
       structLayout(
           JAVA_INT.withName("struct_size"),
@@ -84,7 +146,16 @@ public final class ModelOptionsRecord {
           JAVA_LONG.withName("steps"),
           JAVA_LONG.withName("output_values"),
           JAVA_INT.withName("step_count"),
-          JAVA_INT.withName("value_count"));
+          JAVA_INT.withName("value_count"),
+          JAVA_LONG.withName("sequences"),
+          JAVA_LONG.withName("combined_inputs"),
+          JAVA_LONG.withName("scattered_outputs"),
+          JAVA_INT.withName("combined_input_count"),
+          JAVA_INT.withName("scattered_output_count"),
+          JAVA_LONG.withName("instances"),
+          JAVA_LONG.withName("batcher"),
+          JAVA_INT.withName("max_inflight_requests"),
+          JAVA_INT.withName("reserved"));
 
   private final Arena arena;
   private final MemorySegment record;

@@ -22,7 +22,7 @@ import java.util.List;
 public final class NativeLibrary {
 
   /** {@code NRD_ABI_VERSION} that this binding speaks. */
-  static final int ABI_VERSION = 5;
+  static final int ABI_VERSION = 6;
 
   /** A struct as this binding declares it; {@code id} is its {@code NRD_STRUCT_*}. */
   record Struct(int id, String name, StructLayout layout) {}
@@ -48,7 +48,16 @@ public final class NativeLibrary {
         new Struct(15, "nrd_string", TensorSpecRecord.STRING),
         new Struct(16, "nrd_link", ModelOptionsRecord.LINK),
         new Struct(17, "nrd_step", ModelOptionsRecord.STEP),
-        new Struct(18, "nrd_memory_stats", StatisticsRecord.MEMORY));
+        new Struct(18, "nrd_memory_stats", StatisticsRecord.MEMORY),
+        new Struct(19, "nrd_control", ModelOptionsRecord.CONTROL),
+        new Struct(20, "nrd_state", ModelOptionsRecord.STATE),
+        new Struct(21, "nrd_sequence_options", ModelOptionsRecord.SEQUENCES),
+        new Struct(22, "nrd_combined_input", ModelOptionsRecord.COMBINED_INPUT),
+        new Struct(23, "nrd_scattered_output", ModelOptionsRecord.SCATTERED_OUTPUT),
+        new Struct(24, "nrd_resource", ModelOptionsRecord.RESOURCE),
+        new Struct(25, "nrd_instance_options", ModelOptionsRecord.INSTANCE),
+        new Struct(26, "nrd_batcher", ModelOptionsRecord.BATCHER),
+        new Struct(27, "nrd_sequence_stats", StatisticsRecord.SEQUENCES));
   }
 
   private NativeLibrary() {}

@@ -69,6 +69,18 @@ public final class StatisticsRecord {
           JAVA_LONG.withName("working_bytes"),
           JAVA_LONG.withName("pool_bytes"));
 
+  static final StructLayout SEQUENCES =
+      structLayout(
+          JAVA_INT.withName("struct_size"),
+          JAVA_INT.withName("reserved"),
+          JAVA_LONG.withName("slots"),
+          JAVA_LONG.withName("active"),
+          JAVA_LONG.withName("backlog"),
+          JAVA_LONG.withName("started"),
+          JAVA_LONG.withName("ended"),
+          JAVA_LONG.withName("idle_ended"),
+          JAVA_LONG.withName("state_bytes"));
+
   static final StructLayout CACHE =
       structLayout(
           JAVA_INT.withName("struct_size"),

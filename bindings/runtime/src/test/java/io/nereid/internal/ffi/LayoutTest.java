@@ -28,7 +28,7 @@ class LayoutTest {
       SymbolLookup symbols = SymbolLookup.libraryLookup(library, arena);
       assertEquals(List.of(), NativeLibrary.differences(symbols));
     }
-    assertEquals(19, NativeLibrary.structs().size());
+    assertEquals(28, NativeLibrary.structs().size());
   }
 
   @Test
@@ -43,13 +43,15 @@ class LayoutTest {
   void fieldsAreWhereTheHeaderPutsThem() {
     assertEquals(40, TensorRecord.SHAPE);
     assertEquals(48, RequestRecord.INPUTS);
-    assertEquals(72, RequestRecord.STATUS);
-    assertEquals(88, RequestRecord.QUEUE_NS);
+    assertEquals(96, RequestRecord.STATUS);
+    assertEquals(112, RequestRecord.QUEUE_NS);
     assertEquals(40, BatchRecord.REQUESTS);
     assertEquals(16, ErrorRecord.MESSAGE);
     assertEquals(32, TensorSpecRecord.DIMS);
     assertEquals(48, Memory.offset(ModelOptionsRecord.LAYOUT, "inputs"));
     assertEquals(160, Memory.offset(ModelOptionsRecord.LAYOUT, "parameter_count"));
+    assertEquals(240, Memory.offset(ModelOptionsRecord.LAYOUT, "max_inflight_requests"));
+    assertEquals(32, Memory.offset(ModelOptionsRecord.SEQUENCES, "controls"));
     assertEquals(184, Memory.offset(StatisticsRecord.MODEL, "fail_rejected"));
   }
 
