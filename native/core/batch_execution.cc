@@ -17,6 +17,7 @@ BatchExecution::BatchExecution(const ModelConfig& config, BufferPool& pool, Pool
       account_(account),
       maker_(config, pool, account),
       responses_(maker_),
+      combined_(config, pool, account),
       inputs_(config.inputs.size()),
       outputs_(config.outputs.size()),
       error_{} {
@@ -48,7 +49,7 @@ int64_t BatchExecution::Run(const nrd_backend& backend, void* instance,
     FailAll(NRD_RESOURCE_EXHAUSTED, "the process is out of memory");
   }
   DropTensors(outputs_.data(), batch_.output_count);
-  if (requests_.size() > 1) {
+  if (requests_.size() > 1 || config_.core_gathers) {
     DropTensors(inputs_.data(), batch_.input_count);
   }
   const int64_t end_ns = MonotonicNowNs();
@@ -73,6 +74,9 @@ void BatchExecution::Begin(std::span<Request* const> requests) {
   for (nrd_tensor& output : outputs_) {
     output = nrd_tensor{};
   }
+  for (size_t i = config_.visible_outputs; i < outputs_.size(); ++i) {
+    outputs_[i].flags = NRD_TENSOR_SELECTED;
+  }
   for (Request* request : requests) {
     if (request->cancelled.load(std::memory_order_acquire)) {
       SetFailure(*request, NRD_CANCELLED, "Request was cancelled");
@@ -80,6 +84,7 @@ void BatchExecution::Begin(std::span<Request* const> requests) {
     }
     request->record.status = NRD_OK;
     requests_.push_back(request);
+    request->record.first_row = static_cast<uint32_t>(rows_);
     records_.push_back(&request->record);
     rows_ += request->rows;
     for (uint32_t i = 0; i < request->record.output_count; ++i) {
@@ -97,34 +102,38 @@ void BatchExecution::Begin(std::span<Request* const> requests) {
 }
 
 Status BatchExecution::Gather(bool backend_gathers) {
-  if (backend_gathers || requests_.empty()) {
+  if ((backend_gathers && !config_.core_gathers) || requests_.empty()) {
     return Status();
   }
-  if (requests_.size() == 1) {
-    const nrd_tensor* const own = requests_.front()->record.inputs;
-    batch_.inputs = config_.reshapes_inputs ? Reshaped(own) : own;
+  const nrd_tensor* const own = requests_.front()->record.inputs;
+  if (requests_.size() == 1 && !config_.reshapes_inputs && !config_.core_gathers) {
+    batch_.inputs = own;
     return Status();
   }
   batch_.inputs = inputs_.data();
   for (uint32_t i = 0; i < batch_.input_count; ++i) {
     inputs_[i] = nrd_tensor{};
   }
-  for (uint32_t i = 0; i < batch_.input_count; ++i) {
-    NRD_RETURN_IF_ERROR(GatherInput(i));
+  if (requests_.size() == 1) {
+    NRD_RETURN_IF_ERROR(Describe(own));
+  } else {
+    for (uint32_t i = 0; i < config_.visible_inputs; ++i) {
+      NRD_RETURN_IF_ERROR(GatherInput(i));
+    }
   }
-  return Status();
+  return config_.core_gathers ? MakeHidden() : Status();
 }
 
-// Copies of a request's inputs that differ in shape only, and hold no references.
-const nrd_tensor* BatchExecution::Reshaped(const nrd_tensor* own) {
-  for (uint32_t i = 0; i < batch_.input_count; ++i) {
+// Makes copies of a request's inputs that differ in shape only, and hold no references.
+Status BatchExecution::Describe(const nrd_tensor* own) {
+  for (uint32_t i = 0; i < config_.visible_inputs; ++i) {
     inputs_[i] = own[i];
     inputs_[i].slab = nullptr;
     if (IsSelected(own[i])) {
-      ToBackendShape(config_.inputs[i], config_.batched(), &inputs_[i]);
+      NRD_RETURN_IF_ERROR(ToBackend(i, &inputs_[i]));
     }
   }
-  return inputs_.data();
+  return Status();
 }
 
 Status BatchExecution::GatherInput(uint32_t index) {
@@ -143,7 +152,7 @@ Status BatchExecution::GatherInput(uint32_t index) {
   input.slab = nullptr;
   NRD_RETURN_IF_ERROR(pool_.Allocate(byte_size, &input.slab, account_));
   input.data = input.slab;
-  ToBackendShape(config_.inputs[index], config_.batched(), &input);
+  NRD_RETURN_IF_ERROR(ToBackend(index, &input));
   char* target = static_cast<char*>(input.data);
   for (const Request* request : requests_) {
     const nrd_tensor& part = request->record.inputs[index];
@@ -154,6 +163,29 @@ Status BatchExecution::GatherInput(uint32_t index) {
   }
   return Status();
 }
+
+// Gives an input of the batch, which has the clients' shape, that which the backend sees.
+Status BatchExecution::ToBackend(uint32_t index, nrd_tensor* input) const {
+  const TensorSpec& spec = config_.inputs[index];
+  if (!spec.ragged) {
+    ToBackendShape(spec, config_.batched(), input);
+    return Status();
+  }
+  uint64_t elements = 0;
+  for (const Request* request : requests_) {
+    const nrd_tensor& part = request->record.inputs[index];
+    uint64_t count = 0;
+    NRD_RETURN_IF_ERROR(ElementCount(part.rank, part.shape, &count));
+    elements += count;
+  }
+  input->rank = 1;
+  input->shape[0] = static_cast<int64_t>(elements);
+  return Status();
+}
+
+// Makes what no request brings, in `inputs_` behind what they do. Each tensor that is made has a
+// buffer of its own, which is dropped when the batch is answered.
+Status BatchExecution::MakeHidden() { return combined_.Make(requests_, inputs_); }
 
 Status BatchExecution::Execute(const nrd_backend& backend, void* instance) {
   error_.struct_size = sizeof(nrd_error);
@@ -187,8 +219,9 @@ Status BatchExecution::ForwardInput(uint32_t index, uint32_t input_index) {
   const nrd_tensor& input = batch_.inputs[input_index];
   nrd_tensor* const output = &outputs_[index];
   // Copies for the sake of their shape do not hold the reference; the request does.
-  void* const slab =
-      requests_.size() == 1 ? requests_.front()->record.inputs[input_index].slab : input.slab;
+  void* const slab = requests_.size() == 1 && input_index < config_.visible_inputs
+                         ? requests_.front()->record.inputs[input_index].slab
+                         : input.slab;
   if (slab == nullptr) {  // the caller's own memory, which the answer may outlive
     void* data = nullptr;
     NRD_RETURN_IF_ERROR(maker_.Allocate(index, rows_, input, output, &data));
@@ -206,10 +239,10 @@ Status BatchExecution::ForwardInput(uint32_t index, uint32_t input_index) {
 
 Status BatchExecution::RequestOutput(uint32_t request_index, uint32_t index,
                                      const nrd_tensor& wanted, void** data_out) {
-  if (request_index >= requests_.size() || index >= outputs_.size()) {
+  if (request_index >= requests_.size() || index >= config_.visible_outputs) {
     return Status::Internal("backend named output " + std::to_string(index) + " of request " +
                             std::to_string(request_index) + ", the batch has " +
-                            std::to_string(outputs_.size()) + " outputs and " +
+                            std::to_string(config_.visible_outputs) + " outputs and " +
                             std::to_string(requests_.size()) + " requests");
   }
   Request& request = *requests_[request_index];
@@ -273,7 +306,7 @@ Status BatchExecution::Slice(Request& request, uint32_t index, uint64_t* byte_of
 }
 
 void BatchExecution::Scatter() {
-  for (uint32_t i = 0; i < batch_.output_count; ++i) {
+  for (uint32_t i = 0; i < config_.visible_outputs; ++i) {
     if (!IsSelected(outputs_[i])) {
       continue;
     }

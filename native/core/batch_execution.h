@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "core/combined_inputs.h"
 #include "core/decoupled_responses.h"
 #include "core/model_config.h"
 #include "core/output_maker.h"
@@ -24,7 +25,8 @@ namespace nereid {
 // buffers become its own). Several are copied once into a common input buffer; their outputs are
 // slices of the batch's output buffer, which lives until the last of them is dropped. Where the
 // configuration has a reshape, the backend gets and gives that shape: `inputs_` have it, outputs
-// take the clients' shape as soon as they are made.
+// take the clients' shape as soon as they are made. Inputs that requests do not have are made
+// behind the others in `inputs_` (MakeHidden); outputs that they do not have stay in `outputs_`.
 class BatchExecution {
  public:
   BatchExecution(const ModelConfig& config, BufferPool& pool, PoolAccount* account);
@@ -58,8 +60,10 @@ class BatchExecution {
  private:
   void Begin(std::span<Request* const> requests);
   Status Gather(bool backend_gathers);
-  const nrd_tensor* Reshaped(const nrd_tensor* own);
+  Status Describe(const nrd_tensor* own);
   Status GatherInput(uint32_t index);
+  Status ToBackend(uint32_t index, nrd_tensor* input) const;
+  Status MakeHidden();
   Status Execute(const nrd_backend& backend, void* instance);
   void Scatter();
   Status Slice(Request& request, uint32_t index, uint64_t* byte_offset);
@@ -72,6 +76,7 @@ class BatchExecution {
   PoolAccount* const account_;
   const OutputMaker maker_;
   const DecoupledResponses responses_;
+  const CombinedInputs combined_;
   const Responder* responder_ = nullptr;
   std::vector<Request*> requests_;
   std::vector<const nrd_request*> records_;

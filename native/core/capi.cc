@@ -3,6 +3,7 @@
 #include <exception>
 #include <memory>
 #include <new>
+#include <span>
 #include <utility>
 
 #include "core/batch_execution.h"
@@ -78,7 +79,7 @@ nrd_tensor Wanted(int32_t datatype, uint32_t rank, const int64_t* shape, uint64_
   return tensor;
 }
 
-int32_t IndexByName(const std::vector<nereid::TensorSpec>& specs, std::string_view name,
+int32_t IndexByName(std::span<const nereid::TensorSpec> specs, std::string_view name,
                     uint32_t* index_out) {
   for (size_t i = 0; i < specs.size(); ++i) {
     if (specs[i].name == name) {
@@ -354,12 +355,14 @@ void nrd_model_release(nrd_model* model) {
 
 int32_t nrd_model_input_index(nrd_model* model, const char* name, uint64_t name_size,
                               uint32_t* index_out) {
-  return IndexByName(From(model)->config().inputs, nereid::View({name, name_size}), index_out);
+  return IndexByName(From(model)->config().VisibleInputs(), nereid::View({name, name_size}),
+                     index_out);
 }
 
 int32_t nrd_model_output_index(nrd_model* model, const char* name, uint64_t name_size,
                                uint32_t* index_out) {
-  return IndexByName(From(model)->config().outputs, nereid::View({name, name_size}), index_out);
+  return IndexByName(From(model)->config().VisibleOutputs(), nereid::View({name, name_size}),
+                     index_out);
 }
 
 void nrd_model_stats_read(nrd_model* model, nrd_model_stats* stats_out) {

@@ -28,10 +28,10 @@ Status MissingInputs(const ModelConfig& config, const nrd_request& record) {
       missing.push_back(spec.name);
     }
   }
-  const std::string expected = required == config.inputs.size()
+  const std::string expected = required == record.input_count
                                    ? std::to_string(required) + " inputs"
                                    : "number of inputs between " + std::to_string(required) +
-                                         " and " + std::to_string(config.inputs.size());
+                                         " and " + std::to_string(record.input_count);
   return Status::InvalidArgument(
       "expected " + expected + " but got " + std::to_string(given.size()) + " inputs for model '" +
       config.name + "'. Got input(s) " + Quoted(given) + ", but missing required input(s) " +
@@ -196,7 +196,7 @@ Status CheckRequest(const ModelConfig& config, Request& request) {
   return Status();
 }
 
-bool SameShapes(const Request& a, const Request& b) {
+bool SameShapes(const ModelConfig& config, const Request& a, const Request& b) {
   for (uint32_t i = 0; i < a.record.input_count; ++i) {
     const nrd_tensor& left = a.record.inputs[i];
     const nrd_tensor& right = b.record.inputs[i];
@@ -204,7 +204,7 @@ bool SameShapes(const Request& a, const Request& b) {
       return false;
     }
     // Every model that batches has a batch dimension, which may differ.
-    if (IsSelected(left) &&
+    if (IsSelected(left) && !config.inputs[i].ragged &&
         (left.rank != right.rank ||
          !std::equal(left.shape + 1, left.shape + left.rank, right.shape + 1))) {
       return false;
