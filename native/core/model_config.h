@@ -12,6 +12,7 @@
 
 #include "base/status.h"
 #include "core/batch_policy.h"
+#include "core/sequence_config.h"
 #include "nereid/nereid.h"
 
 namespace nereid {
@@ -59,13 +60,14 @@ struct ModelConfig {
   bool uniform = false;
   std::vector<nrd_combined_input> combined_inputs;
   // The core makes the batch's inputs, whoever gathers otherwise and also for a single request:
-  // some are hidden or ragged.
+  // some are hidden or ragged, or sequences have rows of their own.
   bool core_gathers = false;
   bool reshapes_inputs = false;  // some input has another shape for the backend
   int64_t inline_budget_ns = NRD_DEFAULT_INLINE_BUDGET_NS;
   BatchPolicy batch_policy;
   std::vector<QueuePolicy> queue_policies;  // one a priority level, at least one
   uint32_t default_level = 0;
+  std::optional<SequenceConfig> sequences;
 
   [[nodiscard]] bool batched() const { return max_batch_size > 0; }
   [[nodiscard]] std::span<const TensorSpec> VisibleInputs() const {
