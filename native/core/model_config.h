@@ -29,10 +29,10 @@ struct TensorSpec {
   std::string name;
   int32_t datatype = NRD_TYPE_INVALID;
   bool optional = false;
-  bool ragged = false;        // the backend sees the elements of all requests in one dimension
-  bool hidden = false;        // requests do not have it
-  std::vector<int64_t> dims;  // without the batch dimension; -1: any size
+  std::vector<int64_t> dims;                         // without the batch dimension; -1: any size
   std::optional<std::vector<int64_t>> reshape = {};  // what the backend sees in place of `dims`
+  bool ragged = false;  // the backend sees the elements of all requests in one dimension
+  bool hidden = false;  // requests do not have it
 
   [[nodiscard]] const std::vector<int64_t>& BackendDims() const {
     return reshape ? *reshape : dims;

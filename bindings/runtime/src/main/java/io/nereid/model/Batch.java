@@ -21,7 +21,11 @@ public interface Batch {
   /** Whether the requests bring this input; only optional ones can be absent. */
   boolean hasInput(String name);
 
-  /** An input of the whole batch, the rows of all requests one after another. Read-only. */
+  /**
+   * An input of the whole batch, the rows of all requests one after another; of a ragged one their
+   * elements, in one dimension. The model's {@link ModelSpec#hiddenInputs} are here, too.
+   * Read-only.
+   */
   Tensor input(String name);
 
   /** As {@link #input(String)}, by position in the model's specification. */

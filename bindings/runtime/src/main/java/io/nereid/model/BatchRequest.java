@@ -14,7 +14,10 @@ public interface BatchRequest {
   /** The parameters that its sender gave. */
   Map<String, Object> parameters();
 
-  /** Its first row in the batch's tensors. */
+  /**
+   * Its first row in the batch's tensors. Those of ragged inputs have no rows: its elements there
+   * follow those of the requests before it, as batch inputs tell.
+   */
   long firstRow();
 
   /** How many rows are its own; 0 for models without a batch dimension. */
@@ -23,7 +26,7 @@ public interface BatchRequest {
   /** Whether its sender has given up; the work may be skipped. */
   boolean isCancelled();
 
-  /** Whether it brings this input. */
+  /** Whether it brings this input. What the core makes for the whole batch no request has. */
   boolean hasInput(String name);
 
   /** Its own input, as it was sent. Read-only. */

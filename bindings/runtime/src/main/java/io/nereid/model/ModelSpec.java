@@ -29,6 +29,8 @@ import java.util.Optional;
  * @param warmUps requests that are executed while it loads
  * @param ensemble the graph of models that it is, in place of a backend
  * @param parameters settings of the backend
+ * @param batchInputs inputs of the backend that tell of a batch's requests
+ * @param batchOutputs outputs that are shared out by the shape of an input
  */
 public record ModelSpec(
     String name,
@@ -46,7 +48,9 @@ public record ModelSpec(
     boolean decoupled,
     List<WarmUp> warmUps,
     Optional<Ensemble> ensemble,
-    Map<String, String> parameters) {
+    Map<String, String> parameters,
+    List<BatchInput> batchInputs,
+    List<BatchOutput> batchOutputs) {
 
   /** Checks the values and copies the collections. */
   public ModelSpec {
@@ -69,10 +73,31 @@ public record ModelSpec(
     if (backend.isEmpty() && backendName.isBlank() && ensemble.isEmpty()) {
       throw new IllegalArgumentException("model '" + name + "' names no backend");
     }
+    batchInputs = List.copyOf(Checks.notNull(batchInputs, "batchInputs"));
+    batchOutputs = List.copyOf(Checks.notNull(batchOutputs, "batchOutputs"));
   }
 
   /** The same with other outputs. */
   public ModelSpec withOutputs(List<TensorSpec> outputs) {
+    return withTensors(inputs, outputs);
+  }
+
+  /**
+   * What the core makes for the backend, and no request brings: batch inputs. For the backend they
+   * follow what requests bring.
+   */
+  public List<TensorSpec> hiddenInputs() {
+    return batchInputs.stream().flatMap(input -> input.tensors(this).stream()).toList();
+  }
+
+  /** The model as its backend sees it, with {@link #hiddenInputs} among the inputs. */
+  public ModelSpec forBackend() {
+    List<TensorSpec> all = new ArrayList<>(inputs);
+    all.addAll(hiddenInputs());
+    return withTensors(all, outputs);
+  }
+
+  private ModelSpec withTensors(List<TensorSpec> inputs, List<TensorSpec> outputs) {
     return new ModelSpec(
         name,
         version,
@@ -89,7 +114,9 @@ public record ModelSpec(
         decoupled,
         warmUps,
         ensemble,
-        parameters);
+        parameters,
+        batchInputs,
+        batchOutputs);
   }
 
   /** A builder for version 1 of a model without batching. */
@@ -109,6 +136,8 @@ public record ModelSpec(
     private long maxBatchSize;
     private final List<InstanceGroup> instanceGroups = new ArrayList<>();
     private final List<WarmUp> warmUps = new ArrayList<>();
+    private final List<BatchInput> batchInputs = new ArrayList<>();
+    private final List<BatchOutput> batchOutputs = new ArrayList<>();
     private DynamicBatching dynamicBatching;
     private boolean inline = true;
     private Duration inlineBudget = Duration.ZERO;
@@ -228,6 +257,18 @@ public record ModelSpec(
       return this;
     }
 
+    /** Adds inputs that tell the backend of a batch's requests. */
+    public Builder batchInput(BatchInput input) {
+      batchInputs.add(Checks.notNull(input, "input"));
+      return this;
+    }
+
+    /** Has outputs shared out by the shape of an input. */
+    public Builder batchOutput(BatchOutput output) {
+      batchOutputs.add(Checks.notNull(output, "output"));
+      return this;
+    }
+
     /** The finished value. */
     public ModelSpec build() {
       return new ModelSpec(
@@ -246,7 +287,9 @@ public record ModelSpec(
           decoupled,
           warmUps,
           Optional.ofNullable(ensemble),
-          parameters);
+          parameters,
+          batchInputs,
+          batchOutputs);
     }
   }
 }

@@ -121,7 +121,8 @@ final class JavaBatch extends TensorOwner implements Batch {
     Objects.checkIndex(index, signature.spec().inputs().size());
     TensorRecord input = batchInput(index);
     // One request that is the whole batch is not copied: its input may be memory of its sender's.
-    return inputTensor(index, input, requestCount == 1 ? sender(0) : null);
+    boolean own = requestCount == 1 && index < record.requestInputCount(0);
+    return inputTensor(index, input, own ? sender(0) : null);
   }
 
   private TensorRecord batchInput(int index) {
@@ -224,7 +225,7 @@ final class JavaBatch extends TensorOwner implements Batch {
       return 0;
     }
     checkOpen();
-    for (int i = 0; i < signature.spec().inputs().size(); i++) {
+    for (int i = 0; i < record.requestInputCount(request); i++) {
       TensorRecord input = record.input(request, i);
       if (input.isSelected()) {
         return input.rows();
@@ -258,11 +259,8 @@ final class JavaBatch extends TensorOwner implements Batch {
 
     @Override
     public long firstRow() {
-      long row = 0;
-      for (int i = 0; i < index; i++) {
-        row += rowsOf(i);
-      }
-      return row;
+      checkOpen();
+      return signature.spec().maxBatchSize() == 0 ? 0 : record.firstRow(index);
     }
 
     @Override
@@ -305,7 +303,12 @@ final class JavaBatch extends TensorOwner implements Batch {
 
     private TensorRecord ownInput(String name) {
       checkOpen();
-      return record.input(index, signature.inputIndex(name));
+      int input = signature.inputIndex(name);
+      if (input >= record.requestInputCount(index)) {
+        throw new IllegalStateException(
+            "input '" + name + "' is made for the whole batch: no request brings it");
+      }
+      return record.input(index, input);
     }
 
     private TensorRecord ownOutput(int output) {

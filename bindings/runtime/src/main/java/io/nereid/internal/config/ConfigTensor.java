@@ -19,6 +19,7 @@ import java.util.stream.Collectors;
  * @param dims the shape that requests have
  * @param reshape the shape that the backend sees; empty: the same
  * @param optional whether requests may leave it out
+ * @param ragged whether its shape may differ between the requests of a batch
  * @param labels the file that says what each position stands for; empty: there is none
  */
 record ConfigTensor(
@@ -29,6 +30,7 @@ record ConfigTensor(
     List<Long> dims,
     Optional<List<Long>> reshape,
     boolean optional,
+    boolean ragged,
     String labels) {
 
   /** All inputs. */
@@ -55,6 +57,7 @@ record ConfigTensor(
         input.getDimsList(),
         input.hasReshape() ? Optional.of(input.getReshape().getShapeList()) : Optional.empty(),
         input.getOptional(),
+        input.getAllowRaggedBatch(),
         "");
   }
 
@@ -67,6 +70,7 @@ record ConfigTensor(
         output.getDataType(),
         output.getDimsList(),
         output.hasReshape() ? Optional.of(output.getReshape().getShapeList()) : Optional.empty(),
+        false,
         false,
         output.getLabelFilename());
   }

@@ -90,6 +90,16 @@ public final class BatchRecord {
     return RequestRecord.output(request(request), index);
   }
 
+  /** How many inputs requests have; the batch has more when the core makes some. */
+  public int requestInputCount(int request) {
+    return RequestRecord.inputCount(request(request));
+  }
+
+  /** Where the rows of one request begin in the batch's. */
+  public long firstRow(int request) {
+    return RequestRecord.firstRow(request(request));
+  }
+
   /** The tag that one request was submitted with; of an ensemble's step, that of the ensemble. */
   public long tag(int request) {
     return RequestRecord.tag(request(request));

@@ -54,6 +54,7 @@ public final class RequestRecord {
   private static final long PRIORITY = offset(LAYOUT, "priority");
   private static final long INPUT_COUNT = offset(LAYOUT, "input_count");
   private static final long OUTPUT_COUNT = offset(LAYOUT, "output_count");
+  private static final long FIRST_ROW = offset(LAYOUT, "first_row");
   static final long INPUTS = offset(LAYOUT, "inputs");
   private static final long OUTPUTS = offset(LAYOUT, "outputs");
   private static final long ERROR = offset(LAYOUT, "error");
@@ -87,6 +88,14 @@ public final class RequestRecord {
   }
 
   // ---- Of any record, for batches, which name their requests by address ------------------------
+
+  static int inputCount(long request) {
+    return Memory.readInt(request + INPUT_COUNT);
+  }
+
+  static long firstRow(long request) {
+    return Integer.toUnsignedLong(Memory.readInt(request + FIRST_ROW));
+  }
 
   static TensorRecord input(long request, int index) {
     return TensorRecord.at(Memory.readLong(request + INPUTS), index);

@@ -43,6 +43,11 @@ public final class Signature {
     return spec;
   }
 
+  /** What the model's backend sees: also what the core makes for it, behind what requests bring. */
+  public Signature forBackend() {
+    return new Signature(spec.forBackend());
+  }
+
   public NameTable outputs() {
     return outputs;
   }
