@@ -7,6 +7,7 @@
 #include "base/tensor.h"
 #include "core/request_check.h"
 #include "core/reshape.h"
+#include "core/scattered_outputs.h"
 
 namespace nereid {
 
@@ -206,7 +207,12 @@ Status BatchExecution::Output(uint32_t index, const nrd_tensor& wanted, void** d
     return Status::Internal("backend named output " + std::to_string(index) + ", model '" +
                             config_.name + "' has " + std::to_string(outputs_.size()));
   }
-  return maker_.Allocate(index, rows_, wanted, &outputs_[index], data_out);
+  return maker_.Allocate(index, WholeRows(index), wanted, &outputs_[index], data_out);
+}
+
+// What an output of the whole batch must have for rows.
+int64_t BatchExecution::WholeRows(uint32_t index) const {
+  return config_.outputs[index].scattered_by ? OutputMaker::kAnyShape : rows_;
 }
 
 Status BatchExecution::ForwardInput(uint32_t index, uint32_t input_index) {
@@ -224,13 +230,13 @@ Status BatchExecution::ForwardInput(uint32_t index, uint32_t input_index) {
                          : input.slab;
   if (slab == nullptr) {  // the caller's own memory, which the answer may outlive
     void* data = nullptr;
-    NRD_RETURN_IF_ERROR(maker_.Allocate(index, rows_, input, output, &data));
+    NRD_RETURN_IF_ERROR(maker_.Allocate(index, WholeRows(index), input, output, &data));
     if (input.byte_size > 0) {
       std::memcpy(data, input.data, input.byte_size);
     }
     return Status();
   }
-  NRD_RETURN_IF_ERROR(maker_.Describe(index, rows_, input, output));
+  NRD_RETURN_IF_ERROR(maker_.Describe(index, WholeRows(index), input, output));
   BufferPool::Retain(slab);
   output->slab = slab;
   output->data = input.data;
@@ -274,6 +280,9 @@ void BatchExecution::FailRequest(uint32_t request_index, int32_t code, std::stri
 Status BatchExecution::Slice(Request& request, uint32_t index, uint64_t* byte_offset) {
   const nrd_tensor& whole = outputs_[index];
   nrd_tensor& part = request.record.outputs[index];
+  if (config_.outputs[index].scattered_by) [[unlikely]] {
+    return SliceByShape(config_, whole, request, index, byte_offset);
+  }
   const uint64_t rest = whole.byte_size - *byte_offset;
   uint64_t byte_size = rest;
   if (requests_.size() > 1) {

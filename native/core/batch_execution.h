@@ -66,6 +66,7 @@ class BatchExecution {
   Status MakeHidden();
   Status Execute(const nrd_backend& backend, void* instance);
   void Scatter();
+  [[nodiscard]] int64_t WholeRows(uint32_t index) const;
   Status Slice(Request& request, uint32_t index, uint64_t* byte_offset);
   void FinishOutputs();
   void FailAll(int32_t code, std::string_view message);

@@ -32,6 +32,9 @@ struct TensorSpec {
   std::optional<std::vector<int64_t>> reshape = {};  // what the backend sees in place of `dims`
   bool ragged = false;  // the backend sees the elements of all requests in one dimension
   bool hidden = false;  // requests do not have it
+  // Of an output: the input whose shapes say how the batch's elements are shared out, whatever
+  // shape the backend gives them.
+  std::optional<uint32_t> scattered_by = {};
 
   [[nodiscard]] const std::vector<int64_t>& BackendDims() const {
     return reshape ? *reshape : dims;

@@ -93,8 +93,43 @@ std::string Advice(const ModelConfig& config, const TensorSpec& spec, const Onnx
          ", or export the model with a dynamic first dimension";
 }
 
+// A ragged input has the elements of all requests in one dimension.
+Status CheckRagged(const TensorSpec& spec, const OnnxTensor& tensor) {
+  if (tensor.dims.empty() || (tensor.dims.size() == 1 && tensor.dims[0] < 0)) {
+    return Status();
+  }
+  return Status::InvalidArgument("input '" + spec.name +
+                                 "' is configured with allow_ragged_batch, for which the ONNX "
+                                 "file must have dims [ -1 ], but it has " +
+                                 Dims(tensor) +
+                                 ": remove allow_ragged_batch, or export the model with one "
+                                 "free dimension");
+}
+
+// An input that the core makes has the shape that it has, whatever would be configured.
+Status CheckHidden(const ModelConfig& config, const TensorSpec& spec, const OnnxTensor& tensor) {
+  std::vector<int64_t> made = spec.dims;
+  if (config.batched()) {
+    made.insert(made.begin(), -1);
+  }
+  if (tensor.dims.empty() || DimsFit(made, tensor.dims)) {
+    return Status();
+  }
+  return Status::InvalidArgument("input '" + spec.name + "' is made with dims " + Dims(made) +
+                                 ", but the ONNX file has " + Dims(tensor));
+}
+
 Status CheckDims(const ModelConfig& config, const TensorSpec& spec, std::string_view kind,
                  const OnnxTensor& tensor) {
+  if (spec.ragged) {
+    return CheckRagged(spec, tensor);
+  }
+  if (spec.hidden) {
+    return CheckHidden(config, spec, tensor);
+  }
+  if (spec.scattered_by) {
+    return Status();  // the number of its elements counts, which each run shows
+  }
   // A file that tells no shape looks like a scalar; each run shows whether the configured one
   // holds.
   if (tensor.dims.empty() && (config.batched() || !spec.BackendDims().empty())) {
