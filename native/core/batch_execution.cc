@@ -75,8 +75,10 @@ void BatchExecution::Begin(std::span<Request* const> requests) {
   for (nrd_tensor& output : outputs_) {
     output = nrd_tensor{};
   }
-  for (size_t i = config_.visible_outputs; i < outputs_.size(); ++i) {
-    outputs_[i].flags = NRD_TENSOR_SELECTED;
+  if (config_.core_gathers) {
+    for (size_t i = config_.visible_outputs; i < outputs_.size(); ++i) {
+      outputs_[i].flags = NRD_TENSOR_SELECTED;
+    }
   }
   for (Request* request : requests) {
     if (request->cancelled.load(std::memory_order_acquire)) {
@@ -212,7 +214,8 @@ Status BatchExecution::Output(uint32_t index, const nrd_tensor& wanted, void** d
 
 // What an output of the whole batch must have for rows.
 int64_t BatchExecution::WholeRows(uint32_t index) const {
-  return config_.outputs[index].scattered_by ? OutputMaker::kAnyShape : rows_;
+  const bool any = config_.scatters && config_.outputs[index].scattered_by;
+  return any ? OutputMaker::kAnyShape : rows_;
 }
 
 Status BatchExecution::ForwardInput(uint32_t index, uint32_t input_index) {
@@ -280,7 +283,7 @@ void BatchExecution::FailRequest(uint32_t request_index, int32_t code, std::stri
 Status BatchExecution::Slice(Request& request, uint32_t index, uint64_t* byte_offset) {
   const nrd_tensor& whole = outputs_[index];
   nrd_tensor& part = request.record.outputs[index];
-  if (config_.outputs[index].scattered_by) [[unlikely]] {
+  if (config_.scatters && config_.outputs[index].scattered_by) [[unlikely]] {
     return SliceByShape(config_, whole, request, index, byte_offset);
   }
   const uint64_t rest = whole.byte_size - *byte_offset;

@@ -201,6 +201,7 @@ Status ReadTensors(const nrd_model_options& options, ModelConfig* config) {
   }
   config->uniform = IsUniform(config->VisibleInputs());
   config->core_gathers =
+      config->visible_outputs != config->outputs.size() ||
       std::any_of(config->inputs.begin(), config->inputs.end(),
                   [](const TensorSpec& spec) { return spec.ragged || spec.hidden; });
   config->reshapes_inputs =

@@ -62,6 +62,7 @@ Status ReadScatteredOutputs(const nrd_model_options& options, ModelConfig* confi
     const nrd_scattered_output& scattered = options.scattered_outputs[i];
     NRD_RETURN_IF_ERROR(CheckScattered(*config, scattered));
     config->outputs[scattered.output].scattered_by = scattered.source;
+    config->scatters = true;
   }
   return Status();
 }

@@ -106,14 +106,12 @@ Status CheckRagged(const TensorSpec& spec, const OnnxTensor& tensor) {
                                  "free dimension");
 }
 
-// An input that the core makes has the shape that it has, whatever would be configured.
-Status CheckHidden(const ModelConfig& config, const TensorSpec& spec, const OnnxTensor& tensor) {
-  std::vector<int64_t> made = spec.dims;
+// For an input that the core makes, whose shape nobody can configure.
+Status HiddenDoesNotFit(const ModelConfig& config, const TensorSpec& spec,
+                        const OnnxTensor& tensor) {
+  std::vector<int64_t> made = spec.BackendDims();
   if (config.batched()) {
     made.insert(made.begin(), -1);
-  }
-  if (tensor.dims.empty() || DimsFit(made, tensor.dims)) {
-    return Status();
   }
   return Status::InvalidArgument("input '" + spec.name + "' is made with dims " + Dims(made) +
                                  ", but the ONNX file has " + Dims(tensor));
@@ -123,9 +121,6 @@ Status CheckDims(const ModelConfig& config, const TensorSpec& spec, std::string_
                  const OnnxTensor& tensor) {
   if (spec.ragged) {
     return CheckRagged(spec, tensor);
-  }
-  if (spec.hidden) {
-    return CheckHidden(config, spec, tensor);
   }
   if (spec.scattered_by) {
     return Status();  // the number of its elements counts, which each run shows
@@ -139,6 +134,9 @@ Status CheckDims(const ModelConfig& config, const TensorSpec& spec, std::string_
                                  tensor.dims.end());
   if (DimsFit(spec.BackendDims(), row) && (!config.batched() || BatchFits(config, tensor))) {
     return Status();
+  }
+  if (spec.hidden) {
+    return HiddenDoesNotFit(config, spec, tensor);
   }
   const std::string batch = config.batched() ? " after the batch dimension (max_batch_size is " +
                                                    std::to_string(config.max_batch_size) + ")"
