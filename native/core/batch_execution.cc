@@ -8,6 +8,7 @@
 #include "core/request_check.h"
 #include "core/reshape.h"
 #include "core/scattered_outputs.h"
+#include "core/sequence.h"
 
 namespace nereid {
 
@@ -24,6 +25,9 @@ BatchExecution::BatchExecution(const ModelConfig& config, BufferPool& pool, Pool
       error_{} {
   requests_.reserve(config.max_batch_requests());
   records_.reserve(config.max_batch_requests());
+  if (config.sequences) {
+    sequences_.emplace(config, pool, account);
+  }
 }
 
 int64_t BatchExecution::Run(const nrd_backend& backend, void* instance,
@@ -48,6 +52,9 @@ int64_t BatchExecution::Run(const nrd_backend& backend, void* instance,
     }
   } catch (const std::exception&) {  // only memory, for a message, can be missing here
     FailAll(NRD_RESOURCE_EXHAUSTED, "the process is out of memory");
+  }
+  if (sequences_) {
+    EndRescheduled();
   }
   DropTensors(outputs_.data(), batch_.output_count);
   if (requests_.size() > 1 || config_.core_gathers) {
@@ -80,6 +87,11 @@ void BatchExecution::Begin(std::span<Request* const> requests) {
       outputs_[i].flags = NRD_TENSOR_SELECTED;
     }
   }
+  if (sequences_) {
+    for (const StateSpec& state : sequences_->states()) {
+      outputs_[state.output].flags = NRD_TENSOR_SELECTED;
+    }
+  }
   for (Request* request : requests) {
     if (request->cancelled.load(std::memory_order_acquire)) {
       SetFailure(*request, NRD_CANCELLED, "Request was cancelled");
@@ -87,6 +99,9 @@ void BatchExecution::Begin(std::span<Request* const> requests) {
     }
     request->record.status = NRD_OK;
     requests_.push_back(request);
+    if (config_.sequences && config_.sequences->rows_are_slots && request->sequence != nullptr) {
+      rows_ = request->sequence->slot;  // in ascending order; rows between them are empty
+    }
     request->record.first_row = static_cast<uint32_t>(rows_);
     records_.push_back(&request->record);
     rows_ += request->rows;
@@ -117,7 +132,7 @@ Status BatchExecution::Gather(bool backend_gathers) {
   for (uint32_t i = 0; i < batch_.input_count; ++i) {
     inputs_[i] = nrd_tensor{};
   }
-  if (requests_.size() == 1) {
+  if (requests_.size() == 1 && !HasEmptyRows()) {
     NRD_RETURN_IF_ERROR(Describe(own));
   } else {
     for (uint32_t i = 0; i < config_.visible_inputs; ++i) {
@@ -125,6 +140,11 @@ Status BatchExecution::Gather(bool backend_gathers) {
     }
   }
   return config_.core_gathers ? MakeHidden() : Status();
+}
+
+// Only a model whose sequences have rows of their own has such.
+bool BatchExecution::HasEmptyRows() const {
+  return config_.sequences && static_cast<size_t>(rows_) != requests_.size();
 }
 
 // Makes copies of a request's inputs that differ in shape only, and hold no references.
@@ -148,6 +168,16 @@ Status BatchExecution::GatherInput(uint32_t index) {
   for (const Request* request : requests_) {
     byte_size += request->record.inputs[index].byte_size;
   }
+  // Zeros, which for BYTES are empty strings.
+  uint64_t empty_row_bytes = 0;
+  if (HasEmptyRows()) {
+    empty_row_bytes = first.byte_size;
+    if (first.datatype == NRD_TYPE_BYTES) {
+      NRD_RETURN_IF_ERROR(ElementCount(first.rank, first.shape, &empty_row_bytes));
+      empty_row_bytes *= sizeof(uint32_t);
+    }
+    byte_size += empty_row_bytes * (static_cast<uint64_t>(rows_) - requests_.size());
+  }
   nrd_tensor& input = inputs_[index];
   input = first;
   input.shape[0] = rows_;
@@ -157,12 +187,19 @@ Status BatchExecution::GatherInput(uint32_t index) {
   input.data = input.slab;
   NRD_RETURN_IF_ERROR(ToBackend(index, &input));
   char* target = static_cast<char*>(input.data);
+  int64_t row = 0;
   for (const Request* request : requests_) {
     const nrd_tensor& part = request->record.inputs[index];
+    const auto gap = static_cast<uint64_t>(request->record.first_row - row) * empty_row_bytes;
+    if (gap > 0) {
+      std::memset(target, 0, gap);
+      target += gap;
+    }
     if (part.byte_size > 0) {
       std::memcpy(target, part.data, part.byte_size);
       target += part.byte_size;
     }
+    row = request->record.first_row + request->rows;
   }
   return Status();
 }
@@ -188,7 +225,10 @@ Status BatchExecution::ToBackend(uint32_t index, nrd_tensor* input) const {
 
 // Makes what no request brings, in `inputs_` behind what they do. Each tensor that is made has a
 // buffer of its own, which is dropped when the batch is answered.
-Status BatchExecution::MakeHidden() { return combined_.Make(requests_, inputs_); }
+Status BatchExecution::MakeHidden() {
+  NRD_RETURN_IF_ERROR(combined_.Make(requests_, inputs_));
+  return sequences_ ? sequences_->Make(requests_, rows_, inputs_) : Status();
+}
 
 Status BatchExecution::Execute(const nrd_backend& backend, void* instance) {
   error_.struct_size = sizeof(nrd_error);
@@ -209,7 +249,15 @@ Status BatchExecution::Output(uint32_t index, const nrd_tensor& wanted, void** d
     return Status::Internal("backend named output " + std::to_string(index) + ", model '" +
                             config_.name + "' has " + std::to_string(outputs_.size()));
   }
-  return maker_.Allocate(index, WholeRows(index), wanted, &outputs_[index], data_out);
+  nrd_tensor* const output = &outputs_[index];
+  if (sequences_ && index >= config_.visible_outputs) {
+    NRD_RETURN_IF_ERROR(maker_.Describe(index, rows_, wanted, output));
+    if (sequences_->Reuse(requests_, index, inputs_, output)) {
+      *data_out = output->data;
+      return Status();
+    }
+  }
+  return maker_.Allocate(index, WholeRows(index), wanted, output, data_out);
 }
 
 // What an output of the whole batch must have for rows.
@@ -272,6 +320,20 @@ Status BatchExecution::Respond(uint32_t request_index) {
   return responses_.Send(*requests_[request_index], request_index, responder_);
 }
 
+Status BatchExecution::Reschedule(uint32_t request_index) {
+  if (!config_.sequences || !config_.sequences->iterative) {
+    return Status(NRD_FAILED_PRECONDITION, "model '" + config_.name +
+                                               "' has no iterative sequences: its requests are "
+                                               "executed once");
+  }
+  if (request_index >= requests_.size()) {
+    return Status::InvalidArgument("backend named request " + std::to_string(request_index) +
+                                   ", the batch has " + std::to_string(requests_.size()));
+  }
+  requests_[request_index]->rescheduled = requests_[request_index]->sequence != nullptr;
+  return Status();
+}
+
 void BatchExecution::FailRequest(uint32_t request_index, int32_t code, std::string_view message) {
   if (request_index < requests_.size()) {
     const bool known = code > NRD_OK && code <= NRD_UNAVAILABLE;
@@ -279,28 +341,37 @@ void BatchExecution::FailRequest(uint32_t request_index, int32_t code, std::stri
   }
 }
 
-// Points one request's output at its rows of the batch's. `byte_offset` is where they start.
+// How many bytes so many rows take that begin at `byte_offset`.
+Status BatchExecution::BytesOfRows(const nrd_tensor& whole, uint32_t index, uint64_t byte_offset,
+                                   int64_t rows, uint64_t* bytes_out) const {
+  if (whole.datatype != NRD_TYPE_BYTES) {
+    *bytes_out = whole.byte_size / static_cast<uint64_t>(rows_) * static_cast<uint64_t>(rows);
+    return Status();
+  }
+  uint64_t count = 0;
+  NRD_RETURN_IF_ERROR(ElementCount(whole.rank, whole.shape, &count));
+  count = count / static_cast<uint64_t>(rows_) * static_cast<uint64_t>(rows);
+  if (!SkipBytesElements(static_cast<const char*>(whole.data) + byte_offset,
+                         whole.byte_size - byte_offset, count, bytes_out)) {
+    return Status::Internal(maker_.Name(index) + " holds malformed elements");
+  }
+  return Status();
+}
+
+// Points one request's output at its rows of the batch's. `byte_offset` is where the rows of the
+// request before it end.
 Status BatchExecution::Slice(Request& request, uint32_t index, uint64_t* byte_offset) {
   const nrd_tensor& whole = outputs_[index];
   nrd_tensor& part = request.record.outputs[index];
   if (config_.scatters && config_.outputs[index].scattered_by) [[unlikely]] {
     return SliceByShape(config_, whole, request, index, byte_offset);
   }
-  const uint64_t rest = whole.byte_size - *byte_offset;
-  uint64_t byte_size = rest;
-  if (requests_.size() > 1) {
-    if (whole.datatype == NRD_TYPE_BYTES) {
-      uint64_t count = 0;
-      NRD_RETURN_IF_ERROR(ElementCount(whole.rank, whole.shape, &count));
-      count = count / static_cast<uint64_t>(rows_) * static_cast<uint64_t>(request.rows);
-      if (!SkipBytesElements(static_cast<const char*>(whole.data) + *byte_offset, rest, count,
-                             &byte_size)) {
-        return Status::Internal(maker_.Name(index) + " holds malformed elements");
-      }
-    } else {
-      byte_size =
-          whole.byte_size / static_cast<uint64_t>(rows_) * static_cast<uint64_t>(request.rows);
-    }
+  uint64_t byte_size = whole.byte_size - *byte_offset;
+  if (HasEmptyRows()) {
+    NRD_RETURN_IF_ERROR(BytesOfRows(whole, index, 0, request.record.first_row, byte_offset));
+  }
+  if (request.rows != rows_) {
+    NRD_RETURN_IF_ERROR(BytesOfRows(whole, index, *byte_offset, request.rows, &byte_size));
   }
   const uint32_t flags = part.flags;
   if (IsSelected(part) && part.data == nullptr && !IsOnDevice(part)) {
@@ -328,7 +399,8 @@ void BatchExecution::Scatter() {
       if (status.ok() && outputs_[i].data != nullptr) {
         status = Slice(*request, i, &byte_offset);
       }
-      if (request->record.status != NRD_OK || !IsSelected(request->record.outputs[i])) {
+      if (request->record.status != NRD_OK || request->rescheduled ||
+          !IsSelected(request->record.outputs[i])) {
         continue;
       }
       const nrd_tensor& part = request->record.outputs[i];
@@ -348,10 +420,43 @@ void BatchExecution::Scatter() {
   }
   if (config_.decoupled) {
     for (Request* request : requests_) {
-      responses_.CheckLast(*request);
+      if (!request->rescheduled) {
+        responses_.CheckLast(*request);
+      }
     }
   }
+  if (sequences_) {
+    KeepStates();
+  }
   FinishOutputs();
+}
+
+// What a failed request made of the state of its sequence is not kept.
+void BatchExecution::KeepStates() {
+  for (const StateSpec& state : sequences_->states()) {
+    if (const Status status = maker_.CheckBytes(state.output, outputs_[state.output]);
+        !status.ok()) {
+      FailAll(status.code(), status.message());
+    }
+  }
+  for (Request* request : requests_) {
+    if (request->record.status != NRD_OK) {
+      continue;
+    }
+    if (const Status status = sequences_->Keep(*request, rows_, outputs_); !status.ok()) {
+      SetFailure(*request, status.code(), status.message());
+    }
+  }
+}
+
+// A request that failed is answered, whatever its backend wanted.
+void BatchExecution::EndRescheduled() {
+  for (Request* request : requests_) {
+    request->rescheduled = request->rescheduled && request->record.status == NRD_OK;
+    if (request->rescheduled) {
+      DropTensors(request->record.outputs, request->record.output_count);
+    }
+  }
 }
 
 // A request keeps what it asked for, and nothing when it failed.

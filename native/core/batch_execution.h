@@ -3,6 +3,7 @@
 #define NEREID_CORE_BATCH_EXECUTION_H_
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@
 #include "core/model_config.h"
 #include "core/output_maker.h"
 #include "core/request.h"
+#include "core/sequence_tensors.h"
 #include "memory/buffer_pool.h"
 
 namespace nereid {
@@ -48,6 +50,7 @@ class BatchExecution {
   Status RequestOutput(uint32_t request_index, uint32_t index, const nrd_tensor& wanted,
                        void** data_out);
   Status Respond(uint32_t request_index);
+  Status Reschedule(uint32_t request_index);
   void FailRequest(uint32_t request_index, int32_t code, std::string_view message);
 
   [[nodiscard]] int64_t rows() const { return rows_; }
@@ -68,6 +71,11 @@ class BatchExecution {
   void Scatter();
   [[nodiscard]] int64_t WholeRows(uint32_t index) const;
   Status Slice(Request& request, uint32_t index, uint64_t* byte_offset);
+  Status BytesOfRows(const nrd_tensor& whole, uint32_t index, uint64_t byte_offset, int64_t rows,
+                     uint64_t* bytes_out) const;
+  [[nodiscard]] bool HasEmptyRows() const;
+  void KeepStates();
+  void EndRescheduled();
   void FinishOutputs();
   void FailAll(int32_t code, std::string_view message);
 
@@ -78,6 +86,7 @@ class BatchExecution {
   const OutputMaker maker_;
   const DecoupledResponses responses_;
   const CombinedInputs combined_;
+  std::optional<SequenceTensors> sequences_;  // of a model with sequences
   const Responder* responder_ = nullptr;
   std::vector<Request*> requests_;
   std::vector<const nrd_request*> records_;

@@ -276,6 +276,11 @@ int32_t nrd_batch_request_output(nrd_batch* batch, uint32_t request_index, uint3
   });
 }
 
+int32_t nrd_batch_request_reschedule(nrd_batch* batch, uint32_t request_index,
+                                     nrd_error* error_out) {
+  return Guarded(error_out, [&] { return BatchExecution::From(batch)->Reschedule(request_index); });
+}
+
 int32_t nrd_batch_request_respond(nrd_batch* batch, uint32_t request_index, nrd_error* error_out) {
   return Guarded(error_out, [&] { return BatchExecution::From(batch)->Respond(request_index); });
 }
@@ -381,6 +386,16 @@ void nrd_model_memory_read(nrd_model* model, nrd_memory_stats* stats_out) {
 uint32_t nrd_histogram_bucket_count(void) { return nereid::Histogram::bucket_count(); }
 
 uint64_t nrd_histogram_bucket_ns(uint32_t bucket) { return nereid::Histogram::bucket_ns(bucket); }
+
+void nrd_model_sequence_stats_read(nrd_model* model, nrd_sequence_stats* stats_out) {
+  From(model)->ReadSequenceStats(stats_out);
+}
+
+int32_t nrd_model_has_sequence(nrd_model* model, uint64_t id, nrd_string name) {
+  return From(model)->KnowsSequence(id, nereid::View(name)) ? 1 : 0;
+}
+
+void nrd_model_finish_sequences(nrd_model* model) { From(model)->FinishSequences(); }
 
 int32_t nrd_model_histogram_read(nrd_model* model, uint32_t histogram, uint64_t* counts_out,
                                  uint32_t capacity) {

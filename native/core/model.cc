@@ -228,6 +228,8 @@ void Model::Reset(Request& request) {
   record.deadline_ns = 0;
   record.timeout_ns = 0;
   record.priority = 0;
+  record.sequence_id = 0;
+  record.sequence_name = {};
   record.status = NRD_OK;
   request.cancelled.store(false, std::memory_order_relaxed);
   request.state.store(RequestState::kIdle, std::memory_order_release);
@@ -350,6 +352,12 @@ bool Model::AnswerFromCache(Request& request) {
 void Model::ReadStats(nrd_model_stats* stats_out) {
   stats_.Read(stats_out);
   runner_->ReadCounts(&stats_out->pending_count, &stats_out->executing_count);
+}
+
+void Model::ReadSequenceStats(nrd_sequence_stats* stats_out) {
+  *stats_out = nrd_sequence_stats{};
+  stats_out->struct_size = sizeof(nrd_sequence_stats);
+  runner_->ReadSequenceStats(stats_out);
 }
 
 void Model::ReadMemory(nrd_memory_stats* stats_out) const {

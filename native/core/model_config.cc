@@ -180,6 +180,14 @@ Status CheckMakers(const ModelConfig& config) {
   for (const nrd_combined_input& combined : config.combined_inputs) {
     ++makers[combined.input];
   }
+  if (config.sequences) {
+    for (const ControlSpec& control : config.sequences->controls) {
+      ++makers[control.input];
+    }
+    for (const StateSpec& state : config.sequences->states) {
+      ++makers[state.input];
+    }
+  }
   for (size_t i = config.visible_inputs; i < makers.size(); ++i) {
     if (makers[i] != 1) {
       return Status::InvalidArgument("hidden input '" + config.inputs[i].name + "' is made by " +
@@ -247,6 +255,9 @@ Status ReadModelConfig(const nrd_model_options& options, ModelConfig* config) {
   }
   NRD_RETURN_IF_ERROR(ReadBatchPolicy(options, &config->batch_policy));
   NRD_RETURN_IF_ERROR(ReadPriorities(options, config));
+  if (options.sequences != nullptr) {
+    NRD_RETURN_IF_ERROR(ReadSequenceConfig(options, config));
+  }
   NRD_RETURN_IF_ERROR(CheckOrdering(*config));
   return CheckMakers(*config);
 }

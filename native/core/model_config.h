@@ -12,6 +12,7 @@
 
 #include "base/status.h"
 #include "core/batch_policy.h"
+#include "core/sequence_config.h"
 #include "nereid/nereid.h"
 
 namespace nereid {
@@ -62,7 +63,7 @@ struct ModelConfig {
   // ragged.
   bool uniform = false;
   // The core makes the batch's inputs, whoever gathers otherwise and also for a single request:
-  // some are hidden or ragged, or some output is hidden.
+  // some are hidden or ragged, some output is hidden, or sequences have rows of their own.
   bool core_gathers = false;
   bool scatters = false;         // some output is shared out by the shapes of an input
   bool reshapes_inputs = false;  // some input has another shape for the backend
@@ -70,6 +71,7 @@ struct ModelConfig {
   BatchPolicy batch_policy;
   std::vector<QueuePolicy> queue_policies;  // one a priority level, at least one
   uint32_t default_level = 0;
+  std::optional<SequenceConfig> sequences;
 
   [[nodiscard]] bool batched() const { return max_batch_size > 0; }
   [[nodiscard]] std::span<const TensorSpec> VisibleInputs() const {

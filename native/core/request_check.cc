@@ -141,6 +141,34 @@ Status CheckTarget(const ModelConfig& config, const TensorSpec& spec, const nrd_
   return Status();
 }
 
+// What every request of a sequence needs, whichever place it has in it.
+Status CheckSequence(const ModelConfig& config, const Request& request) {
+  const auto to_model = [&config] { return "inference request to model '" + config.name + "' "; };
+  const std::string_view name = View(request.record.sequence_name);
+  if (name.empty() && request.record.sequence_id == 0 && !config.sequences->iterative) {
+    return Status::InvalidArgument(to_model() +
+                                   "must specify a non-zero or non-empty correlation ID");
+  }
+  if (name.size() > NRD_MAX_SEQUENCE_NAME) {
+    return Status::InvalidArgument(to_model() + "has a correlation ID of " +
+                                   std::to_string(name.size()) + " bytes, at most " +
+                                   std::to_string(NRD_MAX_SEQUENCE_NAME) + " are supported");
+  }
+  if (request.rows > 1) {
+    return Status::InvalidArgument(
+        to_model() + "must specify batch-size 1 due to requirements of sequence batcher");
+  }
+  for (const ControlSpec& control : config.sequences->controls) {
+    const int32_t type = config.inputs[control.input].datatype;
+    if (control.kind == NRD_CONTROL_CORRID && type != NRD_TYPE_BYTES && !name.empty()) {
+      return Status::InvalidArgument(to_model() + "has the correlation ID '" + std::string(name) +
+                                     "', expected a number: the model takes them as " +
+                                     std::string(DataTypeName(type)));
+    }
+  }
+  return Status();
+}
+
 }  // namespace
 
 std::string ExpectedShape(const std::vector<int64_t>& dims, bool batched) {
@@ -193,7 +221,7 @@ Status CheckRequest(const ModelConfig& config, Request& request) {
   for (uint32_t i = 0; i < record.output_count; ++i) {
     NRD_RETURN_IF_ERROR(CheckTarget(config, config.outputs[i], record.outputs[i]));
   }
-  return Status();
+  return config.sequences ? CheckSequence(config, request) : Status();
 }
 
 bool SameShapes(const ModelConfig& config, const Request& a, const Request& b) {

@@ -18,20 +18,29 @@ class TimerTarget {
   virtual int64_t OnTimer(int64_t now_ns) = 0;
 };
 
+// Where those say so who wait for a moment. Any thread may call it.
+class Alarm {
+ public:
+  virtual ~Alarm() = default;
+  virtual void Add(TimerTarget* target) = 0;
+  // Returns when no call of the target is running and none will come.
+  virtual void Remove(TimerTarget* target) = 0;
+  // Calls the target at `time_ns` or before. May be called under a lock that OnTimer takes.
+  virtual void Arm(TimerTarget* target, int64_t time_ns) = 0;
+};
+
 // One per runtime. It owns the thread "nrd-timer", which calls the targets one after another and
 // without a lock; the functions here may be called by any thread.
-class Timer {
+class Timer final : public Alarm {
  public:
   Timer();
-  ~Timer();
+  ~Timer() override;
   Timer(const Timer&) = delete;
   Timer& operator=(const Timer&) = delete;
 
-  void Add(TimerTarget* target);
-  // Returns when no call of the target is running and none will come.
-  void Remove(TimerTarget* target);
-  // Calls the target at `time_ns` or before. May be called under a lock that OnTimer takes.
-  void Arm(TimerTarget* target, int64_t time_ns);
+  void Add(TimerTarget* target) override;
+  void Remove(TimerTarget* target) override;
+  void Arm(TimerTarget* target, int64_t time_ns) override;
 
  private:
   void Run();

@@ -80,6 +80,19 @@ TEST_CASE("ragged config: batch inputs") {
   }
 }
 
+TEST_CASE("ragged config: rows that are slots of sequences rule it out") {
+  nrd_sequence_options sequences{};
+  sequences.strategy = NRD_SEQUENCES_DIRECT;
+  const RaggedSettings only_ragged = {.scattered = false, .flags = 0};
+  const RaggedSettings only_scattered = {.value_flags = 0, .flags = 0};
+  const RaggedSettings only_combined = {
+      .value_flags = 0, .combined = {{}}, .scattered = false, .flags = 0};
+  for (const RaggedSettings& settings : {only_ragged, only_scattered, only_combined}) {
+    CheckRefused(settings, "the rows of a batch are slots",
+                 [&](RaggedOptions& o) { o.options.sequences = &sequences; });
+  }
+}
+
 TEST_CASE("ragged config: batch outputs") {
   CheckRefused(kOneCount, "scattered output 2 of source 0",
                [](RaggedOptions& o) { o.scattered[0].output = 2; });

@@ -80,9 +80,9 @@ TEST_CASE("ragged: requests of three lengths share a batch, which tells where ea
 TEST_CASE("ragged: every kind of batch input, for requests of several rows in two dimensions") {
   TestRuntime runtime;
   RecordingBackend recording;
-  TestModel model(
-      LoadRagged(runtime, recording.backend,
-                 {.dims = {-1, 2}, .reshape = Dims{-1, 1, 2}, .combined = AllKinds(NRD_TYPE_INT32)}));
+  TestModel model(LoadRagged(
+      runtime, recording.backend,
+      {.dims = {-1, 2}, .reshape = Dims{-1, 1, 2}, .combined = AllKinds(NRD_TYPE_INT32)}));
   RaggedRequest busy(model, Dims{1, 1, 2}, Ints{0, 0});
   REQUIRE(busy.Submit() == NRD_PENDING);
   recording.gate.WaitForEntered(1);
