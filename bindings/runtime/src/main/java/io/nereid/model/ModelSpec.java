@@ -87,7 +87,9 @@ public record ModelSpec(
    * follow what requests bring.
    */
   public List<TensorSpec> hiddenInputs() {
-    return batchInputs.stream().flatMap(input -> input.tensors(this).stream()).toList();
+    return batchInputs.stream()
+        .flatMap(input -> input.tensors(inputs, maxBatchSize > 0).stream())
+        .toList();
   }
 
   /** The model as its backend sees it, with {@link #hiddenInputs} among the inputs. */
