@@ -29,9 +29,11 @@ void MarkTaken(const RequestList& requests) {
 
 }  // namespace
 
-Dispatcher::Dispatcher(const SchedulerContext& context, TimerTarget& target)
+Dispatcher::Dispatcher(const SchedulerContext& context, ExecutionLimits& limits,
+                       TimerTarget& target)
     : context_(context),
       config_(context.config),
+      limits_(limits),
       target_(target),
       rows_tell_(config_.uniform && config_.queue_policies.size() == 1),
       queue_(config_.queue_policies, config_.default_level),
@@ -123,7 +125,7 @@ Status Dispatcher::Enter(Request& request, Instance** borrowed_out) {
       AwaitShortExecution(request);
     }
     NRD_RETURN_IF_ERROR(MayEnter(request, now_ns));
-    if (MayRunInline(request, now_ns)) {
+    if (MayRunInline(request, now_ns) && (!limits_.any() || IdleMayExecute())) {
       *borrowed_out = BorrowFor(request);
       return Status();
     }
@@ -184,6 +186,7 @@ Status Dispatcher::Enqueue(Request& request, int64_t now_ns, Instance** woken_ou
 
 void Dispatcher::GiveBack(Instance& instance, uint64_t execution_ns) {
   Instance* woken = nullptr;
+  limits_.Leave(instance.index());
   {
     const MutexLock lock(mutex_);
     UpdateEstimate(execution_ns);
@@ -262,6 +265,9 @@ Dispatcher::Work Dispatcher::Next(Instance& instance, const Outcome& outcome) {
       if (!work.expired.empty()) {
         break;
       }
+      if (AwaitLimits(instance)) {
+        continue;
+      }
       WaitForWork(instance, wake_ns);
     }
   }
@@ -293,6 +299,7 @@ void Dispatcher::Settle(const Outcome& outcome) {
 int64_t Dispatcher::TakeBatch(Instance& instance, Work* work) {
   instance.batch.clear();
   if (queue_.empty() || warming_up_) {
+    limits_.Leave(instance.index());
     return kNever;
   }
   const int64_t now_ns = MonotonicNowNs();
@@ -300,6 +307,9 @@ int64_t Dispatcher::TakeBatch(Instance& instance, Work* work) {
   MarkTaken(work->expired);
   // When no more requests are accepted there is nothing to wait for.
   const BatchDecision decision = picker_.Pick(queue_, accepting_ ? now_ns : kNever);
+  if (!limits_.MayExecute(instance.index(), decision.take > 0)) {
+    return kNever;
+  }
   for (size_t i = 0; i < decision.take; ++i) {
     Request* const request = queue_.First();
     queue_.Remove(request);
@@ -310,7 +320,31 @@ int64_t Dispatcher::TakeBatch(Instance& instance, Work* work) {
   if (decision.take > 0 && config_.preserve_ordering) {
     instance.ticket = next_ticket_++;
   }
+  limits_.LeaveUnless(!queue_.empty());
   return decision.wake_ns;
+}
+
+// Whether the instance that is borrowed next gets what an execution has to hold.
+bool Dispatcher::IdleMayExecute() {
+  Instance& instance = waiting_.Borrow();
+  const bool may = limits_.TryAcquire(instance.index());
+  waiting_.GiveBack(instance);
+  return may;
+}
+
+// Waits until the instance can hold what an execution needs, or has nothing to execute. False: it
+// does not wait for that. Another instance may need less, so it has a look meanwhile.
+bool Dispatcher::AwaitLimits(Instance& instance) {
+  if (!limits_.HasWaited(instance.index())) {
+    return false;
+  }
+  Instance* const other = ChooseForRest();
+  const MutexUnlock unlock(mutex_);
+  if (other != nullptr) {
+    other->wake.NotifyOne();
+  }
+  limits_.Await(instance.index());
+  return true;
 }
 
 // Without requests the instance is idle and can be borrowed. With requests that the policy lets
@@ -332,6 +366,7 @@ RequestState Dispatcher::Withdraw(Request& request) {
   if (state == RequestState::kQueued) {
     queue_.Remove(&request);
     request.state.store(RequestState::kExecuting, std::memory_order_relaxed);
+    limits_.LeaveUnless(!queue_.empty());
     WakeForChange();
   }
   return state;
@@ -344,6 +379,7 @@ RequestList Dispatcher::TakeExpired(int64_t now_ns, int64_t* next_expiry_ns_out)
   MarkTaken(expired);
   armed_expiry_ns_ = queue_.next_expiry_ns();
   *next_expiry_ns_out = armed_expiry_ns_;
+  limits_.LeaveUnless(!queue_.empty());
   WakeForChange();
   return expired;
 }
@@ -356,6 +392,7 @@ RequestList Dispatcher::TakeAll() {
     all.Append(request);
   }
   MarkTaken(all);
+  limits_.LeaveUnless(!queue_.empty());
   return all;
 }
 

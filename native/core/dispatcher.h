@@ -20,8 +20,8 @@ namespace nereid {
 // the number of requests that are not answered yet. All of it is guarded by the dispatcher's mutex,
 // which is held inside its functions only: no backend and no callback is called with it.
 //
-// Lock order: the dispatcher's mutex, then the timer's. Nothing here allocates but the queue, when
-// it grows, so running short of memory loses no request.
+// Lock order: the dispatcher's mutex, then the timer's or the rate limiter's. Nothing here
+// allocates but the queue, when it grows, so running short of memory loses no request.
 class Dispatcher {
  public:
   // What a thread of an instance has to do. Requests to execute are in the batch of the instance.
@@ -41,7 +41,7 @@ class Dispatcher {
   };
 
   // `target` is what the timer calls when requests in the queue expire.
-  Dispatcher(const SchedulerContext& context, TimerTarget& target);
+  Dispatcher(const SchedulerContext& context, ExecutionLimits& limits, TimerTarget& target);
   Dispatcher(const Dispatcher&) = delete;
   Dispatcher& operator=(const Dispatcher&) = delete;
 
@@ -105,6 +105,8 @@ class Dispatcher {
   void CountOpened() NRD_REQUIRES(mutex_);
   void Settle(const Outcome& outcome) NRD_REQUIRES(mutex_);
   int64_t TakeBatch(Instance& instance, Work* work) NRD_REQUIRES(mutex_);
+  bool IdleMayExecute() NRD_REQUIRES(mutex_);
+  bool AwaitLimits(Instance& instance) NRD_REQUIRES(mutex_);
   void WaitForWork(Instance& instance, int64_t wake_ns) NRD_REQUIRES(mutex_);
   Instance* ChooseForRest() NRD_REQUIRES(mutex_);
   void WakeForChange() NRD_REQUIRES(mutex_);
@@ -113,6 +115,7 @@ class Dispatcher {
 
   const SchedulerContext context_;
   const ModelConfig& config_;
+  ExecutionLimits& limits_;
   TimerTarget& target_;
   // Whether the number of rows in the queue says all about when a batch is full: not when shapes
   // differ, nor when a request can come in between.
