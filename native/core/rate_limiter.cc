@@ -6,14 +6,6 @@
 namespace nereid {
 namespace {
 
-std::string Name(const ResourceCount& resource) {
-  const std::string name = "resource '" + resource.name + "'";
-  return resource.device == ResourceCount::kNoDevice
-             ? name
-             : name + " of device " + std::to_string(resource.device);
-}
-
-// The names are checked once, where they come in.
 Status Check(const ResourceCount& resource) {
   if (resource.name.empty()) {
     return Status::InvalidArgument("a resource has no name");
@@ -109,7 +101,7 @@ Status RateLimiter::Add(Holder& holder, const std::vector<ResourceCount>& needs,
     NRD_RETURN_IF_ERROR(CheckTotals(needs[i]));
     for (size_t j = 0; j < i; ++j) {
       if (needs[j].name == needs[i].name) {
-        return Status::InvalidArgument(Name(needs[i]) + " is there twice");
+        return Status::InvalidArgument("resource '" + needs[i].name + "' is there twice");
       }
     }
   }

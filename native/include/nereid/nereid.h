@@ -272,9 +272,10 @@ NRD_API int32_t nrd_runtime_lock_pages(nrd_runtime* runtime, void* context,
                                        nrd_unlock_pages_fn unlock_pages, nrd_error* error_out);
 
 /* How much of each resource there is, for the executions of all models together. An instance that
- * needs some (nrd_instance_options) executes only while it holds them. A resource that is not named
- * here has as much as the instance needs that needs most of it. Once, before models are loaded;
- * NRD_FAILED_PRECONDITION afterwards. */
+ * needs some (nrd_instance_options) executes only while it holds them. An entry with
+ * device -1 is about each device, and about what is one for all devices. A resource that is not
+ * named here has as much as the instance needs that needs most of it. Once, before models are
+ * loaded; NRD_FAILED_PRECONDITION afterwards. */
 struct nrd_resource;
 NRD_API int32_t nrd_runtime_limit(nrd_runtime* runtime, const struct nrd_resource* resources,
                                   uint32_t count, nrd_error* error_out);
