@@ -103,8 +103,9 @@ constexpr size_t kStructSizes[] = {sizeof(nrd_error),          sizeof(nrd_tensor
                                    sizeof(nrd_state),          sizeof(nrd_sequence_options),
                                    sizeof(nrd_combined_input), sizeof(nrd_scattered_output),
                                    sizeof(nrd_resource),       sizeof(nrd_instance_options),
-                                   sizeof(nrd_batcher),        sizeof(nrd_sequence_stats)};
-static_assert(sizeof(kStructSizes) / sizeof(size_t) == NRD_STRUCT_SEQUENCE_STATS + 1);
+                                   sizeof(nrd_batcher),        sizeof(nrd_sequence_stats),
+                                   sizeof(nrd_resource_stats), sizeof(nrd_instance_stats)};
+static_assert(sizeof(kStructSizes) / sizeof(size_t) == NRD_STRUCT_INSTANCE_STATS + 1);
 
 }  // namespace
 
@@ -113,7 +114,7 @@ extern "C" {
 uint32_t nrd_abi_version(void) { return NRD_ABI_VERSION; }
 
 uint32_t nrd_abi_struct_size(uint32_t struct_id) {
-  return struct_id <= NRD_STRUCT_SEQUENCE_STATS ? static_cast<uint32_t>(kStructSizes[struct_id])
+  return struct_id <= NRD_STRUCT_INSTANCE_STATS ? static_cast<uint32_t>(kStructSizes[struct_id])
                                                 : 0;
 }
 
@@ -161,6 +162,17 @@ int32_t nrd_runtime_lock_pages(nrd_runtime* runtime, void* context, nrd_lock_pag
     }
     return Status();
   });
+}
+
+int32_t nrd_runtime_limit(nrd_runtime* runtime, const struct nrd_resource* resources,
+                          uint32_t count, nrd_error* error_out) {
+  return Guarded(error_out,
+                 [&] { return runtime->limiter().Limit(nereid::ReadResources(resources, count)); });
+}
+
+void nrd_runtime_resource_stats_read(nrd_runtime* runtime, nrd_resource_stats* stats_out,
+                                     uint32_t capacity, uint32_t* count_out) {
+  *count_out = runtime->limiter().ReadResources(stats_out, capacity);
 }
 
 void nrd_runtime_pool_stats(nrd_runtime* runtime, nrd_pool_stats* stats_out) {
@@ -372,6 +384,11 @@ int32_t nrd_model_output_index(nrd_model* model, const char* name, uint64_t name
 
 void nrd_model_stats_read(nrd_model* model, nrd_model_stats* stats_out) {
   From(model)->ReadStats(stats_out);
+}
+
+int32_t nrd_model_instance_stats_read(nrd_model* model, uint32_t instance,
+                                      nrd_instance_stats* stats_out) {
+  return From(model)->ReadInstance(instance, stats_out) ? NRD_OK : NRD_NOT_FOUND;
 }
 
 void nrd_model_batch_stats_read(nrd_model* model, nrd_batch_stats* stats_out, uint32_t capacity,

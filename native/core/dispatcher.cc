@@ -29,9 +29,11 @@ void MarkTaken(const RequestList& requests) {
 
 }  // namespace
 
-Dispatcher::Dispatcher(const SchedulerContext& context, TimerTarget& target, int64_t (*now)())
+Dispatcher::Dispatcher(const SchedulerContext& context, ExecutionLimits& limits,
+                       TimerTarget& target, int64_t (*now)())
     : context_(context),
       config_(context.config),
+      limits_(limits),
       target_(target),
       now_(now),
       rows_tell_(config_.uniform && config_.queue_policies.size() == 1),
@@ -133,7 +135,7 @@ Status Dispatcher::Enter(Request& request, Instance** borrowed_out) {
     NRD_RETURN_IF_ERROR(MayEnter(request, now_ns));
     if (sequences_ != nullptr) {
       NRD_RETURN_IF_ERROR(EnterSequence(request, borrowed_out, &woken));
-    } else if (MayRunInline(request, now_ns)) {
+    } else if (MayRunInline(request, now_ns) && (!limits_.any() || IdleMayExecute())) {
       *borrowed_out = BorrowFor(request);
     } else {
       NRD_RETURN_IF_ERROR(Enqueue(request, now_ns, &woken));
@@ -230,9 +232,13 @@ bool Dispatcher::BorrowForSequence(Instance& instance, const Request& request) {
       !waiting_.IsIdle(instance)) {
     return false;
   }
+  if (limits_.any() && !limits_.TryAcquire(instance.index())) {
+    return false;
+  }
   instance.batch.clear();
   sequences_->Take(instance.index(), request.submit_ns, &instance.batch);
   if (instance.batch.empty()) {
+    limits_.Leave(instance.index());
     return false;
   }
   ++executing_;
@@ -243,6 +249,7 @@ bool Dispatcher::BorrowForSequence(Instance& instance, const Request& request) {
 
 void Dispatcher::GiveBack(Instance& instance, uint64_t execution_ns) {
   Instance* woken = nullptr;
+  limits_.Leave(instance.index());
   {
     const MutexLock lock(mutex_);
     UpdateEstimate(execution_ns);
@@ -313,7 +320,9 @@ Dispatcher::Work Dispatcher::Next(Instance& instance, const Outcome& outcome) {
     const MutexLock lock(mutex_);
     Settle(outcome);
     while (!Look(instance, &work, &woken)) {
-      waiting_.Await(instance, mutex_);
+      if (!AwaitLimits(instance)) {
+        waiting_.Await(instance, mutex_);
+      }
     }
   }
   if (woken != nullptr) {
@@ -358,7 +367,9 @@ bool Dispatcher::Look(Instance& instance, Work* work, Instance** woken_out) {
   if (!work->expired.empty()) {
     return true;
   }
-  BeginToWait(instance, wake_ns);
+  if (!limits_.HasWaited(instance.index())) {
+    BeginToWait(instance, wake_ns);
+  }
   return false;
 }
 
@@ -384,6 +395,7 @@ void Dispatcher::Settle(const Outcome& outcome) {
 int64_t Dispatcher::TakeBatch(Instance& instance, Work* work) {
   instance.batch.clear();
   if (pending() == 0 || warming_up_) {
+    limits_.Leave(instance.index());
     return kNever;
   }
   const int64_t wake_ns =
@@ -404,11 +416,15 @@ int64_t Dispatcher::TakeFromQueue(Instance& instance, Work* work) {
   MarkTaken(work->expired.culprits);
   // When no more requests are accepted there is nothing to wait for.
   const BatchDecision decision = picker_.Pick(queue_, accepting_ ? now_ns : kNever);
+  if (!limits_.MayExecute(instance.index(), decision.take > 0)) {
+    return kNever;
+  }
   for (size_t i = 0; i < decision.take; ++i) {
     Request* const request = queue_.First();
     queue_.Remove(request);
     instance.batch.push_back(request);
   }
+  limits_.LeaveUnless(!queue_.empty());
   return decision.wake_ns;
 }
 
@@ -417,10 +433,40 @@ int64_t Dispatcher::TakeFromSequences(Instance& instance, Work* work) {
   sequences_->TakeExpired(now_ns, &work->expired);
   MarkTaken(work->expired.culprits);
   MarkTaken(work->expired.abandoned);
-  const int64_t wake_ns =
-      sequences_->Take(instance.index(), accepting_ ? now_ns : kNever, &instance.batch);
+  const uint32_t index = instance.index();
+  int64_t wake_ns = kNever;
+  if (limits_.MayExecute(index, sequences_->HasReady(index))) {
+    wake_ns = sequences_->Take(index, accepting_ ? now_ns : kNever, &instance.batch);
+    if (instance.batch.empty()) {
+      limits_.Leave(index);  // it waits for company
+    }
+  }
+  limits_.LeaveUnless(pending() > 0);
   WakeRoused();
   return wake_ns;
+}
+
+// Whether the instance that is borrowed next gets what an execution has to hold.
+bool Dispatcher::IdleMayExecute() {
+  Instance& instance = waiting_.Borrow();
+  const bool may = limits_.TryAcquire(instance.index());
+  waiting_.GiveBack(instance);
+  return may;
+}
+
+// Waits until the instance can hold what an execution needs, or has nothing to execute. False: it
+// does not wait for that. Another instance may need less, so it has a look meanwhile.
+bool Dispatcher::AwaitLimits(Instance& instance) {
+  if (!limits_.HasWaited(instance.index())) {
+    return false;
+  }
+  Instance* const other = ChooseForRest();
+  const MutexUnlock unlock(mutex_);
+  if (other != nullptr) {
+    other->wake.NotifyOne();
+  }
+  limits_.Await(instance.index());
+  return true;
 }
 
 // Without requests the instance is idle and can be borrowed. With requests that the policy lets
@@ -482,6 +528,7 @@ RequestState Dispatcher::Withdraw(Request& request, RemovedRequests* removed) {
     ArmTimer();
   }
   MarkTaken(removed->culprits);
+  limits_.LeaveUnless(pending() > 0);
   WakeForChange();
   return state;
 }
@@ -498,6 +545,7 @@ RemovedRequests Dispatcher::TakeExpired(int64_t now_ns, int64_t* next_expiry_ns_
   MarkTaken(removed.culprits);
   armed_expiry_ns_ = NextEventNs();
   *next_expiry_ns_out = armed_expiry_ns_;
+  limits_.LeaveUnless(pending() > 0);
   WakeForChange();
   return removed;
 }
@@ -510,6 +558,7 @@ RequestList Dispatcher::TakeAll() {
     all.Append(request);
   }
   MarkTaken(all);
+  limits_.LeaveUnless(pending() > 0);
   return all;
 }
 

@@ -25,8 +25,8 @@ namespace nereid {
 // the number of requests that are not answered yet. All of it is guarded by the dispatcher's mutex,
 // which is held inside its functions only: no backend and no callback is called with it.
 //
-// Lock order: the dispatcher's mutex, then the timer's. Nothing here allocates but the queue, when
-// it grows, so running short of memory loses no request.
+// Lock order: the dispatcher's mutex, then the timer's or the rate limiter's. Nothing here
+// allocates but the queue, when it grows, so running short of memory loses no request.
 class Dispatcher {
  public:
   // What a thread of an instance has to do. Requests to execute are in the batch of the instance.
@@ -46,7 +46,7 @@ class Dispatcher {
   };
 
   // `target` is what the timer calls when requests in the queue expire, `now` what time it is.
-  Dispatcher(const SchedulerContext& context, TimerTarget& target,
+  Dispatcher(const SchedulerContext& context, ExecutionLimits& limits, TimerTarget& target,
              int64_t (*now)() = MonotonicNowNs);
   Dispatcher(const Dispatcher&) = delete;
   Dispatcher& operator=(const Dispatcher&) = delete;
@@ -139,6 +139,8 @@ class Dispatcher {
   void WakeRoused() NRD_REQUIRES(mutex_);
   [[nodiscard]] inline size_t pending() const NRD_REQUIRES(mutex_);
   [[nodiscard]] int64_t NextEventNs() const NRD_REQUIRES(mutex_);
+  bool IdleMayExecute() NRD_REQUIRES(mutex_);
+  bool AwaitLimits(Instance& instance) NRD_REQUIRES(mutex_);
   Instance* ChooseForRest() NRD_REQUIRES(mutex_);
   void WakeForChange() NRD_REQUIRES(mutex_);
   inline void CountAnswered(size_t count) NRD_REQUIRES(mutex_);
@@ -146,6 +148,7 @@ class Dispatcher {
 
   const SchedulerContext context_;
   const ModelConfig& config_;
+  ExecutionLimits& limits_;
   TimerTarget& target_;
   int64_t (*const now_)();
   // Whether the number of rows in the queue says all about when a batch is full: not when shapes

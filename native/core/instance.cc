@@ -2,6 +2,7 @@
 
 #include <exception>
 
+#include "core/host_policy.h"
 #include "core/store_answer.h"
 
 namespace nereid {
@@ -24,6 +25,12 @@ Instance::Instance(uint32_t index, const SchedulerContext& context)
 }
 
 bool Instance::Open() {
+  if (!context_.config.instances.empty()) {
+    open_status_ = ApplyHostPolicy(context_.config.instances[index_]);
+    if (!open_status_.ok()) {
+      return false;
+    }
+  }
   nrd_error error{};
   const int32_t code =
       context_.backend.open_instance(context_.model_state, index_, &handle_, &error);

@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "core/batch_execution.h"
 #include "core/completion.h"
+#include "core/execution_limits.h"
 #include "core/model_config.h"
 #include "core/request.h"
 #include "core/response_cache.h"
@@ -31,6 +32,7 @@ struct SchedulerContext {
   Completion& completion;
   const Responder& responder;
   Alarm& timer;
+  SharedLimiter& limiter;
 };
 
 // Used by one thread at a time: its own, or one that submits a request and has borrowed the

@@ -113,7 +113,8 @@ Status Model::Load(Runtime& runtime, const nrd_model_options& options,
                        .stats = model->stats_,
                        .completion = runtime.completion(),
                        .responder = runtime.responder(),
-                       .timer = runtime.timer()});
+                       .timer = runtime.timer(),
+                       .limiter = runtime.limiter()});
   Scheduler& started = *scheduler;
   model->runner_ = std::move(scheduler);
   Status status = started.Start();
@@ -358,6 +359,16 @@ void Model::ReadSequenceStats(nrd_sequence_stats* stats_out) {
   *stats_out = nrd_sequence_stats{};
   stats_out->struct_size = sizeof(nrd_sequence_stats);
   runner_->ReadSequenceStats(stats_out);
+}
+
+bool Model::ReadInstance(uint32_t instance, nrd_instance_stats* stats_out) {
+  *stats_out = nrd_instance_stats{};
+  stats_out->struct_size = sizeof(nrd_instance_stats);
+  const bool found = instance < config_.instance_count && source_ != nullptr;
+  if (found) {
+    runner_->ReadInstance(instance, stats_out);
+  }
+  return found;
 }
 
 void Model::ReadMemory(nrd_memory_stats* stats_out) const {

@@ -56,6 +56,8 @@ class Model {
 
   void ReadStats(nrd_model_stats* stats_out);
   void ReadSequenceStats(nrd_sequence_stats* stats_out);
+  // False: there is no such instance.
+  bool ReadInstance(uint32_t instance, nrd_instance_stats* stats_out);
   void ReadMemory(nrd_memory_stats* stats_out) const;
   [[nodiscard]] const ModelStats& stats() const { return stats_; }
   [[nodiscard]] const ModelConfig& config() const { return config_; }

@@ -167,6 +167,18 @@ Status CheckDecoupled(const ModelConfig& config) {
   return Status();
 }
 
+void ReadInstances(const nrd_model_options& options, ModelConfig* config) {
+  for (uint32_t i = 0; options.instances != nullptr && i < config->instance_count; ++i) {
+    const nrd_instance_options& each = options.instances[i];
+    config->instances.push_back({.resources = ReadResources(each.resources, each.resource_count),
+                                 .priority = each.priority,
+                                 .cores = {each.cores, each.cores + each.core_count},
+                                 .numa_node = each.numa_node});
+    // The thread is the point of a policy for the host.
+    config->allow_inline = config->allow_inline && each.core_count == 0 && each.numa_node < 0;
+  }
+}
+
 bool IsUniform(std::span<const TensorSpec> inputs) {
   return std::all_of(inputs.begin(), inputs.end(), [](const TensorSpec& spec) {
     return spec.ragged ||
@@ -221,6 +233,16 @@ Status ReadTensors(const nrd_model_options& options, ModelConfig* config) {
 
 }  // namespace
 
+std::vector<ResourceCount> ReadResources(const nrd_resource* resources, uint32_t count) {
+  std::vector<ResourceCount> read;
+  for (uint32_t i = 0; i < count; ++i) {
+    read.push_back({.name = std::string(View(resources[i].name)),
+                    .count = resources[i].count,
+                    .device = resources[i].device});
+  }
+  return read;
+}
+
 Status ReadModelConfig(const nrd_model_options& options, ModelConfig* config) {
   config->name = View(options.name);
   config->version = View(options.version);
@@ -246,6 +268,7 @@ Status ReadModelConfig(const nrd_model_options& options, ModelConfig* config) {
   config->allow_inline =
       (options.flags & (NRD_MODEL_NO_INLINE | NRD_MODEL_PRESERVE_ORDERING | NRD_MODEL_DECOUPLED)) ==
       0;
+  ReadInstances(options, config);
   config->preserve_ordering = (options.flags & NRD_MODEL_PRESERVE_ORDERING) != 0;
   config->use_cache = (options.flags & NRD_MODEL_RESPONSE_CACHE) != 0;
   config->decoupled = (options.flags & NRD_MODEL_DECOUPLED) != 0;

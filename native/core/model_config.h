@@ -12,6 +12,7 @@
 
 #include "base/status.h"
 #include "core/batch_policy.h"
+#include "core/rate_limiter.h"
 #include "core/sequence_config.h"
 #include "nereid/nereid.h"
 
@@ -42,6 +43,14 @@ struct TensorSpec {
   }
 };
 
+// What is special about an instance: what its executions hold, and where its thread runs.
+struct InstanceOptions {
+  std::vector<ResourceCount> resources;
+  uint32_t priority = 1;
+  std::vector<uint32_t> cores;  // none: any
+  int32_t numa_node = -1;       // -1: any
+};
+
 struct ModelConfig {
   std::string name;
   std::string version;
@@ -53,6 +62,7 @@ struct ModelConfig {
   std::vector<nrd_combined_input> combined_inputs;  // what makes some of the hidden ones
   int64_t max_batch_size = 0;
   uint32_t instance_count = 1;
+  std::vector<InstanceOptions> instances;  // of all, or none: nothing is special
   bool allow_inline = true;
   bool preserve_ordering = false;
   bool use_cache = false;
@@ -89,6 +99,8 @@ struct ModelConfig {
                                 : 1;
   }
 };
+
+std::vector<ResourceCount> ReadResources(const nrd_resource* resources, uint32_t count);
 
 Status ReadModelConfig(const nrd_model_options& options, ModelConfig* config_out);
 

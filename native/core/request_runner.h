@@ -39,6 +39,8 @@ class RequestRunner {
   // Drains without patience, and ends what it runs with. Idempotent.
   virtual void Stop() = 0;
 
+  // What an instance holds or waits for; nothing where there are none.
+  virtual void ReadInstance(uint32_t /*instance*/, nrd_instance_stats* /*stats_out*/) {}
   virtual void ReadCounts(uint64_t* pending_out, uint64_t* executing_out) = 0;
 
   // For runners with sequences; others know none.

@@ -1,4 +1,4 @@
-// What the models of one process share: pool, cache, timer, and the way answers go back.
+// What the models of one process share: pool, cache, timer, limits, and the way answers go back.
 #ifndef NEREID_CORE_RUNTIME_H_
 #define NEREID_CORE_RUNTIME_H_
 
@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "core/completion.h"
 #include "core/decoupled_responses.h"
+#include "core/execution_limits.h"
 #include "core/response_cache.h"
 #include "core/timer.h"
 #include "memory/buffer_pool.h"
@@ -31,6 +32,7 @@ class Runtime {
   Completion& completion() { return completion_; }
   [[nodiscard]] const Responder& responder() const { return responder_; }
   Timer& timer() { return timer_; }
+  SharedLimiter& limiter() { return limiter_; }
   // Whether models keep histograms of the stages of their requests.
   [[nodiscard]] bool stage_histograms() const { return stage_histograms_; }
 
@@ -48,6 +50,7 @@ class Runtime {
   Completion completion_;
   const Responder responder_;
   Timer timer_;
+  SharedLimiter limiter_;
   const bool stage_histograms_;
   const nrd_log_fn log_;
   void* const log_context_;

@@ -22,8 +22,9 @@ Scheduler::Scheduler(const SchedulerContext& context)
       config_(context.config),
       unloaded_message_("model '" + config_.name + "' version " + config_.version +
                         " was unloaded"),
+      limits_(context.limiter, config_),
       ordered_(context.completion),
-      dispatcher_(context_, *this) {
+      dispatcher_(context_, limits_, *this) {
   for (uint32_t i = 0; i < config_.instance_count; ++i) {
     instances_.push_back(std::make_unique<Instance>(i, context_));
     dispatcher_.Attach(*instances_.back());
@@ -34,6 +35,7 @@ Scheduler::Scheduler(const SchedulerContext& context)
 Scheduler::~Scheduler() { Stop(); }
 
 Status Scheduler::Start() {
+  NRD_RETURN_IF_ERROR(limits_.Open());
   for (const auto& instance : instances_) {
     instance->thread = std::thread([this, target = instance.get()] { RunThread(*target); });
   }
@@ -119,6 +121,9 @@ void Scheduler::RunThread(Instance& instance) {
       break;
     }
     if (work.warm_up != nullptr) {
+      while (!limits_.MayExecute(instance.index(), true)) {
+        limits_.Await(instance.index());
+      }
       instance.WarmUp(*work.warm_up);
       outcome.warmed_up = true;
       continue;
@@ -218,6 +223,11 @@ void Scheduler::Stop() {
     }
   }
   dispatcher_.AwaitWakers();
+  limits_.Close();
+}
+
+void Scheduler::ReadInstance(uint32_t instance, nrd_instance_stats* stats_out) {
+  limits_.Read(instance, stats_out);
 }
 
 void Scheduler::ReadCounts(uint64_t* pending_out, uint64_t* executing_out) {

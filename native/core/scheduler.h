@@ -40,6 +40,7 @@ class Scheduler final : public RequestRunner, public TimerTarget {
 
   int64_t OnTimer(int64_t now_ns) override;
 
+  void ReadInstance(uint32_t instance, nrd_instance_stats* stats_out) override;
   void ReadCounts(uint64_t* pending_out, uint64_t* executing_out) override;
 
   void FinishSequences() override;
@@ -58,6 +59,7 @@ class Scheduler final : public RequestRunner, public TimerTarget {
   const SchedulerContext context_;
   const ModelConfig& config_;
   const std::string unloaded_message_;
+  ExecutionLimits limits_;
   OrderedDelivery ordered_;
   std::vector<std::unique_ptr<Instance>> instances_;
   Dispatcher dispatcher_;

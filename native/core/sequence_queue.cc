@@ -54,8 +54,7 @@ SequenceQueue::~SequenceQueue() {
   }
 }
 
-// ---- Which sequence a request belongs to
-// ---------------------------------------------------------
+// ---- Which sequence a request belongs to ----
 
 Sequence* SequenceQueue::Find(uint64_t number, std::string_view name) const {
   if (!name.empty()) {
@@ -144,8 +143,7 @@ Status SequenceQueue::Push(Request& request, int64_t now_ns) {
   return Status();
 }
 
-// ---- Slots
-// ---------------------------------------------------------------------------------------
+// ---- Slots ----
 
 // The lowest free slot of all instances, so that batches stay small and work is spread.
 bool SequenceQueue::AssignSlot(Sequence* sequence) {
@@ -205,8 +203,7 @@ void SequenceQueue::End(Sequence* sequence) {
   FreeSlot(*sequence);
 }
 
-// ---- What runs
-// -----------------------------------------------------------------------------------
+// ---- What runs ----
 
 void SequenceQueue::MakeReady(Sequence* sequence) {
   sequence->state = SequenceState::kReady;
@@ -356,8 +353,7 @@ void SequenceQueue::Rest(Sequence* sequence, int64_t now_ns) {
   }
 }
 
-// ---- What does not run
-// ---------------------------------------------------------------------------
+// ---- What does not run ----
 
 void SequenceQueue::RemoveWaiting(Sequence* sequence, Request* request) {
   sequence->waiting.Remove(request);

@@ -208,8 +208,7 @@ bool SequenceTensors::Reuse(std::span<Request* const> requests, uint32_t output,
   return false;
 }
 
-// ---- What is kept
-// --------------------------------------------------------------------------------
+// ---- What is kept ----
 
 Status SequenceTensors::Keep(const Request& request, int64_t rows,
                              std::span<const nrd_tensor> outputs) const {

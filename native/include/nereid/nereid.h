@@ -103,7 +103,9 @@ enum {
   NRD_STRUCT_RESOURCE = 24,
   NRD_STRUCT_INSTANCE_OPTIONS = 25,
   NRD_STRUCT_BATCHER = 26,
-  NRD_STRUCT_SEQUENCE_STATS = 27
+  NRD_STRUCT_SEQUENCE_STATS = 27,
+  NRD_STRUCT_RESOURCE_STATS = 28,
+  NRD_STRUCT_INSTANCE_STATS = 29
 };
 NRD_API uint32_t nrd_abi_struct_size(uint32_t struct_id);
 
@@ -270,12 +272,27 @@ NRD_API int32_t nrd_runtime_lock_pages(nrd_runtime* runtime, void* context,
                                        nrd_unlock_pages_fn unlock_pages, nrd_error* error_out);
 
 /* How much of each resource there is, for the executions of all models together. An instance that
- * needs some (nrd_instance_options) executes only while it holds them. A resource that is not named
- * here has as much as the instance needs that needs most of it. Once, before models are loaded;
- * NRD_FAILED_PRECONDITION afterwards. */
+ * needs some (nrd_instance_options) executes only while it holds them. An entry with
+ * device -1 is about each device, and about what is one for all devices. A resource that is not
+ * named here has as much as the instance needs that needs most of it. Once, before models are
+ * loaded; NRD_FAILED_PRECONDITION afterwards. */
 struct nrd_resource;
 NRD_API int32_t nrd_runtime_limit(nrd_runtime* runtime, const struct nrd_resource* resources,
                                   uint32_t count, nrd_error* error_out);
+
+/* A resource that some instance needs. */
+typedef struct nrd_resource_stats {
+  nrd_string name; /* valid as long as the runtime */
+  int32_t device;  /* -1: one for all devices */
+  uint32_t total;
+  uint32_t free;
+  uint32_t waiting; /* instances that need it and wait */
+} nrd_resource_stats;
+NRD_ASSERT_SIZE(nrd_resource_stats, 32);
+
+/* Writes at most `capacity`; count_out is how many there are. */
+NRD_API void nrd_runtime_resource_stats_read(nrd_runtime* runtime, nrd_resource_stats* stats_out,
+                                             uint32_t capacity, uint32_t* count_out);
 
 typedef struct nrd_cache_stats {
   uint32_t struct_size;
@@ -856,6 +873,26 @@ NRD_API int32_t nrd_model_has_sequence(nrd_model* model, uint64_t id, nrd_string
 
 /* From here on no sequence starts (NRD_UNAVAILABLE), those that have started go on. */
 NRD_API void nrd_model_finish_sequences(nrd_model* model);
+
+enum {
+  NRD_INSTANCE_FREE = 0,  /* it neither waits nor holds anything */
+  NRD_INSTANCE_WAITS = 1, /* for `resource`, of which it needs `needed` */
+  NRD_INSTANCE_HOLDS = 2  /* what it needs */
+};
+/* An instance and what executions hold: see nrd_runtime_limit. When enough of the resource is free
+ * and the instance waits all the same, others come before it. */
+typedef struct nrd_instance_stats {
+  uint32_t struct_size;
+  int32_t state; /* NRD_INSTANCE_* */
+  uint32_t needed;
+  uint32_t reserved;
+  uint64_t waits; /* how often it had to wait */
+  nrd_resource_stats resource;
+} nrd_instance_stats;
+NRD_ASSERT_SIZE(nrd_instance_stats, 56);
+/* NRD_NOT_FOUND: the model has no instance `instance`. */
+NRD_API int32_t nrd_model_instance_stats_read(nrd_model* model, uint32_t instance,
+                                              nrd_instance_stats* stats_out);
 
 typedef struct nrd_batch_stats {
   uint64_t batch_size;

@@ -150,6 +150,7 @@ int32_t LoadModel(nrd_runtime* runtime, const nrd_backend& backend, const ModelS
   options.default_priority_level = settings.default_priority_level;
   options.level_queue_policies =
       settings.level_policies.empty() ? nullptr : settings.level_policies.data();
+  options.instances = settings.instances.empty() ? nullptr : settings.instances.data();
   return nrd_model_load(runtime, &options, settings.source, model_out, error_out);
 }
 

@@ -67,6 +67,7 @@ struct ModelSettings {
   uint32_t output_count = 1;  // at most 2
   uint64_t inline_budget_ns = 0;
   nrd_source* source = nullptr;
+  std::vector<nrd_instance_options> instances;  // of all, or none
 };
 
 class TestRuntime {

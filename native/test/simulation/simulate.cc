@@ -1,5 +1,6 @@
 // simulate [SEED] [SECONDS]: runs the scheduler against chance until the time is over, or a rule is
 // broken. One seed is one history: it says which rule, and when.
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -11,7 +12,9 @@
 
 namespace {
 
+using nereid::SharedLimiter;
 using nereid::simulation::Event;
+using nereid::simulation::Require;
 using nereid::simulation::SimulatedModel;
 using nereid::simulation::SimulatedWorld;
 using nereid::simulation::Violation;
@@ -25,21 +28,53 @@ struct Totals {
   uint64_t executions = 0;
 };
 
+// An instance that is on its way to look may have what it waited for, and not execute yet.
+void CheckLimits(const std::vector<std::unique_ptr<SimulatedModel>>& models) {
+  uint32_t held = 0;
+  bool some_wait = false;
+  bool some_look = false;
+  for (const auto& model : models) {
+    held += model->HeldCount();
+    some_wait |= model->SomebodyWaitsForLimits();
+    some_look |= model->SomebodyLooks();
+  }
+  Require(held <= SimulatedModel::kResourceTotal, "executions hold more than there is");
+  Require(!some_wait || held > 0 || some_look, "somebody waits for what nobody holds");
+}
+
 // Throws Violation.
 void RunHistory(uint64_t seed, Totals* totals) {
   SimulatedWorld world(seed);
-  SimulatedModel model(world);
-  for (uint64_t events = 0; !model.HasEnded(); ++events, ++totals->events) {
-    if (events == kEventsOfAHistory) {
-      model.BeginEnd();
+  SharedLimiter limiter;
+  Require(limiter.Limit({{.name = "R", .count = SimulatedModel::kResourceTotal}}).ok(),
+          "resources are limited before there are models");
+  std::vector<std::unique_ptr<SimulatedModel>> models;
+  do {
+    models.push_back(std::make_unique<SimulatedModel>(world, limiter));
+  } while (models.size() < 3 && world.chance.OneIn(2));
+  const auto some_run = [&models] {
+    return std::any_of(models.begin(), models.end(),
+                       [](const auto& model) { return !model->HasEnded(); });
+  };
+  for (uint64_t events = 0; some_run(); ++events, ++totals->events) {
+    for (const auto& model : models) {
+      if (events == kEventsOfAHistory) {
+        model->BeginEnd();
+      }
     }
-    nereid::simulation::Require(events < kEventsOfAHistory * 2, "a history comes to no end");
+    Require(events < kEventsOfAHistory * 2, "a history comes to no end");
     const Event event = world.Take();
     event.model->Handle(event);
+    for (const auto& model : models) {
+      model->SendToWork();
+    }
+    CheckLimits(models);
   }
   ++totals->histories;
-  totals->requests += model.answered();
-  totals->executions += model.executed();
+  for (const auto& model : models) {
+    totals->requests += model->answered();
+    totals->executions += model->executed();
+  }
 }
 
 }  // namespace

@@ -7,15 +7,17 @@
 
 namespace nereid::simulation {
 
-SimulatedModel::SimulatedModel(SimulatedWorld& world)
-    : world_(world), pool_(BufferPool::Options{}), completion_(OnComplete, this) {
+SimulatedModel::SimulatedModel(SimulatedWorld& world, SharedLimiter& limiter)
+    : world_(world),
+      limiter_(limiter),
+      pool_(BufferPool::Options{}),
+      completion_(OnComplete, this) {
   Load();
 }
 
 SimulatedModel::~SimulatedModel() = default;
 
-// ---- A model comes and goes
-// ----------------------------------------------------------------------
+// ---- A model comes and goes ----
 
 // One of all configurations that there can be.
 void SimulatedModel::Load() {
@@ -55,6 +57,14 @@ void SimulatedModel::Load() {
   if (!chance.OneIn(3)) {
     AddSequences();
   }
+  for (uint32_t i = 0; chance.OneIn(3) && i < config_.instance_count; ++i) {
+    config_.instances.resize(config_.instance_count);
+    const auto count = static_cast<uint32_t>(chance.Below(kResourceTotal + 1));
+    if (count > 0) {
+      config_.instances[i].resources = {{.name = "R", .count = count}};
+    }
+    config_.instances[i].priority = static_cast<uint32_t>(chance.Below(4));
+  }
   execution_ns_ = chance.Spread(1'000, 1'000'000);
   arrival_gap_ns_ = 1 + chance.Spread(execution_ns_ / 16, execution_ns_ * 16);
 
@@ -69,8 +79,11 @@ void SimulatedModel::Load() {
                                  .stats = *stats_,
                                  .completion = completion_,
                                  .responder = responder_,
-                                 .timer = *this};
-  dispatcher_ = std::make_unique<Dispatcher>(context, *this, SimulatedWorld::Now);
+                                 .timer = *this,
+                                 .limiter = limiter_};
+  limits_ = std::make_unique<ExecutionLimits>(limiter_, config_);
+  Require(limits_->Open().ok(), "there is enough of what an instance needs");
+  dispatcher_ = std::make_unique<Dispatcher>(context, *limits_, *this, SimulatedWorld::Now);
   ++generation_;
   alarm_ns_ = kNever;
   closing_ = finishing_ = gave_up_ = false;
@@ -154,13 +167,13 @@ void SimulatedModel::EndWhenAnswered() {
   if (all_gone) {
     CheckRest();
     dispatcher_.reset();
+    limits_.reset();
     ++generation_;
     world_.In(1'000, Happening::kReload, this, 0, generation_);
   }
 }
 
-// ---- What happens
-// --------------------------------------------------------------------------------
+// ---- What happens ----
 
 void SimulatedModel::Handle(const Event& event) {
   if (event.happening == Happening::kCancel) {
@@ -179,11 +192,21 @@ void SimulatedModel::Handle(const Event& event) {
   } else {
     HandleOwn(event);
   }
-  if (dispatcher_ != nullptr) {
-    SendToWork();
-    CheckQueue();
-    EndWhenAnswered();
+}
+
+void SimulatedModel::SendToWork() {
+  if (dispatcher_ == nullptr) {
+    return;
   }
+  for (uint64_t i = 0; i < seats_.size(); ++i) {
+    const Seat& seat = seats_[i];
+    if ((seat.phase == Phase::kWaiting && dispatcher_->IsWoken(*seat.instance)) ||
+        (seat.phase == Phase::kLimited && !limits_->Waits(static_cast<uint32_t>(i)))) {
+      Come(i);
+    }
+  }
+  CheckQueue();
+  EndWhenAnswered();
 }
 
 void SimulatedModel::HandleOwn(const Event& event) {
@@ -235,8 +258,7 @@ int64_t SimulatedModel::OnTimer(int64_t now_ns) {
   return next_ns;
 }
 
-// ---- Threads of instances
-// ------------------------------------------------------------------------
+// ---- Threads of instances ----
 
 // The thread of an instance is on its way to look for work.
 void SimulatedModel::Come(uint64_t index) {
@@ -246,20 +268,16 @@ void SimulatedModel::Come(uint64_t index) {
   world_.In(world_.chance.Spread(100, 50'000), Happening::kLook, this, index, seat.generation);
 }
 
-void SimulatedModel::SendToWork() {
-  for (uint64_t i = 0; i < seats_.size(); ++i) {
-    if (seats_[i].phase == Phase::kWaiting && dispatcher_->IsWoken(*seats_[i].instance)) {
-      Come(i);
-    }
-  }
-}
-
 void SimulatedModel::Look(uint64_t index) {
   Seat& seat = seats_[index];
   Dispatcher::Work work;
   const bool found = dispatcher_->TryNext(*seat.instance, std::exchange(seat.outcome, {}), &work);
   if (work.stop) {
     seat.phase = Phase::kGone;
+    return;
+  }
+  if (!found && limits_->HasWaited(static_cast<uint32_t>(index))) {
+    seat.phase = Phase::kLimited;
     return;
   }
   if (!found) {

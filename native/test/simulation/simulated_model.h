@@ -10,6 +10,7 @@
 
 #include "core/completion.h"
 #include "core/dispatcher.h"
+#include "core/execution_limits.h"
 #include "core/instance.h"
 #include "core/model_config.h"
 #include "core/ordered_delivery.h"
@@ -24,13 +25,22 @@ namespace nereid::simulation {
 // after each event that the rules of scheduling hold (simulation_rules.cc).
 class SimulatedModel final : public Alarm, public TimerTarget {
  public:
-  explicit SimulatedModel(SimulatedWorld& world);
+  // `limiter` is shared with other models.
+  SimulatedModel(SimulatedWorld& world, SharedLimiter& limiter);
   ~SimulatedModel() override;
 
   void Handle(const Event& event);
   // At the end: everything comes to rest, and nothing is left.
   void BeginEnd() { ending_ = true; }
   [[nodiscard]] bool HasEnded() const { return ending_ && dispatcher_ == nullptr; }
+
+  // After every event, whichever model it was for.
+  void SendToWork();
+  // How much of the resource that all share is held, and whether somebody waits for it.
+  [[nodiscard]] uint32_t HeldCount() const;
+  [[nodiscard]] bool SomebodyWaitsForLimits() const;
+  [[nodiscard]] bool SomebodyLooks() const;
+  static constexpr uint32_t kResourceTotal = 4;
 
   [[nodiscard]] uint64_t answered() const { return answered_; }
   [[nodiscard]] uint64_t executed() const { return executed_; }
@@ -41,7 +51,8 @@ class SimulatedModel final : public Alarm, public TimerTarget {
   int64_t OnTimer(int64_t now_ns) override;
 
  private:
-  enum class Phase : uint8_t { kComing, kWaiting, kExecuting, kBorrowed, kGone };
+  // Where the thread of an instance is; kBorrowed: it waits, while another executes there.
+  enum class Phase : uint8_t { kComing, kWaiting, kLimited, kExecuting, kBorrowed, kGone };
   struct Seat {
     std::unique_ptr<Instance> instance;
     Phase phase = Phase::kComing;
@@ -69,7 +80,6 @@ class SimulatedModel final : public Alarm, public TimerTarget {
 
   // Threads.
   void Come(uint64_t index);
-  void SendToWork();
   void Look(uint64_t index);
   void Begin(uint64_t index, Happening end);
   void EndExecution(uint64_t index);
@@ -95,6 +105,8 @@ class SimulatedModel final : public Alarm, public TimerTarget {
   void CheckRest();
 
   SimulatedWorld& world_;
+  SharedLimiter& limiter_;
+  std::unique_ptr<ExecutionLimits> limits_;
   ModelConfig config_;
   nrd_backend backend_{};
   BufferPool pool_;

@@ -13,8 +13,7 @@ constexpr int64_t kSlackNs = 1;
 
 }  // namespace
 
-// ---- What waits
-// ----------------------------------------------------------------------------------
+// ---- What waits ----
 
 void SimulatedModel::Wait(SimulatedRequest* request) {
   request->executing = false;
@@ -36,8 +35,7 @@ void SimulatedModel::WaitNoMore(SimulatedRequest* request) {
   waiting_rows_ -= request->request.rows;
 }
 
-// ---- What runs
-// -----------------------------------------------------------------------------------
+// ---- What runs ----
 
 void SimulatedModel::CheckBatch(uint64_t index) {
   const std::vector<Request*>& batch = seats_[index].instance->batch;
@@ -122,8 +120,7 @@ void SimulatedModel::CheckGap(const ClientSequence& sequence) {
           "a request waits behind one that was taken out of its sequence");
 }
 
-// ---- Who should do something
-// ---------------------------------------------------------------------
+// ---- Who should do something ----
 
 void SimulatedModel::CheckQueue() {
   uint64_t pending = 0;
@@ -156,7 +153,7 @@ void SimulatedModel::CheckSharedQueue() {
       armed = waits ? seat.instance.get() : armed;
       some_idle |= !waits;
     }
-    some_come |= seat.phase == Phase::kComing;
+    some_come |= seat.phase == Phase::kComing || seat.phase == Phase::kLimited;
   }
   if (some_come || (!some_idle && armed == nullptr)) {
     return;
@@ -214,8 +211,34 @@ void SimulatedModel::CheckSequences() {
   }
 }
 
-// ---- Ends
-// ----------------------------------------------------------------------------------------
+// ---- Ends ----
+
+uint32_t SimulatedModel::HeldCount() const {
+  uint32_t held = 0;
+  for (size_t i = 0; i < seats_.size() && !config_.instances.empty(); ++i) {
+    if (seats_[i].phase == Phase::kExecuting || seats_[i].phase == Phase::kBorrowed) {
+      for (const ResourceCount& resource : config_.instances[i].resources) {
+        held += resource.count;
+      }
+    }
+  }
+  return held;
+}
+
+bool SimulatedModel::SomebodyWaitsForLimits() const {
+  for (uint32_t i = 0; limits_ != nullptr && i < seats_.size(); ++i) {
+    if (seats_[i].phase == Phase::kLimited && limits_->Waits(i)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool SimulatedModel::SomebodyLooks() const {
+  return dispatcher_ != nullptr && std::any_of(seats_.begin(), seats_.end(), [](const Seat& seat) {
+           return seat.phase == Phase::kComing;
+         });
+}
 
 void SimulatedModel::CheckUnknown(const ClientSequence& sequence) {
   Require(!sequence.begun || sequence.ended ||

@@ -11,8 +11,10 @@ import io.nereid.model.LoadTimes;
 import io.nereid.model.ModelConfiguration;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.ModelState;
+import io.nereid.statistics.InstanceStatistics;
 import io.nereid.statistics.MemoryUsage;
 import io.nereid.statistics.ModelStatistics;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -84,6 +86,13 @@ public final class Model implements AutoCloseable {
   /** What it occupies now; nothing when it is not loaded. */
   public MemoryUsage memoryUsage() {
     return entry.latest().map(LoadedModel::memory).orElse(MemoryUsage.UNKNOWN);
+  }
+
+  /**
+   * What its instances wait for now, by their index; none when it is not loaded, or an ensemble.
+   */
+  public List<InstanceStatistics> instanceStatistics() {
+    return entry.latest().map(LoadedModel::instances).orElse(List.of());
   }
 
   private LoadedModel latest() {

@@ -22,6 +22,7 @@ import io.nereid.model.RepositoryOptions;
 import io.nereid.statistics.CacheStatistics;
 import io.nereid.statistics.OpenHandle;
 import io.nereid.statistics.PoolStatistics;
+import io.nereid.statistics.ResourceStatistics;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.lang.System.Logger;
@@ -204,6 +205,11 @@ public final class Nereid implements AutoCloseable {
   public void removeListener(LifecycleListener listener) {
     Checks.notNull(listener, "listener");
     lifecycle.listeners().remove(listener);
+  }
+
+  /** The resources that instances of its models need now, where rates are limited. */
+  public List<ResourceStatistics> resourceStatistics() {
+    return runtime.use(RuntimeHandle::resourceStatistics);
   }
 
   /** The state of the memory pool. */

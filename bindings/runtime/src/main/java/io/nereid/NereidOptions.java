@@ -2,9 +2,15 @@ package io.nereid;
 
 import io.nereid.internal.Checks;
 import io.nereid.internal.request.NativeRuntime;
+import io.nereid.model.HostPolicy;
+import io.nereid.model.ResourceCount;
 import io.nereid.statistics.ModelStatistics;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -18,6 +24,10 @@ import java.util.Optional;
  * @param nativePath the native library; empty: the one inside Nereid's jar
  * @param onnxruntimePath ONNX Runtime's shared library; empty: the one inside the {@code
  *     com.microsoft.onnxruntime:onnxruntime} jar on the class path
+ * @param rateLimit whether executions hold the resources that their instance groups name
+ * @param resources how much there is of some of them; of the others, as much as the instance needs
+ *     that needs most
+ * @param hostPolicies where the threads of instances run, by the name of the policy
  */
 public record NereidOptions(
     long poolByteLimit,
@@ -26,7 +36,10 @@ public record NereidOptions(
     boolean stageHistograms,
     Duration drainTimeout,
     Optional<Path> nativePath,
-    Optional<Path> onnxruntimePath) {
+    Optional<Path> onnxruntimePath,
+    boolean rateLimit,
+    List<ResourceCount> resources,
+    Map<String, HostPolicy> hostPolicies) {
 
   /** What applies when nothing is set. */
   public static final NereidOptions DEFAULT = builder().build();
@@ -38,12 +51,22 @@ public record NereidOptions(
     Checks.notNegative(drainTimeout, "drainTimeout");
     nativePath = Checks.notNull(nativePath, "nativePath").map(Path::toAbsolutePath);
     onnxruntimePath = Checks.notNull(onnxruntimePath, "onnxruntimePath").map(Path::toAbsolutePath);
+    resources = List.copyOf(Checks.notNull(resources, "resources"));
+    hostPolicies = Map.copyOf(Checks.notNull(hostPolicies, "hostPolicies"));
   }
 
   /** What of it concerns the core. */
   NativeRuntime.Settings settings() {
     return new NativeRuntime.Settings(
-        poolByteLimit, pageLockPool, cacheByteLimit, stageHistograms, nativePath, onnxruntimePath);
+        poolByteLimit,
+        pageLockPool,
+        cacheByteLimit,
+        stageHistograms,
+        nativePath,
+        onnxruntimePath,
+        rateLimit,
+        resources,
+        hostPolicies);
   }
 
   /** A builder with the defaults. */
@@ -60,6 +83,9 @@ public record NereidOptions(
     private Duration drainTimeout = Duration.ofSeconds(30);
     private Path nativePath;
     private Path onnxruntimePath;
+    private boolean rateLimit;
+    private final List<ResourceCount> resources = new ArrayList<>();
+    private final Map<String, HostPolicy> hostPolicies = new HashMap<>();
 
     private Builder() {}
 
@@ -108,6 +134,27 @@ public record NereidOptions(
       return this;
     }
 
+    /**
+     * Whether executions hold the resources that their instance groups name, and wait for them; by
+     * default they do not.
+     */
+    public Builder rateLimit(boolean limits) {
+      rateLimit = limits;
+      return this;
+    }
+
+    /** How much there is of a resource; without a device, on each. */
+    public Builder resource(ResourceCount resource) {
+      resources.add(Checks.notNull(resource, "resource"));
+      return this;
+    }
+
+    /** Where the threads of instances run whose groups name this policy. */
+    public Builder hostPolicy(String name, HostPolicy policy) {
+      hostPolicies.put(Checks.notNull(name, "name"), Checks.notNull(policy, "policy"));
+      return this;
+    }
+
     /** The finished value. */
     public NereidOptions build() {
       return new NereidOptions(
@@ -117,7 +164,10 @@ public record NereidOptions(
           stageHistograms,
           drainTimeout,
           Optional.ofNullable(nativePath),
-          Optional.ofNullable(onnxruntimePath));
+          Optional.ofNullable(onnxruntimePath),
+          rateLimit,
+          resources,
+          hostPolicies);
     }
   }
 }

@@ -6,11 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.nereid.model.Backend;
 import io.nereid.model.DynamicBatching;
 import io.nereid.model.Ensemble;
+import io.nereid.model.HostPolicy;
 import io.nereid.model.InstanceGroup;
 import io.nereid.model.ModelOverride;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.QueuePolicy;
 import io.nereid.model.RepositoryOptions;
+import io.nereid.model.ResourceCount;
 import io.nereid.model.TensorSpec;
 import io.nereid.model.WarmUp;
 import io.nereid.tensor.DeviceMemory;
@@ -58,6 +60,9 @@ class NullArgumentsTest extends RuntimeTest {
             DynamicBatching.class,
             QueuePolicy.class,
             InstanceGroup.class,
+            InstanceGroup.RateLimiter.class,
+            HostPolicy.class,
+            ResourceCount.class,
             Ensemble.class,
             Ensemble.Step.class,
             ModelOverride.class,

@@ -4,8 +4,10 @@ import io.nereid.Model;
 import io.nereid.Nereid;
 import io.nereid.cli.RepositoryArguments.ModelArguments;
 import io.nereid.model.ModelConfiguration;
+import io.nereid.statistics.ResourceStatistics;
 import java.io.IOException;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -38,20 +40,32 @@ final class ConfigCommand implements Callable<Integer> {
   public Integer call() throws IOException {
     try (Nereid nereid = model.open()) {
       Model found = model.tried(nereid).orElseGet(() -> model.model(nereid));
-      print(found.configuration());
+      print(found.configuration(), nereid.resourceStatistics());
       found.failure().ifPresent(this::warn);
       return found.failure().isEmpty() ? 0 : 1;
     }
   }
 
-  private void print(ModelConfiguration configuration) throws IOException {
+  private void print(ModelConfiguration configuration, List<ResourceStatistics> resources)
+      throws IOException {
     var out = command.commandLine().getOut();
     if (json) {
       out.println(inJson(configuration));
     } else {
       out.print(configuration.toCommentedText());
+      resources.forEach(resource -> out.print(explain(resource)));
       out.flush();
     }
+  }
+
+  /** What the model's instances share under {@code --rate-limit=execution_count}. */
+  private static String explain(ResourceStatistics resource) {
+    String of =
+        resource.device().isPresent()
+            ? "on device " + resource.device().getAsInt()
+            : "for all devices";
+    return "# rate limit: executions share %d of resource %s %s, %d free%n"
+        .formatted(resource.total(), Texts.printable(resource.name()), of, resource.free());
   }
 
   private void warn(String reason) {

@@ -2,6 +2,7 @@ package io.nereid.cli;
 
 import io.nereid.Model;
 import io.nereid.Nereid;
+import io.nereid.NereidOptions;
 import io.nereid.model.RepositoryOptions;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -61,7 +62,7 @@ final class RepositoryArguments {
       RepositoryArguments.muteLoadLog(); // what goes wrong is thrown by model()
       RepositoryOptions.Builder options = RepositoryOptions.builder().explicit(name);
       repositories.directories(null).forEach(options::repository);
-      return Nereid.open(options.build());
+      return Nereid.open(options.build(), NereidOptions.builder().rateLimit(true).build());
     }
 
     /** The model, which must have been loaded. */

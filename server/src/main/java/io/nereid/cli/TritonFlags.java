@@ -17,7 +17,6 @@ final class TritonFlags {
   private static final String THREADS = "requests are served on virtual threads";
   private static final String NO_GPU = "memory of GPUs is taken as models need it";
   private static final String IN_JAR = "backends are part of the class path";
-  private static final String RATE = "instances are not rate-limited";
   private static final String CLOUD = "this frontend is not here; use the HTTP frontend";
 
   /** Flag and reason. One that the command gains is taken off by that alone. */
@@ -47,14 +46,11 @@ final class TritonFlags {
     REASONS.put("--backend-config", "a model's own configuration has its backend's settings");
     REASONS.put("--repoagent-directory", "there are no repository agents");
     REASONS.put("--cache-directory", "the response cache is built in");
-    REASONS.put("--rate-limit", RATE);
-    REASONS.put("--rate-limit-resource", RATE);
     REASONS.put("--cuda-memory-pool-byte-size", NO_GPU);
     REASONS.put("--cuda-virtual-address-size", NO_GPU);
     REASONS.put("--min-supported-compute-capability", NO_GPU);
     REASONS.put(
         "--buffer-manager-thread-count", "tensors are copied by the thread that needs them");
-    REASONS.put("--host-policy", "threads are placed by the operating system");
   }
 
   private TritonFlags() {}

@@ -49,6 +49,26 @@ class ConfigCommandTest {
   }
 
   @Test
+  void resourcesThatExecutionsShareAreExplained() throws IOException {
+    writeDigits(
+        """
+        max_batch_size: 2
+        instance_group {
+          count: 2
+          rate_limiter { resources [ { name: "R1" count: 3 }, { name: "G" global: true count: 1 } ] }
+        }
+        """);
+    String text = runInDirectory();
+    assertTrue(text.matches("(?s).*\n      count: 3 +# config.pbtxt:4:43\n.*"), text);
+    assertTrue(
+        text.contains("# rate limit: executions share 3 of resource R1 on device 0, 3 free\n"),
+        text);
+    assertTrue(
+        text.contains("# rate limit: executions share 1 of resource G for all devices, 1 free\n"),
+        text);
+  }
+
+  @Test
   void whatTheModelTellsIsMarked() throws IOException {
     writeDigits(null);
     String text = runInDirectory();

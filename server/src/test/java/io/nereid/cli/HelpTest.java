@@ -42,7 +42,7 @@ class HelpTest {
     CommandLineRun run = new CommandLineRun();
     assertEquals(0, run.run("completion", "bash"));
     assertTrue(run.out().contains("'--http-port'"), run.out());
-    assertFalse(run.out().contains("--rate-limit"), "what has no effect is not suggested");
+    assertFalse(run.out().contains("--reuse-http-port"), "what has no effect is not suggested");
     assumeTrue(Files.isExecutable(Path.of("/bin/bash")), "bash is not here");
     Path script = Files.writeString(directory.resolve("completion"), run.out());
     Process bash =

@@ -286,7 +286,7 @@ class ServeCommandTest {
             metrics-port: 0
             model-control-mode: explicit
             load-model: [identity_fp32, simple]
-            rate-limit: off
+            reuse-http-port: true
             """);
     Process process =
         ServeProcess.start(
@@ -304,7 +304,7 @@ class ServeCommandTest {
       assertTrue(ADDRESS.matcher(all).find(), all);
       assertTrue(all.contains("http://127.0.0.1:"), all);
       assertTrue(all.contains("identity_fp32"), all);
-      assertTrue(all.contains(file + ":8: --rate-limit has no effect"), all);
+      assertTrue(all.contains(file + ":8: --reuse-http-port has no effect"), all);
       assertTrue(all.contains("NEREID_HTTP_POTR is not a setting; did you mean"), all);
     } finally {
       process.destroyForcibly();

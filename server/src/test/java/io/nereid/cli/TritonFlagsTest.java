@@ -4,7 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.nereid.NereidOptions;
+import io.nereid.model.HostPolicy;
 import io.nereid.model.RepositoryOptions;
+import io.nereid.model.ResourceCount;
 import io.nereid.server.access.AccessControl;
 import io.nereid.server.grpc.GrpcOptions;
 import io.nereid.server.http.HttpOptions;
@@ -20,6 +23,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -107,9 +111,10 @@ class TritonFlagsTest {
 
   @Test
   void fromAFileTheWarningNamesThePlace(@TempDir Path directory) throws Exception {
-    Path file = Files.writeString(directory.resolve("a.yaml"), "http-port: 1\nrate-limit: off\n");
+    Path file =
+        Files.writeString(directory.resolve("a.yaml"), "http-port: 1\nreuse-http-port: true\n");
     SettingsRun run = new SettingsRun(Map.of(), "--config", file.toString());
-    assertTrue(run.err().contains("warning: " + file + ":2: --rate-limit has no"), run.err());
+    assertTrue(run.err().contains("warning: " + file + ":2: --reuse-http-port has no"), run.err());
   }
 
   @Test
@@ -233,6 +238,37 @@ class TritonFlagsTest {
   }
 
   @Test
+  void executionsShareWhatTheFlagsSay() {
+    SettingsRun run =
+        new SettingsRun(
+            Map.of(),
+            "--rate-limit=execution_count",
+            "--rate-limit-resource=R1:10",
+            "--rate-limit-resource=R2:5:1",
+            "--host-policy=gpu_0,numa-node=1",
+            "--host-policy=gpu_0,cpu-cores=0-2,7",
+            "--host-policy=cpu,cpu-cores=3");
+    assertEquals("", run.err());
+    NereidOptions options = run.mixin(RuntimeArguments.class).options(false);
+    assertTrue(options.rateLimit());
+    assertEquals(
+        List.of(
+            new ResourceCount("R1", 10, OptionalInt.empty()),
+            new ResourceCount("R2", 5, OptionalInt.of(1))),
+        options.resources());
+    assertEquals(
+        Map.of(
+            "gpu_0",
+            new HostPolicy(OptionalInt.of(1), List.of(0, 1, 2, 7)),
+            "cpu",
+            new HostPolicy(OptionalInt.empty(), List.of(3))),
+        options.hostPolicies());
+    NereidOptions standard =
+        new SettingsRun(Map.of(), "--rate-limit=off").mixin(RuntimeArguments.class).options(false);
+    assertFalse(standard.rateLimit());
+  }
+
+  @Test
   void theOlderFlagOfTheCacheIsTheSame() {
     SettingsRun run = new SettingsRun(Map.of(), "--response-cache-byte-size=5000");
     assertEquals(5000, run.mixin(RuntimeArguments.class).options(false).cacheByteLimit());
@@ -244,6 +280,20 @@ class TritonFlagsTest {
   @CsvSource(
       delimiter = '|',
       value = {
+        "--rate-limit=on | expected --rate-limit off or execution_count, got 'on'",
+        "--rate-limit-resource=R1 | expected --rate-limit-resource NAME:COUNT[:DEVICE], got 'R1'",
+        "--rate-limit-resource=:1 | expected --rate-limit-resource NAME:COUNT[:DEVICE], got ':1'",
+        "--rate-limit-resource=R1:1:2:3 | expected --rate-limit-resource NAME:COUNT[:DEVICE], got",
+        "--rate-limit-resource=R1:x | expected a count for --rate-limit-resource as a whole number",
+        "--rate-limit-resource=R1:-1 | expected a count for --rate-limit-resource of 0 or more",
+        "--rate-limit-resource=R1:1:x | expected a device for --rate-limit-resource as a whole",
+        "--host-policy=cpu | expected --host-policy NAME,SETTING=VALUE, got 'cpu'",
+        "--host-policy=cpu,numa-node | expected --host-policy NAME,SETTING=VALUE, got",
+        "--host-policy=cpu,nodes=1 | expected numa-node or cpu-cores for --host-policy, got",
+        "--host-policy=cpu,numa-node=x | expected a node for --host-policy as a whole number, got",
+        "--host-policy=cpu,cpu-cores=3-1 | expected cores for --host-policy, from 0 to 1023, got",
+        "--host-policy=cpu,cpu-cores=0-99999 | expected cores for --host-policy, from 0 to 1023",
+        "--host-policy=cpu,cpu-cores=0, | expected cores for --host-policy as a whole number, got",
         "--cache-config=redis,host=h | (there is no other cache), got 'redis,host=h'",
         "--cache-config=local | expected --cache-config local,size=BYTES, got 'local'",
         "--cache-config=local,size=x | expected --cache-config local,size=BYTES, got",

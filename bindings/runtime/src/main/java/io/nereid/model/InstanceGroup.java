@@ -11,9 +11,18 @@ import java.util.List;
  * @param count how many there are, on each device where {@code kind} is {@code GPU}
  * @param devices numbers of the GPUs; empty: all that the backend can use
  * @param profiles optimization profiles that the backend is to use; empty: its own choice
+ * @param rateLimiter what each instance holds while it executes
+ * @param hostPolicy the name of the policy for their threads; empty: {@code gpu_<number>}, {@code
+ *     cpu} or {@code model}, by where they run
  */
 public record InstanceGroup(
-    String name, Kind kind, int count, List<Integer> devices, List<String> profiles) {
+    String name,
+    Kind kind,
+    int count,
+    List<Integer> devices,
+    List<String> profiles,
+    RateLimiter rateLimiter,
+    String hostPolicy) {
 
   /** Where instances run. */
   public enum Kind {
@@ -27,8 +36,52 @@ public record InstanceGroup(
     MODEL
   }
 
+  /**
+   * A resource that an execution holds.
+   *
+   * @param name its name
+   * @param global whether it is one for all devices, and not one for each
+   * @param count how much an execution holds
+   */
+  public record Resource(String name, boolean global, int count) {
+
+    /** Checks the values. */
+    public Resource {
+      if (Checks.notNull(name, "name").isEmpty()) {
+        throw new IllegalArgumentException("name is empty");
+      }
+      Checks.notNegative(count, "count");
+    }
+  }
+
+  /**
+   * What executions of an instance wait for, where the runtime limits rates.
+   *
+   * @param resources what an execution holds, all of it or nothing
+   * @param priority 1 is the most urgent; an instance with 2 gets half as many turns
+   */
+  public record RateLimiter(List<Resource> resources, int priority) {
+
+    /** Executions wait for nothing. */
+    public static final RateLimiter NONE = new RateLimiter(List.of(), 1);
+
+    /** Checks the values and copies the list. */
+    public RateLimiter {
+      resources = List.copyOf(Checks.notNull(resources, "resources"));
+      Checks.positive(priority, "priority");
+    }
+  }
+
+  /** A group whose instances wait for nothing, and have no policy of their own. */
+  public InstanceGroup(
+      String name, Kind kind, int count, List<Integer> devices, List<String> profiles) {
+    this(name, kind, count, devices, profiles, RateLimiter.NONE, "");
+  }
+
   /** Checks the values and copies the lists. */
   public InstanceGroup {
+    Checks.notNull(rateLimiter, "rateLimiter");
+    Checks.notNull(hostPolicy, "hostPolicy");
     Checks.notNull(name, "name");
     Checks.notNull(kind, "kind");
     Checks.positive(count, "count");

@@ -11,6 +11,7 @@ import io.nereid.server.shared.ServerFacts;
 import io.nereid.server.shared.ServerState;
 import io.nereid.statistics.BatchStatistics;
 import io.nereid.statistics.DurationStatistic;
+import io.nereid.statistics.InstanceStatistics;
 import io.nereid.statistics.MemoryUsage;
 import io.nereid.statistics.ModelStatistics;
 import java.nio.charset.StandardCharsets;
@@ -137,7 +138,24 @@ final class MetadataJson {
     }
     json.ascii("],\"memory_usage\":[");
     memory(model.memoryUsage(), json);
-    json.ascii("]}");
+    json.write(']');
+    waits(model.instanceStatistics(), json);
+    json.write('}');
+  }
+
+  /** Adds what its instances wait for; nothing where none does. */
+  private static void waits(List<InstanceStatistics> instances, JsonBuffer json) {
+    if (instances.stream().allMatch(instance -> instance.awaited().isEmpty())) {
+      return;
+    }
+    json.ascii(",\"instances\":[");
+    for (int i = 0; i < instances.size(); i++) {
+      InstanceStatistics instance = instances.get(i);
+      json.ascii(i == 0 ? "{\"state\":" : ",{\"state\":").string(instance.text());
+      json.ascii(",\"waits\":").number(instance.waits());
+      json.write('}');
+    }
+    json.write(']');
   }
 
   private static JsonBuffer duration(String name, DurationStatistic statistic, JsonBuffer json) {

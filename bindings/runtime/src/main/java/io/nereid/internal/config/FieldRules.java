@@ -53,9 +53,7 @@ final class FieldRules {
     ignore("ModelConfig.metric_tags", "metrics carry no tags of models");
     ignore("ModelConfig.model_metrics", "metrics keep their standard form");
     ignore("ModelInput.format", "it is taken as a remark; data is passed on as it comes");
-    ignore("ModelInstanceGroup.host_policy", "instances run on any processor");
-    ignore("ModelInstanceGroup.rate_limiter", "instances wait for no resources");
-    ignore("ModelInstanceGroup.secondary_devices", "instances run on GPUs and processors only");
+    ignore("ModelInstanceGroup.secondary_devices", "no backend uses NVIDIA's DLA");
     ignore("ModelEnsembling.max_inflight_requests", "steps take as many requests as their models");
 
     // ---- The same, for the backends that run on the processor ----

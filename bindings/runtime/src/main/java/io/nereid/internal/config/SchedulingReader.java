@@ -7,6 +7,7 @@ import io.nereid.proto.ModelConfig;
 import io.nereid.proto.ModelDynamicBatching;
 import io.nereid.proto.ModelInstanceGroup;
 import io.nereid.proto.ModelQueuePolicy;
+import io.nereid.proto.ModelRateLimiter;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -97,7 +98,40 @@ final class SchedulingReader {
         onProcessor ? InstanceGroup.Kind.CPU : kind,
         Math.max(1, group.getCount()),
         onProcessor ? List.of() : group.getGpusList(),
-        onProcessor ? List.of() : group.getProfileList());
+        onProcessor ? List.of() : group.getProfileList(),
+        rateLimiter(node.child(ModelInstanceGroup.RATE_LIMITER_FIELD_NUMBER)),
+        group.getHostPolicy());
+  }
+
+  private static InstanceGroup.RateLimiter rateLimiter(ConfigNode node) {
+    ModelRateLimiter limiter = node.as(ModelRateLimiter.class);
+    List<InstanceGroup.Resource> resources = new ArrayList<>();
+    HashSet<String> seen = new HashSet<>();
+    for (ConfigNode each : node.children(ModelRateLimiter.RESOURCES_FIELD_NUMBER)) {
+      ModelRateLimiter.Resource resource = each.as(ModelRateLimiter.Resource.class);
+      if (resource.getName().isEmpty() || !seen.add(resource.getName())) {
+        throw each.invalid(
+            ModelRateLimiter.Resource.NAME_FIELD_NUMBER,
+            "expected the names of different resources, got '" + resource.getName() + "'");
+      }
+      int count = unsigned(each, ModelRateLimiter.Resource.COUNT_FIELD_NUMBER, resource.getCount());
+      resources.add(new InstanceGroup.Resource(resource.getName(), resource.getGlobal(), count));
+    }
+    int priority = unsigned(node, ModelRateLimiter.PRIORITY_FIELD_NUMBER, limiter.getPriority());
+    return new InstanceGroup.RateLimiter(resources, Math.max(1, priority));
+  }
+
+  /** An unsigned number that is not among the upper half of them. */
+  private static int unsigned(ConfigNode node, int field, int number) {
+    if (number < 0) {
+      throw node.invalid(
+          field,
+          "expected a number from 0 to "
+              + Integer.MAX_VALUE
+              + ", got "
+              + Integer.toUnsignedLong(number));
+    }
+    return number;
   }
 
   private static InstanceGroup.Kind kind(ConfigNode node, ModelInstanceGroup group) {

@@ -17,6 +17,7 @@ import io.nereid.proto.ModelInstanceGroup;
 import io.nereid.proto.ModelOutput;
 import io.nereid.proto.ModelParameter;
 import io.nereid.proto.ModelQueuePolicy;
+import io.nereid.proto.ModelRateLimiter;
 import io.nereid.proto.ModelResponseCache;
 import io.nereid.proto.ModelTensorReshape;
 import io.nereid.proto.ModelTransactionPolicy;
@@ -161,7 +162,11 @@ final class SpecWriter {
         group.name().isEmpty()
             ? SchedulingReader.defaultName(spec.name(), config.getInstanceGroupCount())
             : group.name();
-    return ModelInstanceGroup.newBuilder()
+    ModelInstanceGroup.Builder written = ModelInstanceGroup.newBuilder();
+    if (!group.rateLimiter().equals(InstanceGroup.RateLimiter.NONE)) {
+      written.setRateLimiter(rateLimiter(group.rateLimiter()));
+    }
+    return written
         .setName(name)
         .setKind(
             switch (group.kind()) {
@@ -173,7 +178,20 @@ final class SpecWriter {
         .setCount(group.count())
         .addAllGpus(group.devices())
         .addAllProfile(group.profiles())
+        .setHostPolicy(group.hostPolicy())
         .build();
+  }
+
+  private static ModelRateLimiter rateLimiter(InstanceGroup.RateLimiter limiter) {
+    ModelRateLimiter.Builder config = ModelRateLimiter.newBuilder().setPriority(limiter.priority());
+    for (InstanceGroup.Resource resource : limiter.resources()) {
+      config.addResources(
+          ModelRateLimiter.Resource.newBuilder()
+              .setName(resource.name())
+              .setGlobal(resource.global())
+              .setCount(resource.count()));
+    }
+    return config.build();
   }
 
   private static ModelWarmup warmUp(WarmUp warmUp) {

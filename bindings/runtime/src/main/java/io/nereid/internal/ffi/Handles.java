@@ -150,5 +150,20 @@ final class Handles {
           "nrd_model_histogram_read",
           FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT));
 
+  static final MethodHandle RUNTIME_LIMIT =
+      downcall(
+          "nrd_runtime_limit",
+          FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_LONG));
+
+  static final MethodHandle RUNTIME_RESOURCE_STATS_READ =
+      downcall(
+          "nrd_runtime_resource_stats_read",
+          FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_LONG));
+
+  static final MethodHandle MODEL_INSTANCE_STATS_READ =
+      downcall(
+          "nrd_model_instance_stats_read",
+          FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_LONG));
+
   private Handles() {}
 }

@@ -2,10 +2,12 @@ package io.nereid.internal.ffi;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.nereid.statistics.InstanceStatistics;
 import io.nereid.statistics.MemoryUsage;
 import io.nereid.statistics.ModelStatistics;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 
 /** An {@code nrd_model}. Its owner keeps it alive while others call, and releases it once. */
 public final class ModelHandle {
@@ -65,6 +67,11 @@ public final class ModelHandle {
   /** Statistics so far; {@code stages}: whether the runtime keeps distributions of stages. */
   public ModelStatistics statistics(boolean stages) {
     return StatisticsRecord.model(address, stages);
+  }
+
+  /** What its instances wait for, by their index; none for an ensemble. */
+  public List<InstanceStatistics> instances() {
+    return LimitRecord.instances(address);
   }
 
   /** What it occupies now. */

@@ -11,8 +11,10 @@ import io.nereid.internal.Checks;
 import io.nereid.model.BatchInput;
 import io.nereid.model.BatchOutput;
 import io.nereid.model.DynamicBatching;
+import io.nereid.model.HostPolicy;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.QueuePolicy;
+import io.nereid.model.ResourceCount;
 import io.nereid.model.TensorSpec;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemoryLayout;
@@ -30,6 +32,9 @@ public final class ModelOptionsRecord {
 
   /** A step of an ensemble, and how its model's tensors are joined with those of the graph. */
   public record Step(ModelHandle model, List<Link> inputs, List<Link> outputs) {}
+
+  /** What an execution of an instance holds, and where its thread runs. */
+  public record Instance(List<ResourceCount> resources, int priority, HostPolicy hostPolicy) {}
 
   /** Joins an input or output of a step's model with a tensor of the graph. */
   public record Link(int position, int value) {}
@@ -106,10 +111,6 @@ public final class ModelOptionsRecord {
           JAVA_INT.withName("kind"),
           JAVA_INT.withName("source"),
           JAVA_INT.withName("reserved"));
-
-  static final StructLayout RESOURCE =
-      structLayout(
-          STRING.withName("name"), JAVA_INT.withName("count"), JAVA_INT.withName("device"));
 
   static final StructLayout INSTANCE =
       structLayout(
@@ -353,6 +354,26 @@ public final class ModelOptionsRecord {
     set("step_count", steps.size());
     set("value_count", valueCount);
     set("output_values", arena.allocateFrom(JAVA_INT, outputs).address());
+  }
+
+  /** Adds what is special about the instances, in their order; they are all there, or none. */
+  public void instances(List<Instance> instances) {
+    MemorySegment array = arena.allocate(INSTANCE, instances.size());
+    for (int i = 0; i < instances.size(); i++) {
+      Instance instance = instances.get(i);
+      MemorySegment target = array.asSlice(i * INSTANCE.byteSize(), INSTANCE);
+      long resources = LimitRecord.write(arena, instance.resources());
+      target.set(JAVA_LONG, offset(INSTANCE, "resources"), resources);
+      target.set(JAVA_INT, offset(INSTANCE, "resource_count"), instance.resources().size());
+      target.set(JAVA_INT, offset(INSTANCE, "priority"), instance.priority());
+      HostPolicy policy = instance.hostPolicy();
+      int[] cores = policy.cores().stream().mapToInt(Integer::intValue).toArray();
+      target.set(
+          JAVA_LONG, offset(INSTANCE, "cores"), arena.allocateFrom(JAVA_INT, cores).address());
+      target.set(JAVA_INT, offset(INSTANCE, "core_count"), cores.length);
+      target.set(JAVA_INT, offset(INSTANCE, "numa_node"), policy.numaNode().orElse(-1));
+    }
+    set("instances", instances.isEmpty() ? 0 : array.address());
   }
 
   private long links(List<Link> links) {

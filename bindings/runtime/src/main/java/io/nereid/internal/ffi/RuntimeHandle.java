@@ -4,11 +4,14 @@ import static java.lang.foreign.MemoryLayout.structLayout;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.nereid.model.ResourceCount;
 import io.nereid.statistics.CacheStatistics;
 import io.nereid.statistics.PoolStatistics;
+import io.nereid.statistics.ResourceStatistics;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
+import java.util.List;
 
 /** An {@code nrd_runtime}. Its owner keeps it alive while others call, and releases it once. */
 public final class RuntimeHandle {
@@ -107,6 +110,28 @@ public final class RuntimeHandle {
       }
       ErrorRecord.check(status, error);
     }
+  }
+
+  /** Says how much there is of some resources, once, before models are loaded. */
+  public void limit(List<ResourceCount> resources) {
+    try (Arena scratch = Arena.ofConfined()) {
+      long error = ErrorRecord.allocate(scratch);
+      int status;
+      try {
+        status =
+            (int)
+                Handles.RUNTIME_LIMIT.invokeExact(
+                    address, LimitRecord.write(scratch, resources), resources.size(), error);
+      } catch (Throwable t) {
+        throw NativeCalls.unexpected(t);
+      }
+      ErrorRecord.check(status, error);
+    }
+  }
+
+  /** The resources that instances need now. */
+  public List<ResourceStatistics> resourceStatistics() {
+    return LimitRecord.resources(address);
   }
 
   /** The state of the memory pool. */

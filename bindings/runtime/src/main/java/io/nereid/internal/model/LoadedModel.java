@@ -10,6 +10,7 @@ import io.nereid.model.Ensemble;
 import io.nereid.model.LoadTimes;
 import io.nereid.model.ModelConfiguration;
 import io.nereid.model.ModelSpec;
+import io.nereid.statistics.InstanceStatistics;
 import io.nereid.statistics.MemoryUsage;
 import io.nereid.statistics.ModelStatistics;
 import java.util.ArrayList;
@@ -124,6 +125,16 @@ public final class LoadedModel {
     lock.readLock().lock();
     try {
       return handle == null ? MemoryUsage.UNKNOWN : handle.memory();
+    } finally {
+      lock.readLock().unlock();
+    }
+  }
+
+  /** What its instances wait for now, by their index. */
+  public List<InstanceStatistics> instances() {
+    lock.readLock().lock();
+    try {
+      return handle == null ? List.of() : handle.instances();
     } finally {
       lock.readLock().unlock();
     }

@@ -153,6 +153,7 @@ public final class ModelLoader {
           javaBackend.isPresent() ? spec.parameters() : CoreBackends.parameters(runtime, spec);
       ModelOptionsRecord options =
           ModelOptionsRecord.write(arena, spec, placements.size(), table, parameters);
+      options.instances(InstanceOptions.of(placements, runtime.settings()));
       ModelHandle handle = loadBackend(options, source, number);
       int tensorDevice =
           javaBackend

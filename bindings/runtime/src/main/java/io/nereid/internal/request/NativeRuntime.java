@@ -7,11 +7,14 @@ import io.nereid.internal.ffi.PoolAllocator;
 import io.nereid.internal.ffi.RequestUpcalls;
 import io.nereid.internal.ffi.RuntimeHandle;
 import io.nereid.internal.loader.LibraryFiles;
+import io.nereid.model.HostPolicy;
 import io.nereid.model.ModelSpec;
+import io.nereid.model.ResourceCount;
 import io.nereid.statistics.OpenHandle;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -34,6 +37,9 @@ public final class NativeRuntime {
    * @param stageHistograms whether models keep distributions of the times of stages
    * @param nativePath the native library; empty: the one inside the jar
    * @param onnxruntimePath ONNX Runtime's library; empty: the one inside its jar
+   * @param rateLimit whether executions hold resources
+   * @param resources how much there is of some of them
+   * @param hostPolicies where the threads of instances run, by name
    */
   public record Settings(
       long poolByteLimit,
@@ -41,7 +47,10 @@ public final class NativeRuntime {
       long cacheByteLimit,
       boolean stageHistograms,
       Optional<Path> nativePath,
-      Optional<Path> onnxruntimePath) {}
+      Optional<Path> onnxruntimePath,
+      boolean rateLimit,
+      List<ResourceCount> resources,
+      Map<String, HostPolicy> hostPolicies) {}
 
   private static final long POLL_NS = TimeUnit.MILLISECONDS.toNanos(1);
 
@@ -76,6 +85,9 @@ public final class NativeRuntime {
       RequestUpcalls.remove(number);
       slots.memory().close();
       throw e;
+    }
+    if (settings.rateLimit()) {
+      handle.limit(settings.resources());
     }
     slots.poolByteLimit(handle.poolStatistics().byteLimit());
   }

@@ -105,7 +105,7 @@ class FieldRulesTest {
   void whatTheProcessorHasNoUseForIsGivenToOtherBackends() {
     String config =
         """
-        instance_group { kind: KIND_GPU gpus: 1 profile: "0" host_policy: "h" }
+        instance_group { kind: KIND_GPU gpus: 1 profile: "0" secondary_devices { } }
         cc_model_filenames { key: "8.6" value: "m.plan" }
         optimization {
           priority: PRIORITY_MAX
@@ -120,7 +120,7 @@ class FieldRulesTest {
     List<String> others = new ArrayList<>();
     FieldRules.check(ConfigFile.parse(config, "m/config.pbtxt"), false, others::add);
     assertEquals(
-        List.of("m/config.pbtxt:1:54: host_policy is ignored: instances run on any processor"),
+        List.of("m/config.pbtxt:1:54: secondary_devices is ignored: no backend uses NVIDIA's DLA"),
         others);
     assertEquals(12, warnings(config).size(), warnings(config).toString());
     String asItIs = "optimization { input_pinned_memory { enable: true } }";

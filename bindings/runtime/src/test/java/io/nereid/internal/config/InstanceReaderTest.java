@@ -69,6 +69,35 @@ class InstanceReaderTest {
     assertEquals(3, repository.warnings.size(), repository.warnings.toString());
   }
 
+  @Test
+  void whatExecutionsHoldAndWhereTheyRunIsRead() throws IOException {
+    List<InstanceGroup> groups =
+        write(
+                "identity",
+                """
+                instance_group {
+                  rate_limiter {
+                    resources [ { name: "R1" count: 4 }, { name: "R2" global: true count: 2 } ]
+                    priority: 2
+                  }
+                  host_policy: "near"
+                }
+                instance_group { rate_limiter { } }
+                """)
+            .spec()
+            .instanceGroups();
+    assertEquals(
+        new InstanceGroup.RateLimiter(
+            List.of(
+                new InstanceGroup.Resource("R1", false, 4),
+                new InstanceGroup.Resource("R2", true, 2)),
+            2),
+        groups.get(0).rateLimiter());
+    assertEquals("near", groups.get(0).hostPolicy());
+    assertEquals(InstanceGroup.RateLimiter.NONE, groups.get(1).rateLimiter());
+    assertEquals("", groups.get(1).hostPolicy());
+  }
+
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
@@ -79,7 +108,13 @@ class InstanceReaderTest {
         "instance_group { gpus: [ 1, 1 ] }|2:18: expected the numbers of different GPUs",
         "instance_group { gpus: -1 }|expected the numbers of different GPUs, from 0 on, got [-1]",
         "instance_group { count: 600 gpus: [ 0, 1 ] }|instances that are not passive in all",
-        "instance_group { count: 3 passive: true }|in all groups together, got 0"
+        "instance_group { count: 3 passive: true }|in all groups together, got 0",
+        "instance_group { rate_limiter { resources { count: 1 } } }|2:33: expected the names of",
+        "instance_group { rate_limiter { resources [ { name: 'a' }, { name: 'a' } ] } }|2:62:"
+            + " expect",
+        "instance_group { rate_limiter { resources { name: 'a' count: 4294967295 } } }"
+            + "|2:55: expected a number from 0 to 2147483647, got 4294967295",
+        "instance_group { rate_limiter { priority: 2147483648 } }|2:33: expected a number from 0"
       })
   void mistakesAreNamedWithTheirPlace(String config, String expected) throws IOException {
     var failure = write("tensorrt", config).failure();

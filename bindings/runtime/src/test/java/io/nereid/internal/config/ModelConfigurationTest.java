@@ -240,7 +240,16 @@ class ModelConfigurationTest {
             .maxBatchSize(4)
             .input(TensorSpec.of("IN", DataType.BYTES, -1, 2).withReshape(-1, 1, 2).asOptional())
             .output("OUT", DataType.BF16, 2)
-            .instances(new InstanceGroup("", InstanceGroup.Kind.GPU, 2, List.of(1), List.of("0")))
+            .instances(
+                new InstanceGroup(
+                    "",
+                    InstanceGroup.Kind.GPU,
+                    2,
+                    List.of(1),
+                    List.of("0"),
+                    new InstanceGroup.RateLimiter(
+                        List.of(new InstanceGroup.Resource("R1", true, 3)), 2),
+                    "near"))
             .dynamicBatching(
                 DynamicBatching.builder()
                     .preferredBatchSizes(2)
@@ -272,7 +281,11 @@ class ModelConfigurationTest {
               optional: true
             }
             output { name: "OUT" data_type: TYPE_BF16 dims: 2 }
-            instance_group { name: "coded_0" kind: KIND_GPU count: 2 gpus: 1 profile: "0" }
+            instance_group {
+              name: "coded_0" kind: KIND_GPU count: 2 gpus: 1 profile: "0"
+              rate_limiter { resources { name: "R1" global: true count: 3 } priority: 2 }
+              host_policy: "near"
+            }
             dynamic_batching {
               preferred_batch_size: 2 max_queue_delay_microseconds: 2
               priority_levels: 2 default_priority_level: 1 default_queue_policy { }

@@ -1,0 +1,134 @@
+package io.nereid.internal.ffi;
+
+import static io.nereid.internal.ffi.Memory.offset;
+import static java.lang.foreign.MemoryLayout.structLayout;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.nereid.model.ResourceCount;
+import io.nereid.statistics.InstanceStatistics;
+import io.nereid.statistics.ResourceStatistics;
+import io.nereid.types.StatusCode;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+
+/** Resources that executions hold: how much there is of them, and who waits. */
+final class LimitRecord {
+
+  // NRD_INSTANCE_*
+  private static final int WAITS = 1;
+  private static final int HOLDS = 2;
+
+  private static final int NO_DEVICE = -1;
+
+  static final StructLayout COUNT =
+      structLayout(
+          TensorSpecRecord.STRING.withName("name"),
+          JAVA_INT.withName("count"),
+          JAVA_INT.withName("device"));
+
+  static final StructLayout RESOURCE =
+      structLayout(
+          TensorSpecRecord.STRING.withName("name"),
+          JAVA_INT.withName("device"),
+          JAVA_INT.withName("total"),
+          JAVA_INT.withName("free"),
+          JAVA_INT.withName("waiting"));
+
+  static final StructLayout INSTANCE =
+      structLayout(
+          JAVA_INT.withName("struct_size"),
+          JAVA_INT.withName("state"),
+          JAVA_INT.withName("needed"),
+          JAVA_INT.withName("reserved"),
+          JAVA_LONG.withName("waits"),
+          RESOURCE.withName("resource"));
+
+  private LimitRecord() {}
+
+  /** The address of an array of {@code nrd_resource}. */
+  static long write(Arena arena, List<ResourceCount> resources) {
+    MemorySegment array = arena.allocate(COUNT, resources.size());
+    for (int i = 0; i < resources.size(); i++) {
+      ResourceCount resource = resources.get(i);
+      MemorySegment target = array.asSlice(i * COUNT.byteSize(), COUNT);
+      TensorSpecRecord.string(arena, target, offset(COUNT, "name"), resource.name());
+      target.set(JAVA_INT, offset(COUNT, "count"), resource.count());
+      target.set(JAVA_INT, offset(COUNT, "device"), resource.device().orElse(NO_DEVICE));
+    }
+    return array.address();
+  }
+
+  /** What instances of a runtime's models need now. */
+  static List<ResourceStatistics> resources(long runtime) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment count = arena.allocate(JAVA_INT);
+      int capacity = 16;
+      while (true) {
+        MemorySegment array = arena.allocate(RESOURCE, capacity);
+        try {
+          Handles.RUNTIME_RESOURCE_STATS_READ.invokeExact(
+              runtime, array.address(), capacity, count.address());
+        } catch (Throwable t) {
+          throw NativeCalls.unexpected(t);
+        }
+        int found = count.get(JAVA_INT, 0);
+        if (found <= capacity) {
+          List<ResourceStatistics> resources = new ArrayList<>(found);
+          for (int i = 0; i < found; i++) {
+            resources.add(resource(array.asSlice(i * RESOURCE.byteSize(), RESOURCE)));
+          }
+          return List.copyOf(resources);
+        }
+        capacity = found + 16; // there may be more at the next call
+      }
+    }
+  }
+
+  private static ResourceStatistics resource(MemorySegment record) {
+    long name = offset(RESOURCE, "name");
+    int device = record.get(JAVA_INT, offset(RESOURCE, "device"));
+    return new ResourceStatistics(
+        Memory.readString(record.get(JAVA_LONG, name), record.get(JAVA_LONG, name + Long.BYTES)),
+        device == NO_DEVICE ? OptionalInt.empty() : OptionalInt.of(device),
+        Integer.toUnsignedLong(record.get(JAVA_INT, offset(RESOURCE, "total"))),
+        Integer.toUnsignedLong(record.get(JAVA_INT, offset(RESOURCE, "free"))),
+        record.get(JAVA_INT, offset(RESOURCE, "waiting")));
+  }
+
+  /** What the instances of a model wait for, by their index. */
+  static List<InstanceStatistics> instances(long model) {
+    List<InstanceStatistics> instances = new ArrayList<>();
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment record = Memory.sized(arena, INSTANCE);
+      while (true) {
+        int status;
+        try {
+          status =
+              (int)
+                  Handles.MODEL_INSTANCE_STATS_READ.invokeExact(
+                      model, instances.size(), record.address());
+        } catch (Throwable t) {
+          throw NativeCalls.unexpected(t);
+        }
+        if (status != StatusCode.OK.number()) {
+          return List.copyOf(instances);
+        }
+        int state = record.get(JAVA_INT, offset(INSTANCE, "state"));
+        instances.add(
+            new InstanceStatistics(
+                state == HOLDS,
+                state == WAITS
+                    ? Optional.of(resource(record.asSlice(offset(INSTANCE, "resource"), RESOURCE)))
+                    : Optional.empty(),
+                Integer.toUnsignedLong(record.get(JAVA_INT, offset(INSTANCE, "needed"))),
+                record.get(JAVA_LONG, offset(INSTANCE, "waits"))));
+      }
+    }
+  }
+}

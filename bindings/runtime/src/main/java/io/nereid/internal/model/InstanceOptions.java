@@ -1,0 +1,59 @@
+package io.nereid.internal.model;
+
+import io.nereid.internal.ffi.ModelOptionsRecord;
+import io.nereid.internal.request.NativeRuntime;
+import io.nereid.model.HostPolicy;
+import io.nereid.model.InstanceGroup;
+import io.nereid.model.InstancePlacement;
+import io.nereid.model.ResourceCount;
+import java.util.List;
+import java.util.OptionalInt;
+
+/** What instances hold while they execute, and where their threads run. */
+final class InstanceOptions {
+
+  private InstanceOptions() {}
+
+  /** One for each placement; none when nothing is special about any. */
+  static List<ModelOptionsRecord.Instance> of(
+      List<InstancePlacement> placements, NativeRuntime.Settings settings) {
+    List<ModelOptionsRecord.Instance> instances =
+        placements.stream().map(placement -> of(placement, settings)).toList();
+    boolean special =
+        instances.stream()
+            .anyMatch(
+                each -> !each.resources().isEmpty() || !each.hostPolicy().equals(HostPolicy.NONE));
+    return special ? instances : List.of();
+  }
+
+  private static ModelOptionsRecord.Instance of(
+      InstancePlacement placement, NativeRuntime.Settings settings) {
+    InstanceGroup.RateLimiter limiter = placement.group().rateLimiter();
+    List<ResourceCount> resources =
+        settings.rateLimit()
+            ? limiter.resources().stream().map(each -> resource(each, placement)).toList()
+            : List.of();
+    HostPolicy policy = settings.hostPolicies().getOrDefault(policy(placement), HostPolicy.NONE);
+    return new ModelOptionsRecord.Instance(resources, limiter.priority(), policy);
+  }
+
+  /** The processor counts as device 0, as it does in Triton. */
+  private static ResourceCount resource(
+      InstanceGroup.Resource resource, InstancePlacement placement) {
+    OptionalInt device =
+        resource.global() ? OptionalInt.empty() : OptionalInt.of(placement.device().orElse(0));
+    return new ResourceCount(resource.name(), resource.count(), device);
+  }
+
+  /** The name of its policy, Triton's names where it gives none. */
+  private static String policy(InstancePlacement placement) {
+    InstanceGroup group = placement.group();
+    if (!group.hostPolicy().isEmpty()) {
+      return group.hostPolicy();
+    }
+    if (placement.device().isPresent()) {
+      return "gpu_" + placement.device().getAsInt();
+    }
+    return group.kind() == InstanceGroup.Kind.MODEL ? "model" : "cpu";
+  }
+}

@@ -1,0 +1,32 @@
+package io.nereid.statistics;
+
+import java.util.Optional;
+
+/**
+ * What an instance of a model waits for, now.
+ *
+ * @param holds whether it holds the resources of an execution
+ * @param awaited the resource that it waits for; empty: it does not wait. When as much is free as
+ *     it needs, others come first
+ * @param needed how much it needs of that
+ * @param waits how often it had to wait since the model was loaded
+ */
+public record InstanceStatistics(
+    boolean holds, Optional<ResourceStatistics> awaited, long needed, long waits) {
+
+  /** In words, such as "waits for R1, 2 of 4 free, 3 needed". */
+  public String text() {
+    return awaited
+        .map(resource ->
+            "waits for "
+                + resource.name()
+                + ", "
+                + resource.free()
+                + " of "
+                + resource.total()
+                + " free, "
+                + needed
+                + " needed")
+        .orElse(holds ? "executes" : "idle");
+  }
+}
