@@ -199,6 +199,7 @@ Status ReadModelConfig(const nrd_model_options& options, ModelConfig* config) {
   config->use_cache = (options.flags & NRD_MODEL_RESPONSE_CACHE) != 0;
   config->decoupled = (options.flags & NRD_MODEL_DECOUPLED) != 0;
   NRD_RETURN_IF_ERROR(CheckDecoupled(*config));
+  config->max_inflight_requests = options.max_inflight_requests;
   if (options.inline_budget_ns != 0) {
     config->inline_budget_ns = AddDelay(0, options.inline_budget_ns);
   }

@@ -55,6 +55,8 @@ struct ModelConfig {
   BatchPolicy batch_policy;
   std::vector<QueuePolicy> queue_policies;  // one a priority level, at least one
   uint32_t default_level = 0;
+  // Of an ensemble: most responses of a decoupled step on their way; 0: any number.
+  uint32_t max_inflight_requests = 0;
 
   [[nodiscard]] bool batched() const { return max_batch_size > 0; }
 
