@@ -33,7 +33,7 @@ Dispatcher::Dispatcher(const SchedulerContext& context, TimerTarget& target)
     : context_(context),
       config_(context.config),
       target_(target),
-      rows_tell_(config_.uniform && config_.queue_policies.size() == 1),
+      rows_tell_(config_.uniform && config_.queue_policies.size() == 1 && !config_.batcher),
       queue_(config_.queue_policies, config_.default_level),
       picker_(config_),
       waiting_(config_.instance_count),

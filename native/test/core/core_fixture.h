@@ -67,6 +67,7 @@ struct ModelSettings {
   uint32_t output_count = 1;  // at most 2
   uint64_t inline_budget_ns = 0;
   nrd_source* source = nullptr;
+  const nrd_batcher* batcher = nullptr;
 };
 
 class TestRuntime {
