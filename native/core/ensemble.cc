@@ -87,8 +87,10 @@ int32_t Ensemble::Submit(Request& request) {
   if (!run.DropToken()) {
     return NRD_PENDING;
   }
-  End(run, true);
-  return request.record.status;
+  // Responses that were handed on came before the answer, which submit must not overtake.
+  const bool answers_here = !run.HasStartedFlow();
+  End(run, answers_here);
+  return answers_here ? request.record.status : NRD_PENDING;
 }
 
 Status Ensemble::Enter(EnsembleRun& run) {

@@ -94,6 +94,9 @@ Status CheckOptions(const nrd_model_options& options) {
   if ((options.flags & NRD_MODEL_DYNAMIC_BATCHING) != 0) {
     return refuse("cannot have dynamic batching: its steps' models batch");
   }
+  if (options.batcher != nullptr) {
+    return refuse("cannot have a batcher: its steps' models batch");
+  }
   if ((options.flags & NRD_MODEL_PRESERVE_ORDERING) != 0) {
     return refuse("cannot preserve the order of its requests");
   }
@@ -188,7 +191,7 @@ class GraphReader {
     config_.decoupled = stages_.any_decoupled();
     config_.allow_inline = (options_.flags & NRD_MODEL_NO_INLINE) == 0;
     if (config_.decoupled && config_.use_cache) {
-      return Status::InvalidArgument("response_cache is not possible with a decoupled step");
+      return Status::InvalidArgument("response_cache is not possible with a decoupled model");
     }
     const uint32_t stage = stages_.StageOf(graph_.outputs.front());
     stages_.Cut(options_.input_count, &graph_);

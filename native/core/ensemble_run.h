@@ -98,6 +98,9 @@ class EnsembleRun {
   std::vector<Step>& steps() { return steps_; }
   // Of the last step's responses; NULL: no step that the outputs need is decoupled.
   [[nodiscard]] ResponseFlow* flow() const { return flow_.get(); }
+  [[nodiscard]] bool HasStartedFlow() const {
+    return flow_ != nullptr && steps_.back().request.load(std::memory_order_relaxed) != nullptr;
+  }
   [[nodiscard]] bool IsDecoupled(const Step& step) const {
     return flow_ != nullptr && &step == &steps_.back();
   }

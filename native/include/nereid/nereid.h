@@ -186,8 +186,9 @@ typedef void* (*nrd_allocate_fn)(void* context, uint64_t byte_size);
 typedef void (*nrd_deallocate_fn)(void* context, void* memory, uint64_t byte_size);
 
 /* Requests that submit answered with NRD_PENDING are complete; `tags` are theirs, valid during the
- * call. Called on an instance thread, on the timer thread, or on the thread that cancels, drains or
- * releases; never while the core holds a lock. The record is the caller's again before the call: it
+ * call. Called on an instance thread, on the timer thread, on the thread that cancels, drains or
+ * releases, or on one that is about to return NRD_PENDING from submit; never while the core holds a
+ * lock. The record is the caller's again before the call: it
  * may be reset, released or submitted again from inside it, and others may be acquired, submitted
  * and cancelled. A request that is submitted there is never executed there (it is queued) unless
  * the cache has its answer. Other answers wait until the call returns, the timer's for all models,

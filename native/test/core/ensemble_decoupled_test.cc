@@ -172,7 +172,7 @@ TEST_CASE("values that do not come equally often are not taken together") {
   settings = Chain({counter.get()});
   settings.flags = NRD_MODEL_RESPONSE_CACHE;
   CHECK(LoadEnsemble(runtime, settings, &model, &message) == NRD_INVALID_ARGUMENT);
-  CHECK(message == "response_cache is not possible with a decoupled step");
+  CHECK(message == "response_cache is not possible with a decoupled model");
 
   // One that no output needs is never run, and two that take the same are no join.
   settings = Chain({join.get()});
