@@ -59,7 +59,6 @@ final class FieldRules {
     ignore("ModelInstanceGroup.host_policy", "instances run on any processor");
     ignore("ModelInstanceGroup.rate_limiter", "instances wait for no resources");
     ignore("ModelInstanceGroup.secondary_devices", "instances run on GPUs and processors only");
-    ignore("ModelEnsembling.max_inflight_requests", "steps take as many requests as their models");
 
     // ---- The same, for the backends that run on the processor ----
     String processor = "the core's backends run on the processor";

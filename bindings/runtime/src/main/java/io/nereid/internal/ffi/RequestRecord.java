@@ -86,9 +86,10 @@ public final class RequestRecord {
     return tensors;
   }
 
-  // ---- Of any record, for batches, which name their requests by address ------------------------
+  // ---- Of any record, for batches and batchers, which name requests by address ------------------
 
-  static TensorRecord input(long request, int index) {
+  /** Input {@code index} of the request at an address. */
+  public static TensorRecord input(long request, int index) {
     return TensorRecord.at(Memory.readLong(request + INPUTS), index);
   }
 
@@ -96,8 +97,19 @@ public final class RequestRecord {
     return TensorRecord.at(Memory.readLong(request + OUTPUTS), index);
   }
 
-  static long tag(long request) {
+  /** The tag of the request at an address. */
+  public static long tag(long request) {
     return Memory.readLong(request + TAG);
+  }
+
+  /** The priority of the request at an address, as it was given. */
+  public static int priorityOf(long request) {
+    return Memory.readInt(request + PRIORITY);
+  }
+
+  /** The deadline of the request at an address; 0 or less: none. */
+  public static long deadlineOf(long request) {
+    return Memory.readLong(request + DEADLINE_NS);
   }
 
   // ---- What is asked ---------------------------------------------------------------------------
