@@ -2,7 +2,6 @@ package io.nereid.internal.backend;
 
 import io.nereid.internal.ffi.BatcherUpcalls;
 import io.nereid.internal.ffi.CoreLog;
-import io.nereid.internal.ffi.RequestRecord;
 import io.nereid.internal.ffi.TensorRecord;
 import io.nereid.internal.request.RequestContent;
 import io.nereid.internal.request.Signature;
@@ -43,9 +42,9 @@ public final class JavaBatcher implements BatcherUpcalls.Policy {
   }
 
   @Override
-  public boolean includes(BatcherUpcalls.Requests requests, long request) {
+  public boolean includes(BatcherUpcalls.Requests requests, BatcherUpcalls.Request request) {
     chosen.requests = requests;
-    next.address = request;
+    next.record = request;
     asking = true;
     try {
       return batcher.includes(chosen, next);
@@ -88,7 +87,7 @@ public final class JavaBatcher implements BatcherUpcalls.Policy {
     public WaitingRequest get(int index) {
       checkAsked();
       Waiting view = view(Objects.checkIndex(index, requests.count()));
-      view.address = requests.get(index);
+      requests.look(index, view.record);
       return view;
     }
 
@@ -100,18 +99,18 @@ public final class JavaBatcher implements BatcherUpcalls.Policy {
   }
 
   private final class Waiting implements WaitingRequest {
-    private long address;
+    private BatcherUpcalls.Request record = new BatcherUpcalls.Request();
 
     /** What its sender gave; of an ensemble's step, the sender of the whole request. */
     private RequestContent sender() {
       checkAsked();
-      Slot slot = slots.slot((int) RequestRecord.tag(address));
+      Slot slot = slots.slot((int) record.tag());
       return slot.content();
     }
 
     private TensorRecord input(String name) {
       checkAsked();
-      return RequestRecord.input(address, signature.inputIndex(name));
+      return record.input(signature.inputIndex(name));
     }
 
     @Override
@@ -131,7 +130,7 @@ public final class JavaBatcher implements BatcherUpcalls.Policy {
         return 0;
       }
       for (int i = 0; i < signature.spec().inputs().size(); i++) {
-        TensorRecord input = RequestRecord.input(address, i);
+        TensorRecord input = record.input(i);
         if (input.isSelected()) {
           return input.rows();
         }
@@ -162,13 +161,13 @@ public final class JavaBatcher implements BatcherUpcalls.Policy {
     @Override
     public int priority() {
       checkAsked();
-      return RequestRecord.priorityOf(address);
+      return record.priority();
     }
 
     @Override
     public long deadlineNs() {
       checkAsked();
-      return Math.max(0, RequestRecord.deadlineOf(address));
+      return Math.max(0, record.deadlineNs());
     }
   }
 }

@@ -16,13 +16,38 @@ public final class BatcherUpcalls {
   public interface Policy {
 
     /** Whether the next may join; what is thrown counts as no. */
-    boolean includes(Requests chosen, long next);
+    boolean includes(Requests chosen, Request next);
 
     /** What the first call that failed threw. */
     void failed(Throwable t);
   }
 
-  /** Requests by their addresses, valid during the call. */
+  /** A request in the queue, valid during the call. */
+  public static final class Request {
+    private long address;
+
+    /** Input {@code index} of the model. */
+    public TensorRecord input(int index) {
+      return RequestRecord.input(address, index);
+    }
+
+    /** The tag that it was submitted with; of an ensemble's step, that of the ensemble. */
+    public long tag() {
+      return RequestRecord.tag(address);
+    }
+
+    /** Its priority, as it was given. */
+    public int priority() {
+      return RequestRecord.priorityOf(address);
+    }
+
+    /** Its deadline; 0 or less: none. */
+    public long deadlineNs() {
+      return RequestRecord.deadlineOf(address);
+    }
+  }
+
+  /** The requests that were chosen, valid during the call. */
   public static final class Requests {
     private long array;
     private int count;
@@ -32,15 +57,16 @@ public final class BatcherUpcalls {
       return count;
     }
 
-    /** The address of one. */
-    public long get(int index) {
-      return Memory.readLong(array + (long) index * Long.BYTES);
+    /** Makes {@code view} that of one of them. */
+    public void look(int index, Request view) {
+      view.address = Memory.readLong(array + (long) index * Long.BYTES);
     }
   }
 
   private static final class Entry {
     private final Policy policy;
-    private final Requests chosen = new Requests(); // used again with each call
+    private final Requests chosen = new Requests(); // used again with each call, as is the next
+    private final Request next = new Request();
     private boolean failed;
 
     Entry(Policy policy) {
@@ -72,8 +98,9 @@ public final class BatcherUpcalls {
     Entry entry = POLICIES.find(context);
     entry.chosen.array = chosen;
     entry.chosen.count = count;
+    entry.next.address = next;
     try {
-      return entry.policy.includes(entry.chosen, next) ? 1 : 0;
+      return entry.policy.includes(entry.chosen, entry.next) ? 1 : 0;
     } catch (Throwable t) {
       if (!entry.failed) {
         entry.failed = true;

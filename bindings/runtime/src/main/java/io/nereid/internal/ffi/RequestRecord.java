@@ -88,8 +88,7 @@ public final class RequestRecord {
 
   // ---- Of any record, for batches and batchers, which name requests by address ------------------
 
-  /** Input {@code index} of the request at an address. */
-  public static TensorRecord input(long request, int index) {
+  static TensorRecord input(long request, int index) {
     return TensorRecord.at(Memory.readLong(request + INPUTS), index);
   }
 
@@ -97,18 +96,15 @@ public final class RequestRecord {
     return TensorRecord.at(Memory.readLong(request + OUTPUTS), index);
   }
 
-  /** The tag of the request at an address. */
-  public static long tag(long request) {
+  static long tag(long request) {
     return Memory.readLong(request + TAG);
   }
 
-  /** The priority of the request at an address, as it was given. */
-  public static int priorityOf(long request) {
+  static int priorityOf(long request) {
     return Memory.readInt(request + PRIORITY);
   }
 
-  /** The deadline of the request at an address; 0 or less: none. */
-  public static long deadlineOf(long request) {
+  static long deadlineOf(long request) {
     return Memory.readLong(request + DEADLINE_NS);
   }
 
