@@ -17,6 +17,7 @@ import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
 import io.nereid.types.StatusCode;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -203,6 +204,23 @@ class BatcherTest extends RuntimeTest {
         StatusCode.INVALID_ARGUMENT,
         "class java.lang.String cannot be the batcher of model 'm': class java.lang.String",
         () -> nereid.load(model().batcher("java.lang.String").build()));
+  }
+
+  @Test
+  void aBatcherIsFoundByTheNameItIsAnnouncedWith() throws Exception {
+    Path services = Files.createDirectories(directory.resolve("META-INF/services"));
+    Files.writeString(services.resolve(Batcher.class.getName()), ByUser.class.getName());
+    assertFails(StatusCode.NOT_FOUND, () -> nereid.load(model().batcher("by-user").build()));
+    Thread thread = Thread.currentThread();
+    ClassLoader before = thread.getContextClassLoader();
+    try (PluginLoader plugin = new PluginLoader(directory, ByUser.class.getName())) {
+      thread.setContextClassLoader(plugin);
+      Model model = nereid.load(model().batcher("by-user").build());
+      run(model, List.of(0, 1, 2, 3), Arrays.asList("x", "a", "a", "b"));
+    } finally {
+      thread.setContextClassLoader(before);
+    }
+    assertEquals(List.of(List.of(0), List.of(1, 2), List.of(3)), batches);
   }
 
   @Test

@@ -202,6 +202,7 @@ class SpecReaderTest {
         "parameters { key: \"model_path\" value { string_value: \"/x\" } }|is set by the runtime",
         "parameters { key: \"onnxruntime_path\" value { } }|is set by the runtime alone",
         "parameters { key: \"nereid.inlin\" value { } }|expected nereid.inline, nereid.",
+        "parameters { key: \"nereid.batcher\" value { } }|as the name or class of a batcher",
         "parameters { key: \"nereid.inline\" value { string_value: \"no\" } }|\"true\" or"
             + " \"false\"",
         "default_model_filename: \"../../x\"|expected default_model_filename to name a file",
