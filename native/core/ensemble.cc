@@ -9,21 +9,6 @@
 #include "core/store_answer.h"
 
 namespace nereid {
-namespace {
-
-FailReason ReasonOf(const nrd_request& record) {
-  if (record.status == NRD_CANCELLED) {
-    return FailReason::kCancelled;
-  }
-  if (record.executed_batch_size > 0) {
-    return FailReason::kBackend;
-  }
-  return record.status == NRD_UNAVAILABLE || record.status == NRD_DEADLINE_EXCEEDED
-             ? FailReason::kRejected
-             : FailReason::kOther;
-}
-
-}  // namespace
 
 void ModelReleaser::operator()(Model* model) const { model->Release(); }
 
@@ -217,20 +202,7 @@ void Ensemble::Fail(EnsembleRun& run, const Step& step, FailReason reason, int32
 void Ensemble::Abandon(EnsembleRun& run, FailReason reason, int32_t code,
                        std::string_view message) {
   if (run.Stop(reason, code, message)) {
-    CancelSteps(run);
-  }
-}
-
-void Ensemble::CancelSteps(EnsembleRun& run) {
-  for (Step& step : run.steps()) {
-    Request* const request = step.request.load(std::memory_order_seq_cst);
-    if (request != nullptr &&
-        request->state.load(std::memory_order_acquire) != RequestState::kDone) {
-      (void)request->model->Cancel(*request);
-    }
-  }
-  if (run.flow() != nullptr) {
-    run.flow()->Close();
+    run.CancelSteps();
   }
 }
 
@@ -270,7 +242,7 @@ int32_t Ensemble::Cancel(Request& request) {
   }
   const bool first = run.Stop(FailReason::kCancelled, NRD_CANCELLED, "Request was cancelled");
   if (first) {
-    CancelSteps(run);
+    run.CancelSteps();
   }
   return Leave(run) && first ? NRD_OK : NRD_FAILED_PRECONDITION;
 }
@@ -403,7 +375,7 @@ void Ensemble::FailUnfinished() {
   }
   while (EnsembleRun* const run = first) {
     first = run->next_to_end;
-    CancelSteps(*run);
+    run->CancelSteps();
     Leave(*run);
   }
 }

@@ -84,7 +84,6 @@ class Ensemble final : public RequestRunner {
   void StepAnswered(EnsembleRun& run, Step& step, ReadyList* ready);
   void Fail(EnsembleRun& run, const Step& step, FailReason reason, int32_t code,
             std::string_view message);
-  static void CancelSteps(EnsembleRun& run);
   void FailLate(EnsembleRun& run);
 
   void FailUnfinished();

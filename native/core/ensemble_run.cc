@@ -40,6 +40,18 @@ void FitBatchDimension(BatchDimension passing, const std::vector<int64_t>& dims,
 
 }  // namespace
 
+FailReason ReasonOf(const nrd_request& record) {
+  if (record.status == NRD_CANCELLED) {
+    return FailReason::kCancelled;
+  }
+  if (record.executed_batch_size > 0) {
+    return FailReason::kBackend;
+  }
+  return record.status == NRD_UNAVAILABLE || record.status == NRD_DEADLINE_EXCEEDED
+             ? FailReason::kRejected
+             : FailReason::kOther;
+}
+
 void EnsembleRun::ReadyList::Append(Step* step) {
   step->next_ready = nullptr;
   (tail == nullptr ? head : tail->next_ready) = step;
@@ -300,6 +312,19 @@ void EnsembleRun::AddTimes(const nrd_request& part) {
   record.compute_input_ns += part.compute_input_ns;
   record.compute_infer_ns += part.compute_infer_ns;
   record.compute_output_ns += part.compute_output_ns;
+}
+
+void EnsembleRun::CancelSteps() {
+  for (Step& step : steps_) {
+    Request* const request = step.request.load(std::memory_order_seq_cst);
+    if (request != nullptr &&
+        request->state.load(std::memory_order_acquire) != RequestState::kDone) {
+      (void)request->model->Cancel(*request);
+    }
+  }
+  if (flow_ != nullptr) {
+    flow_->Close();
+  }
 }
 
 void EnsembleRun::CancelLastStep() {

@@ -18,6 +18,9 @@ namespace nereid {
 
 class Ensemble;
 
+// What the statistics of an ensemble say of a request whose step ended in this way.
+FailReason ReasonOf(const nrd_request& record);
+
 // Belongs to the request record that it was made for and serves the record's next request, too, so
 // that a run allocates nothing.
 //
@@ -87,6 +90,8 @@ class EnsembleRun {
   [[nodiscard]] Status FitOutputs();
   // Adds what a part of the request took to what the whole did.
   void AddTimes(const nrd_request& part);
+  // For who stops the run: cancels what is on its way.
+  void CancelSteps();
   // For a flow, which one of its responses ended.
   void CancelLastStep();
   // Adds up what the steps took, and gives their records back. `on_submitter`: the thread that
