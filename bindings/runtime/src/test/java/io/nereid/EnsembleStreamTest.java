@@ -306,7 +306,6 @@ class EnsembleStreamTest extends RuntimeTest {
     nereid.load(
         ints("a")
             .inline(false)
-            .instanceCount(8)
             .backend(context ->
                 batch -> {
                   permits.tryAcquire(PATIENCE.toSeconds(), TimeUnit.SECONDS);
@@ -316,8 +315,9 @@ class EnsembleStreamTest extends RuntimeTest {
     Model model = nereid.load(ensemble("e", 3, "c", "a"));
     try (var request = CountdownBackend.request(model, 50);
         var stream = request.inferStream()) {
-      await(() -> nereid.model("a").statistics().executingCount() == 3, "three to execute");
-      assertEquals(3, countdown.sent.get(), 1); // the third may just be returning
+      // One executes, and the others wait for it.
+      await(() -> nereid.model("a").statistics().pendingCount() == 2, "three to be on their way");
+      assertTrue(countdown.sent.get() <= 3);
       for (int i = 0; i < 50; i++) {
         permits.release();
         CountdownBackend.check(stream.next(), 50, i);
