@@ -29,8 +29,11 @@ class BatchPicker {
   }
 
  private:
+  [[nodiscard]] bool Joins(const Request& first, const Request& request);
+
   const ModelConfig& config_;
-  std::vector<WaitingRequest> seen_;  // reserved once, so that looking allocates nothing
+  std::vector<const nrd_request*> chosen_;  // what a batcher is shown; empty without one
+  std::vector<WaitingRequest> seen_;        // reserved once, so that looking allocates nothing
 };
 
 }  // namespace nereid

@@ -5,6 +5,8 @@
 namespace nereid {
 namespace {
 
+constexpr char kCancelled[] = "Request was cancelled while it was executing";
+
 // Empties the outputs whichever way a response goes, for the next one.
 class OutputsDropper {
  public:
@@ -27,8 +29,8 @@ Status CheckSender(Request& request, uint32_t request_index) {
   const nrd_request& record = request.record;
   const bool cancelled = request.cancelled.load(std::memory_order_acquire);
   if (cancelled || (record.deadline_ns > 0 && record.deadline_ns <= MonotonicNowNs())) {
-    const char* const why = cancelled ? "Request was cancelled while it was executing"
-                                      : "Request deadline expired while it was executing";
+    const char* const why =
+        cancelled ? kCancelled : "Request deadline expired while it was executing";
     if (record.status == NRD_OK) {
       SetFailure(request, cancelled ? NRD_CANCELLED : NRD_DEADLINE_EXCEEDED, why);
     }
@@ -58,7 +60,15 @@ Status DecoupledResponses::Send(Request& request, uint32_t request_index,
     }
     NRD_RETURN_IF_ERROR(maker_.CheckBytes(i, record.outputs[i]));
   }
-  if (responder != nullptr) {
+  if (request.sink != nullptr) {
+    const bool wanted = request.sink->AwaitRoom();
+    NRD_RETURN_IF_ERROR(CheckSender(request, request_index));
+    if (!wanted) {
+      SetFailure(request, NRD_CANCELLED, kCancelled);
+      return Status(NRD_CANCELLED, kCancelled);
+    }
+    request.sink->Respond(record.outputs, record.output_count);
+  } else if (responder != nullptr) {
     responder->respond(responder->context, record.tag, record.outputs, record.output_count);
   }
   return Status();

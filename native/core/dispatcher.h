@@ -152,7 +152,7 @@ class Dispatcher {
   TimerTarget& target_;
   int64_t (*const now_)();
   // Whether the number of rows in the queue says all about when a batch is full: not when shapes
-  // differ, nor when a request can come in between.
+  // differ, nor when a request can come in between, nor when a batcher is asked.
   const bool rows_tell_;
 
   // Requests that execute. Falls before they are answered: who has the answer sees it.

@@ -9,26 +9,14 @@
 #include "core/store_answer.h"
 
 namespace nereid {
-namespace {
 
-FailReason ReasonOf(const nrd_request& record) {
-  if (record.status == NRD_CANCELLED) {
-    return FailReason::kCancelled;
-  }
-  if (record.executed_batch_size > 0) {
-    return FailReason::kBackend;
-  }
-  return record.status == NRD_UNAVAILABLE || record.status == NRD_DEADLINE_EXCEEDED
-             ? FailReason::kRejected
-             : FailReason::kOther;
-}
+void ModelReleaser::operator()(Model* model) const { model->Release(); }
 
-}  // namespace
-
-Ensemble::Ensemble(const EnsembleContext& context, EnsembleGraph graph)
+Ensemble::Ensemble(const EnsembleContext& context, EnsembleGraph graph, Model* behind)
     : context_(context),
       config_(context.config),
       graph_(std::move(graph)),
+      behind_(behind),
       unloaded_message_("model '" + config_.name + "' version " + config_.version +
                         " was unloaded") {
   for (const EnsembleStep& step : graph_.steps) {
@@ -44,7 +32,8 @@ Ensemble::~Ensemble() {
 
 EnsembleRun& Ensemble::RunOf(Request& request) {
   if (request.runner_state == nullptr) {
-    request.runner_state = new EnsembleRun(*this, graph_, request);
+    request.runner_state =
+        new EnsembleRun(*this, graph_, behind_.get(), context_.responder, request);
   }
   return *static_cast<EnsembleRun*>(request.runner_state);
 }
@@ -83,8 +72,10 @@ int32_t Ensemble::Submit(Request& request) {
   if (!run.DropToken()) {
     return NRD_PENDING;
   }
-  End(run, true);
-  return request.record.status;
+  // Responses that were handed on came before the answer, which submit must not overtake.
+  const bool answers_here = !run.HasStartedFlow();
+  End(run, answers_here);
+  return answers_here ? request.record.status : NRD_PENDING;
 }
 
 Status Ensemble::Enter(EnsembleRun& run) {
@@ -125,6 +116,9 @@ void Ensemble::Start(EnsembleRun& run, Step& step, bool may_run_inline, ReadyLis
   run.FillStep(step, &request->record);
   request->continuation = OnStepAnswered;
   request->continuation_context = &step;
+  if (run.IsDecoupled(step)) {
+    request->sink = run.flow();
+  }
   step.request.store(request, std::memory_order_seq_cst);
   if (!PassLimits(run, step, may_run_inline, &request->record) || run.stopped()) {
     return;
@@ -155,10 +149,7 @@ Request* Ensemble::AcquireStep(EnsembleRun& run, Step& step) {
 bool Ensemble::PassLimits(EnsembleRun& run, const Step& step, bool may_run_inline,
                           nrd_request* record) {
   const Request& whole = run.request();
-  record->deadline_ns = whole.record.deadline_ns;
-  record->priority = whole.record.priority;
-  record->flags = (whole.record.flags & NRD_REQUEST_NO_CACHE) |
-                  (may_run_inline ? 0U : uint32_t{NRD_REQUEST_NO_INLINE});
+  record->flags |= may_run_inline ? 0U : uint32_t{NRD_REQUEST_NO_INLINE};
   if (whole.record.timeout_ns == 0) {
     return true;
   }
@@ -176,7 +167,9 @@ void Ensemble::StepAnswered(EnsembleRun& run, Step& step, ReadyList* ready) {
   nrd_request& record = request.record;
   step.answered = true;
   DropTensors(record.inputs, record.input_count);
-  if (record.status == NRD_OK) {
+  if (run.IsDecoupled(step)) {
+    run.flow()->StepAnswered(record);  // a failure is told behind the responses before: FailLate
+  } else if (record.status == NRD_OK) {
     run.Produced(step, ready);
   } else {
     Fail(run, step, ReasonOf(record), record.status,
@@ -203,18 +196,30 @@ void Ensemble::Fail(EnsembleRun& run, const Step& step, FailReason reason, int32
   const size_t message_size = std::min(message.size(), sizeof(nrd_error::message));
   std::memcpy(text, where.data(), where_size);
   std::memcpy(text + where_size, message.data(), message_size);
-  if (run.Stop(reason, code, {text, where_size + message_size})) {
-    CancelSteps(run);
+  Abandon(run, reason, code, {text, where_size + message_size});
+}
+
+void Ensemble::Abandon(EnsembleRun& run, FailReason reason, int32_t code,
+                       std::string_view message) {
+  if (run.Stop(reason, code, message)) {
+    run.CancelSteps();
   }
 }
 
-void Ensemble::CancelSteps(EnsembleRun& run) {
-  for (Step& step : run.steps()) {
-    Request* const request = step.request.load(std::memory_order_seq_cst);
-    if (request != nullptr &&
-        request->state.load(std::memory_order_acquire) != RequestState::kDone) {
-      (void)request->model->Cancel(*request);
-    }
+// When all has ended: what a decoupled step failed with, or what is behind it. The message of the
+// latter says where already.
+void Ensemble::FailLate(EnsembleRun& run) {
+  const auto message = [](const Request& request) {
+    return std::string_view(request.error.message, request.error.message_size);
+  };
+  if (const Request* const part = run.flow()->failed(); part != nullptr) {
+    run.Stop(ReasonOf(part->record), part->record.status, message(*part));
+    return;
+  }
+  const Step& last = run.steps().back();
+  const Request* const request = last.request.load(std::memory_order_relaxed);
+  if (request->record.status != NRD_OK) {
+    Fail(run, last, ReasonOf(request->record), request->record.status, message(*request));
   }
 }
 
@@ -237,7 +242,7 @@ int32_t Ensemble::Cancel(Request& request) {
   }
   const bool first = run.Stop(FailReason::kCancelled, NRD_CANCELLED, "Request was cancelled");
   if (first) {
-    CancelSteps(run);
+    run.CancelSteps();
   }
   return Leave(run) && first ? NRD_OK : NRD_FAILED_PRECONDITION;
 }
@@ -255,11 +260,22 @@ void Ensemble::End(EnsembleRun& run, bool on_submitter) {
   if (request.cancelled.load(std::memory_order_acquire)) {
     run.Stop(FailReason::kCancelled, NRD_CANCELLED, "Request was cancelled");
   }
+  ResponseFlow* const flow = run.flow();
+  if (flow != nullptr && !run.stopped()) {
+    FailLate(run);
+  }
   if (!run.stopped()) {
     request.record.status = NRD_OK;
-    TakeOutputs(run);
+    if (flow == nullptr) {
+      TakeOutputs(run);
+    } else {
+      flow->TakeLast(&request.record);
+    }
   }
   run.SumUp(on_submitter);
+  if (flow != nullptr) {
+    flow->End();
+  }
   if (request.cacheable) {
     StoreAnswer(*context_.cache, context_.stats, request);
   }
@@ -359,7 +375,7 @@ void Ensemble::FailUnfinished() {
   }
   while (EnsembleRun* const run = first) {
     first = run->next_to_end;
-    CancelSteps(*run);
+    run->CancelSteps();
     Leave(*run);
   }
 }

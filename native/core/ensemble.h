@@ -4,10 +4,12 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "base/mutex.h"
 #include "core/completion.h"
+#include "core/decoupled_responses.h"
 #include "core/ensemble_config.h"
 #include "core/ensemble_run.h"
 #include "core/model_config.h"
@@ -23,6 +25,11 @@ struct EnsembleContext {
   ResponseCache* cache;  // NULL: the ensemble is not cached
   ModelStats& stats;
   Completion& completion;
+  const Responder& responder;
+};
+
+struct ModelReleaser {
+  void operator()(Model* model) const;
 };
 
 // An ensemble has neither threads nor a queue, and any thread may call it. A step is submitted by
@@ -32,9 +39,13 @@ struct EnsembleContext {
 //
 // No model and no callback is called with the mutex held. The ensemble holds a reference to the
 // models of its steps: their memory stays, and after their release they refuse the steps.
+//
+// What is behind a decoupled step is an ensemble of its own, to which the step's responses are sent
+// as requests: see ResponseFlow.
 class Ensemble final : public RequestRunner {
  public:
-  Ensemble(const EnsembleContext& context, EnsembleGraph graph);
+  // `behind`: what the graph has behind its last step; NULL: nothing.
+  Ensemble(const EnsembleContext& context, EnsembleGraph graph, Model* behind);
   ~Ensemble() override;
 
   int32_t Submit(Request& request) override;
@@ -50,6 +61,12 @@ class Ensemble final : public RequestRunner {
   void Stop() override;
   void ReadCounts(uint64_t* pending_out, uint64_t* executing_out) override;
   void DeleteState(Request& request) override;
+
+  // Called by threads that hold a token of the run. Drops the caller's token, and ends the run if
+  // it was the last. Whether it did.
+  bool Leave(EnsembleRun& run);
+  // Makes the message the answer, and cancels what is on its way, unless that was done before.
+  static void Abandon(EnsembleRun& run, FailReason reason, int32_t code, std::string_view message);
 
  private:
   using Step = EnsembleRun::Step;
@@ -67,10 +84,8 @@ class Ensemble final : public RequestRunner {
   void StepAnswered(EnsembleRun& run, Step& step, ReadyList* ready);
   void Fail(EnsembleRun& run, const Step& step, FailReason reason, int32_t code,
             std::string_view message);
-  static void CancelSteps(EnsembleRun& run);
+  void FailLate(EnsembleRun& run);
 
-  // Drops the caller's token, and ends the run if it was the last. Whether it did.
-  bool Leave(EnsembleRun& run);
   void FailUnfinished();
 
   // Called when no token is left. `on_submitter`: the answer is what submit returns.
@@ -82,6 +97,7 @@ class Ensemble final : public RequestRunner {
   const EnsembleContext context_;
   const ModelConfig& config_;
   const EnsembleGraph graph_;
+  const std::unique_ptr<Model, ModelReleaser> behind_;
   const std::string unloaded_message_;
 
   std::atomic<bool> accepting_{true};  // written with the mutex held, also read without it

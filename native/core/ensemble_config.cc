@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/tensor.h"
+#include "core/ensemble_stages.h"
 #include "core/model.h"
 #include "core/request_check.h"
 
@@ -94,11 +95,11 @@ Status CheckOptions(const nrd_model_options& options) {
   if ((options.flags & NRD_MODEL_DYNAMIC_BATCHING) != 0) {
     return refuse("cannot have dynamic batching: its steps' models batch");
   }
+  if (options.batcher != nullptr) {
+    return refuse("cannot have a batcher: its steps' models batch");
+  }
   if ((options.flags & NRD_MODEL_PRESERVE_ORDERING) != 0) {
     return refuse("cannot preserve the order of its requests");
-  }
-  if ((options.flags & NRD_MODEL_DECOUPLED) != 0) {
-    return refuse("cannot be decoupled: a request has one response");
   }
   return Status();
 }
@@ -119,7 +120,8 @@ class GraphReader {
       graph_.steps.emplace_back();
       NRD_RETURN_IF_ERROR(ReadStep(options_.steps[i], i, &graph_.steps.back()));
     }
-    return ReadOutputs();
+    NRD_RETURN_IF_ERROR(ReadOutputs());
+    return Cut();
   }
 
  private:
@@ -149,18 +151,52 @@ class GraphReader {
     step->model = reinterpret_cast<Model*>(from.model);
     const ModelConfig& config = model->config();
     step->where = "in ensemble '" + config_.name + "', step '" + config.name + "': ";
-    if (config.decoupled) {
-      return Status::InvalidArgument("step '" + config.name +
-                                     "' is a decoupled model, which an ensemble cannot have");
-    }
-    config_.ensemble_depth = std::max(config_.ensemble_depth, config.ensemble_depth + 1);
-    if (config_.ensemble_depth > kMaxEnsembleDepth) {
-      return Status::InvalidArgument("step '" + config.name + "' nests ensembles more than " +
-                                     std::to_string(kMaxEnsembleDepth) + " deep");
-    }
     rows_are_kept_ &= KeepsRows(config);
     NRD_RETURN_IF_ERROR(ReadInputs({from.inputs, from.input_count}, index, config, step));
-    return ReadProduced({from.outputs, from.output_count}, index, config, step);
+    NRD_RETURN_IF_ERROR(ReadProduced({from.outputs, from.output_count}, index, config, step));
+    std::vector<uint32_t> taken;
+    for (const EnsembleStep::Input& input : step->inputs) {
+      taken.push_back(input.value);
+    }
+    NRD_RETURN_IF_ERROR(CheckOrigins("step '" + config.name + "' receives inputs", taken));
+    stages_.Add(*step, config.decoupled);
+    const uint32_t stage = taken.empty() ? 0 : stages_.StageOf(taken.front());
+    return SetDepth(config.ensemble_depth + stages_.Depth(stage),
+                    "step '" + config.name + "' nests ensembles");
+  }
+
+  Status SetDepth(uint32_t depth, const std::string& who) {
+    config_.ensemble_depth = std::max(config_.ensemble_depth, depth);
+    if (config_.ensemble_depth > kMaxEnsembleDepth) {
+      return Status::InvalidArgument(who + " more than " + std::to_string(kMaxEnsembleDepth) +
+                                     " deep");
+    }
+    return Status();
+  }
+
+  // What is taken together must come equally often. The first words are Triton's.
+  Status CheckOrigins(const std::string& who, std::span<const uint32_t> values) const {
+    for (const uint32_t value : values) {
+      if (stages_.StageOf(value) != stages_.StageOf(values.front())) {
+        return Status::InvalidArgument(
+            who + " originated from different decoupled models: " + ends_[values.front()].name +
+            " and " + ends_[value].name +
+            " do not come equally often, so no response of the one belongs to one of the other");
+      }
+    }
+    return Status();
+  }
+
+  Status Cut() {
+    NRD_RETURN_IF_ERROR(CheckOrigins("the ensemble has outputs", graph_.outputs));
+    config_.decoupled = stages_.any_decoupled();
+    config_.allow_inline = (options_.flags & NRD_MODEL_NO_INLINE) == 0;
+    if (config_.decoupled && config_.use_cache) {
+      return Status::InvalidArgument("response_cache is not possible with a decoupled model");
+    }
+    const uint32_t stage = stages_.StageOf(graph_.outputs.front());
+    stages_.Cut(options_.input_count, &graph_);
+    return SetDepth(stages_.Depth(stage), "the ensemble has decoupled steps");
   }
 
   // Checks position and value of a link and that no other one has the position; names the tensor.
@@ -259,6 +295,7 @@ class GraphReader {
   ModelConfig& config_;
   EnsembleGraph& graph_;
   std::vector<End> ends_;
+  EnsembleStages stages_;
   bool rows_are_kept_ = true;  // from the ensemble's inputs through all steps that were read
 };
 

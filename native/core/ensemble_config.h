@@ -3,6 +3,7 @@
 #define NEREID_CORE_ENSEMBLE_CONFIG_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -57,13 +58,19 @@ struct EnsembleGraph {
   std::vector<Value> values;
   std::vector<uint32_t> outputs;  // the value that is each of the ensemble's outputs
   std::vector<FittedOutput> fitted_outputs;
+
+  // Where the last step is a decoupled one: the graph that each of its responses passes through,
+  // whose inputs are that step's outputs and whose outputs are the ensemble's. This graph has no
+  // outputs then.
+  std::unique_ptr<EnsembleGraph> behind = nullptr;
+  std::string inputs_where = {};  // of such a graph: the `where` of the step that its inputs are of
 };
 
 // How deep ensembles may be nested: a completion goes outwards through them on one thread's stack.
 inline constexpr uint32_t kMaxEnsembleDepth = 32;
 
 // Everything that can be wrong with an ensemble is found here. `config` is what ReadModelConfig
-// made of the same options; its ensemble_depth is set.
+// made of the same options; its ensemble_depth and decoupled are set.
 Status ReadEnsembleGraph(const Runtime& runtime, const nrd_model_options& options,
                          ModelConfig* config, EnsembleGraph* graph_out);
 

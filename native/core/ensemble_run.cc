@@ -1,6 +1,7 @@
 #include "core/ensemble_run.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/tensor.h"
 #include "core/model.h"
@@ -39,6 +40,18 @@ void FitBatchDimension(BatchDimension passing, const std::vector<int64_t>& dims,
 
 }  // namespace
 
+FailReason ReasonOf(const nrd_request& record) {
+  if (record.status == NRD_CANCELLED) {
+    return FailReason::kCancelled;
+  }
+  if (record.executed_batch_size > 0) {
+    return FailReason::kBackend;
+  }
+  return record.status == NRD_UNAVAILABLE || record.status == NRD_DEADLINE_EXCEEDED
+             ? FailReason::kRejected
+             : FailReason::kOther;
+}
+
 void EnsembleRun::ReadyList::Append(Step* step) {
   step->next_ready = nullptr;
   (tail == nullptr ? head : tail->next_ready) = step;
@@ -54,12 +67,17 @@ EnsembleRun::Step* EnsembleRun::ReadyList::TakeFirst() {
   return first;
 }
 
-EnsembleRun::EnsembleRun(Ensemble& ensemble, const EnsembleGraph& graph, Request& request)
+EnsembleRun::EnsembleRun(Ensemble& ensemble, const EnsembleGraph& graph, Model* behind,
+                         const Responder& responder, Request& request)
     : ensemble_(ensemble),
       graph_(graph),
       request_(request),
       steps_(graph.steps.size()),
-      takers_(graph.values.size()) {
+      takers_(graph.values.size()),
+      flow_(behind == nullptr
+                ? nullptr
+                : std::make_unique<ResponseFlow>(*this, *behind, responder,
+                                                 request.model->config().max_inflight_requests)) {
   for (uint32_t i = 0; i < steps_.size(); ++i) {
     steps_[i].run = this;
     steps_[i].index = i;
@@ -68,6 +86,7 @@ EnsembleRun::EnsembleRun(Ensemble& ensemble, const EnsembleGraph& graph, Request
 
 // Goes backwards, so that what takes a step's outputs is known when the step is reached.
 Status EnsembleRun::Prepare() {
+  NRD_RETURN_IF_ERROR(KeepSequenceName());
   for (std::atomic<uint32_t>& takers : takers_) {
     takers.store(0, std::memory_order_relaxed);
   }
@@ -78,6 +97,11 @@ Status EnsembleRun::Prepare() {
   for (size_t i = 0; i < graph_.outputs.size(); ++i) {
     if (IsSelected(request_.record.outputs[i])) {
       add_taker(graph_.outputs[i]);
+    }
+  }
+  if (flow_ != nullptr) {
+    for (const nrd_link& output : graph_.steps.back().outputs) {
+      add_taker(output.value);
     }
   }
   for (size_t i = steps_.size(); i-- > 0;) {
@@ -105,7 +129,25 @@ Status EnsembleRun::Prepare() {
   return Status();
 }
 
+// What the record points to is this copy from here on.
+Status EnsembleRun::KeepSequenceName() {
+  nrd_string& name = request_.record.sequence_name;
+  if (name.size > sizeof(sequence_name_)) {
+    return Status::InvalidArgument("sequence id has " + std::to_string(name.size) +
+                                   " bytes, at most " + std::to_string(sizeof(sequence_name_)) +
+                                   " are supported");
+  }
+  if (name.size > 0) {
+    std::memmove(sequence_name_, name.data, name.size);  // may be the copy of its last use
+    name.data = sequence_name_;
+  }
+  return Status();
+}
+
 void EnsembleRun::Begin() {
+  if (flow_ != nullptr) {
+    flow_->Begin();
+  }
   stopped_.store(false, std::memory_order_relaxed);
   tokens_.store(1, std::memory_order_release);
 }
@@ -137,9 +179,38 @@ void EnsembleRun::FindReady(ReadyList* ready) {
   }
 }
 
+void EnsembleRun::FillCommon(nrd_request* record) const {
+  const nrd_request& whole = request_.record;
+  record->tag = whole.tag;  // whose request it is, for the step's backend
+  record->flags = whole.flags;
+  record->deadline_ns = whole.deadline_ns;
+  record->priority = whole.priority;
+  record->sequence_id = whole.sequence_id;
+  record->sequence_name = whole.sequence_name;
+}
+
+void EnsembleRun::FillPart(nrd_tensor* outputs, uint32_t count, Request* part) const {
+  nrd_request* const record = &part->record;
+  FillCommon(record);
+  record->timeout_ns = request_.record.timeout_ns;  // anew: it is not for what lasts
+  part->rows = request_.rows;
+  const std::vector<nrd_link>& links = graph_.steps.back().outputs;
+  for (uint32_t i = 0; i < record->input_count; ++i) {
+    if (links[i].position < count) {
+      record->inputs[i] = outputs[links[i].position];
+      record->inputs[i].flags = NRD_TENSOR_SELECTED;
+      outputs[links[i].position].slab = nullptr;
+      outputs[links[i].position].data = nullptr;
+    }
+  }
+  for (uint32_t i = 0; i < record->output_count; ++i) {
+    record->outputs[i].flags = request_.record.outputs[i].flags & NRD_TENSOR_SELECTED;
+  }
+}
+
 void EnsembleRun::FillStep(const Step& step, nrd_request* record) {
   const EnsembleStep& config = graph_.steps[step.index];
-  record->tag = request_.record.tag;  // whose request it is, for the step's backend
+  FillCommon(record);
   for (const EnsembleStep::Input& input : config.inputs) {
     if (IsInput(input.value) && !IsSelected(request_.record.inputs[input.value])) {
       continue;  // optional on both sides
@@ -223,15 +294,44 @@ Status EnsembleRun::FitOutputs() {
     FitBatchDimension(fitted.batch_dimension, dims, &output);
     if (!ShapeFits(dims, config.batched(), request_.rows, output.rank, output.shape)) {
       const uint32_t value = graph_.outputs[fitted.position];
+      const std::string& where =
+          IsInput(value) ? graph_.inputs_where : graph_.steps[graph_.values[value].step].where;
       return Status::Internal(
-          graph_.steps[graph_.values[value].step].where + "produced shape " +
-          ShapeToString(output.rank, output.shape) + " for output '" + spec.name +
-          "' of the ensemble, expected " + ExpectedShape(dims, config.batched()) +
+          where + "produced shape " + ShapeToString(output.rank, output.shape) + " for output '" +
+          spec.name + "' of the ensemble, expected " + ExpectedShape(dims, config.batched()) +
           (config.batched() ? " with batch size " + std::to_string(request_.rows) : ""));
     }
     ToClientShape(spec, config.batched(), &output);
   }
   return Status();
+}
+
+void EnsembleRun::AddTimes(const nrd_request& part) {
+  nrd_request& record = request_.record;
+  record.queue_ns += part.queue_ns;
+  record.compute_input_ns += part.compute_input_ns;
+  record.compute_infer_ns += part.compute_infer_ns;
+  record.compute_output_ns += part.compute_output_ns;
+}
+
+void EnsembleRun::CancelSteps() {
+  for (Step& step : steps_) {
+    Request* const request = step.request.load(std::memory_order_seq_cst);
+    if (request != nullptr &&
+        request->state.load(std::memory_order_acquire) != RequestState::kDone) {
+      (void)request->model->Cancel(*request);
+    }
+  }
+  if (flow_ != nullptr) {
+    flow_->Close();
+  }
+}
+
+void EnsembleRun::CancelLastStep() {
+  Request* const request = steps_.back().request.load(std::memory_order_seq_cst);
+  if (request->state.load(std::memory_order_acquire) != RequestState::kDone) {
+    (void)request->model->Cancel(*request);
+  }
 }
 
 void EnsembleRun::SumUp(bool on_submitter) {
@@ -247,12 +347,10 @@ void EnsembleRun::SumUp(bool on_submitter) {
       const nrd_request& part = request->record;
       executed |= part.executed_batch_size > 0;
       ran_inline &= part.ran_inline != 0 || part.cache_hit != 0;
-      record.queue_ns += part.queue_ns;
-      record.compute_input_ns += part.compute_input_ns;
-      record.compute_infer_ns += part.compute_infer_ns;
-      record.compute_output_ns += part.compute_output_ns;
+      AddTimes(part);
     }
     request->continuation = nullptr;
+    request->sink = nullptr;
     request->model->GiveBack(*request);
   }
   record.ran_inline = executed && ran_inline ? 1 : 0;

@@ -4,17 +4,22 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <string_view>
 #include <vector>
 
 #include "base/status.h"
 #include "core/ensemble_config.h"
 #include "core/request.h"
+#include "core/response_flow.h"
 #include "core/stats.h"
 
 namespace nereid {
 
 class Ensemble;
+
+// What the statistics of an ensemble say of a request whose step ended in this way.
+FailReason ReasonOf(const nrd_request& record);
 
 // Belongs to the request record that it was made for and serves the record's next request, too, so
 // that a run allocates nothing.
@@ -43,7 +48,9 @@ class EnsembleRun {
     Step* TakeFirst();
   };
 
-  EnsembleRun(Ensemble& ensemble, const EnsembleGraph& graph, Request& request);
+  // `behind`: what runs the graph behind the last step; NULL: there is none.
+  EnsembleRun(Ensemble& ensemble, const EnsembleGraph& graph, Model* behind,
+              const Responder& responder, Request& request);
   EnsembleRun(const EnsembleRun&) = delete;
   EnsembleRun& operator=(const EnsembleRun&) = delete;
 
@@ -70,6 +77,10 @@ class EnsembleRun {
   void FindReady(ReadyList* ready);
   // Passes the inputs to the step's record and says which outputs are needed.
   void FillStep(const Step& step, nrd_request* record);
+  // Passes on what the caller says of the request as a whole, but for its timeout.
+  void FillCommon(nrd_request* record) const;
+  // The same as both for a request to what is behind the last step, from a response of that.
+  void FillPart(nrd_tensor* outputs, uint32_t count, Request* part) const;
   // After the step was answered with NRD_OK: appends what can start because of it.
   void Produced(const Step& step, ReadyList* ready);
   // Fills in the ensemble's outputs. Only at the end.
@@ -77,6 +88,12 @@ class EnsembleRun {
   // Gives them the shapes that the ensemble declares; fails where they have others. After
   // TakeOutputs.
   [[nodiscard]] Status FitOutputs();
+  // Adds what a part of the request took to what the whole did.
+  void AddTimes(const nrd_request& part);
+  // For who stops the run: cancels what is on its way.
+  void CancelSteps();
+  // For a flow, which one of its responses ended.
+  void CancelLastStep();
   // Adds up what the steps took, and gives their records back. `on_submitter`: the thread that
   // submitted the request ends the run, too.
   void SumUp(bool on_submitter);
@@ -84,12 +101,21 @@ class EnsembleRun {
   [[nodiscard]] Ensemble& ensemble() const { return ensemble_; }
   [[nodiscard]] Request& request() const { return request_; }
   std::vector<Step>& steps() { return steps_; }
+  // Of the last step's responses; NULL: no step that the outputs need is decoupled.
+  [[nodiscard]] ResponseFlow* flow() const { return flow_.get(); }
+  [[nodiscard]] bool HasStartedFlow() const {
+    return flow_ != nullptr && steps_.back().request.load(std::memory_order_relaxed) != nullptr;
+  }
+  [[nodiscard]] bool IsDecoupled(const Step& step) const {
+    return flow_ != nullptr && &step == &steps_.back();
+  }
 
   EnsembleRun* next_to_end = nullptr;  // of those that one thread ends when the ensemble closes
 
  private:
   [[nodiscard]] bool IsInput(uint32_t value) const { return value < request_.record.input_count; }
   void Take(uint32_t value, nrd_tensor* target);
+  Status KeepSequenceName();
 
   Ensemble& ensemble_;
   const EnsembleGraph& graph_;
@@ -98,6 +124,8 @@ class EnsembleRun {
   // By value: how many inputs and outputs have still to get it. Not counted for the ensemble's own
   // inputs, which its request holds until the end.
   std::vector<std::atomic<uint32_t>> takers_;
+  const std::unique_ptr<ResponseFlow> flow_;
+  char sequence_name_[NRD_MAX_SEQUENCE_NAME];  // steps start when the caller's may be gone
   std::atomic<uint32_t> tokens_{0};
   std::atomic<bool> stopped_{false};
   FailReason fail_reason_ = FailReason::kOther;  // written by who stopped the run

@@ -130,17 +130,37 @@ Status Model::LoadEnsemble(Runtime& runtime, const nrd_model_options& options, M
   EnsembleGraph graph;
   NRD_RETURN_IF_ERROR(ReadModelConfig(options, &config));
   NRD_RETURN_IF_ERROR(ReadEnsembleGraph(runtime, options, &config, &graph));
-  std::unique_ptr<Model, void (*)(Model*)> model(new Model(runtime, std::move(config), nullptr),
-                                                 [](Model* failed) { failed->Unref(); });
+  NRD_RETURN_IF_ERROR(CheckMeans(config, nrd_backend{}, runtime));
+  *model_out = NewEnsemble(runtime, std::move(config), std::move(graph)).release();
+  runtime.CountModel(1);
+  return Status();
+}
+
+// The ensemble behind a decoupled step has no handle, and nothing of its own that anybody sees: it
+// belongs to the whole one.
+std::unique_ptr<Model, ModelReleaser> Model::NewEnsemble(Runtime& runtime, ModelConfig config,
+                                                         EnsembleGraph graph) {
+  std::unique_ptr<Model, ModelReleaser> behind;
+  if (graph.behind != nullptr) {
+    const EnsembleStep& last = graph.steps.back();
+    ModelConfig rest = config;
+    rest.reshapes_inputs = false;
+    rest.inputs.clear();
+    for (const nrd_link& output : last.outputs) {
+      const TensorSpec& spec = last.model->config().outputs[output.position];
+      rest.inputs.push_back({.name = spec.name, .datatype = spec.datatype, .dims = spec.dims});
+    }
+    behind = NewEnsemble(runtime, std::move(rest), std::move(*graph.behind));
+  }
+  std::unique_ptr<Model, ModelReleaser> model(new Model(runtime, std::move(config), nullptr));
   model->runner_ = std::make_unique<Ensemble>(
       EnsembleContext{.config = model->config_,
                       .cache = model->config_.use_cache ? runtime.cache() : nullptr,
                       .stats = model->stats_,
-                      .completion = runtime.completion()},
-      std::move(graph));
-  *model_out = model.release();
-  runtime.CountModel(1);
-  return Status();
+                      .completion = runtime.completion(),
+                      .responder = runtime.responder()},
+      std::move(graph), behind.release());
+  return model;
 }
 
 void Model::Release() {
@@ -277,6 +297,19 @@ int32_t Model::Submit(Request& request) {
   try {
     return Admit(request);
   } catch (const std::exception&) {  // only memory, for a message, can be missing on this path
+    return Refuse(request, FailReason::kOther, NRD_RESOURCE_EXHAUSTED,
+                  "the process is out of memory");
+  }
+}
+
+int32_t Model::SubmitPart(Request& request) {
+  Begin(request);
+  try {
+    for (uint32_t i = 0; i < request.record.output_count; ++i) {
+      request.record.outputs[i].byte_size = 0;
+    }
+    return runner_->Submit(request);
+  } catch (const std::exception&) {  // as in Submit
     return Refuse(request, FailReason::kOther, NRD_RESOURCE_EXHAUSTED,
                   "the process is out of memory");
   }

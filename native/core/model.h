@@ -18,6 +18,8 @@
 namespace nereid {
 
 class Runtime;
+struct EnsembleGraph;
+struct ModelReleaser;
 
 // Any thread may call a model, and each record is used by one thread at a time. References are
 // counted: the handle that load returned holds one, every acquired record another, and so does
@@ -43,6 +45,8 @@ class Model {
   void GiveBack(Request& request);
 
   int32_t Submit(Request& request);
+  // As Submit, for a part of a request to an ensemble: it was checked as a whole.
+  int32_t SubmitPart(Request& request);
   int32_t WarmUp(Request& request);
   int32_t Cancel(Request& request) { return runner_->Cancel(request); }
 
@@ -68,6 +72,8 @@ class Model {
   Model(Runtime& runtime, ModelConfig config, std::unique_ptr<ModelSource> source);
   ~Model();
   static Status LoadEnsemble(Runtime& runtime, const nrd_model_options& options, Model** model_out);
+  static std::unique_ptr<Model, ModelReleaser> NewEnsemble(Runtime& runtime, ModelConfig config,
+                                                           EnsembleGraph graph);
   Request* NewRequest();
   static inline bool Begin(Request& request);
   int32_t Admit(Request& request);

@@ -179,6 +179,25 @@ void ReadInstances(const nrd_model_options& options, ModelConfig* config) {
   }
 }
 
+// Where every request is its own batch there is nothing to ask.
+Status ReadBatcher(const nrd_model_options& options, ModelConfig* config) {
+  if (options.batcher == nullptr) {
+    return Status();
+  }
+  if (options.batcher->includes == nullptr) {
+    return Status::InvalidArgument("a batcher must have a function `includes`");
+  }
+  const bool oldest =
+      options.sequences != nullptr && options.sequences->strategy == NRD_SEQUENCES_OLDEST;
+  if (!config->batch_policy.dynamic && !oldest && options.step_count == 0) {
+    return Status::InvalidArgument(
+        "a batcher says which requests share a batch, so the model needs dynamic_batching or "
+        "sequence_batching by the oldest strategy");
+  }
+  config->batcher = *options.batcher;
+  return Status();
+}
+
 bool IsUniform(std::span<const TensorSpec> inputs) {
   return std::all_of(inputs.begin(), inputs.end(), [](const TensorSpec& spec) {
     return spec.ragged ||
@@ -273,10 +292,12 @@ Status ReadModelConfig(const nrd_model_options& options, ModelConfig* config) {
   config->use_cache = (options.flags & NRD_MODEL_RESPONSE_CACHE) != 0;
   config->decoupled = (options.flags & NRD_MODEL_DECOUPLED) != 0;
   NRD_RETURN_IF_ERROR(CheckDecoupled(*config));
+  config->max_inflight_requests = options.max_inflight_requests;
   if (options.inline_budget_ns != 0) {
     config->inline_budget_ns = AddDelay(0, options.inline_budget_ns);
   }
   NRD_RETURN_IF_ERROR(ReadBatchPolicy(options, &config->batch_policy));
+  NRD_RETURN_IF_ERROR(ReadBatcher(options, config));
   NRD_RETURN_IF_ERROR(ReadPriorities(options, config));
   if (options.sequences != nullptr) {
     NRD_RETURN_IF_ERROR(ReadSequenceConfig(options, config));

@@ -82,6 +82,9 @@ struct ModelConfig {
   std::vector<QueuePolicy> queue_policies;  // one a priority level, at least one
   uint32_t default_level = 0;
   std::optional<SequenceConfig> sequences;
+  std::optional<nrd_batcher> batcher = {};  // asked which requests go together
+  // Of an ensemble: most responses of a decoupled step on their way; 0: any number.
+  uint32_t max_inflight_requests = 0;
 
   [[nodiscard]] bool batched() const { return max_batch_size > 0; }
   [[nodiscard]] std::span<const TensorSpec> VisibleInputs() const {

@@ -19,6 +19,21 @@ struct Sequence;
 
 enum class RequestState : uint32_t { kIdle, kQueued, kExecuting, kDone };
 
+// Gets the responses of a request to a decoupled model besides the one that completes it, in their
+// order, where the core itself made the request as a step of an ensemble.
+class ResponseSink {
+ public:
+  virtual ~ResponseSink() = default;
+
+  // Called before each response on a thread of the backend that has it: blocks as long as it would
+  // be one too many. False: no more are wanted.
+  virtual bool AwaitRoom() = 0;
+
+  // Takes buffers over by clearing their slabs; the others are dropped by the caller. Does not
+  // block.
+  virtual void Respond(nrd_tensor* outputs, uint32_t count) = 0;
+};
+
 // `record` comes first, so that the caller's nrd_request* and the core's Request* are one address.
 // The tensors follow in the same allocation. Fields behind `record` belong to the core; those of
 // the queue are guarded by the dispatcher's mutex while the state is kQueued. The model allocates
@@ -42,6 +57,8 @@ struct alignas(64) Request {
   // place of the runtime's completion callback, and under the same rules. NULL: a caller's request.
   void (*continuation)(Request& request);
   void* continuation_context;
+  // In place of the runtime's respond callback. NULL: a caller's request.
+  ResponseSink* sink;
 
   // Queue.
   uint32_t level;            // index of its priority level, 0 is the most urgent

@@ -45,6 +45,7 @@ SequenceQueue::SequenceQueue(const ModelConfig& config)
   }
   seen_.reserve(sequences_.slots);
   candidates_.reserve(sequences_.slots);
+  chosen_.reserve(sequences_.slots);
   roused_.reserve(config.instance_count);
 }
 
@@ -252,24 +253,36 @@ bool SequenceQueue::SameStates(const Sequence& a, const Sequence& b) const {
   return true;
 }
 
+// Whether the caller's batcher, if there is one, lets the request join those that were chosen.
+bool SequenceQueue::Includes(const Request& request) const {
+  return !config_.batcher ||
+         config_.batcher->includes(config_.batcher->context, chosen_.data(),
+                                   static_cast<uint32_t>(chosen_.size()), &request.record) != 0;
+}
+
 // Those that cannot share a batch with the oldest one are left out, or end it where order counts.
 // Looks only as far as one batch can reach, and one further to see that it ends there.
 BatchDecision SequenceQueue::Decide(uint32_t instance, int64_t now_ns) {
   seen_.clear();
   candidates_.clear();
+  chosen_.clear();
   const Sequence* const first = ready_[instance].head;
   const size_t reach = config_.max_batch_requests() + 1;
   for (Sequence* sequence = ready_[instance].head; sequence != nullptr && seen_.size() < reach;
        sequence = sequence->next) {
     const Request& request = *sequence->waiting.head;
-    const bool joins = sequence == first ||
-                       ((config_.uniform || SameShapes(config_, *first->waiting.head, request)) &&
-                        (!sequences_.states_vary || SameStates(*first, *sequence)));
+    const bool joins =
+        sequence == first ||
+        ((config_.uniform || SameShapes(config_, *first->waiting.head, request)) &&
+         (!sequences_.states_vary || SameStates(*first, *sequence)) && Includes(request));
     if (!joins && sequences_.direct) {
       continue;
     }
     seen_.push_back({.rows = request.rows, .enqueue_ns = request.enqueue_ns, .joins = joins});
     candidates_.push_back(sequence);
+    if (config_.batcher && joins) {
+      chosen_.push_back(&request.record);
+    }
   }
   if (sequences_.direct) {
     return DecideSlots({.slots = sequences_.slots,

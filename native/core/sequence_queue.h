@@ -87,6 +87,7 @@ class SequenceQueue {
   void Rest(Sequence* sequence, int64_t now_ns);
   void SettleEmpty(Sequence* sequence, bool lost_start, int64_t now_ns);
   void RemoveWaiting(Sequence* sequence, Request* request);
+  [[nodiscard]] bool Includes(const Request& request) const;
   [[nodiscard]] bool SameStates(const Sequence& a, const Sequence& b) const;
   BatchDecision Decide(uint32_t instance, int64_t now_ns);
   void TakeHead(Sequence* sequence, std::vector<Request*>* batch);
@@ -105,8 +106,9 @@ class SequenceQueue {
   SequenceList idle_;  // by when they became idle
   Sequence* unused_ = nullptr;
   std::vector<std::unique_ptr<Sequence>> all_;
-  std::vector<WaitingRequest> seen_;   // reserved once, as are the next two
-  std::vector<Sequence*> candidates_;  // what `seen_` was made of
+  std::vector<WaitingRequest> seen_;        // reserved once, as are the next two
+  std::vector<Sequence*> candidates_;       // what `seen_` was made of
+  std::vector<const nrd_request*> chosen_;  // of these, what a batcher let in
   std::vector<uint32_t> roused_;
   std::vector<bool> is_roused_;  // by instance
   uint64_t state_bytes_ = 0;

@@ -188,8 +188,9 @@ typedef void* (*nrd_allocate_fn)(void* context, uint64_t byte_size);
 typedef void (*nrd_deallocate_fn)(void* context, void* memory, uint64_t byte_size);
 
 /* Requests that submit answered with NRD_PENDING are complete; `tags` are theirs, valid during the
- * call. Called on an instance thread, on the timer thread, or on the thread that cancels, drains or
- * releases; never while the core holds a lock. The record is the caller's again before the call: it
+ * call. Called on an instance thread, on the timer thread, on the thread that cancels, drains or
+ * releases, or on one that is about to return NRD_PENDING from submit; never while the core holds a
+ * lock. The record is the caller's again before the call: it
  * may be reset, released or submitted again from inside it, and others may be acquired, submitted
  * and cancelled. A request that is submitted there is never executed there (it is queued) unless
  * the cache has its answer. Other answers wait until the call returns, the timer's for all models,
@@ -199,7 +200,12 @@ typedef void (*nrd_complete_fn)(void* context, const uint64_t* tags, uint32_t co
 /* A request of a decoupled model has a response besides the one that completes it. `outputs` has
  * the model's outputs; the callee takes a buffer over by clearing its `slab`, the others are
  * dropped when it returns. Called from nrd_batch_request_respond on the thread that calls that, in
- * the order of the responses; blocking it is how a slow reader slows the model down. */
+ * the order of the responses; blocking it is how a slow reader slows the model down.
+ *
+ * Responses of an ensemble come on whatever thread ends the last step of each, which must not be
+ * blocked. For that this is called with NULL and 0 in place of outputs, on the thread of the
+ * decoupled step's backend, before each response sets out on its way through the steps behind: it
+ * is no response, and only blocks as long as the reader is behind. */
 typedef void (*nrd_respond_fn)(void* context, uint64_t tag, nrd_tensor* outputs,
                                uint32_t output_count);
 
@@ -587,7 +593,8 @@ enum {
   NRD_MODEL_PRESERVE_ORDERING = 4u,
   NRD_MODEL_RESPONSE_CACHE = 8u,
   /* A request has any number of responses: see nrd_batch_request_respond. Rules out inline
-   * execution, the response cache and NRD_MODEL_PRESERVE_ORDERING. */
+   * execution, the response cache and NRD_MODEL_PRESERVE_ORDERING. An ensemble is decoupled if one
+   * of its steps is, whatever this says. */
   NRD_MODEL_DECOUPLED = 16u
 };
 
@@ -596,7 +603,13 @@ enum {
  * the ensemble's inputs, then what steps produce, each value by one step. Deadline, priority and
  * NRD_REQUEST_NO_CACHE of a request hold for each step, its timeout for all together. The first
  * step that fails, or nrd_request_cancel, ends the request as soon as the steps that execute have
- * ended; those that wait are cancelled. */
+ * ended; those that wait are cancelled.
+ *
+ * Each response of a decoupled step runs the steps behind it and becomes a response of the
+ * ensemble, in the same order; the timeout begins anew for each. What fails is told behind the
+ * responses that came before it. Nothing takes values that do not come equally often, such as an
+ * input of the ensemble and an output of a decoupled step, or outputs of two such steps. A backend
+ * that has to wait because of max_inflight_requests keeps its instance meanwhile. */
 typedef struct nrd_link {
   uint32_t position; /* of the input or output in the step's model */
   uint32_t value;

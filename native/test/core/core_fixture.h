@@ -68,6 +68,7 @@ struct ModelSettings {
   uint64_t inline_budget_ns = 0;
   nrd_source* source = nullptr;
   std::vector<nrd_instance_options> instances;  // of all, or none
+  const nrd_batcher* batcher = nullptr;
 };
 
 class TestRuntime {

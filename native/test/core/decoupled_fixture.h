@@ -15,12 +15,19 @@ namespace nereid::test {
 // Keeps what responses hold, by tag; `on_response` runs in the callback, without a lock.
 struct Collector {
   std::function<void(uint64_t tag, nrd_tensor* outputs, uint32_t count)> on_response;
+  std::function<void(uint64_t tag)> on_wait;  // before a response of an ensemble sets out
   std::mutex mutex;
   std::map<uint64_t, std::vector<std::vector<int32_t>>>
       values;  // of the first output that is there
 
   static void Respond(void* context, uint64_t tag, nrd_tensor* outputs, uint32_t count) {
     auto* const self = static_cast<Collector*>(context);
+    if (outputs == nullptr) {
+      if (self->on_wait) {
+        self->on_wait(tag);
+      }
+      return;
+    }
     {
       const std::lock_guard lock(self->mutex);
       const nrd_tensor& output = outputs[outputs[0].data == nullptr ? count - 1 : 0];

@@ -47,8 +47,6 @@ TEST_CASE("an ensemble has nothing of its own but its steps") {
         "an ensemble cannot have dynamic batching: its steps' models batch");
   settings.flags = NRD_MODEL_PRESERVE_ORDERING;
   CHECK(graphs.Load(settings) == "an ensemble cannot preserve the order of its requests");
-  settings.flags = NRD_MODEL_DECOUPLED;
-  CHECK(graphs.Load(settings) == "an ensemble cannot be decoupled: a request has one response");
 }
 
 TEST_CASE("a step's model must be one of the runtime") {

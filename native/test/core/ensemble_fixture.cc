@@ -44,6 +44,7 @@ int32_t LoadEnsemble(TestRuntime& runtime, const EnsembleSettings& settings, nrd
   options.output_count = static_cast<uint32_t>(settings.outputs.size());
   options.max_batch_size = settings.max_batch_size;
   options.instance_count = settings.instance_count;
+  options.max_inflight_requests = settings.max_inflight_requests;
   options.steps = steps.data();
   options.step_count = static_cast<uint32_t>(steps.size());
   options.output_values = settings.output_values.data();

@@ -22,6 +22,7 @@ struct EnsembleSettings {
   std::string name = "e";
   int64_t max_batch_size = 8;
   uint32_t flags = 0;
+  uint32_t max_inflight_requests = 0;
   uint32_t instance_count = 0;
   const nrd_backend* backend = nullptr;
   std::vector<nrd_tensor_spec> inputs{Int32Spec("INPUT0")};

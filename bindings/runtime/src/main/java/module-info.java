@@ -18,6 +18,7 @@ module io.nereid.runtime {
   exports io.nereid.tensor;
 
   uses io.nereid.model.Backend;
+  uses io.nereid.model.Batcher;
 
   provides io.nereid.model.Backend with
       io.nereid.internal.backend.RepeatBackend;

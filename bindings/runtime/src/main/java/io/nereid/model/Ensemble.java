@@ -11,13 +11,24 @@ import java.util.OptionalLong;
  * A graph of models that is served as one. Tensors have names: those of the ensemble's inputs and
  * outputs, and others between steps. A step runs when all tensors that it needs are there.
  *
+ * <p>With a decoupled step it is decoupled itself: each response of that step runs the steps behind
+ * it and becomes a response of the ensemble.
+ *
  * @param steps in any order
+ * @param maxInflightRequests most responses of a decoupled step that are on their way through the
+ *     steps behind it, for one request: its backend waits when there are more; 0: any number
  */
-public record Ensemble(List<Step> steps) {
+public record Ensemble(List<Step> steps, int maxInflightRequests) {
 
   /** Copies the list. */
   public Ensemble {
     steps = List.copyOf(Checks.notNull(steps, "steps"));
+    Checks.notNegative(maxInflightRequests, "maxInflightRequests");
+  }
+
+  /** Any number of responses may be on their way. */
+  public Ensemble(List<Step> steps) {
+    this(steps, 0);
   }
 
   /**

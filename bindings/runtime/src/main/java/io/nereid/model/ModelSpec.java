@@ -25,7 +25,11 @@ import java.util.Optional;
  * @param inline whether an idle model may run a request on the thread that sends it
  * @param inlineBudget longest execution that runs inline; zero: the core's default (1 ms)
  * @param responseCache whether equal requests may be answered from the response cache
- * @param decoupled whether a request can have any number of responses
+ * @param decoupled whether a request can have any number of responses; of an ensemble its steps
+ *     decide, when it is loaded
+ * @param batcherName the name or class name of a {@link Batcher}; empty: none; ignored when {@code
+ *     batcher} is there
+ * @param batcher a batcher given as an object
  * @param warmUps requests that are executed while it loads
  * @param ensemble the graph of models that it is, in place of a backend
  * @param parameters settings of the backend
@@ -46,6 +50,8 @@ public record ModelSpec(
     Duration inlineBudget,
     boolean responseCache,
     boolean decoupled,
+    String batcherName,
+    Optional<Batcher> batcher,
     List<WarmUp> warmUps,
     Optional<Ensemble> ensemble,
     Map<String, String> parameters,
@@ -67,6 +73,8 @@ public record ModelSpec(
     instanceGroups = List.copyOf(Checks.notNull(instanceGroups, "instanceGroups"));
     Checks.notNull(dynamicBatching, "dynamicBatching");
     Checks.notNegative(inlineBudget, "inlineBudget");
+    Checks.notNull(batcherName, "batcherName");
+    Checks.notNull(batcher, "batcher");
     warmUps = List.copyOf(Checks.notNull(warmUps, "warmUps"));
     Checks.notNull(ensemble, "ensemble");
     parameters = Map.copyOf(Checks.notNull(parameters, "parameters"));
@@ -79,7 +87,12 @@ public record ModelSpec(
 
   /** The same with other outputs. */
   public ModelSpec withOutputs(List<TensorSpec> outputs) {
-    return withTensors(inputs, outputs);
+    return with(inputs, outputs, decoupled);
+  }
+
+  /** The same, where a request can have any number of responses or has one. */
+  public ModelSpec withDecoupled(boolean decoupled) {
+    return with(inputs, outputs, decoupled);
   }
 
   /**
@@ -96,10 +109,11 @@ public record ModelSpec(
   public ModelSpec forBackend() {
     List<TensorSpec> all = new ArrayList<>(inputs);
     all.addAll(hiddenInputs());
-    return withTensors(all, outputs);
+    return with(all, outputs, decoupled);
   }
 
-  private ModelSpec withTensors(List<TensorSpec> inputs, List<TensorSpec> outputs) {
+  private ModelSpec with(
+      List<TensorSpec> inputs, List<TensorSpec> outputs, boolean decoupled) {
     return new ModelSpec(
         name,
         version,
@@ -114,6 +128,8 @@ public record ModelSpec(
         inlineBudget,
         responseCache,
         decoupled,
+        batcherName,
+        batcher,
         warmUps,
         ensemble,
         parameters,
@@ -145,6 +161,8 @@ public record ModelSpec(
     private Duration inlineBudget = Duration.ZERO;
     private boolean responseCache;
     private boolean decoupled;
+    private String batcherName = "";
+    private Batcher batcher;
     private Ensemble ensemble;
 
     private Builder(String name) {
@@ -241,6 +259,20 @@ public record ModelSpec(
       return this;
     }
 
+    /** Which requests go together is asked of a batcher, by its name or class name. */
+    public Builder batcher(String name) {
+      batcherName = Checks.notNull(name, "name");
+      batcher = null;
+      return this;
+    }
+
+    /** Which requests go together is asked of this batcher. */
+    public Builder batcher(Batcher batcher) {
+      this.batcher = Checks.notNull(batcher, "batcher");
+      batcherName = batcher.name();
+      return this;
+    }
+
     /** Adds a request that is executed while the model loads. */
     public Builder warmUp(WarmUp warmUp) {
       warmUps.add(Checks.notNull(warmUp, "warmUp"));
@@ -287,6 +319,8 @@ public record ModelSpec(
           inlineBudget,
           responseCache,
           decoupled,
+          batcherName,
+          Optional.ofNullable(batcher),
           warmUps,
           Optional.ofNullable(ensemble),
           parameters,

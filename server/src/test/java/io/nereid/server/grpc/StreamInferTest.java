@@ -12,6 +12,8 @@ import io.grpc.CallOptions;
 import io.grpc.ClientCall;
 import io.grpc.Metadata;
 import io.grpc.Status;
+import io.nereid.model.Ensemble;
+import io.nereid.model.ModelSpec;
 import io.nereid.proto.InferTensorContents;
 import io.nereid.proto.ModelInferRequest;
 import io.nereid.proto.ModelInferResponse;
@@ -20,6 +22,8 @@ import io.nereid.server.http.GateBackend;
 import io.nereid.types.DataType;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -117,6 +121,46 @@ class StreamInferTest {
         .addInputs(
             input("WAIT", "UINT32", 1)
                 .setContents(InferTensorContents.newBuilder().addUintContents(0)));
+  }
+
+  @Test
+  void anEnsembleStreamsWhatItsDecoupledStepSends() throws Exception {
+    server.load(
+        ModelSpec.builder("copy")
+            .backend("identity")
+            .input("IN", DataType.INT32, 1)
+            .output("OUT", DataType.INT32, 1));
+    server.load(
+        ModelSpec.builder("through")
+            .input("IN", DataType.INT32, -1)
+            .input("DELAY", DataType.UINT32, -1)
+            .input("WAIT", DataType.UINT32, 1)
+            .output("OUT", DataType.INT32, 1)
+            .ensemble(
+                new Ensemble(
+                    List.of(
+                        new Ensemble.Step(
+                            "repeat",
+                            OptionalLong.empty(),
+                            Map.of("IN", "IN", "DELAY", "DELAY", "WAIT", "WAIT"),
+                            Map.of("OUT", "between")),
+                        new Ensemble.Step(
+                            "copy",
+                            OptionalLong.empty(),
+                            Map.of("IN", "between"),
+                            Map.of("OUT", "OUT"))))));
+    Client client = new Client();
+    client.send(repeat(5, 1).setModelName("through").setId("a"));
+    for (int i = 0; i < 5; i++) {
+      ModelInferResponse response = client.nextGood();
+      assertEquals("a", response.getId());
+      assertEquals("through", response.getModelName());
+      assertEquals(100 + i, response.getRawOutputContents(0).asReadOnlyByteBuffer().get(0));
+      assertEquals(1, response.getOutputsCount());
+    }
+    client.send(floats("m", 3).setId("b"));
+    assertEquals("b", client.nextGood().getId());
+    assertEquals(Status.Code.OK, client.finish().getCode());
   }
 
   @Test

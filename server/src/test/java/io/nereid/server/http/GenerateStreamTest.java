@@ -4,9 +4,15 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.nereid.model.Ensemble;
+import io.nereid.model.ModelSpec;
+import io.nereid.types.DataType;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 
 /** Streams of events: when they come, how they end, and who waits for whom. */
@@ -48,6 +54,58 @@ class GenerateStreamTest {
       }
       client.get("/v2/health/live").expect(200); // the connection goes on
     }
+  }
+
+  /** The stream with a model behind it. */
+  private static ModelSpec.Builder through() {
+    return ModelSpec.builder("through")
+        .input("COUNT", DataType.INT32, 1)
+        .input("SIZE", DataType.INT32, 1)
+        .output("OUT", DataType.UINT8, -1)
+        .ensemble(
+            new Ensemble(
+                List.of(
+                    new Ensemble.Step(
+                        "stream",
+                        OptionalLong.empty(),
+                        Map.of("COUNT", "COUNT", "SIZE", "SIZE"),
+                        Map.of("OUT", "between")),
+                    new Ensemble.Step(
+                        "copy",
+                        OptionalLong.empty(),
+                        Map.of("IN", "between"),
+                        Map.of("OUT", "OUT"))),
+                2));
+  }
+
+  @Test
+  void eachResponseOfAnEnsembleIsAnEventWhenItIsThere() throws IOException {
+    ModelSpec.Builder copy =
+        ModelSpec.builder("copy")
+            .backend("identity")
+            .input("IN", DataType.UINT8, -1)
+            .output("OUT", DataType.UINT8, -1);
+    try (TestServer server = new TestServer().load(backend.model()).load(copy).load(through());
+        RawClient client = server.connect()) {
+      String target = "/v2/models/through/generate_stream";
+      client.send(RawClient.request(target, "", body(3, 1, ",\"gate\":true")));
+      backend.permits.release();
+      client.receiveHead().expect(200);
+      for (int i = 0; i < 3; i++) {
+        assertEquals(EVENT.replace("stream", "through"), client.chunk());
+        backend.permits.release();
+      }
+      assertNull(client.chunk());
+      client.send(RawClient.request(target, "", body(2, 1, ",\"fail\":true")));
+      client.receiveHead().expect(200);
+      client.chunk();
+      client.chunk();
+      assertEquals(
+          "data: {\"error\":\"in ensemble 'through', step 'stream': it failed after 2\"}\n\n",
+          client.chunk());
+      assertNull(client.chunk());
+    }
+    assertEquals(0, backend.cancelled.get());
   }
 
   @Test

@@ -43,7 +43,20 @@ final class EnsembleReader {
     if (steps.isEmpty()) {
       throw scheduling.invalid("expected at least one step of the ensemble, got none");
     }
-    return new Ensemble(steps);
+    return new Ensemble(steps, maxInflightRequests(scheduling));
+  }
+
+  private static int maxInflightRequests(ConfigNode scheduling) {
+    int most = scheduling.as(ModelEnsembling.class).getMaxInflightRequests();
+    if (most < 0) {
+      throw scheduling.invalid(
+          ModelEnsembling.MAX_INFLIGHT_REQUESTS_FIELD_NUMBER,
+          "expected max_inflight_requests from 0 (no limit) to "
+              + Integer.MAX_VALUE
+              + ", got "
+              + Integer.toUnsignedString(most));
+    }
+    return most;
   }
 
   /** What has no meaning where there is no backend, no instance and no queue. */

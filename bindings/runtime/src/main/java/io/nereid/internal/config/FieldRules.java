@@ -54,7 +54,6 @@ final class FieldRules {
     ignore("ModelConfig.model_metrics", "metrics keep their standard form");
     ignore("ModelInput.format", "it is taken as a remark; data is passed on as it comes");
     ignore("ModelInstanceGroup.secondary_devices", "no backend uses NVIDIA's DLA");
-    ignore("ModelEnsembling.max_inflight_requests", "steps take as many requests as their models");
 
     // ---- The same, for the backends that run on the processor ----
     String processor = "the core's backends run on the processor";

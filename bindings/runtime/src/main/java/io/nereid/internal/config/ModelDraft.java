@@ -51,7 +51,8 @@ public sealed interface ModelDraft {
    * @param served the same as a configuration, with where each value came from
    * @param times how long reading it took; nothing was loaded yet
    */
-  record Whole(ModelSpec spec, ModelConfiguration served, LoadTimes times) implements ModelDraft {
+  record Whole(ModelSpec spec, ProtobufConfiguration served, LoadTimes times)
+      implements ModelDraft {
 
     /** What a program describes. */
     public static Whole of(ModelSpec spec) {
@@ -81,6 +82,13 @@ public sealed interface ModelDraft {
     @Override
     public Whole complete(Optional<ModelSignature> signature) {
       return this;
+    }
+
+    /** The same for an ensemble whose steps decide that, whatever is written. */
+    public Whole withDecoupled(boolean decoupled) {
+      return decoupled == spec.decoupled()
+          ? this
+          : new Whole(spec.withDecoupled(decoupled), served.withDecoupled(decoupled), times);
     }
 
     @Override

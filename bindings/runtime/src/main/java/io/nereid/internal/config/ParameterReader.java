@@ -26,6 +26,8 @@ final class ParameterReader {
   static final String INLINE = OWN_PREFIX + "inline";
   static final String INLINE_BUDGET = OWN_PREFIX + "inline_budget_microseconds";
 
+  static final String BATCHER = OWN_PREFIX + "batcher";
+
   /** Set by the runtime: a configuration must not name libraries to load into the process. */
   private static final Set<String> RESERVED =
       Set.of(MODEL_PATH, "onnxruntime_path", "shared_thread_count");
@@ -54,16 +56,23 @@ final class ParameterReader {
     switch (key) {
       case BATCH_STRATEGY ->
           throw node.invalid(
-              "parameter '" + BATCH_STRATEGY + "': custom batching libraries are not supported");
+              "parameter '"
+                  + BATCH_STRATEGY
+                  + "': custom batching libraries are not supported; see "
+                  + BATCHER
+                  + " for batchers in Java");
       case INLINE -> readInline(node, value);
       case INLINE_BUDGET -> readInlineBudget(node, value);
+      case BATCHER -> readBatcher(node, value);
       default -> {
         if (key.startsWith(OWN_PREFIX)) {
           throw node.invalid(
               "expected "
                   + INLINE
-                  + " or "
+                  + ", "
                   + INLINE_BUDGET
+                  + " or "
+                  + BATCHER
                   + ", the parameters of Nereid itself, got '"
                   + key
                   + "'");
@@ -78,6 +87,13 @@ final class ParameterReader {
       throw node.invalid("expected " + INLINE + " \"true\" or \"false\", got \"" + value + "\"");
     }
     spec.inline(value.equals("true"));
+  }
+
+  private void readBatcher(ConfigNode node, String value) {
+    if (value.isBlank()) {
+      throw node.invalid("expected " + BATCHER + " as the name or class of a batcher, got nothing");
+    }
+    spec.batcher(value);
   }
 
   private void readInlineBudget(ConfigNode node, String value) {

@@ -53,6 +53,20 @@ public record ProtobufConfiguration(ModelConfig message, List<Value> values)
     return new ProtobufConfiguration(message, ConfigValues.ofCode(message));
   }
 
+  /** The same for an ensemble whose steps decide that, whatever is written. */
+  ProtobufConfiguration withDecoupled(boolean decoupled) {
+    String path = "model_transaction_policy.decoupled";
+    String text = Boolean.toString(decoupled);
+    return new ProtobufConfiguration(
+        message.toBuilder()
+            .setModelTransactionPolicy(ModelTransactionPolicy.newBuilder().setDecoupled(decoupled))
+            .build(),
+        values.stream()
+            .map(value ->
+                value.path().equals(path) ? new Value(path, text, Origin.MODEL, "") : value)
+            .toList());
+  }
+
   @Override
   public String platform() {
     return message.getPlatform();

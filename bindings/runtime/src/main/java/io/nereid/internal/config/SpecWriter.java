@@ -69,6 +69,9 @@ final class SpecWriter {
     if (!spec.inline()) {
       putParameter(ParameterReader.INLINE, "false");
     }
+    if (!spec.batcherName().isEmpty()) {
+      putParameter(ParameterReader.BATCHER, spec.batcherName());
+    }
     if (!spec.inlineBudget().isZero()) {
       putParameter(ParameterReader.INLINE_BUDGET, Long.toString(micros(spec.inlineBudget())));
     }
@@ -219,8 +222,10 @@ final class SpecWriter {
   }
 
   private ModelEnsembling ensemble() {
-    ModelEnsembling.Builder scheduling = ModelEnsembling.newBuilder();
-    for (Ensemble.Step step : spec.ensemble().orElseThrow().steps()) {
+    Ensemble ensemble = spec.ensemble().orElseThrow();
+    ModelEnsembling.Builder scheduling =
+        ModelEnsembling.newBuilder().setMaxInflightRequests(ensemble.maxInflightRequests());
+    for (Ensemble.Step step : ensemble.steps()) {
       scheduling.addStep(
           ModelEnsembling.Step.newBuilder()
               .setModelName(step.model())

@@ -332,14 +332,26 @@ public final class ModelOptionsRecord {
     set("parameter_count", (long) parameters.size());
   }
 
+  /** Adds the batcher with this number, as {@link BatcherUpcalls} knows it; 0: none. */
+  public void batcher(long number) {
+    if (number != 0) {
+      MemorySegment batcher = arena.allocate(BATCHER);
+      batcher.set(JAVA_LONG, offset(BATCHER, "context"), number);
+      batcher.set(JAVA_LONG, offset(BATCHER, "includes"), BatcherUpcalls.INCLUDES);
+      set("batcher", batcher.address());
+    }
+  }
+
   /**
    * Adds the graph of an ensemble.
    *
    * @param steps in an order in which they can be executed
    * @param valueCount how many tensors the graph has
    * @param outputs which of them are the ensemble's outputs
+   * @param maxInflight most responses of a decoupled step on their way; 0: any number
    */
-  public void graph(List<Step> steps, int valueCount, int[] outputs) {
+  public void graph(List<Step> steps, int valueCount, int[] outputs, int maxInflight) {
+    set("max_inflight_requests", maxInflight);
     MemorySegment array = arena.allocate(STEP, steps.size());
     for (int i = 0; i < steps.size(); i++) {
       Step step = steps.get(i);

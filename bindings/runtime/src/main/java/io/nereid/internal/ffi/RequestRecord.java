@@ -87,7 +87,7 @@ public final class RequestRecord {
     return tensors;
   }
 
-  // ---- Of any record, for batches, which name their requests by address ------------------------
+  // ---- Of any record, for batches and batchers, which name requests by address ------------------
 
   static int inputCount(long request) {
     return Memory.readInt(request + INPUT_COUNT);
@@ -107,6 +107,14 @@ public final class RequestRecord {
 
   static long tag(long request) {
     return Memory.readLong(request + TAG);
+  }
+
+  static int priorityOf(long request) {
+    return Memory.readInt(request + PRIORITY);
+  }
+
+  static long deadlineOf(long request) {
+    return Memory.readLong(request + DEADLINE_NS);
   }
 
   // ---- What is asked ---------------------------------------------------------------------------

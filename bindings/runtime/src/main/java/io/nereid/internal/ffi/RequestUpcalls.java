@@ -18,8 +18,11 @@ public final class RequestUpcalls {
     /** The core gave the record of the request back. */
     void complete(long tag);
 
-    /** The request has a response besides its last. May block. */
+    /** The request has a response besides its last. May block, unless it is an ensemble's. */
     void respond(long tag, Outputs outputs);
+
+    /** A response of an ensemble's request is about to set out. May block. */
+    void awaitRoom(long tag);
   }
 
   /** The outputs of one response, which are the core's and valid while they are received. */
@@ -83,7 +86,12 @@ public final class RequestUpcalls {
 
   static void respond(long context, long tag, long outputs, int count) {
     try {
-      RECEIVERS.find(context).respond(tag, new Outputs(outputs, count));
+      Receiver receiver = RECEIVERS.find(context);
+      if (outputs == 0) {
+        receiver.awaitRoom(tag);
+      } else {
+        receiver.respond(tag, new Outputs(outputs, count));
+      }
     } catch (Throwable t) {
       CoreLog.logQuietly("a response could not be delivered", t);
     }

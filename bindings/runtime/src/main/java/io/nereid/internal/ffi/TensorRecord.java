@@ -108,6 +108,15 @@ public final class TensorRecord {
     return shape;
   }
 
+  /** How many elements it has. */
+  public long elementCount() {
+    long count = 1;
+    for (int i = Memory.readInt(address + RANK); i-- > 0; ) {
+      count *= Memory.readLong(address + SHAPE + (long) i * Long.BYTES);
+    }
+    return count;
+  }
+
   /** The first dimension. */
   public long rows() {
     return Memory.readLong(address + SHAPE);

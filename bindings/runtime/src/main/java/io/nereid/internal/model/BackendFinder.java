@@ -2,6 +2,7 @@ package io.nereid.internal.model;
 
 import io.nereid.internal.ffi.CoreLog;
 import io.nereid.model.Backend;
+import io.nereid.model.Batcher;
 import io.nereid.model.ModelSpec;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
@@ -11,10 +12,11 @@ import java.util.Iterator;
 import java.util.Optional;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
+import java.util.function.Function;
 
 /**
- * Finds the Java backend that a model names: as an object, announced to ServiceLoader, or by its
- * class.
+ * Finds the Java backend and the batcher that a model names: as an object, announced to
+ * ServiceLoader, or by its class.
  */
 final class BackendFinder {
 
@@ -36,60 +38,81 @@ final class BackendFinder {
     if (CoreBackends.has(name)) {
       return Optional.empty();
     }
-    return Optional.of(announced(name).orElseGet(() -> ofClass(spec)));
+    Iterator<Backend> all = ServiceLoader.load(Backend.class).iterator();
+    return Optional.of(
+        announced(all, Backend::name, name)
+            .orElseGet(() -> ofClass(Backend.class, "backend", name, spec)));
   }
 
-  private static Optional<Backend> announced(String name) {
-    Iterator<Backend> backends = ServiceLoader.load(Backend.class).iterator();
+  /** The batcher of a model; empty when it has none. */
+  static Optional<Batcher> findBatcher(ModelSpec spec) {
+    String name = spec.batcherName();
+    if (spec.batcher().isPresent() || name.isEmpty()) {
+      return spec.batcher();
+    }
+    Iterator<Batcher> all = ServiceLoader.load(Batcher.class).iterator();
+    return Optional.of(
+        announced(all, Batcher::name, name)
+            .orElseGet(() -> ofClass(Batcher.class, "batcher", name, spec)));
+  }
+
+  private static <T> Optional<T> announced(
+      Iterator<T> services, Function<T, String> nameOf, String name) {
     for (int unusable = 0; unusable < MAX_UNUSABLE; ) {
       try {
-        if (!backends.hasNext()) {
+        if (!services.hasNext()) {
           return Optional.empty();
         }
-        Backend backend = backends.next();
-        if (backend.name().equals(name)) {
-          return Optional.of(backend);
+        T service = services.next();
+        if (nameOf.apply(service).equals(name)) {
+          return Optional.of(service);
         }
       } catch (ServiceConfigurationError e) {
         // One that cannot be made must not hide the others.
-        CoreLog.LOGGER.log(Level.WARNING, "a Java backend is announced but unusable", e);
+        CoreLog.LOGGER.log(Level.WARNING, "a Java service is announced but unusable", e);
         unusable++;
       }
     }
     return Optional.empty();
   }
 
-  private static Backend ofClass(ModelSpec spec) {
-    String name = spec.backendName();
+  private static <T> T ofClass(Class<T> type, String what, String name, ModelSpec spec) {
     ClassLoader context = Thread.currentThread().getContextClassLoader();
     ClassLoader loader = context == null ? BackendFinder.class.getClassLoader() : context;
     try {
-      return Class.forName(name, false, loader)
-          .asSubclass(Backend.class)
-          .getConstructor()
-          .newInstance();
+      return Class.forName(name, false, loader).asSubclass(type).getConstructor().newInstance();
     } catch (ClassNotFoundException e) {
-      if (name.equals(TENSORRT)) {
-        throw new NereidException(
-            StatusCode.UNAVAILABLE,
-            "model '"
-                + spec.name()
-                + "' needs the backend 'tensorrt', which is not on the class path: add"
-                + " io.nereid:nereid-tensorrt");
-      }
-      throw new NereidException(
-          StatusCode.NOT_FOUND,
-          "unknown backend '"
-              + name
-              + "' of model '"
-              + spec.name()
-              + "': it is neither one of the "
-              + "core's, nor the name of an announced Java backend, nor a class");
+      throw unknown(what, name, spec);
     } catch (ReflectiveOperationException | ClassCastException | LinkageError e) {
       throw new NereidException(
           StatusCode.INVALID_ARGUMENT,
-          "class " + name + " cannot be the backend of model '" + spec.name() + "'",
+          "class " + name + " cannot be the " + what + " of model '" + spec.name() + "'",
           e);
     }
+  }
+
+  private static NereidException unknown(String what, String name, ModelSpec spec) {
+    boolean backend = what.equals("backend");
+    if (backend && name.equals(TENSORRT)) {
+      return new NereidException(
+          StatusCode.UNAVAILABLE,
+          "model '"
+              + spec.name()
+              + "' needs the backend 'tensorrt', which is not on the class path: add"
+              + " io.nereid:nereid-tensorrt");
+    }
+    return new NereidException(
+        StatusCode.NOT_FOUND,
+        "unknown "
+            + what
+            + " '"
+            + name
+            + "' of model '"
+            + spec.name()
+            + "': it is neither "
+            + (backend ? "one of the core's, nor " : "")
+            + "the name of an announced Java "
+            + what
+            + ", nor a class");
   }
 }

@@ -19,7 +19,8 @@ import java.util.function.Function;
 /**
  * An ensemble's graph with its models, as the core executes it: in an order that works, and with
  * numbers in place of names. This is the one place where graphs are checked: that no ensemble needs
- * itself, and that what steps make fits what others take.
+ * itself, and that what steps make fits what others take. The core checks on top that nothing takes
+ * together what does not come equally often, because of decoupled steps.
  */
 public final class EnsembleGraph {
 
@@ -205,9 +206,6 @@ public final class EnsembleGraph {
 
   private void addOutputs(Ensemble.Step step, LoadedModel model) {
     ModelSpec made = model.spec();
-    if (made.decoupled()) {
-      throw invalid("step '" + made.name() + "' is decoupled: a step answers exactly once");
-    }
     if (made.maxBatchSize() > 0 && spec.maxBatchSize() > made.maxBatchSize()) {
       throw invalid(
           "max_batch_size is "
@@ -349,6 +347,7 @@ public final class EnsembleGraph {
                 step -> new ModelOptionsRecord.Step(step.model.handle(), step.inputs, step.outputs))
             .toList(),
         values.size(),
-        spec.outputs().stream().mapToInt(output -> values.get(output.name()).number).toArray());
+        spec.outputs().stream().mapToInt(output -> values.get(output.name()).number).toArray(),
+        spec.ensemble().orElseThrow().maxInflightRequests());
   }
 }

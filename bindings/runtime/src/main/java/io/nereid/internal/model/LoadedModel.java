@@ -2,6 +2,7 @@ package io.nereid.internal.model;
 
 import io.nereid.internal.Checks;
 import io.nereid.internal.backend.JavaBackends;
+import io.nereid.internal.ffi.BatcherUpcalls;
 import io.nereid.internal.ffi.ModelHandle;
 import io.nereid.internal.request.NativeRuntime;
 import io.nereid.internal.request.Signature;
@@ -32,6 +33,7 @@ public final class LoadedModel {
   private final ModelConfiguration configuration;
   private final SlotPool slots;
   private final long javaBackend; // its number, 0: the backend is the core's
+  private final long batcher; // its number, 0: there is none
   private final List<LoadedModel> steps; // of an ensemble, which uses them; else none
 
   /** The handle is used under the read lock and released under the write lock. */
@@ -61,12 +63,14 @@ public final class LoadedModel {
       ModelConfiguration configuration,
       ModelHandle handle,
       long javaBackend,
+      long batcher,
       int tensorDevice,
       List<LoadedModel> steps) {
     this.runtime = runtime;
     this.configuration = configuration;
     this.handle = handle;
     this.javaBackend = javaBackend;
+    this.batcher = batcher;
     this.steps = List.copyOf(Checks.notNull(steps, "steps"));
     slots = new SlotPool(runtime.slots(), signature, tensorDevice, handle::acquire);
   }
@@ -200,6 +204,7 @@ public final class LoadedModel {
       lock.writeLock().unlock();
     }
     JavaBackends.remove(javaBackend);
+    BatcherUpcalls.remove(batcher);
     slots.seal();
     List<LoadedModel> gone = new ArrayList<>();
     gone.add(this);

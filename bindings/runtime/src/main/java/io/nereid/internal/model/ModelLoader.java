@@ -2,8 +2,10 @@ package io.nereid.internal.model;
 
 import io.nereid.internal.Checks;
 import io.nereid.internal.backend.JavaBackends;
+import io.nereid.internal.backend.JavaBatcher;
 import io.nereid.internal.config.ModelDraft;
 import io.nereid.internal.ffi.BackendRecord;
+import io.nereid.internal.ffi.BatcherUpcalls;
 import io.nereid.internal.ffi.CoreLog;
 import io.nereid.internal.ffi.ModelHandle;
 import io.nereid.internal.ffi.ModelOptionsRecord;
@@ -118,12 +120,25 @@ public final class ModelLoader {
 
   private LoadedModel openEnsemble(ModelDraft.Whole draft, List<LoadedModel> steps) {
     try (Arena arena = Arena.ofConfined()) {
-      ModelSpec spec = EnsembleGraph.labelled(draft.spec(), steps);
+      boolean decoupled = steps.stream().anyMatch(step -> step.spec().decoupled());
+      ModelDraft.Whole served = draft.withDecoupled(decoupled);
+      ModelSpec spec = EnsembleGraph.labelled(served.spec(), steps);
+      if (!spec.batcherName().isEmpty()) {
+        throw Signature.invalid(
+            "ensemble '" + spec.name() + "' cannot have a batcher: its steps' models batch");
+      }
       ModelOptionsRecord options =
           ModelOptionsRecord.write(arena, spec, 1, null, spec.parameters());
       EnsembleGraph.of(spec, steps).write(options);
       return new LoadedModel(
-          runtime, new Signature(spec), draft.served(), load(options, null), 0, NO_DEVICE, steps);
+          runtime,
+          new Signature(spec),
+          served.served(),
+          load(options, null),
+          0,
+          0,
+          NO_DEVICE,
+          steps);
     }
   }
 
@@ -143,6 +158,10 @@ public final class ModelLoader {
         javaBackend
             .map(backend -> JavaBackends.add(backend, signature, runtime.slots(), placements))
             .orElse(0L);
+    long batcher =
+        BackendFinder.findBatcher(spec)
+            .map(found -> JavaBatcher.add(found, signature, runtime.slots()))
+            .orElse(0L);
     boolean open = false;
     try (Arena arena = Arena.ofConfined()) {
       BackendRecord table =
@@ -154,6 +173,7 @@ public final class ModelLoader {
       ModelOptionsRecord options =
           ModelOptionsRecord.write(arena, spec, placements.size(), table, parameters);
       options.instances(InstanceOptions.of(placements, runtime.settings()));
+      options.batcher(batcher);
       ModelHandle handle = loadBackend(options, source, number);
       int tensorDevice =
           javaBackend
@@ -162,12 +182,13 @@ public final class ModelLoader {
               .orElse(NO_DEVICE);
       LoadedModel loaded =
           new LoadedModel(
-              runtime, signature, draft.served(), handle, number, tensorDevice, List.of());
+              runtime, signature, draft.served(), handle, number, batcher, tensorDevice, List.of());
       open = true;
       return loaded;
     } finally {
       if (!open) {
         JavaBackends.remove(number);
+        BatcherUpcalls.remove(batcher);
       }
     }
   }

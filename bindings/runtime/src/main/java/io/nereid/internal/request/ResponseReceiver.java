@@ -10,9 +10,16 @@ interface ResponseReceiver {
 
   /**
    * A response besides the one that completes the request. Takes buffers over by clearing them in
-   * the outputs. May block; called by the core, so nothing may be thrown.
+   * the outputs. Called by the core, so nothing may be thrown. May block where {@link #awaitRoom}
+   * is not called before: not for ensembles.
    */
   void respond(Outputs outputs);
+
+  /**
+   * Blocks as long as the reader is behind. Called on a thread of the backend that has a response,
+   * which gets here when the rest of the ensemble is done with it.
+   */
+  void awaitRoom();
 
   /** The core gave the record back. Called on a thread of the core: does not block. */
   void completed();

@@ -72,6 +72,14 @@ public final class SlotTable implements RequestUpcalls.Receiver {
     }
   }
 
+  @Override
+  public void awaitRoom(long tag) {
+    ResponseReceiver receiver = slot((int) tag).receiver();
+    if (receiver != null) {
+      receiver.awaitRoom();
+    }
+  }
+
   /** Runs what completes futures, and with it users' code, on a thread for that. */
   void dispatch(Runnable completion) {
     Thread.startVirtualThread(completion);

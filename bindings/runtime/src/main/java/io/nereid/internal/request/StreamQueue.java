@@ -17,7 +17,7 @@ import java.util.function.Function;
  */
 public final class StreamQueue implements ResponseReceiver {
 
-  /** How many responses a backend may be ahead of the reader. */
+  /** How many responses a backend may be ahead of the reader; an ensemble's, those under way. */
   public static final int CAPACITY = 8;
 
   private final Slot slot;
@@ -185,7 +185,9 @@ public final class StreamQueue implements ResponseReceiver {
     boolean cancel = false;
     lock.lock();
     try {
-      awaitRoom();
+      if (!ofEnsemble()) {
+        waitForReader();
+      }
       if (closed || failure != null) {
         return; // the core drops the response
       }
@@ -210,11 +212,26 @@ public final class StreamQueue implements ResponseReceiver {
     }
   }
 
+  /** Its responses come on threads that others need, and only set out when there is room. */
+  private boolean ofEnsemble() {
+    return slot.pool().signature().spec().ensemble().isPresent();
+  }
+
+  @Override
+  public void awaitRoom() {
+    lock.lock();
+    try {
+      waitForReader();
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /**
    * Waits until the reader has caught up. Also ends when the request is as good as over: the
    * response goes to the reader all the same, since the backend may not notice before it is done.
    */
-  private void awaitRoom() {
+  private void waitForReader() {
     boolean interrupted = false;
     while (responses.size() >= CAPACITY && !closed && !cancelled && failure == null) {
       long leftNs = Math.min(deadlineLeftNs(), slot.pool().leftNs());

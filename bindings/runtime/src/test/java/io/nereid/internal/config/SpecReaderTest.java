@@ -201,7 +201,8 @@ class SpecReaderTest {
         "version_policy { specific { versions: 0 } }|expected versions from 1 on, got 0",
         "parameters { key: \"model_path\" value { string_value: \"/x\" } }|is set by the runtime",
         "parameters { key: \"onnxruntime_path\" value { } }|is set by the runtime alone",
-        "parameters { key: \"nereid.inlin\" value { } }|expected nereid.inline or",
+        "parameters { key: \"nereid.inlin\" value { } }|expected nereid.inline, nereid.",
+        "parameters { key: \"nereid.batcher\" value { } }|as the name or class of a batcher",
         "parameters { key: \"nereid.inline\" value { string_value: \"no\" } }|\"true\" or"
             + " \"false\"",
         "default_model_filename: \"../../x\"|expected default_model_filename to name a file",

@@ -1,0 +1,30 @@
+package io.nereid.model;
+
+import java.util.List;
+
+/**
+ * A batch policy of one's own: says which requests go together, beside all other rules of {@link
+ * DynamicBatching}. Models name one by {@link #name}, when it is announced to {@link
+ * java.util.ServiceLoader}, by class name, when the class has a public constructor without
+ * parameters, or as an object.
+ */
+@FunctionalInterface
+public interface Batcher {
+
+  /**
+   * Whether {@code next} may join the requests that are chosen so far, of which there is at least
+   * one. If not, the batch is complete, and waits no longer.
+   *
+   * <p>Called while the model's queue is locked, for the same requests again and again: it answers
+   * at once, by what it is given alone, never calls the runtime, and keeps nothing that it is
+   * given. By one thread at a time for each load of a model. What it throws counts as no.
+   *
+   * @param chosen in the order of the batch
+   */
+  boolean includes(List<WaitingRequest> chosen, WaitingRequest next);
+
+  /** How models call it; the class's name unless overridden. */
+  default String name() {
+    return getClass().getName();
+  }
+}
