@@ -11,6 +11,7 @@ import io.nereid.model.LoadTimes;
 import io.nereid.model.ModelConfiguration;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.ModelState;
+import io.nereid.model.SequenceId;
 import io.nereid.statistics.MemoryUsage;
 import io.nereid.statistics.ModelStatistics;
 import java.util.Optional;
@@ -106,6 +107,30 @@ public final class Model implements AutoCloseable {
       }
       // It was replaced or unloaded since current was read, so current has another value now.
     }
+  }
+
+  /**
+   * A sequence of requests, for models that execute those ({@link
+   * io.nereid.model.SequenceBatching}).
+   *
+   * @param number its id, not 0
+   */
+  public Sequence sequence(long number) {
+    return sequence(SequenceId.of(number));
+  }
+
+  /**
+   * A sequence of requests.
+   *
+   * @param name its id, not empty and at most {@value SequenceId#MAX_NAME_BYTES} bytes of UTF-8
+   */
+  public Sequence sequence(String name) {
+    return sequence(SequenceId.of(name));
+  }
+
+  /** A sequence of requests; the id is not {@link SequenceId#NONE}. */
+  public Sequence sequence(SequenceId id) {
+    return new Sequence(this, id);
   }
 
   /** Why the last load failed, or what an ensemble lacks; empty when all is well. */

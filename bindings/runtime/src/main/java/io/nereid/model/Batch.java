@@ -12,7 +12,10 @@ public interface Batch {
   /** How many requests there are. */
   int requestCount();
 
-  /** Rows of all requests together; 0 for models without a batch dimension. */
+  /**
+   * Rows of the batch's tensors: those of all requests together, and the empty ones between them
+   * ({@link SequenceBatching.Direct}); 0 for models without a batch dimension.
+   */
   long size();
 
   /** One of the requests, from 0. */
@@ -21,10 +24,13 @@ public interface Batch {
   /** Whether the requests bring this input; only optional ones can be absent. */
   boolean hasInput(String name);
 
-  /** An input of the whole batch, the rows of all requests one after another. Read-only. */
+  /**
+   * An input of the whole batch, the rows of all requests one after another, or what the core makes
+   * for it: a control or a state of sequences. Read-only.
+   */
   Tensor input(String name);
 
-  /** As {@link #input(String)}, by position in the model's specification. */
+  /** As {@link #input(String)}, by position in {@link ModelSpec#backendInputs}. */
   Tensor input(int index);
 
   /** Whether any request wants this output; one that nobody wants may be left out. */
@@ -33,7 +39,7 @@ public interface Batch {
   /** Memory for an output of the whole batch, to be filled in. Once per output. */
   Tensor output(String name, long... shape);
 
-  /** As {@link #output(String, long...)}, by position in the model's specification. */
+  /** As {@link #output(String, long...)}, by position in {@link ModelSpec#backendOutputs}. */
   Tensor output(int index, long... shape);
 
   /** Memory for a BYTES output, whose encoded size must be said. */

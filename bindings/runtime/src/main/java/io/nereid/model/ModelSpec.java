@@ -22,6 +22,7 @@ import java.util.Optional;
  * @param maxBatchSize most rows per execution; 0: tensors have no batch dimension
  * @param instanceGroups how many executions may run at once, and where
  * @param dynamicBatching how requests are batched; empty: each request is its own batch
+ * @param sequenceBatching how requests of sequences are batched, in place of dynamic batching
  * @param inline whether an idle model may run a request on the thread that sends it
  * @param inlineBudget longest execution that runs inline; zero: the core's default (1 ms)
  * @param responseCache whether equal requests may be answered from the response cache
@@ -40,6 +41,7 @@ public record ModelSpec(
     long maxBatchSize,
     List<InstanceGroup> instanceGroups,
     Optional<DynamicBatching> dynamicBatching,
+    Optional<SequenceBatching> sequenceBatching,
     boolean inline,
     Duration inlineBudget,
     boolean responseCache,
@@ -62,6 +64,9 @@ public record ModelSpec(
     Checks.notNegative(maxBatchSize, "maxBatchSize");
     instanceGroups = List.copyOf(Checks.notNull(instanceGroups, "instanceGroups"));
     Checks.notNull(dynamicBatching, "dynamicBatching");
+    if (Checks.notNull(sequenceBatching, "sequenceBatching").isPresent()) {
+      checkSequences(name, dynamicBatching.isPresent(), responseCache);
+    }
     Checks.notNegative(inlineBudget, "inlineBudget");
     warmUps = List.copyOf(Checks.notNull(warmUps, "warmUps"));
     Checks.notNull(ensemble, "ensemble");
@@ -69,6 +74,38 @@ public record ModelSpec(
     if (backend.isEmpty() && backendName.isBlank() && ensemble.isEmpty()) {
       throw new IllegalArgumentException("model '" + name + "' names no backend");
     }
+  }
+
+  private static void checkSequences(String name, boolean dynamicBatching, boolean responseCache) {
+    if (dynamicBatching) {
+      throw new IllegalArgumentException(
+          "model '" + name + "' has dynamic batching and sequences: it can have one of them");
+    }
+    if (responseCache) {
+      throw new IllegalArgumentException(
+          "model '" + name + "' has sequences, whose answers the response cache cannot keep");
+    }
+  }
+
+  /** What the backend gets: the inputs, and behind them controls and states of sequences. */
+  public List<TensorSpec> backendInputs() {
+    List<TensorSpec> all = new ArrayList<>(inputs);
+    sequenceBatching.ifPresent(sequences -> {
+      sequences.controls().forEach(control -> all.add(control.tensor()));
+      sequences.states().forEach(state -> all.add(state.inputTensor()));
+    });
+    return List.copyOf(all);
+  }
+
+  /** What the backend makes: the outputs, and behind them the states that clients do not get. */
+  public List<TensorSpec> backendOutputs() {
+    List<TensorSpec> all = new ArrayList<>(outputs);
+    sequenceBatching.ifPresent(sequences ->
+        sequences.states().stream()
+            .filter(state -> all.stream().noneMatch(one -> one.name().equals(state.output())))
+            .toList()
+            .forEach(state -> all.add(state.outputTensor())));
+    return List.copyOf(all);
   }
 
   /** The same with other outputs. */
@@ -83,6 +120,7 @@ public record ModelSpec(
         maxBatchSize,
         instanceGroups,
         dynamicBatching,
+        sequenceBatching,
         inline,
         inlineBudget,
         responseCache,
@@ -110,6 +148,7 @@ public record ModelSpec(
     private final List<InstanceGroup> instanceGroups = new ArrayList<>();
     private final List<WarmUp> warmUps = new ArrayList<>();
     private DynamicBatching dynamicBatching;
+    private SequenceBatching sequenceBatching;
     private boolean inline = true;
     private Duration inlineBudget = Duration.ZERO;
     private boolean responseCache;
@@ -186,6 +225,12 @@ public record ModelSpec(
       return this;
     }
 
+    /** Batches requests of sequences. */
+    public Builder sequenceBatching(SequenceBatching batching) {
+      sequenceBatching = Checks.notNull(batching, "batching");
+      return this;
+    }
+
     /** Whether an idle model may run a request on the thread that sends it; true by default. */
     public Builder inline(boolean inline) {
       this.inline = inline;
@@ -240,6 +285,7 @@ public record ModelSpec(
           maxBatchSize,
           instanceGroups.isEmpty() ? List.of(InstanceGroup.of(1)) : instanceGroups,
           Optional.ofNullable(dynamicBatching),
+          Optional.ofNullable(sequenceBatching),
           inline,
           inlineBudget,
           responseCache,

@@ -2,6 +2,7 @@ package io.nereid.internal.backend;
 
 import io.nereid.internal.ffi.BatchRecord;
 import io.nereid.internal.ffi.CoreLog;
+import io.nereid.internal.ffi.RequestRecord;
 import io.nereid.internal.ffi.TensorRecord;
 import io.nereid.internal.request.Diagnostics;
 import io.nereid.internal.request.LentMemory;
@@ -11,6 +12,7 @@ import io.nereid.internal.request.Slot;
 import io.nereid.internal.request.SlotTable;
 import io.nereid.model.Batch;
 import io.nereid.model.BatchRequest;
+import io.nereid.model.SequenceId;
 import io.nereid.model.TensorSpec;
 import io.nereid.tensor.DeviceMemory;
 import io.nereid.tensor.Tensor;
@@ -31,7 +33,7 @@ final class JavaBatch extends TensorOwner implements Batch {
   private final int requestCount;
 
   /** What the requests' next responses consist of, each made when needed; null: not decoupled. */
-  private final Draft[] drafts;
+  private final ResponseDraft[] drafts;
 
   /** What the batch's segments are parts of; null: not in the checked mode. */
   private final LentMemory lent = Diagnostics.CHECKED ? new LentMemory() : null;
@@ -43,7 +45,7 @@ final class JavaBatch extends TensorOwner implements Batch {
     this.signature = signature;
     this.slots = slots;
     requestCount = record.requestCount();
-    drafts = signature.spec().decoupled() ? new Draft[requestCount] : null;
+    drafts = signature.spec().decoupled() ? new ResponseDraft[requestCount] : null;
   }
 
   /** From now on nothing can be done with it. */
@@ -108,17 +110,17 @@ final class JavaBatch extends TensorOwner implements Batch {
 
   @Override
   public boolean hasInput(String name) {
-    return batchInput(signature.inputIndex(name)).isSelected();
+    return batchInput(signature.backendInputIndex(name)).isSelected();
   }
 
   @Override
   public Tensor input(String name) {
-    return input(signature.inputIndex(name));
+    return input(signature.backendInputIndex(name));
   }
 
   @Override
   public Tensor input(int index) {
-    Objects.checkIndex(index, signature.spec().inputs().size());
+    Objects.checkIndex(index, signature.backendInputCount());
     TensorRecord input = batchInput(index);
     // One request that is the whole batch is not copied: its input may be memory of its sender's.
     return inputTensor(index, input, requestCount == 1 ? sender(0) : null);
@@ -135,11 +137,12 @@ final class JavaBatch extends TensorOwner implements Batch {
 
   private Tensor inputTensor(int index, TensorRecord input, RequestContent sender) {
     if (!input.isSelected()) {
-      throw Signature.invalid("input '" + signature.input(index).name() + "' is not in the batch");
+      throw Signature.invalid(
+          "input '" + signature.backendInput(index).name() + "' is not in the batch");
     }
     if (input.isOnDevice()) {
       throw new IllegalStateException(
-          "input '" + signature.input(index).name() + "' is on a GPU: see deviceInput");
+          "input '" + signature.backendInput(index).name() + "' is on a GPU: see deviceInput");
     }
     long data = input.data();
     MemorySegment borrowed = sender == null ? null : sender.borrowed(index);
@@ -154,12 +157,12 @@ final class JavaBatch extends TensorOwner implements Batch {
   @Override
   public boolean wantsOutput(String name) {
     checkOpen();
-    return record.output(signature.outputIndex(name)).isSelected();
+    return record.output(signature.backendOutputIndex(name)).isSelected();
   }
 
   @Override
   public Tensor output(String name, long... shape) {
-    return output(signature.outputIndex(name), shape);
+    return output(signature.backendOutputIndex(name), shape);
   }
 
   @Override
@@ -169,12 +172,12 @@ final class JavaBatch extends TensorOwner implements Batch {
 
   @Override
   public Tensor bytesOutput(String name, long byteSize, long... shape) {
-    int index = signature.outputIndex(name);
+    int index = signature.backendOutputIndex(name);
     return allocate(BatchRecord.WHOLE_BATCH, index, byteSize, shape);
   }
 
   private long fixedByteSize(int index, long[] shape) {
-    TensorSpec output = signature.output(index);
+    TensorSpec output = signature.backendOutput(index);
     if (!output.dataType().isFixedSize()) {
       throw new IllegalStateException(
           "output '" + output.name() + "' is of BYTES: use bytesOutput, or give the values");
@@ -183,13 +186,13 @@ final class JavaBatch extends TensorOwner implements Batch {
   }
 
   private Tensor allocate(int request, int index, long byteSize, long[] shape) {
-    DataType type = signature.output(index).dataType();
+    DataType type = signature.backendOutput(index).dataType();
     long data = place(request, index, byteSize, shape);
     if (drafts == null || request == BatchRecord.WHOLE_BATCH) {
       return tensor(type, shape, data, byteSize);
     }
     if (drafts[request] == null) {
-      drafts[request] = new Draft();
+      drafts[request] = new ResponseDraft(this);
     }
     return drafts[request].output(type, shape, data, byteSize);
   }
@@ -197,7 +200,7 @@ final class JavaBatch extends TensorOwner implements Batch {
   /** Makes memory for an output; returns where it is. */
   private long place(int request, int index, long byteSize, long[] shape) {
     checkOpen();
-    TensorSpec output = signature.output(index);
+    TensorSpec output = signature.backendOutput(index);
     Signature.checkRank("output '" + output.name() + "'", shape);
     return record.allocate(request, index, output.dataType(), shape, byteSize);
   }
@@ -258,16 +261,31 @@ final class JavaBatch extends TensorOwner implements Batch {
 
     @Override
     public long firstRow() {
-      long row = 0;
-      for (int i = 0; i < index; i++) {
-        row += rowsOf(i);
-      }
-      return row;
+      checkOpen();
+      return record.firstRow(index);
     }
 
     @Override
     public long rows() {
       return rowsOf(index);
+    }
+
+    @Override
+    public Optional<SequenceId> sequence() {
+      checkOpen();
+      return record.sequence(index);
+    }
+
+    @Override
+    public boolean isSequenceStart() {
+      checkOpen();
+      return record.isMarked(index, RequestRecord.SEQUENCE_START);
+    }
+
+    @Override
+    public boolean isSequenceEnd() {
+      checkOpen();
+      return record.isMarked(index, RequestRecord.SEQUENCE_END);
     }
 
     @Override
@@ -351,10 +369,16 @@ final class JavaBatch extends TensorOwner implements Batch {
     }
 
     @Override
+    public void reschedule() {
+      checkOpen();
+      record.reschedule(index);
+    }
+
+    @Override
     public void respond() {
       checkOpen();
       if (drafts != null && drafts[index] != null) {
-        drafts[index].sent = true;
+        drafts[index].sent();
         drafts[index] = null;
       }
       record.respond(index);
@@ -363,28 +387,6 @@ final class JavaBatch extends TensorOwner implements Batch {
     @Override
     public String toString() {
       return "BatchRequest[" + index + ", rows=" + rows() + "]";
-    }
-  }
-
-  /** The outputs of a decoupled request's next response, until that is sent to its receiver. */
-  private final class Draft extends TensorOwner {
-    private volatile boolean sent;
-
-    Tensor output(DataType type, long[] shape, long address, long byteSize) {
-      return tensor(type, shape, address, byteSize);
-    }
-
-    @Override
-    protected void checkOpen() {
-      JavaBatch.this.checkOpen();
-      if (sent) {
-        throw new IllegalStateException("the output was sent with its response");
-      }
-    }
-
-    @Override
-    protected MemorySegment memory() {
-      return JavaBatch.this.memory();
     }
   }
 }

@@ -7,6 +7,8 @@ import io.nereid.model.ModelSignature;
 import io.nereid.model.TensorSpec;
 import io.nereid.proto.ModelConfig;
 import io.nereid.proto.ModelDynamicBatching;
+import io.nereid.proto.ModelSequenceBatching;
+import io.nereid.proto.ModelSequenceBatching.ControlInput;
 import io.nereid.proto.ModelTensorReshape;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -86,6 +88,7 @@ final class AutoComplete {
       check(outputs.get(i), own);
       fill(completed.getOutputBuilder(i), "output", i, own);
     }
+    checkSequences();
     appendTensors(completed);
     if (completed.getMaxBatchSize() > 1
         && told.contains("max_batch_size")
@@ -137,6 +140,9 @@ final class AutoComplete {
   private void appendTensors(ModelConfig.Builder completed) {
     Set<String> listed = new HashSet<>();
     config.getInputList().forEach(input -> listed.add(input.getName()));
+    ModelSequenceBatching sequences = config.getSequenceBatching();
+    sequences.getControlInputList().forEach(control -> listed.add(control.getName()));
+    sequences.getStateList().forEach(state -> listed.add(state.getInputName()));
     for (TensorSpec own : signature.inputs()) {
       // An input with a default can be a weight of the model: only who lists it wants to send it.
       if (!own.optional() && !listed.contains(own.name())) {
@@ -148,7 +154,12 @@ final class AutoComplete {
     if (config.getOutputCount() > 0) {
       return; // a choice among them
     }
+    Set<String> states = new HashSet<>();
+    sequences.getStateList().forEach(state -> states.add(state.getOutputName()));
     for (TensorSpec own : signature.outputs()) {
+      if (states.contains(own.name())) {
+        continue; // it goes to clients that ask for it by an output of their own
+      }
       int index = completed.getOutputCount();
       told.add("output[" + index + "]");
       fill(completed.addOutputBuilder().setName(own.name()), "output", index, own);
@@ -180,6 +191,31 @@ final class AutoComplete {
 
   // ---- What is configured must be what the model has
   // ----------------------------------------------
+
+  /** What the core makes for sequences must be what the model takes, as well. */
+  private void checkSequences() {
+    ConfigNode sequences = root.child(ModelConfig.SEQUENCE_BATCHING_FIELD_NUMBER);
+    for (ConfigNode node : sequences.children(ModelSequenceBatching.CONTROL_INPUT_FIELD_NUMBER)) {
+      checkControl(node, node.as(ControlInput.class).getName());
+    }
+    for (ConfigNode node : sequences.children(ModelSequenceBatching.STATE_FIELD_NUMBER)) {
+      ConfigTensor input = ConfigTensor.stateInput(node);
+      check(input, find(input, signature.inputs()));
+      ConfigTensor output = ConfigTensor.stateOutput(node);
+      check(output, find(output, signature.outputs()));
+    }
+  }
+
+  private void checkControl(ConfigNode node, String name) {
+    if (signature.inputs().stream().noneMatch(input -> input.name().equals(name))) {
+      throw node.invalid(
+          ControlInput.NAME_FIELD_NUMBER,
+          "control_input '"
+              + name
+              + "' is configured, but the model has no such input: it has "
+              + signature.inputs().stream().map(one -> "'" + one.name() + "'").toList());
+    }
+  }
 
   /** The model's own tensor of the same name. */
   private static TensorSpec find(ConfigTensor tensor, List<TensorSpec> own) {

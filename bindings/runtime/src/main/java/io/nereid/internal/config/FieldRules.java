@@ -42,7 +42,6 @@ final class FieldRules {
     // ---- Would change answers ----
     refuse("ModelConfig.batch_input", "inputs made from a batch's requests are not supported");
     refuse("ModelConfig.batch_output", "outputs scattered in this way are not supported");
-    refuse("ModelConfig.sequence_batching", "sequences are not supported");
     refuse("ModelConfig.model_repository_agents", "repository agents are not supported");
     refuse("ModelOperations.op_library_filename", "custom operators are not supported");
     refuse("ModelInput.is_shape_tensor", "shape tensors are not supported");

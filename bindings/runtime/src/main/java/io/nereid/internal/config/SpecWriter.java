@@ -52,6 +52,8 @@ final class SpecWriter {
     spec.inputs().forEach(input -> config.addInput(input(input)));
     spec.outputs().forEach(output -> config.addOutput(output(output)));
     spec.dynamicBatching().ifPresent(batching -> config.setDynamicBatching(batching(batching)));
+    spec.sequenceBatching()
+        .ifPresent(sequences -> config.setSequenceBatching(SequenceWriter.write(sequences)));
     spec.warmUps().forEach(warmUp -> config.addModelWarmup(warmUp(warmUp)));
     if (spec.ensemble().isPresent()) {
       config.setPlatform(BackendNames.ENSEMBLE).setEnsembleScheduling(ensemble());
@@ -125,7 +127,7 @@ final class SpecWriter {
   }
 
   /** Rounded up, so that a limit never becomes none; the largest long when it is beyond that. */
-  private static long micros(Duration duration) {
+  static long micros(Duration duration) {
     try {
       return Math.ceilDiv(duration.toNanos(), 1_000);
     } catch (ArithmeticException e) {

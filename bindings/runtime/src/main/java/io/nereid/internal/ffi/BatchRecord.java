@@ -5,12 +5,14 @@ import static java.lang.foreign.MemoryLayout.structLayout;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.nereid.model.SequenceId;
 import io.nereid.types.DataType;
 import io.nereid.types.StatusCode;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 import java.nio.charset.StandardCharsets;
+import java.util.Optional;
 
 /**
  * The {@code nrd_batch} that an instance of a backend executes, with memory for the arguments of
@@ -95,6 +97,21 @@ public final class BatchRecord {
     return RequestRecord.tag(request(request));
   }
 
+  /** Where the rows of one request begin. */
+  public long firstRow(int request) {
+    return RequestRecord.firstRow(request(request));
+  }
+
+  /** The sequence that one request belongs to; empty: none. */
+  public Optional<SequenceId> sequence(int request) {
+    return RequestRecord.sequence(request(request));
+  }
+
+  /** Whether one request has this flag. */
+  public boolean isMarked(int request, int flag) {
+    return RequestRecord.isMarked(request(request), flag);
+  }
+
   /** Whether the sender of one request has given up. */
   public boolean isCancelled(int request) {
     return RequestRecord.isCancelled(request(request));
@@ -154,6 +171,17 @@ public final class BatchRecord {
       }
       ErrorRecord.check(status, failure);
     }
+  }
+
+  /** Has one request executed again instead of being answered. */
+  public synchronized void reschedule(int request) {
+    int status;
+    try {
+      status = (int) Handles.BATCH_REQUEST_RESCHEDULE.invokeExact(address, request, error);
+    } catch (Throwable t) {
+      throw NativeCalls.unexpected(t);
+    }
+    ErrorRecord.check(status, error);
   }
 
   /** Fails one request of the batch. */

@@ -2,10 +2,13 @@ package io.nereid.internal.ffi;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.nereid.model.SequenceId;
 import io.nereid.statistics.MemoryUsage;
 import io.nereid.statistics.ModelStatistics;
+import io.nereid.statistics.SequenceStatistics;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Optional;
 
 /** An {@code nrd_model}. Its owner keeps it alive while others call, and releases it once. */
 public final class ModelHandle {
@@ -65,6 +68,22 @@ public final class ModelHandle {
   /** Statistics so far; {@code stages}: whether the runtime keeps distributions of stages. */
   public ModelStatistics statistics(boolean stages) {
     return StatisticsRecord.model(address, stages);
+  }
+
+  /** Its sequences, now and so far; empty: it has none. */
+  public Optional<SequenceStatistics> sequences() {
+    return StatisticsRecord.sequences(address);
+  }
+
+  /** Whether this sequence has begun, and neither ended nor been idle for too long. */
+  public boolean hasSequence(SequenceId id) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment name = arena.allocate(TensorSpecRecord.STRING);
+      TensorSpecRecord.string(arena, name, 0, id.name());
+      return (int) Handles.MODEL_HAS_SEQUENCE.invokeExact(address, id.number(), name) != 0;
+    } catch (Throwable t) {
+      throw NativeCalls.unexpected(t);
+    }
   }
 
   /** What it occupies now. */

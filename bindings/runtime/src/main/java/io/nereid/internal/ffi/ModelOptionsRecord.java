@@ -11,6 +11,8 @@ import io.nereid.internal.Checks;
 import io.nereid.model.DynamicBatching;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.QueuePolicy;
+import io.nereid.model.SequenceBatching;
+import io.nereid.model.TensorSpec;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
@@ -195,16 +197,19 @@ public final class ModelOptionsRecord {
     TensorSpecRecord.string(arena, record, offset(LAYOUT, "name"), spec.name());
     String version = Long.toString(spec.version());
     TensorSpecRecord.string(arena, record, offset(LAYOUT, "version"), version);
-    set("inputs", TensorSpecRecord.write(arena, spec.inputs()));
-    set("outputs", TensorSpecRecord.write(arena, spec.outputs()));
-    set("input_count", spec.inputs().size());
-    set("output_count", spec.outputs().size());
+    List<TensorSpec> inputs = spec.backendInputs();
+    List<TensorSpec> outputs = spec.backendOutputs();
+    set("inputs", TensorSpecRecord.write(arena, inputs, spec.inputs().size()));
+    set("outputs", TensorSpecRecord.write(arena, outputs, spec.outputs().size()));
+    set("input_count", inputs.size());
+    set("output_count", outputs.size());
     set("max_batch_size", spec.maxBatchSize());
     set("inline_budget_ns", Checks.nanos(spec.inlineBudget()));
     policy(
         record.asSlice(offset(LAYOUT, "default_queue_policy"), QUEUE_POLICY),
         batching.map(DynamicBatching::defaultQueuePolicy).orElse(QueuePolicy.DEFAULT));
     batching.ifPresent(this::batching);
+    spec.sequenceBatching().ifPresent(sequences -> sequences(spec, sequences));
   }
 
   private void set(String field, int value) {
@@ -217,7 +222,9 @@ public final class ModelOptionsRecord {
 
   private static int flags(ModelSpec spec) {
     Optional<DynamicBatching> batching = spec.dynamicBatching();
-    boolean ordered = batching.map(DynamicBatching::preserveOrdering).orElse(false);
+    boolean ordered =
+        batching.map(DynamicBatching::preserveOrdering).orElse(false)
+            || spec.sequenceBatching().map(ModelOptionsRecord::isOrdered).orElse(false);
     return (spec.inline() ? 0 : NO_INLINE)
         | (spec.responseCache() ? RESPONSE_CACHE : 0)
         | (spec.decoupled() ? DECOUPLED : 0)
@@ -225,14 +232,30 @@ public final class ModelOptionsRecord {
         | (ordered ? PRESERVE_ORDERING : 0);
   }
 
-  private void batching(DynamicBatching batching) {
-    List<Integer> preferred = batching.preferredBatchSizes();
+  private static boolean isOrdered(SequenceBatching sequences) {
+    return sequences.strategy() instanceof SequenceBatching.Oldest oldest
+        && oldest.preserveOrdering();
+  }
+
+  private void sequences(ModelSpec spec, SequenceBatching sequences) {
+    if (sequences.strategy() instanceof SequenceBatching.Oldest oldest) {
+      preferredSizes(oldest.preferredBatchSizes());
+    }
+    set("max_queue_delay_ns", Checks.nanos(sequences.strategy().maxQueueDelay()));
+    set("sequences", SequenceOptionsRecord.write(arena, spec, sequences));
+  }
+
+  private void preferredSizes(List<Integer> preferred) {
     MemorySegment sizes = arena.allocate(JAVA_LONG, preferred.size());
     for (int i = 0; i < preferred.size(); i++) {
       sizes.setAtIndex(JAVA_LONG, i, preferred.get(i));
     }
     set("preferred_batch_size_count", preferred.size());
     set("preferred_batch_sizes", sizes.address());
+  }
+
+  private void batching(DynamicBatching batching) {
+    preferredSizes(batching.preferredBatchSizes());
     set("max_queue_delay_ns", Checks.nanos(batching.maxQueueDelay()));
     int levels = batching.priorityLevels();
     set("priority_levels", levels);

@@ -24,6 +24,7 @@ final class TensorSpecRecord {
 
   private static final int OPTIONAL = 1; // NRD_SPEC_OPTIONAL
   private static final int RESHAPE = 2; // NRD_SPEC_RESHAPE
+  private static final int HIDDEN = 8; // NRD_SPEC_HIDDEN
 
   /** An {@code nrd_string}. */
   static final StructLayout STRING =
@@ -59,15 +60,31 @@ final class TensorSpecRecord {
     target.set(JAVA_LONG, offset + STRING_SIZE, bytes.length);
   }
 
-  /** The address of an array of specifications. */
-  static long write(Arena arena, List<TensorSpec> tensors) {
+  /** Writes the {@code nrd_string} at an address. */
+  static void writeString(long string, long data, long size) {
+    Memory.writeLong(string + STRING_DATA, data);
+    Memory.writeLong(string + STRING_SIZE, size);
+  }
+
+  /** The text of the {@code nrd_string} at an address. */
+  static String readString(long string) {
+    return Memory.readString(
+        Memory.readLong(string + STRING_DATA), Memory.readLong(string + STRING_SIZE));
+  }
+
+  /**
+   * The address of an array of specifications.
+   *
+   * @param visible how many of them requests have; those behind them are hidden
+   */
+  static long write(Arena arena, List<TensorSpec> tensors, int visible) {
     MemorySegment specs = arena.allocate(LAYOUT, tensors.size());
     for (int i = 0; i < tensors.size(); i++) {
       TensorSpec tensor = tensors.get(i);
       MemorySegment target = specs.asSlice(i * LAYOUT.byteSize(), LAYOUT);
       string(arena, target, NAME, tensor.name());
       target.set(JAVA_INT, DATATYPE, tensor.dataType().code());
-      int flags = tensor.optional() ? OPTIONAL : 0;
+      int flags = (tensor.optional() ? OPTIONAL : 0) | (i < visible ? 0 : HIDDEN);
       target.set(JAVA_INT, FLAGS, flags | (tensor.reshape().isPresent() ? RESHAPE : 0));
       dims(target, RANK, DIMS, tensor.dims());
       dims(target, RESHAPE_RANK, RESHAPED, tensor.reshape().orElse(List.of()));

@@ -18,6 +18,10 @@ public final class Signature {
   private final ModelSpec spec;
   private final NameTable inputs;
   private final NameTable outputs;
+  private final List<TensorSpec> backendInputs;
+  private final List<TensorSpec> backendOutputs;
+  private final NameTable backendInputNames;
+  private final NameTable backendOutputNames;
   private final int requiredInputCount;
 
   /** Makes the signature of a model whose tensors have names of their own. */
@@ -25,6 +29,10 @@ public final class Signature {
     this.spec = spec;
     inputs = names(spec, "input", spec.inputs());
     outputs = names(spec, "output", spec.outputs());
+    backendInputs = spec.backendInputs();
+    backendOutputs = spec.backendOutputs();
+    backendInputNames = names(spec, "input", backendInputs);
+    backendOutputNames = names(spec, "output", backendOutputs);
     requiredInputCount = (int) spec.inputs().stream().filter(input -> !input.optional()).count();
   }
 
@@ -75,6 +83,36 @@ public final class Signature {
     return index;
   }
 
+  // ---- As backends see it: behind the others there are those that requests do not have
+  // -----------
+
+  /** An input that backends get. */
+  public TensorSpec backendInput(int index) {
+    return backendInputs.get(index);
+  }
+
+  /** How many inputs backends get. */
+  public int backendInputCount() {
+    return backendInputs.size();
+  }
+
+  /** An output that backends make. */
+  public TensorSpec backendOutput(int index) {
+    return backendOutputs.get(index);
+  }
+
+  /** The position of an input that backends get. */
+  public int backendInputIndex(String name) {
+    int index = backendInputNames.position(Checks.notNull(name, "input name"));
+    return index < 0 ? inputIndex(name) : index; // which says that there is none
+  }
+
+  /** The position of an output that backends make. */
+  public int backendOutputIndex(String name) {
+    int index = backendOutputNames.position(Checks.notNull(name, "output name"));
+    return index < 0 ? outputIndex(name) : index;
+  }
+
   /** For a request that lacks required inputs; {@code given} has a bit of truth per input. */
   public NereidException missingInputs(boolean[] given) {
     List<String> got = new ArrayList<>();
@@ -102,6 +140,17 @@ public final class Signature {
             + "], but missing required input(s) ["
             + String.join(",", missing)
             + "]. Please provide all required input(s).");
+  }
+
+  /** Throws where a request can have any number of responses. */
+  public void checkSingleResponse() {
+    if (spec.decoupled()) {
+      throw new NereidException(
+          StatusCode.UNIMPLEMENTED,
+          "infer doesn't support models with decoupled transaction policy, and '"
+              + spec.name()
+              + "' is one: use inferStream");
+    }
   }
 
   public static NereidException invalid(String message) {

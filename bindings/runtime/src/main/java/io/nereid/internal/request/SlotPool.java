@@ -54,6 +54,9 @@ public final class SlotPool {
   /** Open responses that outlive their records. Guarded by {@link #all}. */
   private final Set<OpenResponse> responses = new HashSet<>();
 
+  /** Where requests of sequences go; null: here. Written before the first request. */
+  private SequenceRoute route;
+
   private final AtomicLong head = new AtomicLong();
   private volatile boolean retired;
   private long deadlineNs; // of requests that exist; written before retired
@@ -82,6 +85,16 @@ public final class SlotPool {
   /** The GPU on which inputs and outputs may lie; -1: they may lie on none. */
   public int tensorDevice() {
     return tensorDevice;
+  }
+
+  /** Where requests of sequences go that were made here; null: here. */
+  public SequenceRoute route() {
+    return route;
+  }
+
+  /** As {@link #route()}; to be said before anybody finds the pool. */
+  public void route(SequenceRoute route) {
+    this.route = route;
   }
 
   /** The memory that inputs and outputs come from; the same object for all models of a runtime. */
