@@ -20,6 +20,8 @@
 
 // On a field: it is read and written with `mutex` held.
 #define NRD_GUARDED_BY(mutex) NRD_THREAD_ATTRIBUTE(guarded_by(mutex))
+// On a pointer: what it points to is.
+#define NRD_PT_GUARDED_BY(mutex) NRD_THREAD_ATTRIBUTE(pt_guarded_by(mutex))
 
 // On a function: its caller holds the mutex, or must not hold it.
 #define NRD_REQUIRES(...) NRD_THREAD_ATTRIBUTE(requires_capability(__VA_ARGS__))

@@ -7,6 +7,7 @@
 #include "base/tensor.h"
 #include "core/request_check.h"
 #include "core/reshape.h"
+#include "core/sequence.h"
 
 namespace nereid {
 
@@ -17,11 +18,15 @@ BatchExecution::BatchExecution(const ModelConfig& config, BufferPool& pool, Pool
       account_(account),
       maker_(config, pool, account),
       responses_(maker_),
+      combined_(config, pool, account),
       inputs_(config.inputs.size()),
       outputs_(config.outputs.size()),
       error_{} {
   requests_.reserve(config.max_batch_requests());
   records_.reserve(config.max_batch_requests());
+  if (config.sequences) {
+    sequences_.emplace(config, pool, account);
+  }
 }
 
 int64_t BatchExecution::Run(const nrd_backend& backend, void* instance,
@@ -47,8 +52,11 @@ int64_t BatchExecution::Run(const nrd_backend& backend, void* instance,
   } catch (const std::exception&) {  // only memory, for a message, can be missing here
     FailAll(NRD_RESOURCE_EXHAUSTED, "the process is out of memory");
   }
+  if (sequences_) {
+    EndRescheduled();
+  }
   DropTensors(outputs_.data(), batch_.output_count);
-  if (requests_.size() > 1) {
+  if (requests_.size() > 1 || config_.core_gathers) {
     DropTensors(inputs_.data(), batch_.input_count);
   }
   const int64_t end_ns = MonotonicNowNs();
@@ -73,6 +81,14 @@ void BatchExecution::Begin(std::span<Request* const> requests) {
   for (nrd_tensor& output : outputs_) {
     output = nrd_tensor{};
   }
+  for (size_t i = config_.visible_outputs; i < outputs_.size(); ++i) {
+    outputs_[i].flags = NRD_TENSOR_SELECTED;
+  }
+  if (sequences_) {
+    for (const StateSpec& state : sequences_->states()) {
+      outputs_[state.output].flags = NRD_TENSOR_SELECTED;
+    }
+  }
   for (Request* request : requests) {
     if (request->cancelled.load(std::memory_order_acquire)) {
       SetFailure(*request, NRD_CANCELLED, "Request was cancelled");
@@ -80,6 +96,10 @@ void BatchExecution::Begin(std::span<Request* const> requests) {
     }
     request->record.status = NRD_OK;
     requests_.push_back(request);
+    if (config_.sequences && config_.sequences->rows_are_slots && request->sequence != nullptr) {
+      rows_ = request->sequence->slot;  // in ascending order; rows between them are empty
+    }
+    request->record.first_row = static_cast<uint32_t>(rows_);
     records_.push_back(&request->record);
     rows_ += request->rows;
     for (uint32_t i = 0; i < request->record.output_count; ++i) {
@@ -97,34 +117,43 @@ void BatchExecution::Begin(std::span<Request* const> requests) {
 }
 
 Status BatchExecution::Gather(bool backend_gathers) {
-  if (backend_gathers || requests_.empty()) {
+  if ((backend_gathers && !config_.core_gathers) || requests_.empty()) {
     return Status();
   }
-  if (requests_.size() == 1) {
-    const nrd_tensor* const own = requests_.front()->record.inputs;
-    batch_.inputs = config_.reshapes_inputs ? Reshaped(own) : own;
+  const nrd_tensor* const own = requests_.front()->record.inputs;
+  if (requests_.size() == 1 && !config_.reshapes_inputs && !config_.core_gathers) {
+    batch_.inputs = own;
     return Status();
   }
   batch_.inputs = inputs_.data();
   for (uint32_t i = 0; i < batch_.input_count; ++i) {
     inputs_[i] = nrd_tensor{};
   }
-  for (uint32_t i = 0; i < batch_.input_count; ++i) {
-    NRD_RETURN_IF_ERROR(GatherInput(i));
+  if (requests_.size() == 1 && !HasEmptyRows()) {
+    NRD_RETURN_IF_ERROR(Describe(own));
+  } else {
+    for (uint32_t i = 0; i < config_.visible_inputs; ++i) {
+      NRD_RETURN_IF_ERROR(GatherInput(i));
+    }
   }
-  return Status();
+  return config_.core_gathers ? MakeHidden() : Status();
 }
 
-// Copies of a request's inputs that differ in shape only, and hold no references.
-const nrd_tensor* BatchExecution::Reshaped(const nrd_tensor* own) {
-  for (uint32_t i = 0; i < batch_.input_count; ++i) {
+// Only a model whose sequences have rows of their own has such.
+bool BatchExecution::HasEmptyRows() const {
+  return config_.sequences && static_cast<size_t>(rows_) != requests_.size();
+}
+
+// Makes copies of a request's inputs that differ in shape only, and hold no references.
+Status BatchExecution::Describe(const nrd_tensor* own) {
+  for (uint32_t i = 0; i < config_.visible_inputs; ++i) {
     inputs_[i] = own[i];
     inputs_[i].slab = nullptr;
     if (IsSelected(own[i])) {
-      ToBackendShape(config_.inputs[i], config_.batched(), &inputs_[i]);
+      NRD_RETURN_IF_ERROR(ToBackend(i, &inputs_[i]));
     }
   }
-  return inputs_.data();
+  return Status();
 }
 
 Status BatchExecution::GatherInput(uint32_t index) {
@@ -136,6 +165,16 @@ Status BatchExecution::GatherInput(uint32_t index) {
   for (const Request* request : requests_) {
     byte_size += request->record.inputs[index].byte_size;
   }
+  // Zeros, which for BYTES are empty strings.
+  uint64_t empty_row_bytes = 0;
+  if (HasEmptyRows()) {
+    empty_row_bytes = first.byte_size;
+    if (first.datatype == NRD_TYPE_BYTES) {
+      NRD_RETURN_IF_ERROR(ElementCount(first.rank, first.shape, &empty_row_bytes));
+      empty_row_bytes *= sizeof(uint32_t);
+    }
+    byte_size += empty_row_bytes * (static_cast<uint64_t>(rows_) - requests_.size());
+  }
   nrd_tensor& input = inputs_[index];
   input = first;
   input.shape[0] = rows_;
@@ -143,16 +182,49 @@ Status BatchExecution::GatherInput(uint32_t index) {
   input.slab = nullptr;
   NRD_RETURN_IF_ERROR(pool_.Allocate(byte_size, &input.slab, account_));
   input.data = input.slab;
-  ToBackendShape(config_.inputs[index], config_.batched(), &input);
+  NRD_RETURN_IF_ERROR(ToBackend(index, &input));
   char* target = static_cast<char*>(input.data);
+  int64_t row = 0;
   for (const Request* request : requests_) {
     const nrd_tensor& part = request->record.inputs[index];
+    const auto gap = static_cast<uint64_t>(request->record.first_row - row) * empty_row_bytes;
+    if (gap > 0) {
+      std::memset(target, 0, gap);
+      target += gap;
+    }
     if (part.byte_size > 0) {
       std::memcpy(target, part.data, part.byte_size);
       target += part.byte_size;
     }
+    row = request->record.first_row + request->rows;
   }
   return Status();
+}
+
+// Gives an input of the batch, which has the clients' shape, that which the backend sees.
+Status BatchExecution::ToBackend(uint32_t index, nrd_tensor* input) const {
+  const TensorSpec& spec = config_.inputs[index];
+  if (!spec.ragged) {
+    ToBackendShape(spec, config_.batched(), input);
+    return Status();
+  }
+  uint64_t elements = 0;
+  for (const Request* request : requests_) {
+    const nrd_tensor& part = request->record.inputs[index];
+    uint64_t count = 0;
+    NRD_RETURN_IF_ERROR(ElementCount(part.rank, part.shape, &count));
+    elements += count;
+  }
+  input->rank = 1;
+  input->shape[0] = static_cast<int64_t>(elements);
+  return Status();
+}
+
+// Makes what no request brings, in `inputs_` behind what they do. Each tensor that is made has a
+// buffer of its own, which is dropped when the batch is answered.
+Status BatchExecution::MakeHidden() {
+  NRD_RETURN_IF_ERROR(combined_.Make(requests_, inputs_));
+  return sequences_ ? sequences_->Make(requests_, rows_, inputs_) : Status();
 }
 
 Status BatchExecution::Execute(const nrd_backend& backend, void* instance) {
@@ -174,7 +246,15 @@ Status BatchExecution::Output(uint32_t index, const nrd_tensor& wanted, void** d
     return Status::Internal("backend named output " + std::to_string(index) + ", model '" +
                             config_.name + "' has " + std::to_string(outputs_.size()));
   }
-  return maker_.Allocate(index, rows_, wanted, &outputs_[index], data_out);
+  nrd_tensor* const output = &outputs_[index];
+  if (sequences_ && index >= config_.visible_outputs) {
+    NRD_RETURN_IF_ERROR(maker_.Describe(index, rows_, wanted, output));
+    if (sequences_->Reuse(requests_, index, inputs_, output)) {
+      *data_out = output->data;
+      return Status();
+    }
+  }
+  return maker_.Allocate(index, rows_, wanted, output, data_out);
 }
 
 Status BatchExecution::ForwardInput(uint32_t index, uint32_t input_index) {
@@ -187,8 +267,9 @@ Status BatchExecution::ForwardInput(uint32_t index, uint32_t input_index) {
   const nrd_tensor& input = batch_.inputs[input_index];
   nrd_tensor* const output = &outputs_[index];
   // Copies for the sake of their shape do not hold the reference; the request does.
-  void* const slab =
-      requests_.size() == 1 ? requests_.front()->record.inputs[input_index].slab : input.slab;
+  void* const slab = requests_.size() == 1 && input_index < config_.visible_inputs
+                         ? requests_.front()->record.inputs[input_index].slab
+                         : input.slab;
   if (slab == nullptr) {  // the caller's own memory, which the answer may outlive
     void* data = nullptr;
     NRD_RETURN_IF_ERROR(maker_.Allocate(index, rows_, input, output, &data));
@@ -206,10 +287,10 @@ Status BatchExecution::ForwardInput(uint32_t index, uint32_t input_index) {
 
 Status BatchExecution::RequestOutput(uint32_t request_index, uint32_t index,
                                      const nrd_tensor& wanted, void** data_out) {
-  if (request_index >= requests_.size() || index >= outputs_.size()) {
+  if (request_index >= requests_.size() || index >= config_.visible_outputs) {
     return Status::Internal("backend named output " + std::to_string(index) + " of request " +
                             std::to_string(request_index) + ", the batch has " +
-                            std::to_string(outputs_.size()) + " outputs and " +
+                            std::to_string(config_.visible_outputs) + " outputs and " +
                             std::to_string(requests_.size()) + " requests");
   }
   Request& request = *requests_[request_index];
@@ -230,6 +311,20 @@ Status BatchExecution::Respond(uint32_t request_index) {
   return responses_.Send(*requests_[request_index], request_index, responder_);
 }
 
+Status BatchExecution::Reschedule(uint32_t request_index) {
+  if (!config_.sequences || !config_.sequences->iterative) {
+    return Status(NRD_FAILED_PRECONDITION, "model '" + config_.name +
+                                               "' has no iterative sequences: its requests are "
+                                               "executed once");
+  }
+  if (request_index >= requests_.size()) {
+    return Status::InvalidArgument("backend named request " + std::to_string(request_index) +
+                                   ", the batch has " + std::to_string(requests_.size()));
+  }
+  requests_[request_index]->rescheduled = requests_[request_index]->sequence != nullptr;
+  return Status();
+}
+
 void BatchExecution::FailRequest(uint32_t request_index, int32_t code, std::string_view message) {
   if (request_index < requests_.size()) {
     const bool known = code > NRD_OK && code <= NRD_UNAVAILABLE;
@@ -237,25 +332,34 @@ void BatchExecution::FailRequest(uint32_t request_index, int32_t code, std::stri
   }
 }
 
-// Points one request's output at its rows of the batch's. `byte_offset` is where they start.
+// How many bytes so many rows take that begin at `byte_offset`.
+Status BatchExecution::BytesOfRows(const nrd_tensor& whole, uint32_t index, uint64_t byte_offset,
+                                   int64_t rows, uint64_t* bytes_out) const {
+  if (whole.datatype != NRD_TYPE_BYTES) {
+    *bytes_out = whole.byte_size / static_cast<uint64_t>(rows_) * static_cast<uint64_t>(rows);
+    return Status();
+  }
+  uint64_t count = 0;
+  NRD_RETURN_IF_ERROR(ElementCount(whole.rank, whole.shape, &count));
+  count = count / static_cast<uint64_t>(rows_) * static_cast<uint64_t>(rows);
+  if (!SkipBytesElements(static_cast<const char*>(whole.data) + byte_offset,
+                         whole.byte_size - byte_offset, count, bytes_out)) {
+    return Status::Internal(maker_.Name(index) + " holds malformed elements");
+  }
+  return Status();
+}
+
+// Points one request's output at its rows of the batch's. `byte_offset` is where the rows of the
+// request before it end.
 Status BatchExecution::Slice(Request& request, uint32_t index, uint64_t* byte_offset) {
   const nrd_tensor& whole = outputs_[index];
   nrd_tensor& part = request.record.outputs[index];
-  const uint64_t rest = whole.byte_size - *byte_offset;
-  uint64_t byte_size = rest;
-  if (requests_.size() > 1) {
-    if (whole.datatype == NRD_TYPE_BYTES) {
-      uint64_t count = 0;
-      NRD_RETURN_IF_ERROR(ElementCount(whole.rank, whole.shape, &count));
-      count = count / static_cast<uint64_t>(rows_) * static_cast<uint64_t>(request.rows);
-      if (!SkipBytesElements(static_cast<const char*>(whole.data) + *byte_offset, rest, count,
-                             &byte_size)) {
-        return Status::Internal(maker_.Name(index) + " holds malformed elements");
-      }
-    } else {
-      byte_size =
-          whole.byte_size / static_cast<uint64_t>(rows_) * static_cast<uint64_t>(request.rows);
-    }
+  uint64_t byte_size = whole.byte_size - *byte_offset;
+  if (HasEmptyRows()) {
+    NRD_RETURN_IF_ERROR(BytesOfRows(whole, index, 0, request.record.first_row, byte_offset));
+  }
+  if (request.rows != rows_) {
+    NRD_RETURN_IF_ERROR(BytesOfRows(whole, index, *byte_offset, request.rows, &byte_size));
   }
   const uint32_t flags = part.flags;
   if (IsSelected(part) && part.data == nullptr && !IsOnDevice(part)) {
@@ -273,7 +377,7 @@ Status BatchExecution::Slice(Request& request, uint32_t index, uint64_t* byte_of
 }
 
 void BatchExecution::Scatter() {
-  for (uint32_t i = 0; i < batch_.output_count; ++i) {
+  for (uint32_t i = 0; i < config_.visible_outputs; ++i) {
     if (!IsSelected(outputs_[i])) {
       continue;
     }
@@ -283,7 +387,8 @@ void BatchExecution::Scatter() {
       if (status.ok() && outputs_[i].data != nullptr) {
         status = Slice(*request, i, &byte_offset);
       }
-      if (request->record.status != NRD_OK || !IsSelected(request->record.outputs[i])) {
+      if (request->record.status != NRD_OK || request->rescheduled ||
+          !IsSelected(request->record.outputs[i])) {
         continue;
       }
       const nrd_tensor& part = request->record.outputs[i];
@@ -303,10 +408,43 @@ void BatchExecution::Scatter() {
   }
   if (config_.decoupled) {
     for (Request* request : requests_) {
-      responses_.CheckLast(*request);
+      if (!request->rescheduled) {
+        responses_.CheckLast(*request);
+      }
     }
   }
+  if (sequences_) {
+    KeepStates();
+  }
   FinishOutputs();
+}
+
+// What a failed request made of the state of its sequence is not kept.
+void BatchExecution::KeepStates() {
+  for (const StateSpec& state : sequences_->states()) {
+    if (const Status status = maker_.CheckBytes(state.output, outputs_[state.output]);
+        !status.ok()) {
+      FailAll(status.code(), status.message());
+    }
+  }
+  for (Request* request : requests_) {
+    if (request->record.status != NRD_OK) {
+      continue;
+    }
+    if (const Status status = sequences_->Keep(*request, rows_, outputs_); !status.ok()) {
+      SetFailure(*request, status.code(), status.message());
+    }
+  }
+}
+
+// A request that failed is answered, whatever its backend wanted.
+void BatchExecution::EndRescheduled() {
+  for (Request* request : requests_) {
+    request->rescheduled = request->rescheduled && request->record.status == NRD_OK;
+    if (request->rescheduled) {
+      DropTensors(request->record.outputs, request->record.output_count);
+    }
+  }
 }
 
 // A request keeps what it asked for, and nothing when it failed.

@@ -3,16 +3,19 @@
 #define NEREID_CORE_BATCH_EXECUTION_H_
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/status.h"
+#include "core/combined_inputs.h"
 #include "core/decoupled_responses.h"
 #include "core/model_config.h"
 #include "core/output_maker.h"
 #include "core/request.h"
+#include "core/sequence_tensors.h"
 #include "memory/buffer_pool.h"
 
 namespace nereid {
@@ -24,7 +27,8 @@ namespace nereid {
 // buffers become its own). Several are copied once into a common input buffer; their outputs are
 // slices of the batch's output buffer, which lives until the last of them is dropped. Where the
 // configuration has a reshape, the backend gets and gives that shape: `inputs_` have it, outputs
-// take the clients' shape as soon as they are made.
+// take the clients' shape as soon as they are made. Inputs that requests do not have are made
+// behind the others in `inputs_` (MakeHidden); outputs that they do not have stay in `outputs_`.
 class BatchExecution {
  public:
   BatchExecution(const ModelConfig& config, BufferPool& pool, PoolAccount* account);
@@ -46,6 +50,7 @@ class BatchExecution {
   Status RequestOutput(uint32_t request_index, uint32_t index, const nrd_tensor& wanted,
                        void** data_out);
   Status Respond(uint32_t request_index);
+  Status Reschedule(uint32_t request_index);
   void FailRequest(uint32_t request_index, int32_t code, std::string_view message);
 
   [[nodiscard]] int64_t rows() const { return rows_; }
@@ -58,11 +63,18 @@ class BatchExecution {
  private:
   void Begin(std::span<Request* const> requests);
   Status Gather(bool backend_gathers);
-  const nrd_tensor* Reshaped(const nrd_tensor* own);
+  Status Describe(const nrd_tensor* own);
   Status GatherInput(uint32_t index);
+  Status ToBackend(uint32_t index, nrd_tensor* input) const;
+  Status MakeHidden();
   Status Execute(const nrd_backend& backend, void* instance);
   void Scatter();
   Status Slice(Request& request, uint32_t index, uint64_t* byte_offset);
+  Status BytesOfRows(const nrd_tensor& whole, uint32_t index, uint64_t byte_offset, int64_t rows,
+                     uint64_t* bytes_out) const;
+  [[nodiscard]] bool HasEmptyRows() const;
+  void KeepStates();
+  void EndRescheduled();
   void FinishOutputs();
   void FailAll(int32_t code, std::string_view message);
 
@@ -72,6 +84,8 @@ class BatchExecution {
   PoolAccount* const account_;
   const OutputMaker maker_;
   const DecoupledResponses responses_;
+  const CombinedInputs combined_;
+  std::optional<SequenceTensors> sequences_;  // of a model with sequences
   const Responder* responder_ = nullptr;
   std::vector<Request*> requests_;
   std::vector<const nrd_request*> records_;

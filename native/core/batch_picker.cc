@@ -16,7 +16,7 @@ BatchDecision BatchPicker::Pick(const RequestQueue& queue, int64_t now_ns) {
   for (const Request* request = first;
        request != nullptr && seen_.size() < config_.max_batch_requests();
        request = queue.After(request)) {
-    const bool joins = config_.uniform || request == first || SameShapes(*first, *request);
+    const bool joins = config_.uniform || request == first || SameShapes(config_, *first, *request);
     seen_.push_back({.rows = request->rows, .enqueue_ns = request->enqueue_ns, .joins = joins});
     rows += request->rows;
     if (!joins || rows > config_.max_batch_size) {

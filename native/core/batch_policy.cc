@@ -51,6 +51,19 @@ BatchDecision DecideBatch(const BatchPolicy& policy, std::span<const WaitingRequ
   return {.take = 0, .wake_ns = wake_ns};
 }
 
+BatchDecision DecideSlots(const SlotPolicy& policy, std::span<const WaitingRequest> waiting,
+                          int64_t now_ns) {
+  if (waiting.empty()) {
+    return {};
+  }
+  const auto filled = static_cast<double>(waiting.size());
+  const int64_t wake_ns = AddDelay(waiting.front().enqueue_ns, policy.max_queue_delay_ns);
+  if (filled >= policy.minimum_utilization * policy.slots || now_ns >= wake_ns) {
+    return {.take = waiting.size(), .wake_ns = now_ns};
+  }
+  return {.take = 0, .wake_ns = wake_ns};
+}
+
 int64_t RowsWorthWaking(const BatchPolicy& policy, int64_t waiting_rows) {
   const auto next =
       std::upper_bound(policy.preferred_sizes.begin(), policy.preferred_sizes.end(), waiting_rows);

@@ -35,6 +35,16 @@ struct BatchDecision {
 BatchDecision DecideBatch(const BatchPolicy& policy, std::span<const WaitingRequest> waiting,
                           int64_t now_ns);
 
+// When to run the requests of sequences that each keep a slot: all that join run together, once
+// enough of the slots have one or the oldest has waited for long enough.
+struct SlotPolicy {
+  uint32_t slots = 1;
+  double minimum_utilization = 0;  // share of the slots that is enough
+  uint64_t max_queue_delay_ns = 0;
+};
+BatchDecision DecideSlots(const SlotPolicy& policy, std::span<const WaitingRequest> waiting,
+                          int64_t now_ns);
+
 // Rows at which more waiting cannot help, so that a submitter need not wake anyone before.
 int64_t RowsWorthWaking(const BatchPolicy& policy, int64_t waiting_rows);
 

@@ -3,6 +3,7 @@
 #include <exception>
 #include <memory>
 #include <new>
+#include <span>
 #include <utility>
 
 #include "core/batch_execution.h"
@@ -78,7 +79,7 @@ nrd_tensor Wanted(int32_t datatype, uint32_t rank, const int64_t* shape, uint64_
   return tensor;
 }
 
-int32_t IndexByName(const std::vector<nereid::TensorSpec>& specs, std::string_view name,
+int32_t IndexByName(std::span<const nereid::TensorSpec> specs, std::string_view name,
                     uint32_t* index_out) {
   for (size_t i = 0; i < specs.size(); ++i) {
     if (specs[i].name == name) {
@@ -275,6 +276,11 @@ int32_t nrd_batch_request_output(nrd_batch* batch, uint32_t request_index, uint3
   });
 }
 
+int32_t nrd_batch_request_reschedule(nrd_batch* batch, uint32_t request_index,
+                                     nrd_error* error_out) {
+  return Guarded(error_out, [&] { return BatchExecution::From(batch)->Reschedule(request_index); });
+}
+
 int32_t nrd_batch_request_respond(nrd_batch* batch, uint32_t request_index, nrd_error* error_out) {
   return Guarded(error_out, [&] { return BatchExecution::From(batch)->Respond(request_index); });
 }
@@ -354,12 +360,14 @@ void nrd_model_release(nrd_model* model) {
 
 int32_t nrd_model_input_index(nrd_model* model, const char* name, uint64_t name_size,
                               uint32_t* index_out) {
-  return IndexByName(From(model)->config().inputs, nereid::View({name, name_size}), index_out);
+  return IndexByName(From(model)->config().VisibleInputs(), nereid::View({name, name_size}),
+                     index_out);
 }
 
 int32_t nrd_model_output_index(nrd_model* model, const char* name, uint64_t name_size,
                                uint32_t* index_out) {
-  return IndexByName(From(model)->config().outputs, nereid::View({name, name_size}), index_out);
+  return IndexByName(From(model)->config().VisibleOutputs(), nereid::View({name, name_size}),
+                     index_out);
 }
 
 void nrd_model_stats_read(nrd_model* model, nrd_model_stats* stats_out) {
@@ -378,6 +386,16 @@ void nrd_model_memory_read(nrd_model* model, nrd_memory_stats* stats_out) {
 uint32_t nrd_histogram_bucket_count(void) { return nereid::Histogram::bucket_count(); }
 
 uint64_t nrd_histogram_bucket_ns(uint32_t bucket) { return nereid::Histogram::bucket_ns(bucket); }
+
+void nrd_model_sequence_stats_read(nrd_model* model, nrd_sequence_stats* stats_out) {
+  From(model)->ReadSequenceStats(stats_out);
+}
+
+int32_t nrd_model_has_sequence(nrd_model* model, uint64_t id, nrd_string name) {
+  return From(model)->KnowsSequence(id, nereid::View(name)) ? 1 : 0;
+}
+
+void nrd_model_finish_sequences(nrd_model* model) { From(model)->FinishSequences(); }
 
 int32_t nrd_model_histogram_read(nrd_model* model, uint32_t histogram, uint64_t* counts_out,
                                  uint32_t capacity) {

@@ -29,15 +29,23 @@ void MarkTaken(const RequestList& requests) {
 
 }  // namespace
 
-Dispatcher::Dispatcher(const SchedulerContext& context, TimerTarget& target)
+Dispatcher::Dispatcher(const SchedulerContext& context, TimerTarget& target, int64_t (*now)())
     : context_(context),
       config_(context.config),
       target_(target),
+      now_(now),
       rows_tell_(config_.uniform && config_.queue_policies.size() == 1),
       queue_(config_.queue_policies, config_.default_level),
+      sequences_(config_.sequences ? std::make_unique<SequenceQueue>(config_) : nullptr),
       picker_(config_),
       waiting_(config_.instance_count),
-      opening_(config_.instance_count) {}
+      opening_(config_.instance_count) {
+  instances_.reserve(config_.instance_count);
+}
+
+size_t Dispatcher::pending() const {
+  return sequences_ == nullptr ? queue_.size() : sequences_->size();
+}
 
 void Dispatcher::AwaitOpened() {
   const MutexLock lock(mutex_);
@@ -119,15 +127,17 @@ Status Dispatcher::Enter(Request& request, Instance** borrowed_out) {
   Instance* woken = nullptr;
   {
     const MutexLock lock(mutex_);
-    if (!waiting_.has_idle() && queue_.empty()) {
+    if (!waiting_.has_idle() && pending() == 0) {
       AwaitShortExecution(request);
     }
     NRD_RETURN_IF_ERROR(MayEnter(request, now_ns));
-    if (MayRunInline(request, now_ns)) {
+    if (sequences_ != nullptr) {
+      NRD_RETURN_IF_ERROR(EnterSequence(request, borrowed_out, &woken));
+    } else if (MayRunInline(request, now_ns)) {
       *borrowed_out = BorrowFor(request);
-      return Status();
+    } else {
+      NRD_RETURN_IF_ERROR(Enqueue(request, now_ns, &woken));
     }
-    NRD_RETURN_IF_ERROR(Enqueue(request, now_ns, &woken));
   }
   if (woken != nullptr) {
     woken->wake.NotifyOne();
@@ -143,7 +153,7 @@ void Dispatcher::AwaitShortExecution(const Request& request) {
   if (estimate_ns_ == 0 || estimate_ns_ > kShortExecutionNs || !TakesInline(request)) {
     return;
   }
-  for (int look = 0; look < kMostLooks && !waiting_.has_idle() && queue_.empty(); ++look) {
+  for (int look = 0; look < kMostLooks && !waiting_.has_idle() && pending() == 0; ++look) {
     const MutexUnlock unlock(mutex_);
     for (int i = 0; i < kPausesBetweenLooks; ++i) {
       Pause();
@@ -171,15 +181,64 @@ Status Dispatcher::Enqueue(Request& request, int64_t now_ns, Instance** woken_ou
   request.record.status = NRD_PENDING;
   request.state.store(RequestState::kQueued, std::memory_order_relaxed);
   ++unanswered_;
-  if (queue_.next_expiry_ns() < armed_expiry_ns_) {
-    armed_expiry_ns_ = queue_.next_expiry_ns();
-    context_.timer.Arm(&target_, armed_expiry_ns_);
-  }
+  ArmTimer();
   *woken_out = waiting_.ChooseForNewRequest(rows_tell_, queue_.rows());
   if (*woken_out != nullptr) {
     wakers_.fetch_add(1, std::memory_order_relaxed);
   }
   return Status();
+}
+
+int64_t Dispatcher::NextEventNs() const {
+  return sequences_ == nullptr ? queue_.next_expiry_ns() : sequences_->next_event_ns();
+}
+
+void Dispatcher::ArmTimer() {
+  if (const int64_t next_ns = NextEventNs(); next_ns < armed_expiry_ns_) {
+    armed_expiry_ns_ = next_ns;
+    context_.timer.Arm(&target_, next_ns);
+  }
+}
+
+// The request joins its sequence. Where that can run now, on an instance that is idle, this thread
+// executes it there; otherwise it is the instance's.
+Status Dispatcher::EnterSequence(Request& request, Instance** borrowed_out, Instance** woken_out) {
+  NRD_RETURN_IF_ERROR(sequences_->Push(request, request.submit_ns));
+  request.record.status = NRD_PENDING;
+  request.state.store(RequestState::kQueued, std::memory_order_relaxed);
+  ++unanswered_;
+  ArmTimer();
+  const uint32_t home = sequences_->TakeRoused();
+  if (home == SequenceQueue::kNone) {
+    return Status();  // it waits for a slot, or for an earlier request
+  }
+  Instance& instance = *instances_[home];
+  if (BorrowForSequence(instance, request)) {
+    *borrowed_out = &instance;
+    return Status();
+  }
+  *woken_out = waiting_.Choose(instance);
+  if (*woken_out != nullptr) {
+    wakers_.fetch_add(1, std::memory_order_relaxed);
+  }
+  return Status();
+}
+
+// An instance that is idle had nothing to execute before: what it may execute now is this request.
+bool Dispatcher::BorrowForSequence(Instance& instance, const Request& request) {
+  if (estimate_ns_ > config_.inline_budget_ns || !TakesInline(request) ||
+      !waiting_.IsIdle(instance)) {
+    return false;
+  }
+  instance.batch.clear();
+  sequences_->Take(instance.index(), request.submit_ns, &instance.batch);
+  if (instance.batch.empty()) {
+    return false;
+  }
+  ++executing_;
+  instance.batch.front()->state.store(RequestState::kExecuting, std::memory_order_relaxed);
+  waiting_.Borrow(instance);
+  return true;
 }
 
 void Dispatcher::GiveBack(Instance& instance, uint64_t execution_ns) {
@@ -188,8 +247,14 @@ void Dispatcher::GiveBack(Instance& instance, uint64_t execution_ns) {
     const MutexLock lock(mutex_);
     UpdateEstimate(execution_ns);
     --executing_;
-    waiting_.GiveBack(instance);
-    woken = ChooseForRest();
+    if (sequences_ != nullptr) {
+      FinishSequenceBatch(instance);
+      waiting_.GiveBack(instance);
+      woken = sequences_->HasReady(instance.index()) ? waiting_.Choose(instance) : nullptr;
+    } else {
+      waiting_.GiveBack(instance);
+      woken = ChooseForRest();
+    }
     CountAnswered(1);
   }
   if (woken != nullptr) {
@@ -205,7 +270,7 @@ Status Dispatcher::BeginWarmUp(Request& request) {
                   "model '" + config_.name + "' cannot be warmed up from a completion callback");
   }
   // Requests that are being answered do no harm: their instance looks here when that is done.
-  if (warming_up_ || executing_ > 0 || !queue_.empty()) {
+  if (warming_up_ || executing_ > 0 || pending() > 0) {
     return Status(NRD_FAILED_PRECONDITION,
                   "model '" + config_.name + "' cannot be warmed up while it has requests");
   }
@@ -233,7 +298,9 @@ bool Dispatcher::WarmUp(Instance& instance, Request& request) {
 void Dispatcher::EndWarmUp() {
   const MutexLock lock(mutex_);
   warming_up_ = false;
-  if (Instance* const woken = ChooseForRest()) {
+  if (sequences_ != nullptr) {
+    WakeForChange();
+  } else if (Instance* const woken = ChooseForRest()) {
     woken->wake.NotifyOne();
   }
   CountAnswered(1);
@@ -245,30 +312,54 @@ Dispatcher::Work Dispatcher::Next(Instance& instance, const Outcome& outcome) {
   {
     const MutexLock lock(mutex_);
     Settle(outcome);
-    for (;;) {
-      work.stop = waiting_.stopping();
-      if (work.stop) {
-        break;
-      }
-      if (warming_instance_ == &instance) {
-        work.warm_up = warming_request_;
-        break;
-      }
-      const int64_t wake_ns = TakeBatch(instance, &work);
-      if (!instance.batch.empty()) {
-        woken = ChooseForRest();
-        break;
-      }
-      if (!work.expired.empty()) {
-        break;
-      }
-      WaitForWork(instance, wake_ns);
+    while (!Look(instance, &work, &woken)) {
+      waiting_.Await(instance, mutex_);
     }
   }
   if (woken != nullptr) {
     woken->wake.NotifyOne();
   }
   return work;
+}
+
+bool Dispatcher::TryNext(Instance& instance, const Outcome& outcome, Work* work) {
+  Instance* woken = nullptr;  // marked, which is all that matters here
+  const MutexLock lock(mutex_);
+  waiting_.Leave(instance);
+  Settle(outcome);
+  return Look(instance, work, &woken);
+}
+
+bool Dispatcher::IsWoken(const Instance& instance) {
+  const MutexLock lock(mutex_);
+  return waiting_.IsWoken(instance);
+}
+
+int64_t Dispatcher::WaitsUntilNs(const Instance& instance) {
+  const MutexLock lock(mutex_);
+  return waiting_.WaitsUntilNs(instance);
+}
+
+// Whether there is something to do. If not, the instance waits from now on.
+bool Dispatcher::Look(Instance& instance, Work* work, Instance** woken_out) {
+  work->stop = waiting_.stopping();
+  if (work->stop) {
+    return true;
+  }
+  if (warming_instance_ == &instance) {
+    work->warm_up = warming_request_;
+    return true;
+  }
+  const int64_t wake_ns = TakeBatch(instance, work);
+  if (!instance.batch.empty()) {
+    *woken_out = sequences_ == nullptr ? ChooseForRest() : nullptr;
+    return true;
+  }
+  if (!work->expired.empty()) {
+    return true;
+  }
+  BeginToWait(instance, wake_ns);
+  return false;
 }
 
 // The mutex is not released between this and the wait for work: an instance that was opened is idle
@@ -292,65 +383,128 @@ void Dispatcher::Settle(const Outcome& outcome) {
 // Fills the batch of the instance, or leaves it empty and returns when to look again.
 int64_t Dispatcher::TakeBatch(Instance& instance, Work* work) {
   instance.batch.clear();
-  if (queue_.empty() || warming_up_) {
+  if (pending() == 0 || warming_up_) {
     return kNever;
   }
-  const int64_t now_ns = MonotonicNowNs();
-  queue_.TakeExpired(now_ns, &work->expired);
-  MarkTaken(work->expired);
+  const int64_t wake_ns =
+      sequences_ == nullptr ? TakeFromQueue(instance, work) : TakeFromSequences(instance, work);
+  for (Request* const request : instance.batch) {
+    request->state.store(RequestState::kExecuting, std::memory_order_relaxed);
+  }
+  executing_ += instance.batch.size();
+  if (!instance.batch.empty() && config_.preserve_ordering) {
+    instance.ticket = next_ticket_++;
+  }
+  return wake_ns;
+}
+
+int64_t Dispatcher::TakeFromQueue(Instance& instance, Work* work) {
+  const int64_t now_ns = now_();
+  queue_.TakeExpired(now_ns, &work->expired.culprits);
+  MarkTaken(work->expired.culprits);
   // When no more requests are accepted there is nothing to wait for.
   const BatchDecision decision = picker_.Pick(queue_, accepting_ ? now_ns : kNever);
   for (size_t i = 0; i < decision.take; ++i) {
     Request* const request = queue_.First();
     queue_.Remove(request);
-    request->state.store(RequestState::kExecuting, std::memory_order_relaxed);
     instance.batch.push_back(request);
-  }
-  executing_ += decision.take;
-  if (decision.take > 0 && config_.preserve_ordering) {
-    instance.ticket = next_ticket_++;
   }
   return decision.wake_ns;
 }
 
+int64_t Dispatcher::TakeFromSequences(Instance& instance, Work* work) {
+  const int64_t now_ns = now_();
+  sequences_->TakeExpired(now_ns, &work->expired);
+  MarkTaken(work->expired.culprits);
+  MarkTaken(work->expired.abandoned);
+  const int64_t wake_ns =
+      sequences_->Take(instance.index(), accepting_ ? now_ns : kNever, &instance.batch);
+  WakeRoused();
+  return wake_ns;
+}
+
 // Without requests the instance is idle and can be borrowed. With requests that the policy lets
-// wait, one instance waits with them; the others stay idle. While the model warms up all do.
-void Dispatcher::WaitForWork(Instance& instance, int64_t wake_ns) {
-  if (queue_.empty() || waiting_.has_armed() || warming_up_) {
-    waiting_.WaitIdle(instance, mutex_);
+// wait it waits with them; of those that share a queue one does, and the others stay idle. While
+// the model warms up all do.
+void Dispatcher::BeginToWait(Instance& instance, int64_t wake_ns) {
+  if (warming_up_) {
+    waiting_.BecomeIdle(instance);
+  } else if (sequences_ != nullptr) {
+    if (sequences_->HasReady(instance.index())) {
+      waiting_.BecomeArmed(instance, wake_ns);
+    } else {
+      waiting_.BecomeIdle(instance);
+    }
+  } else if (queue_.empty() || waiting_.has_armed()) {
+    waiting_.BecomeIdle(instance);
   } else {
-    waiting_.WaitArmed(instance, RowsWorthWaking(config_.batch_policy, queue_.rows()), wake_ns,
-                       mutex_);
+    waiting_.BecomeArmedForQueue(instance, RowsWorthWaking(config_.batch_policy, queue_.rows()),
+                                 wake_ns);
   }
 }
 
-RequestState Dispatcher::Withdraw(Request& request) {
+void Dispatcher::Executed(Instance& instance) {
+  executing_.fetch_sub(instance.batch.size(), std::memory_order_relaxed);
+  if (sequences_ != nullptr) {
+    const MutexLock lock(mutex_);
+    FinishSequenceBatch(instance);
+  }
+}
+
+// The instance itself looks for more when it comes to Next.
+void Dispatcher::FinishSequenceBatch(Instance& instance) {
+  sequences_->Finish(&instance.batch, now_());
+  WakeRoused();
+  ArmTimer();
+}
+
+void Dispatcher::WakeRoused() {
+  for (uint32_t roused = sequences_->TakeRoused(); roused != SequenceQueue::kNone;
+       roused = sequences_->TakeRoused()) {
+    waiting_.Wake(*instances_[roused]);
+  }
+}
+
+RequestState Dispatcher::Withdraw(Request& request, RemovedRequests* removed) {
   const MutexLock lock(mutex_);
   // Mark first, then look: the cache answers in the opposite order, without the mutex.
   request.cancelled.store(true, std::memory_order_seq_cst);
   const RequestState state = request.state.load(std::memory_order_seq_cst);
-  if (state == RequestState::kQueued) {
-    queue_.Remove(&request);
-    request.state.store(RequestState::kExecuting, std::memory_order_relaxed);
-    WakeForChange();
+  if (state != RequestState::kQueued) {
+    return state;
   }
+  if (sequences_ == nullptr) {
+    queue_.Remove(&request);
+    removed->culprits.Append(&request);
+  } else {
+    sequences_->Remove(request, removed, now_());
+    MarkTaken(removed->abandoned);
+    ArmTimer();
+  }
+  MarkTaken(removed->culprits);
+  WakeForChange();
   return state;
 }
 
-RequestList Dispatcher::TakeExpired(int64_t now_ns, int64_t* next_expiry_ns_out) {
-  RequestList expired;
+RemovedRequests Dispatcher::TakeExpired(int64_t now_ns, int64_t* next_expiry_ns_out) {
+  RemovedRequests removed;
   const MutexLock lock(mutex_);
-  queue_.TakeExpired(now_ns, &expired);
-  MarkTaken(expired);
-  armed_expiry_ns_ = queue_.next_expiry_ns();
+  if (sequences_ == nullptr) {
+    queue_.TakeExpired(now_ns, &removed.culprits);
+  } else {
+    sequences_->TakeExpired(now_ns, &removed);
+    MarkTaken(removed.abandoned);
+  }
+  MarkTaken(removed.culprits);
+  armed_expiry_ns_ = NextEventNs();
   *next_expiry_ns_out = armed_expiry_ns_;
   WakeForChange();
-  return expired;
+  return removed;
 }
 
 RequestList Dispatcher::TakeAll() {
-  RequestList all;
   const MutexLock lock(mutex_);
+  RequestList all = sequences_ == nullptr ? RequestList() : sequences_->TakeAll();
   while (Request* const request = queue_.First()) {
     queue_.Remove(request);
     all.Append(request);
@@ -391,7 +545,7 @@ void Dispatcher::AwaitWakers() const {
 
 void Dispatcher::ReadCounts(uint64_t* pending_out, uint64_t* executing_out) {
   const MutexLock lock(mutex_);
-  *pending_out = queue_.size();
+  *pending_out = pending();
   *executing_out = executing_;
 }
 
@@ -399,8 +553,34 @@ void Dispatcher::ReadCounts(uint64_t* pending_out, uint64_t* executing_out) {
 Instance* Dispatcher::ChooseForRest() { return queue_.empty() ? nullptr : waiting_.ChooseToWake(); }
 
 void Dispatcher::WakeForChange() {
-  if (Instance* const woken = waiting_.ChooseForChange()) {
+  if (sequences_ != nullptr) {
+    WakeRoused();
+    for (Instance* const instance : instances_) {
+      if (sequences_->HasReady(instance->index())) {
+        waiting_.Wake(*instance);
+      }
+    }
+  } else if (Instance* const woken = waiting_.ChooseForChange()) {
     woken->wake.NotifyOne();
+  }
+}
+
+void Dispatcher::FinishSequences() {
+  const MutexLock lock(mutex_);
+  if (sequences_ != nullptr) {
+    sequences_->FinishSequences();
+  }
+}
+
+bool Dispatcher::KnowsSequence(uint64_t number, std::string_view name) {
+  const MutexLock lock(mutex_);
+  return sequences_ != nullptr && sequences_->Knows(number, name);
+}
+
+void Dispatcher::ReadSequenceStats(nrd_sequence_stats* stats_out) {
+  const MutexLock lock(mutex_);
+  if (sequences_ != nullptr) {
+    sequences_->ReadStats(stats_out);
   }
 }
 

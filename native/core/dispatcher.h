@@ -5,12 +5,17 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
 
+#include "base/clock.h"
 #include "base/mutex.h"
 #include "base/status.h"
 #include "core/batch_picker.h"
 #include "core/instance.h"
 #include "core/request_queue.h"
+#include "core/sequence_queue.h"
 #include "core/timer.h"
 #include "core/waiting_instances.h"
 
@@ -28,7 +33,7 @@ class Dispatcher {
   struct Work {
     bool stop = false;           // nothing, for good
     Request* warm_up = nullptr;  // to be run by Instance::WarmUp; nothing else then
-    RequestList expired;         // to be answered
+    RemovedRequests expired;     // to be answered
   };
 
   // What it has done since it asked before.
@@ -40,10 +45,14 @@ class Dispatcher {
     size_t answered = 0;
   };
 
-  // `target` is what the timer calls when requests in the queue expire.
-  Dispatcher(const SchedulerContext& context, TimerTarget& target);
+  // `target` is what the timer calls when requests in the queue expire, `now` what time it is.
+  Dispatcher(const SchedulerContext& context, TimerTarget& target,
+             int64_t (*now)() = MonotonicNowNs);
   Dispatcher(const Dispatcher&) = delete;
   Dispatcher& operator=(const Dispatcher&) = delete;
+
+  // All instances, in the order of their index, before anything else.
+  void Attach(Instance& instance) { instances_.push_back(&instance); }
 
   // Returns when each instance has come to Next, and waits there, or could not be opened.
   void AwaitOpened() NRD_EXCLUDES(mutex_);
@@ -72,14 +81,21 @@ class Dispatcher {
   // On the thread of the instance: takes note of what it has done, and waits until there is
   // something to do.
   Work Next(Instance& instance, const Outcome& outcome) NRD_EXCLUDES(mutex_);
-  // So many requests of a batch have been executed, and are answered next.
-  void Executed(size_t count) { executing_.fetch_sub(count, std::memory_order_relaxed); }
+  // The same without waiting: false when there is nothing to do before the instance is woken, which
+  // WaitsUntilNs and IsWoken tell of. For who drives all instances with one thread.
+  bool TryNext(Instance& instance, const Outcome& outcome, Work* work) NRD_EXCLUDES(mutex_);
+  bool IsWoken(const Instance& instance) NRD_EXCLUDES(mutex_);
+  int64_t WaitsUntilNs(const Instance& instance) NRD_EXCLUDES(mutex_);
+
+  // The batch of the instance has been executed, and is answered next: what is left in it, without
+  // the requests that are to run again.
+  void Executed(Instance& instance) NRD_EXCLUDES(mutex_);
 
   // Takes requests out of the queue; the caller answers them, and says so with Answered.
   // Withdraw marks the request as cancelled and returns the state that it was in; only one that was
-  // kQueued has been taken out.
-  RequestState Withdraw(Request& request) NRD_EXCLUDES(mutex_);
-  RequestList TakeExpired(int64_t now_ns, int64_t* next_expiry_ns_out) NRD_EXCLUDES(mutex_);
+  // kQueued has been taken out, perhaps with others.
+  RequestState Withdraw(Request& request, RemovedRequests* removed) NRD_EXCLUDES(mutex_);
+  RemovedRequests TakeExpired(int64_t now_ns, int64_t* next_expiry_ns_out) NRD_EXCLUDES(mutex_);
   RequestList TakeAll() NRD_EXCLUDES(mutex_);
   void Answered(size_t count) NRD_EXCLUDES(mutex_);
 
@@ -94,6 +110,11 @@ class Dispatcher {
 
   void ReadCounts(uint64_t* pending_out, uint64_t* executing_out) NRD_EXCLUDES(mutex_);
 
+  // For models with sequences; others know none.
+  void FinishSequences() NRD_EXCLUDES(mutex_);
+  bool KnowsSequence(uint64_t number, std::string_view name) NRD_EXCLUDES(mutex_);
+  void ReadSequenceStats(nrd_sequence_stats* stats_out) NRD_EXCLUDES(mutex_);
+
  private:
   inline Status MayEnter(const Request& request, int64_t now_ns) const;
   Status WhyRefused(const Request& request) const;
@@ -102,10 +123,22 @@ class Dispatcher {
   bool MayRunInline(const Request& request, int64_t now_ns) const NRD_REQUIRES(mutex_);
   inline Instance* BorrowFor(Request& request) NRD_REQUIRES(mutex_);
   Status Enqueue(Request& request, int64_t now_ns, Instance** woken_out) NRD_REQUIRES(mutex_);
+  Status EnterSequence(Request& request, Instance** borrowed_out, Instance** woken_out)
+      NRD_REQUIRES(mutex_);
+  bool BorrowForSequence(Instance& instance, const Request& request) NRD_REQUIRES(mutex_);
+  void MarkWoken(Instance* instance) NRD_REQUIRES(mutex_);
+  void ArmTimer() NRD_REQUIRES(mutex_);
   void CountOpened() NRD_REQUIRES(mutex_);
   void Settle(const Outcome& outcome) NRD_REQUIRES(mutex_);
+  bool Look(Instance& instance, Work* work, Instance** woken_out) NRD_REQUIRES(mutex_);
   int64_t TakeBatch(Instance& instance, Work* work) NRD_REQUIRES(mutex_);
-  void WaitForWork(Instance& instance, int64_t wake_ns) NRD_REQUIRES(mutex_);
+  int64_t TakeFromQueue(Instance& instance, Work* work) NRD_REQUIRES(mutex_);
+  int64_t TakeFromSequences(Instance& instance, Work* work) NRD_REQUIRES(mutex_);
+  void BeginToWait(Instance& instance, int64_t wake_ns) NRD_REQUIRES(mutex_);
+  void FinishSequenceBatch(Instance& instance) NRD_REQUIRES(mutex_);
+  void WakeRoused() NRD_REQUIRES(mutex_);
+  [[nodiscard]] inline size_t pending() const NRD_REQUIRES(mutex_);
+  [[nodiscard]] int64_t NextEventNs() const NRD_REQUIRES(mutex_);
   Instance* ChooseForRest() NRD_REQUIRES(mutex_);
   void WakeForChange() NRD_REQUIRES(mutex_);
   inline void CountAnswered(size_t count) NRD_REQUIRES(mutex_);
@@ -114,6 +147,7 @@ class Dispatcher {
   const SchedulerContext context_;
   const ModelConfig& config_;
   TimerTarget& target_;
+  int64_t (*const now_)();
   // Whether the number of rows in the queue says all about when a batch is full: not when shapes
   // differ, nor when a request can come in between.
   const bool rows_tell_;
@@ -124,8 +158,12 @@ class Dispatcher {
   std::atomic<uint32_t> wakers_{0};
   std::atomic<bool> accepting_{false};  // written with the mutex held, also read without it
 
+  std::vector<Instance*> instances_;
+
   Mutex mutex_;
   RequestQueue queue_ NRD_GUARDED_BY(mutex_);
+  // Holds what waits in place of the queue; null: the model has no sequences.
+  const std::unique_ptr<SequenceQueue> sequences_ NRD_PT_GUARDED_BY(mutex_);
   BatchPicker picker_ NRD_GUARDED_BY(mutex_);
   WaitingInstances waiting_ NRD_GUARDED_BY(mutex_);
   int64_t armed_expiry_ns_ NRD_GUARDED_BY(mutex_) = kNever;  // what the timer knows of

@@ -75,7 +75,8 @@ bool IsNarrower(const End& to, const End& from) {
 
 // Whether each request of the model has as many rows as that from which its inputs come.
 bool KeepsRows(const ModelConfig& config) {
-  return config.batched() && std::any_of(config.inputs.begin(), config.inputs.end(),
+  const std::span<const TensorSpec> inputs = config.VisibleInputs();
+  return config.batched() && std::any_of(inputs.begin(), inputs.end(),
                                          [](const TensorSpec& spec) { return !spec.optional; });
 }
 
@@ -164,7 +165,7 @@ class GraphReader {
 
   // Checks position and value of a link and that no other one has the position; names the tensor.
   Status CheckLink(const nrd_link& link, std::string_view kind, const ModelConfig& config,
-                   const std::vector<TensorSpec>& specs, std::vector<bool>* linked, End* end_out) {
+                   std::span<const TensorSpec> specs, std::vector<bool>* linked, End* end_out) {
     if (link.position >= specs.size()) {
       return Status::InvalidArgument("step '" + config.name + "' links " + std::string(kind) + " " +
                                      std::to_string(link.position) + ", but its model has " +
@@ -186,10 +187,10 @@ class GraphReader {
 
   Status ReadInputs(std::span<const nrd_link> links, uint32_t index, const ModelConfig& config,
                     EnsembleStep* step) {
-    std::vector<bool> linked(config.inputs.size());
+    std::vector<bool> linked(config.visible_inputs);
     for (const nrd_link& link : links) {
       End end;
-      NRD_RETURN_IF_ERROR(CheckLink(link, "input", config, config.inputs, &linked, &end));
+      NRD_RETURN_IF_ERROR(CheckLink(link, "input", config, config.VisibleInputs(), &linked, &end));
       if (ends_[link.value].spec == nullptr) {
         return Status::InvalidArgument(end.name + " takes value " + std::to_string(link.value) +
                                        ", which is neither an input of the ensemble nor an output "
@@ -211,10 +212,11 @@ class GraphReader {
 
   Status ReadProduced(std::span<const nrd_link> links, uint32_t index, const ModelConfig& config,
                       EnsembleStep* step) {
-    std::vector<bool> linked(config.outputs.size());
+    std::vector<bool> linked(config.visible_outputs);
     for (const nrd_link& link : links) {
       End end;
-      NRD_RETURN_IF_ERROR(CheckLink(link, "output", config, config.outputs, &linked, &end));
+      NRD_RETURN_IF_ERROR(
+          CheckLink(link, "output", config, config.VisibleOutputs(), &linked, &end));
       if (ends_[link.value].spec != nullptr) {
         return Status::InvalidArgument(end.name + " produces value " + std::to_string(link.value) +
                                        ", which " + ends_[link.value].name + " already is");
@@ -267,6 +269,10 @@ Status ReadEnsembleGraph(const Runtime& runtime, const nrd_model_options& option
   NRD_RETURN_IF_ERROR(CheckOptions(options));
   if (options.steps == nullptr || options.output_values == nullptr) {
     return Status::InvalidArgument("steps and output_values of an ensemble must both be set");
+  }
+  if (config->core_gathers || config->visible_outputs != config->outputs.size()) {
+    return Status::InvalidArgument(
+        "an ensemble has neither ragged nor hidden tensors: those are its steps' models' own");
   }
   return GraphReader(runtime, options, config, graph).Read();
 }

@@ -61,10 +61,15 @@ void Instance::Execute(int64_t start_ns, bool ran_inline) {
   const int64_t end_ns =
       execution_.Run(context_.backend, handle_, batch, start_ns, &context_.responder);
   uint64_t rows_answered = 0;
+  uint64_t rows_rescheduled = 0;
   for (Request* request : batch) {
     nrd_request& record = request->record;
     record.ran_inline = ran_inline ? 1 : 0;
     record.queue_ns = ElapsedNs(request->enqueue_ns, start_ns);
+    if (request->rescheduled) {
+      rows_rescheduled += static_cast<uint64_t>(request->rows);
+      continue;  // it is not answered yet
+    }
     if (request->cacheable) {
       StoreAnswer(*context_.cache, context_.stats, *request);
     }
@@ -73,7 +78,7 @@ void Instance::Execute(int64_t start_ns, bool ran_inline) {
       rows_answered += static_cast<uint64_t>(request->rows);
     }
   }
-  if (rows_answered > 0) {
+  if (rows_answered + rows_rescheduled > 0) {
     BestEffort([&] {
       context_.stats.RecordExecution(index_, rows_answered,
                                      static_cast<uint64_t>(execution_.rows()),

@@ -34,11 +34,12 @@ inline void SelectOutputs(nrd_request& record, const nrd_backend& backend) {
   if ((selected & NRD_TENSOR_SELECTED) != 0) {
     return;
   }
-  const bool per_input =
-      (backend.flags & NRD_BACKEND_OUTPUT_PER_INPUT) != 0 &&
-      std::any_of(record.inputs, record.inputs + record.output_count, IsSelected);
+  // Outputs of hidden inputs, which are always there, may follow.
+  const uint32_t paired = std::min(record.input_count, record.output_count);
+  const bool per_input = (backend.flags & NRD_BACKEND_OUTPUT_PER_INPUT) != 0 &&
+                         std::any_of(record.inputs, record.inputs + paired, IsSelected);
   for (uint32_t i = 0; i < record.output_count; ++i) {
-    if (!per_input || IsSelected(record.inputs[i])) {
+    if (!per_input || i >= paired || IsSelected(record.inputs[i])) {
       record.outputs[i].flags |= NRD_TENSOR_SELECTED;
     }
   }
@@ -53,7 +54,8 @@ bool HasDeviceTensor(const nrd_request& record) {
 
 // What a configuration asks of the backend and of the runtime.
 Status CheckMeans(const ModelConfig& config, const nrd_backend& backend, const Runtime& runtime) {
-  if (config.reshapes_inputs && (backend.flags & NRD_BACKEND_GATHERS) != 0) {
+  if (config.reshapes_inputs && !config.core_gathers &&
+      (backend.flags & NRD_BACKEND_GATHERS) != 0) {
     return Status::InvalidArgument(
         "inputs have a reshape, which is not possible with a backend that reads the inputs of the "
         "requests as they are");
@@ -94,7 +96,8 @@ Status Model::Load(Runtime& runtime, const nrd_model_options& options,
   }
   NRD_RETURN_IF_ERROR(source->Configure(options));
   NRD_RETURN_IF_ERROR(CheckMeans(config, source->backend(), runtime));
-  config.device_tensors = (source->backend().flags & NRD_BACKEND_DEVICE_TENSORS) != 0;
+  config.device_tensors =
+      (source->backend().flags & NRD_BACKEND_DEVICE_TENSORS) != 0 && !config.core_gathers;
 
   struct Deleter {
     void operator()(Model* model) const { model->Release(); }
@@ -170,7 +173,7 @@ void Model::Unref() {
 }
 
 Request* Model::NewRequest() {
-  const size_t tensor_count = config_.inputs.size() + config_.outputs.size();
+  const size_t tensor_count = size_t{config_.visible_inputs} + config_.visible_outputs;
   const size_t byte_size = sizeof(Request) + tensor_count * sizeof(nrd_tensor);
   void* const memory = ::operator new(byte_size, kRecordAlignment);
   std::memset(memory, 0, byte_size);
@@ -179,8 +182,8 @@ Request* Model::NewRequest() {
   request->model = this;
   nrd_request& record = request->record;
   record.struct_size = sizeof(nrd_request);
-  record.input_count = static_cast<uint32_t>(config_.inputs.size());
-  record.output_count = static_cast<uint32_t>(config_.outputs.size());
+  record.input_count = config_.visible_inputs;
+  record.output_count = config_.visible_outputs;
   record.inputs = tensors;
   record.outputs = tensors + record.input_count;
   record.error = &request->error;
@@ -225,6 +228,8 @@ void Model::Reset(Request& request) {
   record.deadline_ns = 0;
   record.timeout_ns = 0;
   record.priority = 0;
+  record.sequence_id = 0;
+  record.sequence_name = {};
   record.status = NRD_OK;
   request.cancelled.store(false, std::memory_order_relaxed);
   request.state.store(RequestState::kIdle, std::memory_order_release);
@@ -347,6 +352,12 @@ bool Model::AnswerFromCache(Request& request) {
 void Model::ReadStats(nrd_model_stats* stats_out) {
   stats_.Read(stats_out);
   runner_->ReadCounts(&stats_out->pending_count, &stats_out->executing_count);
+}
+
+void Model::ReadSequenceStats(nrd_sequence_stats* stats_out) {
+  *stats_out = nrd_sequence_stats{};
+  stats_out->struct_size = sizeof(nrd_sequence_stats);
+  runner_->ReadSequenceStats(stats_out);
 }
 
 void Model::ReadMemory(nrd_memory_stats* stats_out) const {

@@ -48,7 +48,14 @@ class Model {
 
   bool Drain(int64_t deadline_ns) { return runner_->Drain(deadline_ns); }
 
+  // See nrd_model_finish_sequences and nrd_model_has_sequence.
+  void FinishSequences() { runner_->FinishSequences(); }
+  bool KnowsSequence(uint64_t number, std::string_view name) {
+    return runner_->KnowsSequence(number, name);
+  }
+
   void ReadStats(nrd_model_stats* stats_out);
+  void ReadSequenceStats(nrd_sequence_stats* stats_out);
   void ReadMemory(nrd_memory_stats* stats_out) const;
   [[nodiscard]] const ModelStats& stats() const { return stats_; }
   [[nodiscard]] const ModelConfig& config() const { return config_; }

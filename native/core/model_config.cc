@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "base/tensor.h"
+#include "core/combined_inputs.h"
 #include "core/reshape.h"
 
 namespace nereid {
@@ -35,12 +36,21 @@ Status ReadSpec(const nrd_tensor_spec& spec, std::string_view kind, bool batched
   spec_out->name = View(spec.name);
   spec_out->datatype = spec.datatype;
   spec_out->optional = (spec.flags & NRD_SPEC_OPTIONAL) != 0;
+  spec_out->ragged = (spec.flags & NRD_SPEC_RAGGED) != 0;
+  spec_out->hidden = (spec.flags & NRD_SPEC_HIDDEN) != 0;
   if (spec_out->name.empty()) {
     return Status::InvalidArgument(std::string(kind) + " without a name");
   }
   const std::string what = std::string(kind) + " '" + spec_out->name + "'";
   if (!IsDataType(spec.datatype)) {
     return Status::InvalidArgument(what + " has unknown datatype " + std::to_string(spec.datatype));
+  }
+  if (spec_out->optional && (spec_out->ragged || spec_out->hidden)) {
+    return Status::InvalidArgument(what + " is optional, which " +
+                                   (spec_out->ragged ? "a ragged" : "a hidden") + " one cannot be");
+  }
+  if (spec_out->ragged && (spec_out->hidden || kind != "input")) {
+    return Status::InvalidArgument(what + " is ragged, which only what requests bring can be");
   }
   NRD_RETURN_IF_ERROR(ReadDims(spec.dims, spec.rank, batched, what, &spec_out->dims));
   if ((spec.flags & NRD_SPEC_RESHAPE) == 0) {
@@ -52,15 +62,22 @@ Status ReadSpec(const nrd_tensor_spec& spec, std::string_view kind, bool batched
 }
 
 Status ReadSpecs(const nrd_tensor_spec* specs, uint32_t count, std::string_view kind, bool batched,
-                 std::vector<TensorSpec>* specs_out) {
+                 std::vector<TensorSpec>* specs_out, uint32_t* visible_out) {
   std::unordered_set<std::string> names;
   specs_out->resize(count);
+  *visible_out = 0;
   for (uint32_t i = 0; i < count; ++i) {
     TensorSpec& spec = (*specs_out)[i];
     NRD_RETURN_IF_ERROR(ReadSpec(specs[i], kind, batched, &spec));
     if (!names.insert(spec.name).second) {
       return Status::InvalidArgument(std::string(kind) + " '" + spec.name + "' is there twice");
     }
+    if (!spec.hidden && *visible_out < i) {
+      return Status::InvalidArgument(std::string(kind) + " '" + spec.name + "' is behind hidden " +
+                                     std::string(kind) + " '" + (*specs_out)[*visible_out].name +
+                                     "', expected that hidden ones come last");
+    }
+    *visible_out += spec.hidden ? 0U : 1U;
   }
   return Status();
 }
@@ -149,10 +166,54 @@ Status CheckDecoupled(const ModelConfig& config) {
   return Status();
 }
 
-bool IsUniform(const std::vector<TensorSpec>& inputs) {
+bool IsUniform(std::span<const TensorSpec> inputs) {
   return std::all_of(inputs.begin(), inputs.end(), [](const TensorSpec& spec) {
-    return !spec.optional && std::find(spec.dims.begin(), spec.dims.end(), -1) == spec.dims.end();
+    return spec.ragged ||
+           (!spec.optional && std::find(spec.dims.begin(), spec.dims.end(), -1) == spec.dims.end());
   });
+}
+
+// Whether each hidden input is made by one thing.
+Status CheckMakers(const ModelConfig& config) {
+  std::vector<uint32_t> makers(config.inputs.size());
+  for (const nrd_combined_input& combined : config.combined_inputs) {
+    ++makers[combined.input];
+  }
+  if (config.sequences) {
+    for (const ControlSpec& control : config.sequences->controls) {
+      ++makers[control.input];
+    }
+    for (const StateSpec& state : config.sequences->states) {
+      ++makers[state.input];
+    }
+  }
+  for (size_t i = config.visible_inputs; i < makers.size(); ++i) {
+    if (makers[i] != 1) {
+      return Status::InvalidArgument("hidden input '" + config.inputs[i].name + "' is made by " +
+                                     std::to_string(makers[i]) + " things, expected one");
+    }
+  }
+  return Status();
+}
+
+Status ReadTensors(const nrd_model_options& options, ModelConfig* config) {
+  NRD_RETURN_IF_ERROR(ReadSpecs(options.inputs, options.input_count, "input", config->batched(),
+                                &config->inputs, &config->visible_inputs));
+  NRD_RETURN_IF_ERROR(ReadSpecs(options.outputs, options.output_count, "output", config->batched(),
+                                &config->outputs, &config->visible_outputs));
+  if (config->visible_inputs == 0 || config->visible_outputs == 0) {
+    return Status::InvalidArgument("a model needs at least one input and one output, got " +
+                                   std::to_string(config->visible_inputs) + " and " +
+                                   std::to_string(config->visible_outputs));
+  }
+  config->uniform = IsUniform(config->VisibleInputs());
+  config->core_gathers =
+      std::any_of(config->inputs.begin(), config->inputs.end(),
+                  [](const TensorSpec& spec) { return spec.ragged || spec.hidden; });
+  config->reshapes_inputs =
+      std::any_of(config->inputs.begin(), config->inputs.end(),
+                  [](const TensorSpec& spec) { return spec.reshape.has_value(); });
+  return ReadCombinedInputs(options, config);
 }
 
 }  // namespace
@@ -175,20 +236,7 @@ Status ReadModelConfig(const nrd_model_options& options, ModelConfig* config) {
     return Status::InvalidArgument("instance count is " + std::to_string(options.instance_count) +
                                    ", at most " + std::to_string(kMaxInstances) + " are supported");
   }
-  const bool batched = config->batched();
-  NRD_RETURN_IF_ERROR(
-      ReadSpecs(options.inputs, options.input_count, "input", batched, &config->inputs));
-  NRD_RETURN_IF_ERROR(
-      ReadSpecs(options.outputs, options.output_count, "output", batched, &config->outputs));
-  if (config->inputs.empty() || config->outputs.empty()) {
-    return Status::InvalidArgument("a model needs at least one input and one output, got " +
-                                   std::to_string(options.input_count) + " and " +
-                                   std::to_string(options.output_count));
-  }
-  config->uniform = IsUniform(config->inputs);
-  config->reshapes_inputs =
-      std::any_of(config->inputs.begin(), config->inputs.end(),
-                  [](const TensorSpec& spec) { return spec.reshape.has_value(); });
+  NRD_RETURN_IF_ERROR(ReadTensors(options, config));
   // A request that runs inline is answered when its submission returns, which is after the callback
   // for a later one may have been made: with preserve_ordering nothing runs inline. Nor does a
   // decoupled model: its submitter is who reads the responses.
@@ -204,7 +252,11 @@ Status ReadModelConfig(const nrd_model_options& options, ModelConfig* config) {
   }
   NRD_RETURN_IF_ERROR(ReadBatchPolicy(options, &config->batch_policy));
   NRD_RETURN_IF_ERROR(ReadPriorities(options, config));
-  return CheckOrdering(*config);
+  if (options.sequences != nullptr) {
+    NRD_RETURN_IF_ERROR(ReadSequenceConfig(options, config));
+  }
+  NRD_RETURN_IF_ERROR(CheckOrdering(*config));
+  return CheckMakers(*config);
 }
 
 }  // namespace nereid

@@ -6,11 +6,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/status.h"
 #include "core/batch_policy.h"
+#include "core/sequence_config.h"
 #include "nereid/nereid.h"
 
 namespace nereid {
@@ -29,6 +31,8 @@ struct TensorSpec {
   bool optional = false;
   std::vector<int64_t> dims;                         // without the batch dimension; -1: any size
   std::optional<std::vector<int64_t>> reshape = {};  // what the backend sees in place of `dims`
+  bool ragged = false;  // the backend sees the elements of all requests in one dimension
+  bool hidden = false;  // requests do not have it
 
   [[nodiscard]] const std::vector<int64_t>& BackendDims() const {
     return reshape ? *reshape : dims;
@@ -38,8 +42,11 @@ struct TensorSpec {
 struct ModelConfig {
   std::string name;
   std::string version;
+  // All that the backend sees. Those that requests have come first; the others are hidden.
   std::vector<TensorSpec> inputs;
   std::vector<TensorSpec> outputs;
+  uint32_t visible_inputs = 0;
+  uint32_t visible_outputs = 0;
   int64_t max_batch_size = 0;
   uint32_t instance_count = 1;
   bool allow_inline = true;
@@ -48,15 +55,27 @@ struct ModelConfig {
   bool decoupled = false;       // a request has any number of responses
   bool device_tensors = false;  // the backend takes inputs and outputs in the memory of devices
   uint32_t ensemble_depth = 0;  // ensembles within each other; 0: it is none
-  // Any two requests can run in one batch: no input is optional or of variable size.
+  // Any two requests can run in one batch: no input is optional, nor of variable size unless it is
+  // ragged.
   bool uniform = false;
+  std::vector<nrd_combined_input> combined_inputs;
+  // The core makes the batch's inputs, whoever gathers otherwise and also for a single request:
+  // some are hidden or ragged, or sequences have rows of their own.
+  bool core_gathers = false;
   bool reshapes_inputs = false;  // some input has another shape for the backend
   int64_t inline_budget_ns = NRD_DEFAULT_INLINE_BUDGET_NS;
   BatchPolicy batch_policy;
   std::vector<QueuePolicy> queue_policies;  // one a priority level, at least one
   uint32_t default_level = 0;
+  std::optional<SequenceConfig> sequences;
 
   [[nodiscard]] bool batched() const { return max_batch_size > 0; }
+  [[nodiscard]] std::span<const TensorSpec> VisibleInputs() const {
+    return {inputs.data(), visible_inputs};
+  }
+  [[nodiscard]] std::span<const TensorSpec> VisibleOutputs() const {
+    return {outputs.data(), visible_outputs};
+  }
 
   // Requests that one execution can take. What holds them is reserved once, so that running short
   // of memory later cannot lose any.

@@ -15,6 +15,7 @@
 namespace nereid {
 
 class Model;
+struct Sequence;
 
 enum class RequestState : uint32_t { kIdle, kQueued, kExecuting, kDone };
 
@@ -51,6 +52,12 @@ struct alignas(64) Request {
   size_t heap_place;  // in the heap of expiries, counted from 1; 0: not in it
   uint64_t ticket;    // its place in the order of answers, with preserve_ordering
 
+  // Sequences: where it waits or executes, whether its sequence begins with it, and whether its
+  // backend wants it again.
+  Sequence* sequence;
+  bool starts;
+  bool rescheduled;
+
   // Response cache.
   bool cacheable;
   CacheKey cache_key;
@@ -85,6 +92,14 @@ struct RequestList {
   Request* TakeFirst();
   // Puts all of `more` behind `place`, which is in this list; null: in front.
   void InsertAfter(Request* place, RequestList more);
+};
+
+// Requests that were taken out of the queue before they ran.
+struct RemovedRequests {
+  RequestList culprits;   // that were to be taken out, or whose time is up
+  RequestList abandoned;  // of the same sequences; they cannot run without those
+
+  [[nodiscard]] bool empty() const { return culprits.empty() && abandoned.empty(); }
 };
 
 // Releases the buffers of `count` tensors and clears their data.

@@ -28,10 +28,10 @@ Status MissingInputs(const ModelConfig& config, const nrd_request& record) {
       missing.push_back(spec.name);
     }
   }
-  const std::string expected = required == config.inputs.size()
+  const std::string expected = required == record.input_count
                                    ? std::to_string(required) + " inputs"
                                    : "number of inputs between " + std::to_string(required) +
-                                         " and " + std::to_string(config.inputs.size());
+                                         " and " + std::to_string(record.input_count);
   return Status::InvalidArgument(
       "expected " + expected + " but got " + std::to_string(given.size()) + " inputs for model '" +
       config.name + "'. Got input(s) " + Quoted(given) + ", but missing required input(s) " +
@@ -141,6 +141,34 @@ Status CheckTarget(const ModelConfig& config, const TensorSpec& spec, const nrd_
   return Status();
 }
 
+// What every request of a sequence needs, whichever place it has in it.
+Status CheckSequence(const ModelConfig& config, const Request& request) {
+  const auto to_model = [&config] { return "inference request to model '" + config.name + "' "; };
+  const std::string_view name = View(request.record.sequence_name);
+  if (name.empty() && request.record.sequence_id == 0 && !config.sequences->iterative) {
+    return Status::InvalidArgument(to_model() +
+                                   "must specify a non-zero or non-empty correlation ID");
+  }
+  if (name.size() > NRD_MAX_SEQUENCE_NAME) {
+    return Status::InvalidArgument(to_model() + "has a correlation ID of " +
+                                   std::to_string(name.size()) + " bytes, at most " +
+                                   std::to_string(NRD_MAX_SEQUENCE_NAME) + " are supported");
+  }
+  if (request.rows > 1) {
+    return Status::InvalidArgument(
+        to_model() + "must specify batch-size 1 due to requirements of sequence batcher");
+  }
+  for (const ControlSpec& control : config.sequences->controls) {
+    const int32_t type = config.inputs[control.input].datatype;
+    if (control.kind == NRD_CONTROL_CORRID && type != NRD_TYPE_BYTES && !name.empty()) {
+      return Status::InvalidArgument(to_model() + "has the correlation ID '" + std::string(name) +
+                                     "', expected a number: the model takes them as " +
+                                     std::string(DataTypeName(type)));
+    }
+  }
+  return Status();
+}
+
 }  // namespace
 
 std::string ExpectedShape(const std::vector<int64_t>& dims, bool batched) {
@@ -193,10 +221,10 @@ Status CheckRequest(const ModelConfig& config, Request& request) {
   for (uint32_t i = 0; i < record.output_count; ++i) {
     NRD_RETURN_IF_ERROR(CheckTarget(config, config.outputs[i], record.outputs[i]));
   }
-  return Status();
+  return config.sequences ? CheckSequence(config, request) : Status();
 }
 
-bool SameShapes(const Request& a, const Request& b) {
+bool SameShapes(const ModelConfig& config, const Request& a, const Request& b) {
   for (uint32_t i = 0; i < a.record.input_count; ++i) {
     const nrd_tensor& left = a.record.inputs[i];
     const nrd_tensor& right = b.record.inputs[i];
@@ -204,7 +232,7 @@ bool SameShapes(const Request& a, const Request& b) {
       return false;
     }
     // Every model that batches has a batch dimension, which may differ.
-    if (IsSelected(left) &&
+    if (IsSelected(left) && !config.inputs[i].ragged &&
         (left.rank != right.rank ||
          !std::equal(left.shape + 1, left.shape + left.rank, right.shape + 1))) {
       return false;

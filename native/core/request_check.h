@@ -18,8 +18,8 @@ bool ShapeFits(const std::vector<int64_t>& dims, bool batched, int64_t rows, uin
 // `dims` with the batch dimension in front, as in "[-1,16]".
 std::string ExpectedShape(const std::vector<int64_t>& dims, bool batched);
 
-// Whether two requests give the same inputs in the same shapes, rows aside.
-bool SameShapes(const Request& a, const Request& b);
+// Whether two requests give the same inputs in the same shapes, rows and ragged inputs aside.
+bool SameShapes(const ModelConfig& config, const Request& a, const Request& b);
 
 }  // namespace nereid
 

@@ -13,32 +13,13 @@ RequestQueue::RequestQueue(std::vector<QueuePolicy> policies, uint32_t default_l
   }
 }
 
-// A request's own timeout can shorten the model's, never lengthen it. Where the model lets requests
-// take part in its policy, the policy's action follows; where it does not, the client's limit still
-// binds and ends in an error.
-void RequestQueue::SetExpiries(const QueuePolicy& policy, Request& request) const {
-  const int64_t now_ns = request.enqueue_ns;
-  uint64_t policy_timeout_ns = policy.default_timeout_ns;
-  request.hard_expiry_ns = request.record.deadline_ns > 0 ? request.record.deadline_ns : kNever;
-  if (const uint64_t own_ns = request.record.timeout_ns; own_ns > 0) {
-    if (!policy.allow_timeout_override) {
-      request.hard_expiry_ns = std::min(request.hard_expiry_ns, AddDelay(now_ns, own_ns));
-    } else if (policy_timeout_ns == 0 || own_ns < policy_timeout_ns) {
-      policy_timeout_ns = own_ns;
-    }
-  }
-  request.policy_expiry_ns = policy_timeout_ns > 0 ? AddDelay(now_ns, policy_timeout_ns) : kNever;
-  request.delay_on_expiry = policy.delay_on_timeout;
-}
-
 Status RequestQueue::Push(Request* request, int64_t now_ns) {
   const uint32_t priority = request->record.priority;
   const bool given = priority >= 1 && priority <= levels_.size();
   request->level = given ? priority - 1 : default_level_;
   Level& level = levels_[request->level];
   if (level.size >= level.policy.max_queue_size) {
-    return Status::Unavailable("Exceeds maximum queue size (" +
-                               std::to_string(level.policy.max_queue_size) + " requests wait)");
+    return QueueFull(level.policy);
   }
   request->enqueue_ns = now_ns;
   request->delayed = false;
@@ -100,6 +81,29 @@ Request* RequestQueue::After(const Request* request) const {
     return levels_[request->level].delayed.head;
   }
   return FirstFrom(request->level + 1);
+}
+
+// A request's own timeout can shorten the model's, never lengthen it. Where the model lets requests
+// take part in its policy, the policy's action follows; where it does not, the client's limit still
+// binds and ends in an error.
+void SetExpiries(const QueuePolicy& policy, Request& request) {
+  const int64_t now_ns = request.enqueue_ns;
+  uint64_t policy_timeout_ns = policy.default_timeout_ns;
+  request.hard_expiry_ns = request.record.deadline_ns > 0 ? request.record.deadline_ns : kNever;
+  if (const uint64_t own_ns = request.record.timeout_ns; own_ns > 0) {
+    if (!policy.allow_timeout_override) {
+      request.hard_expiry_ns = std::min(request.hard_expiry_ns, AddDelay(now_ns, own_ns));
+    } else if (policy_timeout_ns == 0 || own_ns < policy_timeout_ns) {
+      policy_timeout_ns = own_ns;
+    }
+  }
+  request.policy_expiry_ns = policy_timeout_ns > 0 ? AddDelay(now_ns, policy_timeout_ns) : kNever;
+  request.delay_on_expiry = policy.delay_on_timeout;
+}
+
+Status QueueFull(const QueuePolicy& policy) {
+  return Status::Unavailable("Exceeds maximum queue size (" +
+                             std::to_string(policy.max_queue_size) + " requests wait)");
 }
 
 void SetExpired(Request& request, int64_t now_ns) {

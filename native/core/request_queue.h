@@ -57,7 +57,6 @@ class RequestQueue {
   };
 
   [[nodiscard]] Request* FirstFrom(size_t level) const;
-  void SetExpiries(const QueuePolicy& policy, Request& request) const;
 
   std::vector<Level> levels_;
   uint32_t default_level_;
@@ -65,6 +64,12 @@ class RequestQueue {
   int64_t rows_ = 0;
   ExpiryHeap expiries_;
 };
+
+// Sets when a request's time in the queue is up, which begins at its enqueue time.
+void SetExpiries(const QueuePolicy& policy, Request& request);
+
+// Why no more requests may wait.
+Status QueueFull(const QueuePolicy& policy);
 
 // Tells a request that its time in the queue is up.
 void SetExpired(Request& request, int64_t now_ns);

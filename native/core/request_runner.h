@@ -3,6 +3,7 @@
 #define NEREID_CORE_REQUEST_RUNNER_H_
 
 #include <cstdint>
+#include <string_view>
 
 #include "core/request.h"
 
@@ -39,6 +40,11 @@ class RequestRunner {
   virtual void Stop() = 0;
 
   virtual void ReadCounts(uint64_t* pending_out, uint64_t* executing_out) = 0;
+
+  // For runners with sequences; others know none.
+  virtual void FinishSequences() {}
+  virtual bool KnowsSequence(uint64_t /*number*/, std::string_view /*name*/) { return false; }
+  virtual void ReadSequenceStats(nrd_sequence_stats* /*stats_out*/) {}
 
   // Frees what it keeps with a record that is about to be freed itself.
   virtual void DeleteState(Request& /*request*/) {}

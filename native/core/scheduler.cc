@@ -26,6 +26,7 @@ Scheduler::Scheduler(const SchedulerContext& context)
       dispatcher_(context_, *this) {
   for (uint32_t i = 0; i < config_.instance_count; ++i) {
     instances_.push_back(std::make_unique<Instance>(i, context_));
+    dispatcher_.Attach(*instances_.back());
   }
   context_.timer.Add(this);
 }
@@ -94,14 +95,14 @@ bool Scheduler::MayAnswerAtOnce() {
 }
 
 int32_t Scheduler::Cancel(Request& request) {
-  const RequestState state = dispatcher_.Withdraw(request);
+  RemovedRequests removed;
+  const RequestState state = dispatcher_.Withdraw(request, &removed);
   if (state != RequestState::kQueued) {
     return state == RequestState::kIdle ? NRD_OK : NRD_FAILED_PRECONDITION;
   }
   SetFailure(request, NRD_CANCELLED, "Request was cancelled while it waited in the queue");
-  RequestList answered;
-  answered.Append(&request);
-  AnswerUnexecuted(answered, FailReason::kCancelled);
+  AnswerAbandoned(removed.abandoned);
+  AnswerUnexecuted(removed.culprits, FailReason::kCancelled);
   return NRD_OK;
 }
 
@@ -133,7 +134,7 @@ void Scheduler::RunThread(Instance& instance) {
 // With preserve_ordering more requests may be answered than there are in the batch, or none.
 Dispatcher::Outcome Scheduler::ExecuteAndDeliver(Instance& instance) {
   instance.Execute(MonotonicNowNs(), false);
-  dispatcher_.Executed(instance.batch.size());
+  dispatcher_.Executed(instance);
   RequestList answered;
   for (Request* request : instance.batch) {
     answered.Append(request);
@@ -150,15 +151,27 @@ int64_t Scheduler::OnTimer(int64_t now_ns) {
   return next_ns;
 }
 
-void Scheduler::AnswerExpired(RequestList requests) {
-  if (requests.empty()) {
+void Scheduler::AnswerExpired(const RemovedRequests& removed) {
+  if (removed.culprits.empty()) {
     return;
   }
   const int64_t now_ns = MonotonicNowNs();
-  for (Request* request = requests.head; request != nullptr; request = request->next) {
+  for (Request* request = removed.culprits.head; request != nullptr; request = request->next) {
     SetExpired(*request, now_ns);
   }
-  AnswerUnexecuted(requests, FailReason::kRejected);
+  AnswerAbandoned(removed.abandoned);
+  AnswerUnexecuted(removed.culprits, FailReason::kRejected);
+}
+
+void Scheduler::AnswerAbandoned(RequestList requests) {
+  if (requests.empty()) {
+    return;
+  }
+  for (Request* request = requests.head; request != nullptr; request = request->next) {
+    SetFailure(*request, NRD_CANCELLED,
+               "Request was cancelled: another request that waited in its sequence did not run");
+  }
+  AnswerUnexecuted(requests, FailReason::kCancelled);
 }
 
 // Answers requests that were taken out of the queue and know why.
@@ -209,6 +222,16 @@ void Scheduler::Stop() {
 
 void Scheduler::ReadCounts(uint64_t* pending_out, uint64_t* executing_out) {
   dispatcher_.ReadCounts(pending_out, executing_out);
+}
+
+void Scheduler::FinishSequences() { dispatcher_.FinishSequences(); }
+
+bool Scheduler::KnowsSequence(uint64_t number, std::string_view name) {
+  return dispatcher_.KnowsSequence(number, name);
+}
+
+void Scheduler::ReadSequenceStats(nrd_sequence_stats* stats_out) {
+  dispatcher_.ReadSequenceStats(stats_out);
 }
 
 }  // namespace nereid

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/dispatcher.h"
@@ -41,11 +42,16 @@ class Scheduler final : public RequestRunner, public TimerTarget {
 
   void ReadCounts(uint64_t* pending_out, uint64_t* executing_out) override;
 
+  void FinishSequences() override;
+  bool KnowsSequence(uint64_t number, std::string_view name) override;
+  void ReadSequenceStats(nrd_sequence_stats* stats_out) override;
+
  private:
   inline int32_t RunInline(Instance& instance, Request& request);
   void RunThread(Instance& instance);
   Dispatcher::Outcome ExecuteAndDeliver(Instance& instance);
-  void AnswerExpired(RequestList requests);
+  void AnswerExpired(const RemovedRequests& removed);
+  void AnswerAbandoned(RequestList requests);
   void AnswerUnexecuted(RequestList requests, FailReason reason);
   void FailWaiting();
 

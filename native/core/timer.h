@@ -18,20 +18,27 @@ class TimerTarget {
   virtual int64_t OnTimer(int64_t now_ns) = 0;
 };
 
+// Where those who wait for a moment say so.
+class Alarm {
+ public:
+  virtual ~Alarm() = default;
+  // Calls the target at `time_ns` or before. May be called under a lock that OnTimer takes.
+  virtual void Arm(TimerTarget* target, int64_t time_ns) = 0;
+};
+
 // One per runtime. It owns the thread "nrd-timer", which calls the targets one after another and
 // without a lock; the functions here may be called by any thread.
-class Timer {
+class Timer final : public Alarm {
  public:
   Timer();
-  ~Timer();
+  ~Timer() override;
   Timer(const Timer&) = delete;
   Timer& operator=(const Timer&) = delete;
 
   void Add(TimerTarget* target);
   // Returns when no call of the target is running and none will come.
   void Remove(TimerTarget* target);
-  // Calls the target at `time_ns` or before. May be called under a lock that OnTimer takes.
-  void Arm(TimerTarget* target, int64_t time_ns);
+  void Arm(TimerTarget* target, int64_t time_ns) override;
 
  private:
   void Run();

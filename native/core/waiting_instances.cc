@@ -1,18 +1,24 @@
 #include "core/waiting_instances.h"
 
+#include <algorithm>
+
 namespace nereid {
 
-WaitingInstances::WaitingInstances(size_t count) : is_woken_(count) { idle_.reserve(count); }
+WaitingInstances::WaitingInstances(size_t count) : seats_(count) { idle_.reserve(count); }
+
+bool WaitingInstances::IsIdle(const Instance& instance) const {
+  return std::find(idle_.begin(), idle_.end(), &instance) != idle_.end();
+}
 
 Instance* WaitingInstances::ChooseToWake() {
   Instance* instance = armed_;
   if (instance == nullptr && !idle_.empty()) {
     instance = &Borrow();
   }
-  if (instance == nullptr || is_woken_[instance->index()]) {
+  if (instance == nullptr || SeatOf(*instance).is_woken) {
     return nullptr;
   }
-  is_woken_[instance->index()] = true;
+  SeatOf(*instance).is_woken = true;
   return instance;
 }
 
@@ -21,31 +27,59 @@ Instance* WaitingInstances::ChooseForNewRequest(bool rows_tell, int64_t rows) {
   return armed_ == nullptr || !rows_tell || rows >= rows_wanted_ ? ChooseToWake() : nullptr;
 }
 
+Instance* WaitingInstances::Choose(Instance& instance) {
+  Seat& seat = SeatOf(instance);
+  if (std::erase(idle_, &instance) == 0 && (!seat.is_armed || seat.is_woken)) {
+    return nullptr;
+  }
+  seat.is_woken = true;
+  return &instance;
+}
+
 void WaitingInstances::Wake(Instance& instance) {
-  if (std::erase(idle_, &instance) > 0 || armed_ == &instance) {
-    is_woken_[instance.index()] = true;
+  if (Choose(instance) != nullptr) {
     instance.wake.NotifyOne();
   }
 }
 
-void WaitingInstances::WaitIdle(Instance& instance, Mutex& mutex) {
-  idle_.push_back(&instance);
-  while (!is_woken_[instance.index()] && !stopping_) {
-    instance.wake.Wait(mutex);
-  }
-  is_woken_[instance.index()] = false;
+void WaitingInstances::BecomeIdle(Instance& instance) { idle_.push_back(&instance); }
+
+void WaitingInstances::BecomeArmed(Instance& instance, int64_t until_ns) {
+  Seat& seat = SeatOf(instance);
+  seat.is_armed = true;
+  seat.until_ns = until_ns;
 }
 
-void WaitingInstances::WaitArmed(Instance& instance, int64_t rows_wanted, int64_t until_ns,
-                                 Mutex& mutex) {
+void WaitingInstances::BecomeArmedForQueue(Instance& instance, int64_t rows_wanted,
+                                           int64_t until_ns) {
+  BecomeArmed(instance, until_ns);
   armed_ = &instance;
   rows_wanted_ = rows_wanted;
+}
+
+void WaitingInstances::Await(Instance& instance, Mutex& mutex) {
+  const Seat& seat = SeatOf(instance);
   bool in_time = true;
-  while (in_time && !is_woken_[instance.index()] && !stopping_) {
-    in_time = instance.wake.WaitUntil(mutex, until_ns);
+  while (in_time && !seat.is_woken && !stopping_) {
+    in_time = instance.wake.WaitUntil(mutex, seat.until_ns);
   }
-  armed_ = nullptr;
-  is_woken_[instance.index()] = false;
+  Leave(instance);
+}
+
+void WaitingInstances::Leave(Instance& instance) {
+  std::erase(idle_, &instance);
+  if (armed_ == &instance) {
+    armed_ = nullptr;
+  }
+  SeatOf(instance) = Seat();
+}
+
+bool WaitingInstances::IsWoken(const Instance& instance) const {
+  return seats_[instance.index()].is_woken;
+}
+
+int64_t WaitingInstances::WaitsUntilNs(const Instance& instance) const {
+  return seats_[instance.index()].until_ns;
 }
 
 }  // namespace nereid

@@ -11,9 +11,10 @@
 
 namespace nereid {
 
-// An instance is either idle, so that a submitting thread may borrow it, or it is the one that is
-// armed: it waits for more requests to join those in the queue, until a time. It can be neither,
-// because it works, is borrowed, or was woken and is on its way.
+// An instance is either idle, so that a submitting thread may borrow it, or it is armed: it waits
+// for more requests to join those that it has found, until a time. It can be neither, because it
+// works, is borrowed, or was woken and is on its way. Where all instances share a queue one at most
+// is armed for it; where each has its own, any number are.
 //
 // Not synchronised: the dispatcher's mutex guards it. Those that are chosen to be woken are marked,
 // and the caller notifies them, better without the mutex: a thread that wakes up only to wait for
@@ -30,6 +31,8 @@ class WaitingInstances {
     idle_.pop_back();
     return instance;
   }
+  [[nodiscard]] bool IsIdle(const Instance& instance) const;
+  void Borrow(Instance& instance) { std::erase(idle_, &instance); }
   void GiveBack(Instance& instance) { idle_.push_back(&instance); }
 
   // Marks one that has to look at the queue; null: none waits, or the one that does was marked.
@@ -40,27 +43,46 @@ class WaitingInstances {
   // The same when what the armed one waits for was computed from requests of which some are gone,
   // or will not come.
   Instance* ChooseForChange() { return armed_ == nullptr ? nullptr : ChooseToWake(); }
-  // Wakes this one if it waits.
+  // Marks this one; null: it does not wait, or was marked.
+  Instance* Choose(Instance& instance);
+  // Marks and notifies it if it waits.
   void Wake(Instance& instance);
 
   [[nodiscard]] bool has_armed() const { return armed_ != nullptr; }
 
-  // By the thread of the instance, with the dispatcher's mutex, which is released meanwhile. They
-  // return when the instance was woken, at `until_ns`, or when all stop. An armed one is woken when
-  // the queue has `rows_wanted` rows.
-  void WaitIdle(Instance& instance, Mutex& mutex) NRD_REQUIRES(mutex);
-  void WaitArmed(Instance& instance, int64_t rows_wanted, int64_t until_ns, Mutex& mutex)
-      NRD_REQUIRES(mutex);
+  // What an instance is from now on that has found nothing to do. One that is armed for the shared
+  // queue is woken when that has `rows_wanted` rows.
+  void BecomeIdle(Instance& instance);
+  void BecomeArmed(Instance& instance, int64_t until_ns);
+  void BecomeArmedForQueue(Instance& instance, int64_t rows_wanted, int64_t until_ns);
+
+  // By the thread of the instance, with the dispatcher's mutex, which is released meanwhile.
+  // Returns when the instance was woken, when its time has come, or when all stop.
+  void Await(Instance& instance, Mutex& mutex) NRD_REQUIRES(mutex);
+  // The instance waits no longer, if it did.
+  void Leave(Instance& instance);
+
+  // Whether an instance that waits was marked, and until when it waits at most.
+  [[nodiscard]] bool IsWoken(const Instance& instance) const;
+  [[nodiscard]] int64_t WaitsUntilNs(const Instance& instance) const;
 
   // From here on nobody waits any more.
   void Stop() { stopping_ = true; }
   [[nodiscard]] bool stopping() const { return stopping_; }
 
  private:
+  struct Seat {
+    bool is_armed = false;
+    bool is_woken = false;  // it was chosen, and is not available any more
+    int64_t until_ns = kNever;
+  };
+
+  Seat& SeatOf(const Instance& instance) { return seats_[instance.index()]; }
+
   std::vector<Instance*> idle_;
-  Instance* armed_ = nullptr;
-  int64_t rows_wanted_ = 0;     // by `armed_`
-  std::vector<bool> is_woken_;  // by index: it was chosen, and does not wait any more
+  Instance* armed_ = nullptr;  // for the shared queue
+  int64_t rows_wanted_ = 0;    // by `armed_`
+  std::vector<Seat> seats_;    // by index
   bool stopping_ = false;
 };
 

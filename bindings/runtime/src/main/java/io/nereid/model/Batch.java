@@ -25,12 +25,13 @@ public interface Batch {
   boolean hasInput(String name);
 
   /**
-   * An input of the whole batch, the rows of all requests one after another, or what the core makes
-   * for it: a control or a state of sequences. Read-only.
+   * An input of the whole batch, the rows of all requests one after another; of a ragged one their
+   * elements, in one dimension. The model's {@link ModelSpec#hiddenInputs} are here, too.
+   * Read-only.
    */
   Tensor input(String name);
 
-  /** As {@link #input(String)}, by position in {@link ModelSpec#backendInputs}. */
+  /** As {@link #input(String)}, by position in the {@link ModelContext}'s specification. */
   Tensor input(int index);
 
   /** Whether any request wants this output; one that nobody wants may be left out. */
@@ -39,7 +40,7 @@ public interface Batch {
   /** Memory for an output of the whole batch, to be filled in. Once per output. */
   Tensor output(String name, long... shape);
 
-  /** As {@link #output(String, long...)}, by position in {@link ModelSpec#backendOutputs}. */
+  /** As {@link #output(String, long...)}, by position in the {@link ModelContext}'s specification. */
   Tensor output(int index, long... shape);
 
   /** Memory for a BYTES output, whose encoded size must be said. */

@@ -24,8 +24,9 @@ public interface BatchRequest {
   boolean isSequenceEnd();
 
   /**
-   * Its first row in the batch's tensors. Where sequences have rows of their own ({@link
-   * SequenceBatching.Direct}), there may be empty rows between those of requests.
+   * Its first row in the batch's tensors. Those of ragged inputs have no rows: its elements there
+   * follow those of the requests before it, as batch inputs tell. Where sequences have rows of their
+   * own ({@link SequenceBatching.Direct}), there may be empty ones between those of requests.
    */
   long firstRow();
 
@@ -35,7 +36,7 @@ public interface BatchRequest {
   /** Whether its sender has given up; the work may be skipped. */
   boolean isCancelled();
 
-  /** Whether it brings this input. */
+  /** Whether it brings this input. What the core makes for the whole batch no request has. */
   boolean hasInput(String name);
 
   /** Its own input, as it was sent. Read-only. */

@@ -3,7 +3,8 @@ package io.nereid.model;
 /**
  * What an instance is made for.
  *
- * @param spec the model, with the parameters that it sets for its backend
+ * @param spec the model as its backend sees it, with the parameters that it sets for that: see
+ *     {@link ModelSpec#forBackend}
  * @param instanceIndex which of the model's instances, from 0
  * @param placement where the instance is to run
  */

@@ -30,6 +30,8 @@ import java.util.Optional;
  * @param warmUps requests that are executed while it loads
  * @param ensemble the graph of models that it is, in place of a backend
  * @param parameters settings of the backend
+ * @param batchInputs inputs of the backend that tell of a batch's requests
+ * @param batchOutputs outputs that are shared out by the shape of an input
  */
 public record ModelSpec(
     String name,
@@ -48,7 +50,9 @@ public record ModelSpec(
     boolean decoupled,
     List<WarmUp> warmUps,
     Optional<Ensemble> ensemble,
-    Map<String, String> parameters) {
+    Map<String, String> parameters,
+    List<BatchInput> batchInputs,
+    List<BatchOutput> batchOutputs) {
 
   /** Checks the values and copies the collections. */
   public ModelSpec {
@@ -74,6 +78,8 @@ public record ModelSpec(
     if (backend.isEmpty() && backendName.isBlank() && ensemble.isEmpty()) {
       throw new IllegalArgumentException("model '" + name + "' names no backend");
     }
+    batchInputs = List.copyOf(Checks.notNull(batchInputs, "batchInputs"));
+    batchOutputs = List.copyOf(Checks.notNull(batchOutputs, "batchOutputs"));
   }
 
   private static void checkSequences(String name, boolean dynamicBatching, boolean responseCache) {
@@ -87,29 +93,51 @@ public record ModelSpec(
     }
   }
 
-  /** What the backend gets: the inputs, and behind them controls and states of sequences. */
-  public List<TensorSpec> backendInputs() {
-    List<TensorSpec> all = new ArrayList<>(inputs);
-    sequenceBatching.ifPresent(sequences -> {
-      sequences.controls().forEach(control -> all.add(control.tensor()));
-      sequences.states().forEach(state -> all.add(state.inputTensor()));
-    });
-    return List.copyOf(all);
-  }
-
-  /** What the backend makes: the outputs, and behind them the states that clients do not get. */
-  public List<TensorSpec> backendOutputs() {
-    List<TensorSpec> all = new ArrayList<>(outputs);
-    sequenceBatching.ifPresent(sequences ->
-        sequences.states().stream()
-            .filter(state -> all.stream().noneMatch(one -> one.name().equals(state.output())))
-            .toList()
-            .forEach(state -> all.add(state.outputTensor())));
-    return List.copyOf(all);
-  }
-
   /** The same with other outputs. */
   public ModelSpec withOutputs(List<TensorSpec> outputs) {
+    return withTensors(inputs, outputs);
+  }
+
+  /**
+   * What the core makes for the backend, and no request brings: batch inputs, controls and states
+   * of sequences. For the backend they follow what requests bring.
+   */
+  public List<TensorSpec> hiddenInputs() {
+    List<TensorSpec> hidden = new ArrayList<>();
+    batchInputs.forEach(input -> hidden.addAll(input.tensors(this)));
+    sequenceBatching.ifPresent(sequences -> {
+      sequences.controls().forEach(control -> hidden.add(control.tensor()));
+      sequences.states().forEach(state -> hidden.add(state.inputTensor()));
+    });
+    return hidden;
+  }
+
+  /** What the core keeps of what the backend makes, and no client gets: states of sequences. */
+  public List<TensorSpec> hiddenOutputs() {
+    List<TensorSpec> hidden = new ArrayList<>();
+    sequenceBatching.ifPresent(sequences -> {
+      for (SequenceBatching.State state : sequences.states()) {
+        if (outputs.stream().noneMatch(output -> output.name().equals(state.output()))) {
+          hidden.add(state.outputTensor());
+        }
+      }
+    });
+    return hidden;
+  }
+
+  /**
+   * The model as its backend sees it, with {@link #hiddenInputs} among the inputs and {@link
+   * #hiddenOutputs} among the outputs.
+   */
+  public ModelSpec forBackend() {
+    List<TensorSpec> all = new ArrayList<>(inputs);
+    all.addAll(hiddenInputs());
+    List<TensorSpec> made = new ArrayList<>(outputs);
+    made.addAll(hiddenOutputs());
+    return withTensors(all, made);
+  }
+
+  private ModelSpec withTensors(List<TensorSpec> inputs, List<TensorSpec> outputs) {
     return new ModelSpec(
         name,
         version,
@@ -127,7 +155,9 @@ public record ModelSpec(
         decoupled,
         warmUps,
         ensemble,
-        parameters);
+        parameters,
+        batchInputs,
+        batchOutputs);
   }
 
   /** A builder for version 1 of a model without batching. */
@@ -147,6 +177,8 @@ public record ModelSpec(
     private long maxBatchSize;
     private final List<InstanceGroup> instanceGroups = new ArrayList<>();
     private final List<WarmUp> warmUps = new ArrayList<>();
+    private final List<BatchInput> batchInputs = new ArrayList<>();
+    private final List<BatchOutput> batchOutputs = new ArrayList<>();
     private DynamicBatching dynamicBatching;
     private SequenceBatching sequenceBatching;
     private boolean inline = true;
@@ -273,6 +305,18 @@ public record ModelSpec(
       return this;
     }
 
+    /** Adds inputs that tell the backend of a batch's requests. */
+    public Builder batchInput(BatchInput input) {
+      batchInputs.add(Checks.notNull(input, "input"));
+      return this;
+    }
+
+    /** Has outputs shared out by the shape of an input. */
+    public Builder batchOutput(BatchOutput output) {
+      batchOutputs.add(Checks.notNull(output, "output"));
+      return this;
+    }
+
     /** The finished value. */
     public ModelSpec build() {
       return new ModelSpec(
@@ -292,7 +336,9 @@ public record ModelSpec(
           decoupled,
           warmUps,
           Optional.ofNullable(ensemble),
-          parameters);
+          parameters,
+          batchInputs,
+          batchOutputs);
     }
   }
 }

@@ -15,6 +15,8 @@ import java.util.Optional;
  * @param optional for an input: whether requests may leave it out
  * @param labels for an output of scores: what each position stands for; empty: nothing is known
  * @param reshape what the backend sees in place of {@code dims}, with as many elements
+ * @param ragged for an input: whether requests of different shapes go into one batch; the backend
+ *     sees the elements of all of them one after another, in one dimension
  */
 public record TensorSpec(
     String name,
@@ -22,7 +24,8 @@ public record TensorSpec(
     List<Long> dims,
     boolean optional,
     List<String> labels,
-    Optional<List<Long>> reshape) {
+    Optional<List<Long>> reshape,
+    boolean ragged) {
 
   /** The greatest number of dimensions, the batch dimension included. */
   public static final int MAX_RANK = 8;
@@ -48,7 +51,7 @@ public record TensorSpec(
 
   /** A tensor without labels. */
   public TensorSpec(String name, DataType dataType, List<Long> dims, boolean optional) {
-    this(name, dataType, dims, optional, List.of(), Optional.empty());
+    this(name, dataType, dims, optional, List.of(), Optional.empty(), false);
   }
 
   /** A required tensor. */
@@ -59,17 +62,22 @@ public record TensorSpec(
 
   /** This specification as that of an optional input. */
   public TensorSpec asOptional() {
-    return new TensorSpec(name, dataType, dims, true, labels, reshape);
+    return new TensorSpec(name, dataType, dims, true, labels, reshape, ragged);
   }
 
   /** This specification with labels. */
   public TensorSpec withLabels(List<String> labels) {
-    return new TensorSpec(name, dataType, dims, optional, labels, reshape);
+    return new TensorSpec(name, dataType, dims, optional, labels, reshape, ragged);
   }
 
   /** This specification for a backend that sees other dimensions with as many elements. */
   public TensorSpec withReshape(long... dims) {
     List<Long> seen = Arrays.stream(Checks.notNull(dims, "dims")).boxed().toList();
-    return new TensorSpec(name, dataType, this.dims, optional, labels, Optional.of(seen));
+    return new TensorSpec(name, dataType, this.dims, optional, labels, Optional.of(seen), ragged);
+  }
+
+  /** This specification as that of a ragged input. */
+  public TensorSpec asRagged() {
+    return new TensorSpec(name, dataType, dims, optional, labels, reshape, true);
   }
 }

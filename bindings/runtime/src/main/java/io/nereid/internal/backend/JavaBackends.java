@@ -57,7 +57,7 @@ public final class JavaBackends {
     Load(
         Backend backend, Signature signature, SlotTable slots, List<InstancePlacement> placements) {
       this.backend = backend;
-      this.signature = signature;
+      this.signature = signature.forBackend();
       this.slots = slots;
       this.placements = placements;
     }

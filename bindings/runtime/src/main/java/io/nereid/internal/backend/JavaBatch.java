@@ -110,20 +110,21 @@ final class JavaBatch extends TensorOwner implements Batch {
 
   @Override
   public boolean hasInput(String name) {
-    return batchInput(signature.backendInputIndex(name)).isSelected();
+    return batchInput(signature.inputIndex(name)).isSelected();
   }
 
   @Override
   public Tensor input(String name) {
-    return input(signature.backendInputIndex(name));
+    return input(signature.inputIndex(name));
   }
 
   @Override
   public Tensor input(int index) {
-    Objects.checkIndex(index, signature.backendInputCount());
+    Objects.checkIndex(index, signature.spec().inputs().size());
     TensorRecord input = batchInput(index);
     // One request that is the whole batch is not copied: its input may be memory of its sender's.
-    return inputTensor(index, input, requestCount == 1 ? sender(0) : null);
+    boolean own = requestCount == 1 && index < record.requestInputCount(0);
+    return inputTensor(index, input, own ? sender(0) : null);
   }
 
   private TensorRecord batchInput(int index) {
@@ -138,11 +139,11 @@ final class JavaBatch extends TensorOwner implements Batch {
   private Tensor inputTensor(int index, TensorRecord input, RequestContent sender) {
     if (!input.isSelected()) {
       throw Signature.invalid(
-          "input '" + signature.backendInput(index).name() + "' is not in the batch");
+          "input '" + signature.input(index).name() + "' is not in the batch");
     }
     if (input.isOnDevice()) {
       throw new IllegalStateException(
-          "input '" + signature.backendInput(index).name() + "' is on a GPU: see deviceInput");
+          "input '" + signature.input(index).name() + "' is on a GPU: see deviceInput");
     }
     long data = input.data();
     MemorySegment borrowed = sender == null ? null : sender.borrowed(index);
@@ -157,12 +158,12 @@ final class JavaBatch extends TensorOwner implements Batch {
   @Override
   public boolean wantsOutput(String name) {
     checkOpen();
-    return record.output(signature.backendOutputIndex(name)).isSelected();
+    return record.output(signature.outputIndex(name)).isSelected();
   }
 
   @Override
   public Tensor output(String name, long... shape) {
-    return output(signature.backendOutputIndex(name), shape);
+    return output(signature.outputIndex(name), shape);
   }
 
   @Override
@@ -172,12 +173,12 @@ final class JavaBatch extends TensorOwner implements Batch {
 
   @Override
   public Tensor bytesOutput(String name, long byteSize, long... shape) {
-    int index = signature.backendOutputIndex(name);
+    int index = signature.outputIndex(name);
     return allocate(BatchRecord.WHOLE_BATCH, index, byteSize, shape);
   }
 
   private long fixedByteSize(int index, long[] shape) {
-    TensorSpec output = signature.backendOutput(index);
+    TensorSpec output = signature.output(index);
     if (!output.dataType().isFixedSize()) {
       throw new IllegalStateException(
           "output '" + output.name() + "' is of BYTES: use bytesOutput, or give the values");
@@ -186,7 +187,7 @@ final class JavaBatch extends TensorOwner implements Batch {
   }
 
   private Tensor allocate(int request, int index, long byteSize, long[] shape) {
-    DataType type = signature.backendOutput(index).dataType();
+    DataType type = signature.output(index).dataType();
     long data = place(request, index, byteSize, shape);
     if (drafts == null || request == BatchRecord.WHOLE_BATCH) {
       return tensor(type, shape, data, byteSize);
@@ -200,7 +201,7 @@ final class JavaBatch extends TensorOwner implements Batch {
   /** Makes memory for an output; returns where it is. */
   private long place(int request, int index, long byteSize, long[] shape) {
     checkOpen();
-    TensorSpec output = signature.backendOutput(index);
+    TensorSpec output = signature.output(index);
     Signature.checkRank("output '" + output.name() + "'", shape);
     return record.allocate(request, index, output.dataType(), shape, byteSize);
   }
@@ -227,7 +228,7 @@ final class JavaBatch extends TensorOwner implements Batch {
       return 0;
     }
     checkOpen();
-    for (int i = 0; i < signature.spec().inputs().size(); i++) {
+    for (int i = 0; i < record.requestInputCount(request); i++) {
       TensorRecord input = record.input(request, i);
       if (input.isSelected()) {
         return input.rows();
@@ -262,7 +263,7 @@ final class JavaBatch extends TensorOwner implements Batch {
     @Override
     public long firstRow() {
       checkOpen();
-      return record.firstRow(index);
+      return signature.spec().maxBatchSize() == 0 ? 0 : record.firstRow(index);
     }
 
     @Override
@@ -323,11 +324,20 @@ final class JavaBatch extends TensorOwner implements Batch {
 
     private TensorRecord ownInput(String name) {
       checkOpen();
-      return record.input(index, signature.inputIndex(name));
+      int input = signature.inputIndex(name);
+      if (input >= record.requestInputCount(index)) {
+        throw new IllegalStateException(
+            "input '" + name + "' is made for the whole batch: no request brings it");
+      }
+      return record.input(index, input);
     }
 
     private TensorRecord ownOutput(int output) {
       checkOpen();
+      if (output >= record.requestOutputCount(index)) {
+        throw new IllegalStateException(
+            "output '" + signature.output(output).name() + "' is kept: make it for the batch");
+      }
       return record.output(index, output);
     }
 

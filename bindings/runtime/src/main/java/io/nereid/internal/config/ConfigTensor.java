@@ -20,6 +20,7 @@ import java.util.stream.Collectors;
  * @param dims the shape that requests have
  * @param reshape the shape that the backend sees; empty: the same
  * @param optional whether requests may leave it out
+ * @param ragged whether its shape may differ between the requests of a batch
  * @param labels the file that says what each position stands for; empty: there is none
  */
 record ConfigTensor(
@@ -30,6 +31,7 @@ record ConfigTensor(
     List<Long> dims,
     Optional<List<Long>> reshape,
     boolean optional,
+    boolean ragged,
     String labels) {
 
   /** All inputs. */
@@ -56,6 +58,7 @@ record ConfigTensor(
         input.getDimsList(),
         input.hasReshape() ? Optional.of(input.getReshape().getShapeList()) : Optional.empty(),
         input.getOptional(),
+        input.getAllowRaggedBatch(),
         "");
   }
 
@@ -68,6 +71,7 @@ record ConfigTensor(
         output.getDataType(),
         output.getDimsList(),
         output.hasReshape() ? Optional.of(output.getReshape().getShapeList()) : Optional.empty(),
+        false,
         false,
         output.getLabelFilename());
   }
@@ -85,7 +89,7 @@ record ConfigTensor(
   private static ConfigTensor ofState(ConfigNode node, String kind, String name) {
     State state = node.as(State.class);
     return new ConfigTensor(
-        node, kind, name, state.getDataType(), state.getDimsList(), Optional.empty(), false, "");
+        node, kind, name, state.getDataType(), state.getDimsList(), Optional.empty(), false, false, "");
   }
 
   /** How messages name it. */

@@ -59,7 +59,23 @@ final class TensorReader {
             ? reshape(node.child(tensor.number("reshape")), what, tensor.dims())
             : Optional.empty();
     return new TensorSpec(
-        tensor.name(), type, tensor.dims(), tensor.optional(), labels(tensor.labels()), reshape);
+        tensor.name(),
+        type,
+        tensor.dims(),
+        tensor.optional(),
+        labels(tensor.labels()),
+        reshape,
+        ragged(tensor));
+  }
+
+  /** An ensemble has no batches itself, so that it makes no difference there. */
+  private boolean ragged(ConfigTensor tensor) {
+    if (tensor.ragged() && tensor.optional()) {
+      throw tensor.invalid(
+          "allow_ragged_batch",
+          tensor.shown() + " is optional, which an input with allow_ragged_batch cannot be");
+    }
+    return tensor.ragged() && !config.hasEnsembleScheduling();
   }
 
   private int mostDims() {

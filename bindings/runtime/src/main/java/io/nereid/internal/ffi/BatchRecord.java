@@ -92,14 +92,24 @@ public final class BatchRecord {
     return RequestRecord.output(request(request), index);
   }
 
+  /** How many inputs requests have; the batch has more when the core makes some. */
+  public int requestInputCount(int request) {
+    return RequestRecord.inputCount(request(request));
+  }
+
+  /** How many outputs requests have; the batch has more when the core keeps some. */
+  public int requestOutputCount(int request) {
+    return RequestRecord.outputCount(request(request));
+  }
+
+  /** Where the rows of one request begin in the batch's. */
+  public long firstRow(int request) {
+    return RequestRecord.firstRow(request(request));
+  }
+
   /** The tag that one request was submitted with; of an ensemble's step, that of the ensemble. */
   public long tag(int request) {
     return RequestRecord.tag(request(request));
-  }
-
-  /** Where the rows of one request begin. */
-  public long firstRow(int request) {
-    return RequestRecord.firstRow(request(request));
   }
 
   /** The sequence that one request belongs to; empty: none. */

@@ -8,6 +8,8 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.nereid.internal.Checks;
+import io.nereid.model.BatchInput;
+import io.nereid.model.BatchOutput;
 import io.nereid.model.DynamicBatching;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.QueuePolicy;
@@ -197,19 +199,20 @@ public final class ModelOptionsRecord {
     TensorSpecRecord.string(arena, record, offset(LAYOUT, "name"), spec.name());
     String version = Long.toString(spec.version());
     TensorSpecRecord.string(arena, record, offset(LAYOUT, "version"), version);
-    List<TensorSpec> inputs = spec.backendInputs();
-    List<TensorSpec> outputs = spec.backendOutputs();
-    set("inputs", TensorSpecRecord.write(arena, inputs, spec.inputs().size()));
-    set("outputs", TensorSpecRecord.write(arena, outputs, spec.outputs().size()));
-    set("input_count", inputs.size());
-    set("output_count", outputs.size());
+    ModelSpec all = spec.forBackend();
+    set("inputs", TensorSpecRecord.write(arena, all.inputs(), spec.inputs().size()));
+    set("outputs", TensorSpecRecord.write(arena, all.outputs(), spec.outputs().size()));
+    set("input_count", all.inputs().size());
+    set("output_count", all.outputs().size());
+    combinedInputs(all);
+    scatteredOutputs(all);
     set("max_batch_size", spec.maxBatchSize());
     set("inline_budget_ns", Checks.nanos(spec.inlineBudget()));
     policy(
         record.asSlice(offset(LAYOUT, "default_queue_policy"), QUEUE_POLICY),
         batching.map(DynamicBatching::defaultQueuePolicy).orElse(QueuePolicy.DEFAULT));
     batching.ifPresent(this::batching);
-    spec.sequenceBatching().ifPresent(sequences -> sequences(spec, sequences));
+    spec.sequenceBatching().ifPresent(sequences -> sequences(all, sequences));
   }
 
   private void set(String field, int value) {
@@ -269,6 +272,55 @@ public final class ModelOptionsRecord {
       }
       set("level_queue_policies", policies.address());
     }
+  }
+
+  private void combinedInputs(ModelSpec spec) {
+    List<BatchInput> inputs = spec.batchInputs();
+    int count = inputs.stream().mapToInt(input -> input.targets().size()).sum();
+    MemorySegment array = arena.allocate(COMBINED_INPUT, count);
+    long at = 0;
+    for (BatchInput input : inputs) {
+      for (String target : input.targets()) {
+        array.set(JAVA_INT, at + offset(COMBINED_INPUT, "input"), position(target, spec.inputs()));
+        array.set(JAVA_INT, at + offset(COMBINED_INPUT, "kind"), input.kind().ordinal());
+        array.set(
+            JAVA_INT,
+            at + offset(COMBINED_INPUT, "source"),
+            position(input.source(), spec.inputs()));
+        at += COMBINED_INPUT.byteSize();
+      }
+    }
+    set("combined_inputs", array.address());
+    set("combined_input_count", count);
+  }
+
+  private void scatteredOutputs(ModelSpec spec) {
+    List<BatchOutput> outputs = spec.batchOutputs();
+    int count = outputs.stream().mapToInt(output -> output.targets().size()).sum();
+    MemorySegment array = arena.allocate(SCATTERED_OUTPUT, count);
+    long at = 0;
+    for (BatchOutput output : outputs) {
+      for (String target : output.targets()) {
+        array.set(
+            JAVA_INT, at + offset(SCATTERED_OUTPUT, "output"), position(target, spec.outputs()));
+        array.set(
+            JAVA_INT,
+            at + offset(SCATTERED_OUTPUT, "source"),
+            position(output.source(), spec.inputs()));
+        at += SCATTERED_OUTPUT.byteSize();
+      }
+    }
+    set("scattered_outputs", array.address());
+    set("scattered_output_count", count);
+  }
+
+  private static int position(String name, List<TensorSpec> tensors) {
+    for (int i = 0; i < tensors.size(); i++) {
+      if (tensors.get(i).name().equals(name)) {
+        return i;
+      }
+    }
+    throw new IllegalArgumentException("the model has no tensor '" + name + "'");
   }
 
   private static void policy(MemorySegment target, QueuePolicy policy) {

@@ -66,10 +66,10 @@ public final class RequestRecord {
   private static final long PRIORITY = offset(LAYOUT, "priority");
   private static final long INPUT_COUNT = offset(LAYOUT, "input_count");
   private static final long OUTPUT_COUNT = offset(LAYOUT, "output_count");
+  private static final long FIRST_ROW = offset(LAYOUT, "first_row");
   static final long INPUTS = offset(LAYOUT, "inputs");
   private static final long OUTPUTS = offset(LAYOUT, "outputs");
   private static final long ERROR = offset(LAYOUT, "error");
-  private static final long FIRST_ROW = offset(LAYOUT, "first_row");
   private static final long SEQUENCE_ID = offset(LAYOUT, "sequence_id");
   private static final long SEQUENCE_NAME = offset(LAYOUT, "sequence_name");
   static final long STATUS = offset(LAYOUT, "status");
@@ -106,6 +106,18 @@ public final class RequestRecord {
 
   // ---- Of any record, for batches, which name their requests by address ------------------------
 
+  static int inputCount(long request) {
+    return Memory.readInt(request + INPUT_COUNT);
+  }
+
+  static int outputCount(long request) {
+    return Memory.readInt(request + OUTPUT_COUNT);
+  }
+
+  static long firstRow(long request) {
+    return Integer.toUnsignedLong(Memory.readInt(request + FIRST_ROW));
+  }
+
   static TensorRecord input(long request, int index) {
     return TensorRecord.at(Memory.readLong(request + INPUTS), index);
   }
@@ -116,10 +128,6 @@ public final class RequestRecord {
 
   static long tag(long request) {
     return Memory.readLong(request + TAG);
-  }
-
-  static int firstRow(long request) {
-    return Memory.readInt(request + FIRST_ROW);
   }
 
   static boolean isMarked(long request, int flag) {

@@ -45,12 +45,12 @@ final class SequenceOptionsRecord {
   private SequenceOptionsRecord(Arena arena, ModelSpec spec, SequenceBatching batching) {
     this.arena = arena;
     this.batching = batching;
-    inputs = spec.backendInputs().stream().map(TensorSpec::name).toList();
-    outputs = spec.backendOutputs().stream().map(TensorSpec::name).toList();
+    inputs = spec.inputs().stream().map(TensorSpec::name).toList();
+    outputs = spec.outputs().stream().map(TensorSpec::name).toList();
     record = arena.allocate(SEQUENCES);
   }
 
-  /** The address of the options of a model's sequences. */
+  /** The address of the options of the sequences of a model as its backend sees it. */
   static long write(Arena arena, ModelSpec spec, SequenceBatching batching) {
     SequenceOptionsRecord options = new SequenceOptionsRecord(arena, spec, batching);
     options.write();

@@ -24,6 +24,7 @@ final class TensorSpecRecord {
 
   private static final int OPTIONAL = 1; // NRD_SPEC_OPTIONAL
   private static final int RESHAPE = 2; // NRD_SPEC_RESHAPE
+  private static final int RAGGED = 4; // NRD_SPEC_RAGGED
   private static final int HIDDEN = 8; // NRD_SPEC_HIDDEN
 
   /** An {@code nrd_string}. */
@@ -75,7 +76,7 @@ final class TensorSpecRecord {
   /**
    * The address of an array of specifications.
    *
-   * @param visible how many of them requests have; those behind them are hidden
+   * @param visible how many of them requests have, which come first
    */
   static long write(Arena arena, List<TensorSpec> tensors, int visible) {
     MemorySegment specs = arena.allocate(LAYOUT, tensors.size());
@@ -84,8 +85,12 @@ final class TensorSpecRecord {
       MemorySegment target = specs.asSlice(i * LAYOUT.byteSize(), LAYOUT);
       string(arena, target, NAME, tensor.name());
       target.set(JAVA_INT, DATATYPE, tensor.dataType().code());
-      int flags = (tensor.optional() ? OPTIONAL : 0) | (i < visible ? 0 : HIDDEN);
-      target.set(JAVA_INT, FLAGS, flags | (tensor.reshape().isPresent() ? RESHAPE : 0));
+      int flags =
+          (tensor.optional() ? OPTIONAL : 0)
+              | (tensor.reshape().isPresent() ? RESHAPE : 0)
+              | (tensor.ragged() ? RAGGED : 0)
+              | (i >= visible ? HIDDEN : 0);
+      target.set(JAVA_INT, FLAGS, flags);
       dims(target, RANK, DIMS, tensor.dims());
       dims(target, RESHAPE_RANK, RESHAPED, tensor.reshape().orElse(List.of()));
     }

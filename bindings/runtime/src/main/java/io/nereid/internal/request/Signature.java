@@ -18,10 +18,6 @@ public final class Signature {
   private final ModelSpec spec;
   private final NameTable inputs;
   private final NameTable outputs;
-  private final List<TensorSpec> backendInputs;
-  private final List<TensorSpec> backendOutputs;
-  private final NameTable backendInputNames;
-  private final NameTable backendOutputNames;
   private final int requiredInputCount;
 
   /** Makes the signature of a model whose tensors have names of their own. */
@@ -29,10 +25,6 @@ public final class Signature {
     this.spec = spec;
     inputs = names(spec, "input", spec.inputs());
     outputs = names(spec, "output", spec.outputs());
-    backendInputs = spec.backendInputs();
-    backendOutputs = spec.backendOutputs();
-    backendInputNames = names(spec, "input", backendInputs);
-    backendOutputNames = names(spec, "output", backendOutputs);
     requiredInputCount = (int) spec.inputs().stream().filter(input -> !input.optional()).count();
   }
 
@@ -49,6 +41,11 @@ public final class Signature {
 
   public ModelSpec spec() {
     return spec;
+  }
+
+  /** What the model's backend sees: also what the core makes for it, behind what requests bring. */
+  public Signature forBackend() {
+    return new Signature(spec.forBackend());
   }
 
   public NameTable outputs() {
@@ -81,36 +78,6 @@ public final class Signature {
       throw invalid("unexpected inference output '" + name + "' for model '" + spec.name() + "'");
     }
     return index;
-  }
-
-  // ---- As backends see it: behind the others there are those that requests do not have
-  // -----------
-
-  /** An input that backends get. */
-  public TensorSpec backendInput(int index) {
-    return backendInputs.get(index);
-  }
-
-  /** How many inputs backends get. */
-  public int backendInputCount() {
-    return backendInputs.size();
-  }
-
-  /** An output that backends make. */
-  public TensorSpec backendOutput(int index) {
-    return backendOutputs.get(index);
-  }
-
-  /** The position of an input that backends get. */
-  public int backendInputIndex(String name) {
-    int index = backendInputNames.position(Checks.notNull(name, "input name"));
-    return index < 0 ? inputIndex(name) : index; // which says that there is none
-  }
-
-  /** The position of an output that backends make. */
-  public int backendOutputIndex(String name) {
-    int index = backendOutputNames.position(Checks.notNull(name, "output name"));
-    return index < 0 ? outputIndex(name) : index;
   }
 
   /** For a request that lacks required inputs; {@code given} has a bit of truth per input. */

@@ -1,0 +1,70 @@
+package io.nereid.model;
+
+import io.nereid.internal.Checks;
+import io.nereid.types.DataType;
+import java.util.List;
+
+/**
+ * Inputs that no request brings: they tell the backend how large an input of each request of a
+ * batch is. All targets get the same values.
+ *
+ * @param kind what they hold
+ * @param targets their names, at least one
+ * @param dataType {@link DataType#INT32} or {@link DataType#FP32}
+ * @param source the input of requests that they speak of, which is not optional
+ */
+public record BatchInput(Kind kind, List<String> targets, DataType dataType, String source) {
+
+  /** What such an input holds; the constants are in the order of the core's. */
+  public enum Kind {
+    /** For each request, how many elements its source has. */
+    ELEMENT_COUNT,
+    /** For each request, how many elements it and those before it have. */
+    ACCUMULATED_ELEMENT_COUNT,
+    /** The same with a 0 in front. */
+    ACCUMULATED_ELEMENT_COUNT_WITH_ZERO,
+    /** Nothing: it is as long as the largest source has elements. */
+    MAX_ELEMENT_COUNT_AS_SHAPE,
+    /** For each row of the batch the sizes of the source, without the batch dimension. */
+    ITEM_SHAPE,
+    /** The same in one dimension. */
+    ITEM_SHAPE_FLATTEN
+  }
+
+  /** Checks the values and copies the list. */
+  public BatchInput {
+    Checks.notNull(kind, "kind");
+    targets = List.copyOf(Checks.notNull(targets, "targets"));
+    Checks.notNull(dataType, "dataType");
+    Checks.notNull(source, "source");
+    if (targets.isEmpty()) {
+      throw new IllegalArgumentException("a batch input names no target");
+    }
+    if (dataType != DataType.INT32 && dataType != DataType.FP32) {
+      throw new IllegalArgumentException("a batch input is INT32 or FP32, got " + dataType);
+    }
+  }
+
+  /** An INT32 one with one target. */
+  public static BatchInput of(Kind kind, String target, String source) {
+    return new BatchInput(kind, List.of(target), DataType.INT32, source);
+  }
+
+  /**
+   * The targets as the backend sees them. What stands in the place of the batch dimension is the
+   * number of requests, of rows for {@link Kind#ITEM_SHAPE}, or what the kind says.
+   */
+  List<TensorSpec> tensors(ModelSpec model) {
+    TensorSpec brought =
+        model.inputs().stream()
+            .filter(input -> input.name().equals(source))
+            .findFirst()
+            .orElseThrow(() ->
+                new IllegalArgumentException(
+                    "batch input " + targets + ": there is no source input '" + source + "'"));
+    int sizes = brought.reshape().orElse(brought.dims()).size();
+    List<Long> flat = model.maxBatchSize() > 0 ? List.of() : List.of(-1L);
+    List<Long> dims = kind == Kind.ITEM_SHAPE ? List.of((long) sizes) : flat;
+    return targets.stream().map(target -> new TensorSpec(target, dataType, dims, false)).toList();
+  }
+}
