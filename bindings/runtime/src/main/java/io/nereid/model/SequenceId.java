@@ -1,6 +1,8 @@
 package io.nereid.model;
 
 import io.nereid.internal.Checks;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.nio.charset.StandardCharsets;
 
 /**
@@ -17,7 +19,11 @@ public record SequenceId(long number, String name) {
   /** That of a request that belongs to no sequence. */
   public static final SequenceId NONE = new SequenceId(0, "");
 
-  /** Checks the values. */
+  /**
+   * Checks the values.
+   *
+   * @throws NereidException with {@link StatusCode#UNIMPLEMENTED} for a name that is too long
+   */
   public SequenceId {
     Checks.notNull(name, "name");
     if (number != 0 && !name.isEmpty()) {
@@ -26,7 +32,8 @@ public record SequenceId(long number, String name) {
     // A character takes a byte at least, so the long ones need not be encoded.
     if (name.length() > MAX_NAME_BYTES
         || name.getBytes(StandardCharsets.UTF_8).length > MAX_NAME_BYTES) {
-      throw new IllegalArgumentException(
+      throw new NereidException(
+          StatusCode.UNIMPLEMENTED,
           "string correlation ID cannot be longer than " + MAX_NAME_BYTES + " characters");
     }
   }

@@ -53,13 +53,7 @@ class ParametersTest {
               "d",
               0.5,
               "e",
-              new BigInteger("18446744073709551615"),
-              "sequence_id",
-              7L,
-              "sequence_start",
-              true,
-              "sequence_end",
-              false),
+              new BigInteger("18446744073709551615")),
           got);
     }
   }

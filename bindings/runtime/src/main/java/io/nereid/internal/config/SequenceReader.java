@@ -26,6 +26,9 @@ final class SequenceReader {
 
   private static final String DIRECTORY = "initial_state";
 
+  /** The core's limit. */
+  private static final int MAX_CANDIDATES = 65_536;
+
   private final ConfigNode node;
   private final ModelSequenceBatching config;
   private final ModelConfig model;
@@ -86,10 +89,17 @@ final class SequenceReader {
 
   private Oldest oldest(ConfigNode node) {
     StrategyOldest oldest = config.getOldest();
-    if (oldest.getMaxCandidateSequences() < 0) {
+    int candidates = oldest.getMaxCandidateSequences();
+    if (candidates < 0 || candidates > MAX_CANDIDATES) {
       throw node.invalid(
           StrategyOldest.MAX_CANDIDATE_SEQUENCES_FIELD_NUMBER,
-          "expected max_candidate_sequences from 0 on, got " + oldest.getMaxCandidateSequences());
+          "expected max_candidate_sequences from 0 to " + MAX_CANDIDATES + ", got " + candidates);
+    }
+    if (oldest.getPreserveOrdering() && config.getIterativeSequence()) {
+      throw node.invalid(
+          StrategyOldest.PRESERVE_ORDERING_FIELD_NUMBER,
+          "preserve_ordering is not possible with iterative_sequence, whose requests end in the"
+              + " order in which they are done");
     }
     for (int i = 0; i < oldest.getPreferredBatchSizeCount(); i++) {
       int size = oldest.getPreferredBatchSize(i);
@@ -108,7 +118,7 @@ final class SequenceReader {
       }
     }
     return new Oldest(
-        oldest.getMaxCandidateSequences(),
+        candidates,
         oldest.getPreferredBatchSizeList(),
         SchedulingReader.micros(oldest.getMaxQueueDelayMicroseconds()),
         oldest.getPreserveOrdering());
