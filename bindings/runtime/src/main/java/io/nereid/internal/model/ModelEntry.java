@@ -72,11 +72,11 @@ public final class ModelEntry {
 
   /**
    * Where a request of a sequence goes: to the load that has its sequence, also when that was
-   * replaced. A sequence that starts is for what takes requests now.
+   * replaced. A sequence that starts, anew as well, is for what takes requests now.
    */
   private SlotPool route(SequenceId id, boolean starts) {
     LoadedModel now = current;
-    if (!starts) {
+    if (!starts && !replaced.isEmpty() && (now == null || !now.knows(id))) {
       for (LoadedModel old : replaced) {
         if (old.knows(id)) {
           return old.slots();
