@@ -141,6 +141,33 @@ def write_accumulate(folder):
     )
 
 
+def write_ragged_sums(folder):
+    """Sums segments of one long vector, which end where INDEX says, and doubles its elements."""
+    write(
+        folder / "ragged_sums.onnx",
+        "ragged_sums",
+        [
+            node("CumSum", ["VALUES", "axis"], ["running"]),
+            node("Concat", ["zero", "running"], ["totals"], axis=0),
+            node("Gather", ["totals", "INDEX"], ["ends"], axis=0),
+            node("Concat", ["zero", "ends"], ["shifted"], axis=0),
+            node("Slice", ["shifted", "first", "last"], ["begins"]),
+            node("Sub", ["ends", "begins"], ["sums"]),
+            node("Unsqueeze", ["sums", "one"], ["SUMS"]),
+            node("Add", ["VALUES", "VALUES"], ["DOUBLED"]),
+        ],
+        [tensor("VALUES", "FP32", ["total"]), tensor("INDEX", "INT32", ["requests"])],
+        [tensor("SUMS", "FP32", ["requests", 1]), tensor("DOUBLED", "FP32", ["total"])],
+        [
+            constant("axis", "INT32", [], [0]),
+            constant("zero", "FP32", [1], [0.0]),
+            constant("first", "INT64", [1], [0]),
+            constant("last", "INT64", [1], [-1]),
+            constant("one", "INT64", [1], [1]),
+        ],
+    )
+
+
 def write_all(folder):
     write_identities(folder)
     write_repeat(folder)
@@ -153,3 +180,4 @@ def write_all(folder):
     write_modulo(folder)
     write_sequence(folder)
     write_accumulate(folder)
+    write_ragged_sums(folder)

@@ -7,6 +7,7 @@
 #include "base/tensor.h"
 #include "core/request_check.h"
 #include "core/reshape.h"
+#include "core/scattered_outputs.h"
 #include "core/sequence.h"
 
 namespace nereid {
@@ -81,8 +82,10 @@ void BatchExecution::Begin(std::span<Request* const> requests) {
   for (nrd_tensor& output : outputs_) {
     output = nrd_tensor{};
   }
-  for (size_t i = config_.visible_outputs; i < outputs_.size(); ++i) {
-    outputs_[i].flags = NRD_TENSOR_SELECTED;
+  if (config_.core_gathers) {
+    for (size_t i = config_.visible_outputs; i < outputs_.size(); ++i) {
+      outputs_[i].flags = NRD_TENSOR_SELECTED;
+    }
   }
   if (sequences_) {
     for (const StateSpec& state : sequences_->states()) {
@@ -254,7 +257,13 @@ Status BatchExecution::Output(uint32_t index, const nrd_tensor& wanted, void** d
       return Status();
     }
   }
-  return maker_.Allocate(index, rows_, wanted, output, data_out);
+  return maker_.Allocate(index, WholeRows(index), wanted, output, data_out);
+}
+
+// What an output of the whole batch must have for rows.
+int64_t BatchExecution::WholeRows(uint32_t index) const {
+  const bool any = config_.scatters && config_.outputs[index].scattered_by;
+  return any ? OutputMaker::kAnyShape : rows_;
 }
 
 Status BatchExecution::ForwardInput(uint32_t index, uint32_t input_index) {
@@ -272,13 +281,13 @@ Status BatchExecution::ForwardInput(uint32_t index, uint32_t input_index) {
                          : input.slab;
   if (slab == nullptr) {  // the caller's own memory, which the answer may outlive
     void* data = nullptr;
-    NRD_RETURN_IF_ERROR(maker_.Allocate(index, rows_, input, output, &data));
+    NRD_RETURN_IF_ERROR(maker_.Allocate(index, WholeRows(index), input, output, &data));
     if (input.byte_size > 0) {
       std::memcpy(data, input.data, input.byte_size);
     }
     return Status();
   }
-  NRD_RETURN_IF_ERROR(maker_.Describe(index, rows_, input, output));
+  NRD_RETURN_IF_ERROR(maker_.Describe(index, WholeRows(index), input, output));
   BufferPool::Retain(slab);
   output->slab = slab;
   output->data = input.data;
@@ -354,6 +363,9 @@ Status BatchExecution::BytesOfRows(const nrd_tensor& whole, uint32_t index, uint
 Status BatchExecution::Slice(Request& request, uint32_t index, uint64_t* byte_offset) {
   const nrd_tensor& whole = outputs_[index];
   nrd_tensor& part = request.record.outputs[index];
+  if (config_.scatters && config_.outputs[index].scattered_by) [[unlikely]] {
+    return SliceByShape(config_, whole, request, index, byte_offset);
+  }
   uint64_t byte_size = whole.byte_size - *byte_offset;
   if (HasEmptyRows()) {
     NRD_RETURN_IF_ERROR(BytesOfRows(whole, index, 0, request.record.first_row, byte_offset));

@@ -69,6 +69,7 @@ class BatchExecution {
   Status MakeHidden();
   Status Execute(const nrd_backend& backend, void* instance);
   void Scatter();
+  [[nodiscard]] int64_t WholeRows(uint32_t index) const;
   Status Slice(Request& request, uint32_t index, uint64_t* byte_offset);
   Status BytesOfRows(const nrd_tensor& whole, uint32_t index, uint64_t byte_offset, int64_t rows,
                      uint64_t* bytes_out) const;

@@ -270,7 +270,7 @@ Status ReadEnsembleGraph(const Runtime& runtime, const nrd_model_options& option
   if (options.steps == nullptr || options.output_values == nullptr) {
     return Status::InvalidArgument("steps and output_values of an ensemble must both be set");
   }
-  if (config->core_gathers || config->visible_outputs != config->outputs.size()) {
+  if (config->core_gathers) {
     return Status::InvalidArgument(
         "an ensemble has neither ragged nor hidden tensors: those are its steps' models' own");
   }

@@ -6,6 +6,7 @@
 #include "base/tensor.h"
 #include "core/combined_inputs.h"
 #include "core/reshape.h"
+#include "core/scattered_outputs.h"
 
 namespace nereid {
 namespace {
@@ -208,12 +209,14 @@ Status ReadTensors(const nrd_model_options& options, ModelConfig* config) {
   }
   config->uniform = IsUniform(config->VisibleInputs());
   config->core_gathers =
+      config->visible_outputs != config->outputs.size() ||
       std::any_of(config->inputs.begin(), config->inputs.end(),
                   [](const TensorSpec& spec) { return spec.ragged || spec.hidden; });
   config->reshapes_inputs =
       std::any_of(config->inputs.begin(), config->inputs.end(),
                   [](const TensorSpec& spec) { return spec.reshape.has_value(); });
-  return ReadCombinedInputs(options, config);
+  NRD_RETURN_IF_ERROR(ReadCombinedInputs(options, config));
+  return ReadScatteredOutputs(options, config);
 }
 
 }  // namespace

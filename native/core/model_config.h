@@ -33,6 +33,9 @@ struct TensorSpec {
   std::optional<std::vector<int64_t>> reshape = {};  // what the backend sees in place of `dims`
   bool ragged = false;  // the backend sees the elements of all requests in one dimension
   bool hidden = false;  // requests do not have it
+  // Of an output: the input whose shapes say how the batch's elements are shared out, whatever
+  // shape the backend gives them.
+  std::optional<uint32_t> scattered_by = {};
 
   [[nodiscard]] const std::vector<int64_t>& BackendDims() const {
     return reshape ? *reshape : dims;
@@ -47,6 +50,7 @@ struct ModelConfig {
   std::vector<TensorSpec> outputs;
   uint32_t visible_inputs = 0;
   uint32_t visible_outputs = 0;
+  std::vector<nrd_combined_input> combined_inputs;  // what makes some of the hidden ones
   int64_t max_batch_size = 0;
   uint32_t instance_count = 1;
   bool allow_inline = true;
@@ -58,10 +62,10 @@ struct ModelConfig {
   // Any two requests can run in one batch: no input is optional, nor of variable size unless it is
   // ragged.
   bool uniform = false;
-  std::vector<nrd_combined_input> combined_inputs;
   // The core makes the batch's inputs, whoever gathers otherwise and also for a single request:
-  // some are hidden or ragged, or sequences have rows of their own.
+  // some are hidden or ragged, some output is hidden, or sequences have rows of their own.
   bool core_gathers = false;
+  bool scatters = false;         // some output is shared out by the shapes of an input
   bool reshapes_inputs = false;  // some input has another shape for the backend
   int64_t inline_budget_ns = NRD_DEFAULT_INLINE_BUDGET_NS;
   BatchPolicy batch_policy;

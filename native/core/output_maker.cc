@@ -17,8 +17,9 @@ Status OutputMaker::Describe(uint32_t index, int64_t rows, const nrd_tensor& wan
         std::string(IsDataType(wanted.datatype) ? DataTypeName(wanted.datatype) : "INVALID") +
         " for " + Name(index) + ", expected " + std::string(DataTypeName(spec.datatype)));
   }
-  if (wanted.rank > NRD_MAX_RANK ||
-      !ShapeFits(spec.BackendDims(), config_.batched(), rows, wanted.rank, wanted.shape)) {
+  const bool fits = rows == kAnyShape || ShapeFits(spec.BackendDims(), config_.batched(), rows,
+                                                   wanted.rank, wanted.shape);
+  if (wanted.rank > NRD_MAX_RANK || !fits) {
     return Status::Internal(
         "backend produced shape " +
         ShapeToString(std::min<uint32_t>(wanted.rank, NRD_MAX_RANK), wanted.shape) + " for " +
@@ -38,7 +39,9 @@ Status OutputMaker::Describe(uint32_t index, int64_t rows, const nrd_tensor& wan
   }
   const uint32_t flags = output->flags;
   *output = wanted;
-  ToClientShape(spec, config_.batched(), output);
+  if (rows != kAnyShape) {
+    ToClientShape(spec, config_.batched(), output);
+  }
   output->flags = flags;
   output->data = nullptr;
   output->slab = nullptr;

@@ -21,6 +21,9 @@ class OutputMaker {
   OutputMaker(const ModelConfig& config, BufferPool& pool, PoolAccount* account)
       : config_(config), pool_(pool), account_(account) {}
 
+  // In place of rows: an output of the whole batch whose shape says nothing, see scattered_outputs.
+  static constexpr int64_t kAnyShape = -1;
+
   // Makes `output` what the backend says it is, `wanted`, still without memory; a buffer that it
   // had is released. `index` is that of the output in the configuration, `rows` the batch dimension
   // where the model has one. The backend gives its own shape, the output takes the clients'.

@@ -148,6 +148,19 @@ Status CheckModes(const nrd_model_options& options, const nrd_sequence_options& 
   return Status();
 }
 
+// What tells of the requests of a batch cannot tell which rows they are.
+Status CheckRagged(const ModelConfig& config) {
+  const bool ragged = !config.combined_inputs.empty() || config.scatters ||
+                      std::any_of(config.inputs.begin(), config.inputs.end(),
+                                  [](const TensorSpec& input) { return input.ragged; });
+  if (ragged && config.sequences->rows_are_slots) {
+    return Status::InvalidArgument(
+        "the rows of a batch are slots, some of which have no request, so that ragged inputs, "
+        "batch inputs and batch outputs are not possible: expected the strategy oldest");
+  }
+  return Status();
+}
+
 }  // namespace
 
 Status ReadSequenceConfig(const nrd_model_options& options, ModelConfig* config) {
@@ -172,6 +185,7 @@ Status ReadSequenceConfig(const nrd_model_options& options, ModelConfig* config)
     sequences.states_vary |= std::find(dims.begin(), dims.end(), -1) != dims.end();
   }
   sequences.rows_are_slots = sequences.direct && sequences.states.empty();
+  NRD_RETURN_IF_ERROR(CheckRagged(*config));
   config->batch_policy.dynamic = config->batched();
   config->core_gathers = true;
   // A rescheduled request has no submitter who waits for it any more.

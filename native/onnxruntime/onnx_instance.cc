@@ -9,9 +9,10 @@
 namespace nereid {
 namespace {
 
-// Strings are objects in ONNX Runtime: it cannot write them into a buffer.
+// Strings are objects in ONNX Runtime: it cannot write them into a buffer. What is shared out by
+// the requests' shapes has its own as a whole.
 bool ShapeIsKnown(const TensorSpec& spec) {
-  return spec.datatype != NRD_TYPE_BYTES &&
+  return spec.datatype != NRD_TYPE_BYTES && !spec.scattered_by &&
          std::find(spec.BackendDims().begin(), spec.BackendDims().end(), -1) ==
              spec.BackendDims().end();
 }

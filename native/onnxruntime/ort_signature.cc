@@ -93,8 +93,38 @@ std::string Advice(const ModelConfig& config, const TensorSpec& spec, const Onnx
          ", or export the model with a dynamic first dimension";
 }
 
+// A ragged input has the elements of all requests in one dimension.
+Status CheckRagged(const TensorSpec& spec, const OnnxTensor& tensor) {
+  if (tensor.dims.empty() || (tensor.dims.size() == 1 && tensor.dims[0] < 0)) {
+    return Status();
+  }
+  return Status::InvalidArgument("input '" + spec.name +
+                                 "' is configured with allow_ragged_batch, for which the ONNX "
+                                 "file must have dims [ -1 ], but it has " +
+                                 Dims(tensor) +
+                                 ": remove allow_ragged_batch, or export the model with one "
+                                 "free dimension");
+}
+
+// For an input that the core makes, whose shape nobody can configure.
+Status HiddenDoesNotFit(const ModelConfig& config, const TensorSpec& spec,
+                        const OnnxTensor& tensor) {
+  std::vector<int64_t> made = spec.BackendDims();
+  if (config.batched()) {
+    made.insert(made.begin(), -1);
+  }
+  return Status::InvalidArgument("input '" + spec.name + "' is made with dims " + Dims(made) +
+                                 ", but the ONNX file has " + Dims(tensor));
+}
+
 Status CheckDims(const ModelConfig& config, const TensorSpec& spec, std::string_view kind,
                  const OnnxTensor& tensor) {
+  if (spec.ragged) {
+    return CheckRagged(spec, tensor);
+  }
+  if (spec.scattered_by) {
+    return Status();  // the number of its elements counts, which each run shows
+  }
   // A file that tells no shape looks like a scalar; each run shows whether the configured one
   // holds.
   if (tensor.dims.empty() && (config.batched() || !spec.BackendDims().empty())) {
@@ -104,6 +134,9 @@ Status CheckDims(const ModelConfig& config, const TensorSpec& spec, std::string_
                                  tensor.dims.end());
   if (DimsFit(spec.BackendDims(), row) && (!config.batched() || BatchFits(config, tensor))) {
     return Status();
+  }
+  if (spec.hidden) {
+    return HiddenDoesNotFit(config, spec, tensor);
   }
   const std::string batch = config.batched() ? " after the batch dimension (max_batch_size is " +
                                                    std::to_string(config.max_batch_size) + ")"

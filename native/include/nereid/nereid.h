@@ -657,7 +657,9 @@ typedef struct nrd_sequence_options {
 NRD_ASSERT_SIZE(nrd_sequence_options, 56);
 
 /* What a hidden input says of input `source` over the requests of a batch. Counts are those of
- * elements. */
+ * elements. Its first dimension stands in the place of the batch's, so that its dims are none, for
+ * ITEM_SHAPE one: how many the source has; without a batch dimension they are -1. It is INT32 or
+ * FP32. */
 enum {
   NRD_COMBINE_ELEMENT_COUNT = 0,                       /* of each request */
   NRD_COMBINE_ACCUMULATED_ELEMENT_COUNT = 1,           /* of each request and those before it */
@@ -675,7 +677,9 @@ typedef struct nrd_combined_input {
 NRD_ASSERT_SIZE(nrd_combined_input, 16);
 
 enum {
-  /* The output's elements are shared out by the shapes that the requests' `source` has. */
+  /* The output's elements are shared out by the shapes that the requests' `source` has: a free
+   * dimension of the output is the source's in the same place. The whole may have any shape that
+   * holds as many elements or more. */
   NRD_SCATTER_WITH_INPUT_SHAPE = 0
 };
 typedef struct nrd_scattered_output {

@@ -108,6 +108,43 @@ TEST_CASE("datatypes are named as in config.pbtxt") {
         NRD_UNIMPLEMENTED);
 }
 
+TEST_CASE("a ragged input has one free dimension in the file, whatever requests have") {
+  TensorSpec ragged = Spec("in", {-1, 3});
+  ragged.ragged = true;
+  CHECK(Check(8, ragged, Tensor("in", NRD_TYPE_FP32, {-1})).ok());
+  CHECK(Check(0, ragged, Tensor("in", NRD_TYPE_FP32, {-1})).ok());
+  CHECK(Check(8, ragged, Tensor("in", NRD_TYPE_FP32, {})).ok());
+  CHECK_FALSE(Check(8, ragged, Tensor("in", NRD_TYPE_FP32, {7})).ok());
+  CHECK(Check(8, ragged, Tensor("in", NRD_TYPE_FP32, {-1, -1, 3}, {"batch", "", ""})).message() ==
+        "input 'in' is configured with allow_ragged_batch, for which the ONNX file must have dims "
+        "[ -1 ], but it has [ batch, -1, 3 ]: remove allow_ragged_batch, or export the model with "
+        "one free dimension");
+}
+
+TEST_CASE("an input that the core makes must be taken as it is made") {
+  TensorSpec hidden = Spec("in", {});
+  hidden.hidden = true;
+  CHECK(Check(8, hidden, Tensor("in", NRD_TYPE_FP32, {-1})).ok());
+  CHECK(Check(1, hidden, Tensor("in", NRD_TYPE_FP32, {1})).ok());
+  CHECK(Check(8, hidden, Tensor("in", NRD_TYPE_FP32, {4})).message() ==
+        "input 'in' is made with dims [ -1 ], but the ONNX file has [ 4 ]");
+  hidden.dims = {2};
+  CHECK(Check(8, hidden, Tensor("in", NRD_TYPE_FP32, {-1, -1})).ok());
+  CHECK_FALSE(Check(8, hidden, Tensor("in", NRD_TYPE_FP32, {-1, 3})).ok());
+}
+
+TEST_CASE("what is shared out by shapes may have any in the file") {
+  ModelConfig config;
+  config.max_batch_size = 8;
+  config.inputs = {Spec("in", {2})};
+  config.outputs = {Spec("out", {-1, 2})};
+  const OnnxSignature signature{{Tensor("in", NRD_TYPE_FP32, {-1, 2})},
+                                {Tensor("out", NRD_TYPE_FP32, {-1})}};
+  CHECK_FALSE(CheckSignature(config, signature).ok());
+  config.outputs[0].scattered_by = 0;
+  CHECK(CheckSignature(config, signature).ok());
+}
+
 TEST_CASE("names on both sides must meet") {
   CHECK(Says(Check(8, Spec("wrong", {1}), Tensor("in", NRD_TYPE_FP32, {-1, 1})),
              "input 'wrong' is configured, but the ONNX file has no such input: it has 'in'"));

@@ -67,14 +67,15 @@ class ModelsCommandTest {
   @SuppressWarnings("unchecked")
   void jsonHasItAll() throws IOException {
     write("good", IDENTITY);
-    write("bad", IDENTITY + "batch_input { }");
+    write("bad", IDENTITY + "model_repository_agents { agents { } }");
     assertEquals(1, cli.run("models", "--json", directory.toString()));
     List<Object> models = JSON.std.listFrom(cli.out());
     assertEquals(2, models.size());
     Map<String, Object> bad = (Map<String, Object>) models.get(0);
     assertEquals("UNAVAILABLE", bad.get("state"));
     assertFalse(bad.containsKey("version"));
-    assertTrue(bad.get("reason").toString().startsWith("bad/config.pbtxt:4:1: batch_input: "));
+    assertTrue(
+        bad.get("reason").toString().startsWith("bad/config.pbtxt:4:1: model_repository_agents: "));
     assertFalse(bad.containsKey("inputs"));
     Map<String, Object> good = (Map<String, Object>) models.get(1);
     assertEquals("READY", good.get("state"));

@@ -53,17 +53,20 @@ public record BatchInput(Kind kind, List<String> targets, DataType dataType, Str
   /**
    * The targets as the backend sees them. What stands in the place of the batch dimension is the
    * number of requests, of rows for {@link Kind#ITEM_SHAPE}, or what the kind says.
+   *
+   * @param inputs those of requests
+   * @param batched whether there is a batch dimension
    */
-  List<TensorSpec> tensors(ModelSpec model) {
+  List<TensorSpec> tensors(List<TensorSpec> inputs, boolean batched) {
     TensorSpec brought =
-        model.inputs().stream()
+        inputs.stream()
             .filter(input -> input.name().equals(source))
             .findFirst()
             .orElseThrow(() ->
                 new IllegalArgumentException(
                     "batch input " + targets + ": there is no source input '" + source + "'"));
     int sizes = brought.reshape().orElse(brought.dims()).size();
-    List<Long> flat = model.maxBatchSize() > 0 ? List.of() : List.of(-1L);
+    List<Long> flat = batched ? List.of() : List.of(-1L);
     List<Long> dims = kind == Kind.ITEM_SHAPE ? List.of((long) sizes) : flat;
     return targets.stream().map(target -> new TensorSpec(target, dataType, dims, false)).toList();
   }

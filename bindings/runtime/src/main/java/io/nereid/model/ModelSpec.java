@@ -104,7 +104,7 @@ public record ModelSpec(
    */
   public List<TensorSpec> hiddenInputs() {
     List<TensorSpec> hidden = new ArrayList<>();
-    batchInputs.forEach(input -> hidden.addAll(input.tensors(this)));
+    batchInputs.forEach(input -> hidden.addAll(input.tensors(inputs, maxBatchSize > 0)));
     sequenceBatching.ifPresent(sequences -> {
       sequences.controls().forEach(control -> hidden.add(control.tensor()));
       sequences.states().forEach(state -> hidden.add(state.inputTensor()));

@@ -57,6 +57,7 @@ final class EngineSignature {
   /** Throws when the engine cannot serve what the configuration says. */
   void check(ModelSpec spec) {
     checkServable();
+    checkNotRagged(spec);
     boolean batched = spec.maxBatchSize() > 0;
     for (EngineTensor input : engine.inputs()) {
       TensorSpec configured = find(input, spec.inputs()).orElseThrow(() -> missing(input, spec));
@@ -73,6 +74,18 @@ final class EngineSignature {
               + engine.maxBatchSize()
               + ", which is what the engine's profiles allow, got "
               + spec.maxBatchSize());
+    }
+  }
+
+  private void checkNotRagged(ModelSpec spec) {
+    boolean ragged = spec.inputs().stream().anyMatch(TensorSpec::ragged);
+    if (ragged || !spec.batchInputs().isEmpty() || !spec.batchOutputs().isEmpty()) {
+      throw new NereidException(
+          StatusCode.UNIMPLEMENTED,
+          "model '"
+              + model
+              + "': engines have a row for each of a batch in all tensors: expected no"
+              + " allow_ragged_batch, batch_input or batch_output");
     }
   }
 

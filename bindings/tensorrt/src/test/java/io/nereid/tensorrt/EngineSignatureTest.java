@@ -8,6 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.nereid.model.BatchInput;
+import io.nereid.model.BatchOutput;
 import io.nereid.model.ModelSignature;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.TensorSpec;
@@ -70,6 +72,23 @@ class EngineSignatureTest {
             + " is no batch: expected max_batch_size: 0",
         engine,
         classifier().build());
+  }
+
+  @Test
+  void raggedBatchesAreRefused() {
+    TensorSpec ragged = TensorSpec.of("image", DataType.FP32, 3, 8, 8).asRagged();
+    BatchInput counts = BatchInput.of(BatchInput.Kind.ELEMENT_COUNT, "n", "image");
+    BatchOutput shared = new BatchOutput(List.of("scores"), "image");
+    for (ModelSpec.Builder spec :
+        List.of(
+            ModelSpec.builder("m").backend("tensorrt").input(ragged),
+            classifier().batchInput(counts),
+            classifier().batchOutput(shared))) {
+      EngineSignature engine = of(RecordedEngines.classifier());
+      NereidException e = assertThrows(NereidException.class, () -> engine.check(spec.build()));
+      assertEquals(StatusCode.UNIMPLEMENTED, e.code());
+      assertTrue(e.getMessage().contains("expected no allow_ragged_batch"), e.getMessage());
+    }
   }
 
   @ParameterizedTest

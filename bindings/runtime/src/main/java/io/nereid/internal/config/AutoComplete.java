@@ -145,6 +145,7 @@ final class AutoComplete {
     ModelSequenceBatching sequences = config.getSequenceBatching();
     sequences.getControlInputList().forEach(control -> listed.add(control.getName()));
     sequences.getStateList().forEach(state -> listed.add(state.getInputName()));
+    listed.addAll(BatchTensorReader.inputTargets(config)); // the core makes them
     for (TensorSpec own : signature.inputs()) {
       // An input with a default can be a weight of the model: only who lists it wants to send it.
       if (!own.optional() && !listed.contains(own.name())) {
@@ -272,6 +273,13 @@ final class AutoComplete {
   private void checkDims(ConfigTensor tensor, TensorSpec own) {
     List<Long> dims = tensor.dims();
     List<Long> seen = tensor.seen();
+    if (tensor.ragged()) {
+      checkRagged(tensor, own);
+      return;
+    }
+    if (isScattered(tensor)) {
+      return; // the number of elements counts, which each run shows
+    }
     // A file that tells no shape looks like a scalar; each run shows whether the configured one
     // holds.
     if (dims.isEmpty() || own.dims().isEmpty()) {
@@ -292,6 +300,33 @@ final class AutoComplete {
             + ConfigTensor.text(own.dims())
             + ": "
             + advice(seen, own));
+  }
+
+  /** A ragged input has the elements of all requests, whose shapes the model does not know. */
+  private static void checkRagged(ConfigTensor tensor, TensorSpec own) {
+    if (tensor.dims().isEmpty()) {
+      throw tensor
+          .node()
+          .invalid(
+              tensor.shown()
+                  + " has allow_ragged_batch but no dims, which the model cannot tell: add those"
+                  + " that requests have");
+    }
+    if (!own.dims().isEmpty() && !own.dims().equals(List.of(-1L))) {
+      throw tensor.invalid(
+          "allow_ragged_batch",
+          tensor.shown()
+              + " is configured with allow_ragged_batch, for which the model must have "
+              + ConfigTensor.text(List.of(-1L))
+              + ", but it has "
+              + ConfigTensor.text(own.dims()));
+    }
+  }
+
+  private boolean isScattered(ConfigTensor tensor) {
+    return tensor.kind().equals("output")
+        && config.getBatchOutputList().stream()
+            .anyMatch(output -> output.getTargetNameList().contains(tensor.name()));
   }
 
   private static boolean hasFreeFirst(TensorSpec own) {

@@ -63,6 +63,8 @@ final class EnsembleReader {
     refuse(ModelConfig.INSTANCE_GROUP_FIELD_NUMBER, config.getInstanceGroupCount() > 0);
     refuse(ModelConfig.MODEL_WARMUP_FIELD_NUMBER, config.getModelWarmupCount() > 0);
     refuse(ModelConfig.OPTIMIZATION_FIELD_NUMBER, config.hasOptimization());
+    refuse(ModelConfig.BATCH_INPUT_FIELD_NUMBER, config.getBatchInputCount() > 0);
+    refuse(ModelConfig.BATCH_OUTPUT_FIELD_NUMBER, config.getBatchOutputCount() > 0);
     refuse(
         ModelConfig.DEFAULT_MODEL_FILENAME_FIELD_NUMBER,
         !config.getDefaultModelFilename().isEmpty());

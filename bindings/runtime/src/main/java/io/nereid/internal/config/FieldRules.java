@@ -40,12 +40,9 @@ final class FieldRules {
 
   static {
     // ---- Would change answers ----
-    refuse("ModelConfig.batch_input", "inputs made from a batch's requests are not supported");
-    refuse("ModelConfig.batch_output", "outputs scattered in this way are not supported");
     refuse("ModelConfig.model_repository_agents", "repository agents are not supported");
     refuse("ModelOperations.op_library_filename", "custom operators are not supported");
     refuse("ModelInput.is_shape_tensor", "shape tensors are not supported");
-    refuse("ModelInput.allow_ragged_batch", "ragged batches are not supported");
     refuse("ModelInput.is_non_linear_format_io", "only the linear memory format is supported");
     refuse("ModelOutput.is_shape_tensor", "shape tensors are not supported");
     refuse("ModelOutput.is_non_linear_format_io", "only the linear memory format is supported");

@@ -67,6 +67,7 @@ final class SpecReader {
     }
     spec.maxBatchSize(config.getMaxBatchSize());
     new TensorReader(root, files).read(spec);
+    BatchTensorReader.read(root, spec);
     if (config.hasDynamicBatching()) {
       spec.dynamicBatching(scheduling.batching(config.getMaxBatchSize()));
     }

@@ -1,5 +1,7 @@
 package io.nereid.internal.config;
 
+import io.nereid.model.BatchInput;
+import io.nereid.model.BatchOutput;
 import io.nereid.model.DynamicBatching;
 import io.nereid.model.Ensemble;
 import io.nereid.model.InstanceGroup;
@@ -51,6 +53,8 @@ final class SpecWriter {
         .setResponseCache(ModelResponseCache.newBuilder().setEnable(spec.responseCache()));
     spec.inputs().forEach(input -> config.addInput(input(input)));
     spec.outputs().forEach(output -> config.addOutput(output(output)));
+    spec.batchInputs().forEach(input -> config.addBatchInput(batchInput(input)));
+    spec.batchOutputs().forEach(output -> config.addBatchOutput(batchOutput(output)));
     spec.dynamicBatching().ifPresent(batching -> config.setDynamicBatching(batching(batching)));
     spec.sequenceBatching()
         .ifPresent(sequences -> config.setSequenceBatching(SequenceWriter.write(sequences)));
@@ -82,7 +86,8 @@ final class SpecWriter {
             .setName(spec.name())
             .setDataType(ConfigTensor.configured(spec.dataType()))
             .addAllDims(spec.dims())
-            .setOptional(spec.optional());
+            .setOptional(spec.optional())
+            .setAllowRaggedBatch(spec.ragged());
     spec.reshape()
         .ifPresent(shape -> input.setReshape(ModelTensorReshape.newBuilder().addAllShape(shape)));
     return input.build();
@@ -97,6 +102,23 @@ final class SpecWriter {
     spec.reshape()
         .ifPresent(shape -> output.setReshape(ModelTensorReshape.newBuilder().addAllShape(shape)));
     return output.build();
+  }
+
+  private static io.nereid.proto.BatchInput batchInput(BatchInput input) {
+    return io.nereid.proto.BatchInput.newBuilder()
+        .setKind(io.nereid.proto.BatchInput.Kind.valueOf("BATCH_" + input.kind()))
+        .addAllTargetName(input.targets())
+        .setDataType(ConfigTensor.configured(input.dataType()))
+        .addSourceInput(input.source())
+        .build();
+  }
+
+  private static io.nereid.proto.BatchOutput batchOutput(BatchOutput output) {
+    return io.nereid.proto.BatchOutput.newBuilder()
+        .setKind(io.nereid.proto.BatchOutput.Kind.BATCH_SCATTER_WITH_INPUT_SHAPE)
+        .addAllTargetName(output.targets())
+        .addSourceInput(output.source())
+        .build();
   }
 
   private static ModelDynamicBatching batching(DynamicBatching batching) {

@@ -196,7 +196,12 @@ class AutoCompleteTest {
             + " dimension (max_batch_size is 0), but the model has [ -1, 16 ]: set dims:"
             + " [ -1, 16 ], or max_batch_size to 1 or more if the first dimension is the batch",
         "max_batch_size: 2 input { name: 'A' dims: 8 reshape { shape: [ 2, 4 ] } }|configured with"
-            + " dims [ 8 ] and reshape [ 2, 4 ] after the batch dimension"
+            + " dims [ 8 ] and reshape [ 2, 4 ] after the batch dimension",
+        "max_batch_size: 2 input { name: 'A' dims: 16 allow_ragged_batch: true }|1:46: input 'A' is"
+            + " configured with allow_ragged_batch, for which the model must have [ -1 ], but it"
+            + " has [ -1, 16 ]",
+        "max_batch_size: 2 input { name: 'A' allow_ragged_batch: true }|1:19: input 'A' has"
+            + " allow_ragged_batch but no dims, which the model cannot tell"
       })
   void clashesSayWhatToChange(String config, String expected) throws IOException {
     NereidException failure = assertThrows(NereidException.class, () -> complete(config, BATCHED));
@@ -219,6 +224,26 @@ class AutoCompleteTest {
   void aModelWithoutABatchDimensionSaysSo(String config, String expected) throws IOException {
     NereidException failure = assertThrows(NereidException.class, () -> complete(config, FIXED));
     assertTrue(failure.getMessage().contains(expected), failure.getMessage());
+  }
+
+  /** A is what the core makes, X is cut by the shapes of B: neither is as the model has it. */
+  @Test
+  void whatTheCoreMakesAndCutsIsNotTheModels() throws IOException {
+    ModelSignature ragged =
+        new ModelSignature(
+            List.of(TensorSpec.of("A", DataType.INT32, -1), TensorSpec.of("B", DataType.FP32, -1)),
+            BATCHED.outputs(),
+            0);
+    ModelDraft.Whole completed =
+        complete(
+            "max_batch_size: 2 input { name: 'B' dims: [ -1, 3 ] allow_ragged_batch: true }"
+                + " batch_input { target_name: 'A' data_type: TYPE_INT32 source_input: 'B' }"
+                + " output { name: 'X' dims: [ -1, 3 ] }"
+                + " batch_output { target_name: 'X' source_input: 'B' }",
+            ragged);
+    assertEquals(
+        List.of(TensorSpec.of("B", DataType.FP32, -1, 3).asRagged()), completed.spec().inputs());
+    assertEquals(List.of(TensorSpec.of("X", DataType.INT64, -1, 3)), completed.spec().outputs());
   }
 
   @Test

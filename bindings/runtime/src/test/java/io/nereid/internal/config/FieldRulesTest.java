@@ -145,11 +145,9 @@ class FieldRulesTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "input { allow_ragged_batch: true }|1:9: allow_ragged_batch",
         "input { is_shape_tensor: true }|1:9: is_shape_tensor",
         "model_repository_agents { agents { name: 'a' } }|1:1: model_repository_agents",
-        "model_operations { op_library_filename: 'x.so' }|1:20: op_library_filename",
-        "batch_input { kind: BATCH_ITEM_SHAPE }|1:1: batch_input"
+        "model_operations { op_library_filename: 'x.so' }|1:20: op_library_filename"
       })
   void whatWouldChangeAnswersIsRefused(String config, String expected) {
     NereidException failure = assertThrows(NereidException.class, () -> warnings(config));
