@@ -130,6 +130,17 @@ def write_sequence(folder):
     )
 
 
+def write_accumulate(folder):
+    """The input plus a state, which is the next state as well: the sum of what a sequence sent."""
+    write(
+        folder / "accumulate.onnx",
+        "accumulate",
+        [node("Add", ["INPUT", "STATE_IN"], ["OUTPUT"]), node("Identity", ["OUTPUT"], ["STATE_OUT"])],
+        [tensor(name, "FP32", ["batch", 1]) for name in ("INPUT", "STATE_IN")],
+        [tensor(name, "FP32", ["batch", 1]) for name in ("OUTPUT", "STATE_OUT")],
+    )
+
+
 def write_ragged_sums(folder):
     """Sums segments of one long vector, which end where INDEX says, and doubles its elements."""
     write(
@@ -168,4 +179,5 @@ def write_all(folder):
     write_product(folder)
     write_modulo(folder)
     write_sequence(folder)
+    write_accumulate(folder)
     write_ragged_sums(folder)

@@ -1,13 +1,16 @@
 package io.nereid;
 
 import io.nereid.internal.Checks;
+import io.nereid.internal.ffi.RequestRecord;
 import io.nereid.internal.ffi.TensorRecord;
 import io.nereid.internal.request.RequestContent;
 import io.nereid.internal.request.RequestFuture;
+import io.nereid.internal.request.SequenceMove;
 import io.nereid.internal.request.Signature;
 import io.nereid.internal.request.Slot;
 import io.nereid.internal.request.StreamQueue;
 import io.nereid.internal.request.StreamedResponse;
+import io.nereid.model.SequenceId;
 import io.nereid.model.TensorSpec;
 import io.nereid.tensor.DeviceMemory;
 import io.nereid.tensor.Tensor;
@@ -20,6 +23,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 /**
@@ -151,11 +155,7 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
       Checks.notNull(memory, "memory");
       Checks.notNull(release, "release");
       Checks.notNull(shape, "shape");
-      int index = signature().inputIndex(name);
-      DataType type = signature().input(index).dataType();
-      content.describe(index, type, shape, memory.byteSize()).lend(memory);
-      content.afterwards(release);
-      content.given(index);
+      content.deviceInput(signature().inputIndex(name), memory, release, shape);
     });
   }
 
@@ -191,17 +191,9 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
   private Tensor allocate(String name, long byteSize, long[] shape) {
     int index = signature().inputIndex(name);
     DataType type = signature().input(index).dataType();
-    return tensor(type, shape, place(index, type, shape, byteSize), byteSize);
-  }
-
-  /** Gives an input memory of the pool; returns where that is. */
-  private long place(int index, DataType type, long[] shape, long byteSize) {
     slot.beginEdit(generation);
     try {
-      TensorRecord input = slot.content().describe(index, type, shape, byteSize);
-      slot.content().allocate(index);
-      slot.content().given(index);
-      return input.data();
+      return tensor(type, shape, slot.content().place(index, type, shape, byteSize), byteSize);
     } finally {
       slot.endEdit();
     }
@@ -266,6 +258,25 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
     });
   }
 
+  /** Makes it part of a sequence; see {@link Model.Sequence}, which knows all of its requests. */
+  public InferRequest sequence(SequenceId id) {
+    return sequence(Checks.notNull(id, "id"), null);
+  }
+
+  InferRequest sequence(SequenceId id, AtomicBoolean startDue) {
+    return edit(content -> content.sequence(id, startDue));
+  }
+
+  /** Whether it is the first request of its sequence; one that runs already begins anew. */
+  public InferRequest sequenceStart(boolean first) {
+    return edit(content -> slot.record().mark(RequestRecord.SEQUENCE_START, first));
+  }
+
+  /** Whether it is the last request of its sequence. */
+  public InferRequest sequenceEnd(boolean last) {
+    return edit(content -> slot.record().mark(RequestRecord.SEQUENCE_END, last));
+  }
+
   /** A parameter for the backend: a boolean, an integer, a string, or a floating-point number. */
   public InferRequest parameter(String key, Object value) {
     return edit(content -> content.parameter(key, value));
@@ -283,11 +294,18 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
    * <p>Requests to decoupled models have no single response: {@link StatusCode#UNIMPLEMENTED}.
    */
   public InferResponse infer() {
-    checkSingleResponse();
-    if (!slot.submit(generation, null, null, true)) {
-      slot.pool().await(slot);
+    signature().checkSingleResponse();
+    InferRequest sent = routed();
+    if (!sent.slot.submit(sent.generation, null, null, true)) {
+      sent.slot.pool().await(sent.slot);
     }
-    return response();
+    return sent.response();
+  }
+
+  /** This, or what it was moved to, since its sequence is at another load of the model. */
+  private InferRequest routed() {
+    Slot at = slot.content().isOfSequence() ? SequenceMove.prepare(slot, generation) : slot;
+    return at == slot ? this : new InferRequest(at);
   }
 
   /** The response of a record that the core gave back; an exception when the request failed. */
@@ -302,8 +320,10 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
    * Not for decoupled models, as {@link #infer}.
    */
   public CompletableFuture<InferResponse> inferAsync() {
-    checkSingleResponse();
-    RequestFuture<InferResponse> future = new RequestFuture<>(slot, generation, InferResponse::new);
+    signature().checkSingleResponse();
+    InferRequest sent = routed();
+    RequestFuture<InferResponse> future =
+        new RequestFuture<>(sent.slot, sent.generation, InferResponse::new);
     future.submit();
     return future;
   }
@@ -321,9 +341,10 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
    */
   public void submit(ResponseListener listener, boolean inline) {
     Checks.notNull(listener, "listener");
-    checkSingleResponse();
-    Runnable completion = () -> answer(listener);
-    if (slot.submit(generation, completion, null, inline)) {
+    signature().checkSingleResponse();
+    InferRequest sent = routed();
+    Runnable completion = () -> sent.answer(listener);
+    if (sent.slot.submit(sent.generation, completion, null, inline)) {
       completion.run();
     }
   }
@@ -346,19 +367,10 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
    * here, later failures come from the stream.
    */
   public ResponseStream inferStream() {
-    StreamQueue queue = new StreamQueue(slot, generation);
+    InferRequest sent = routed();
+    StreamQueue queue = new StreamQueue(sent.slot, sent.generation);
     queue.submit();
     return new ResponseStream(queue);
-  }
-
-  private void checkSingleResponse() {
-    if (signature().spec().decoupled()) {
-      throw new NereidException(
-          StatusCode.UNIMPLEMENTED,
-          "infer doesn't support models with decoupled transaction policy, and '"
-              + signature().spec().name()
-              + "' is one: use inferStream");
-    }
   }
 
   /**

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.nereid.model.Batch;
+import io.nereid.model.BatchRequest;
 import io.nereid.model.ModelSpec;
 import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
@@ -116,14 +117,14 @@ class PerfCommandTest {
 
     synchronized void execute(Batch batch) {
       for (int i = 0; i < batch.requestCount(); i++) {
-        Map<String, Object> parameters = batch.request(i).parameters();
-        String id = String.valueOf(parameters.get("sequence_id"));
-        boolean first = Boolean.TRUE.equals(parameters.get("sequence_start"));
+        BatchRequest request = batch.request(i);
+        String id = request.sequence().orElseThrow().toString();
+        boolean first = request.isSequenceStart();
         if (first == open.containsKey(id)) {
-          fault.compareAndSet(null, parameters + " while these are open: " + open);
+          fault.compareAndSet(null, id + ", first: " + first + ", while these are open: " + open);
         }
         int length = open.merge(id, 1, Integer::sum);
-        if (Boolean.TRUE.equals(parameters.get("sequence_end"))) {
+        if (request.isSequenceEnd()) {
           open.remove(id);
           lengths.add(length);
         }

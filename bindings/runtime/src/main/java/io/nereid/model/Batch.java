@@ -12,7 +12,10 @@ public interface Batch {
   /** How many requests there are. */
   int requestCount();
 
-  /** Rows of all requests together; 0 for models without a batch dimension. */
+  /**
+   * Rows of the batch's tensors: those of all requests together, and the empty ones between them
+   * ({@link SequenceBatching.Direct}); 0 for models without a batch dimension.
+   */
   long size();
 
   /** One of the requests, from 0. */
@@ -28,7 +31,7 @@ public interface Batch {
    */
   Tensor input(String name);
 
-  /** As {@link #input(String)}, by position in the model's specification. */
+  /** As {@link #input(String)}, by position in the {@link ModelContext}'s specification. */
   Tensor input(int index);
 
   /** Whether any request wants this output; one that nobody wants may be left out. */
@@ -37,7 +40,9 @@ public interface Batch {
   /** Memory for an output of the whole batch, to be filled in. Once per output. */
   Tensor output(String name, long... shape);
 
-  /** As {@link #output(String, long...)}, by position in the model's specification. */
+  /**
+   * As {@link #output(String, long...)}, by position in the {@link ModelContext}'s specification.
+   */
   Tensor output(int index, long... shape);
 
   /** Memory for a BYTES output, whose encoded size must be said. */

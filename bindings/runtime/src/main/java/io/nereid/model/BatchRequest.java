@@ -14,9 +14,19 @@ public interface BatchRequest {
   /** The parameters that its sender gave. */
   Map<String, Object> parameters();
 
+  /** The sequence that it belongs to; empty: none. */
+  Optional<SequenceId> sequence();
+
+  /** Whether it is the first of its sequence. */
+  boolean isSequenceStart();
+
+  /** Whether it is the last of its sequence. */
+  boolean isSequenceEnd();
+
   /**
    * Its first row in the batch's tensors. Those of ragged inputs have no rows: its elements there
-   * follow those of the requests before it, as batch inputs tell.
+   * follow those of the requests before it, as batch inputs tell. Where sequences have rows of
+   * their own ({@link SequenceBatching.Direct}), there may be empty ones between those of requests.
    */
   long firstRow();
 
@@ -75,6 +85,16 @@ public interface BatchRequest {
             : bytesOutput(name, values.byteSize(), values.shape());
     return output.copyFrom(values);
   }
+
+  /**
+   * For models with {@link SequenceBatching#iterative}: the request is not answered when execute
+   * returns, but executed again, behind those that wait already. What was made of its outputs and
+   * not sent by {@link #respond} is dropped, its state is kept.
+   *
+   * @throws io.nereid.types.NereidException with {@link
+   *     io.nereid.types.StatusCode#FAILED_PRECONDITION} for other models
+   */
+  void reschedule();
 
   /**
    * For decoupled models: sends the outputs that were made here for this request as one response to

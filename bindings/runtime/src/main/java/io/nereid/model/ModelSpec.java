@@ -22,6 +22,7 @@ import java.util.Optional;
  * @param maxBatchSize most rows per execution; 0: tensors have no batch dimension
  * @param instanceGroups how many executions may run at once, and where
  * @param dynamicBatching how requests are batched; empty: each request is its own batch
+ * @param sequenceBatching how requests of sequences are batched, in place of dynamic batching
  * @param inline whether an idle model may run a request on the thread that sends it
  * @param inlineBudget longest execution that runs inline; zero: the core's default (1 ms)
  * @param responseCache whether equal requests may be answered from the response cache
@@ -46,6 +47,7 @@ public record ModelSpec(
     long maxBatchSize,
     List<InstanceGroup> instanceGroups,
     Optional<DynamicBatching> dynamicBatching,
+    Optional<SequenceBatching> sequenceBatching,
     boolean inline,
     Duration inlineBudget,
     boolean responseCache,
@@ -72,6 +74,9 @@ public record ModelSpec(
     Checks.notNegative(maxBatchSize, "maxBatchSize");
     instanceGroups = List.copyOf(Checks.notNull(instanceGroups, "instanceGroups"));
     Checks.notNull(dynamicBatching, "dynamicBatching");
+    if (Checks.notNull(sequenceBatching, "sequenceBatching").isPresent()) {
+      checkSequences(name, dynamicBatching.isPresent(), responseCache);
+    }
     Checks.notNegative(inlineBudget, "inlineBudget");
     Checks.notNull(batcherName, "batcherName");
     Checks.notNull(batcher, "batcher");
@@ -85,6 +90,17 @@ public record ModelSpec(
     batchOutputs = List.copyOf(Checks.notNull(batchOutputs, "batchOutputs"));
   }
 
+  private static void checkSequences(String name, boolean dynamicBatching, boolean responseCache) {
+    if (dynamicBatching) {
+      throw new IllegalArgumentException(
+          "model '" + name + "' has dynamic batching and sequences: it can have one of them");
+    }
+    if (responseCache) {
+      throw new IllegalArgumentException(
+          "model '" + name + "' has sequences, whose answers the response cache cannot keep");
+    }
+  }
+
   /** The same with other outputs. */
   public ModelSpec withOutputs(List<TensorSpec> outputs) {
     return with(inputs, outputs, decoupled);
@@ -96,20 +112,52 @@ public record ModelSpec(
   }
 
   /**
-   * What the core makes for the backend, and no request brings: batch inputs. For the backend they
-   * follow what requests bring.
+   * What the core makes for the backend, and no request brings: batch inputs, controls and states
+   * of sequences. For the backend they follow what requests bring.
    */
   public List<TensorSpec> hiddenInputs() {
-    return batchInputs.stream()
-        .flatMap(input -> input.tensors(inputs, maxBatchSize > 0).stream())
-        .toList();
+    List<TensorSpec> hidden = new ArrayList<>();
+    batchInputs.forEach(input -> hidden.addAll(input.tensors(inputs, maxBatchSize > 0)));
+    sequenceBatching.ifPresent(sequences -> {
+      sequences.controls().forEach(control -> hidden.add(control.tensor()));
+      sequences.states().forEach(state -> hidden.add(state.inputTensor()));
+    });
+    return hidden;
   }
 
-  /** The model as its backend sees it, with {@link #hiddenInputs} among the inputs. */
+  /** What the core keeps of what the backend makes, and no client gets: states of sequences. */
+  public List<TensorSpec> hiddenOutputs() {
+    List<TensorSpec> hidden = new ArrayList<>();
+    sequenceBatching.ifPresent(sequences -> {
+      for (SequenceBatching.State state : sequences.states()) {
+        if (outputs.stream().noneMatch(output -> output.name().equals(state.output()))) {
+          hidden.add(state.outputTensor());
+        }
+      }
+    });
+    return hidden;
+  }
+
+  /**
+   * Whether the inputs of a batch are put together for every backend, also for one that gathers by
+   * itself: where there are sequences, {@link #hiddenInputs} or ragged inputs.
+   */
+  public boolean isGathered() {
+    return sequenceBatching.isPresent()
+        || !batchInputs.isEmpty()
+        || inputs.stream().anyMatch(TensorSpec::ragged);
+  }
+
+  /**
+   * The model as its backend sees it, with {@link #hiddenInputs} among the inputs and {@link
+   * #hiddenOutputs} among the outputs.
+   */
   public ModelSpec forBackend() {
     List<TensorSpec> all = new ArrayList<>(inputs);
     all.addAll(hiddenInputs());
-    return with(all, outputs, decoupled);
+    List<TensorSpec> made = new ArrayList<>(outputs);
+    made.addAll(hiddenOutputs());
+    return with(all, made, decoupled);
   }
 
   private ModelSpec with(
@@ -124,6 +172,7 @@ public record ModelSpec(
         maxBatchSize,
         instanceGroups,
         dynamicBatching,
+        sequenceBatching,
         inline,
         inlineBudget,
         responseCache,
@@ -157,6 +206,7 @@ public record ModelSpec(
     private final List<BatchInput> batchInputs = new ArrayList<>();
     private final List<BatchOutput> batchOutputs = new ArrayList<>();
     private DynamicBatching dynamicBatching;
+    private SequenceBatching sequenceBatching;
     private boolean inline = true;
     private Duration inlineBudget = Duration.ZERO;
     private boolean responseCache;
@@ -232,6 +282,12 @@ public record ModelSpec(
     /** Batches requests. */
     public Builder dynamicBatching(DynamicBatching batching) {
       dynamicBatching = Checks.notNull(batching, "batching");
+      return this;
+    }
+
+    /** Batches requests of sequences. */
+    public Builder sequenceBatching(SequenceBatching batching) {
+      sequenceBatching = Checks.notNull(batching, "batching");
       return this;
     }
 
@@ -315,6 +371,7 @@ public record ModelSpec(
           maxBatchSize,
           instanceGroups.isEmpty() ? List.of(InstanceGroup.of(1)) : instanceGroups,
           Optional.ofNullable(dynamicBatching),
+          Optional.ofNullable(sequenceBatching),
           inline,
           inlineBudget,
           responseCache,

@@ -31,6 +31,7 @@ import java.util.Optional;
  * @param computeHistogram distribution of the time in the backend
  * @param totalHistogram distribution of the time from submission to answer
  * @param stages distributions of other times, with {@code NereidOptions.stageHistograms} only
+ * @param sequences its sequences; empty: it has none
  */
 public record ModelStatistics(
     int instanceCount,
@@ -56,4 +57,5 @@ public record ModelStatistics(
     Histogram queueHistogram,
     Histogram computeHistogram,
     Histogram totalHistogram,
-    Optional<StageHistograms> stages) {}
+    Optional<StageHistograms> stages,
+    Optional<SequenceStatistics> sequences) {}

@@ -1,6 +1,7 @@
 package io.nereid.server.grpc;
 
 import io.nereid.InferRequest;
+import io.nereid.model.SequenceId;
 import io.nereid.types.NereidException;
 import java.math.BigInteger;
 import java.time.Duration;
@@ -116,13 +117,9 @@ final class MessageParameters {
         case "priority" -> request.priority((int) Math.min(Integer.MAX_VALUE, unsigned(key, 0)));
         case "timeout" -> timeout(request, value);
         case ENABLE_EMPTY_FINAL -> bool(key);
-        case "sequence_start", "sequence_end" -> request.parameter(key, bool(key));
-        case "sequence_id" -> {
-          if (value instanceof Boolean || value instanceof Double) {
-            throw wrongType(key, "int64_param or string_param");
-          }
-          request.parameter(key, custom(key, value));
-        }
+        case "sequence_start" -> request.sequenceStart(bool(key));
+        case "sequence_end" -> request.sequenceEnd(bool(key));
+        case "sequence_id" -> request.sequence(sequence(key, value));
         default -> request.parameter(key, custom(key, value));
       }
     });
@@ -136,6 +133,16 @@ final class MessageParameters {
     if (timeoutUs > 0) { // 0 is how clients say that there is none
       request.timeout(Duration.of(timeoutUs, ChronoUnit.MICROS));
     }
+  }
+
+  /** A number is unsigned in whatever field it came. */
+  private static SequenceId sequence(String key, Object value) {
+    return switch (value) {
+      case Long number -> SequenceId.of(number);
+      case Unsigned number -> SequenceId.of(number.bits());
+      case String name -> SequenceId.of(name);
+      default -> throw wrongType(key, "int64_param, uint64_param or string_param");
+    };
   }
 
   private static Object custom(String key, Object value) {

@@ -1,11 +1,13 @@
 package io.nereid.server.http;
 
 import io.nereid.InferRequest;
+import io.nereid.model.SequenceId;
 import io.nereid.server.json.JsonException;
 import io.nereid.server.json.JsonReader;
 import io.nereid.server.memory.RegionSlice;
 import io.nereid.server.memory.RequestSlices;
 import io.nereid.server.wire.HttpFailure;
+import java.math.BigInteger;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 
@@ -27,8 +29,29 @@ final class RequestParameters {
           request.timeout(Duration.of(timeoutUs, ChronoUnit.MICROS));
         }
       }
+      case "sequence_id" -> request.sequence(sequence(parser));
+      case "sequence_start" -> request.sequenceStart(parser.bool("sequence_start"));
+      case "sequence_end" -> request.sequenceEnd(parser.bool("sequence_end"));
       default -> request.parameter(name, value(name, parser));
     }
+  }
+
+  /** The id of a sequence: an unsigned number of 64 bits, or a string. */
+  private static SequenceId sequence(JsonReader parser) {
+    if (parser.token() == JsonReader.Token.STRING) {
+      return SequenceId.of(parser.string());
+    }
+    if (parser.token() == JsonReader.Token.INTEGER) {
+      if (parser.isLong() && parser.longValue() >= 0) {
+        return SequenceId.of(parser.longValue());
+      }
+      BigInteger number = parser.isLong() ? null : parser.bigIntegerValue();
+      if (number != null && number.signum() > 0 && number.bitLength() <= Long.SIZE) {
+        return SequenceId.of(number.longValue());
+      }
+    }
+    throw HttpFailure.badRequest(
+        "Unable to parse 'sequence_id': expected an unsigned number of 64 bits, or a string");
   }
 
   /** The value of a parameter that means something to the model only. */

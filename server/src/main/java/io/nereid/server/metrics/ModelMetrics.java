@@ -5,6 +5,7 @@ import io.nereid.Nereid;
 import io.nereid.model.ModelState;
 import io.nereid.statistics.DurationStatistic;
 import io.nereid.statistics.ModelStatistics;
+import io.nereid.statistics.SequenceStatistics;
 import io.nereid.tensorrt.GraphStatistics;
 import io.nereid.tensorrt.TensorRtBackend;
 import io.nereid.types.NereidException;
@@ -49,6 +50,7 @@ final class ModelMetrics {
       metrics.durations();
       metrics.cache();
     }
+    metrics.sequences();
     metrics.histograms();
     if (config.summaries()) {
       summaries.write(models, text);
@@ -152,6 +154,38 @@ final class ModelMetrics {
       if (model.cached) {
         text.sample(model.labels, value.applyAsLong(model.statistics));
       }
+    }
+  }
+
+  /** Writes the figures of sequences, for models that have them; nothing where none has. */
+  private void sequences() {
+    if (models.stream().allMatch(model -> model.statistics.sequences().isEmpty())) {
+      return;
+    }
+    text.gauge("nereid_sequences_slots", "Sequences that can be active at a time");
+    sequences(SequenceStatistics::slots);
+    text.gauge("nereid_sequences_active", "Sequences that have a slot");
+    sequences(SequenceStatistics::active);
+    text.gauge("nereid_sequences_backlog", "Sequences that wait for a slot");
+    sequences(SequenceStatistics::backlog);
+    text.gauge("nereid_sequences_state_bytes", "Memory that sequences keep between requests");
+    sequences(SequenceStatistics::stateBytes);
+    text.counter("nereid_sequences_started_total", "Sequences that have begun");
+    sequences(SequenceStatistics::started);
+    text.counter("nereid_sequences_ended_total", "Sequences that their clients ended");
+    sequences(SequenceStatistics::ended);
+    text.counter(
+        "nereid_sequences_idle_ended_total",
+        "Sequences that were ended because no request came for too long");
+    sequences(SequenceStatistics::idleEnded);
+  }
+
+  private void sequences(ToLongFunction<SequenceStatistics> value) {
+    for (Figures model : models) {
+      model
+          .statistics
+          .sequences()
+          .ifPresent(figures -> text.sample(model.labels, value.applyAsLong(figures)));
     }
   }
 

@@ -19,6 +19,7 @@ public final class ServerFacts {
           "model_repository(unload_dependents)",
           "parameters",
           "schedule_policy",
+          "sequence",
           "statistics",
           "trace");
 

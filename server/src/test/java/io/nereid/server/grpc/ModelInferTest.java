@@ -237,11 +237,7 @@ class ModelInferTest {
               "double",
               0.5,
               "uint",
-              new java.math.BigInteger("18446744073709551615"),
-              "sequence_id",
-              "a",
-              "sequence_start",
-              true),
+              new java.math.BigInteger("18446744073709551615")),
           seen.get());
     }
   }

@@ -5,11 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.nereid.InferRequest;
+import io.nereid.Model;
 import io.nereid.Nereid;
 import io.nereid.NereidOptions;
 import io.nereid.model.BackendInstance;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.RepositoryOptions;
+import io.nereid.model.SequenceBatching;
 import io.nereid.server.NereidServer;
 import io.nereid.server.ServerOptions;
 import io.nereid.tensor.Tensor;
@@ -134,6 +136,32 @@ class MetricsTest {
     assertEquals(7, metrics.value(size + "_sum", ONES));
     assertEquals(1, metrics.value(size + "_bucket", "model", "ones", "version", "1", "le", "2"));
     assertEquals(3, metrics.value(size + "_bucket", "model", "ones", "version", "1", "le", "4"));
+  }
+
+  @Test
+  void sequencesAreCounted() throws Exception {
+    Model model =
+        nereid()
+            .load(
+                identity("ones")
+                    .sequenceBatching(SequenceBatching.oldest(5).withMaxIdle(Duration.ofHours(1)))
+                    .build());
+    for (int id = 1; id <= 3; id++) {
+      try (Model.Sequence sequence = model.sequence(id);
+          InferRequest request =
+              (id < 3 ? sequence.newRequest() : sequence.lastRequest())
+                  .input("IN", Tensor.ofFloats(new float[] {1}, 1, 1))) {
+        request.infer().close();
+      }
+    }
+    Exposition metrics = scrape();
+    assertEquals(5, metrics.value("nereid_sequences_slots", ONES));
+    assertEquals(2, metrics.value("nereid_sequences_active", ONES));
+    assertEquals(0, metrics.value("nereid_sequences_backlog", ONES));
+    assertEquals(0, metrics.value("nereid_sequences_state_bytes", ONES));
+    assertEquals(3, metrics.value("nereid_sequences_started_total", ONES));
+    assertEquals(1, metrics.value("nereid_sequences_ended_total", ONES));
+    assertEquals(0, metrics.value("nereid_sequences_idle_ended_total", ONES));
   }
 
   @Test

@@ -2,6 +2,7 @@ package io.nereid.internal.backend;
 
 import io.nereid.internal.ffi.BatchRecord;
 import io.nereid.internal.ffi.CoreLog;
+import io.nereid.internal.ffi.RequestRecord;
 import io.nereid.internal.ffi.TensorRecord;
 import io.nereid.internal.request.Diagnostics;
 import io.nereid.internal.request.LentMemory;
@@ -11,6 +12,7 @@ import io.nereid.internal.request.Slot;
 import io.nereid.internal.request.SlotTable;
 import io.nereid.model.Batch;
 import io.nereid.model.BatchRequest;
+import io.nereid.model.SequenceId;
 import io.nereid.model.TensorSpec;
 import io.nereid.tensor.DeviceMemory;
 import io.nereid.tensor.Tensor;
@@ -31,7 +33,7 @@ final class JavaBatch extends TensorOwner implements Batch {
   private final int requestCount;
 
   /** What the requests' next responses consist of, each made when needed; null: not decoupled. */
-  private final Draft[] drafts;
+  private final ResponseDraft[] drafts;
 
   /** What the batch's segments are parts of; null: not in the checked mode. */
   private final LentMemory lent = Diagnostics.CHECKED ? new LentMemory() : null;
@@ -43,7 +45,7 @@ final class JavaBatch extends TensorOwner implements Batch {
     this.signature = signature;
     this.slots = slots;
     requestCount = record.requestCount();
-    drafts = signature.spec().decoupled() ? new Draft[requestCount] : null;
+    drafts = signature.spec().decoupled() ? new ResponseDraft[requestCount] : null;
   }
 
   /** From now on nothing can be done with it. */
@@ -190,7 +192,7 @@ final class JavaBatch extends TensorOwner implements Batch {
       return tensor(type, shape, data, byteSize);
     }
     if (drafts[request] == null) {
-      drafts[request] = new Draft();
+      drafts[request] = new ResponseDraft(this);
     }
     return drafts[request].output(type, shape, data, byteSize);
   }
@@ -221,17 +223,8 @@ final class JavaBatch extends TensorOwner implements Batch {
   }
 
   private long rowsOf(int request) {
-    if (signature.spec().maxBatchSize() == 0) {
-      return 0;
-    }
     checkOpen();
-    for (int i = 0; i < record.requestInputCount(request); i++) {
-      TensorRecord input = record.input(request, i);
-      if (input.isSelected()) {
-        return input.rows();
-      }
-    }
-    return 0;
+    return signature.spec().maxBatchSize() == 0 ? 0 : record.rows(request);
   }
 
   @Override
@@ -266,6 +259,24 @@ final class JavaBatch extends TensorOwner implements Batch {
     @Override
     public long rows() {
       return rowsOf(index);
+    }
+
+    @Override
+    public Optional<SequenceId> sequence() {
+      checkOpen();
+      return record.sequence(index);
+    }
+
+    @Override
+    public boolean isSequenceStart() {
+      checkOpen();
+      return record.isMarked(index, RequestRecord.SEQUENCE_START);
+    }
+
+    @Override
+    public boolean isSequenceEnd() {
+      checkOpen();
+      return record.isMarked(index, RequestRecord.SEQUENCE_END);
     }
 
     @Override
@@ -311,20 +322,30 @@ final class JavaBatch extends TensorOwner implements Batch {
       return record.input(index, input);
     }
 
-    private TensorRecord ownOutput(int output) {
+    /** Whether no request has this output: a state of sequences. */
+    private boolean isKept(int output) {
       checkOpen();
+      return output >= record.requestOutputCount(index);
+    }
+
+    private TensorRecord ownOutput(int output) {
+      if (isKept(output)) {
+        throw new IllegalStateException(
+            "output '" + signature.output(output).name() + "' is kept: make it for the batch");
+      }
       return record.output(index, output);
     }
 
     @Override
     public boolean wantsOutput(String name) {
-      return ownOutput(signature.outputIndex(name)).isSelected();
+      int output = signature.outputIndex(name);
+      return !isKept(output) && ownOutput(output).isSelected();
     }
 
     @Override
     public boolean wantsOnDevice(String name) {
-      TensorRecord output = ownOutput(signature.outputIndex(name));
-      return output.isSelected() && output.isOnDevice();
+      int output = signature.outputIndex(name);
+      return !isKept(output) && ownOutput(output).isSelected() && ownOutput(output).isOnDevice();
     }
 
     @Override
@@ -354,10 +375,16 @@ final class JavaBatch extends TensorOwner implements Batch {
     }
 
     @Override
+    public void reschedule() {
+      checkOpen();
+      record.reschedule(index);
+    }
+
+    @Override
     public void respond() {
       checkOpen();
       if (drafts != null && drafts[index] != null) {
-        drafts[index].sent = true;
+        drafts[index].sent();
         drafts[index] = null;
       }
       record.respond(index);
@@ -366,28 +393,6 @@ final class JavaBatch extends TensorOwner implements Batch {
     @Override
     public String toString() {
       return "BatchRequest[" + index + ", rows=" + rows() + "]";
-    }
-  }
-
-  /** The outputs of a decoupled request's next response, until that is sent to its receiver. */
-  private final class Draft extends TensorOwner {
-    private volatile boolean sent;
-
-    Tensor output(DataType type, long[] shape, long address, long byteSize) {
-      return tensor(type, shape, address, byteSize);
-    }
-
-    @Override
-    protected void checkOpen() {
-      JavaBatch.this.checkOpen();
-      if (sent) {
-        throw new IllegalStateException("the output was sent with its response");
-      }
-    }
-
-    @Override
-    protected MemorySegment memory() {
-      return JavaBatch.this.memory();
     }
   }
 }

@@ -7,10 +7,14 @@ import io.nereid.model.ModelSignature;
 import io.nereid.model.TensorSpec;
 import io.nereid.proto.ModelConfig;
 import io.nereid.proto.ModelDynamicBatching;
+import io.nereid.proto.ModelSequenceBatching;
+import io.nereid.proto.ModelSequenceBatching.ControlInput;
 import io.nereid.proto.ModelTensorReshape;
+import io.nereid.types.DataType;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 
@@ -86,6 +90,7 @@ final class AutoComplete {
       check(outputs.get(i), own);
       fill(completed.getOutputBuilder(i), "output", i, own);
     }
+    checkSequences();
     appendTensors(completed);
     if (completed.getMaxBatchSize() > 1
         && told.contains("max_batch_size")
@@ -137,6 +142,9 @@ final class AutoComplete {
   private void appendTensors(ModelConfig.Builder completed) {
     Set<String> listed = new HashSet<>();
     config.getInputList().forEach(input -> listed.add(input.getName()));
+    ModelSequenceBatching sequences = config.getSequenceBatching();
+    sequences.getControlInputList().forEach(control -> listed.add(control.getName()));
+    sequences.getStateList().forEach(state -> listed.add(state.getInputName()));
     listed.addAll(BatchTensorReader.inputTargets(config)); // the core makes them
     for (TensorSpec own : signature.inputs()) {
       // An input with a default can be a weight of the model: only who lists it wants to send it.
@@ -149,7 +157,12 @@ final class AutoComplete {
     if (config.getOutputCount() > 0) {
       return; // a choice among them
     }
+    Set<String> states = new HashSet<>();
+    sequences.getStateList().forEach(state -> states.add(state.getOutputName()));
     for (TensorSpec own : signature.outputs()) {
+      if (states.contains(own.name())) {
+        continue; // it goes to clients that ask for it by an output of their own
+      }
       int index = completed.getOutputCount();
       told.add("output[" + index + "]");
       fill(completed.addOutputBuilder().setName(own.name()), "output", index, own);
@@ -181,6 +194,47 @@ final class AutoComplete {
 
   // ---- What is configured must be what the model has
   // ----------------------------------------------
+
+  /** What the core makes for sequences must be what the model takes, as well. */
+  private void checkSequences() {
+    ConfigNode sequences = root.child(ModelConfig.SEQUENCE_BATCHING_FIELD_NUMBER);
+    for (ConfigNode node : sequences.children(ModelSequenceBatching.CONTROL_INPUT_FIELD_NUMBER)) {
+      checkControl(node);
+    }
+    for (ConfigNode node : sequences.children(ModelSequenceBatching.STATE_FIELD_NUMBER)) {
+      ConfigTensor input = ConfigTensor.stateInput(node);
+      check(input, find(input, signature.inputs()));
+      ConfigTensor output = ConfigTensor.stateOutput(node);
+      check(output, find(output, signature.outputs()));
+    }
+  }
+
+  /** A control is one element a row, of the type that its values have. */
+  private void checkControl(ConfigNode node) {
+    ControlInput control = node.as(ControlInput.class);
+    String what = "control_input '" + control.getName() + "'";
+    TensorSpec own =
+        signature.inputs().stream()
+            .filter(input -> input.name().equals(control.getName()))
+            .findFirst()
+            .orElseThrow(() ->
+                node.invalid(
+                    ControlInput.NAME_FIELD_NUMBER,
+                    what
+                        + " is configured, but the model has no such input: it has "
+                        + signature.inputs().stream().map(one -> "'" + one.name() + "'").toList()));
+    Optional<DataType> type = ControlReader.type(control);
+    if (type.isPresent() && type.get() != own.dataType()) {
+      throw node.invalid(
+          ControlInput.CONTROL_FIELD_NUMBER,
+          what + " is configured as " + type.get() + ", but the model has " + own.dataType());
+    }
+    List<Long> one = maxBatchSize > 0 ? List.of((long) maxBatchSize, 1L) : List.of(1L);
+    if (!own.dims().isEmpty() && !ConfigTensor.fit(one, own.dims())) {
+      throw node.invalid(
+          what + " is one element a row, but the model has " + ConfigTensor.text(own.dims()));
+    }
+  }
 
   /** The model's own tensor of the same name. */
   private static TensorSpec find(ConfigTensor tensor, List<TensorSpec> own) {

@@ -3,6 +3,7 @@ package io.nereid.internal.config;
 import io.nereid.proto.ModelConfig;
 import io.nereid.proto.ModelInput;
 import io.nereid.proto.ModelOutput;
+import io.nereid.proto.ModelSequenceBatching.State;
 import io.nereid.types.DataType;
 import io.nereid.types.NereidException;
 import java.util.List;
@@ -73,6 +74,30 @@ record ConfigTensor(
         false,
         false,
         output.getLabelFilename());
+  }
+
+  /** The input of a state of sequences, which requests do not have. */
+  static ConfigTensor stateInput(ConfigNode node) {
+    return ofState(node, "state input", node.as(State.class).getInputName());
+  }
+
+  /** The output of a state of sequences. */
+  static ConfigTensor stateOutput(ConfigNode node) {
+    return ofState(node, "state output", node.as(State.class).getOutputName());
+  }
+
+  private static ConfigTensor ofState(ConfigNode node, String kind, String name) {
+    State state = node.as(State.class);
+    return new ConfigTensor(
+        node,
+        kind,
+        name,
+        state.getDataType(),
+        state.getDimsList(),
+        Optional.empty(),
+        false,
+        false,
+        "");
   }
 
   /** How messages name it. */

@@ -40,7 +40,6 @@ final class FieldRules {
 
   static {
     // ---- Would change answers ----
-    refuse("ModelConfig.sequence_batching", "sequences are not supported");
     refuse("ModelConfig.model_repository_agents", "repository agents are not supported");
     refuse("ModelOperations.op_library_filename", "custom operators are not supported");
     refuse("ModelInput.is_shape_tensor", "shape tensors are not supported");

@@ -4,6 +4,7 @@ import io.nereid.model.ModelConfiguration;
 import io.nereid.model.ModelConfiguration.Origin;
 import io.nereid.model.ModelConfiguration.Value;
 import io.nereid.model.ModelSpec;
+import io.nereid.model.SequenceBatching;
 import io.nereid.proto.ModelConfig;
 import io.nereid.proto.ModelDynamicBatching;
 import io.nereid.proto.ModelInstanceGroup;
@@ -11,6 +12,7 @@ import io.nereid.proto.ModelInstanceGroup.Kind;
 import io.nereid.proto.ModelOptimizationPolicy;
 import io.nereid.proto.ModelQueuePolicy;
 import io.nereid.proto.ModelResponseCache;
+import io.nereid.proto.ModelSequenceBatching;
 import io.nereid.proto.ModelTransactionPolicy;
 import io.nereid.proto.ModelVersionPolicy;
 import io.nereid.proto.ModelWarmup;
@@ -123,6 +125,9 @@ public record ProtobufConfiguration(ModelConfig message, List<Value> values)
       if (config.hasDynamicBatching()) {
         fillBatching();
       }
+      if (config.hasSequenceBatching()) {
+        fillSequences();
+      }
       if (!config.hasModelTransactionPolicy()) {
         config.setModelTransactionPolicy(ModelTransactionPolicy.getDefaultInstance());
       }
@@ -145,6 +150,19 @@ public record ProtobufConfiguration(ModelConfig message, List<Value> values)
       }
       if (!batching.hasDefaultQueuePolicy()) {
         batching.setDefaultQueuePolicy(ModelQueuePolicy.getDefaultInstance());
+      }
+    }
+
+    private void fillSequences() {
+      ModelSequenceBatching.Builder sequences = config.getSequenceBatchingBuilder();
+      if (sequences.getMaxSequenceIdleMicroseconds() == 0) {
+        sequences.setMaxSequenceIdleMicroseconds(
+            SequenceBatching.DEFAULT_MAX_IDLE.toNanos() / 1_000);
+      }
+      if (sequences.hasOldest()
+          && sequences.getOldest().getPreferredBatchSizeCount() == 0
+          && config.getMaxBatchSize() > 0) {
+        sequences.getOldestBuilder().addPreferredBatchSize(config.getMaxBatchSize());
       }
     }
 

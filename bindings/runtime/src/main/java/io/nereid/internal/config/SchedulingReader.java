@@ -247,7 +247,7 @@ final class SchedulingReader {
   }
 
   /** The duration of an unsigned count; the largest are cut at 292 000 years. */
-  private static Duration micros(long micros) {
+  static Duration micros(long micros) {
     return Duration.of(micros < 0 ? Long.MAX_VALUE : micros, ChronoUnit.MICROS);
   }
 }

@@ -71,6 +71,9 @@ final class SpecReader {
     if (config.hasDynamicBatching()) {
       spec.dynamicBatching(scheduling.batching(config.getMaxBatchSize()));
     }
+    if (config.hasSequenceBatching()) {
+      spec.sequenceBatching(new SequenceReader(root, files).read());
+    }
     readAnswers(spec);
     for (WarmUp warmUp : new WarmUpReader(root, files, spec.build()).read()) {
       spec.warmUp(warmUp);

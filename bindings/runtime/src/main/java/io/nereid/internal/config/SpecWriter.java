@@ -57,6 +57,8 @@ final class SpecWriter {
     spec.batchInputs().forEach(input -> config.addBatchInput(batchInput(input)));
     spec.batchOutputs().forEach(output -> config.addBatchOutput(batchOutput(output)));
     spec.dynamicBatching().ifPresent(batching -> config.setDynamicBatching(batching(batching)));
+    spec.sequenceBatching()
+        .ifPresent(sequences -> config.setSequenceBatching(SequenceWriter.write(sequences)));
     spec.warmUps().forEach(warmUp -> config.addModelWarmup(warmUp(warmUp)));
     if (spec.ensemble().isPresent()) {
       config.setPlatform(BackendNames.ENSEMBLE).setEnsembleScheduling(ensemble());
@@ -151,7 +153,7 @@ final class SpecWriter {
   }
 
   /** Rounded up, so that a limit never becomes none; the largest long when it is beyond that. */
-  private static long micros(Duration duration) {
+  static long micros(Duration duration) {
     try {
       return Math.ceilDiv(duration.toNanos(), 1_000);
     } catch (ArithmeticException e) {

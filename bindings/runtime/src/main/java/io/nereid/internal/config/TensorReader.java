@@ -82,7 +82,8 @@ final class TensorReader {
     return TensorSpec.MAX_RANK - (config.getMaxBatchSize() > 0 ? 1 : 0);
   }
 
-  private void checkDims(ConfigNode node, String what, int number, List<Long> dims) {
+  /** Checks the shape of a tensor that has a batch dimension where the model has one. */
+  void checkDims(ConfigNode node, String what, int number, List<Long> dims) {
     if (dims.isEmpty() || dims.size() > mostDims()) {
       throw node.invalid(
           number,

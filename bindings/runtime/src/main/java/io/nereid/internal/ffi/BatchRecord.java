@@ -5,12 +5,14 @@ import static java.lang.foreign.MemoryLayout.structLayout;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.nereid.model.SequenceId;
 import io.nereid.types.DataType;
 import io.nereid.types.StatusCode;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 import java.nio.charset.StandardCharsets;
+import java.util.Optional;
 
 /**
  * The {@code nrd_batch} that an instance of a backend executes, with memory for the arguments of
@@ -95,6 +97,22 @@ public final class BatchRecord {
     return RequestRecord.inputCount(request(request));
   }
 
+  /** How many rows the inputs of one request have, which have a batch dimension. */
+  public long rows(int request) {
+    for (int i = 0; i < requestInputCount(request); i++) {
+      TensorRecord input = input(request, i);
+      if (input.isSelected()) {
+        return input.rows();
+      }
+    }
+    return 0;
+  }
+
+  /** How many outputs requests have; the batch has more when the core keeps some. */
+  public int requestOutputCount(int request) {
+    return RequestRecord.outputCount(request(request));
+  }
+
   /** Where the rows of one request begin in the batch's. */
   public long firstRow(int request) {
     return RequestRecord.firstRow(request(request));
@@ -103,6 +121,16 @@ public final class BatchRecord {
   /** The tag that one request was submitted with; of an ensemble's step, that of the ensemble. */
   public long tag(int request) {
     return RequestRecord.tag(request(request));
+  }
+
+  /** The sequence that one request belongs to; empty: none. */
+  public Optional<SequenceId> sequence(int request) {
+    return RequestRecord.sequence(request(request));
+  }
+
+  /** Whether one request has this flag. */
+  public boolean isMarked(int request, int flag) {
+    return RequestRecord.isMarked(request(request), flag);
   }
 
   /** Whether the sender of one request has given up. */
@@ -164,6 +192,17 @@ public final class BatchRecord {
       }
       ErrorRecord.check(status, failure);
     }
+  }
+
+  /** Has one request executed again instead of being answered. */
+  public synchronized void reschedule(int request) {
+    int status;
+    try {
+      status = (int) Handles.BATCH_REQUEST_RESCHEDULE.invokeExact(address, request, error);
+    } catch (Throwable t) {
+      throw NativeCalls.unexpected(t);
+    }
+    ErrorRecord.check(status, error);
   }
 
   /** Fails one request of the batch. */

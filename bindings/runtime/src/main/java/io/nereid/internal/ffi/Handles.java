@@ -100,6 +100,11 @@ final class Handles {
           "nrd_batch_request_respond",
           FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_LONG));
 
+  static final MethodHandle BATCH_REQUEST_RESCHEDULE =
+      downcall(
+          "nrd_batch_request_reschedule",
+          FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_LONG));
+
   static final MethodHandle BATCH_REQUEST_FAIL =
       downcall(
           "nrd_batch_request_fail",
@@ -139,6 +144,14 @@ final class Handles {
 
   static final MethodHandle MODEL_MEMORY_READ =
       downcall("nrd_model_memory_read", FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG));
+
+  static final MethodHandle MODEL_SEQUENCE_STATS_READ =
+      downcall("nrd_model_sequence_stats_read", FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG));
+
+  static final MethodHandle MODEL_HAS_SEQUENCE =
+      downcall(
+          "nrd_model_has_sequence",
+          FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, TensorSpecRecord.STRING));
 
   static final MethodHandle MODEL_BATCH_STATS_READ =
       downcall(

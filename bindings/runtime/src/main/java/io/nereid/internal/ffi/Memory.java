@@ -54,6 +54,11 @@ final class Memory {
     MemorySegment.copy(source, 0, ALL, address, size);
   }
 
+  /** Copies {@code size} bytes. */
+  static void copy(long from, long to, long size) {
+    MemorySegment.copy(ALL, from, ALL, to, size);
+  }
+
   /** A copy of UTF-8 text in native memory. */
   static String readString(long address, long size) {
     if (size == 0) {

@@ -2,12 +2,15 @@ package io.nereid.internal.ffi;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.nereid.model.SequenceId;
 import io.nereid.statistics.InstanceStatistics;
 import io.nereid.statistics.MemoryUsage;
 import io.nereid.statistics.ModelStatistics;
+import io.nereid.statistics.SequenceStatistics;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.Optional;
 
 /** An {@code nrd_model}. Its owner keeps it alive while others call, and releases it once. */
 public final class ModelHandle {
@@ -72,6 +75,22 @@ public final class ModelHandle {
   /** What its instances wait for, by their index; none for an ensemble. */
   public List<InstanceStatistics> instances() {
     return LimitRecord.instances(address);
+  }
+
+  /** Its sequences, now and so far; empty: it has none. */
+  public Optional<SequenceStatistics> sequences() {
+    return StatisticsRecord.sequences(address);
+  }
+
+  /** Whether this sequence has begun, and neither ended nor been idle for too long. */
+  public boolean hasSequence(SequenceId id) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment name = arena.allocate(TensorSpecRecord.STRING);
+      TensorSpecRecord.string(arena, name, 0, id.name());
+      return (int) Handles.MODEL_HAS_SEQUENCE.invokeExact(address, id.number(), name) != 0;
+    } catch (Throwable t) {
+      throw NativeCalls.unexpected(t);
+    }
   }
 
   /** What it occupies now. */

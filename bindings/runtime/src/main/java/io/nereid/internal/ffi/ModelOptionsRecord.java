@@ -3,7 +3,6 @@ package io.nereid.internal.ffi;
 import static io.nereid.internal.ffi.Memory.offset;
 import static io.nereid.internal.ffi.TensorSpecRecord.STRING;
 import static java.lang.foreign.MemoryLayout.structLayout;
-import static java.lang.foreign.ValueLayout.JAVA_DOUBLE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
@@ -15,9 +14,9 @@ import io.nereid.model.HostPolicy;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.QueuePolicy;
 import io.nereid.model.ResourceCount;
+import io.nereid.model.SequenceBatching;
 import io.nereid.model.TensorSpec;
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 import java.util.List;
@@ -67,36 +66,6 @@ public final class ModelOptionsRecord {
           JAVA_LONG.withName("outputs"),
           JAVA_INT.withName("input_count"),
           JAVA_INT.withName("output_count"));
-
-  static final StructLayout CONTROL =
-      structLayout(
-          JAVA_INT.withName("input"),
-          JAVA_INT.withName("kind"),
-          JAVA_LONG.withName("no"),
-          JAVA_LONG.withName("yes"));
-
-  static final StructLayout STATE =
-      structLayout(
-          JAVA_INT.withName("input"),
-          JAVA_INT.withName("output"),
-          JAVA_INT.withName("flags"),
-          JAVA_INT.withName("rank"),
-          MemoryLayout.sequenceLayout(TensorRecord.MAX_RANK, JAVA_LONG).withName("dims"),
-          JAVA_LONG.withName("initial"),
-          JAVA_LONG.withName("initial_size"));
-
-  static final StructLayout SEQUENCES =
-      structLayout(
-          JAVA_INT.withName("strategy"),
-          JAVA_INT.withName("flags"),
-          JAVA_LONG.withName("max_idle_ns"),
-          JAVA_INT.withName("candidates"),
-          JAVA_INT.withName("control_count"),
-          JAVA_DOUBLE.withName("minimum_slot_utilization"),
-          JAVA_LONG.withName("controls"),
-          JAVA_LONG.withName("states"),
-          JAVA_INT.withName("state_count"),
-          JAVA_INT.withName("reserved"));
 
   static final StructLayout COMBINED_INPUT =
       structLayout(
@@ -212,6 +181,7 @@ public final class ModelOptionsRecord {
         record.asSlice(offset(LAYOUT, "default_queue_policy"), QUEUE_POLICY),
         batching.map(DynamicBatching::defaultQueuePolicy).orElse(QueuePolicy.DEFAULT));
     batching.ifPresent(this::batching);
+    spec.sequenceBatching().ifPresent(sequences -> sequences(all, sequences));
   }
 
   private void set(String field, int value) {
@@ -224,7 +194,9 @@ public final class ModelOptionsRecord {
 
   private static int flags(ModelSpec spec) {
     Optional<DynamicBatching> batching = spec.dynamicBatching();
-    boolean ordered = batching.map(DynamicBatching::preserveOrdering).orElse(false);
+    boolean ordered =
+        batching.map(DynamicBatching::preserveOrdering).orElse(false)
+            || spec.sequenceBatching().map(ModelOptionsRecord::isOrdered).orElse(false);
     return (spec.inline() ? 0 : NO_INLINE)
         | (spec.responseCache() ? RESPONSE_CACHE : 0)
         | (spec.decoupled() ? DECOUPLED : 0)
@@ -232,14 +204,30 @@ public final class ModelOptionsRecord {
         | (ordered ? PRESERVE_ORDERING : 0);
   }
 
-  private void batching(DynamicBatching batching) {
-    List<Integer> preferred = batching.preferredBatchSizes();
+  private static boolean isOrdered(SequenceBatching sequences) {
+    return sequences.strategy() instanceof SequenceBatching.Oldest oldest
+        && oldest.preserveOrdering();
+  }
+
+  private void sequences(ModelSpec spec, SequenceBatching sequences) {
+    if (sequences.strategy() instanceof SequenceBatching.Oldest oldest) {
+      preferredSizes(oldest.preferredBatchSizes());
+    }
+    set("max_queue_delay_ns", Checks.nanos(sequences.strategy().maxQueueDelay()));
+    set("sequences", SequenceOptionsRecord.write(arena, spec, sequences));
+  }
+
+  private void preferredSizes(List<Integer> preferred) {
     MemorySegment sizes = arena.allocate(JAVA_LONG, preferred.size());
     for (int i = 0; i < preferred.size(); i++) {
       sizes.setAtIndex(JAVA_LONG, i, preferred.get(i));
     }
     set("preferred_batch_size_count", preferred.size());
     set("preferred_batch_sizes", sizes.address());
+  }
+
+  private void batching(DynamicBatching batching) {
+    preferredSizes(batching.preferredBatchSizes());
     set("max_queue_delay_ns", Checks.nanos(batching.maxQueueDelay()));
     int levels = batching.priorityLevels();
     set("priority_levels", levels);

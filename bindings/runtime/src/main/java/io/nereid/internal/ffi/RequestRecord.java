@@ -2,13 +2,19 @@ package io.nereid.internal.ffi;
 
 import static io.nereid.internal.ffi.Memory.offset;
 import static java.lang.foreign.MemoryLayout.structLayout;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.nereid.model.SequenceId;
 import io.nereid.statistics.Timings;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
 
 /**
  * An {@code nrd_request} and what can be done with it. One is made for each record that the core
@@ -21,6 +27,12 @@ public final class RequestRecord {
   public static final int PENDING = -1;
 
   private static final int NO_INLINE = 1; // NRD_REQUEST_NO_INLINE
+
+  /** {@code NRD_REQUEST_SEQUENCE_START}: the request is the first of its sequence. */
+  public static final int SEQUENCE_START = 4;
+
+  /** {@code NRD_REQUEST_SEQUENCE_END}: the request is the last of its sequence. */
+  public static final int SEQUENCE_END = 8;
 
   static final StructLayout LAYOUT =
       structLayout(
@@ -58,6 +70,8 @@ public final class RequestRecord {
   static final long INPUTS = offset(LAYOUT, "inputs");
   private static final long OUTPUTS = offset(LAYOUT, "outputs");
   private static final long ERROR = offset(LAYOUT, "error");
+  private static final long SEQUENCE_ID = offset(LAYOUT, "sequence_id");
+  private static final long SEQUENCE_NAME = offset(LAYOUT, "sequence_name");
   static final long STATUS = offset(LAYOUT, "status");
   private static final long RAN_INLINE = offset(LAYOUT, "ran_inline");
   private static final long EXECUTED_BATCH_SIZE = offset(LAYOUT, "executed_batch_size");
@@ -72,6 +86,9 @@ public final class RequestRecord {
   // The core keeps the tensors where they are for as long as the record is held.
   private final TensorRecord[] inputs;
   private final TensorRecord[] outputs;
+
+  /** Holds the name of the request's sequence; null: none had one. Collected with this. */
+  private MemorySegment sequenceName;
 
   RequestRecord(long address) {
     this.address = address;
@@ -91,6 +108,10 @@ public final class RequestRecord {
 
   static int inputCount(long request) {
     return Memory.readInt(request + INPUT_COUNT);
+  }
+
+  static int outputCount(long request) {
+    return Memory.readInt(request + OUTPUT_COUNT);
   }
 
   static long firstRow(long request) {
@@ -115,6 +136,17 @@ public final class RequestRecord {
 
   static long deadlineOf(long request) {
     return Memory.readLong(request + DEADLINE_NS);
+  }
+
+  static boolean isMarked(long request, int flag) {
+    return (Memory.readInt(request + FLAGS) & flag) != 0;
+  }
+
+  static Optional<SequenceId> sequence(long request) {
+    long name = request + SEQUENCE_NAME;
+    SequenceId id =
+        new SequenceId(Memory.readLong(request + SEQUENCE_ID), TensorSpecRecord.readString(name));
+    return id.isNone() ? Optional.empty() : Optional.of(id);
   }
 
   // ---- What is asked ---------------------------------------------------------------------------
@@ -161,7 +193,40 @@ public final class RequestRecord {
 
   /** Keeps it from being executed on the thread that submits it. */
   public void forbidInline() {
-    Memory.writeInt(address + FLAGS, Memory.readInt(address + FLAGS) | NO_INLINE);
+    mark(NO_INLINE, true);
+  }
+
+  /** Sets or takes back {@link #SEQUENCE_START} or {@link #SEQUENCE_END}. */
+  public void mark(int flag, boolean value) {
+    int others = Memory.readInt(address + FLAGS) & ~flag;
+    Memory.writeInt(address + FLAGS, value ? others | flag : others);
+  }
+
+  /** Whether it has this flag. */
+  public boolean isMarked(int flag) {
+    return isMarked(address, flag);
+  }
+
+  /** Makes it part of a sequence. */
+  public void sequence(SequenceId id) {
+    Memory.writeLong(address + SEQUENCE_ID, id.number());
+    byte[] name = id.name().getBytes(StandardCharsets.UTF_8);
+    if (name.length > 0 && sequenceName == null) {
+      sequenceName = Arena.ofAuto().allocate(SequenceId.MAX_NAME_BYTES);
+    }
+    if (name.length > 0) {
+      MemorySegment.copy(name, 0, sequenceName, JAVA_BYTE, 0, name.length);
+    }
+    TensorSpecRecord.writeString(
+        address + SEQUENCE_NAME, name.length == 0 ? 0 : sequenceName.address(), name.length);
+  }
+
+  /** Takes the settings of another one over. */
+  public void copySettings(RequestRecord other) {
+    deadlineNs(Memory.readLong(other.address + DEADLINE_NS));
+    timeoutNs(Memory.readLong(other.address + TIMEOUT_NS));
+    priority(Memory.readInt(other.address + PRIORITY));
+    Memory.writeInt(address + FLAGS, Memory.readInt(other.address + FLAGS));
   }
 
   // ---- What is answered, once it is complete ---------------------------------------------------

@@ -12,6 +12,7 @@ import io.nereid.statistics.Histogram;
 import io.nereid.statistics.MemoryUsage;
 import io.nereid.statistics.ModelStatistics;
 import io.nereid.statistics.PoolStatistics;
+import io.nereid.statistics.SequenceStatistics;
 import io.nereid.statistics.StageHistograms;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
@@ -208,6 +209,23 @@ public final class StatisticsRecord {
     }
   }
 
+  static Optional<SequenceStatistics> sequences(long model) {
+    try (Arena arena = Arena.ofConfined()) {
+      StatisticsRecord stats = read(arena, SEQUENCES, Handles.MODEL_SEQUENCE_STATS_READ, model);
+      return stats.get("slots") == 0
+          ? Optional.empty()
+          : Optional.of(
+              new SequenceStatistics(
+                  stats.get("slots"),
+                  stats.get("active"),
+                  stats.get("backlog"),
+                  stats.get("started"),
+                  stats.get("ended"),
+                  stats.get("idle_ended"),
+                  stats.get("state_bytes")));
+    }
+  }
+
   static ModelStatistics model(long model, boolean stages) {
     try (Arena arena = Arena.ofConfined()) {
       StatisticsRecord stats = read(arena, MODEL, Handles.MODEL_STATS_READ, model);
@@ -236,7 +254,8 @@ public final class StatisticsRecord {
           histogram(arena, model, QUEUE),
           histogram(arena, model, COMPUTE),
           histogram(arena, model, TOTAL),
-          stages ? Optional.of(stages(arena, model)) : Optional.empty());
+          stages ? Optional.of(stages(arena, model)) : Optional.empty(),
+          sequences(model));
     }
   }
 

@@ -175,6 +175,14 @@ public final class TensorRecord {
     Memory.writeInt(address + FLAGS, SELECTED | DEVICE);
   }
 
+  /** Becomes what another one is, with a reference of its own to the buffer. */
+  public void copy(TensorRecord other) {
+    Memory.copy(other.address, address, SIZE);
+    if (buffer() != 0) {
+      retain(buffer());
+    }
+  }
+
   /** Makes an input refer to part of a buffer, and gives it a reference of its own to that. */
   public void share(long buffer, long data) {
     retain(buffer);

@@ -61,6 +61,18 @@ final class TensorSpecRecord {
     target.set(JAVA_LONG, offset + STRING_SIZE, bytes.length);
   }
 
+  /** Writes the {@code nrd_string} at an address. */
+  static void writeString(long string, long data, long size) {
+    Memory.writeLong(string + STRING_DATA, data);
+    Memory.writeLong(string + STRING_SIZE, size);
+  }
+
+  /** The text of the {@code nrd_string} at an address. */
+  static String readString(long string) {
+    return Memory.readString(
+        Memory.readLong(string + STRING_DATA), Memory.readLong(string + STRING_SIZE));
+  }
+
   /**
    * The address of an array of specifications.
    *

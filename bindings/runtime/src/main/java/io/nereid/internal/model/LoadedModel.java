@@ -11,6 +11,7 @@ import io.nereid.model.Ensemble;
 import io.nereid.model.LoadTimes;
 import io.nereid.model.ModelConfiguration;
 import io.nereid.model.ModelSpec;
+import io.nereid.model.SequenceId;
 import io.nereid.statistics.InstanceStatistics;
 import io.nereid.statistics.MemoryUsage;
 import io.nereid.statistics.ModelStatistics;
@@ -19,6 +20,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.function.Predicate;
 
 /**
  * One load of one version of a model: an {@code nrd_model} with the records of its requests. It is
@@ -47,6 +49,9 @@ public final class LoadedModel {
   private boolean retired;
   private long deadlineNs;
   private boolean patient;
+
+  /** Steps that the load uses as well by which this was replaced, and their sequences with them. */
+  private volatile List<LoadedModel> keptSteps = List.of();
 
   private LoadTimes times; // set when it is loaded, before anybody finds it
 
@@ -106,6 +111,50 @@ public final class LoadedModel {
   List<LoadedModel> steps() {
     return steps;
   }
+
+  // ---- Sequences -------------------------------------------------------------------------------
+
+  /** Whether its requests may belong to sequences: its own, or those of an ensemble's steps. */
+  boolean hasSequences() {
+    return spec().sequenceBatching().isPresent()
+        || steps.stream().anyMatch(LoadedModel::hasSequences);
+  }
+
+  /** Another load takes its requests, and its steps' sequences where it uses those as well. */
+  void replacedBy(LoadedModel next) {
+    keptSteps = next.steps;
+  }
+
+  /** Whether this sequence is here, and with no load by which this was replaced. */
+  boolean knows(SequenceId id) {
+    return inSequences(handle -> handle.hasSequence(id), step -> step.knows(id));
+  }
+
+  /** Whether there are sequences here that no load has by which this was replaced. */
+  private boolean hasOpenSequences() {
+    return inSequences(LoadedModel::hasOpen, LoadedModel::hasOpenSequences);
+  }
+
+  private static boolean hasOpen(ModelHandle handle) {
+    return handle
+        .sequences()
+        .filter(figures -> figures.active() + figures.backlog() > 0)
+        .isPresent();
+  }
+
+  private boolean inSequences(Predicate<ModelHandle> own, Predicate<LoadedModel> step) {
+    if (spec().sequenceBatching().isEmpty()) {
+      return steps.stream().filter(one -> !keptSteps.contains(one)).anyMatch(step);
+    }
+    lock.readLock().lock();
+    try {
+      return handle != null && own.test(handle);
+    } finally {
+      lock.readLock().unlock();
+    }
+  }
+
+  // ---- The end ---------------------------------------------------------------------------------
 
   /** The core's handle; only for who has a use, which keeps it. */
   ModelHandle handle() {
@@ -169,8 +218,8 @@ public final class LoadedModel {
   }
 
   /**
-   * Nobody finds it any more: finishes it, now or, when ensembles still use it, with the last of
-   * them. Called once.
+   * Nobody finds it any more but requests of sequences that it has: finishes it, now or, when
+   * ensembles still use it, with the last of them. Called once.
    *
    * @param deadlineNs when requests that still wait are refused
    * @param patient whether requests that were made but not submitted are waited for as well
@@ -188,8 +237,17 @@ public final class LoadedModel {
     return finish();
   }
 
-  /** Takes no new requests, finishes those that were submitted, and closes the backend. */
+  /**
+   * Takes no new requests, finishes those that were submitted, and closes the backend. A load with
+   * sequences first has their requests, until they have ended.
+   */
   private List<LoadedModel> finish() {
+    boolean sequences = patient && hasSequences();
+    while (sequences
+        && (slots.hasUnanswered() || hasOpenSequences())
+        && System.nanoTime() - deadlineNs < 0) {
+      LockSupport.parkNanos(POLL_NS);
+    }
     slots.retire(deadlineNs);
     while (patient && slots.hasUnanswered() && System.nanoTime() - deadlineNs < 0) {
       LockSupport.parkNanos(POLL_NS);

@@ -1,13 +1,16 @@
 package io.nereid.internal.model;
 
 import io.nereid.internal.config.ModelDraft;
+import io.nereid.internal.request.SlotPool;
 import io.nereid.model.Ensemble;
 import io.nereid.model.ModelConfiguration;
 import io.nereid.model.ModelState;
+import io.nereid.model.SequenceId;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
@@ -27,6 +30,10 @@ public final class ModelEntry {
   private final long version;
   private final AtomicReference<ModelState> state = new AtomicReference<>(ModelState.UNLOADED);
   private volatile LoadedModel current; // takes requests; null: none does
+
+  /** Loads that were replaced and may still have sequences, the youngest first. */
+  private final List<LoadedModel> replaced = new CopyOnWriteArrayList<>();
+
   private volatile LoadedModel latest; // the last load that worked; null: none did
   private volatile RuntimeException failure; // of the last load
   private volatile ModelDraft attempted; // what was loaded last, whether it worked or not
@@ -61,6 +68,22 @@ public final class ModelEntry {
   /** What takes its requests now; null: nothing does. */
   public LoadedModel current() {
     return current;
+  }
+
+  /**
+   * Where a request of a sequence goes: to the load that has its sequence, also when that was
+   * replaced. A sequence that starts, anew as well, is for what takes requests now.
+   */
+  private SlotPool route(SequenceId id, boolean starts) {
+    LoadedModel now = current;
+    if (!starts && !replaced.isEmpty() && (now == null || !now.knows(id))) {
+      for (LoadedModel old : replaced) {
+        if (old.knows(id)) {
+          return old.slots();
+        }
+      }
+    }
+    return now == null ? null : now.slots();
   }
 
   /** The last load that worked, which may be gone by now; empty: none did. */
@@ -147,6 +170,13 @@ public final class ModelEntry {
 
   /** From here on requests go there. */
   void publish(ModelDraft draft, LoadedModel loaded) {
+    if (current != null && current.hasSequences()) {
+      current.replacedBy(loaded);
+      replaced.addFirst(current);
+    }
+    if (loaded.hasSequences() || !replaced.isEmpty()) {
+      loaded.slots().route(this::route);
+    }
     failure = null;
     served = draft;
     latest = loaded;
@@ -167,6 +197,11 @@ public final class ModelEntry {
     if (failure != null) {
       failure = cause;
     }
+  }
+
+  /** A load that was replaced is gone, and its sequences with it. Without the lock. */
+  void gone(LoadedModel old) {
+    replaced.remove(old);
   }
 
   /** It takes no more requests, and goes into this state. Returns what took them. */

@@ -252,6 +252,7 @@ public final class ModelLifecycle {
     for (LoadedModel model : gone) {
       Farewell farewell = leaving.remove(model);
       if (farewell != null) {
+        farewell.entry.gone(model);
         if (farewell.event instanceof ModelEvent.Unloaded) {
           farewell.entry.finished();
         }

@@ -3,6 +3,7 @@ package io.nereid.internal.request;
 import io.nereid.internal.Checks;
 import io.nereid.internal.ffi.RequestRecord;
 import io.nereid.internal.ffi.TensorRecord;
+import io.nereid.model.SequenceId;
 import io.nereid.tensor.DeviceMemory;
 import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
@@ -17,6 +18,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -49,6 +51,7 @@ public final class RequestContent {
   private List<Runnable> afterwards; // null: there is nothing to be done
   private long deadlineNs;
   private int requiredInputsGiven;
+  private SequencePart sequence; // null: it belongs to none
 
   /** What a backend threw while it executed the request. Written before completion. */
   private Throwable thrown;
@@ -76,6 +79,7 @@ public final class RequestContent {
     thrown = null;
     deadlineNs = 0;
     requiredInputsGiven = 0;
+    sequence = null;
     if (borrowed != null) {
       Arrays.fill(borrowed, null);
     }
@@ -188,6 +192,22 @@ public final class RequestContent {
     }
   }
 
+  /** Gives input {@code index} memory of the pool; returns where that is. */
+  public long place(int index, DataType type, long[] shape, long byteSize) {
+    TensorRecord input = describe(index, type, shape, byteSize);
+    allocate(index);
+    given(index);
+    return input.data();
+  }
+
+  /** Gives input {@code index} the memory of a GPU; {@code release} as for {@link #afterwards}. */
+  public void deviceInput(int index, DeviceMemory memory, Runnable release, long[] shape) {
+    DataType type = signature.input(index).dataType();
+    describe(index, type, shape, memory.byteSize()).lend(memory);
+    afterwards(release);
+    given(index);
+  }
+
   /** Wants output {@code index}, in the pool or where {@link #deviceOutput} said. */
   public void output(int index) {
     TensorRecord output = record.output(index);
@@ -295,6 +315,59 @@ public final class RequestContent {
     record.deadlineNs(value);
   }
 
+  /** Its part in a sequence; null: it belongs to none. */
+  SequencePart sequence() {
+    return sequence;
+  }
+
+  /**
+   * Makes it part of a sequence.
+   *
+   * @param startDue whether the request that is sent next starts it; null: the sender says that
+   */
+  public void sequence(SequenceId id, AtomicBoolean startDue) {
+    record.sequence(id);
+    sequence = id.isNone() ? null : new SequencePart(id, startDue);
+  }
+
+  /** Whether it belongs to a sequence. */
+  public boolean isOfSequence() {
+    return sequence != null;
+  }
+
+  /** Whether it is sent from another slot. */
+  boolean isMoved() {
+    return sequence != null && sequence.isMoved();
+  }
+
+  /** Takes all that was given for a request to another load of the model. */
+  void takeOver(RequestContent other) {
+    for (int i = 0; i < other.record.inputCount(); i++) {
+      if (other.record.input(i).isSelected()) {
+        int index = signature.inputIndex(other.signature.input(i).name());
+        record.input(index).copy(other.record.input(i));
+        if (other.borrowed(i) != null) {
+          borrow(index, other.borrowed(i));
+        }
+        given(index);
+      }
+    }
+    for (int i = 0; i < other.record.outputCount(); i++) {
+      if (other.record.output(i).isSelected()) {
+        int index = signature.outputIndex(other.signature.output(i).name());
+        record.output(index).copy(other.record.output(i));
+      }
+    }
+    record.copySettings(other.record);
+    id = other.id;
+    parameters = other.parameters;
+    deadlineNs = other.deadlineNs;
+    record.sequence(other.sequence.id());
+    sequence = other.sequence.passOn();
+    afterwards = other.afterwards;
+    other.afterwards = null;
+  }
+
   // ---- The end ---------------------------------------------------------------------------------
 
   /** What a backend threw while it executed the request. */
@@ -302,8 +375,16 @@ public final class RequestContent {
     thrown = failure;
   }
 
+  /** It was not sent, or failed. */
+  void notSent() {
+    if (sequence != null) {
+      sequence.failed(record);
+    }
+  }
+
   /** Why the request failed, whose record the core gave back. */
   NereidException failure() {
+    notSent();
     NereidException failure = record.failure(record.status());
     if (thrown != null) {
       failure.initCause(thrown);

@@ -109,6 +109,17 @@ public final class Signature {
             + "]. Please provide all required input(s).");
   }
 
+  /** Throws where a request can have any number of responses. */
+  public void checkSingleResponse() {
+    if (spec.decoupled()) {
+      throw new NereidException(
+          StatusCode.UNIMPLEMENTED,
+          "infer doesn't support models with decoupled transaction policy, and '"
+              + spec.name()
+              + "' is one: use inferStream");
+    }
+  }
+
   public static NereidException invalid(String message) {
     return new NereidException(StatusCode.INVALID_ARGUMENT, message);
   }

@@ -134,7 +134,7 @@ public final class Slot {
 
   /** Ends what {@link #beginEdit} began. */
   public void endEdit() {
-    recycleIfUnneeded(state.addAndGet(-EDITING));
+    recycleIfUnneeded(state.addAndGet((content.isMoved() ? SUBMITTED : 0) - EDITING));
   }
 
   private void begin(long generation, long bits) {
@@ -267,7 +267,10 @@ public final class Slot {
       waiter = Thread.currentThread();
       status = record.submit();
     } catch (Throwable t) {
-      undoSubmit();
+      content.notSent();
+      this.receiver = null;
+      this.completion = null;
+      recycleIfUnneeded(state.addAndGet(-(IN_FLIGHT + SUBMITTED + HOLD)));
       throw t;
     }
     if (status == RequestRecord.PENDING) {
@@ -275,12 +278,6 @@ public final class Slot {
     }
     complete();
     return true;
-  }
-
-  private void undoSubmit() {
-    receiver = null;
-    completion = null;
-    recycleIfUnneeded(state.addAndGet(-(IN_FLIGHT + SUBMITTED + HOLD)));
   }
 
   /**
@@ -345,6 +342,9 @@ public final class Slot {
       return false;
     }
     try {
+      if (content.isMoved()) {
+        return content.sequence().cancel(bit);
+      }
       boolean cancelled = record.cancel();
       ResponseReceiver receiver = this.receiver;
       if (bit == REQUEST && receiver != null) {

@@ -3,6 +3,7 @@ package io.nereid.internal.request;
 import io.nereid.internal.ffi.PoolMemory;
 import io.nereid.internal.ffi.RequestRecord;
 import io.nereid.internal.request.Diagnostics.Origin;
+import io.nereid.model.SequenceId;
 import io.nereid.statistics.OpenHandle;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
@@ -14,6 +15,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BiFunction;
 import java.util.function.Supplier;
 
 /**
@@ -54,6 +56,9 @@ public final class SlotPool {
   /** Open responses that outlive their records. Guarded by {@link #all}. */
   private final Set<OpenResponse> responses = new HashSet<>();
 
+  /** Where a request of a sequence goes; null: here. Written before the first request. */
+  private BiFunction<SequenceId, Boolean, SlotPool> route;
+
   private final AtomicLong head = new AtomicLong();
   private volatile boolean retired;
   private long deadlineNs; // of requests that exist; written before retired
@@ -82,6 +87,20 @@ public final class SlotPool {
   /** The GPU on which inputs and outputs may lie; -1: they may lie on none. */
   public int tensorDevice() {
     return tensorDevice;
+  }
+
+  /** Where requests of sequences go that were made here; null: they stay. */
+  BiFunction<SequenceId, Boolean, SlotPool> route() {
+    return route;
+  }
+
+  /**
+   * Says where requests of sequences go that are made here, before anybody finds the pool.
+   *
+   * @param route by the sequence and whether the request starts it; null: nobody takes it
+   */
+  public void route(BiFunction<SequenceId, Boolean, SlotPool> route) {
+    this.route = route;
   }
 
   /** The memory that inputs and outputs come from; the same object for all models of a runtime. */

@@ -145,7 +145,6 @@ class FieldRulesTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "sequence_batching { }|1:1: sequence_batching",
         "input { is_shape_tensor: true }|1:9: is_shape_tensor",
         "model_repository_agents { agents { name: 'a' } }|1:1: model_repository_agents",
         "model_operations { op_library_filename: 'x.so' }|1:20: op_library_filename"

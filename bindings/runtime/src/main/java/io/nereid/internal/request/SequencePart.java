@@ -1,0 +1,68 @@
+package io.nereid.internal.request;
+
+import io.nereid.internal.ffi.RequestRecord;
+import io.nereid.model.SequenceId;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.IntPredicate;
+
+/** The part that one request has in a sequence. */
+final class SequencePart {
+
+  private final SequenceId id;
+
+  /** Whether the request that is sent next starts the sequence; null: its sender says that. */
+  private final AtomicBoolean startDue;
+
+  private boolean starts; // because startDue said so
+
+  /** Cancels the request where it was moved; null: it was not. */
+  private IntPredicate cancelThere;
+
+  SequencePart(SequenceId id, AtomicBoolean startDue) {
+    this.id = id;
+    this.startDue = startDue;
+  }
+
+  SequenceId id() {
+    return id;
+  }
+
+  /** The request is about to be sent: starts the sequence where that is due. */
+  void begin(RequestRecord record) {
+    if (startDue != null && startDue.compareAndSet(true, false)) {
+      starts = true;
+      record.mark(RequestRecord.SEQUENCE_START, true);
+    }
+  }
+
+  /** It was not sent, or failed: where it was to start the sequence, the next one has to. */
+  void failed(RequestRecord record) {
+    if (starts) {
+      starts = false;
+      record.mark(RequestRecord.SEQUENCE_START, false);
+      startDue.set(true);
+    }
+  }
+
+  /** Passes the part on to a request that is sent in the place of this one. */
+  SequencePart passOn() {
+    SequencePart next = new SequencePart(id, startDue);
+    next.starts = starts;
+    starts = false;
+    return next;
+  }
+
+  /** The request is sent from another slot, where {@code cancel} gives up on it. */
+  void moved(IntPredicate cancel) {
+    cancelThere = cancel;
+  }
+
+  boolean isMoved() {
+    return cancelThere != null;
+  }
+
+  /** Gives up on the request where it went. */
+  boolean cancel(int bit) {
+    return cancelThere.test(bit);
+  }
+}

@@ -1,0 +1,267 @@
+package io.nereid.model;
+
+import io.nereid.internal.Checks;
+import io.nereid.types.DataType;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * How requests are executed that belong to sequences: in order, by one instance, with state from
+ * one to the next. Begin with {@link #direct()} or {@link #oldest(int)}.
+ *
+ * @param strategy which requests make a batch
+ * @param maxIdle how long a sequence may be without a request before it ends
+ * @param iterative whether each request is a sequence of its own, which the backend gives back
+ *     ({@link BatchRequest#reschedule}) to be executed again until it is done
+ * @param controls what the model is told about the rows of a batch
+ * @param states what a sequence keeps from one request to the next
+ */
+public record SequenceBatching(
+    Strategy strategy,
+    Duration maxIdle,
+    boolean iterative,
+    List<Control> controls,
+    List<State> states) {
+
+  /** How long a sequence may be idle where nothing else is said. */
+  public static final Duration DEFAULT_MAX_IDLE = Duration.ofSeconds(1);
+
+  /** Which requests make a batch. */
+  public sealed interface Strategy {
+    /** How long a request may wait for others to join its batch. */
+    Duration maxQueueDelay();
+  }
+
+  /**
+   * A sequence keeps one row of the batch of one instance. Rows whose sequences have no request are
+   * empty, and READY tells which.
+   *
+   * @param maxQueueDelay how long a request may wait for others to join its batch
+   * @param minimumSlotUtilization part of the rows, from 0 to 1, that waits for no others
+   */
+  public record Direct(Duration maxQueueDelay, double minimumSlotUtilization) implements Strategy {
+
+    /** Checks the values. */
+    public Direct {
+      Checks.notNegative(maxQueueDelay, "maxQueueDelay");
+      if (!(minimumSlotUtilization >= 0 && minimumSlotUtilization <= 1)) {
+        throw new IllegalArgumentException(
+            "minimumSlotUtilization must be from 0 to 1, got " + minimumSlotUtilization);
+      }
+    }
+  }
+
+  /**
+   * An instance has some sequences at a time, and batches the oldest requests of them.
+   *
+   * @param maxCandidates how many sequences an instance has at a time; 0: as many as a batch has
+   *     rows
+   * @param preferredBatchSizes sizes that run as soon as they can be formed
+   * @param maxQueueDelay how long a request may wait for others to join its batch
+   * @param preserveOrdering whether responses leave in the order in which requests came
+   */
+  public record Oldest(
+      int maxCandidates,
+      List<Integer> preferredBatchSizes,
+      Duration maxQueueDelay,
+      boolean preserveOrdering)
+      implements Strategy {
+
+    /** Checks the values and copies the list. */
+    public Oldest {
+      Checks.notNegative(maxCandidates, "maxCandidates");
+      preferredBatchSizes = List.copyOf(Checks.notNull(preferredBatchSizes, "preferredBatchSizes"));
+      preferredBatchSizes.forEach(size -> Checks.positive(size, "preferredBatchSizes"));
+      Checks.notNegative(maxQueueDelay, "maxQueueDelay");
+    }
+  }
+
+  /** What a control tells of a row. */
+  public enum Kind {
+    /** Whether its request is the first of its sequence. */
+    START,
+    /** Whether its request is the last of its sequence. */
+    END,
+    /** Whether it has a request. */
+    READY,
+    /** Which sequence it is. */
+    CORRID
+  }
+
+  /**
+   * An input of the model that tells something about each row of a batch, in one element.
+   *
+   * @param input the input's name
+   * @param kind what it tells
+   * @param dataType the element's type: INT32, FP32 or BOOL; for CORRID UINT64, INT64, UINT32,
+   *     INT32 or BYTES
+   * @param no the element that says no; 0 for CORRID
+   * @param yes the element that says yes; 0 for CORRID
+   */
+  public record Control(String input, Kind kind, DataType dataType, double no, double yes) {
+
+    private static final Set<DataType> ANSWERS =
+        Set.of(DataType.INT32, DataType.FP32, DataType.BOOL);
+
+    private static final Set<DataType> IDS =
+        Set.of(DataType.UINT64, DataType.INT64, DataType.UINT32, DataType.INT32, DataType.BYTES);
+
+    /** Checks the values. */
+    public Control {
+      Checks.notNull(input, "input");
+      Checks.notNull(kind, "kind");
+      Checks.notNull(dataType, "dataType");
+      Set<DataType> allowed = kind == Kind.CORRID ? IDS : ANSWERS;
+      if (!allowed.contains(dataType)) {
+        throw new IllegalArgumentException(
+            "control '" + input + "' of kind " + kind + " must be one of " + allowed);
+      }
+    }
+
+    /** The tensor that the model gets. */
+    public TensorSpec tensor() {
+      return TensorSpec.of(input, dataType, 1);
+    }
+  }
+
+  /**
+   * An output that is an input of the sequence's next request.
+   *
+   * @param input the input's name; clients do not send it
+   * @param output the output's name; clients see it where the model lists it among its outputs
+   * @param dataType the type of its elements
+   * @param dims its shape without the batch dimension; -1 for a dimension of any size
+   * @param initial what the first request of a sequence gets; empty: zeros, with 1 for each -1
+   * @param sameBuffer whether the new state is written over the old one, where it fits
+   * @param growable whether its buffer keeps room for the largest state so far
+   */
+  public record State(
+      String input,
+      String output,
+      DataType dataType,
+      List<Long> dims,
+      Optional<Initial> initial,
+      boolean sameBuffer,
+      boolean growable) {
+
+    /** Checks the values and copies the dimensions. */
+    public State {
+      Checks.notNull(input, "input");
+      Checks.notNull(output, "output");
+      Checks.notNull(dataType, "dataType");
+      dims = List.copyOf(Checks.notNull(dims, "dims"));
+      Checks.notNull(initial, "initial");
+    }
+
+    /** One that begins with zeros. */
+    public static State of(String input, String output, DataType dataType, long... dims) {
+      List<Long> list = Arrays.stream(Checks.notNull(dims, "dims")).boxed().toList();
+      return new State(input, output, dataType, list, Optional.empty(), false, false);
+    }
+
+    /** The same with what the first request of a sequence gets. */
+    public State withInitial(Initial initial) {
+      return new State(input, output, dataType, dims, Optional.of(initial), sameBuffer, growable);
+    }
+
+    /** The input that the model gets. */
+    public TensorSpec inputTensor() {
+      return new TensorSpec(input, dataType, dims, false);
+    }
+
+    /** The output that the model makes. */
+    public TensorSpec outputTensor() {
+      return new TensorSpec(output, dataType, dims, false);
+    }
+
+    /** The shape of what the first request of a sequence gets. */
+    public List<Long> initialDims() {
+      return initial
+          .map(Initial::dims)
+          .orElseGet(() -> dims.stream().map(dim -> dim < 0 ? 1 : dim).toList());
+    }
+  }
+
+  /**
+   * What the first request of a sequence gets as a state.
+   *
+   * @param name what it is called in the configuration
+   * @param dims its shape without the batch dimension, no -1
+   * @param file the elements in the binary form of the protocol; empty: zeros, empty strings
+   */
+  public record Initial(String name, List<Long> dims, Optional<Path> file) {
+
+    /** Checks the values and copies the dimensions. */
+    public Initial {
+      Checks.notNull(name, "name");
+      dims = List.copyOf(Checks.notNull(dims, "dims"));
+      Checks.notNull(file, "file");
+    }
+  }
+
+  /** Checks the values and copies the lists. */
+  public SequenceBatching {
+    Checks.notNull(strategy, "strategy");
+    if (!Checks.notNull(maxIdle, "maxIdle").isPositive()) {
+      throw new IllegalArgumentException("maxIdle must be positive, got " + maxIdle);
+    }
+    controls = List.copyOf(Checks.notNull(controls, "controls"));
+    states = List.copyOf(Checks.notNull(states, "states"));
+    Set<Object> seen = new HashSet<>();
+    for (Control control : controls) {
+      if (!seen.add(control.kind())) {
+        throw new IllegalArgumentException("there are two controls of kind " + control.kind());
+      }
+    }
+  }
+
+  /** A row of a batch for each sequence, without delay. */
+  public static SequenceBatching direct() {
+    return of(new Direct(Duration.ZERO, 0));
+  }
+
+  /** So many sequences at a time for each instance, the oldest requests first, without delay. */
+  public static SequenceBatching oldest(int maxCandidates) {
+    return of(new Oldest(maxCandidates, List.of(), Duration.ZERO, false));
+  }
+
+  /** Batches made by a strategy, without controls and states. */
+  public static SequenceBatching of(Strategy strategy) {
+    return new SequenceBatching(strategy, DEFAULT_MAX_IDLE, false, List.of(), List.of());
+  }
+
+  /** The same with another idle time. */
+  public SequenceBatching withMaxIdle(Duration maxIdle) {
+    return new SequenceBatching(strategy, maxIdle, iterative, controls, states);
+  }
+
+  /** The same with requests that the backend gives back until they are done. */
+  public SequenceBatching asIterative() {
+    return new SequenceBatching(strategy, maxIdle, true, controls, states);
+  }
+
+  /** The same with a control that says no and yes as 0 and 1, or of kind CORRID. */
+  public SequenceBatching withControl(String input, Kind kind, DataType dataType) {
+    return withControl(new Control(input, kind, dataType, 0, kind == Kind.CORRID ? 0 : 1));
+  }
+
+  /** The same with one more control. */
+  public SequenceBatching withControl(Control control) {
+    List<Control> more = new ArrayList<>(controls);
+    more.add(Checks.notNull(control, "control"));
+    return new SequenceBatching(strategy, maxIdle, iterative, more, states);
+  }
+
+  /** The same with one more state. */
+  public SequenceBatching withState(State state) {
+    List<State> more = new ArrayList<>(states);
+    more.add(Checks.notNull(state, "state"));
+    return new SequenceBatching(strategy, maxIdle, iterative, controls, more);
+  }
+}
