@@ -30,7 +30,7 @@ struct SchedulerContext {
   ModelStats& stats;
   Completion& completion;
   const Responder& responder;
-  Timer& timer;
+  Alarm& timer;
 };
 
 // Used by one thread at a time: its own, or one that submits a request and has borrowed the

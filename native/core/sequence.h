@@ -25,7 +25,9 @@ struct Sequence {
   uint64_t number = 0;  // 0: it has a name, or nobody knows it
   std::string name;
   SequenceState state = SequenceState::kBacklog;
-  bool listed = false;    // requests find it by its id: until its last request has come
+  // Its last request has come, or its first was lost: it ends when nothing waits or executes,
+  // unless it is begun anew before that.
+  bool closed = false;
   bool started = false;   // some request of it was executed
   uint32_t instance = 0;  // with a slot: whose
   uint32_t slot = 0;

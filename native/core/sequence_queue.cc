@@ -57,18 +57,18 @@ SequenceQueue::~SequenceQueue() {
 // ---- Which sequence a request belongs to
 // ---------------------------------------------------------
 
-Sequence* SequenceQueue::Find(const Request& request) const {
-  const std::string_view name = View(request.record.sequence_name);
+Sequence* SequenceQueue::Find(uint64_t number, std::string_view name) const {
   if (!name.empty()) {
     const auto found = by_name_.find(name);
     return found == by_name_.end() ? nullptr : found->second;
   }
-  const auto found = by_number_.find(request.record.sequence_id);
+  const auto found = by_number_.find(number);
   return found == by_number_.end() ? nullptr : found->second;
 }
 
 bool SequenceQueue::Knows(uint64_t number, std::string_view name) const {
-  return name.empty() ? by_number_.contains(number) : by_name_.contains(name);
+  const Sequence* const sequence = Find(number, name);
+  return sequence != nullptr && !sequence->closed;
 }
 
 Status SequenceQueue::Refuse(const Request& request, std::string_view rule) const {
@@ -87,7 +87,8 @@ Sequence* SequenceQueue::Start(const Request& request) {
   sequence->name = View(request.record.sequence_name);
   sequence->number = sequence->name.empty() ? request.record.sequence_id : 0;
   if (sequences_.iterative) {
-    sequence->number = ++last_number_;
+    sequence->number =
+        sequence->name.empty() && sequence->number == 0 ? ++last_number_ : sequence->number;
   } else if (sequence->name.empty()) {
     by_number_.emplace(sequence->number, sequence);
   } else {
@@ -95,7 +96,6 @@ Sequence* SequenceQueue::Start(const Request& request) {
   }
   unused_ = sequence->next;
   sequence->next = nullptr;
-  sequence->listed = !sequences_.iterative;
   sequence->started = false;
   if (!AssignSlot(sequence)) {
     sequence->state = SequenceState::kBacklog;
@@ -105,29 +105,19 @@ Sequence* SequenceQueue::Start(const Request& request) {
   return sequence;
 }
 
-void SequenceQueue::Unlist(Sequence* sequence) {
-  if (!sequence->listed) {
-    return;
-  }
-  sequence->listed = false;
-  if (sequence->name.empty()) {
-    by_number_.erase(sequence->number);
-  } else {
-    by_name_.erase(sequence->name);
-  }
-}
-
 Status SequenceQueue::Push(Request& request, int64_t now_ns) {
   const QueuePolicy& policy = config_.queue_policies.front();
   if (size_ >= policy.max_queue_size) {
     return QueueFull(policy);
   }
-  Sequence* sequence = sequences_.iterative ? nullptr : Find(request);
-  const bool known = sequence != nullptr;
-  if (!known && !sequences_.iterative && !Has(request, NRD_REQUEST_SEQUENCE_START)) {
+  Sequence* sequence = sequences_.iterative
+                           ? nullptr
+                           : Find(request.record.sequence_id, View(request.record.sequence_name));
+  const bool goes_on = sequence != nullptr && !sequence->closed;
+  if (!goes_on && !sequences_.iterative && !Has(request, NRD_REQUEST_SEQUENCE_START)) {
     return Refuse(request, "must specify the START flag on the first request of the sequence");
   }
-  if (!known && finishing_) {
+  if (!goes_on && finishing_) {
     return Status::Unavailable("model '" + config_.name + "' version " + config_.version +
                                " is being unloaded: no sequence starts any more");
   }
@@ -138,15 +128,13 @@ Status SequenceQueue::Push(Request& request, int64_t now_ns) {
   SetExpiries(policy, request);
   expiries_.Add(&request);
   try {
-    sequence = known ? sequence : Start(request);
+    sequence = sequence == nullptr ? Start(request) : sequence;
   } catch (...) {
     expiries_.Remove(&request);
     throw;
   }
   request.sequence = sequence;
-  if (Has(request, NRD_REQUEST_SEQUENCE_END)) {
-    Unlist(sequence);
-  }
+  sequence->closed = sequences_.iterative || Has(request, NRD_REQUEST_SEQUENCE_END);
   ++size_;
   sequence->waiting.Append(&request);
   if (sequence->state == SequenceState::kIdle) {
@@ -200,7 +188,11 @@ void SequenceQueue::FreeSlot(const Sequence& sequence) {
 
 // The end of a sequence that is in no list.
 void SequenceQueue::Forget(Sequence* sequence) {
-  Unlist(sequence);
+  if (!sequence->name.empty()) {
+    by_name_.erase(sequence->name);
+  } else if (!sequences_.iterative) {
+    by_number_.erase(sequence->number);
+  }
   DropTensors(sequence->states.data(), static_cast<uint32_t>(sequence->states.size()));
   state_bytes_ -= sequence->state_bytes;
   sequence->state_bytes = 0;
@@ -328,7 +320,7 @@ void SequenceQueue::Finish(std::vector<Request*>* batch, int64_t now_ns) {
 void SequenceQueue::Rest(Sequence* sequence, int64_t now_ns) {
   if (!sequence->waiting.empty()) {
     MakeReady(sequence);
-  } else if (!sequence->listed) {
+  } else if (sequence->closed) {
     ++ended_;
     End(sequence);
   } else {
@@ -372,9 +364,7 @@ void SequenceQueue::Remove(Request& request, RemovedRequests* removed, int64_t n
 
 // Without its first request there is no sequence: what comes later has to start it anew.
 void SequenceQueue::SettleEmpty(Sequence* sequence, bool lost_start, int64_t now_ns) {
-  if (lost_start) {
-    Unlist(sequence);
-  }
+  sequence->closed = sequence->closed || lost_start;
   if (sequence->state == SequenceState::kBacklog) {
     Forget(sequence);
   } else if (sequence->state == SequenceState::kReady) {

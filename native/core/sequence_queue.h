@@ -77,9 +77,8 @@ class SequenceQueue {
   };
 
   Status Refuse(const Request& request, std::string_view rule) const;
-  Sequence* Find(const Request& request) const;
+  Sequence* Find(uint64_t number, std::string_view name) const;
   Sequence* Start(const Request& request);
-  void Unlist(Sequence* sequence);
   bool AssignSlot(Sequence* sequence);
   void FreeSlot(const Sequence& sequence);
   void Forget(Sequence* sequence);

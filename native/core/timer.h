@@ -18,10 +18,13 @@ class TimerTarget {
   virtual int64_t OnTimer(int64_t now_ns) = 0;
 };
 
-// Where those who wait for a moment say so.
+// Where those say so who wait for a moment. Any thread may call it.
 class Alarm {
  public:
   virtual ~Alarm() = default;
+  virtual void Add(TimerTarget* target) = 0;
+  // Returns when no call of the target is running and none will come.
+  virtual void Remove(TimerTarget* target) = 0;
   // Calls the target at `time_ns` or before. May be called under a lock that OnTimer takes.
   virtual void Arm(TimerTarget* target, int64_t time_ns) = 0;
 };
@@ -35,9 +38,8 @@ class Timer final : public Alarm {
   Timer(const Timer&) = delete;
   Timer& operator=(const Timer&) = delete;
 
-  void Add(TimerTarget* target);
-  // Returns when no call of the target is running and none will come.
-  void Remove(TimerTarget* target);
+  void Add(TimerTarget* target) override;
+  void Remove(TimerTarget* target) override;
   void Arm(TimerTarget* target, int64_t time_ns) override;
 
  private:

@@ -1,0 +1,358 @@
+#include "test/simulation/simulated_model.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/request_queue.h"
+
+namespace nereid::simulation {
+
+SimulatedModel::SimulatedModel(SimulatedWorld& world)
+    : world_(world), pool_(BufferPool::Options{}), completion_(OnComplete, this) {
+  Load();
+}
+
+SimulatedModel::~SimulatedModel() = default;
+
+// ---- A model comes and goes
+// ----------------------------------------------------------------------
+
+// One of all configurations that there can be.
+void SimulatedModel::Load() {
+  Chance& chance = world_.chance;
+  const int64_t sizes[] = {0, 1, 4, 8, 16};
+  config_ = ModelConfig{};
+  config_.name = "simulated";
+  config_.version = "1";
+  config_.inputs.resize(1);
+  config_.outputs.resize(1);
+  config_.visible_inputs = 1;
+  config_.visible_outputs = 1;
+  config_.max_batch_size = sizes[chance.Below(5)];
+  config_.instance_count = static_cast<uint32_t>(1 + chance.Below(4));
+  config_.allow_inline = chance.OneIn(2);
+  config_.uniform = chance.OneIn(2);
+  BatchPolicy& policy = config_.batch_policy;
+  policy.max_batch_size = config_.max_batch_size;
+  policy.dynamic = config_.batched() && !chance.OneIn(4);
+  policy.max_queue_delay_ns =
+      chance.OneIn(2) ? 0 : static_cast<uint64_t>(chance.Spread(1'000, 1'000'000));
+  for (int64_t size = 2; size <= config_.max_batch_size && chance.OneIn(2); size *= 2) {
+    policy.preferred_sizes.push_back(size);
+  }
+  QueuePolicy queue{.default_timeout_ns = 0,
+                    .delay_on_timeout = chance.OneIn(3),
+                    .allow_timeout_override = chance.OneIn(2),
+                    .max_queue_size = size_t{4} << chance.Below(5)};
+  queue.default_timeout_ns =
+      chance.OneIn(4) ? static_cast<uint64_t>(chance.Spread(10'000, 10'000'000)) : 0;
+  config_.queue_policies.assign(chance.OneIn(4) ? 3 : 1, queue);
+  if (chance.OneIn(5) && config_.queue_policies.size() == 1) {
+    config_.preserve_ordering = true;
+    config_.allow_inline = false;
+    config_.queue_policies.front().delay_on_timeout = false;
+  }
+  if (!chance.OneIn(3)) {
+    AddSequences();
+  }
+  execution_ns_ = chance.Spread(1'000, 1'000'000);
+  arrival_gap_ns_ = 1 + chance.Spread(execution_ns_ / 16, execution_ns_ * 16);
+
+  stats_ = std::make_unique<ModelStats>(config_.instance_count, config_.max_batch_size, false);
+  ordered_ = std::make_unique<OrderedDelivery>(completion_);
+  const SchedulerContext context{.config = config_,
+                                 .backend = backend_,
+                                 .model_state = nullptr,
+                                 .pool = pool_,
+                                 .account = nullptr,
+                                 .cache = nullptr,
+                                 .stats = *stats_,
+                                 .completion = completion_,
+                                 .responder = responder_,
+                                 .timer = *this};
+  dispatcher_ = std::make_unique<Dispatcher>(context, *this, SimulatedWorld::Now);
+  ++generation_;
+  alarm_ns_ = kNever;
+  closing_ = finishing_ = gave_up_ = false;
+  next_batch_ = 0;
+  last_answered_batch_ = -1;
+  sequences_.clear();
+  open_.clear();
+  seats_.clear();
+  seats_.resize(config_.instance_count);
+  for (uint32_t i = 0; i < config_.instance_count; ++i) {
+    seats_[i].instance = std::make_unique<Instance>(i, context);
+    seats_[i].outcome.opened = true;
+    dispatcher_->Attach(*seats_[i].instance);
+    Come(i);
+  }
+  dispatcher_->Open();
+  world_.In(1, Happening::kArrival, this, 0, generation_);
+  world_.In(chance.Spread(execution_ns_, execution_ns_ * 10'000), Happening::kUnload, this, 0,
+            generation_);
+}
+
+void SimulatedModel::AddSequences() {
+  Chance& chance = world_.chance;
+  SequenceConfig& sequences = config_.sequences.emplace();
+  sequences.direct = chance.OneIn(2);
+  sequences.iterative = chance.OneIn(4);
+  sequences.rows_are_slots = sequences.direct && chance.OneIn(2);
+  sequences.max_idle_ns = chance.Spread(10'000, 100'000'000);
+  const auto rows = static_cast<uint32_t>(std::max<int64_t>(config_.max_batch_size, 1));
+  sequences.slots = sequences.direct ? rows : static_cast<uint32_t>(1 + chance.Below(12));
+  sequences.minimum_utilization = chance.OneIn(2) ? 0 : 0.5;
+  config_.batch_policy.dynamic = config_.batched();
+  config_.queue_policies.resize(1);
+  config_.queue_policies.front().delay_on_timeout = false;
+  config_.allow_inline = config_.allow_inline && !sequences.iterative;
+  config_.preserve_ordering =
+      config_.preserve_ordering && !sequences.iterative && !sequences.direct;
+}
+
+// A model with sequences may let them come to their end first: then all of them have to.
+void SimulatedModel::Unload(bool all_have_ended) {
+  if (closing_ || (finishing_ && !all_have_ended)) {
+    return;  // it is on its way
+  }
+  if (config_.sequences && !finishing_ && world_.chance.OneIn(2)) {
+    finishing_ = true;
+    dispatcher_->FinishSequences();
+    const int64_t enough_ns = (config_.sequences->max_idle_ns + execution_ns_ * 1'000) * 1'000;
+    world_.In(enough_ns, Happening::kUnload, this, 1, generation_);
+    return;
+  }
+  if (finishing_) {
+    CheckFinished();
+  }
+  closing_ = true;
+  dispatcher_->CloseAndServe();
+  world_.In(world_.chance.Spread(execution_ns_, execution_ns_ * 100), Happening::kPatienceOver,
+            this, 0, generation_);
+}
+
+void SimulatedModel::GiveUp() {
+  RemovedRequests removed;
+  removed.abandoned = dispatcher_->TakeAll();
+  AnswerRemoved(removed);
+  gave_up_ = true;
+}
+
+// Once all requests are answered the threads end, and after the last of them the model.
+void SimulatedModel::EndWhenAnswered() {
+  if (!gave_up_ || unanswered_ > 0 || dispatcher_ == nullptr) {
+    return;
+  }
+  dispatcher_->StopInstances();
+  bool all_gone = true;
+  for (uint64_t i = 0; i < seats_.size(); ++i) {
+    all_gone &= seats_[i].phase == Phase::kGone;
+    if (seats_[i].phase == Phase::kWaiting) {
+      Come(i);
+    }
+  }
+  if (all_gone) {
+    CheckRest();
+    dispatcher_.reset();
+    ++generation_;
+    world_.In(1'000, Happening::kReload, this, 0, generation_);
+  }
+}
+
+// ---- What happens
+// --------------------------------------------------------------------------------
+
+void SimulatedModel::Handle(const Event& event) {
+  if (event.happening == Happening::kCancel) {
+    auto* const request = SimulatedRequest::From(event.subject);
+    if (request->generation == event.generation && request->in_flight) {
+      Cancel(request);
+    }
+  } else if (event.happening == Happening::kLook) {
+    if (dispatcher_ == nullptr || seats_.size() <= event.subject ||
+        seats_[event.subject].generation != event.generation) {
+      return;
+    }
+    Look(event.subject);
+  } else if (event.generation != generation_) {
+    return;
+  } else {
+    HandleOwn(event);
+  }
+  if (dispatcher_ != nullptr) {
+    SendToWork();
+    CheckQueue();
+    EndWhenAnswered();
+  }
+}
+
+void SimulatedModel::HandleOwn(const Event& event) {
+  switch (event.happening) {
+    case Happening::kArrival:
+      Arrive();
+      break;
+    case Happening::kExecuted:
+      EndExecution(event.subject);
+      break;
+    case Happening::kInlineEnd:
+      EndInline(event.subject);
+      break;
+    case Happening::kAlarm:
+      if (alarm_ns_ <= SimulatedWorld::Now()) {
+        alarm_ns_ = kNever;
+        const int64_t next_ns = OnTimer(SimulatedWorld::Now());
+        if (next_ns != kNever) {
+          Arm(this, next_ns);
+        }
+      }
+      break;
+    case Happening::kUnload:
+      Unload(event.subject != 0);
+      break;
+    case Happening::kPatienceOver:
+      GiveUp();
+      break;
+    case Happening::kReload:
+      if (!ending_) {
+        Load();
+      }
+      break;
+    default:
+      break;
+  }
+}
+
+void SimulatedModel::Arm(TimerTarget* /*target*/, int64_t time_ns) {
+  if (time_ns < alarm_ns_) {
+    alarm_ns_ = time_ns;
+    world_.At(std::max(time_ns, SimulatedWorld::Now()), Happening::kAlarm, this, 0, generation_);
+  }
+}
+
+int64_t SimulatedModel::OnTimer(int64_t now_ns) {
+  int64_t next_ns = kNever;
+  AnswerRemoved(dispatcher_->TakeExpired(now_ns, &next_ns));
+  return next_ns;
+}
+
+// ---- Threads of instances
+// ------------------------------------------------------------------------
+
+// The thread of an instance is on its way to look for work.
+void SimulatedModel::Come(uint64_t index) {
+  Seat& seat = seats_[index];
+  seat.phase = Phase::kComing;
+  seat.generation = ++looks_;
+  world_.In(world_.chance.Spread(100, 50'000), Happening::kLook, this, index, seat.generation);
+}
+
+void SimulatedModel::SendToWork() {
+  for (uint64_t i = 0; i < seats_.size(); ++i) {
+    if (seats_[i].phase == Phase::kWaiting && dispatcher_->IsWoken(*seats_[i].instance)) {
+      Come(i);
+    }
+  }
+}
+
+void SimulatedModel::Look(uint64_t index) {
+  Seat& seat = seats_[index];
+  Dispatcher::Work work;
+  const bool found = dispatcher_->TryNext(*seat.instance, std::exchange(seat.outcome, {}), &work);
+  if (work.stop) {
+    seat.phase = Phase::kGone;
+    return;
+  }
+  if (!found) {
+    seat.phase = Phase::kWaiting;
+    if (const int64_t until_ns = dispatcher_->WaitsUntilNs(*seat.instance); until_ns != kNever) {
+      seat.generation = ++looks_;
+      world_.At(until_ns, Happening::kLook, this, index, seat.generation);
+    }
+    return;
+  }
+  AnswerRemoved(work.expired);
+  if (seat.instance->batch.empty()) {
+    Come(index);
+  } else {
+    seat.phase = Phase::kExecuting;
+    Begin(index, Happening::kExecuted);
+  }
+}
+
+void SimulatedModel::Begin(uint64_t index, Happening end) {
+  Seat& seat = seats_[index];
+  CheckBatch(index);
+  for (Request* const request : seat.instance->batch) {
+    auto* const taken = SimulatedRequest::From(request);
+    CheckTaken(taken, index);
+    taken->executing = true;
+    taken->batch = next_batch_;
+  }
+  ++next_batch_;
+  ++executed_;
+  const bool slow = world_.chance.OneIn(1'000);
+  world_.In(slow ? execution_ns_ * 1'000 : world_.chance.Spread(100, execution_ns_), end, this,
+            index, generation_);
+}
+
+void SimulatedModel::EndExecution(uint64_t index) {
+  Seat& seat = seats_[index];
+  const std::vector<Request*> batch = seat.instance->batch;
+  for (Request* const request : batch) {
+    request->rescheduled = config_.sequences && config_.sequences->iterative &&
+                           !request->cancelled && world_.chance.OneIn(2);
+    Executed(SimulatedRequest::From(request));
+  }
+  dispatcher_->Executed(*seat.instance);
+  for (Request* const request : batch) {
+    if (request->state == RequestState::kQueued) {
+      Wait(SimulatedRequest::From(request));
+    }
+  }
+  RequestList answered;
+  for (Request* const request : seat.instance->batch) {
+    answered.Append(request);
+  }
+  seat.outcome = {.executed = true,
+                  .execution_ns = static_cast<uint64_t>(execution_ns_),
+                  .answered = config_.preserve_ordering
+                                  ? ordered_->Finish(seat.instance->ticket, answered)
+                                  : completion_.Deliver(answered)};
+  Come(index);
+}
+
+void SimulatedModel::EndInline(uint64_t index) {
+  Seat& seat = seats_[index];
+  auto* const request = SimulatedRequest::From(seat.instance->batch.front());
+  Executed(request);
+  request->request.state = RequestState::kDone;
+  dispatcher_->GiveBack(*seat.instance, static_cast<uint64_t>(execution_ns_));
+  seat.phase = Phase::kWaiting;  // as its own thread did all the time
+  Answer(request);
+}
+
+void SimulatedModel::AnswerRemoved(const RemovedRequests& removed) {
+  for (const RequestList& list : {removed.culprits, removed.abandoned}) {
+    for (Request* request = list.head; request != nullptr; request = request->next) {
+      CheckRemoved(SimulatedRequest::From(request));
+    }
+  }
+  for (const RequestList& list : {removed.culprits, removed.abandoned}) {
+    for (Request* request = list.head; request != nullptr; request = request->next) {
+      if (const ClientSequence* sequence = SimulatedRequest::From(request)->sequence) {
+        CheckGap(*sequence);
+      }
+    }
+    if (!list.empty()) {
+      dispatcher_->Answered(completion_.Deliver(list));
+    }
+  }
+}
+
+void SimulatedModel::OnComplete(void* context, const uint64_t* tags, uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) {
+    static_cast<SimulatedModel*>(context)->Answer(SimulatedRequest::From(tags[i]));
+  }
+}
+
+}  // namespace nereid::simulation

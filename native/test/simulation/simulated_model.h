@@ -1,0 +1,135 @@
+// A model in a simulation: the real dispatcher, queues and policies, driven by events.
+#ifndef NEREID_TEST_SIMULATION_SIMULATED_MODEL_H_
+#define NEREID_TEST_SIMULATION_SIMULATED_MODEL_H_
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "core/completion.h"
+#include "core/dispatcher.h"
+#include "core/instance.h"
+#include "core/model_config.h"
+#include "core/ordered_delivery.h"
+#include "core/stats.h"
+#include "memory/buffer_pool.h"
+#include "test/simulation/simulated_request.h"
+#include "test/simulation/simulated_world.h"
+
+namespace nereid::simulation {
+
+// Does what the Scheduler and its threads do, one event at a time, and what clients do; checks
+// after each event that the rules of scheduling hold (simulation_rules.cc).
+class SimulatedModel final : public Alarm, public TimerTarget {
+ public:
+  explicit SimulatedModel(SimulatedWorld& world);
+  ~SimulatedModel() override;
+
+  void Handle(const Event& event);
+  // At the end: everything comes to rest, and nothing is left.
+  void BeginEnd() { ending_ = true; }
+  [[nodiscard]] bool HasEnded() const { return ending_ && dispatcher_ == nullptr; }
+
+  [[nodiscard]] uint64_t answered() const { return answered_; }
+  [[nodiscard]] uint64_t executed() const { return executed_; }
+
+  void Add(TimerTarget* /*target*/) override {}
+  void Remove(TimerTarget* /*target*/) override {}
+  void Arm(TimerTarget* target, int64_t time_ns) override;
+  int64_t OnTimer(int64_t now_ns) override;
+
+ private:
+  enum class Phase : uint8_t { kComing, kWaiting, kExecuting, kBorrowed, kGone };
+  struct Seat {
+    std::unique_ptr<Instance> instance;
+    Phase phase = Phase::kComing;
+    uint64_t generation = 0;  // of the one look that is to come
+    Dispatcher::Outcome outcome;
+  };
+
+  // A model comes and goes.
+  void Load();
+  void AddSequences();
+  void Unload(bool all_have_ended);
+  void GiveUp();
+  void EndWhenAnswered();
+  void HandleOwn(const Event& event);
+
+  // Clients.
+  void Arrive();
+  SimulatedRequest* NewRequest();
+  ClientSequence* ChooseSequence(SimulatedRequest* request);
+  void Submit(SimulatedRequest* request);
+  void Refused(SimulatedRequest* request, const Status& status, bool was_known);
+  void Accepted(SimulatedRequest* request, bool was_known);
+  void Cancel(SimulatedRequest* request);
+  void Answer(SimulatedRequest* request);
+
+  // Threads.
+  void Come(uint64_t index);
+  void SendToWork();
+  void Look(uint64_t index);
+  void Begin(uint64_t index, Happening end);
+  void EndExecution(uint64_t index);
+  void EndInline(uint64_t index);
+  void AnswerRemoved(const RemovedRequests& removed);
+  static void OnComplete(void* context, const uint64_t* tags, uint32_t count);
+
+  // Rules.
+  void Wait(SimulatedRequest* request);
+  void WaitNoMore(SimulatedRequest* request);
+  void CheckBatch(uint64_t index);
+  void CheckTaken(SimulatedRequest* request, uint64_t index);
+  static void Executed(SimulatedRequest* request);
+  void CheckRemoved(SimulatedRequest* request);
+  static void CheckGap(const ClientSequence& sequence);
+  void CheckQueue();
+  void CheckSharedQueue();
+  void CheckCompany(int64_t rows);
+  void CheckSequences();
+  void CheckUnknown(const ClientSequence& sequence);
+  void CheckFull(const SimulatedRequest& request);
+  void CheckFinished();
+  void CheckRest();
+
+  SimulatedWorld& world_;
+  ModelConfig config_;
+  nrd_backend backend_{};
+  BufferPool pool_;
+  Completion completion_;
+  Responder responder_;
+  std::unique_ptr<ModelStats> stats_;
+  std::unique_ptr<OrderedDelivery> ordered_;
+  std::unique_ptr<Dispatcher> dispatcher_;  // null: it is unloaded
+  std::vector<Seat> seats_;
+  uint64_t generation_ = 0;  // of the load
+  uint64_t looks_ = 0;
+  int64_t alarm_ns_ = kNever;
+  bool closing_ = false;
+  bool finishing_ = false;  // no sequence starts any more
+  bool ending_ = false;
+  bool gave_up_ = false;
+  int64_t arrival_gap_ns_ = 1000;
+  int64_t execution_ns_ = 1000;
+
+  std::vector<std::unique_ptr<SimulatedRequest>> memory_;
+  std::vector<SimulatedRequest*> unused_;
+  SimulatedRequest* oldest_ = nullptr;  // of those that wait
+  SimulatedRequest* newest_ = nullptr;
+  uint64_t waiting_ = 0;
+  int64_t waiting_rows_ = 0;
+  uint64_t unanswered_ = 0;
+  std::map<uint64_t, std::unique_ptr<ClientSequence>> sequences_;
+  std::vector<ClientSequence*> open_;  // that clients go on with
+  uint64_t next_sequence_ = 1;
+  int32_t next_batch_ = 0;
+  int32_t last_answered_batch_ = -1;
+  uint64_t answered_ = 0;
+  uint64_t executed_ = 0;
+};
+
+}  // namespace nereid::simulation
+
+#endif  // NEREID_TEST_SIMULATION_SIMULATED_MODEL_H_

@@ -1,0 +1,99 @@
+// Time, chance and what happens next in a simulation, all from one seed.
+#ifndef NEREID_TEST_SIMULATION_SIMULATED_WORLD_H_
+#define NEREID_TEST_SIMULATION_SIMULATED_WORLD_H_
+
+#include <cstdint>
+#include <queue>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "core/timer.h"
+
+namespace nereid::simulation {
+
+// A rule that the scheduler broke. Ends the simulation; the seed brings it back.
+struct Violation : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+inline void Require(bool holds, const char* rule) {
+  if (!holds) [[unlikely]] {
+    throw Violation(rule);
+  }
+}
+
+// A small generator of random numbers, the same on every machine.
+class Chance {
+ public:
+  explicit Chance(uint64_t seed) : state_(seed) {}
+  uint64_t Next();
+  // 0 to `limit` - 1.
+  uint64_t Below(uint64_t limit) { return Next() % limit; }
+  bool OneIn(uint64_t odds) { return Below(odds) == 0; }
+  // Between the two, small ones as likely as large ones.
+  int64_t Spread(int64_t least, int64_t most);
+
+ private:
+  uint64_t state_;
+};
+
+class SimulatedModel;
+
+enum class Happening : uint8_t {
+  kArrival,       // the next request comes
+  kLook,          // the thread of an instance asks what to do
+  kExecuted,      // the backend of an instance returns
+  kInlineEnd,     // the same on the thread of a submitter
+  kCancel,        // somebody gives up a request
+  kAlarm,         // the timer is due
+  kUnload,        // the model is closed, and drained
+  kPatienceOver,  // what has not been answered by now is failed
+  kReload         // it comes back with another configuration
+};
+
+struct Event {
+  int64_t time_ns;
+  uint64_t order;  // those of one moment come in the order in which they were made
+  Happening happening;
+  SimulatedModel* model;
+  uint64_t subject;     // an instance, or a request
+  uint64_t generation;  // of the subject or the model: an event for an earlier one is nothing
+};
+
+// One thread, no clock: it is now what the event says. The current world's time is that of all.
+class SimulatedWorld {
+ public:
+  explicit SimulatedWorld(uint64_t seed) : chance(seed) { now_ns_ = 1'000'000'000; }
+
+  static int64_t Now() { return now_ns_; }
+
+  void In(int64_t delay_ns, Happening happening, SimulatedModel* model, uint64_t subject,
+          uint64_t generation) {
+    At(now_ns_ + delay_ns, happening, model, subject, generation);
+  }
+  void At(int64_t time_ns, Happening happening, SimulatedModel* model, uint64_t subject,
+          uint64_t generation) {
+    events_.push({time_ns, next_order_++, happening, model, subject, generation});
+  }
+
+  // The next event, whose time it is now.
+  Event Take();
+
+  Chance chance;
+
+ private:
+  struct Later {
+    bool operator()(const Event& a, const Event& b) const {
+      return a.time_ns != b.time_ns ? a.time_ns > b.time_ns : a.order > b.order;
+    }
+  };
+
+  static int64_t now_ns_;
+  uint64_t next_order_ = 0;
+  std::priority_queue<Event, std::vector<Event>, Later> events_;
+};
+
+}  // namespace nereid::simulation
+
+#endif  // NEREID_TEST_SIMULATION_SIMULATED_WORLD_H_
