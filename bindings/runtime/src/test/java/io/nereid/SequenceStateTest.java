@@ -167,8 +167,7 @@ class SequenceStateTest extends RuntimeTest {
                 .build());
     for (int all : new int[] {5, 1, 3}) {
       executed.clear();
-      InferRequest request =
-          model.newRequest().input("IN", Tensor.ofInts(new int[] {all}, 1, 1));
+      InferRequest request = model.newRequest().input("IN", Tensor.ofInts(new int[] {all}, 1, 1));
       List<Integer> got = new ArrayList<>();
       if (decoupled) {
         request.parameter("each", true);

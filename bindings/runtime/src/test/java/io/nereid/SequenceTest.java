@@ -159,9 +159,7 @@ class SequenceTest extends RuntimeTest {
         "inference request to model 'm' must specify a non-zero or non-empty correlation ID",
         () -> infer(request(model, SequenceId.NONE, 1)));
     assertFails(
-        StatusCode.INVALID_ARGUMENT,
-        NO_START,
-        () -> infer(request(model, SequenceId.of(5), 1)));
+        StatusCode.INVALID_ARGUMENT, NO_START, () -> infer(request(model, SequenceId.of(5), 1)));
     assertFails(
         StatusCode.INVALID_ARGUMENT,
         "inference request to model 'm' must specify batch-size 1 due to requirements of sequence"
@@ -221,12 +219,11 @@ class SequenceTest extends RuntimeTest {
     await(() -> figures(model).idleEnded() == 1, "the sequence to end");
     assertEquals(0, figures(model).active());
     assertFails(
-        StatusCode.INVALID_ARGUMENT,
-        NO_START,
-        () -> infer(request(model, SequenceId.of(5), 1)));
+        StatusCode.INVALID_ARGUMENT, NO_START, () -> infer(request(model, SequenceId.of(5), 1)));
   }
 
-  // ---- What becomes of a sequence when one of its requests is given up ---------------------------
+  // ---- What becomes of a sequence when one of its requests is given up
+  // ---------------------------
 
   @ParameterizedTest
   @EnumSource

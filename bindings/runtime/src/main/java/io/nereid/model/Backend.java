@@ -43,7 +43,8 @@ public interface Backend {
    * Whether the instances read inputs that lie on the GPU that they run on ({@link
    * BatchRequest#deviceInput}), and write outputs that are wanted there ({@link
    * BatchRequest#deviceOutput}). Such a backend gathers by itself: it reads the inputs of each
-   * request, and {@link Batch#input(String)} cannot be called.
+   * request, and {@link Batch#input(String)} cannot be called; models with {@link
+   * ModelSpec#isGathered} have no tensors on a GPU.
    */
   default boolean takesDeviceTensors() {
     return false;
@@ -69,7 +70,8 @@ public interface Backend {
   /**
    * Whether the backend reads the inputs of each request by itself. Otherwise those of requests
    * that share a batch are copied together before {@code execute}, which this spares; then only
-   * {@link BatchRequest#input} can be called, not {@link Batch#input(String)}.
+   * {@link BatchRequest#input} can be called, not {@link Batch#input(String)}. Not for models with
+   * {@link ModelSpec#isGathered}, of which every backend has the inputs of the batch.
    */
   default boolean gathers() {
     return false;

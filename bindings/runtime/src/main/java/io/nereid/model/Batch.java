@@ -40,7 +40,9 @@ public interface Batch {
   /** Memory for an output of the whole batch, to be filled in. Once per output. */
   Tensor output(String name, long... shape);
 
-  /** As {@link #output(String, long...)}, by position in the {@link ModelContext}'s specification. */
+  /**
+   * As {@link #output(String, long...)}, by position in the {@link ModelContext}'s specification.
+   */
   Tensor output(int index, long... shape);
 
   /** Memory for a BYTES output, whose encoded size must be said. */

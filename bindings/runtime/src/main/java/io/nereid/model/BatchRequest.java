@@ -25,8 +25,8 @@ public interface BatchRequest {
 
   /**
    * Its first row in the batch's tensors. Those of ragged inputs have no rows: its elements there
-   * follow those of the requests before it, as batch inputs tell. Where sequences have rows of their
-   * own ({@link SequenceBatching.Direct}), there may be empty ones between those of requests.
+   * follow those of the requests before it, as batch inputs tell. Where sequences have rows of
+   * their own ({@link SequenceBatching.Direct}), there may be empty ones between those of requests.
    */
   long firstRow();
 

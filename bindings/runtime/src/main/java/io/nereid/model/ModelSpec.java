@@ -126,6 +126,16 @@ public record ModelSpec(
   }
 
   /**
+   * Whether the inputs of a batch are put together for every backend, also for one that gathers by
+   * itself: where there are sequences, {@link #hiddenInputs} or ragged inputs.
+   */
+  public boolean isGathered() {
+    return sequenceBatching.isPresent()
+        || !batchInputs.isEmpty()
+        || inputs.stream().anyMatch(TensorSpec::ragged);
+  }
+
+  /**
    * The model as its backend sees it, with {@link #hiddenInputs} among the inputs and {@link
    * #hiddenOutputs} among the outputs.
    */

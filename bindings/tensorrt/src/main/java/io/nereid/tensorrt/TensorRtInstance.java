@@ -35,6 +35,7 @@ final class TensorRtInstance implements BackendInstance {
   private final Engines.Use use;
   private final TensorRtOptions options;
   private final Consumer<TensorRtInstance> closed;
+  private final boolean gathered; // the batch has inputs, as well as each request
   private final ProfileSelector selector;
   private final List<BackendShape> shapes = new ArrayList<>(); // by engine input
   private final Map<Integer, BoundContext> contexts = new HashMap<>(); // by profile
@@ -66,6 +67,7 @@ final class TensorRtInstance implements BackendInstance {
     this.options = options;
     this.closed = closed;
     ModelSpec spec = model.spec();
+    gathered = spec.isGathered();
     Engine engine = use.engine();
     EngineDescription description = engine.description();
     title = "model '" + spec.name() + "', instance " + model.instanceIndex();
@@ -214,7 +216,7 @@ final class TensorRtInstance implements BackendInstance {
     return outputShapes;
   }
 
-  private Tensor input(Batch batch, int request, Binding input) {
+  private static Tensor input(Batch batch, int request, Binding input) {
     return batch.request(request).input(input.tensor().name());
   }
 
@@ -222,6 +224,10 @@ final class TensorRtInstance implements BackendInstance {
     long[][] sizes = new long[bindings.inputs().size()][];
     for (int i = 0; i < sizes.length; i++) {
       String name = bindings.inputs().get(i).tensor().name();
+      if (gathered) {
+        sizes[i] = batch.input(name).shape();
+        continue;
+      }
       sizes[i] = shapes.get(i).of(batch.request(0).inputShape(name), batch.size());
     }
     return sizes;
@@ -236,7 +242,11 @@ final class TensorRtInstance implements BackendInstance {
         long byteSize = input.byteSize(sizes[i]);
         bindings.ensure(input, byteSize);
         MemorySegment host = input.host(byteSize).asSlice(0, byteSize);
-        fetch(batch.request(0), input, host);
+        if (gathered) {
+          host.copyFrom(batch.input(input.tensor().name()).segment());
+        } else {
+          fetch(batch.request(0), input, host);
+        }
         values[i] = Binding.values(input.tensor().type().dataType(), host);
       }
     }
@@ -265,6 +275,13 @@ final class TensorRtInstance implements BackendInstance {
   }
 
   private void copyInput(Batch batch, Binding input, long byteSize) {
+    if (gathered) {
+      if (byteSize > 0) {
+        MemorySegment all = batch.input(input.tensor().name()).segment();
+        stream.copyIn(input.address(), all.address(), byteSize);
+      }
+      return;
+    }
     CopyPlan plan = CopyPlan.of(batch.requestCount(), byteSize, options.copyThresholdBytes());
     if (plan == CopyPlan.NONE) {
       return;

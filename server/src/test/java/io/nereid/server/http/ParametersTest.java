@@ -44,16 +44,7 @@ class ParametersTest {
       Map<String, Object> got = seen.poll(10, TimeUnit.SECONDS);
       assertEquals(
           Map.of(
-              "a",
-              true,
-              "b",
-              -3L,
-              "c",
-              "x",
-              "d",
-              0.5,
-              "e",
-              new BigInteger("18446744073709551615")),
+              "a", true, "b", -3L, "c", "x", "d", 0.5, "e", new BigInteger("18446744073709551615")),
           got);
     }
   }

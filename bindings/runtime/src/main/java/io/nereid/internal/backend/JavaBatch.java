@@ -138,8 +138,7 @@ final class JavaBatch extends TensorOwner implements Batch {
 
   private Tensor inputTensor(int index, TensorRecord input, RequestContent sender) {
     if (!input.isSelected()) {
-      throw Signature.invalid(
-          "input '" + signature.input(index).name() + "' is not in the batch");
+      throw Signature.invalid("input '" + signature.input(index).name() + "' is not in the batch");
     }
     if (input.isOnDevice()) {
       throw new IllegalStateException(
@@ -224,17 +223,8 @@ final class JavaBatch extends TensorOwner implements Batch {
   }
 
   private long rowsOf(int request) {
-    if (signature.spec().maxBatchSize() == 0) {
-      return 0;
-    }
     checkOpen();
-    for (int i = 0; i < record.requestInputCount(request); i++) {
-      TensorRecord input = record.input(request, i);
-      if (input.isSelected()) {
-        return input.rows();
-      }
-    }
-    return 0;
+    return signature.spec().maxBatchSize() == 0 ? 0 : record.rows(request);
   }
 
   @Override
@@ -332,9 +322,14 @@ final class JavaBatch extends TensorOwner implements Batch {
       return record.input(index, input);
     }
 
-    private TensorRecord ownOutput(int output) {
+    /** Whether no request has this output: a state of sequences. */
+    private boolean isKept(int output) {
       checkOpen();
-      if (output >= record.requestOutputCount(index)) {
+      return output >= record.requestOutputCount(index);
+    }
+
+    private TensorRecord ownOutput(int output) {
+      if (isKept(output)) {
         throw new IllegalStateException(
             "output '" + signature.output(output).name() + "' is kept: make it for the batch");
       }
@@ -343,13 +338,14 @@ final class JavaBatch extends TensorOwner implements Batch {
 
     @Override
     public boolean wantsOutput(String name) {
-      return ownOutput(signature.outputIndex(name)).isSelected();
+      int output = signature.outputIndex(name);
+      return !isKept(output) && ownOutput(output).isSelected();
     }
 
     @Override
     public boolean wantsOnDevice(String name) {
-      TensorRecord output = ownOutput(signature.outputIndex(name));
-      return output.isSelected() && output.isOnDevice();
+      int output = signature.outputIndex(name);
+      return !isKept(output) && ownOutput(output).isSelected() && ownOutput(output).isOnDevice();
     }
 
     @Override

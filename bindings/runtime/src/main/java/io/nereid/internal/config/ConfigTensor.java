@@ -89,7 +89,15 @@ record ConfigTensor(
   private static ConfigTensor ofState(ConfigNode node, String kind, String name) {
     State state = node.as(State.class);
     return new ConfigTensor(
-        node, kind, name, state.getDataType(), state.getDimsList(), Optional.empty(), false, false, "");
+        node,
+        kind,
+        name,
+        state.getDataType(),
+        state.getDimsList(),
+        Optional.empty(),
+        false,
+        false,
+        "");
   }
 
   /** How messages name it. */

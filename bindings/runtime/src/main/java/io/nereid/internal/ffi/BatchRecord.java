@@ -97,6 +97,17 @@ public final class BatchRecord {
     return RequestRecord.inputCount(request(request));
   }
 
+  /** How many rows the inputs of one request have, which have a batch dimension. */
+  public long rows(int request) {
+    for (int i = 0; i < requestInputCount(request); i++) {
+      TensorRecord input = input(request, i);
+      if (input.isSelected()) {
+        return input.rows();
+      }
+    }
+    return 0;
+  }
+
   /** How many outputs requests have; the batch has more when the core keeps some. */
   public int requestOutputCount(int request) {
     return RequestRecord.outputCount(request(request));

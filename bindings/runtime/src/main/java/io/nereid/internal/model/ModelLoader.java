@@ -156,7 +156,7 @@ public final class ModelLoader {
       ModelHandle handle = loadBackend(options, source, number);
       int tensorDevice =
           javaBackend
-              .filter(Backend::takesDeviceTensors)
+              .filter(backend -> backend.takesDeviceTensors() && !spec.isGathered())
               .map(backend -> onlyGpu(placements))
               .orElse(NO_DEVICE);
       LoadedModel loaded =
