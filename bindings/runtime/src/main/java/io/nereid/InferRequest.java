@@ -5,7 +5,7 @@ import io.nereid.internal.ffi.RequestRecord;
 import io.nereid.internal.ffi.TensorRecord;
 import io.nereid.internal.request.RequestContent;
 import io.nereid.internal.request.RequestFuture;
-import io.nereid.internal.request.SequencePart;
+import io.nereid.internal.request.SequenceMove;
 import io.nereid.internal.request.Signature;
 import io.nereid.internal.request.Slot;
 import io.nereid.internal.request.StreamQueue;
@@ -258,10 +258,7 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
     });
   }
 
-  /**
-   * Makes it part of a sequence, for models with {@link io.nereid.model.SequenceBatching}. Who
-   * sends all requests of one has {@link Model#sequence(SequenceId)}.
-   */
+  /** Makes it part of a sequence; see {@link Model.Sequence}, which knows all of its requests. */
   public InferRequest sequence(SequenceId id) {
     return sequence(Checks.notNull(id, "id"), null);
   }
@@ -307,8 +304,8 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
 
   /** This, or what it was moved to, since its sequence is at another load of the model. */
   private InferRequest routed() {
-    Slot there = slot.content().sequence() == null ? slot : SequencePart.route(slot, generation);
-    return there == slot ? this : new InferRequest(there);
+    Slot at = slot.content().isOfSequence() ? SequenceMove.prepare(slot, generation) : slot;
+    return at == slot ? this : new InferRequest(at);
   }
 
   /** The response of a record that the core gave back; an exception when the request failed. */

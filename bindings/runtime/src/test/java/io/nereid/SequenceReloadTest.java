@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.nereid.Model.Sequence;
 import io.nereid.model.Ensemble;
 import io.nereid.model.ModelEvent;
 import io.nereid.model.ModelSpec;

@@ -3,6 +3,7 @@ package io.nereid;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.nereid.Model.Sequence;
 import io.nereid.model.Batch;
 import io.nereid.model.BatchRequest;
 import io.nereid.model.ModelSpec;

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.nereid.Model.Sequence;
 import io.nereid.model.SequenceBatching;
 import io.nereid.model.SequenceId;
 import io.nereid.statistics.SequenceStatistics;

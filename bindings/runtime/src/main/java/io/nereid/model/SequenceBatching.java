@@ -231,7 +231,7 @@ public record SequenceBatching(
     return of(new Oldest(maxCandidates, List.of(), Duration.ZERO, false));
   }
 
-  /** By a strategy, without controls and states. */
+  /** Batches made by a strategy, without controls and states. */
   public static SequenceBatching of(Strategy strategy) {
     return new SequenceBatching(strategy, DEFAULT_MAX_IDLE, false, List.of(), List.of());
   }

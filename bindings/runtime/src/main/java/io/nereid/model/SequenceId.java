@@ -16,7 +16,7 @@ public record SequenceId(long number, String name) {
   /** The longest name, in bytes. */
   public static final int MAX_NAME_BYTES = 128;
 
-  /** That of a request that belongs to no sequence. */
+  /** The id of a request that belongs to no sequence. */
   public static final SequenceId NONE = new SequenceId(0, "");
 
   /**

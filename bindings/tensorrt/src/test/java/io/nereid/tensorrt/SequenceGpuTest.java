@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import io.nereid.InferRequest;
 import io.nereid.InferResponse;
 import io.nereid.Model;
-import io.nereid.Sequence;
+import io.nereid.Model.Sequence;
 import io.nereid.model.SequenceBatching;
 import io.nereid.model.SequenceBatching.Kind;
 import io.nereid.model.SequenceBatching.State;

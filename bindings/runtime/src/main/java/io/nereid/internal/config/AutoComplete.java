@@ -10,9 +10,11 @@ import io.nereid.proto.ModelDynamicBatching;
 import io.nereid.proto.ModelSequenceBatching;
 import io.nereid.proto.ModelSequenceBatching.ControlInput;
 import io.nereid.proto.ModelTensorReshape;
+import io.nereid.types.DataType;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 
@@ -196,7 +198,7 @@ final class AutoComplete {
   private void checkSequences() {
     ConfigNode sequences = root.child(ModelConfig.SEQUENCE_BATCHING_FIELD_NUMBER);
     for (ConfigNode node : sequences.children(ModelSequenceBatching.CONTROL_INPUT_FIELD_NUMBER)) {
-      checkControl(node, node.as(ControlInput.class).getName());
+      checkControl(node);
     }
     for (ConfigNode node : sequences.children(ModelSequenceBatching.STATE_FIELD_NUMBER)) {
       ConfigTensor input = ConfigTensor.stateInput(node);
@@ -206,14 +208,30 @@ final class AutoComplete {
     }
   }
 
-  private void checkControl(ConfigNode node, String name) {
-    if (signature.inputs().stream().noneMatch(input -> input.name().equals(name))) {
+  /** A control is one element a row, of the type that its values have. */
+  private void checkControl(ConfigNode node) {
+    ControlInput control = node.as(ControlInput.class);
+    String what = "control_input '" + control.getName() + "'";
+    TensorSpec own =
+        signature.inputs().stream()
+            .filter(input -> input.name().equals(control.getName()))
+            .findFirst()
+            .orElseThrow(() ->
+                node.invalid(
+                    ControlInput.NAME_FIELD_NUMBER,
+                    what
+                        + " is configured, but the model has no such input: it has "
+                        + signature.inputs().stream().map(one -> "'" + one.name() + "'").toList()));
+    Optional<DataType> type = ControlReader.type(control);
+    if (type.isPresent() && type.get() != own.dataType()) {
       throw node.invalid(
-          ControlInput.NAME_FIELD_NUMBER,
-          "control_input '"
-              + name
-              + "' is configured, but the model has no such input: it has "
-              + signature.inputs().stream().map(one -> "'" + one.name() + "'").toList());
+          ControlInput.CONTROL_FIELD_NUMBER,
+          what + " is configured as " + type.get() + ", but the model has " + own.dataType());
+    }
+    List<Long> one = maxBatchSize > 0 ? List.of((long) maxBatchSize, 1L) : List.of(1L);
+    if (!own.dims().isEmpty() && !ConfigTensor.fit(one, own.dims())) {
+      throw node.invalid(
+          what + " is one element a row, but the model has " + ConfigTensor.text(own.dims()));
     }
   }
 

@@ -8,6 +8,7 @@ import io.nereid.types.DataType;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -80,6 +81,21 @@ final class ControlReader {
               ModelSequenceBatching.Control.KIND_FIELD_NUMBER,
               "expected the kind of a control, got " + control.getKindValue());
     };
+  }
+
+  /** The type of a control's elements; empty where that is not said as it should be. */
+  static Optional<DataType> type(ControlInput input) {
+    for (ModelSequenceBatching.Control control : input.getControlList()) {
+      if (control.getInt32FalseTrueCount() > 0) {
+        return Optional.of(DataType.INT32);
+      } else if (control.getFp32FalseTrueCount() > 0) {
+        return Optional.of(DataType.FP32);
+      } else if (control.getBoolFalseTrueCount() > 0) {
+        return Optional.of(DataType.BOOL);
+      }
+      return ConfigTensor.type(control.getDataType());
+    }
+    return Optional.empty();
   }
 
   /** For a name that another control has, or an input. */

@@ -3,7 +3,6 @@ package io.nereid.internal.ffi;
 import static io.nereid.internal.ffi.Memory.offset;
 import static io.nereid.internal.ffi.TensorSpecRecord.STRING;
 import static java.lang.foreign.MemoryLayout.structLayout;
-import static java.lang.foreign.ValueLayout.JAVA_DOUBLE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
@@ -16,7 +15,6 @@ import io.nereid.model.QueuePolicy;
 import io.nereid.model.SequenceBatching;
 import io.nereid.model.TensorSpec;
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 import java.util.List;
@@ -63,36 +61,6 @@ public final class ModelOptionsRecord {
           JAVA_LONG.withName("outputs"),
           JAVA_INT.withName("input_count"),
           JAVA_INT.withName("output_count"));
-
-  static final StructLayout CONTROL =
-      structLayout(
-          JAVA_INT.withName("input"),
-          JAVA_INT.withName("kind"),
-          JAVA_LONG.withName("no"),
-          JAVA_LONG.withName("yes"));
-
-  static final StructLayout STATE =
-      structLayout(
-          JAVA_INT.withName("input"),
-          JAVA_INT.withName("output"),
-          JAVA_INT.withName("flags"),
-          JAVA_INT.withName("rank"),
-          MemoryLayout.sequenceLayout(TensorRecord.MAX_RANK, JAVA_LONG).withName("dims"),
-          JAVA_LONG.withName("initial"),
-          JAVA_LONG.withName("initial_size"));
-
-  static final StructLayout SEQUENCES =
-      structLayout(
-          JAVA_INT.withName("strategy"),
-          JAVA_INT.withName("flags"),
-          JAVA_LONG.withName("max_idle_ns"),
-          JAVA_INT.withName("candidates"),
-          JAVA_INT.withName("control_count"),
-          JAVA_DOUBLE.withName("minimum_slot_utilization"),
-          JAVA_LONG.withName("controls"),
-          JAVA_LONG.withName("states"),
-          JAVA_INT.withName("state_count"),
-          JAVA_INT.withName("reserved"));
 
   static final StructLayout COMBINED_INPUT =
       structLayout(

@@ -316,7 +316,7 @@ public final class RequestContent {
   }
 
   /** Its part in a sequence; null: it belongs to none. */
-  public SequencePart sequence() {
+  SequencePart sequence() {
     return sequence;
   }
 
@@ -328,6 +328,11 @@ public final class RequestContent {
   public void sequence(SequenceId id, AtomicBoolean startDue) {
     record.sequence(id);
     sequence = id.isNone() ? null : new SequencePart(id, startDue);
+  }
+
+  /** Whether it belongs to a sequence. */
+  public boolean isOfSequence() {
+    return sequence != null;
   }
 
   /** Whether it is sent from another slot. */
@@ -357,7 +362,8 @@ public final class RequestContent {
     id = other.id;
     parameters = other.parameters;
     deadlineNs = other.deadlineNs;
-    other.sequence.applyTo(this);
+    record.sequence(other.sequence.id());
+    sequence = other.sequence.passOn();
     afterwards = other.afterwards;
     other.afterwards = null;
   }

@@ -3,6 +3,7 @@ package io.nereid.internal.request;
 import io.nereid.internal.ffi.PoolMemory;
 import io.nereid.internal.ffi.RequestRecord;
 import io.nereid.internal.request.Diagnostics.Origin;
+import io.nereid.model.SequenceId;
 import io.nereid.statistics.OpenHandle;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
@@ -14,6 +15,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BiFunction;
 import java.util.function.Supplier;
 
 /**
@@ -54,8 +56,8 @@ public final class SlotPool {
   /** Open responses that outlive their records. Guarded by {@link #all}. */
   private final Set<OpenResponse> responses = new HashSet<>();
 
-  /** Where requests of sequences go; null: here. Written before the first request. */
-  private SequenceRoute route;
+  /** Where a request of a sequence goes; null: here. Written before the first request. */
+  private BiFunction<SequenceId, Boolean, SlotPool> route;
 
   private final AtomicLong head = new AtomicLong();
   private volatile boolean retired;
@@ -87,13 +89,17 @@ public final class SlotPool {
     return tensorDevice;
   }
 
-  /** Where requests of sequences go that were made here; null: here. */
-  public SequenceRoute route() {
+  /** Where requests of sequences go that were made here; null: they stay. */
+  BiFunction<SequenceId, Boolean, SlotPool> route() {
     return route;
   }
 
-  /** As {@link #route()}; to be said before anybody finds the pool. */
-  public void route(SequenceRoute route) {
+  /**
+   * Says where requests of sequences go that are made here, before anybody finds the pool.
+   *
+   * @param route by the sequence and whether the request starts it; null: nobody takes it
+   */
+  public void route(BiFunction<SequenceId, Boolean, SlotPool> route) {
     this.route = route;
   }
 

@@ -146,7 +146,6 @@ class FieldRulesTest {
       delimiter = '|',
       value = {
         "input { allow_ragged_batch: true }|1:9: allow_ragged_batch",
-        "sequence_batching { }|1:1: sequence_batching",
         "input { is_shape_tensor: true }|1:9: is_shape_tensor",
         "model_repository_agents { agents { name: 'a' } }|1:1: model_repository_agents",
         "model_operations { op_library_filename: 'x.so' }|1:20: op_library_filename",

@@ -51,7 +51,7 @@ class LayoutTest {
     assertEquals(48, Memory.offset(ModelOptionsRecord.LAYOUT, "inputs"));
     assertEquals(160, Memory.offset(ModelOptionsRecord.LAYOUT, "parameter_count"));
     assertEquals(240, Memory.offset(ModelOptionsRecord.LAYOUT, "max_inflight_requests"));
-    assertEquals(32, Memory.offset(ModelOptionsRecord.SEQUENCES, "controls"));
+    assertEquals(32, Memory.offset(SequenceOptionsRecord.SEQUENCES, "controls"));
     assertEquals(184, Memory.offset(StatisticsRecord.MODEL, "fail_rejected"));
   }
 
