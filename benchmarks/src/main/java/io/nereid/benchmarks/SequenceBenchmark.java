@@ -2,7 +2,6 @@ package io.nereid.benchmarks;
 
 import io.nereid.InferRequest;
 import io.nereid.Model;
-import io.nereid.Sequence;
 import io.nereid.benchmarks.fixtures.BenchmarkModels;
 import io.nereid.model.DynamicBatching;
 import io.nereid.model.ModelSpec;
@@ -50,7 +49,7 @@ public class SequenceBenchmark extends RuntimeBenchmark {
   /** What a thread sends. */
   @State(Scope.Thread)
   public static class Client {
-    private Sequence sequence; // null: there is none
+    private Model.Sequence sequence; // null: there is none
     private int left;
 
     /** Made by JMH. */
