@@ -233,15 +233,41 @@ uint32_t SequenceQueue::TakeRoused() {
   return instance;
 }
 
+// Whether the next requests of both find states of the same shape. Neither is running.
+bool SequenceQueue::SameStates(const Sequence& a, const Sequence& b) const {
+  const auto kept = [](const Sequence& sequence, size_t index) -> const nrd_tensor* {
+    const bool starts = Has(*sequence.waiting.head, NRD_REQUEST_SEQUENCE_START);
+    const nrd_tensor& state = sequence.states[index];
+    return starts || state.data == nullptr ? nullptr : &state;
+  };
+  for (size_t i = 0; i < sequences_.states.size(); ++i) {
+    const std::vector<int64_t>& initial = sequences_.states[i].dims;
+    const nrd_tensor* const left = kept(a, i);
+    const nrd_tensor* const right = kept(b, i);
+    for (size_t dim = 0; dim < initial.size(); ++dim) {
+      const size_t place = dim + (config_.batched() ? 1 : 0);
+      if ((left == nullptr ? initial[dim] : left->shape[place]) !=
+          (right == nullptr ? initial[dim] : right->shape[place])) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
 // Those that cannot share a batch with the oldest one are left out, or end it where order counts.
+// Looks only as far as one batch can reach, and one further to see that it ends there.
 BatchDecision SequenceQueue::Decide(uint32_t instance, int64_t now_ns) {
   seen_.clear();
   candidates_.clear();
   const Sequence* const first = ready_[instance].head;
-  for (Sequence* sequence = ready_[instance].head; sequence != nullptr; sequence = sequence->next) {
+  const size_t reach = config_.max_batch_requests() + 1;
+  for (Sequence* sequence = ready_[instance].head; sequence != nullptr && seen_.size() < reach;
+       sequence = sequence->next) {
     const Request& request = *sequence->waiting.head;
-    const bool joins =
-        config_.uniform || sequence == first || SameShapes(config_, *first->waiting.head, request);
+    const bool joins = sequence == first ||
+                       ((config_.uniform || SameShapes(config_, *first->waiting.head, request)) &&
+                        (!sequences_.states_vary || SameStates(*first, *sequence)));
     if (!joins && sequences_.direct) {
       continue;
     }

@@ -87,6 +87,7 @@ class SequenceQueue {
   void Rest(Sequence* sequence, int64_t now_ns);
   void SettleEmpty(Sequence* sequence, bool lost_start, int64_t now_ns);
   void RemoveWaiting(Sequence* sequence, Request* request);
+  [[nodiscard]] bool SameStates(const Sequence& a, const Sequence& b) const;
   BatchDecision Decide(uint32_t instance, int64_t now_ns);
   void TakeHead(Sequence* sequence, std::vector<Request*>* batch);
 

@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.nereid.Model.Sequence;
-import io.nereid.model.Ensemble;
 import io.nereid.model.ModelEvent;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.SequenceBatching;
@@ -18,10 +17,11 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.OptionalLong;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** What a reload does to sequences that run: they end where they began. */
@@ -168,47 +168,44 @@ class SequenceReloadTest extends RuntimeTest {
     assertFails(StatusCode.UNAVAILABLE, () -> next(sequence));
   }
 
-  // ---- Ensembles -------------------------------------------------------------------------------
-
-  private static ModelSpec.Builder ensemble() {
-    return ModelSpec.builder("e")
-        .maxBatchSize(2)
-        .input("IN", DataType.INT32, 1)
-        .output("OUT", DataType.INT32, 1)
-        .ensemble(
-            new Ensemble(
-                List.of(
-                    new Ensemble.Step(
-                        "m", OptionalLong.empty(), Map.of("IN", "IN"), Map.of("OUT", "OUT")))));
-  }
-
+  /** Sequences begin and end all the time, while the model is loaded again and again. */
   @Test
-  void throughAnEnsembleAsWell() throws Exception {
-    nereid.addListener(events::add);
-    nereid.load(adder("m", 100).build());
-    Model model = nereid.load(ensemble().build());
-    Sequence old = model.sequence(1);
-    assertEquals(101, next(old));
-    Thread reload = reload(adder("m", 200));
-    await(() -> ready() == 4, "the ensemble's new load");
-    Sequence fresh = model.sequence(2);
-    assertEquals(201, next(fresh));
-    assertEquals(102, next(old));
-    assertEquals(103, last(old));
-    reload.join();
-    assertTrue(wasReplaced("m") && wasReplaced("e"));
-    assertEquals(202, last(fresh));
-  }
-
-  /** The ensemble alone is loaded anew: its step goes on with the same sequences. */
-  @Test
-  void stepsThatStayKeepTheirSequences() {
-    nereid.load(adder("m", 100).build());
-    Model model = nereid.load(ensemble().build());
-    Sequence sequence = model.sequence(1);
-    assertEquals(101, next(sequence));
-    nereid.load(ensemble().build());
-    assertEquals(102, next(sequence));
-    assertEquals(103, last(sequence));
+  void noSequenceNoticesAReload() throws Exception {
+    Model model = nereid.load(adder("m", 1_000).instanceCount(2).build());
+    AtomicBoolean stopped = new AtomicBoolean();
+    AtomicInteger done = new AtomicInteger();
+    List<String> faults = new CopyOnWriteArrayList<>();
+    List<Thread> clients = new ArrayList<>();
+    for (int client = 1; client <= 12; client++) {
+      int number = client;
+      clients.add(
+          Thread.ofVirtual()
+              .start(() -> {
+                for (int i = 0; !stopped.get() && faults.isEmpty(); i++) {
+                  try (Sequence sequence = model.sequence("client " + number + ", " + i)) {
+                    int first = next(sequence);
+                    int second = next(sequence);
+                    int third = last(sequence);
+                    if (first % 1_000 != 1 || second != first + 1 || third != first + 2) {
+                      faults.add(sequence + ": " + first + ", " + second + ", " + third);
+                    }
+                    done.incrementAndGet();
+                  } catch (RuntimeException e) {
+                    faults.add("" + e);
+                  }
+                }
+              }));
+    }
+    for (int load = 2; load <= 10; load++) {
+      int before = done.get();
+      await(() -> done.get() > before + 12 || !faults.isEmpty(), "some sequences");
+      nereid.load(adder("m", 1_000 * load).instanceCount(2).build());
+    }
+    stopped.set(true);
+    for (Thread client : clients) {
+      client.join();
+    }
+    assertEquals(List.of(), faults);
+    assertEquals(0, model.statistics().sequences().orElseThrow().active());
   }
 }
