@@ -1,10 +1,16 @@
-package io.nereid.client;
+package io.nereid.server.http;
 
+import io.nereid.client.InferRequest;
+import io.nereid.client.InferResponse;
+import io.nereid.client.InferenceClient;
+import io.nereid.client.InferenceException;
+import io.nereid.client.Tensor;
 import io.nereid.types.StatusCode;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.locks.LockSupport;
@@ -21,7 +27,9 @@ final class SequenceSoakClient {
   private static final int MAX_VALUE = 100;
   private static final int MAX_CANCEL_DELAY_NS = 2_000_000;
 
-  private final List<InferenceClient> connections;
+  private final int httpPort;
+  private final InferenceClient http;
+  private final InferenceClient grpc;
   private final List<String> models;
   private final long idleNs;
   private final SequenceSoak soak;
@@ -39,12 +47,16 @@ final class SequenceSoakClient {
   private long sentNs; // the request that was answered last
 
   SequenceSoakClient(
-      List<InferenceClient> connections,
+      int httpPort,
+      InferenceClient http,
+      InferenceClient grpc,
       List<String> models,
       Duration idle,
       SequenceSoak soak,
       long seed) {
-    this.connections = connections;
+    this.httpPort = httpPort;
+    this.http = http;
+    this.grpc = grpc;
     this.models = models;
     this.soak = soak;
     idleNs = idle.toNanos();
@@ -53,7 +65,7 @@ final class SequenceSoakClient {
 
   /** A sequence from its first request to its last, if it has one. */
   void converse(long number) {
-    client = connections.get(random.nextInt(connections.size()));
+    client = random.nextBoolean() ? http : grpc;
     model = models.get(random.nextInt(models.size()));
     id = number;
     isNamed = random.nextInt(4) == 0;
@@ -83,22 +95,47 @@ final class SequenceSoakClient {
     InferRequest.Builder request =
         InferRequest.builder(model).input("INPUT", Tensor.ofFloats(new float[] {value}, 1, 1));
     return isNamed
-        ? request.sequence("soak-" + id, isFirst, isLast).build()
+        ? request.sequence(textId(), isFirst, isLast).build()
         : request.sequence(id, isFirst, isLast).build();
   }
 
   /** Breaks a request off; whether the server has added its value, a later answer tells. */
   private boolean cancel(long value) {
-    CompletableFuture<InferResponse> call = client.inferAsync(request(value, false, false));
+    return client == http ? hangUp(value) : cancelCall(value);
+  }
+
+  /** On a connection of its own, which ends before the answer is read. */
+  private boolean hangUp(long value) {
+    try (RawClient connection = new RawClient(httpPort)) {
+      String body =
+          "{\"parameters\":{\"sequence_id\":"
+              + (isNamed ? '"' + textId() + '"' : id)
+              + "},\"inputs\":[{\"name\":\"INPUT\",\"datatype\":\"FP32\",\"shape\":[1,1],\"data\":["
+              + value
+              + "]}]}";
+      byte[] bytes = body.getBytes(StandardCharsets.US_ASCII);
+      connection.send(RawClient.request("/v2/models/" + model + "/infer", "", bytes));
+      LockSupport.parkNanos(random.nextInt(MAX_CANCEL_DELAY_NS));
+    } catch (IOException e) {
+      soak.fault(name() + ": " + e);
+      return false;
+    }
+    pending = value;
+    soak.cancelled.increment();
+    return true;
+  }
+
+  private boolean cancelCall(long value) {
+    CompletableFuture<InferResponse> call = grpc.inferAsync(request(value, false, false));
     LockSupport.parkNanos(random.nextInt(MAX_CANCEL_DELAY_NS));
     if (call.cancel(true)) {
       pending = value;
       soak.cancelled.increment();
       return true;
     }
-    try {
-      return check(call.join(), value);
-    } catch (CompletionException | CancellationException e) {
+    try (InferResponse response = call.join()) {
+      return check(response, value);
+    } catch (CompletionException e) {
       return explained(e.getCause());
     }
   }
@@ -140,6 +177,10 @@ final class SequenceSoakClient {
     }
     soak.answered.increment();
     return true;
+  }
+
+  private String textId() {
+    return "soak-" + id;
   }
 
   private String name() {

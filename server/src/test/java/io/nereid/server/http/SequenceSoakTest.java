@@ -1,4 +1,4 @@
-package io.nereid.client;
+package io.nereid.server.http;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;

@@ -1,6 +1,8 @@
-package io.nereid.client;
+package io.nereid.server.http;
 
 import io.nereid.NereidOptions;
+import io.nereid.client.ClientOptions;
+import io.nereid.client.InferenceClient;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.RepositoryOptions;
 import io.nereid.model.SequenceBatching;
@@ -8,7 +10,6 @@ import io.nereid.model.SequenceBatching.State;
 import io.nereid.server.NereidServer;
 import io.nereid.server.ServerOptions;
 import io.nereid.server.grpc.GrpcOptions;
-import io.nereid.server.http.TestServer;
 import io.nereid.statistics.SequenceStatistics;
 import io.nereid.types.DataType;
 import java.nio.file.Path;
@@ -121,7 +122,7 @@ final class SequenceSoak {
         for (int i = 0; i < clients; i++) {
           SequenceSoakClient client =
               new SequenceSoakClient(
-                  List.of(one, other), List.copyOf(STRATEGIES.keySet()), IDLE, this, i);
+                  server.httpPort(), one, other, List.copyOf(STRATEGIES.keySet()), IDLE, this, i);
           threads.add(start("client " + i, () -> converse(client, goesOn)));
         }
         for (String name : STRATEGIES.keySet()) {
