@@ -38,7 +38,7 @@ dist_stage() {
   cp "$root"/server/target/lib/*.jar "$to/lib"
   cp "$root"/docs/*.md "$to/docs"
   mkdir "$to/examples"
-  cp -r "$root/examples/models" "$root/examples/data" "$to/examples"
+  cp -r "$root/examples/models" "$root/examples/data" "$root/examples/voice" "$to/examples"
   cp "$root/examples/models-src/README.md" "$to/examples"
   cp "$root/.dev/train.sh" "$to/share/nereid"
   cp "$root/dist/systemd/nereid.service" "$to/share/systemd"

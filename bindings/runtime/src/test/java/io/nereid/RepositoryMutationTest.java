@@ -38,7 +38,7 @@ class RepositoryMutationTest {
 
   private static final Path EXAMPLES = Path.of("../../examples/models");
   private static final List<String> MODELS =
-      List.of("digits", "identity_fp32", "simple", "simple_string", "simple_twice");
+      List.of("digits", "identity_fp32", "simple", "simple_string", "simple_twice", "voice");
   private static final int READS = 2_000;
   private static final int LOADS = 100;
 

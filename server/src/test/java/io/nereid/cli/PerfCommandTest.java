@@ -152,7 +152,10 @@ class PerfCommandTest {
     String whole = arguments.replace("HTTP", fixture.http()).replace("GRPC", fixture.grpc());
     all.addAll(Arrays.asList(whole.split(" ")));
     all.addAll(List.of("--sequence-length-variation", "50"));
-    fixture.result(all.toArray(String[]::new));
+    Map<String, Object> result = fixture.result(all.toArray(String[]::new));
+    double perSequence = number(result, "requests_per_s") / number(result, "sequences_per_s");
+    assertEquals(4, perSequence, 1, fixture::printed);
+    assertTrue(fixture.printed().contains(" sequences/s"), fixture::printed);
     assertEquals(null, watch.fault.get());
     assertTrue(watch.open.isEmpty(), "not ended: " + watch.open);
     assertTrue(watch.lengths.size() > 1, watch.lengths.toString());

@@ -21,6 +21,8 @@ final class DataReport {
     fields.put("value", level.value());
     fields.put("requests_per_s", result.requestsPerSecond());
     fields.put("rows_per_s", result.rowsPerSecond());
+    fields.put(
+        "sequences_per_s", result.counts().sequences() > 0 ? result.sequencesPerSecond() : null);
     fields.put("requests", result.requestCount());
     fields.put("errors", result.counts().errorCount());
     fields.put("latency_mean_us", result.meanLatencyUs());

@@ -55,6 +55,10 @@ record LevelResult(
     return rowsPerRequest * requestsPerSecond();
   }
 
+  double sequencesPerSecond() {
+    return counts.sequences() / seconds();
+  }
+
   double responsesPerSecond() {
     return (counts.firstResponse().getTotalCount() + counts.betweenResponses().getTotalCount())
         / seconds();

@@ -98,6 +98,9 @@ final class LoadRun implements AutoCloseable {
   /** The request of a sender was answered; gives it the next one. */
   void succeeded(Sender sender, long nowNs) {
     sender.tally().success(nowNs - sender.intendedNs(), sender.rows());
+    if (requests.endsSequence(sender)) {
+      sender.tally().sequenceEnded();
+    }
     ended.increment();
     ready(sender, nowNs);
   }

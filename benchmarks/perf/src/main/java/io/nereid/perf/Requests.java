@@ -98,6 +98,11 @@ final class Requests {
     return sequences != null && sender.position().remaining > 0;
   }
 
+  /** Whether the sender's request is the last of a sequence. */
+  boolean endsSequence(Sender sender) {
+    return sequences != null && sender.position().remaining == 0;
+  }
+
   /** Gives the sender its next request; {@code last} ends its sequence. */
   void next(Sender sender, boolean last) {
     Position at = sender.position();

@@ -19,12 +19,18 @@ final class Tally {
   private final Recorder betweenResponses = new Recorder(DIGITS);
   private final LongAdder rows = new LongAdder();
   private final LongAdder succeeded = new LongAdder();
+  private final LongAdder sequences = new LongAdder();
   private final Map<String, AtomicLong> errors = new ConcurrentHashMap<>();
 
   void success(long latencyNs, int rowCount) {
     latency.recordValue(Math.max(0, latencyNs));
     rows.add(rowCount);
     succeeded.increment();
+  }
+
+  /** The last request of a sequence was answered. */
+  void sequenceEnded() {
+    sequences.increment();
   }
 
   /** How late a request of an open loop was sent. */
@@ -60,6 +66,7 @@ final class Tally {
     add(sendDelay, counts.sendDelay());
     add(firstResponse, counts.firstResponse());
     add(betweenResponses, counts.betweenResponses());
+    counts.sequences += sequences.sumThenReset();
     errors.forEach((status, count) -> {
       long number = count.getAndSet(0);
       if (number > 0) {
@@ -79,6 +86,7 @@ final class Tally {
     private final Histogram firstResponse = new Histogram(DIGITS);
     private final Histogram betweenResponses = new Histogram(DIGITS);
     private final Map<String, Long> errors = new TreeMap<>();
+    private long sequences;
 
     Histogram latency() {
       return latency;
@@ -96,6 +104,11 @@ final class Tally {
       return betweenResponses;
     }
 
+    /** How many sequences ended. */
+    long sequences() {
+      return sequences;
+    }
+
     /** How many requests failed, by status. */
     Map<String, Long> errors() {
       return errors;
@@ -110,6 +123,7 @@ final class Tally {
       sendDelay.add(other.sendDelay);
       firstResponse.add(other.firstResponse);
       betweenResponses.add(other.betweenResponses);
+      sequences += other.sequences;
       other.errors.forEach((status, count) -> errors.merge(status, count, Long::sum));
     }
   }

@@ -79,6 +79,9 @@ final class TextReport {
             .serverCpuUs()
             .map(us -> String.format(Locale.ROOT, "%.0f %%", share(result.clientCpuUs(), us)))
             .orElse("-"));
+    if (plan.plan().sequences()) {
+      out.printf(Locale.ROOT, "  %.1f sequences/s%n", result.sequencesPerSecond());
+    }
     if (plan.plan().streaming()) {
       out.printf(
           Locale.ROOT,

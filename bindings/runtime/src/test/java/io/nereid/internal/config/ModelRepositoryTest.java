@@ -65,7 +65,8 @@ class ModelRepositoryTest {
             "repeat/1",
             "simple/1",
             "simple_string/1",
-            "simple_twice/1"),
+            "simple_twice/1",
+            "voice/1"),
         models.stream().map(ModelRepositoryTest::name).toList());
     models.forEach(model -> assertFalse(model instanceof ModelDraft.Broken, () -> "" + model));
     assertEquals(List.of(), repository.warnings);
