@@ -160,8 +160,7 @@ public record ModelSpec(
     return with(all, made, decoupled);
   }
 
-  private ModelSpec with(
-      List<TensorSpec> inputs, List<TensorSpec> outputs, boolean decoupled) {
+  private ModelSpec with(List<TensorSpec> inputs, List<TensorSpec> outputs, boolean decoupled) {
     return new ModelSpec(
         name,
         version,
