@@ -110,7 +110,8 @@ class RaggedBatchTest extends RuntimeTest {
     var answers = send(requests, model, counting(1, 3), counting(1, 4), counting(1, 5));
     float[] sums = {6, 10, 15};
     for (int i = 0; i < 3; i++) {
-      try (InferRequest request = requests.get(i);
+      InferRequest request = requests.get(i);
+      try (request;
           InferResponse response = answers.get(i).join()) {
         assertEquals(3, response.executedBatchSize());
         assertArrayEquals(new long[] {1, 1}, response.output("SUMS").shape());
@@ -192,7 +193,8 @@ class RaggedBatchTest extends RuntimeTest {
     List<InferRequest> requests = new ArrayList<>();
     var answers = send(requests, model, counting(1, 2), counting(2, 3));
     for (int i = 0; i < 2; i++) {
-      try (InferRequest request = requests.get(i);
+      InferRequest request = requests.get(i);
+      try (request;
           InferResponse response = answers.get(i).join()) {
         assertEquals(3, response.executedBatchSize());
         assertArrayEquals(new long[] {1 + i, 2 + i}, response.output("OUT").shape());

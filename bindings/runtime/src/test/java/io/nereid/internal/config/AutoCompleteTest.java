@@ -89,7 +89,7 @@ class AutoCompleteTest {
   }
 
   private static ModelConfig message(ModelDraft.Whole model) {
-    return ((ProtobufConfiguration) model.served()).message();
+    return model.served().message();
   }
 
   /** The part of the configuration that can be completed. */
