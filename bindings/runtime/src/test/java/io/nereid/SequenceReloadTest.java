@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.nereid.Model.Sequence;
+import io.nereid.model.Ensemble;
 import io.nereid.model.ModelEvent;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.SequenceBatching;
@@ -19,6 +20,8 @@ import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -207,5 +210,49 @@ class SequenceReloadTest extends RuntimeTest {
     }
     assertEquals(List.of(), faults);
     assertEquals(0, model.statistics().sequences().orElseThrow().active());
+  }
+
+  // ---- Ensembles -------------------------------------------------------------------------------
+
+  private static ModelSpec.Builder ensemble() {
+    return ModelSpec.builder("e")
+        .maxBatchSize(2)
+        .input("IN", DataType.INT32, 1)
+        .output("OUT", DataType.INT32, 1)
+        .ensemble(
+            new Ensemble(
+                List.of(
+                    new Ensemble.Step(
+                        "m", OptionalLong.empty(), Map.of("IN", "IN"), Map.of("OUT", "OUT")))));
+  }
+
+  @Test
+  void throughAnEnsembleAsWell() throws Exception {
+    nereid.addListener(events::add);
+    nereid.load(adder("m", 100).build());
+    Model model = nereid.load(ensemble().build());
+    Sequence old = model.sequence(1);
+    assertEquals(101, next(old));
+    Thread reload = reload(adder("m", 200));
+    await(() -> ready() == 4, "the ensemble's new load");
+    Sequence fresh = model.sequence(2);
+    assertEquals(201, next(fresh));
+    assertEquals(102, next(old));
+    assertEquals(103, last(old));
+    reload.join();
+    assertTrue(wasReplaced("m") && wasReplaced("e"));
+    assertEquals(202, last(fresh));
+  }
+
+  /** The ensemble alone is loaded anew: its step goes on with the same sequences. */
+  @Test
+  void stepsThatStayKeepTheirSequences() {
+    nereid.load(adder("m", 100).build());
+    Model model = nereid.load(ensemble().build());
+    Sequence sequence = model.sequence(1);
+    assertEquals(101, next(sequence));
+    nereid.load(ensemble().build());
+    assertEquals(102, next(sequence));
+    assertEquals(103, last(sequence));
   }
 }
