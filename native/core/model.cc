@@ -150,6 +150,7 @@ std::unique_ptr<Model, ModelReleaser> Model::NewEnsemble(Runtime& runtime, Model
       const TensorSpec& spec = last.model->config().outputs[output.position];
       rest.inputs.push_back({.name = spec.name, .datatype = spec.datatype, .dims = spec.dims});
     }
+    rest.visible_inputs = static_cast<uint32_t>(rest.inputs.size());
     behind = NewEnsemble(runtime, std::move(rest), std::move(*graph.behind));
   }
   std::unique_ptr<Model, ModelReleaser> model(new Model(runtime, std::move(config), nullptr));

@@ -234,10 +234,15 @@ bool SimulatedModel::SomebodyWaitsForLimits() const {
   return false;
 }
 
+// Or has just been given what it waited for, and is about to.
 bool SimulatedModel::SomebodyLooks() const {
-  return dispatcher_ != nullptr && std::any_of(seats_.begin(), seats_.end(), [](const Seat& seat) {
-           return seat.phase == Phase::kComing;
-         });
+  for (uint32_t i = 0; limits_ != nullptr && i < seats_.size(); ++i) {
+    if (seats_[i].phase == Phase::kComing ||
+        (seats_[i].phase == Phase::kLimited && !limits_->Waits(i))) {
+      return true;
+    }
+  }
+  return false;
 }
 
 void SimulatedModel::CheckUnknown(const ClientSequence& sequence) {
