@@ -40,7 +40,7 @@ class ModelsCommandTest {
   void bundledModelsAreATable() {
     assertEquals(0, cli.run("models"));
     List<String> lines = cli.out().lines().toList();
-    assertEquals(7, lines.size(), cli.out());
+    assertEquals(8, lines.size(), cli.out());
     assertEquals(
         List.of("MODEL", "VERSION", "STATE", "BACKEND", "BATCH", "INPUTS", "OUTPUTS"),
         List.of(lines.getFirst().split(" +")));
