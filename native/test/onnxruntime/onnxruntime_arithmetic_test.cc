@@ -73,9 +73,11 @@ TEST_CASE("a division without a result is the request's failure") {
   }
 }
 
-// Large tensors are shared out to the library's threads, which fault on behalf of a request.
-TEST_CASE("a fault on a thread of the library fails the request that it worked for, and no other") {
+// Large tensors are shared out to the library's threads, which fault on behalf of a request. Where
+// a thread's stack does not tell whose that is, all that run at that moment fail, which is seldom.
+TEST_CASE("a fault on a thread of the library fails the request that it worked for") {
   constexpr size_t kSize = 1 << 20;
+  constexpr int kLeastRuns = 20;
   TestRuntime runtime;
   const OnnxFile file(Binary("Div", OrtElementType::kInt64));
   const OnnxSettings settings = BinarySettings(file, NRD_TYPE_INT64);
@@ -86,28 +88,28 @@ TEST_CASE("a fault on a thread of the library fails the request that it worked f
   const std::vector<int64_t> good(kSize, 4);
   std::atomic<bool> done{false};
   std::atomic<int> right{0};
+  std::atomic<int> blamed{0};
   std::atomic<int> wrong{0};
   std::thread innocent([&] {
     std::vector<int64_t> output;
     while (!done) {
       const Status status = Divide<int64_t>(beside, NRD_TYPE_INT64, dividends, good, &output);
-      ++(status.ok() && output == std::vector<int64_t>(kSize, kLeast / 4) ? right : wrong);
+      const bool is_blamed = status.code() == NRD_INVALID_ARGUMENT;
+      const bool is_right = status.ok() && output == std::vector<int64_t>(kSize, kLeast / 4);
+      ++(is_right ? right : is_blamed ? blamed : wrong);
     }
   });
-  for (size_t i = 0; i < 64; ++i) {
+  for (size_t i = 0; i < 64 || right + blamed + wrong < kLeastRuns; ++i) {
     std::vector<int64_t> divisors = good;
-    for (size_t j = i; j < kSize; j += 1 << 12) {
+    for (size_t j = i % 64; j < kSize; j += 1 << 12) {
       divisors[j] = -1;
     }
     CheckRefused(Divide<int64_t>(attacked, NRD_TYPE_INT64, dividends, divisors));
   }
-  while (right + wrong == 0) {
-    std::this_thread::yield();
-  }
   done = true;
   innocent.join();
   CHECK(wrong == 0);
-  CHECK(right > 0);
+  CHECK(right > blamed);
 }
 
 TEST_CASE("with threads of its own a model fails alike") {

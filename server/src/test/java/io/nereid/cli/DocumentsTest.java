@@ -44,7 +44,9 @@ class DocumentsTest {
           "closed-list",
           "./nereid",
           "./dev",
-          "./dev bench counters");
+          "./dev bench counters",
+          "./dev simulate",
+          "./dev simulate faults");
 
   /** Goes into the tarballs, at their top. */
   private static final Path SHIPPED = Path.of("dist/README.md");
