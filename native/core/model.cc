@@ -328,9 +328,17 @@ int32_t Model::Admit(Request& request) {
   return runner_->Submit(request);
 }
 
+// A warm-up is a sequence of its own, which nobody keeps.
 int32_t Model::WarmUp(Request& request) {
   if (!Begin(request)) {
     return NRD_FAILED_PRECONDITION;
+  }
+  if (config_.sequences) {
+    nrd_request& record = request.record;
+    record.flags |= NRD_REQUEST_SEQUENCE_START | NRD_REQUEST_SEQUENCE_END;
+    record.sequence_id = record.sequence_id == 0 ? 1 : record.sequence_id;
+    request.sequence = nullptr;
+    request.starts = true;
   }
   try {
     if (const Status status = CheckRequest(config_, request); !status.ok()) {

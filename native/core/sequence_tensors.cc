@@ -250,9 +250,7 @@ Status SequenceTensors::RowOf(const nrd_tensor& whole, const Request& request, i
     uint64_t end = 0;
     if (!SkipBytesElements(data, whole.byte_size, count * before, &offset) ||
         !SkipBytesElements(data, whole.byte_size, count * (before + 1), &end)) {
-      return Status::Internal("state '" + config_.outputs.front().name +
-                              "' holds malformed "
-                              "elements");
+      return Status::Internal("a state of model '" + config_.name + "' holds malformed elements");
     }
     byte_size = end - offset;
   } else {

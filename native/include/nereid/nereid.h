@@ -643,7 +643,7 @@ NRD_ASSERT_SIZE(nrd_control, 24);
 
 enum {
   NRD_STATE_SAME_BUFFER = 1u, /* the new state is written over the old one, where it fits */
-  NRD_STATE_GROWABLE = 2u     /* its buffer keeps room for the largest state so far */
+  NRD_STATE_GROWABLE = 2u     /* its size may change: what does not fit gets a larger buffer */
 };
 /* A tensor that a sequence keeps from one request to the next: output `output` of one execution is
  * input `input` of the next. The input is hidden; an output that is not hidden is a client's, too.

@@ -76,6 +76,25 @@ TEST_CASE("states of a batch are those of its requests, whoever is missing in it
   }
 }
 
+TEST_CASE("a warm-up is no sequence, also with a record that was in one") {
+  for (const bool with_state : {false, true}) {
+    TestRuntime runtime;
+    SequenceModel model(runtime, {.instance_count = 2,
+                                  .with_state = with_state,
+                                  .state_flags = NRD_STATE_SAME_BUFFER,
+                                  .initial_state = with_state ? 5 : 0});
+    SequenceRequest used(model, 3, 1, kStart);
+    CHECK(used.Sum() == (with_state ? 6 : 1));
+    CHECK(SequenceRequest(model, 3, 1, kEnd).Sum() == (with_state ? 7 : 2));
+    used->sequence_id = 0;
+    used->flags = 0;
+    CHECK(nrd_request_warm_up(used.get()) == NRD_OK);
+    CHECK(model.stats().started == 1);
+    CHECK(model.stats().state_bytes == 0);
+    CHECK(SequenceRequest(model, 4, 1, kStart | kEnd).Sum() == (with_state ? 6 : 1));
+  }
+}
+
 TEST_CASE("a state goes when its sequence is idle for too long") {
   TestRuntime runtime;
   SequenceModel model(runtime, {.max_idle_ns = 10'000'000, .with_state = true});

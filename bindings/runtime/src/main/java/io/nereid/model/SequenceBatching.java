@@ -139,7 +139,8 @@ public record SequenceBatching(
    * @param dims its shape without the batch dimension; -1 for a dimension of any size
    * @param initial what the first request of a sequence gets; empty: zeros, with 1 for each -1
    * @param sameBuffer whether the new state is written over the old one, where it fits
-   * @param growable whether its buffer keeps room for the largest state so far
+   * @param growable whether its size may change from one request to the next: what does not fit
+   *     gets a larger buffer
    */
   public record State(
       String input,
