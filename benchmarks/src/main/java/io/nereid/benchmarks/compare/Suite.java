@@ -5,8 +5,8 @@ import java.util.regex.Pattern;
 /** Says which benchmarks are compared, by their names, and how long their forks run. */
 enum Suite {
   CORE(
-      "\\.benchmarks\\.(Crossing|Pool|InlineIdentity|QueuedIdentity|Batching|LargeTensor|Ensemble)"
-          + "Benchmark\\.",
+      "\\.benchmarks\\.(Crossing|Pool|InlineIdentity|QueuedIdentity|Batching|LargeTensor|Ensemble"
+          + "|Sequence)Benchmark\\.",
       Fork.Settings.THOROUGH),
   JSON(
       "\\.server\\.http\\.(Json|InferRequest|InferResponse)[A-Za-z]*Benchmark\\.",
