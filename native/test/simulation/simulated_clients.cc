@@ -144,7 +144,7 @@ void SimulatedModel::Refused(SimulatedRequest* request, const Status& status, bo
       break;
     default:
       Require(status.code() == NRD_UNAVAILABLE, "a request is refused without a reason");
-      CheckFull(*request);
+      CheckFull();
       break;
   }
   ++answered_;

@@ -100,7 +100,7 @@ class SimulatedModel final : public Alarm, public TimerTarget {
   void CheckCompany(int64_t rows);
   void CheckSequences();
   void CheckUnknown(const ClientSequence& sequence);
-  void CheckFull(const SimulatedRequest& request);
+  void CheckFull();
   void CheckFinished();
   void CheckRest();
 

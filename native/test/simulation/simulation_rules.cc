@@ -253,7 +253,7 @@ void SimulatedModel::CheckUnknown(const ClientSequence& sequence) {
           "a sequence is forgotten while it has requests");
 }
 
-void SimulatedModel::CheckFull(const SimulatedRequest& /*request*/) {
+void SimulatedModel::CheckFull() {
   Require(closing_ || finishing_ || waiting_ >= config_.queue_policies.front().max_queue_size,
           "a request is refused although there is room");
 }
