@@ -103,6 +103,28 @@ class InferTest extends RuntimeTest {
   }
 
   @Test
+  void partsOfAnOutputAreReadAndPassedOnUntilItsResponseIsClosed() {
+    Model model = nereid.load(identity("m").build());
+    Tensor kept;
+    try (var request =
+            model
+                .newRequest()
+                .input("IN", Tensor.ofArray(new float[][] {{1, 2, 3, 4}, {5, 6, 7, 8}}));
+        var response = request.infer()) {
+      Tensor out = response.output("OUT");
+      kept = out.row(1);
+      assertArrayEquals(new float[] {5, 6, 7, 8}, kept.toFloatArray());
+      for (Tensor part : List.of(out.slice(0, 1), out.slice(1, 1), out.row(1).reshape(1, 4))) {
+        try (var again = model.newRequest().input("IN", part);
+            var answer = again.infer()) {
+          assertArrayEquals(part.toFloatArray2d(), answer.output("OUT").toFloatArray2d());
+        }
+      }
+    }
+    assertThrows(IllegalStateException.class, kept::toFloatArray);
+  }
+
+  @Test
   void aPooledInputIsWrittenInPlaceAndAnOutputIsReadInPlace() {
     Model model = nereid.load(identity("m").build());
     try (var request = model.newRequest()) {

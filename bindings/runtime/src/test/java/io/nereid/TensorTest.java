@@ -13,6 +13,9 @@ import io.nereid.types.StatusCode;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.FloatBuffer;
+import java.nio.LongBuffer;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class TensorTest {
@@ -166,5 +169,80 @@ class TensorTest {
       assertEquals(code, StatusCode.ofNumber(code.number()));
     }
     assertEquals(StatusCode.UNKNOWN, StatusCode.ofNumber(99));
+  }
+
+  @Test
+  void arraysOfArraysBecomeTensorsAndBack() {
+    float[][][] floats = {{{1, 2}, {3, 4}, {5, 6}}, {{7, 8}, {9, 10}, {11, 12}}};
+    Tensor tensor = Tensor.ofArray(floats);
+    assertEquals("FP32[2, 3, 2]", tensor.toString());
+    assertArrayEquals(floats, tensor.toArray(float[][][].class));
+    assertArrayEquals(
+        new float[][] {{1, 2, 3, 4, 5, 6}, {7, 8, 9, 10, 11, 12}},
+        tensor.reshape(2, 6).toFloatArray2d());
+    String[][] strings = {{"a", "ß"}, {"", "long"}};
+    assertArrayEquals(strings, Tensor.ofArray(strings).toArray(String[][].class));
+    boolean[][] booleans = {{true}, {false}};
+    assertArrayEquals(booleans, Tensor.ofArray(booleans).toArray(boolean[][].class));
+    assertEquals("INT64[0, 0]", Tensor.ofArray(new long[0][]).toString());
+    assertEquals("INT16[1]", Tensor.ofArray(new short[1]).toString());
+    assertEquals("INT8[1]", Tensor.ofArray(new byte[1]).toString());
+    assertEquals("BYTES[2]", Tensor.of(List.of("a", "b")).toString());
+  }
+
+  @Test
+  void arraysThatAreNoTensorAreRefusedByName() {
+    var jagged =
+        assertThrows(
+            IllegalArgumentException.class, () -> Tensor.ofArray(new int[][] {{1, 2}, {3}}));
+    assertEquals(
+        "all arrays of depth 2 must have 2 elements as the first has, and one has 1",
+        jagged.getMessage());
+    assertThrows(IllegalArgumentException.class, () -> Tensor.ofArray(new int[][] {{1}, null}));
+    assertThrows(IllegalArgumentException.class, () -> Tensor.ofArray("text"));
+    assertThrows(IllegalArgumentException.class, () -> Tensor.ofArray(new Object[] {1}));
+    Tensor matrix = Tensor.ofFloats(new float[4], 2, 2);
+    assertThrows(IllegalArgumentException.class, () -> matrix.toArray(float[].class));
+    assertThrows(IllegalStateException.class, () -> matrix.toArray(int[][].class));
+    assertThrows(IllegalArgumentException.class, () -> matrix.toArray(Object[][].class));
+  }
+
+  @Test
+  void buffersAreViewed() {
+    FloatBuffer floats =
+        ByteBuffer.allocateDirect(16).order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer();
+    floats.put(1, 2.5f).position(1);
+    Tensor tensor = Tensor.of(floats, 3);
+    assertArrayEquals(new float[] {2.5f, 0, 0}, tensor.toFloatArray());
+    floats.put(2, 7);
+    assertEquals(7, tensor.floatAt(1));
+    assertEquals("INT64[1, 2]", Tensor.of(LongBuffer.allocate(2), 1, 2).toString());
+    assertThrows(IllegalArgumentException.class, () -> Tensor.of(floats, 4));
+    assertThrows(
+        IllegalArgumentException.class,
+        () -> Tensor.of(ByteBuffer.allocate(8).asFloatBuffer(), 2)); // big-endian
+    assertThrows(IllegalArgumentException.class, () -> Tensor.of(ByteBuffer.allocate(4), 1));
+  }
+
+  @Test
+  void slicesAndRowsShareTheMemory() {
+    int[] values = {1, 2, 3, 4, 5, 6};
+    Tensor matrix = Tensor.ofInts(values, 3, 2);
+    Tensor last = matrix.slice(1, 2);
+    values[5] = 60;
+    assertEquals("INT32[2, 2]", last.toString());
+    assertArrayEquals(new int[] {3, 4, 5, 60}, last.toIntArray());
+    assertArrayEquals(new int[] {5, 60}, last.row(1).toIntArray());
+    assertEquals("INT32[]", matrix.row(0).row(1).toString());
+    assertEquals(2, matrix.row(0).row(1).intAt(0));
+    assertEquals(0, matrix.slice(3, 0).elementCount());
+    Tensor strings = Tensor.ofArray(new String[][] {{"a", "bb"}, {"", "ccc"}, {"d", "e"}});
+    assertArrayEquals(
+        new String[][] {{"", "ccc"}, {"d", "e"}}, strings.slice(1, 2).toArray(String[][].class));
+    assertArrayEquals(new String[] {"d", "e"}, strings.row(2).toStringArray());
+    assertThrows(IndexOutOfBoundsException.class, () -> matrix.slice(2, 2));
+    assertThrows(IndexOutOfBoundsException.class, () -> matrix.row(3));
+    assertThrows(IllegalArgumentException.class, () -> matrix.reshape(5));
+    assertThrows(IllegalStateException.class, () -> matrix.row(0).row(0).slice(0, 1));
   }
 }

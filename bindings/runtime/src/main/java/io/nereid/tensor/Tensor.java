@@ -1,20 +1,16 @@
 package io.nereid.tensor;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-import static java.lang.foreign.ValueLayout.JAVA_DOUBLE_UNALIGNED;
-import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
-import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
-import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
-import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
-
 import io.nereid.internal.Checks;
 import io.nereid.types.ByteStrings;
 import io.nereid.types.DataType;
 import io.nereid.types.HalfPrecision;
 import io.nereid.types.Shapes;
 import java.lang.foreign.MemorySegment;
+import java.nio.Buffer;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Objects;
 
 /**
@@ -27,40 +23,28 @@ import java.util.Objects;
  * array until the tensor is given to a request. Arrays that are given as shapes are kept: do not
  * change them afterwards.
  */
-public final class Tensor {
+public final class Tensor extends TensorElements {
 
   private final TensorOwner owner; // null: the caller's memory
-  private final DataType dataType;
   private final long[] shape;
-  private final long address; // in the owner's memory; 0: all there is to it is the segment
-  private final long byteSize;
   private MemorySegment segment; // with an address: made on first use
 
   private Tensor(DataType dataType, MemorySegment segment, long[] shape) {
-    this.owner = null;
-    this.dataType = Checks.notNull(dataType, "dataType");
-    this.shape = shape;
-    this.address = 0;
-    this.byteSize = segment.byteSize();
-    this.segment = segment;
+    this(null, dataType, shape, segment);
   }
 
   /** A tensor in an owner's memory; takes {@code shape} as its own. */
   Tensor(TensorOwner owner, DataType dataType, long[] shape, long address, long byteSize) {
+    super(dataType, address, byteSize);
     this.owner = owner;
-    this.dataType = dataType;
     this.shape = shape;
-    this.address = address;
-    this.byteSize = byteSize;
   }
 
   /** A tensor over memory that its owner only lends; takes {@code shape} as its own. */
   Tensor(TensorOwner owner, DataType dataType, long[] shape, MemorySegment segment) {
+    super(dataType, 0, segment.byteSize());
     this.owner = owner;
-    this.dataType = dataType;
     this.shape = shape;
-    this.address = 0;
-    this.byteSize = segment.byteSize();
     this.segment = segment;
   }
 
@@ -136,6 +120,75 @@ public final class Tensor {
     return new Tensor(DataType.BYTES, ByteStrings.encode(values), shape);
   }
 
+  /** A BYTES tensor of one dimension with the strings in UTF-8. */
+  public static Tensor of(List<String> values) {
+    return ofStrings(Checks.notNull(values, "values").toArray(String[]::new), values.size());
+  }
+
+  /**
+   * A tensor over what is left of a buffer, direct or not, by the buffer's kind: of floats FP32, of
+   * doubles FP64, of ints INT32, of longs INT64, of shorts INT16. A {@link ByteBuffer} may hold
+   * anything: {@code Tensor.of(type, MemorySegment.ofBuffer(buffer), shape)}.
+   */
+  public static Tensor of(Buffer values, long... shape) {
+    DataType type = NestedArrays.typeOf(Checks.notNull(values, "values"));
+    Shapes.check(values.remaining(), shape);
+    return new Tensor(type, MemorySegment.ofBuffer(values), shape);
+  }
+
+  /**
+   * A tensor with the elements and the shape of an array of arrays, such as a {@code float[][]}:
+   * FP32 of floats, FP64 of doubles, INT32 of ints, INT64 of longs, INT16 of shorts, INT8 of bytes,
+   * BOOL of booleans, BYTES of strings. All arrays of one depth have to be equally long.
+   */
+  public static Tensor ofArray(Object array) {
+    return NestedArrays.tensor(Checks.notNull(array, "array"));
+  }
+
+  // ---- Views ------------------------------------------------------------------------------------
+
+  /** The same memory with another shape of as many elements. */
+  public Tensor reshape(long... newShape) {
+    Shapes.check(elementCount(), Checks.notNull(newShape, "newShape"));
+    return view(newShape, 0, byteSize);
+  }
+
+  /** The {@code count} entries of the first dimension from {@code first} on, without a copy. */
+  public Tensor slice(long first, long count) {
+    if (shape.length == 0) {
+      throw new IllegalStateException("a tensor without dimensions has no slices");
+    }
+    Objects.checkFromIndexSize(first, count, shape[0]);
+    long[] part = shape.clone();
+    part[0] = count;
+    return part(part, first, count);
+  }
+
+  /** Entry {@code index} of the first dimension, which it does not have, without a copy. */
+  public Tensor row(long index) {
+    if (shape.length == 0) {
+      throw new IllegalStateException("a tensor without dimensions has no rows");
+    }
+    Objects.checkIndex(index, shape[0]);
+    return part(Arrays.copyOfRange(shape, 1, shape.length), index, 1);
+  }
+
+  private Tensor part(long[] newShape, long first, long count) {
+    long each = shape[0] == 0 ? 0 : elementCount() / shape[0];
+    if (dataType.isFixedSize()) {
+      long size = each * dataType.byteSize();
+      return view(newShape, first * size, count * size);
+    }
+    long from = ByteStrings.skip(segment(), 0, first * each);
+    return view(newShape, from, ByteStrings.skip(segment(), from, count * each) - from);
+  }
+
+  private Tensor view(long[] newShape, long offset, long size) {
+    return address == 0 && !isOnDevice()
+        ? new Tensor(owner, dataType, newShape, segment().asSlice(offset, size))
+        : new Tensor(owner, dataType, newShape, address + offset, size);
+  }
+
   // ---- What it is ------------------------------------------------------------------------------
 
   /** The type of the elements. */
@@ -159,6 +212,7 @@ public final class Tensor {
   }
 
   /** How many elements the shape has. */
+  @Override
   public long elementCount() {
     return Shapes.elementCount(shape);
   }
@@ -177,6 +231,7 @@ public final class Tensor {
    * The memory. Read-only for the outputs of a response and the inputs of a batch, writable for
    * what was allocated to be filled in.
    */
+  @Override
   public MemorySegment segment() {
     checkOpen();
     MemorySegment known = segment;
@@ -193,19 +248,10 @@ public final class Tensor {
     }
   }
 
-  /** What elements are read from, at {@link #address} on: a segment for each tensor would cost. */
-  private MemorySegment base() {
+  @Override
+  MemorySegment base() {
     checkOpen();
     return address == 0 ? segment : owner.memory();
-  }
-
-  /** Where element {@code index} is in {@link #base}. */
-  private long offset(long index, int elementSize) {
-    return address + Objects.checkIndex(index, byteSize / elementSize) * elementSize;
-  }
-
-  private int count(int elementSize) {
-    return Math.toIntExact(byteSize / elementSize);
   }
 
   /** Overwrites this tensor's memory with {@code source}'s, which must have the same size. */
@@ -220,6 +266,7 @@ public final class Tensor {
   }
 
   /** The shape itself, for reading. */
+  @Override
   long[] rawShape() {
     return shape;
   }
@@ -231,162 +278,6 @@ public final class Tensor {
   /** Where it is in the owner's memory; 0 when it is not there. */
   long address() {
     return address;
-  }
-
-  // ---- Elements as arrays ----------------------------------------------------------------------
-
-  /** A copy of the elements of an INT32 or UINT32 tensor. */
-  public int[] toIntArray() {
-    require(dataType == DataType.INT32 || dataType == DataType.UINT32, "toIntArray");
-    int[] values = new int[count(Integer.BYTES)];
-    MemorySegment.copy(base(), JAVA_INT_UNALIGNED, address, values, 0, values.length);
-    return values;
-  }
-
-  /** A copy of the elements of an INT64 or UINT64 tensor. */
-  public long[] toLongArray() {
-    require(dataType == DataType.INT64 || dataType == DataType.UINT64, "toLongArray");
-    long[] values = new long[count(Long.BYTES)];
-    MemorySegment.copy(base(), JAVA_LONG_UNALIGNED, address, values, 0, values.length);
-    return values;
-  }
-
-  /** A copy of the elements of a tensor with 16-bit elements; of FP16 and BF16 the bit patterns. */
-  public short[] toShortArray() {
-    require(dataType.byteSize() == Short.BYTES, "toShortArray");
-    short[] values = new short[count(Short.BYTES)];
-    MemorySegment.copy(base(), JAVA_SHORT_UNALIGNED, address, values, 0, values.length);
-    return values;
-  }
-
-  /** A copy of the memory of a tensor of any type. */
-  public byte[] toByteArray() {
-    byte[] values = new byte[count(1)];
-    MemorySegment.copy(base(), JAVA_BYTE, address, values, 0, values.length);
-    return values;
-  }
-
-  /** The elements of an FP32, FP16 or BF16 tensor. */
-  public float[] toFloatArray() {
-    if (dataType == DataType.FP32) {
-      float[] values = new float[count(Float.BYTES)];
-      MemorySegment.copy(base(), JAVA_FLOAT_UNALIGNED, address, values, 0, values.length);
-      return values;
-    }
-    require(dataType == DataType.FP16 || dataType == DataType.BF16, "toFloatArray");
-    short[] halves = toShortArray();
-    float[] values = new float[halves.length];
-    for (int i = 0; i < values.length; i++) {
-      values[i] = HalfPrecision.toFloat(dataType, halves[i]);
-    }
-    return values;
-  }
-
-  /** A copy of the elements of an FP64 tensor. */
-  public double[] toDoubleArray() {
-    require(dataType == DataType.FP64, "toDoubleArray");
-    double[] values = new double[count(Double.BYTES)];
-    MemorySegment.copy(base(), JAVA_DOUBLE_UNALIGNED, address, values, 0, values.length);
-    return values;
-  }
-
-  /** The elements of a BOOL tensor. */
-  public boolean[] toBooleanArray() {
-    require(dataType == DataType.BOOL, "toBooleanArray");
-    byte[] bytes = toByteArray();
-    boolean[] values = new boolean[bytes.length];
-    for (int i = 0; i < values.length; i++) {
-      values[i] = bytes[i] != 0;
-    }
-    return values;
-  }
-
-  /** The elements of a BYTES tensor. */
-  public byte[][] toByteStrings() {
-    require(dataType == DataType.BYTES, "toByteStrings");
-    return ByteStrings.decode(segment(), Math.toIntExact(elementCount()));
-  }
-
-  /** The elements of a BYTES tensor, read as UTF-8. */
-  public String[] toStringArray() {
-    byte[][] bytes = toByteStrings();
-    String[] values = new String[bytes.length];
-    for (int i = 0; i < values.length; i++) {
-      values[i] = new String(bytes[i], StandardCharsets.UTF_8);
-    }
-    return values;
-  }
-
-  // ---- Single elements, by their position in row-major order -----------------------------------
-
-  /** An element of a tensor of integers or booleans; UINT64 as its bit pattern. */
-  public long longAt(long index) {
-    return switch (dataType) {
-      case BOOL, UINT8 -> Byte.toUnsignedLong(byteAt(index));
-      case INT8 -> byteAt(index);
-      case UINT16 -> Short.toUnsignedLong(shortAt(index));
-      case INT16 -> shortAt(index);
-      case UINT32 -> Integer.toUnsignedLong(rawIntAt(index));
-      case INT32 -> rawIntAt(index);
-      case INT64, UINT64 -> base().get(JAVA_LONG_UNALIGNED, offset(index, Long.BYTES));
-      case FP16, BF16, FP32, FP64, BYTES -> throw wrongType("longAt");
-    };
-  }
-
-  /** As {@link #longAt}; throws {@link ArithmeticException} when it does not fit an int. */
-  public int intAt(long index) {
-    return Math.toIntExact(longAt(index));
-  }
-
-  /** An element of a BOOL tensor. */
-  public boolean booleanAt(long index) {
-    require(dataType == DataType.BOOL, "booleanAt");
-    return longAt(index) != 0;
-  }
-
-  /** An element of a tensor of floating-point numbers. */
-  public double doubleAt(long index) {
-    return switch (dataType) {
-      case FP16, BF16 -> HalfPrecision.toFloat(dataType, shortAt(index));
-      case FP32 -> base().get(JAVA_FLOAT_UNALIGNED, offset(index, Float.BYTES));
-      case FP64 -> base().get(JAVA_DOUBLE_UNALIGNED, offset(index, Double.BYTES));
-      default -> throw wrongType("doubleAt");
-    };
-  }
-
-  /** An element of an FP32, FP16 or BF16 tensor. */
-  public float floatAt(long index) {
-    require(dataType != DataType.FP64, "floatAt");
-    return (float) doubleAt(index);
-  }
-
-  /** An element of a BYTES tensor, read as UTF-8; takes longer the further back it is. */
-  public String stringAt(long index) {
-    require(dataType == DataType.BYTES, "stringAt");
-    Objects.checkIndex(index, elementCount());
-    return new String(ByteStrings.element(segment(), index), StandardCharsets.UTF_8);
-  }
-
-  private byte byteAt(long index) {
-    return base().get(JAVA_BYTE, offset(index, 1));
-  }
-
-  private short shortAt(long index) {
-    return base().get(JAVA_SHORT_UNALIGNED, offset(index, Short.BYTES));
-  }
-
-  private int rawIntAt(long index) {
-    return base().get(JAVA_INT_UNALIGNED, offset(index, Integer.BYTES));
-  }
-
-  private void require(boolean fits, String method) {
-    if (!fits) {
-      throw wrongType(method);
-    }
-  }
-
-  private IllegalStateException wrongType(String method) {
-    return new IllegalStateException(method + " does not read a tensor of " + dataType);
   }
 
   /** Type and shape, without the elements. */

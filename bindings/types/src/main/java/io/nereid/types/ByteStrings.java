@@ -49,12 +49,18 @@ public final class ByteStrings {
 
   /** Element {@code index}; the elements before it are skipped one by one. */
   public static byte[] element(MemorySegment encoded, long index) {
-    long offset = 0;
-    for (long i = 0; i < index; i++) {
-      offset += Integer.BYTES + lengthAt(encoded, offset, i);
-    }
+    long offset = skip(encoded, 0, index);
     long length = lengthAt(encoded, offset, index);
     return encoded.asSlice(offset + Integer.BYTES, length).toArray(JAVA_BYTE);
+  }
+
+  /** Where the elements end that begin at {@code offset}, when there are {@code count} of them. */
+  public static long skip(MemorySegment encoded, long offset, long count) {
+    long end = offset;
+    for (long i = 0; i < count; i++) {
+      end += Integer.BYTES + lengthAt(encoded, end, i);
+    }
+    return end;
   }
 
   private static long lengthAt(MemorySegment encoded, long offset, long index) {
