@@ -74,6 +74,86 @@ embed_run() {
   [[ $said == *"$want"*"$want"* ]] ||
     die "expected examples/modular to print '$want' twice, from an image and from the class path, got: $said"
   say "$said"
+  readme_project
+}
+
+# The modules that programs depend on, for Maven's --projects; with --also-make all that they need.
+install_modules=dist/bom,bindings/runtime,bindings/tensorrt,bindings/client,server
+
+# What a program pastes to depend on the artifacts that are installed.
+install_hint() {
+  local version onnxruntime
+  version=$(dist_version)
+  onnxruntime=$(sed -n 's|.*<onnxruntime.version>\(.*\)</onnxruntime.version>.*|\1|p' "$root/pom.xml")
+  cat <<HINT
+Installed io.nereid $version into the local Maven repository.
+
+Maven, in pom.xml:
+
+  <dependency>
+    <groupId>io.nereid</groupId>
+    <artifactId>nereid-runtime</artifactId>
+    <version>$version</version>
+  </dependency>
+  <dependency> <!-- for ONNX models -->
+    <groupId>com.microsoft.onnxruntime</groupId>
+    <artifactId>onnxruntime</artifactId>
+    <version>$onnxruntime</version>
+    <scope>runtime</scope>
+  </dependency>
+
+Gradle, in build.gradle.kts:
+
+  repositories { mavenLocal(); mavenCentral() }
+  dependencies {
+    implementation("io.nereid:nereid-runtime:$version")
+    runtimeOnly("com.microsoft.onnxruntime:onnxruntime:$onnxruntime") // for ONNX models
+  }
+
+Compile for Java $java_major, and start Java with --enable-native-access=ALL-UNNAMED.
+HINT
+}
+
+# Options are Maven's, such as -Dmaven.repo.local=DIR.
+cmd_install() {
+  require "${tools_build[@]}"
+  run_maven --no-transfer-progress --quiet -DskipTests -Dmaven.test.skip --projects "$install_modules" \
+    --also-make install "$@" >&2
+  install_hint
+}
+
+# Makes a project as README says, in an empty directory, and runs README's example in it.
+readme_project() {
+  local project=$root/build/readme repository=$root/build/readme-m2 hint want said
+  embed_local_repository "$repository"
+  hint=$(cmd_install "-Dmaven.repo.local=$repository") || die "./dev install failed"
+  rm -rf "$project"
+  mkdir -p "$project/src/main/java"
+  cat >"$project/pom.xml" <<POM
+<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>com.example</groupId>
+  <artifactId>readme</artifactId>
+  <version>1</version>
+  <properties>
+    <maven.compiler.source>$java_major</maven.compiler.source>
+    <maven.compiler.target>$java_major</maven.compiler.target>
+    <project.build.sourceEncoding>UTF-8</project.build.sourceEncoding>
+  </properties>
+  <dependencies>
+$(sed -n '/^  <dependency>/,/^Gradle/p' <<<"$hint" | sed '/^Gradle/d')
+  </dependencies>
+</project>
+POM
+  sed -n '/^```java/,/^```/p' "$root/README.md" | sed '/^```/d' >"$project/src/main/java/Main.java"
+  maven_in "$project" --no-transfer-progress --quiet "-Dmaven.repo.local=$repository" package \
+    dependency:build-classpath -Dmdep.includeScope=runtime -Dmdep.outputFile=class.path ||
+    die "the project of README.md does not build"
+  want='[2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32]'
+  said=$(cd "$root" && "$(find_jdk)/bin/java" --enable-native-access=ALL-UNNAMED \
+    -cp "$project/target/classes:$(<"$project/class.path")" Main) || die "README.md's example failed: $said"
+  [[ $said == "$want" ]] || die "expected README.md's example to print $want, got: $said"
+  say "README.md's project: $said"
 }
 
 cmd_embed() {
