@@ -51,17 +51,27 @@ aot_train_tree() {
     "-XX:AOTCacheOutput=$aot_cache.new" -jar "$jar"
 }
 
-# Makes the cache anew; that it cannot be made is said once, until a jar changes.
+# Makes the cache anew; where that fails the log says why, and it is not tried again until a jar changes.
 make_aot() {
-  local started=$SECONDS
-  say 'Preparing quick starts ...'
   rm -f "$aot_cache" "$aot_cache.new"
   if aot_train_tree; then
     mv "$aot_cache.new" "$aot_cache"
-    say "Prepared in $((SECONDS - started)) s"
   else
     rm -f "$aot_cache.new"
-    say "Starts will take longer: preparing them failed; see ${aot_log#"$PWD/"}"
   fi
   aot_jdk >"$aot_stamp"
+}
+
+# The same behind a command, which does not wait: with what the processors have left, and for one caller.
+# A JVM that has the old cache open keeps it.
+make_aot_in_background() {
+  aot_is_current && return
+  has flock || return 0
+  (
+    exec 9>"$root/build/aot.lock" </dev/null >/dev/null 2>&1
+    flock --nonblock 9 || exit 0
+    trap '' INT HUP
+    renice -n 10 "$BASHPID" || true
+    make_aot 9>&-
+  ) &
 }

@@ -84,11 +84,10 @@ build_now() {
   fi
 }
 
-# Brings server/target up to date if the sources have moved on since the last time, and with it what
-# makes it start quickly.
+# Brings server/target up to date if the sources have moved on since the last time.
 build_product() {
-  product_is_current && aot_is_current && return
-  product_is_current || require "${tools_build[@]}"
+  product_is_current && return
+  require "${tools_build[@]}"
   mkdir -p "$root/build"
   # A second caller waits here for the first, and then finds the work done.
   exec 9>"$root/build/product.lock"
@@ -97,6 +96,5 @@ build_product() {
     flock 9
   fi
   product_is_current || build_now 9>&-
-  aot_is_current || make_aot 9>&-
   exec 9>&-
 }

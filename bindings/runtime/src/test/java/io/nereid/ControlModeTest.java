@@ -145,7 +145,8 @@ class ControlModeTest {
               "a/1 READY",
               "b UNKNOWN",
               "c UNKNOWN",
-              "nobody UNAVAILABLE: there is no model 'nobody' in the repositories"),
+              "nobody UNAVAILABLE: there is no model 'nobody' in the repositories, there is a,"
+                  + " b, c"),
           index(nereid));
       nereid.repository().load("b");
       assertEquals(7, answer(nereid.model("b"), 7));

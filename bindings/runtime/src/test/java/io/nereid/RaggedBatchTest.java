@@ -209,7 +209,7 @@ class RaggedBatchTest extends RuntimeTest {
     try (InferRequest request = model.newRequest()) {
       assertFails(
           StatusCode.INVALID_ARGUMENT,
-          "unexpected inference input 'COUNT' for model 'echo'",
+          "unexpected inference input 'COUNT' for model 'echo', it has VALUES",
           () -> request.input("COUNT", Tensor.ofFloats(new float[] {1}, 1)));
     }
     String json = Model.configurationOf(echo().backend("identity").build()).toJson();

@@ -73,8 +73,9 @@ class RepositoryTest {
                 assertTrue(unavailable(nereid, model.name()).getMessage().endsWith(reason)));
       }
       assertEquals(
-          "Request for unknown model: 'broken' is not at ready state: "
-              + "broken/config.pbtxt:2:3: ModelInput has no field 'nonsense'",
+          "Request for unknown model: 'broken' is not at ready state: broken/config.pbtxt:2:3:"
+              + " ModelInput has no field 'nonsense', it has name, data_type, format, dims,"
+              + " reshape, is_shape_tensor, allow_ragged_batch, optional, is_non_linear_format_io",
           unavailable(nereid, "broken").getMessage());
       assertTrue(
           unavailable(nereid, "engine").getMessage().contains("needs the backend 'tensorrt'"));

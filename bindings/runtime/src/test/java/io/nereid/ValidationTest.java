@@ -55,11 +55,11 @@ class ValidationTest extends RuntimeTest {
   void unknownAndRepeatedTensors() {
     assertFails(
         StatusCode.INVALID_ARGUMENT,
-        "unexpected inference input 'C' for model 'two'",
+        "unexpected inference input 'C' for model 'two', it has A, B",
         () -> model.newRequest().input("C", row(1)));
     assertFails(
         StatusCode.INVALID_ARGUMENT,
-        "unexpected inference output 'Z' for model 'two'",
+        "unexpected inference output 'Z' for model 'two', it has X, Y",
         () -> model.newRequest().output("Z"));
     assertFails(
         StatusCode.INVALID_ARGUMENT,

@@ -1,5 +1,6 @@
 package io.nereid.cli;
 
+import io.nereid.types.Names;
 import java.io.PrintWriter;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.NoSuchFileException;
@@ -79,7 +80,7 @@ final class Errors implements IParameterExceptionHandler, IExecutionExceptionHan
             .filter(entry -> !entry.getValue().hidden())
             .map(entry -> "--" + entry.getKey())
             .toList();
-    return Texts.nearest(argument.split("=", 2)[0], flags)
+    return Names.nearest(argument.split("=", 2)[0], flags)
         .map(flag -> "; did you mean " + flag + "?")
         .orElse("");
   }

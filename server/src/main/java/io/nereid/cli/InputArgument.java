@@ -4,6 +4,7 @@ import io.nereid.model.ModelSpec;
 import io.nereid.model.TensorSpec;
 import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
+import io.nereid.types.Names;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -50,8 +51,11 @@ record InputArgument(String name, String value) {
                         + name
                         + "' for model '"
                         + model.name()
-                        + "', it has "
-                        + model.inputs().stream().map(TensorSpec::name).toList()));
+                        + "'"
+                        + Names.hint(
+                            "it has",
+                            name,
+                            model.inputs().stream().map(TensorSpec::name).toList())));
     boolean batched = model.maxBatchSize() > 0;
     long[] given = shape == null ? null : complete(spec, shape, batched);
     if (value.startsWith("@") && !value.endsWith(".json")) {

@@ -28,6 +28,7 @@ import picocli.CommandLine.Spec;
       PerfCommand.class,
       HealthCommand.class,
       CompletionCommand.class,
+      VersionCommand.class,
       HelpCommand.class
     },
     versionProvider = Main.Version.class,

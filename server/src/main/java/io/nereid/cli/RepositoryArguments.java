@@ -46,8 +46,15 @@ final class RepositoryArguments {
   /** The argument and the flags of commands that load one model and nothing else. */
   static final class ModelArguments {
 
-    @Parameters(paramLabel = "MODEL", description = "The model's name.")
+    @Parameters(index = "0", paramLabel = "MODEL", description = "The model's name.")
     private String name;
+
+    @Parameters(
+        arity = "0..1",
+        index = "1",
+        paramLabel = "DIR",
+        description = "The model repository it is in, as --model-repository names one.")
+    private Path directory;
 
     @Mixin private RepositoryArguments repositories = new RepositoryArguments();
 
@@ -61,7 +68,7 @@ final class RepositoryArguments {
     Nereid open() {
       RepositoryArguments.muteLoadLog(); // what goes wrong is thrown by model()
       RepositoryOptions.Builder options = RepositoryOptions.builder().explicit(name);
-      repositories.directories(null).forEach(options::repository);
+      repositories.directories(directory).forEach(options::repository);
       return Nereid.open(options.build(), NereidOptions.builder().rateLimit(true).build());
     }
 

@@ -1,6 +1,7 @@
 package io.nereid.cli;
 
 import io.nereid.cli.SettingsFile.SettingsException;
+import io.nereid.types.Names;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -162,7 +163,7 @@ final class Settings implements IExecutionStrategy {
   }
 
   private static String meant(String name, Map<String, OptionSpec> names) {
-    return Texts.nearest(name, visible(names))
+    return Names.nearest(name, visible(names))
         .map(near -> "; did you mean '" + near + "'?")
         .orElse("");
   }
@@ -263,7 +264,7 @@ final class Settings implements IExecutionStrategy {
     for (String name : variables.keySet()) {
       if (!known.contains(name)) {
         String meant =
-            Texts.nearest(name, near).map(other -> "; did you mean " + other + "?").orElse("");
+            Names.nearest(name, near).map(other -> "; did you mean " + other + "?").orElse("");
         lines.add("the variable " + name + " is not a setting" + meant);
       }
     }

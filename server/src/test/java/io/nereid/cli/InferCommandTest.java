@@ -165,7 +165,8 @@ class InferCommandTest {
       quoteCharacter = '`',
       value = {
         "simple --input INPUT0=1|expected a multiple of 16 values for input 'INPUT0' INT32[16]",
-        "simple --input X=1|input 'X' for model 'simple', it has [INPUT0, INPUT1]",
+        "simple --input X=1|input 'X' for model 'simple', it has INPUT0, INPUT1",
+        "simple --input INPUT=1|it has INPUT0, INPUT1; did you mean INPUT0?",
         "simple --input INPUT0=1.5 --shape INPUT0=1|to 2147483647 as value 1, got '1.5'",
         "simple --input INPUT0=3000000000 --shape INPUT0=1|as value 1, got '3000000000'",
         "identity_fp32 --input INPUT0=1,x|input 'INPUT0': expected a number as value 2, got 'x'",

@@ -29,6 +29,15 @@ class MainTest {
   }
 
   @Test
+  void versionIsACommandToo() {
+    run("--version");
+    String asked = out.toString();
+    out.getBuffer().setLength(0);
+    assertEquals(0, run("version"));
+    assertEquals(asked, out.toString());
+  }
+
+  @Test
   void helpGoesToStdout() {
     assertEquals(0, run("help"));
     assertTrue(out.toString().startsWith("Usage: nereid"), out.toString());
@@ -48,7 +57,8 @@ class MainTest {
     String line = err.toString().lines().findFirst().orElseThrow();
     assertTrue(
         line.startsWith(
-            "nereid: no such command: halp; there is serve, models, infer, config, build, perf, health, completion, help"),
+            "nereid: no such command: halp; there is serve, models, infer, config, build, perf,"
+                + " health, completion, version, help"),
         line);
   }
 

@@ -58,7 +58,9 @@ class ModelsCommandTest {
     assertTrue(cli.out().contains("bad    -        UNAVAILABLE"), cli.out());
     assertTrue(cli.out().contains("good   1        READY"), cli.out());
     assertTrue(
-        cli.out().endsWith("\nbad: bad/config.pbtxt:1:1: ModelConfig has no field 'nonsense'\n"),
+        cli.out()
+            .contains(
+                "\nbad: bad/config.pbtxt:1:1: ModelConfig has no field 'nonsense', it has name,"),
         cli.out());
     assertEquals("", cli.err());
   }

@@ -74,10 +74,7 @@ final class ConfigFile {
         unknown.find()
             ? unknown.group("place")
                 + ": "
-                + unknown.group("message")
-                + " has no field '"
-                + unknown.group("field")
-                + "'"
+                + ConfigFields.unknown(unknown.group("message"), unknown.group("field"))
             : cause.getMessage();
     NereidException failure =
         new NereidException(

@@ -134,7 +134,7 @@ final class JsonConfigReader {
         return field;
       }
     }
-    throw invalid(path, type.getName() + " has no field '" + JsonPath.shortened(name) + "'");
+    throw invalid(path, ConfigFields.unknown(type, JsonPath.shortened(name)));
   }
 
   private void value(FieldDescriptor field, JsonPath path) {

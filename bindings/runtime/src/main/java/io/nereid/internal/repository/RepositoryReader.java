@@ -6,6 +6,7 @@ import io.nereid.internal.config.ModelReader;
 import io.nereid.internal.config.ReadOptions;
 import io.nereid.model.ModelOverride;
 import io.nereid.model.RepositoryOptions;
+import io.nereid.types.Names;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.lang.System.Logger;
@@ -114,7 +115,11 @@ final class RepositoryReader {
   private NereidException missing(String name) {
     warn("there is no model '" + name + "' in " + options.repositories());
     return new NereidException(
-        StatusCode.NOT_FOUND, "there is no model '" + name + "' in the repositories");
+        StatusCode.NOT_FOUND,
+        "there is no model '"
+            + name
+            + "' in the repositories"
+            + Names.hint("there is", name, names.find().keySet()));
   }
 
   /** Clients read Triton's words; which repositories they are is for the operator. */

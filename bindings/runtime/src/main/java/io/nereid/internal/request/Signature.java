@@ -5,6 +5,7 @@ import io.nereid.internal.ffi.TensorRecord;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.TensorSpec;
 import io.nereid.types.DataType;
+import io.nereid.types.Names;
 import io.nereid.types.NereidException;
 import io.nereid.types.Shapes;
 import io.nereid.types.StatusCode;
@@ -67,7 +68,7 @@ public final class Signature {
   public int inputIndex(String name) {
     int index = inputs.position(Checks.notNull(name, "input name"));
     if (index < 0) {
-      throw invalid("unexpected inference input '" + name + "' for model '" + spec.name() + "'");
+      throw unexpected("input", name, spec.inputs());
     }
     return index;
   }
@@ -75,9 +76,21 @@ public final class Signature {
   public int outputIndex(String name) {
     int index = outputs.position(Checks.notNull(name, "output name"));
     if (index < 0) {
-      throw invalid("unexpected inference output '" + name + "' for model '" + spec.name() + "'");
+      throw unexpected("output", name, spec.outputs());
     }
     return index;
+  }
+
+  private NereidException unexpected(String what, String name, List<TensorSpec> known) {
+    return invalid(
+        "unexpected inference "
+            + what
+            + " '"
+            + name
+            + "' for model '"
+            + spec.name()
+            + "'"
+            + Names.hint("it has", name, known.stream().map(TensorSpec::name).toList()));
   }
 
   /** For a request that lacks required inputs; {@code given} has a bit of truth per input. */
