@@ -7,6 +7,7 @@
 module io.nereid.runtime {
   requires transitive io.nereid.types;
   requires java.logging; // protobuf does, which is inside the jar
+  requires jdk.jfr;
   requires jdk.unsupported; // so does that
   requires tools.jackson.core;
 

@@ -7,12 +7,14 @@ import io.nereid.internal.ffi.CoreLog;
 import io.nereid.internal.ffi.NativeLibrary;
 import io.nereid.internal.ffi.PoolAllocator;
 import io.nereid.internal.ffi.RuntimeHandle;
+import io.nereid.internal.model.FlightRecording;
 import io.nereid.internal.model.LoadLog;
 import io.nereid.internal.model.ModelEntry;
 import io.nereid.internal.model.ModelId;
 import io.nereid.internal.model.ModelLifecycle;
 import io.nereid.internal.model.ModelLoader;
 import io.nereid.internal.model.ModelTable;
+import io.nereid.internal.recording.LifecycleRecording;
 import io.nereid.internal.request.Diagnostics;
 import io.nereid.internal.request.NativeRuntime;
 import io.nereid.model.LifecycleListener;
@@ -62,6 +64,7 @@ public final class Nereid implements AutoCloseable {
   private final ModelTable models = new ModelTable();
   private final ModelLifecycle lifecycle;
   private final Repository repository;
+  private final FlightRecording recording;
 
   /** Makes the public face of a model; one object, since it is asked for with every request. */
   private final Function<ModelEntry, Object> faces;
@@ -79,6 +82,8 @@ public final class Nereid implements AutoCloseable {
     repository = new Repository(lifecycle, models, repositoryOptions);
     lifecycle.listeners().add(new LoadLog());
     lifecycle.listeners().addAll(repositoryOptions.listeners());
+    lifecycle.listeners().add(new LifecycleRecording());
+    recording = new FlightRecording(models, this::poolStatistics);
   }
 
   /** A runtime without models. */
@@ -264,6 +269,7 @@ public final class Nereid implements AutoCloseable {
     if (!lifecycle.close()) {
       return;
     }
+    recording.close();
     long deadlineNs = Checks.deadlineNs(options.drainTimeout());
     unloadAll(deadlineNs);
     List<String> open = runtime.awaitHandles(deadlineNs) ? List.of() : runtime.openHandles();

@@ -124,7 +124,7 @@ final class NestedArrays {
   }
 
   /** The elements of a tensor as an array of the type, which has the tensor's dimensions. */
-  static Object read(TensorElements tensor, Class<?> type) {
+  static Object read(Tensor tensor, Class<?> type) {
     Class<?> element = type;
     int rank = 0;
     for (; element.isArray(); element = element.getComponentType()) {
@@ -144,7 +144,7 @@ final class NestedArrays {
     return nest(flat(tensor, element), element, shape, 0, new int[1]);
   }
 
-  private static Object flat(TensorElements tensor, Class<?> element) {
+  private static Object flat(Tensor tensor, Class<?> element) {
     return switch (element.getName()) {
       case "float" -> tensor.toFloatArray();
       case "double" -> tensor.toDoubleArray();

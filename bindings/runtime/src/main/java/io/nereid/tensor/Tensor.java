@@ -266,7 +266,6 @@ public final class Tensor extends TensorElements {
   }
 
   /** The shape itself, for reading. */
-  @Override
   long[] rawShape() {
     return shape;
   }
@@ -278,6 +277,20 @@ public final class Tensor extends TensorElements {
   /** Where it is in the owner's memory; 0 when it is not there. */
   long address() {
     return address;
+  }
+
+  /**
+   * The elements as an array of arrays: {@code toArray(float[][].class)} of a tensor with two
+   * dimensions. Elements may be those of {@link #toFloatArray}, {@link #toIntArray} and the others
+   * of their kind; an array with fewer dimensions than the tensor is refused.
+   */
+  public <T> T toArray(Class<T> type) {
+    return Checks.notNull(type, "type").cast(NestedArrays.read(this, type));
+  }
+
+  /** Does the same as {@code toArray(float[][].class)}. */
+  public float[][] toFloatArray2d() {
+    return toArray(float[][].class);
   }
 
   /** Type and shape, without the elements. */

@@ -19,7 +19,7 @@ import java.util.Objects;
  * Reads the elements of a tensor: all of them into an array, or one by its position. Any thread may
  * read as long as the owner of the memory is open.
  */
-abstract sealed class TensorElements permits Tensor {
+abstract class TensorElements {
 
   final DataType dataType;
   final long address; // in the owner's memory; 0: all there is to it is the segment
@@ -37,8 +37,6 @@ abstract sealed class TensorElements permits Tensor {
   abstract MemorySegment segment();
 
   abstract long elementCount();
-
-  abstract long[] rawShape();
 
   /** Where element {@code index} is in {@link #base}. */
   private long offset(long index, int elementSize) {
@@ -131,20 +129,6 @@ abstract sealed class TensorElements permits Tensor {
       values[i] = new String(bytes[i], StandardCharsets.UTF_8);
     }
     return values;
-  }
-
-  /**
-   * The elements as an array of arrays: {@code toArray(float[][].class)} of a tensor with two
-   * dimensions. Elements may be those of {@link #toFloatArray}, {@link #toIntArray} and the others
-   * of their kind; an array with fewer dimensions than the tensor is refused.
-   */
-  public <T> T toArray(Class<T> type) {
-    return Checks.notNull(type, "type").cast(NestedArrays.read(this, type));
-  }
-
-  /** As {@code toArray(float[][].class)}. */
-  public float[][] toFloatArray2d() {
-    return toArray(float[][].class);
   }
 
   // ---- Single elements, by their position in row-major order -----------------------------------

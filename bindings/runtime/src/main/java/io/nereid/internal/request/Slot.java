@@ -49,11 +49,11 @@ public final class Slot {
 
   private final AtomicLong state = new AtomicLong();
 
-  // Of the present generation. Written by the request's handle before submission, read by others
-  // after they saw a later state.
+  // Of the present generation: written before submission, read by who saw a later state.
   private Thread waiter;
   private Runnable completion;
   private volatile ResponseReceiver receiver;
+  private final RequestRecording recording;
 
   /** Where the request was made; null: that is not recorded. */
   volatile Origin origin;
@@ -66,6 +66,7 @@ public final class Slot {
     this.record = record;
     this.pool = pool;
     content = new RequestContent(record, pool.signature(), pool.poolByteLimit());
+    recording = new RequestRecording(pool.signature().spec(), record, content);
   }
 
   /** The record, for who has the slot by one of the ways below. */
@@ -223,12 +224,9 @@ public final class Slot {
   }
 
   private void recycleIfUnneeded(long after) {
-    if ((after & NEEDED_MASK) == 0) {
-      recycle();
+    if ((after & NEEDED_MASK) != 0) {
+      return;
     }
-  }
-
-  private void recycle() {
     record.reset();
     waiter = null;
     completion = null;
@@ -265,6 +263,7 @@ public final class Slot {
         this.receiver = receiver;
       }
       waiter = Thread.currentThread();
+      recording.begin();
       status = record.submit();
     } catch (Throwable t) {
       content.notSent();
@@ -285,6 +284,7 @@ public final class Slot {
    * of a request that was closed meanwhile are dropped here.
    */
   private void complete() {
+    recording.end();
     long now;
     long after;
     boolean drop;

@@ -1,0 +1,75 @@
+package io.nereid.internal.request;
+
+import io.nereid.internal.ffi.RequestRecord;
+import io.nereid.internal.recording.RecordedFailure;
+import io.nereid.internal.recording.RecordedRequest;
+import io.nereid.model.ModelSpec;
+import io.nereid.statistics.Timings;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
+
+/**
+ * Tells Java's Flight Recorder of the requests of one slot. The thread that submits a request calls
+ * it, and the one that completes it.
+ */
+final class RequestRecording {
+
+  private final ModelSpec model;
+  private final RequestRecord record;
+  private final RequestContent content;
+  private RecordedRequest event; // null: nobody recorded when the request was submitted
+
+  RequestRecording(ModelSpec model, RequestRecord record, RequestContent content) {
+    this.model = model;
+    this.record = record;
+    this.content = content;
+  }
+
+  /** The request is about to be submitted. */
+  void begin() {
+    event = RecordedRequest.begun();
+  }
+
+  /** The request is answered, and nobody else has its record yet. */
+  void end() {
+    if (event != null) {
+      event.end();
+      if (record.status() != StatusCode.OK.number()) {
+        failed();
+      }
+      if (event.shouldCommit()) {
+        commit();
+      }
+      event = null;
+    }
+  }
+
+  private void failed() {
+    RecordedFailure failed = new RecordedFailure();
+    if (failed.shouldCommit()) {
+      NereidException failure = record.failure(record.status());
+      failed.model = model.name();
+      failed.version = model.version();
+      failed.id = content.id();
+      failed.status = failure.code().name();
+      failed.reason = failure.getMessage();
+      failed.commit();
+    }
+  }
+
+  private void commit() {
+    Timings timings = record.timings();
+    event.model = model.name();
+    event.version = model.version();
+    event.id = content.id();
+    event.status = StatusCode.ofNumber(record.status()).name();
+    event.queue = timings.queueNs();
+    event.computeInput = timings.computeInputNs();
+    event.computeInfer = timings.computeInferNs();
+    event.computeOutput = timings.computeOutputNs();
+    event.batchSize = record.executedBatchSize();
+    event.inline = record.ranInline();
+    event.cacheHit = record.cacheHit();
+    event.commit();
+  }
+}
