@@ -338,7 +338,7 @@ public final class Nereid implements AutoCloseable {
             + " back");
   }
 
-  /** Those without sequences do not wait for those with. */
+  /** Models without sequences are unloaded first: they do not wait for the others. */
   private void unloadModels(long deadlineNs) {
     boolean waits = lifecycle.finishSequences();
     List<ModelEntry> all = models.all();
