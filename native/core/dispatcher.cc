@@ -55,11 +55,6 @@ void Dispatcher::AwaitOpened() {
   }
 }
 
-void Dispatcher::OpenFailed() {
-  const MutexLock lock(mutex_);
-  CountOpened();
-}
-
 void Dispatcher::CountOpened() {
   if (--opening_ == 0) {
     opened_.NotifyAll();
@@ -205,14 +200,20 @@ Status Dispatcher::BeginWarmUp(Request& request) {
 }
 
 // An instance that does not wait is on its way to look for work, and finds this first.
-bool Dispatcher::WarmUp(Instance& instance, Request& request) {
-  const MutexLock lock(mutex_);
+bool Dispatcher::GiveWarmUp(Instance& instance, Request& request) {
   if (!admission_.is_open()) {
     return false;
   }
   waiting_.Wake(instance);
-  warm_up_.Await(instance, request, mutex_);
+  warm_up_.Give(instance, request);
   return true;
+}
+
+bool Dispatcher::WarmUp(Instance& instance, Request& request) {
+  const MutexLock lock(mutex_);
+  const bool given = GiveWarmUp(instance, request);
+  warm_up_.Await(mutex_);
+  return given;
 }
 
 void Dispatcher::EndWarmUp() {

@@ -58,7 +58,10 @@ class Dispatcher {
 
   // Returns when each instance has come to Next, and waits there, or could not be opened.
   void AwaitOpened() NRD_EXCLUDES(mutex_);
-  void OpenFailed() NRD_EXCLUDES(mutex_);
+  void OpenFailed() NRD_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    CountOpened();
+  }
 
   // Requests are refused before Open and after Close. CloseAndServe has those that wait executed
   // without waiting for fuller batches.
@@ -84,6 +87,15 @@ class Dispatcher {
   // instance execute. That returns when it is done; false: the dispatcher was closed.
   Status BeginWarmUp(Request& request) NRD_EXCLUDES(mutex_);
   bool WarmUp(Instance& instance, Request& request) NRD_EXCLUDES(mutex_);
+  // The same without waiting, for who drives all instances with one thread; and whether it is done.
+  bool TryWarmUp(Instance& instance, Request& request) NRD_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    return GiveWarmUp(instance, request);
+  }
+  bool IsWarmedUp() NRD_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    return !warm_up_.is_given();
+  }
   void EndWarmUp() NRD_EXCLUDES(mutex_);
 
   // On the thread of the instance: takes note of what it has done, and waits until there is
@@ -162,6 +174,7 @@ class Dispatcher {
   void Settle(const Outcome& outcome) NRD_REQUIRES(mutex_);
   bool Look(Instance& instance, Work* work, Instance** woken_out) NRD_REQUIRES(mutex_);
   int64_t TakeBatch(Instance& instance, Work* work) NRD_REQUIRES(mutex_);
+  bool GiveWarmUp(Instance& instance, Request& request) NRD_REQUIRES(mutex_);
   bool IdleMayExecute() NRD_REQUIRES(mutex_);
   bool AwaitLimits(Instance& instance) NRD_REQUIRES(mutex_);
   void CountAnswered(size_t count) NRD_REQUIRES(mutex_) {

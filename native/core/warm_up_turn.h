@@ -15,11 +15,14 @@ class WarmUpTurn {
   void End() { under_way_ = false; }
   [[nodiscard]] bool is_under_way() const { return under_way_; }
 
-  // Gives the turn to the instance, and returns when that is done.
-  void Await(Instance& instance, Request& request, Mutex& mutex) NRD_REQUIRES(mutex) {
+  // Gives the turn to the instance, and waits until it is over.
+  void Give(const Instance& instance, Request& request) {
     instance_ = &instance;
     request_ = &request;
-    while (instance_ != nullptr) {
+  }
+  [[nodiscard]] bool is_given() const { return instance_ != nullptr; }
+  void Await(Mutex& mutex) NRD_REQUIRES(mutex) {
+    while (is_given()) {
       done_.Wait(mutex);
     }
   }
