@@ -7,17 +7,16 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
-#include <vector>
 
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "base/status.h"
-#include "core/batch_picker.h"
+#include "core/admission.h"
 #include "core/instance.h"
-#include "core/request_queue.h"
-#include "core/sequence_queue.h"
 #include "core/timer.h"
 #include "core/waiting_instances.h"
+#include "core/warm_up_turn.h"
+#include "core/work_queue.h"
 
 namespace nereid {
 
@@ -52,18 +51,30 @@ class Dispatcher {
   Dispatcher& operator=(const Dispatcher&) = delete;
 
   // All instances, in the order of their index, before anything else.
-  void Attach(Instance& instance) { instances_.push_back(&instance); }
+  void Attach(Instance& instance) NRD_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    waiting_.Attach(instance);
+  }
 
   // Returns when each instance has come to Next, and waits there, or could not be opened.
   void AwaitOpened() NRD_EXCLUDES(mutex_);
-  void OpenFailed() NRD_EXCLUDES(mutex_);
+  void OpenFailed() NRD_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    CountOpened();
+  }
 
   // Requests are refused before Open and after Close. CloseAndServe has those that wait executed
   // without waiting for fuller batches.
-  void Open() NRD_EXCLUDES(mutex_);
-  void Close() NRD_EXCLUDES(mutex_);
+  void Open() NRD_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    admission_.Open();
+  }
+  void Close() NRD_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    admission_.Close();
+  }
   void CloseAndServe() NRD_EXCLUDES(mutex_);
-  [[nodiscard]] bool is_open() const { return accepting_.load(std::memory_order_relaxed); }
+  [[nodiscard]] bool is_open() const { return admission_.is_open(); }
 
   // Lets a request in. Either the caller gets an instance, executes the request there and ends with
   // GiveBack; or the request is in the queue, and from then on belongs to the instances: it may
@@ -76,6 +87,15 @@ class Dispatcher {
   // instance execute. That returns when it is done; false: the dispatcher was closed.
   Status BeginWarmUp(Request& request) NRD_EXCLUDES(mutex_);
   bool WarmUp(Instance& instance, Request& request) NRD_EXCLUDES(mutex_);
+  // The same without waiting, for who drives all instances with one thread; and whether it is done.
+  bool TryWarmUp(Instance& instance, Request& request) NRD_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    return GiveWarmUp(instance, request);
+  }
+  bool IsWarmedUp() NRD_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    return !warm_up_.is_given();
+  }
   void EndWarmUp() NRD_EXCLUDES(mutex_);
 
   // On the thread of the instance: takes note of what it has done, and waits until there is
@@ -84,8 +104,14 @@ class Dispatcher {
   // The same without waiting: false when there is nothing to do before the instance is woken, which
   // WaitsUntilNs and IsWoken tell of. For who drives all instances with one thread.
   bool TryNext(Instance& instance, const Outcome& outcome, Work* work) NRD_EXCLUDES(mutex_);
-  bool IsWoken(const Instance& instance) NRD_EXCLUDES(mutex_);
-  int64_t WaitsUntilNs(const Instance& instance) NRD_EXCLUDES(mutex_);
+  bool IsWoken(const Instance& instance) NRD_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    return waiting_.IsWoken(instance);
+  }
+  int64_t WaitsUntilNs(const Instance& instance) NRD_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    return waiting_.WaitsUntilNs(instance);
+  }
 
   // The batch of the instance has been executed, and is answered next: what is left in it, without
   // the requests that are to run again.
@@ -97,89 +123,88 @@ class Dispatcher {
   RequestState Withdraw(Request& request, RemovedRequests* removed) NRD_EXCLUDES(mutex_);
   RemovedRequests TakeExpired(int64_t now_ns, int64_t* next_expiry_ns_out) NRD_EXCLUDES(mutex_);
   RequestList TakeAll() NRD_EXCLUDES(mutex_);
-  void Answered(size_t count) NRD_EXCLUDES(mutex_);
+  void Answered(size_t count) NRD_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    CountAnswered(count);
+  }
 
   // Whether all requests that came in have been answered: now, or at `deadline_ns`.
-  bool IsIdle() NRD_EXCLUDES(mutex_);
+  bool IsIdle() NRD_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    return unanswered_ == 0;
+  }
   bool AwaitAnswers(int64_t deadline_ns) NRD_EXCLUDES(mutex_);
 
   // From here on Next has `stop` for all; the caller notifies those that wait.
-  void StopInstances() NRD_EXCLUDES(mutex_);
+  void StopInstances() NRD_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    waiting_.Stop();
+  }
   // Waits for submitters that are just waking an instance.
   void AwaitWakers() const;
 
-  void ReadCounts(uint64_t* pending_out, uint64_t* executing_out) NRD_EXCLUDES(mutex_);
+  void ReadCounts(uint64_t* pending_out, uint64_t* executing_out) NRD_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    *pending_out = queue_->size();
+    *executing_out = executing_;
+  }
 
   // For models with sequences; others know none.
-  void FinishSequences() NRD_EXCLUDES(mutex_);
-  bool KnowsSequence(uint64_t number, std::string_view name) NRD_EXCLUDES(mutex_);
-  void ReadSequenceStats(nrd_sequence_stats* stats_out) NRD_EXCLUDES(mutex_);
+  void FinishSequences() NRD_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    queue_->FinishSequences();
+  }
+  bool KnowsSequence(uint64_t number, std::string_view name) NRD_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    return queue_->Knows(number, name);
+  }
+  void ReadSequenceStats(nrd_sequence_stats* stats_out) NRD_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    queue_->ReadStats(stats_out);
+  }
 
  private:
-  inline Status MayEnter(const Request& request, int64_t now_ns) const;
-  Status WhyRefused(const Request& request) const;
   void AwaitShortExecution(const Request& request) NRD_REQUIRES(mutex_);
-  inline bool TakesInline(const Request& request) const NRD_REQUIRES(mutex_);
-  bool MayRunInline(const Request& request, int64_t now_ns) const NRD_REQUIRES(mutex_);
   inline Instance* BorrowFor(Request& request) NRD_REQUIRES(mutex_);
-  Status Enqueue(Request& request, int64_t now_ns, Instance** woken_out) NRD_REQUIRES(mutex_);
-  Status EnterSequence(Request& request, Instance** borrowed_out, Instance** woken_out)
-      NRD_REQUIRES(mutex_);
-  bool BorrowForSequence(Instance& instance, const Request& request) NRD_REQUIRES(mutex_);
-  void MarkWoken(Instance* instance) NRD_REQUIRES(mutex_);
+  Status Enqueue(Request& request, int64_t now_ns) NRD_REQUIRES(mutex_);
+  Instance* BorrowHome(const Request& request, int64_t now_ns) NRD_REQUIRES(mutex_);
+  void TakeNow(Instance& instance, const BatchDecision& decision) NRD_REQUIRES(mutex_);
   void ArmTimer() NRD_REQUIRES(mutex_);
   void CountOpened() NRD_REQUIRES(mutex_);
   void Settle(const Outcome& outcome) NRD_REQUIRES(mutex_);
   bool Look(Instance& instance, Work* work, Instance** woken_out) NRD_REQUIRES(mutex_);
   int64_t TakeBatch(Instance& instance, Work* work) NRD_REQUIRES(mutex_);
-  int64_t TakeFromQueue(Instance& instance, Work* work) NRD_REQUIRES(mutex_);
-  int64_t TakeFromSequences(Instance& instance, Work* work) NRD_REQUIRES(mutex_);
-  void BeginToWait(Instance& instance, int64_t wake_ns) NRD_REQUIRES(mutex_);
-  void FinishSequenceBatch(Instance& instance) NRD_REQUIRES(mutex_);
-  void WakeRoused() NRD_REQUIRES(mutex_);
-  [[nodiscard]] inline size_t pending() const NRD_REQUIRES(mutex_);
-  [[nodiscard]] int64_t NextEventNs() const NRD_REQUIRES(mutex_);
+  bool GiveWarmUp(Instance& instance, Request& request) NRD_REQUIRES(mutex_);
   bool IdleMayExecute() NRD_REQUIRES(mutex_);
   bool AwaitLimits(Instance& instance) NRD_REQUIRES(mutex_);
-  Instance* ChooseForRest() NRD_REQUIRES(mutex_);
-  void WakeForChange() NRD_REQUIRES(mutex_);
-  inline void CountAnswered(size_t count) NRD_REQUIRES(mutex_);
-  inline void UpdateEstimate(uint64_t execution_ns) NRD_REQUIRES(mutex_);
+  void CountAnswered(size_t count) NRD_REQUIRES(mutex_) {
+    unanswered_ -= count;
+    if (unanswered_ == 0 && !admission_.is_open()) {
+      drained_.NotifyAll();
+    }
+  }
 
   const SchedulerContext context_;
   const ModelConfig& config_;
   ExecutionLimits& limits_;
   TimerTarget& target_;
   int64_t (*const now_)();
-  // Whether the number of rows in the queue says all about when a batch is full: not when shapes
-  // differ, nor when a request can come in between, nor when a batcher is asked.
-  const bool rows_tell_;
 
   // Requests that execute. Falls before they are answered: who has the answer sees it.
   std::atomic<uint64_t> executing_{0};
   // Submitters that wake an instance after they released the mutex.
   std::atomic<uint32_t> wakers_{0};
-  std::atomic<bool> accepting_{false};  // written with the mutex held, also read without it
-
-  std::vector<Instance*> instances_;
 
   Mutex mutex_;
-  RequestQueue queue_ NRD_GUARDED_BY(mutex_);
-  // Holds what waits in place of the queue; null: the model has no sequences.
-  const std::unique_ptr<SequenceQueue> sequences_ NRD_PT_GUARDED_BY(mutex_);
-  BatchPicker picker_ NRD_GUARDED_BY(mutex_);
+  Admission admission_;  // guarded by the mutex, but for is_open
+  const std::unique_ptr<WorkQueue> queue_ NRD_PT_GUARDED_BY(mutex_);
   WaitingInstances waiting_ NRD_GUARDED_BY(mutex_);
   int64_t armed_expiry_ns_ NRD_GUARDED_BY(mutex_) = kNever;  // what the timer knows of
-  int64_t estimate_ns_ NRD_GUARDED_BY(mutex_) = 0;           // moving average of an execution
   uint64_t unanswered_ NRD_GUARDED_BY(mutex_) = 0;           // admitted and not delivered yet
   uint64_t next_ticket_ NRD_GUARDED_BY(mutex_) = 0;          // with preserve_ordering
-  bool warming_up_ NRD_GUARDED_BY(mutex_) = false;           // nothing else is executed
-  // Which instance is to be warmed up, and with what; null: none just now.
-  Instance* warming_instance_ NRD_GUARDED_BY(mutex_) = nullptr;
-  Request* warming_request_ NRD_GUARDED_BY(mutex_) = nullptr;
+  WarmUpTurn warm_up_ NRD_GUARDED_BY(mutex_);
   uint32_t opening_ NRD_GUARDED_BY(mutex_);  // instances that are still being opened
   Condition opened_;
-  Condition warmed_up_;
   Condition drained_;
 };
 

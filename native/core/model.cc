@@ -153,14 +153,21 @@ std::unique_ptr<Model, ModelReleaser> Model::NewEnsemble(Runtime& runtime, Model
     rest.visible_inputs = static_cast<uint32_t>(rest.inputs.size());
     behind = NewEnsemble(runtime, std::move(rest), std::move(*graph.behind));
   }
+  return Around(runtime, std::move(config), [&](const ModelConfig& own, ModelStats& stats) {
+    return std::make_unique<Ensemble>(
+        EnsembleContext{.config = own,
+                        .cache = own.use_cache ? runtime.cache() : nullptr,
+                        .stats = stats,
+                        .completion = runtime.completion(),
+                        .responder = runtime.responder()},
+        std::move(graph), behind.release());
+  });
+}
+
+std::unique_ptr<Model, ModelReleaser> Model::Around(Runtime& runtime, ModelConfig config,
+                                                    const MakeRunner& make) {
   std::unique_ptr<Model, ModelReleaser> model(new Model(runtime, std::move(config), nullptr));
-  model->runner_ = std::make_unique<Ensemble>(
-      EnsembleContext{.config = model->config_,
-                      .cache = model->config_.use_cache ? runtime.cache() : nullptr,
-                      .stats = model->stats_,
-                      .completion = runtime.completion(),
-                      .responder = runtime.responder()},
-      std::move(graph), behind.release());
+  model->runner_ = make(model->config_, model->stats_);
   return model;
 }
 

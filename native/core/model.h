@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -30,6 +31,12 @@ class Model {
   // Takes the source over, also when it fails; null: it opens one.
   static Status Load(Runtime& runtime, const nrd_model_options& options,
                      std::unique_ptr<ModelSource> source, Model** model_out);
+
+  // A model without a backend, around a runner that works with these two.
+  using MakeRunner =
+      std::function<std::unique_ptr<RequestRunner>(const ModelConfig& config, ModelStats& stats)>;
+  static std::unique_ptr<Model, ModelReleaser> Around(Runtime& runtime, ModelConfig config,
+                                                      const MakeRunner& make);
 
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;

@@ -28,6 +28,8 @@ class ResponseSink {
   // Called before each response on a thread of the backend that has it: blocks as long as it would
   // be one too many. False: no more are wanted.
   virtual bool AwaitRoom() = 0;
+  // Whether it would not block because of the core, for who drives all backends with one thread.
+  [[nodiscard]] virtual bool HasRoom() = 0;
 
   // Takes buffers over by clearing their slabs; the others are dropped by the caller. Does not
   // block.

@@ -73,12 +73,27 @@ void ResponseFlow::Pass(nrd_tensor* outputs, uint32_t count) {
   }
 }
 
+bool ResponseFlow::ReaderHasRoom() {
+  ResponseSink* const sink = run_.request().sink;
+  return sink == nullptr || sink->HasRoom();
+}
+
+bool ResponseFlow::HasRoom() {
+  {
+    const MutexLock lock(mutex_);
+    if (IsFull()) {
+      return false;
+    }
+  }
+  return ReaderHasRoom();
+}
+
 bool ResponseFlow::AwaitRoom() {
   const int64_t deadline_ns = run_.request().record.deadline_ns;
   {
     const MutexLock lock(mutex_);
     bool in_time = true;
-    while (limit_ > 0 && count_ >= limit_ && !stopping_ && in_time) {
+    while (IsFull() && in_time) {
       in_time = room_.WaitUntil(mutex_, deadline_ns > 0 ? deadline_ns : kNever);
     }
     if (stopping_) {

@@ -38,6 +38,7 @@ class ResponseFlow final : public ResponseSink {
 
   // For the step's backend.
   bool AwaitRoom() override NRD_EXCLUDES(mutex_);
+  [[nodiscard]] bool HasRoom() override NRD_EXCLUDES(mutex_);
   void Respond(nrd_tensor* outputs, uint32_t count) override { Add(outputs, count, false); }
   // The step was answered, with or without a last response. Its answer is that of the request, and
   // not a response of its own.
@@ -64,6 +65,7 @@ class ResponseFlow final : public ResponseSink {
     Part* next = nullptr;
 
     bool AwaitRoom() override { return flow->AwaitReader(); }
+    [[nodiscard]] bool HasRoom() override { return flow->ReaderHasRoom(); }
     void Respond(nrd_tensor* outputs, uint32_t count) override;
   };
 
@@ -71,6 +73,10 @@ class ResponseFlow final : public ResponseSink {
 
   // Who reads the responses of the whole request.
   bool AwaitReader();
+  [[nodiscard]] bool ReaderHasRoom();
+  [[nodiscard]] bool IsFull() const NRD_REQUIRES(mutex_) {
+    return limit_ > 0 && count_ >= limit_ && !stopping_;
+  }
   void Pass(nrd_tensor* outputs, uint32_t count);
 
   void Add(nrd_tensor* outputs, uint32_t count, bool last) NRD_EXCLUDES(mutex_);

@@ -5,6 +5,8 @@
 #include <thread>
 #include <utility>
 
+#include "core/request_queue.h"
+
 namespace nereid {
 namespace {
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "core/request_check.h"
 #include "core/request_queue.h"
 
 namespace nereid {
@@ -18,34 +17,14 @@ std::string Named(const Request& request) {
 
 }  // namespace
 
-void SequenceList::InsertAfter(Sequence* place, Sequence* sequence) {
-  Sequence* const following = place == nullptr ? head : place->next;
-  sequence->previous = place;
-  sequence->next = following;
-  (place == nullptr ? head : place->next) = sequence;
-  (following == nullptr ? tail : following->previous) = sequence;
-}
-
-void SequenceList::Remove(Sequence* sequence) {
-  (sequence->previous == nullptr ? head : sequence->previous->next) = sequence->next;
-  (sequence->next == nullptr ? tail : sequence->next->previous) = sequence->previous;
-  sequence->previous = nullptr;
-  sequence->next = nullptr;
-}
-
 SequenceQueue::SequenceQueue(const ModelConfig& config)
     : config_(config),
       sequences_(*config.sequences),
       expiries_(NRD_DEFAULT_MAX_QUEUE_SIZE),
-      slots_(config.instance_count),
+      slots_(config.instance_count, sequences_.slots),
       ready_(config.instance_count),
+      picker_(config),
       is_roused_(config.instance_count) {
-  for (Slots& slots : slots_) {
-    slots.taken.resize(sequences_.slots);
-  }
-  seen_.reserve(sequences_.slots);
-  candidates_.reserve(sequences_.slots);
-  chosen_.reserve(sequences_.slots);
   roused_.reserve(config.instance_count);
 }
 
@@ -146,19 +125,9 @@ Status SequenceQueue::Push(Request& request, int64_t now_ns) {
 
 // ---- Slots ----
 
-// The lowest free slot of all instances, so that batches stay small and work is spread.
 bool SequenceQueue::AssignSlot(Sequence* sequence) {
-  const auto lowest =
-      std::min_element(slots_.begin(), slots_.end(),
-                       [](const Slots& a, const Slots& b) { return a.first_free < b.first_free; });
-  if (lowest->first_free == lowest->taken.size()) {
+  if (!slots_.Take(&sequence->instance, &sequence->slot)) {
     return false;
-  }
-  sequence->instance = static_cast<uint32_t>(lowest - slots_.begin());
-  sequence->slot = lowest->first_free;
-  lowest->taken[sequence->slot] = true;
-  while (lowest->first_free < lowest->taken.size() && lowest->taken[lowest->first_free]) {
-    ++lowest->first_free;
   }
   ++active_;
   ++started_;
@@ -174,9 +143,7 @@ bool SequenceQueue::AssignSlot(Sequence* sequence) {
 
 // Whoever waits longest gets the slot.
 void SequenceQueue::FreeSlot(const Sequence& sequence) {
-  Slots& slots = slots_[sequence.instance];
-  slots.taken[sequence.slot] = false;
-  slots.first_free = std::min(slots.first_free, sequence.slot);
+  slots_.GiveBack(sequence.instance, sequence.slot);
   --active_;
   if (Sequence* const next = backlog_.head; next != nullptr) {
     backlog_.Remove(next);
@@ -215,101 +182,24 @@ void SequenceQueue::MakeReady(Sequence* sequence) {
     place = place->previous;
   }
   ready.InsertAfter(place, sequence);
-  if (!is_roused_[sequence->instance]) {
-    is_roused_[sequence->instance] = true;
-    roused_.push_back(sequence->instance);
+  Rouse(sequence->instance);
+}
+
+void SequenceQueue::Rouse(uint32_t instance) {
+  if (!is_roused_[instance]) {
+    is_roused_[instance] = true;
+    roused_.push_back(instance);
   }
 }
 
-uint32_t SequenceQueue::TakeRoused() {
-  if (roused_.empty()) {
-    return kNone;
-  }
-  const uint32_t instance = roused_.back();
-  roused_.pop_back();
-  is_roused_[instance] = false;
-  return instance;
-}
-
-// Whether the next requests of both find states of the same shape. Neither is running.
-bool SequenceQueue::SameStates(const Sequence& a, const Sequence& b) const {
-  const auto kept = [](const Sequence& sequence, size_t index) -> const nrd_tensor* {
-    const bool starts = Has(*sequence.waiting.head, NRD_REQUEST_SEQUENCE_START);
-    const nrd_tensor& state = sequence.states[index];
-    return starts || state.data == nullptr ? nullptr : &state;
-  };
-  for (size_t i = 0; i < sequences_.states.size(); ++i) {
-    const std::vector<int64_t>& initial = sequences_.states[i].dims;
-    const nrd_tensor* const left = kept(a, i);
-    const nrd_tensor* const right = kept(b, i);
-    for (size_t dim = 0; dim < initial.size(); ++dim) {
-      const size_t place = dim + (config_.batched() ? 1 : 0);
-      if ((left == nullptr ? initial[dim] : left->shape[place]) !=
-          (right == nullptr ? initial[dim] : right->shape[place])) {
-        return false;
-      }
-    }
-  }
-  return true;
-}
-
-// Whether the caller's batcher, if there is one, lets the request join those that were chosen.
-bool SequenceQueue::Includes(const Request& request) const {
-  return !config_.batcher ||
-         config_.batcher->includes(config_.batcher->context, chosen_.data(),
-                                   static_cast<uint32_t>(chosen_.size()), &request.record) != 0;
-}
-
-// Those that cannot share a batch with the oldest one are left out, or end it where order counts.
-// Looks only as far as one batch can reach, and one further to see that it ends there.
 BatchDecision SequenceQueue::Decide(uint32_t instance, int64_t now_ns) {
-  seen_.clear();
-  candidates_.clear();
-  chosen_.clear();
-  const Sequence* const first = ready_[instance].head;
-  const size_t reach = config_.max_batch_requests() + 1;
-  for (Sequence* sequence = ready_[instance].head; sequence != nullptr && seen_.size() < reach;
-       sequence = sequence->next) {
-    const Request& request = *sequence->waiting.head;
-    const bool joins =
-        sequence == first ||
-        ((config_.uniform || SameShapes(config_, *first->waiting.head, request)) &&
-         (!sequences_.states_vary || SameStates(*first, *sequence)) && Includes(request));
-    if (!joins && sequences_.direct) {
-      continue;
-    }
-    seen_.push_back({.rows = request.rows, .enqueue_ns = request.enqueue_ns, .joins = joins});
-    candidates_.push_back(sequence);
-    if (config_.batcher && joins) {
-      chosen_.push_back(&request.record);
-    }
-  }
-  if (sequences_.direct) {
-    return DecideSlots({.slots = sequences_.slots,
-                        .minimum_utilization = sequences_.minimum_utilization,
-                        .max_queue_delay_ns = config_.batch_policy.max_queue_delay_ns},
-                       seen_, now_ns);
-  }
-  return DecideBatch(config_.batch_policy, seen_, now_ns);
+  return ready_[instance].empty() ? BatchDecision() : picker_.Pick(ready_[instance], now_ns);
 }
 
-int64_t SequenceQueue::Take(uint32_t instance, int64_t now_ns, std::vector<Request*>* batch) {
-  if (ready_[instance].empty()) {
-    return kNever;
-  }
-  const BatchDecision decision = Decide(instance, now_ns);
-  if (decision.take == 0) {
-    return decision.wake_ns;
-  }
-  candidates_.resize(decision.take);
-  if (sequences_.rows_are_slots) {
-    std::sort(candidates_.begin(), candidates_.end(),
-              [](const Sequence* a, const Sequence* b) { return a->slot < b->slot; });
-  }
-  for (Sequence* const sequence : candidates_) {
+void SequenceQueue::Take(size_t count, std::vector<Request*>* batch) {
+  for (Sequence* const sequence : picker_.Picked(count)) {
     TakeHead(sequence, batch);
   }
-  return decision.wake_ns;
 }
 
 void SequenceQueue::TakeHead(Sequence* sequence, std::vector<Request*>* batch) {
@@ -438,7 +328,7 @@ RequestList SequenceQueue::TakeAll() {
   return all;
 }
 
-int64_t SequenceQueue::next_event_ns() const {
+int64_t SequenceQueue::NextEventNs() const {
   const Request* const first = expiries_.First();
   const int64_t expiry_ns = first == nullptr ? kNever : first->NextExpiryNs();
   const int64_t idle_ns =
@@ -446,6 +336,55 @@ int64_t SequenceQueue::next_event_ns() const {
           ? kNever
           : AddDelay(idle_.head->idle_since_ns, static_cast<uint64_t>(sequences_.max_idle_ns));
   return std::min(expiry_ns, idle_ns);
+}
+
+// ---- Who looks ----
+
+// One that is idle had nothing to execute before: it executes this request.
+Instance* SequenceQueue::HomeOf(const Request& request, const WaitingInstances& waiting) const {
+  const Sequence& sequence = *request.sequence;
+  return sequence.state == SequenceState::kReady ? &waiting.At(sequence.instance) : nullptr;
+}
+
+// Notifies all but the last.
+Instance* SequenceQueue::ChooseRoused(WaitingInstances& waiting) {
+  Instance* chosen = nullptr;
+  for (const uint32_t roused : roused_) {
+    is_roused_[roused] = false;
+    if (Instance* const instance = waiting.Choose(waiting.At(roused)); instance != nullptr) {
+      if (chosen != nullptr) {
+        chosen->wake.NotifyOne();
+      }
+      chosen = instance;
+    }
+  }
+  roused_.clear();
+  return chosen;
+}
+
+// What became ready while the instance was busy roused nobody.
+Instance* SequenceQueue::ChooseForRest(const Instance& instance, WaitingInstances& waiting) {
+  if (!ready_[instance.index()].empty()) {
+    Rouse(instance.index());
+  }
+  return ChooseRoused(waiting);
+}
+
+Instance* SequenceQueue::ChooseForChange(WaitingInstances& waiting) {
+  for (uint32_t instance = 0; instance < config_.instance_count; ++instance) {
+    if (!ready_[instance].empty()) {
+      Rouse(instance);
+    }
+  }
+  return ChooseRoused(waiting);
+}
+
+void SequenceQueue::BeginToWait(Instance& instance, int64_t wake_ns, WaitingInstances& waiting) {
+  if (ready_[instance.index()].empty()) {
+    waiting.BecomeIdle(instance);
+  } else {
+    waiting.BecomeArmed(instance, wake_ns);
+  }
 }
 
 void SequenceQueue::ReadStats(nrd_sequence_stats* stats_out) const {

@@ -11,70 +11,65 @@
 #include <vector>
 
 #include "base/status.h"
-#include "core/batch_policy.h"
 #include "core/expiry_heap.h"
 #include "core/model_config.h"
 #include "core/request.h"
 #include "core/sequence.h"
+#include "core/sequence_picker.h"
+#include "core/sequence_slots.h"
+#include "core/work_queue.h"
 
 namespace nereid {
 
-// In place of the RequestQueue for models with sequences. Not synchronised: the dispatcher's mutex
-// guards it. It owns the sequences, and links the requests without owning them.
+// In place of the SharedQueue for models with sequences, which it owns.
 //
 // A sequence has a slot of one instance from when there is a free one until it ends: by its last
 // request, or by idle time. Its requests are executed one after the other, by that instance alone.
 // What takes one of its requests out (a cancellation, an expiry) takes all that wait, because what
 // comes behind a gap would be computed from another state.
-class SequenceQueue {
+class SequenceQueue final : public WorkQueue {
  public:
   // `config` outlives this and has sequences.
   explicit SequenceQueue(const ModelConfig& config);
-  ~SequenceQueue();
+  ~SequenceQueue() override;
   SequenceQueue(const SequenceQueue&) = delete;
   SequenceQueue& operator=(const SequenceQueue&) = delete;
 
+  [[nodiscard]] size_t size() const override { return size_; }
+
+  // It has to know its sequence first.
+  [[nodiscard]] bool PassesBy(const Request& /*request*/, int64_t /*now_ns*/) const override {
+    return false;
+  }
   // Puts the request into its sequence, which it starts where it may. Fails, with nothing changed,
   // when the sequence is unknown or the queue is full; throws when it is out of memory. Afterwards
   // request.sequence says where it went.
-  Status Push(Request& request, int64_t now_ns);
+  Status Push(Request& request, int64_t now_ns) override;
+  [[nodiscard]] Instance* HomeOf(const Request& request,
+                                 const WaitingInstances& waiting) const override;
 
-  // Fills `batch` with what the instance executes now, each request of another sequence, and sets
-  // their rows; or leaves it empty and returns when to look again.
-  int64_t Take(uint32_t instance, int64_t now_ns, std::vector<Request*>* batch);
+  // Each request of a batch is another sequence's; Take sets their rows.
+  BatchDecision Decide(uint32_t instance, int64_t now_ns) override;
+  void Take(size_t count, std::vector<Request*>* batch) override;
+  void Finish(std::vector<Request*>* batch, int64_t now_ns) override;
 
-  // For what Take gave, when it has been executed and before it is answered. Requests that are to
-  // run again are in the queue afterwards, and no more in the batch.
-  void Finish(std::vector<Request*>* batch, int64_t now_ns);
+  void Remove(Request& request, RemovedRequests* removed, int64_t now_ns) override;
+  // Ends sequences that were idle for too long, too.
+  void TakeExpired(int64_t now_ns, RemovedRequests* removed) override;
+  [[nodiscard]] int64_t NextEventNs() const override;
+  // Sequences without a request that executes end.
+  RequestList TakeAll() override;
 
-  // Takes out a request that waits, and what waits with it.
-  void Remove(Request& request, RemovedRequests* removed, int64_t now_ns);
-  // The same for all whose time is up, and ends sequences that were idle for too long.
-  void TakeExpired(int64_t now_ns, RemovedRequests* removed);
-  // Everything that waits; sequences without a request that executes end.
-  RequestList TakeAll();
+  Instance* ChooseForNew(WaitingInstances& waiting) override { return ChooseRoused(waiting); }
+  Instance* ChooseForRest(const Instance& instance, WaitingInstances& waiting) override;
+  Instance* ChooseForChange(WaitingInstances& waiting) override;
+  void BeginToWait(Instance& instance, int64_t wake_ns, WaitingInstances& waiting) override;
 
-  // From here on no sequence starts.
-  void FinishSequences() { finishing_ = true; }
-  [[nodiscard]] bool Knows(uint64_t number, std::string_view name) const;
-
-  // When TakeExpired has something to do; kNever: not before requests come or end.
-  [[nodiscard]] int64_t next_event_ns() const;
-  [[nodiscard]] size_t size() const { return size_; }
-  [[nodiscard]] bool HasReady(uint32_t instance) const { return !ready_[instance].empty(); }
-
-  // An instance that got something to do by what was called here, each told once; kNone: none.
-  static constexpr uint32_t kNone = UINT32_MAX;
-  uint32_t TakeRoused();
-
-  void ReadStats(nrd_sequence_stats* stats_out) const;
+  void FinishSequences() override { finishing_ = true; }
+  [[nodiscard]] bool Knows(uint64_t number, std::string_view name) const override;
+  void ReadStats(nrd_sequence_stats* stats_out) const override;
 
  private:
-  struct Slots {
-    std::vector<bool> taken;
-    uint32_t first_free = 0;  // the lowest one; taken.size(): none
-  };
-
   Status Refuse(const Request& request, std::string_view rule) const;
   Sequence* Find(uint64_t number, std::string_view name) const;
   Sequence* Start(const Request& request);
@@ -83,12 +78,11 @@ class SequenceQueue {
   void Forget(Sequence* sequence);
   void End(Sequence* sequence);
   void MakeReady(Sequence* sequence);
+  void Rouse(uint32_t instance);
+  Instance* ChooseRoused(WaitingInstances& waiting);
   void Rest(Sequence* sequence, int64_t now_ns);
   void SettleEmpty(Sequence* sequence, bool lost_start, int64_t now_ns);
   void RemoveWaiting(Sequence* sequence, Request* request);
-  [[nodiscard]] bool Includes(const Request& request) const;
-  [[nodiscard]] bool SameStates(const Sequence& a, const Sequence& b) const;
-  BatchDecision Decide(uint32_t instance, int64_t now_ns);
   void TakeHead(Sequence* sequence, std::vector<Request*>* batch);
 
   const ModelConfig& config_;
@@ -99,17 +93,15 @@ class SequenceQueue {
   ExpiryHeap expiries_;
   std::unordered_map<uint64_t, Sequence*> by_number_;
   std::unordered_map<std::string_view, Sequence*> by_name_;  // views of the sequences' names
-  std::vector<Slots> slots_;                                 // by instance
+  SequenceSlots slots_;
   std::vector<SequenceList> ready_;  // by instance, ordered by when their first request came
   SequenceList backlog_;
   SequenceList idle_;  // by when they became idle
   Sequence* unused_ = nullptr;
   std::vector<std::unique_ptr<Sequence>> all_;
-  std::vector<WaitingRequest> seen_;        // reserved once, as are the next two
-  std::vector<Sequence*> candidates_;       // what `seen_` was made of
-  std::vector<const nrd_request*> chosen_;  // of these, what a batcher let in
-  std::vector<uint32_t> roused_;
-  std::vector<bool> is_roused_;  // by instance
+  SequencePicker picker_;
+  std::vector<uint32_t> roused_;  // instances that got something to execute, each once
+  std::vector<bool> is_roused_;   // by instance
   uint64_t state_bytes_ = 0;
   uint64_t active_ = 0;
   uint64_t waiting_for_slot_ = 0;

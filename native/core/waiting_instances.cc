@@ -4,7 +4,10 @@
 
 namespace nereid {
 
-WaitingInstances::WaitingInstances(size_t count) : seats_(count) { idle_.reserve(count); }
+WaitingInstances::WaitingInstances(size_t count) : seats_(count) {
+  all_.reserve(count);
+  idle_.reserve(count);
+}
 
 bool WaitingInstances::IsIdle(const Instance& instance) const {
   return std::find(idle_.begin(), idle_.end(), &instance) != idle_.end();

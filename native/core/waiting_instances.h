@@ -23,6 +23,10 @@ class WaitingInstances {
  public:
   explicit WaitingInstances(size_t count);
 
+  // All of them, in the order of their index, before anything else.
+  void Attach(Instance& instance) { all_.push_back(&instance); }
+  [[nodiscard]] Instance& At(uint32_t index) const { return *all_[index]; }
+
   // Whether there is an idle one, and taking it. The one that became idle last is taken first: its
   // caches are warm.
   [[nodiscard]] bool has_idle() const { return !idle_.empty(); }
@@ -40,9 +44,6 @@ class WaitingInstances {
   // The same after a request came into the queue, which has `rows` now. `rows_tell`: whether the
   // number of rows says all about when a batch is full.
   Instance* ChooseForNewRequest(bool rows_tell, int64_t rows);
-  // The same when what the armed one waits for was computed from requests of which some are gone,
-  // or will not come.
-  Instance* ChooseForChange() { return armed_ == nullptr ? nullptr : ChooseToWake(); }
   // Marks this one; null: it does not wait, or was marked.
   Instance* Choose(Instance& instance);
   // Marks and notifies it if it waits.
@@ -79,6 +80,7 @@ class WaitingInstances {
 
   Seat& SeatOf(const Instance& instance) { return seats_[instance.index()]; }
 
+  std::vector<Instance*> all_;  // by index
   std::vector<Instance*> idle_;
   Instance* armed_ = nullptr;  // for the shared queue
   int64_t rows_wanted_ = 0;    // by `armed_`

@@ -8,13 +8,16 @@
 #include <random>
 #include <vector>
 
+#include "test/simulation/simulated_ensemble.h"
 #include "test/simulation/simulated_model.h"
 
 namespace {
 
 using nereid::SharedLimiter;
+using nereid::simulation::Actor;
 using nereid::simulation::Event;
 using nereid::simulation::Require;
+using nereid::simulation::SimulatedEnsemble;
 using nereid::simulation::SimulatedModel;
 using nereid::simulation::SimulatedWorld;
 using nereid::simulation::Violation;
@@ -52,21 +55,30 @@ void RunHistory(uint64_t seed, Totals* totals) {
   do {
     models.push_back(std::make_unique<SimulatedModel>(world, limiter));
   } while (models.size() < 3 && world.chance.OneIn(2));
-  const auto some_run = [&models] {
-    return std::any_of(models.begin(), models.end(),
-                       [](const auto& model) { return !model->HasEnded(); });
+  std::unique_ptr<SimulatedEnsemble> ensemble;
+  std::vector<Actor*> actors;
+  for (const auto& model : models) {
+    actors.push_back(model.get());
+  }
+  if (world.chance.OneIn(4)) {
+    ensemble = std::make_unique<SimulatedEnsemble>(world);
+    actors.push_back(ensemble.get());
+  }
+  const auto some_run = [&actors] {
+    return std::any_of(actors.begin(), actors.end(),
+                       [](const Actor* actor) { return !actor->HasEnded(); });
   };
   for (uint64_t events = 0; some_run(); ++events, ++totals->events) {
-    for (const auto& model : models) {
+    for (Actor* const actor : actors) {
       if (events == kEventsOfAHistory) {
-        model->BeginEnd();
+        actor->BeginEnd();
       }
     }
     Require(events < kEventsOfAHistory * 2, "a history comes to no end");
     const Event event = world.Take();
-    event.model->Handle(event);
-    for (const auto& model : models) {
-      model->SendToWork();
+    event.actor->Handle(event);
+    for (Actor* const actor : actors) {
+      actor->SendToWork();
     }
     CheckLimits(models);
   }
@@ -74,6 +86,10 @@ void RunHistory(uint64_t seed, Totals* totals) {
   for (const auto& model : models) {
     totals->requests += model->answered();
     totals->executions += model->executed();
+  }
+  if (ensemble != nullptr) {
+    totals->requests += ensemble->answered();
+    totals->executions += ensemble->executed();
   }
 }
 

@@ -1,4 +1,5 @@
-// The clients of a simulated model: what they send, give up, and are answered.
+// The clients of a simulated model: what they send, give up, and are answered; and who loads it,
+// and warms it up.
 #include <algorithm>
 
 #include "test/simulation/simulated_model.h"
@@ -195,6 +196,49 @@ void SimulatedModel::Answer(SimulatedRequest* request) {
   --unanswered_;
   request->in_flight = false;
   unused_.push_back(request);
+}
+
+// ---- Warm-ups ----
+
+void SimulatedModel::BeginWarmUp() {
+  warm_up_.record = nrd_request{};
+  warm_up_.submit_ns = SimulatedWorld::Now();
+  warm_up_.cancelled = false;
+  Require(dispatcher_->BeginWarmUp(warm_up_).ok(), "a model without requests can be warmed up");
+  warming_up_ = true;
+  next_to_warm_up_ = 0;
+  world_.In(1, Happening::kWarmUp, this, 0, generation_);
+}
+
+// Who loads the model waits for one instance after another, until the model is closed.
+void SimulatedModel::WarmUpNext() {
+  Require(dispatcher_->IsWarmedUp(), "an instance's turn to warm up ends before it did");
+  if (next_to_warm_up_ < seats_.size() &&
+      dispatcher_->TryWarmUp(*seats_[next_to_warm_up_].instance, warm_up_)) {
+    ++next_to_warm_up_;
+    return;
+  }
+  warming_up_ = false;
+  dispatcher_->EndWarmUp();
+}
+
+void SimulatedModel::ExecuteWarmUp(uint64_t index) {
+  Seat& seat = seats_[index];
+  Require(warming_up_ && index + 1 == next_to_warm_up_, "an instance warms up out of turn");
+  seat.warms_up = true;
+  seat.phase = Phase::kLimited;
+  if (limits_->MayExecute(static_cast<uint32_t>(index), true)) {
+    seat.phase = Phase::kExecuting;
+    world_.In(world_.chance.Spread(100, execution_ns_), Happening::kExecuted, this, index,
+              generation_);
+  }
+}
+
+void SimulatedModel::EndWarmUp(uint64_t index) {
+  Seat& seat = seats_[index];
+  seat.warms_up = false;
+  seat.outcome.warmed_up = true;
+  Come(index);
 }
 
 }  // namespace nereid::simulation

@@ -86,7 +86,7 @@ void SimulatedModel::Load() {
   dispatcher_ = std::make_unique<Dispatcher>(context, *limits_, *this, SimulatedWorld::Now);
   ++generation_;
   alarm_ns_ = kNever;
-  closing_ = finishing_ = gave_up_ = false;
+  closing_ = finishing_ = gave_up_ = warming_up_ = false;
   next_batch_ = 0;
   last_answered_batch_ = -1;
   sequences_.clear();
@@ -100,6 +100,9 @@ void SimulatedModel::Load() {
     Come(i);
   }
   dispatcher_->Open();
+  if (chance.OneIn(3)) {
+    BeginWarmUp();
+  }
   world_.In(1, Happening::kArrival, this, 0, generation_);
   world_.In(chance.Spread(execution_ns_, execution_ns_ * 10'000), Happening::kUnload, this, 0,
             generation_);
@@ -153,7 +156,7 @@ void SimulatedModel::GiveUp() {
 
 // Once all requests are answered the threads end, and after the last of them the model.
 void SimulatedModel::EndWhenAnswered() {
-  if (!gave_up_ || unanswered_ > 0 || dispatcher_ == nullptr) {
+  if (!gave_up_ || unanswered_ > 0 || warming_up_ || dispatcher_ == nullptr) {
     return;
   }
   dispatcher_->StopInstances();
@@ -200,8 +203,13 @@ void SimulatedModel::SendToWork() {
   }
   for (uint64_t i = 0; i < seats_.size(); ++i) {
     const Seat& seat = seats_[i];
-    if ((seat.phase == Phase::kWaiting && dispatcher_->IsWoken(*seat.instance)) ||
-        (seat.phase == Phase::kLimited && !limits_->Waits(static_cast<uint32_t>(i)))) {
+    if (seat.phase == Phase::kLimited && limits_->Waits(static_cast<uint32_t>(i))) {
+      continue;
+    }
+    if (seat.warms_up && seat.phase == Phase::kLimited) {
+      ExecuteWarmUp(i);
+    } else if (seat.phase == Phase::kLimited ||
+               (seat.phase == Phase::kWaiting && dispatcher_->IsWoken(*seat.instance))) {
       Come(i);
     }
   }
@@ -215,7 +223,14 @@ void SimulatedModel::HandleOwn(const Event& event) {
       Arrive();
       break;
     case Happening::kExecuted:
-      EndExecution(event.subject);
+      if (seats_[event.subject].warms_up) {
+        EndWarmUp(event.subject);
+      } else {
+        EndExecution(event.subject);
+      }
+      break;
+    case Happening::kWarmUp:
+      WarmUpNext();
       break;
     case Happening::kInlineEnd:
       EndInline(event.subject);
@@ -271,7 +286,11 @@ void SimulatedModel::Come(uint64_t index) {
 void SimulatedModel::Look(uint64_t index) {
   Seat& seat = seats_[index];
   Dispatcher::Work work;
-  const bool found = dispatcher_->TryNext(*seat.instance, std::exchange(seat.outcome, {}), &work);
+  const Dispatcher::Outcome outcome = std::exchange(seat.outcome, {});
+  const bool found = dispatcher_->TryNext(*seat.instance, outcome, &work);
+  if (outcome.warmed_up) {
+    world_.In(world_.chance.Spread(1, 10'000), Happening::kWarmUp, this, 0, generation_);
+  }
   if (work.stop) {
     seat.phase = Phase::kGone;
     return;
@@ -286,6 +305,10 @@ void SimulatedModel::Look(uint64_t index) {
       seat.generation = ++looks_;
       world_.At(until_ns, Happening::kLook, this, index, seat.generation);
     }
+    return;
+  }
+  if (work.warm_up != nullptr) {
+    ExecuteWarmUp(index);
     return;
   }
   AnswerRemoved(work.expired);

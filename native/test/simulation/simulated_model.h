@@ -23,19 +23,16 @@ namespace nereid::simulation {
 
 // Does what the Scheduler and its threads do, one event at a time, and what clients do; checks
 // after each event that the rules of scheduling hold (simulation_rules.cc).
-class SimulatedModel final : public Alarm, public TimerTarget {
+class SimulatedModel final : public Actor, public Alarm, public TimerTarget {
  public:
   // `limiter` is shared with other models.
   SimulatedModel(SimulatedWorld& world, SharedLimiter& limiter);
   ~SimulatedModel() override;
 
-  void Handle(const Event& event);
-  // At the end: everything comes to rest, and nothing is left.
-  void BeginEnd() { ending_ = true; }
-  [[nodiscard]] bool HasEnded() const { return ending_ && dispatcher_ == nullptr; }
-
-  // After every event, whichever model it was for.
-  void SendToWork();
+  void Handle(const Event& event) override;
+  void BeginEnd() override { ending_ = true; }
+  [[nodiscard]] bool HasEnded() const override { return ending_ && dispatcher_ == nullptr; }
+  void SendToWork() override;
   // How much of the resource that all share is held, and whether somebody waits for it.
   [[nodiscard]] uint32_t HeldCount() const;
   [[nodiscard]] bool SomebodyWaitsForLimits() const;
@@ -57,6 +54,7 @@ class SimulatedModel final : public Alarm, public TimerTarget {
     std::unique_ptr<Instance> instance;
     Phase phase = Phase::kComing;
     uint64_t generation = 0;  // of the one look that is to come
+    bool warms_up = false;    // it executes the warm-up, or waits for what that has to hold
     Dispatcher::Outcome outcome;
   };
 
@@ -67,6 +65,12 @@ class SimulatedModel final : public Alarm, public TimerTarget {
   void GiveUp();
   void EndWhenAnswered();
   void HandleOwn(const Event& event);
+
+  // Warm-ups, one instance after another.
+  void BeginWarmUp();
+  void WarmUpNext();
+  void ExecuteWarmUp(uint64_t index);
+  void EndWarmUp(uint64_t index);
 
   // Clients.
   void Arrive();
@@ -96,6 +100,7 @@ class SimulatedModel final : public Alarm, public TimerTarget {
   void CheckRemoved(SimulatedRequest* request);
   static void CheckGap(const ClientSequence& sequence);
   void CheckQueue();
+  void CheckWarmUp();
   void CheckSharedQueue();
   void CheckCompany(int64_t rows);
   void CheckSequences();
@@ -123,6 +128,9 @@ class SimulatedModel final : public Alarm, public TimerTarget {
   bool finishing_ = false;  // no sequence starts any more
   bool ending_ = false;
   bool gave_up_ = false;
+  bool warming_up_ = false;
+  uint64_t next_to_warm_up_ = 0;
+  Request warm_up_;
   int64_t arrival_gap_ns_ = 1000;
   int64_t execution_ns_ = 1000;
 

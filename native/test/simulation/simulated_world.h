@@ -38,7 +38,19 @@ class Chance {
   uint64_t state_;
 };
 
-class SimulatedModel;
+struct Event;
+
+// What events happen to.
+class Actor {
+ public:
+  virtual ~Actor() = default;
+  virtual void Handle(const Event& event) = 0;
+  // After every event, whichever actor it was for.
+  virtual void SendToWork() = 0;
+  // At the end: everything comes to rest, and nothing is left.
+  virtual void BeginEnd() = 0;
+  [[nodiscard]] virtual bool HasEnded() const = 0;
+};
 
 enum class Happening : uint8_t {
   kArrival,       // the next request comes
@@ -49,14 +61,16 @@ enum class Happening : uint8_t {
   kAlarm,         // the timer is due
   kUnload,        // the model is closed, and drained
   kPatienceOver,  // what has not been answered by now is failed
-  kReload         // it comes back with another configuration
+  kReload,        // it comes back with another configuration
+  kWarmUp,        // who loads it has the next instance warmed up
+  kStep           // the backend of a step goes on with a request
 };
 
 struct Event {
   int64_t time_ns;
   uint64_t order;  // those of one moment come in the order in which they were made
   Happening happening;
-  SimulatedModel* model;
+  Actor* actor;
   uint64_t subject;     // an instance, or a request
   uint64_t generation;  // of the subject or the model: an event for an earlier one is nothing
 };
@@ -68,13 +82,13 @@ class SimulatedWorld {
 
   static int64_t Now() { return now_ns_; }
 
-  void In(int64_t delay_ns, Happening happening, SimulatedModel* model, uint64_t subject,
+  void In(int64_t delay_ns, Happening happening, Actor* actor, uint64_t subject,
           uint64_t generation) {
-    At(now_ns_ + delay_ns, happening, model, subject, generation);
+    At(now_ns_ + delay_ns, happening, actor, subject, generation);
   }
-  void At(int64_t time_ns, Happening happening, SimulatedModel* model, uint64_t subject,
+  void At(int64_t time_ns, Happening happening, Actor* actor, uint64_t subject,
           uint64_t generation) {
-    events_.push({time_ns, next_order_++, happening, model, subject, generation});
+    events_.push({time_ns, next_order_++, happening, actor, subject, generation});
   }
 
   // The next event, whose time it is now.

@@ -39,6 +39,7 @@ void SimulatedModel::WaitNoMore(SimulatedRequest* request) {
 
 void SimulatedModel::CheckBatch(uint64_t index) {
   const std::vector<Request*>& batch = seats_[index].instance->batch;
+  Require(!warming_up_, "a request is executed while the model warms up");
   const BatchPolicy& policy = config_.batch_policy;
   int64_t rows = 0;
   const SimulatedRequest* expected = oldest_;
@@ -135,11 +136,26 @@ void SimulatedModel::CheckQueue() {
     first_expiry_ns = std::min(first_expiry_ns, waiting->request.NextExpiryNs());
   }
   Require(alarm_ns_ <= first_expiry_ns, "nobody will tell a request that its time is up");
+  if (warming_up_) {
+    CheckWarmUp();
+    return;
+  }
   if (config_.sequences) {
     CheckSequences();
   } else {
     CheckSharedQueue();
   }
+}
+
+// Requests wait for its end: somebody is about to bring that nearer.
+void SimulatedModel::CheckWarmUp() {
+  for (const Seat& seat : seats_) {
+    Require(seat.phase != Phase::kBorrowed,
+            "a thread borrows an instance of a model that warms up");
+  }
+  Require(dispatcher_->IsWarmedUp() || next_to_warm_up_ == 0 ||
+              seats_[next_to_warm_up_ - 1].phase != Phase::kWaiting,
+          "an instance that is to warm up waits for requests");
 }
 
 // Somebody is on his way to look, or waits for more until a time that the policy allows.

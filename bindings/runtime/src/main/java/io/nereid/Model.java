@@ -143,6 +143,12 @@ public final class Model implements AutoCloseable {
     return new Sequence(this, id);
   }
 
+  /** Whether its requests may belong to sequences: its own, or those of an ensemble's steps. */
+  public boolean hasSequences() {
+    LoadedModel loaded = entry.current();
+    return loaded != null && loaded.hasSequences();
+  }
+
   /** Why the last load failed, or what an ensemble lacks; empty when all is well. */
   public Optional<String> failure() {
     return entry.failure();

@@ -34,6 +34,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 
 /**
@@ -58,6 +59,8 @@ public final class Nereid implements AutoCloseable {
 
   /** How long executions may take beyond the deadline of {@link #close}. */
   private static final Duration LEAVE_TIME = Duration.ofSeconds(1);
+
+  private static final long SEQUENCES_POLL_NS = 1_000_000;
 
   private final NereidOptions options;
   private final NativeRuntime runtime;
@@ -256,9 +259,35 @@ public final class Nereid implements AutoCloseable {
   // ---- The end ---------------------------------------------------------------------------------
 
   /**
+   * Lets no sequence start from now on ({@link StatusCode#UNAVAILABLE}), and waits until those that
+   * have started have ended, by their last request or by idle time: any thread may go on with them
+   * meanwhile. All else goes on as before. What has not ended by then ends with its model, and
+   * {@link #close} does not wait for it again.
+   *
+   * @param timeout how long to wait
+   * @return whether all sequences have ended
+   */
+  public boolean finishSequences(Duration timeout) {
+    Checks.notNegative(timeout, "timeout");
+    lifecycle.finishSequences();
+    return awaitSequences(Checks.deadlineNs(timeout));
+  }
+
+  private boolean awaitSequences(long deadlineNs) {
+    boolean open = lifecycle.hasOpenSequences();
+    while (open && System.nanoTime() - deadlineNs < 0) {
+      LockSupport.parkNanos(SEQUENCES_POLL_NS);
+      open = lifecycle.hasOpenSequences();
+    }
+    return !open;
+  }
+
+  /**
    * Unloads all models, waits until requests and responses are closed, and gives all memory back;
-   * {@link NereidOptions#drainTimeout} bounds all waits together. Requests and responses that are
-   * still open then are closed from here, all memory is given back all the same, and {@link
+   * {@link NereidOptions#drainTimeout} bounds all waits together. Models with sequences are
+   * unloaded last, and take the requests of those that have started until these have ended, unless
+   * {@link #finishSequences} has waited for that already. Requests and responses that are still
+   * open then are closed from here, all memory is given back all the same, and {@link
    * StatusCode#FAILED_PRECONDITION} names them, since forgetting them is a leak. When a backend
    * does not come back from loading or from an execution, {@link StatusCode#DEADLINE_EXCEEDED}
    * names its model; all memory then stays until it does. Closing twice does nothing. Not to be
@@ -291,7 +320,7 @@ public final class Nereid implements AutoCloseable {
         () -> {
           repository.stop();
           lifecycle.awaitLoads();
-          models.all().forEach(entry -> unload(entry, deadlineNs));
+          unloadModels(deadlineNs);
           repository.close();
           if (!decided.compareAndSet(false, true)) {
             runtime.release(); // the caller gave up in the meantime
@@ -313,6 +342,19 @@ public final class Nereid implements AutoCloseable {
             + String.join(", ", stuck)
             + " is still executing or being loaded; the memory of Nereid stays until it comes"
             + " back");
+  }
+
+  /** Models without sequences are unloaded first: they do not wait for the others. */
+  private void unloadModels(long deadlineNs) {
+    boolean waits = lifecycle.finishSequences();
+    List<ModelEntry> all = models.all();
+    all.stream()
+        .filter(entry -> entry.current() == null || !entry.current().hasSequences())
+        .forEach(entry -> unload(entry, deadlineNs));
+    if (waits) {
+      awaitSequences(deadlineNs);
+    }
+    all.forEach(entry -> unload(entry, deadlineNs));
   }
 
   private void unload(ModelEntry entry, long deadlineNs) {

@@ -50,7 +50,7 @@ final class ConfigCommand implements Callable<Integer> {
       throws IOException {
     var out = command.commandLine().getOut();
     if (json) {
-      out.println(inJson(configuration));
+      out.println(inJson(configuration, resources));
     } else {
       out.print(configuration.toCommentedText());
       resources.forEach(resource -> out.print(explain(resource)));
@@ -75,11 +75,24 @@ final class ConfigCommand implements Callable<Integer> {
         .println("nereid: it cannot be served: " + Texts.printable(reason));
   }
 
-  private static String inJson(ModelConfiguration configuration) throws IOException {
+  private static String inJson(ModelConfiguration configuration, List<ResourceStatistics> resources)
+      throws IOException {
     Map<String, Object> all = new LinkedHashMap<>();
     all.put("config", JSON.std.mapFrom(configuration.toJson()));
     all.put("values", configuration.values().stream().map(ConfigCommand::describe).toList());
+    if (!resources.isEmpty()) {
+      all.put("resources", resources.stream().map(ConfigCommand::describe).toList());
+    }
     return JSON.std.with(JSON.Feature.PRETTY_PRINT_OUTPUT).asString(all);
+  }
+
+  private static Map<String, Object> describe(ResourceStatistics resource) {
+    Map<String, Object> entry = new LinkedHashMap<>();
+    entry.put("name", resource.name());
+    resource.device().ifPresent(device -> entry.put("device", device));
+    entry.put("total", resource.total());
+    entry.put("free", resource.free());
+    return entry;
   }
 
   private static Map<String, Object> describe(ModelConfiguration.Value value) {

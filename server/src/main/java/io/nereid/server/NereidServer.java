@@ -244,23 +244,26 @@ public final class NereidServer implements AutoCloseable {
 
   /**
    * Stops: takes no more requests, finishes those that have begun within the exit timeout, and
-   * unloads the models.
+   * unloads the models. Sequences that have started may go on and end before that, over the
+   * frontends, within the same timeout.
    *
-   * @return whether all requests finished
+   * @return whether all sequences and requests finished
    */
   public synchronized boolean stop() {
     if (stopped) {
       return true;
     }
     stopped = true;
-    state.health().stop();
+    state.health().finish();
     // The frontends, then what they use, and last what writes down what happened until then,
     // whatever went wrong before.
     long startNs = System.nanoTime();
+    boolean finished = nereid.finishSequences(options.exitTimeout());
+    state.health().stop();
     Optional<GrpcServer> calls = grpc.server();
     calls.ifPresent(GrpcServer::refuse);
     try {
-      boolean finished = http.map(server -> server.stop(left(startNs))).orElse(true);
+      finished &= http.map(server -> server.stop(left(startNs))).orElse(true);
       finished &= calls.map(server -> server.stop(left(startNs))).orElse(true);
       metrics.ifPresent(MetricsServer::stop);
       try {

@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.jr.ob.JSON;
@@ -48,16 +49,28 @@ class ConfigCommandTest {
     assertEquals("", cli.err());
   }
 
+  private static final String SHARING =
+      """
+      max_batch_size: 2
+      instance_group {
+        count: 2
+        rate_limiter { resources [ { name: "R1" count: 3 }, { name: "G" global: true count: 1 } ] }
+      }
+      """;
+
+  @Test
+  void resourcesThatExecutionsShareAreInTheJson() throws IOException {
+    writeDigits(SHARING);
+    assertEquals(
+        Set.of(
+            Map.of("name", "G", "total", 1, "free", 1),
+            Map.of("name", "R1", "device", 0, "total", 3, "free", 3)),
+        Set.copyOf((List<?>) JSON.std.mapFrom(runInDirectory("--json")).get("resources")));
+  }
+
   @Test
   void resourcesThatExecutionsShareAreExplained() throws IOException {
-    writeDigits(
-        """
-        max_batch_size: 2
-        instance_group {
-          count: 2
-          rate_limiter { resources [ { name: "R1" count: 3 }, { name: "G" global: true count: 1 } ] }
-        }
-        """);
+    writeDigits(SHARING);
     String text = runInDirectory();
     assertTrue(text.matches("(?s).*\n      count: 3 +# config.pbtxt:4:43\n.*"), text);
     assertTrue(

@@ -63,6 +63,11 @@ record HttpReply(
     private final CompletableFuture<HttpReply> result = new CompletableFuture<>();
     private volatile boolean begun;
 
+    // Bytes of the body that are still to come, and whether there are none, or nobody knows how
+    // many. Guarded by this.
+    private long left;
+    private boolean mayBeGivenBack;
+
     private int status;
     private HttpHeaders headers;
 
@@ -90,8 +95,31 @@ record HttpReply(
       return begun;
     }
 
+    /**
+     * Cancels the call, which closes its connection, unless the connection may be another call's by
+     * now: the JDK's client hands it on as soon as the last byte was taken here, and would close it
+     * all the same.
+     */
+    synchronized void whileConnected(Runnable cancel) {
+      if (!mayBeGivenBack) {
+        cancel.run();
+      }
+    }
+
+    /** Before the JDK's client goes on: a cancellation has ended by then, or comes too late. */
+    private synchronized void took(long byteSize) {
+      left -= byteSize;
+      mayBeGivenBack = left <= 0;
+    }
+
+    private synchronized void expect(HttpHeaders fields) {
+      left = fields.firstValueAsLong("Content-Length").orElse(0);
+      mayBeGivenBack = left <= 0;
+    }
+
     @Override
     public HttpResponse.BodySubscriber<HttpReply> apply(HttpResponse.ResponseInfo info) {
+      expect(info.headers());
       begun = true;
       status = info.statusCode();
       headers = info.headers();
@@ -166,6 +194,7 @@ record HttpReply(
 
     @Override
     public void onNext(List<ByteBuffer> buffers) {
+      took(buffers.stream().mapToLong(ByteBuffer::remaining).sum());
       if (result.isDone()) {
         return;
       }

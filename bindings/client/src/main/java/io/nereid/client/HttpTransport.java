@@ -361,7 +361,7 @@ final class HttpTransport implements Transport {
           }
           return reader.apply(response.body());
         });
-    return new Attempt<>(read, () -> sent.cancel(true));
+    return new Attempt<>(read, () -> reply.whileConnected(() -> sent.cancel(true)));
   }
 
   private static <T> Function<HttpReply, T> json(Function<Object, T> reader) {

@@ -87,7 +87,7 @@ final class CallGate implements ServerInterceptor {
   /** Why the call is refused; null when it may be made. */
   private Status refusal(ServerCall<?, ?> call, Metadata headers) {
     boolean open = access.isOpen();
-    boolean busy = health.isStopping() || health.isLoading();
+    boolean busy = health.isFinishing() || health.isLoading();
     if (open && !busy) {
       return null;
     }
@@ -102,7 +102,13 @@ final class CallGate implements ServerInterceptor {
     if (!busy || !needsModels(call.getMethodDescriptor())) {
       return null;
     }
-    return health.isStopping() ? GrpcStatus.STOPPING : GrpcStatus.STARTING;
+    if (!health.isFinishing()) {
+      return GrpcStatus.STARTING;
+    }
+    // Requests of sequences that have started are told from others when they were read.
+    return group == INFERENCE && !health.isStopping() && !health.isLoading()
+        ? null
+        : GrpcStatus.STOPPING;
   }
 
   /** Several values are one, as over HTTP, and nobody is let in with that; null: there is none. */

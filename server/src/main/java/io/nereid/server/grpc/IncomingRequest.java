@@ -49,10 +49,7 @@ final class IncomingRequest implements AutoCloseable {
     InferMessage message = new InferMessage();
     long startNs = state.tracing().isOn() ? System.nanoTime() : 0;
     if (state.health().isStopping()) {
-      return new IncomingRequest(
-          message,
-          startNs,
-          new NereidException(StatusCode.UNAVAILABLE, GrpcStatus.STOPPING.getDescription()));
+      return new IncomingRequest(message, startNs, stopping());
     }
     RequestBuilder builder = new RequestBuilder(state.nereid(), message);
     OutputForms forms = new OutputForms(state.sharedMemory());
@@ -61,6 +58,10 @@ final class IncomingRequest implements AutoCloseable {
       in = new WireReader(stream, MessageBudget.HEAP);
       message.read(in, builder);
       InferRequest request = builder.build(forms);
+      if (state.health().refuses(builder.model())) {
+        request.close();
+        throw stopping();
+      }
       return new IncomingRequest(message, startNs, builder.model(), request, forms);
     } catch (Throwable t) { // also an OutOfMemoryError: the client is told
       builder.close();
@@ -72,6 +73,10 @@ final class IncomingRequest implements AutoCloseable {
         in.giveBackHeap();
       }
     }
+  }
+
+  private static NereidException stopping() {
+    return new NereidException(StatusCode.UNAVAILABLE, GrpcStatus.STOPPING.getDescription());
   }
 
   /** Takes failures of the transport for ours: a message that is too large once decompressed. */

@@ -253,10 +253,7 @@ final class ProtocolHandler implements HttpHandler {
   Model model(Route route) {
     context.health().checkLoaded();
     if (context.health().isStopping()) {
-      throw HttpFailure.closing(
-          Status.UNAVAILABLE,
-          "Server is stopping, scheduler for model has stopped accepting new"
-              + " inference requests");
+      throw stopping();
     }
     Nereid nereid = context.nereid();
     Model model =
@@ -264,7 +261,16 @@ final class ProtocolHandler implements HttpHandler {
             ? nereid.model(route.model())
             : nereid.model(route.model(), route.version());
     log.version(model.version());
+    if (context.health().refuses(model)) {
+      throw stopping();
+    }
     return model;
+  }
+
+  private static HttpFailure stopping() {
+    return HttpFailure.closing(
+        Status.UNAVAILABLE,
+        "Server is stopping, scheduler for model has stopped accepting new inference requests");
   }
 
   /** The answer to a request is waited for: it is cancelled when its client goes away. */

@@ -104,7 +104,7 @@ final class RepositoryHandler {
   }
 
   private Repository repository() {
-    if (context.health().isStopping()) {
+    if (context.health().isFinishing()) {
       throw new HttpFailure(Status.UNAVAILABLE, "Server is stopping");
     }
     return context.nereid().repository();

@@ -4,6 +4,7 @@ import io.nereid.Model;
 import io.nereid.Nereid;
 import io.nereid.model.ModelState;
 import io.nereid.statistics.DurationStatistic;
+import io.nereid.statistics.InstanceStatistics;
 import io.nereid.statistics.ModelStatistics;
 import io.nereid.statistics.SequenceStatistics;
 import io.nereid.tensorrt.GraphStatistics;
@@ -13,6 +14,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BiConsumer;
 import java.util.function.Function;
 import java.util.function.ToLongFunction;
 
@@ -20,7 +22,12 @@ import java.util.function.ToLongFunction;
 final class ModelMetrics {
 
   /** A version of a model, at one moment. */
-  record Figures(String labels, ModelStatistics statistics, boolean cached, boolean decoupled) {}
+  record Figures(
+      String labels,
+      ModelStatistics statistics,
+      List<InstanceStatistics> instances,
+      boolean cached,
+      boolean decoupled) {}
 
   private final List<Figures> models;
   private final MetricsConfig config;
@@ -51,6 +58,7 @@ final class ModelMetrics {
       metrics.cache();
     }
     metrics.sequences();
+    metrics.instances();
     metrics.histograms();
     if (config.summaries()) {
       summaries.write(models, text);
@@ -62,6 +70,7 @@ final class ModelMetrics {
     return new Figures(
         labels(model),
         model.statistics(),
+        model.instanceStatistics(),
         model.spec().responseCache() && nereid.options().cacheByteLimit() > 0,
         model.spec().decoupled());
   }
@@ -186,6 +195,32 @@ final class ModelMetrics {
           .statistics
           .sequences()
           .ifPresent(figures -> text.sample(model.labels, value.applyAsLong(figures)));
+    }
+  }
+
+  /** Writes what instances wait for, where some had to wait for what executions share. */
+  private void instances() {
+    if (models.stream().allMatch(model -> model.instances.stream().allMatch(i -> i.waits() == 0))) {
+      return;
+    }
+    text.counter("nereid_instance_waits_total", "How often an instance waited for a resource");
+    eachInstance((labels, instance) -> text.sample(labels, instance.waits()));
+    text.gauge("nereid_instance_awaited", "How much an instance needs of what it waits for");
+    eachInstance((labels, instance) ->
+        instance
+            .awaited()
+            .ifPresent(resource ->
+                text.sample(
+                    MetricsText.labels(labels, ServerMetrics.labels(resource)),
+                    instance.needed())));
+  }
+
+  private void eachInstance(BiConsumer<String, InstanceStatistics> write) {
+    for (Figures model : models) {
+      for (int i = 0; i < model.instances.size(); i++) {
+        String label = MetricsText.label("instance", Integer.toString(i));
+        write.accept(MetricsText.labels(model.labels, label), model.instances.get(i));
+      }
     }
   }
 

@@ -3,6 +3,8 @@ package io.nereid.server.metrics;
 import io.nereid.server.shared.ServerState;
 import io.nereid.statistics.CacheStatistics;
 import io.nereid.statistics.PoolStatistics;
+import io.nereid.statistics.ResourceStatistics;
+import java.util.List;
 import java.util.Map;
 import java.util.function.LongSupplier;
 
@@ -17,6 +19,7 @@ final class ServerMetrics {
   static void write(ServerState state, Map<String, LongSupplier> connections, MetricsText text) {
     pool(state.nereid().poolStatistics(), text);
     cache(state.nereid().cacheStatistics(), text);
+    resources(state.nereid().resourceStatistics(), text);
     text.gauge("nereid_connections", "Open connections");
     connections.forEach((protocol, count) ->
         text.sample(MetricsText.label("protocol", protocol), count.getAsLong()));
@@ -45,6 +48,28 @@ final class ServerMetrics {
         .sample("", pool.liveBuffers());
     text.counter("nereid_pool_failures_total", "Inputs and outputs for which there was no memory")
         .sample("", pool.failures());
+  }
+
+  /** Writes what executions share; nothing where they share nothing. */
+  private static void resources(List<ResourceStatistics> resources, MetricsText text) {
+    if (resources.isEmpty()) {
+      return;
+    }
+    text.gauge("nereid_resource_total", "How much there is of what executions share");
+    resources.forEach(resource -> text.sample(labels(resource), resource.total()));
+    text.gauge("nereid_resource_free", "What of that no execution holds");
+    resources.forEach(resource -> text.sample(labels(resource), resource.free()));
+    text.gauge("nereid_resource_waiting_instances", "Instances that need it and wait");
+    resources.forEach(resource -> text.sample(labels(resource), resource.waiting()));
+  }
+
+  /** Which resource it is; one for all devices has no device. */
+  static String labels(ResourceStatistics resource) {
+    String name = MetricsText.label("resource", resource.name());
+    return resource.device().isEmpty()
+        ? name
+        : MetricsText.labels(
+            name, MetricsText.label("device", Integer.toString(resource.device().getAsInt())));
   }
 
   private static void cache(CacheStatistics cache, MetricsText text) {

@@ -14,6 +14,7 @@ public final class ServerHealth {
   private final Nereid nereid;
   private final boolean strict;
   private volatile boolean loading;
+  private volatile boolean finishing;
   private volatile boolean stopping;
   private volatile boolean live = true;
   private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
@@ -53,15 +54,26 @@ public final class ServerHealth {
     }
   }
 
+  /**
+   * From now on it is not ready, and new requests are refused, but for those of models with
+   * sequences: sequences that have started may go on until {@link #stop}.
+   */
+  public void finish() {
+    finishing = true;
+    listeners.forEach(Runnable::run);
+  }
+
   /** From now on it is not ready, and new requests are refused. */
   public void stop() {
+    finishing = true;
     stopping = true;
     listeners.forEach(Runnable::run);
   }
 
   /**
-   * Runs after {@link #loaded}, {@link #stop} and {@link #listenerEnded}, on the thread that called
-   * them. Changes of models are told by {@link io.nereid.model.LifecycleListener}.
+   * Runs after {@link #loaded}, {@link #finish}, {@link #stop} and {@link #listenerEnded}, on the
+   * thread that called them. Changes of models are told by {@link
+   * io.nereid.model.LifecycleListener}.
    */
   public void addListener(Runnable listener) {
     listeners.add(listener);
@@ -72,14 +84,24 @@ public final class ServerHealth {
     listeners.remove(listener);
   }
 
+  /** Whether {@link #finish} or {@link #stop} was called. */
+  public boolean isFinishing() {
+    return finishing;
+  }
+
   /** Whether {@link #stop} was called. */
   public boolean isStopping() {
     return stopping;
   }
 
+  /** Whether a request to the model is refused because the server is about to end. */
+  public boolean refuses(Model model) {
+    return stopping || (finishing && !model.hasSequences());
+  }
+
   /** A frontend listens no more although nobody stopped it: the process has to begin anew. */
   public void listenerEnded() {
-    if (!stopping) {
+    if (!finishing) {
       live = false;
       listeners.forEach(Runnable::run);
     }
@@ -94,7 +116,7 @@ public final class ServerHealth {
   public boolean isReady() {
     return live
         && !loading
-        && !stopping
+        && !finishing
         && (!strict || nereid.models().stream().allMatch(ServerHealth::isWell));
   }
 
@@ -109,7 +131,7 @@ public final class ServerHealth {
   /** Whether a version of a model takes requests; of the whole model with version 0. */
   public boolean isReady(String model, long version) {
     return !loading
-        && !stopping
+        && !finishing
         && nereid.models().stream()
             .anyMatch(known ->
                 known.name().equals(model)

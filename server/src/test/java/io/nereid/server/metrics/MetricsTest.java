@@ -9,11 +9,13 @@ import io.nereid.Model;
 import io.nereid.Nereid;
 import io.nereid.NereidOptions;
 import io.nereid.model.BackendInstance;
+import io.nereid.model.InstanceGroup;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.RepositoryOptions;
 import io.nereid.model.SequenceBatching;
 import io.nereid.server.NereidServer;
 import io.nereid.server.ServerOptions;
+import io.nereid.server.http.GateBackend;
 import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
 import io.nereid.types.NereidException;
@@ -33,6 +35,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -51,13 +55,15 @@ class MetricsTest {
     server =
         NereidServer.start(
             ServerOptions.DEFAULT
-                .withRuntime(NereidOptions.builder().cacheByteLimit(1 << 20).build())
+                .withRuntime(
+                    NereidOptions.builder().cacheByteLimit(1 << 20).rateLimit(true).build())
                 .withMetrics(MetricsOptions.DEFAULT.withInterval(Duration.ZERO)));
   }
 
   @AfterEach
   void stop() {
     client.close();
+    nereid().models().forEach(Model::unload); // whatever sequences are there
     server.close();
   }
 
@@ -162,6 +168,52 @@ class MetricsTest {
     assertEquals(3, metrics.value("nereid_sequences_started_total", ONES));
     assertEquals(1, metrics.value("nereid_sequences_ended_total", ONES));
     assertEquals(0, metrics.value("nereid_sequences_idle_ended_total", ONES));
+  }
+
+  private ModelSpec limited(String name, GateBackend gate) {
+    var limiter =
+        new InstanceGroup.RateLimiter(List.of(new InstanceGroup.Resource("R1", false, 1)), 1);
+    return ModelSpec.builder(name)
+        .backend(gate)
+        .instances(
+            new InstanceGroup("", InstanceGroup.Kind.CPU, 1, List.of(), List.of(), limiter, ""))
+        .input("IN", DataType.FP32, 1)
+        .output("OUT", DataType.FP32, 1)
+        .build();
+  }
+
+  @Test
+  void whatInstancesWaitForIsTold() throws Exception {
+    GateBackend first = new GateBackend();
+    GateBackend second = new GateBackend();
+    Model holds = nereid().load(limited("holds", first));
+    Model waits = nereid().load(limited("waits", second));
+    Tensor one = Tensor.ofFloats(new float[] {1}, 1);
+    String[] resource = {"resource", "R1", "device", "0"};
+    String[] instance = {"model", "waits", "version", "1", "instance", "0"};
+    String[] awaited = Stream.of(instance, resource).flatMap(Stream::of).toArray(String[]::new);
+    try (InferRequest held = holds.newRequest().input("IN", one);
+        InferRequest waiting = waits.newRequest().input("IN", one)) {
+      var answer = held.inferAsync();
+      first.awaitBatch();
+      assertEquals(0, scrape().value("nereid_resource_free", resource));
+      var later = waiting.inferAsync();
+      while (waits.instanceStatistics().getFirst().awaited().isEmpty()) {
+        Thread.sleep(1);
+      }
+      Exposition metrics = scrape();
+      assertEquals(1, metrics.value("nereid_resource_total", resource));
+      assertEquals(1, metrics.value("nereid_resource_waiting_instances", resource));
+      assertEquals(1, metrics.value("nereid_instance_awaited", awaited));
+      assertEquals(1, metrics.value("nereid_instance_waits_total", instance));
+      first.open(1);
+      answer.get(20, TimeUnit.SECONDS).close();
+      second.open(1);
+      later.get(20, TimeUnit.SECONDS).close();
+    }
+    Exposition after = scrape();
+    assertEquals(1, after.value("nereid_resource_free", resource));
+    assertEquals(1, after.value("nereid_instance_waits_total", instance));
   }
 
   @Test

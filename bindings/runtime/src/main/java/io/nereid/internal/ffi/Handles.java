@@ -153,6 +153,9 @@ final class Handles {
           "nrd_model_has_sequence",
           FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, TensorSpecRecord.STRING));
 
+  static final MethodHandle MODEL_FINISH_SEQUENCES =
+      downcall("nrd_model_finish_sequences", FunctionDescriptor.ofVoid(JAVA_LONG));
+
   static final MethodHandle MODEL_BATCH_STATS_READ =
       downcall(
           "nrd_model_batch_stats_read",

@@ -93,6 +93,15 @@ public final class ModelHandle {
     }
   }
 
+  /** From here on no sequence starts; those that have started go on. */
+  public void finishSequences() {
+    try {
+      Handles.MODEL_FINISH_SEQUENCES.invokeExact(address);
+    } catch (Throwable t) {
+      throw NativeCalls.unexpected(t);
+    }
+  }
+
   /** What it occupies now. */
   public MemoryUsage memory() {
     return StatisticsRecord.memory(address);

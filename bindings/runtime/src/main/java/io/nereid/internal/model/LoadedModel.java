@@ -115,7 +115,7 @@ public final class LoadedModel {
   // ---- Sequences -------------------------------------------------------------------------------
 
   /** Whether its requests may belong to sequences: its own, or those of an ensemble's steps. */
-  boolean hasSequences() {
+  public boolean hasSequences() {
     return spec().sequenceBatching().isPresent()
         || steps.stream().anyMatch(LoadedModel::hasSequences);
   }
@@ -130,8 +130,21 @@ public final class LoadedModel {
     return inSequences(handle -> handle.hasSequence(id), step -> step.knows(id));
   }
 
+  /** From here on no sequence starts; those that have started go on. */
+  void finishSequences() {
+    inSequences(
+        own -> {
+          own.finishSequences();
+          return false;
+        },
+        step -> {
+          step.finishSequences();
+          return false;
+        });
+  }
+
   /** Whether there are sequences here that no load has by which this was replaced. */
-  private boolean hasOpenSequences() {
+  boolean hasOpenSequences() {
     return inSequences(LoadedModel::hasOpen, LoadedModel::hasOpenSequences);
   }
 

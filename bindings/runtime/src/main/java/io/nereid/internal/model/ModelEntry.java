@@ -156,6 +156,13 @@ public final class ModelEntry {
     return face;
   }
 
+  /** Whether some load of it has sequences that have not ended. */
+  boolean hasOpenSequences() {
+    LoadedModel now = current;
+    return (now != null && now.hasOpenSequences())
+        || replaced.stream().anyMatch(LoadedModel::hasOpenSequences);
+  }
+
   // ---- What it is told, with the lock held
   // ---------------------------------------------------------
 

@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -43,6 +44,7 @@ public final class ModelLifecycle {
   private final ReentrantReadWriteLock open = new ReentrantReadWriteLock();
 
   private final AtomicBoolean closed = new AtomicBoolean();
+  private final AtomicBoolean finishing = new AtomicBoolean(); // no sequence starts any more
 
   /** One ensemble at a time, so that no two can come to use each other. */
   private final ReentrantLock ensembles = new ReentrantLock();
@@ -96,6 +98,24 @@ public final class ModelLifecycle {
     return closed.compareAndSet(false, true);
   }
 
+  /**
+   * Lets no sequence start from now on, in whatever load; false when that was so already. Who was
+   * told true waits for those that have started ({@link #hasOpenSequences}), nobody else does.
+   */
+  public boolean finishSequences() {
+    boolean first = finishing.compareAndSet(false, true);
+    models.all().stream()
+        .map(ModelEntry::current)
+        .filter(Objects::nonNull)
+        .forEach(LoadedModel::finishSequences);
+    return first;
+  }
+
+  /** Whether some model has sequences that have started and not ended. */
+  public boolean hasOpenSequences() {
+    return models.all().stream().anyMatch(ModelEntry::hasOpenSequences);
+  }
+
   /** Waits until loads that have begun come to their end. */
   public void awaitLoads() {
     open.writeLock().lock();
@@ -137,6 +157,9 @@ public final class ModelLifecycle {
           new NereidException(StatusCode.INTERNAL, "the model could not be loaded", e);
       failed(entry, failure);
       throw failure;
+    }
+    if (finishing.get()) { // after it was published: finishSequences may not have found it
+      loaded.finishSequences();
     }
     if (old != null) {
       leaving.put(old, new Farewell(entry, new ModelEvent.Replaced(entry.name(), entry.version())));

@@ -1,0 +1,66 @@
+// The queue of a model without sequences: any of its instances executes what is in front.
+#ifndef NEREID_CORE_SHARED_QUEUE_H_
+#define NEREID_CORE_SHARED_QUEUE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/batch_policy.h"
+#include "core/request_queue.h"
+#include "core/work_queue.h"
+
+namespace nereid {
+
+class SharedQueue final : public WorkQueue {
+ public:
+  // `config` outlives this.
+  explicit SharedQueue(const ModelConfig& config);
+
+  [[nodiscard]] size_t size() const override { return queue_.size(); }
+
+  [[nodiscard]] bool PassesBy(const Request& request, int64_t now_ns) const override {
+    const WaitingRequest alone{.rows = request.rows, .enqueue_ns = now_ns, .joins = true};
+    return queue_.empty() && DecideBatch(config_.batch_policy, {&alone, 1}, now_ns).take == 1;
+  }
+  Status Push(Request& request, int64_t now_ns) override { return queue_.Push(&request, now_ns); }
+  [[nodiscard]] Instance* HomeOf(const Request& /*request*/,
+                                 const WaitingInstances& /*waiting*/) const override {
+    return nullptr;
+  }
+
+  BatchDecision Decide(uint32_t instance, int64_t now_ns) override;
+  void Take(size_t count, std::vector<Request*>* batch) override;
+  void Finish(std::vector<Request*>* /*batch*/, int64_t /*now_ns*/) override {}
+
+  void Remove(Request& request, RemovedRequests* removed, int64_t now_ns) override;
+  void TakeExpired(int64_t now_ns, RemovedRequests* removed) override {
+    queue_.TakeExpired(now_ns, &removed->culprits);
+  }
+  [[nodiscard]] int64_t NextEventNs() const override { return queue_.next_expiry_ns(); }
+  RequestList TakeAll() override;
+
+  Instance* ChooseForNew(WaitingInstances& waiting) override {
+    return waiting.ChooseForNewRequest(rows_tell_, queue_.rows());
+  }
+  Instance* ChooseForRest(const Instance& /*instance*/, WaitingInstances& waiting) override {
+    return queue_.empty() ? nullptr : waiting.ChooseToWake();
+  }
+  Instance* ChooseForChange(WaitingInstances& waiting) override;
+  void BeginToWait(Instance& instance, int64_t wake_ns, WaitingInstances& waiting) override;
+
+ private:
+  [[nodiscard]] bool Joins(const Request& first, const Request& request);
+
+  const ModelConfig& config_;
+  // Whether the number of rows in the queue says all about when a batch is full: not when shapes
+  // differ, nor when a request can come in between, nor when a batcher is asked.
+  const bool rows_tell_;
+  RequestQueue queue_;
+  std::vector<const nrd_request*> chosen_;  // what a batcher is shown; empty without one
+  std::vector<WaitingRequest> seen_;        // reserved once, so that looking allocates nothing
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_CORE_SHARED_QUEUE_H_
