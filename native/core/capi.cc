@@ -104,8 +104,10 @@ constexpr size_t kStructSizes[] = {sizeof(nrd_error),          sizeof(nrd_tensor
                                    sizeof(nrd_combined_input), sizeof(nrd_scattered_output),
                                    sizeof(nrd_resource),       sizeof(nrd_instance_options),
                                    sizeof(nrd_batcher),        sizeof(nrd_sequence_stats),
-                                   sizeof(nrd_resource_stats), sizeof(nrd_instance_stats)};
-static_assert(sizeof(kStructSizes) / sizeof(size_t) == NRD_STRUCT_INSTANCE_STATS + 1);
+                                   sizeof(nrd_resource_stats), sizeof(nrd_instance_stats),
+                                   sizeof(nrd_value),          sizeof(nrd_receiver),
+                                   sizeof(nrd_cache)};
+static_assert(sizeof(kStructSizes) / sizeof(size_t) == NRD_STRUCT_CACHE + 1);
 
 }  // namespace
 
@@ -114,8 +116,7 @@ extern "C" {
 uint32_t nrd_abi_version(void) { return NRD_ABI_VERSION; }
 
 uint32_t nrd_abi_struct_size(uint32_t struct_id) {
-  return struct_id <= NRD_STRUCT_INSTANCE_STATS ? static_cast<uint32_t>(kStructSizes[struct_id])
-                                                : 0;
+  return struct_id <= NRD_STRUCT_CACHE ? static_cast<uint32_t>(kStructSizes[struct_id]) : 0;
 }
 
 int64_t nrd_clock_now_ns(void) { return nereid::MonotonicNowNs(); }

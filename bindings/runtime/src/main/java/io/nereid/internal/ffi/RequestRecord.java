@@ -57,7 +57,12 @@ public final class RequestRecord {
           JAVA_LONG.withName("queue_ns"),
           JAVA_LONG.withName("compute_input_ns"),
           JAVA_LONG.withName("compute_infer_ns"),
-          JAVA_LONG.withName("compute_output_ns"));
+          JAVA_LONG.withName("compute_output_ns"),
+          TensorSpecRecord.STRING.withName("id"),
+          JAVA_LONG.withName("values"),
+          JAVA_LONG.withName("response_values"),
+          JAVA_INT.withName("value_count"),
+          JAVA_INT.withName("response_value_count"));
 
   private static final long FLAGS = offset(LAYOUT, "flags");
   private static final long TAG = offset(LAYOUT, "tag");
