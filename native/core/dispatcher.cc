@@ -334,14 +334,15 @@ bool Dispatcher::AwaitLimits(Instance& instance) {
   return true;
 }
 
-// The instance itself looks for more when it comes to Next.
-void Dispatcher::Executed(Instance& instance) {
-  executing_.fetch_sub(instance.batch.size(), std::memory_order_relaxed);
+// An instance that executed it looks for more when it comes to Next; one that went on with another
+// batch may wait by now.
+void Dispatcher::Executed(std::vector<Request*>* batch) {
+  executing_.fetch_sub(batch->size(), std::memory_order_relaxed);
   if (config_.sequences) {
     const MutexLock lock(mutex_);
-    queue_->Finish(&instance.batch, now_());
+    queue_->Finish(batch, now_());
     ArmTimer();
-    Notify(queue_->ChooseForRest(instance, waiting_));
+    Notify(queue_->ChooseForNew(waiting_));
   }
 }
 

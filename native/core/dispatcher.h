@@ -113,9 +113,9 @@ class Dispatcher {
     return waiting_.WaitsUntilNs(instance);
   }
 
-  // The batch of the instance has been executed, and is answered next: what is left in it, without
-  // the requests that are to run again.
-  void Executed(Instance& instance) NRD_EXCLUDES(mutex_);
+  // A batch has been executed, and is answered next: what is left in it, without the requests that
+  // are to run again.
+  void Executed(std::vector<Request*>* batch) NRD_EXCLUDES(mutex_);
 
   // Takes requests out of the queue; the caller answers them, and says so with Answered.
   // Withdraw marks the request as cancelled and returns the state that it was in; only one that was

@@ -11,6 +11,7 @@
 #include "base/tensor.h"
 #include "core/ensemble.h"
 #include "core/request_check.h"
+#include "core/response_values.h"
 #include "core/runtime.h"
 #include "core/scheduler.h"
 
@@ -19,8 +20,11 @@ namespace {
 
 constexpr std::align_val_t kRecordAlignment{64};
 
-std::string CacheVersion(const std::string& version) {
+std::string CacheVersion(Runtime& runtime, const std::string& version) {
   static std::atomic<uint64_t> loads{0};
+  if (runtime.cache() != nullptr && runtime.cache()->outlives_models()) {
+    return version;
+  }
   return version + '#' + std::to_string(loads.fetch_add(1, std::memory_order_relaxed));
 }
 
@@ -78,7 +82,7 @@ Status CheckMeans(const ModelConfig& config, const nrd_backend& backend, const R
 Model::Model(Runtime& runtime, ModelConfig config, std::unique_ptr<ModelSource> source)
     : runtime_(runtime),
       config_(std::move(config)),
-      cache_version_(CacheVersion(config_.version)),
+      cache_version_(CacheVersion(runtime, config_.version)),
       source_(std::move(source)),
       backend_(source_ == nullptr ? nrd_backend{} : source_->backend()),
       stats_(config_.instance_count, config_.max_batch_size, runtime.stage_histograms()),
@@ -190,6 +194,7 @@ Model::~Model() {
   while (Request* const request = free_records_) {
     free_records_ = request->next;
     runner_->DeleteState(*request);
+    delete request->response_values;
     ::operator delete(request, kRecordAlignment);
   }
   runtime_.pool().accounts().Close(pool_account_);
@@ -259,7 +264,14 @@ void Model::Reset(Request& request) {
   record.priority = 0;
   record.sequence_id = 0;
   record.sequence_name = {};
+  record.id = {};
+  record.values = nullptr;
+  record.value_count = 0;
   record.status = NRD_OK;
+  ClearResponseValues(request);
+  request.continuation = nullptr;
+  request.sink = nullptr;
+  request.receiver = nullptr;
   request.cancelled.store(false, std::memory_order_relaxed);
   request.state.store(RequestState::kIdle, std::memory_order_release);
 }
@@ -275,6 +287,16 @@ void Model::GiveBack(Request& request) {
   Runtime& runtime = runtime_;
   Unref();
   runtime.CountRequest(-1);
+}
+
+void Model::Receive(Request& request, const nrd_receiver* receiver) {
+  request.receiver = receiver;
+  request.continuation = nullptr;
+  if (receiver != nullptr) {
+    request.continuation = [](Request& answered) {
+      answered.receiver->complete(answered.receiver->context, &answered.record);
+    };
+  }
 }
 
 // Makes a record ready for its next use. False: it is in flight.
@@ -302,6 +324,7 @@ int32_t Model::Submit(Request& request) {
   if (!Begin(request)) {
     return NRD_FAILED_PRECONDITION;
   }
+  ClearResponseValues(request);
   try {
     return Admit(request);
   } catch (const std::exception&) {  // only memory, for a message, can be missing on this path
@@ -340,6 +363,7 @@ int32_t Model::WarmUp(Request& request) {
   if (!Begin(request)) {
     return NRD_FAILED_PRECONDITION;
   }
+  ClearResponseValues(request);
   if (config_.sequences) {
     nrd_request& record = request.record;
     record.flags |= NRD_REQUEST_SEQUENCE_START | NRD_REQUEST_SEQUENCE_END;
@@ -372,7 +396,7 @@ int32_t Model::Refuse(Request& request, FailReason reason, int32_t code, std::st
 
 bool Model::AnswerFromCache(Request& request) {
   nrd_request& record = request.record;
-  ResponseCache* const cache = runtime_.cache();
+  AnswerCache* const cache = runtime_.cache();
   if (cache == nullptr || (record.flags & NRD_REQUEST_NO_CACHE) != 0 || HasDeviceTensor(record) ||
       !runner_->MayAnswerAtOnce()) {
     return false;

@@ -49,6 +49,8 @@ class Model {
 
   Status Acquire(Request** request_out);
   static void Reset(Request& request);
+  // See nrd_request_receive.
+  static void Receive(Request& request, const nrd_receiver* receiver);
   void GiveBack(Request& request);
 
   int32_t Submit(Request& request);
@@ -89,8 +91,8 @@ class Model {
 
   Runtime& runtime_;
   const ModelConfig config_;
-  // The version and a number of this load: what another load of the same version computed, perhaps
-  // from other files, is never an answer here.
+  // The version and, unless answers outlive their model, a number of this load: what another load
+  // of the same version computed, perhaps from other files, is never an answer here.
   const std::string cache_version_;
   // The backend's table outlives the source, which goes with the handle.
   std::unique_ptr<ModelSource> source_;  // null: an ensemble

@@ -29,7 +29,7 @@ extern "C" {
 #endif
 
 /* Raised when a struct or a function's meaning changes. */
-#define NRD_ABI_VERSION 6
+#define NRD_ABI_VERSION 7
 
 #define NRD_MAX_RANK 8
 
@@ -68,6 +68,20 @@ typedef struct nrd_string {
 } nrd_string;
 NRD_ASSERT_SIZE(nrd_string, 16);
 
+enum { NRD_VALUE_STRING = 0, NRD_VALUE_INT = 1, NRD_VALUE_BOOL = 2, NRD_VALUE_DOUBLE = 3 };
+
+/* A named value that travels with a request to its backend, or with a response to the caller. The
+ * core does not look into it. */
+typedef struct nrd_value {
+  nrd_string name;
+  nrd_string text; /* of a string */
+  int64_t number;  /* of an integer; of a truth value: 0 or 1 */
+  double real;     /* of a double */
+  int32_t kind;    /* NRD_VALUE_* */
+  uint32_t reserved;
+} nrd_value;
+NRD_ASSERT_SIZE(nrd_value, 56);
+
 /* ---- Library --------------------------------------------------------------------------------- */
 
 /* NRD_ABI_VERSION of the library that was loaded. */
@@ -105,7 +119,10 @@ enum {
   NRD_STRUCT_BATCHER = 26,
   NRD_STRUCT_SEQUENCE_STATS = 27,
   NRD_STRUCT_RESOURCE_STATS = 28,
-  NRD_STRUCT_INSTANCE_STATS = 29
+  NRD_STRUCT_INSTANCE_STATS = 29,
+  NRD_STRUCT_VALUE = 30,
+  NRD_STRUCT_RECEIVER = 31,
+  NRD_STRUCT_CACHE = 32
 };
 NRD_API uint32_t nrd_abi_struct_size(uint32_t struct_id);
 
@@ -189,8 +206,8 @@ typedef void (*nrd_deallocate_fn)(void* context, void* memory, uint64_t byte_siz
 
 /* Requests that submit answered with NRD_PENDING are complete; `tags` are theirs, valid during the
  * call. Called on an instance thread, on the timer thread, on the thread that cancels, drains or
- * releases, or on one that is about to return NRD_PENDING from submit; never while the core holds a
- * lock. The record is the caller's again before the call: it
+ * releases, on that of a backend that finishes a batch (nrd_batch_finish), or on one that is about
+ * to return NRD_PENDING from submit; never while the core holds a lock. The record is the caller's again before the call: it
  * may be reset, released or submitted again from inside it, and others may be acquired, submitted
  * and cancelled. A request that is submitted there is never executed there (it is queued) unless
  * the cache has its answer. Other answers wait until the call returns, the timer's for all models,
@@ -313,6 +330,28 @@ typedef struct nrd_cache_stats {
 NRD_ASSERT_SIZE(nrd_cache_stats, 56);
 NRD_API void nrd_runtime_cache_stats(nrd_runtime* runtime, nrd_cache_stats* stats_out);
 
+/* Keeps responses in place of the runtime's own cache. Any thread may call it; it may block. A key
+ * is a text of printable characters that stands for the model, its version and all that was asked.
+ */
+typedef struct nrd_cache {
+  void* context;
+  /* Gives what is stored under the key to `take`, once, which copies it and says whether it could.
+   * NRD_NOT_FOUND: there is nothing. */
+  int32_t (*lookup)(void* context, nrd_string key, void* taker,
+                    int32_t (*take)(void* taker, const void* data, uint64_t byte_size));
+  /* Stores `byte_size` bytes, which `give` writes into memory of the cache's, once. */
+  int32_t (*insert)(void* context, nrd_string key, uint64_t byte_size, void* giver,
+                    void (*give)(void* giver, void* data));
+} nrd_cache;
+NRD_ASSERT_SIZE(nrd_cache, 24);
+
+/* Once, before models are loaded, and not for a runtime with a cache_byte_limit:
+ * NRD_FAILED_PRECONDITION. The cache outlives the runtime. What it fails at counts as a miss. Its
+ * entries are not removed with the model: the version, or what the caller puts into it, has to
+ * tell them apart. nrd_cache_stats has hits and misses of it, and nothing else. */
+NRD_API int32_t nrd_runtime_use_cache(nrd_runtime* runtime, const nrd_cache* cache,
+                                      nrd_error* error_out);
+
 /* A buffer from the pinned pool, aligned to 64 bytes, with one reference. Its address is its
  * handle. byte_size 0 gives a valid buffer. NRD_RESOURCE_EXHAUSTED when the cap is reached. The
  * memory stays mapped until nrd_runtime_release, so reading a freed buffer gives stale bytes, never
@@ -331,7 +370,9 @@ enum {
   NRD_REQUEST_NO_CACHE = 2u,
   /* The first and the last request of its sequence; one can be both. */
   NRD_REQUEST_SEQUENCE_START = 4u,
-  NRD_REQUEST_SEQUENCE_END = 8u
+  NRD_REQUEST_SEQUENCE_END = 8u,
+  /* Somebody records what happens to the request; for backends that tell of it. */
+  NRD_REQUEST_TRACED = 16u
 };
 
 /* Longest name of a sequence, in bytes. */
@@ -369,8 +410,18 @@ typedef struct nrd_request {
   uint64_t compute_input_ns;
   uint64_t compute_infer_ns;
   uint64_t compute_output_ns;
+  /* For the backend, and valid until completion: the caller's name of the request, and values that
+   * came with it. The core copies neither. */
+  nrd_string id;
+  const nrd_value* values;
+  /* What the backend says with the response, besides its outputs (nrd_batch_request_value). The
+   * core's, valid after completion until the next reset or submit; of other responses of a
+   * decoupled model, during nrd_respond_fn. */
+  const nrd_value* response_values;
+  uint32_t value_count;
+  uint32_t response_value_count;
 } nrd_request;
-NRD_ASSERT_SIZE(nrd_request, 144);
+NRD_ASSERT_SIZE(nrd_request, 184);
 
 /* A cleared record of the model; the core keeps released ones for the next caller. Must not overlap
  * with nrd_model_release. A record that is held keeps the model's memory (not its backend) alive.
@@ -392,6 +443,20 @@ NRD_API void nrd_request_drop_outputs(nrd_request* request);
 /* Gives input `index` a buffer of its `byte_size` (set by the caller, as are datatype, rank and
  * shape) and sets data, slab and NRD_TENSOR_SELECTED. A buffer that it held is released. */
 NRD_API int32_t nrd_request_input_alloc(nrd_request* request, uint32_t index);
+
+/* Who gets the answers of a request in place of the runtime's callbacks, under the same rules:
+ * `complete` for one that submit answered with NRD_PENDING, `respond` for each response of a
+ * decoupled model besides the one that completes it (also for a NULL in place of outputs, see
+ * nrd_respond_fn). */
+typedef struct nrd_receiver {
+  void* context;
+  void (*complete)(void* context, nrd_request* request);
+  void (*respond)(void* context, nrd_request* request, nrd_tensor* outputs, uint32_t output_count);
+} nrd_receiver;
+NRD_ASSERT_SIZE(nrd_receiver, 24);
+
+/* The receiver outlives the request's use; nrd_request_reset forgets it. Before submit. */
+NRD_API void nrd_request_receive(nrd_request* request, const nrd_receiver* receiver);
 
 /* Validates the request and runs it: on this thread when the model is idle and allows that,
  * otherwise through the queue. Returns request->status: NRD_OK with outputs in place; an error;
@@ -426,7 +491,8 @@ NRD_API int32_t nrd_request_wait(nrd_request* request, int64_t deadline_ns);
 
 /* ---- Backends -------------------------------------------------------------------------------- */
 
-/* What a backend executes. The tensors are valid until execute returns. */
+/* What a backend executes. The tensors are valid until execute returns, or until nrd_batch_finish
+ * where the backend keeps the batch. */
 typedef struct nrd_batch {
   uint32_t struct_size;
   uint32_t request_count;
@@ -478,6 +544,26 @@ NRD_API int32_t nrd_batch_request_reschedule(nrd_batch* batch, uint32_t request_
 NRD_API int32_t nrd_batch_request_respond(nrd_batch* batch, uint32_t request_index,
                                           nrd_error* error_out);
 
+/* Sends a value along with the next response of a request; it is copied. Under the rules of
+ * nrd_batch_request_output. */
+NRD_API int32_t nrd_batch_request_value(nrd_batch* batch, uint32_t request_index,
+                                        const nrd_value* value, nrd_error* error_out);
+
+/* When the backend began to compute and when it had the results: what comes before is counted as
+ * reading inputs, what comes after as writing outputs. Without it all of execute is computing. */
+NRD_API void nrd_batch_computed(nrd_batch* batch, int64_t start_ns, int64_t end_ns);
+
+/* For backends with NRD_BACKEND_DETACHES: a batch for which execute returns NRD_PENDING belongs to
+ * the backend until it calls this, once, from any thread, also before execute returned. All that is
+ * "only within execute" holds until this call. `code` and `message` are what execute would have
+ * returned, and count in its place if this comes first. Meanwhile the instance executes further
+ * batches, unless it needs resources (nrd_instance_options) or warms up: then it waits.
+ * close_instance is called when all are finished. The answers are delivered before this returns, on
+ * this thread, unless execute has not returned yet. For a batch that is not the backend's any more
+ * nothing happens, as long as its record is not used for another one. */
+NRD_API void nrd_batch_finish(nrd_batch* batch, int32_t code, const char* message,
+                              uint64_t message_size);
+
 /* Fails one request of the batch; the others are answered as usual. */
 NRD_API void nrd_batch_request_fail(nrd_batch* batch, uint32_t request_index, int32_t code,
                                     const char* message, uint64_t message_size);
@@ -492,7 +578,9 @@ enum {
   NRD_BACKEND_DEVICE_TENSORS = 4u,
   /* Output i is made of input i alone. A request that names no outputs wants those whose inputs it
    * gives, where there are any. */
-  NRD_BACKEND_OUTPUT_PER_INPUT = 8u
+  NRD_BACKEND_OUTPUT_PER_INPUT = 8u,
+  /* execute may return NRD_PENDING: see nrd_batch_finish. Never inline. */
+  NRD_BACKEND_DETACHES = 16u
 };
 
 struct nrd_model_options;
@@ -830,6 +918,12 @@ NRD_API int32_t nrd_model_input_index(nrd_model* model, const char* name, uint64
                                       uint32_t* index_out);
 NRD_API int32_t nrd_model_output_index(nrd_model* model, const char* name, uint64_t name_size,
                                        uint32_t* index_out);
+
+/* What the configuration says of the model's input (output) `index`, hidden ones behind the others;
+ * `kind` is NRD_TENSOR_INPUT or _OUTPUT. The name is valid as long as the model. NRD_NOT_FOUND:
+ * there are no more. */
+NRD_API int32_t nrd_model_tensor(nrd_model* model, int32_t kind, uint32_t index,
+                                 nrd_tensor_spec* spec_out);
 
 /* ---- Statistics ------------------------------------------------------------------------------ */
 

@@ -94,7 +94,7 @@ void SimulatedEnsemble::SendNext(Part& part) {
   ++part.sent;
   SimulatedCall& call = CallOf(request);
   ++call.sent;
-  request.sink->Respond(request.record.outputs, 1);
+  request.sink->Respond(request.record.outputs, 1, nullptr);
   DropTensors(request.record.outputs, 1);
   Require(
       decoupled_ > 1 || most_inflight_ == 0 || call.sent - call.received.size() <= most_inflight_,

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/completion.h"
+#include "core/detached_batch.h"
 #include "core/dispatcher.h"
 #include "core/execution_limits.h"
 #include "core/instance.h"
@@ -23,7 +24,10 @@ namespace nereid::simulation {
 
 // Does what the Scheduler and its threads do, one event at a time, and what clients do; checks
 // after each event that the rules of scheduling hold (simulation_rules.cc).
-class SimulatedModel final : public Actor, public Alarm, public TimerTarget {
+class SimulatedModel final : public Actor,
+                             public Alarm,
+                             public TimerTarget,
+                             public DetachedBatch::Owner {
  public:
   // `limiter` is shared with other models.
   SimulatedModel(SimulatedWorld& world, SharedLimiter& limiter);
@@ -46,6 +50,7 @@ class SimulatedModel final : public Actor, public Alarm, public TimerTarget {
   void Remove(TimerTarget* /*target*/) override {}
   void Arm(TimerTarget* target, int64_t time_ns) override;
   int64_t OnTimer(int64_t now_ns) override;
+  void EndDetached(DetachedBatch& batch) override;
 
  private:
   // Where the thread of an instance is; kBorrowed: it waits, while another executes there.
@@ -56,6 +61,10 @@ class SimulatedModel final : public Actor, public Alarm, public TimerTarget {
     uint64_t generation = 0;  // of the one look that is to come
     bool warms_up = false;    // it executes the warm-up, or waits for what that has to hold
     Dispatcher::Outcome outcome;
+    // Where the backend may keep batches: what executes, and what its execute is to return.
+    std::unique_ptr<DetachedBatches> batches = nullptr;
+    DetachedBatch* running = nullptr;
+    int32_t code = NRD_OK;
   };
 
   // A model comes and goes.
@@ -86,7 +95,9 @@ class SimulatedModel final : public Actor, public Alarm, public TimerTarget {
   void Come(uint64_t index);
   void Look(uint64_t index);
   void Begin(uint64_t index, Happening end);
+  void BeginDetachable(uint64_t index, int64_t duration_ns);
   void EndExecution(uint64_t index);
+  size_t EndBatch(std::vector<Request*>* batch, uint64_t ticket);
   void EndInline(uint64_t index);
   void AnswerRemoved(const RemovedRequests& removed);
   static void OnComplete(void* context, const uint64_t* tags, uint32_t count);
@@ -126,6 +137,7 @@ class SimulatedModel final : public Actor, public Alarm, public TimerTarget {
   int64_t alarm_ns_ = kNever;
   bool closing_ = false;
   bool finishing_ = false;  // no sequence starts any more
+  bool detaches_ = false;   // the backend may keep batches
   bool ending_ = false;
   bool gave_up_ = false;
   bool warming_up_ = false;
