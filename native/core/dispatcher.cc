@@ -621,6 +621,13 @@ void Dispatcher::FinishSequences() {
   }
 }
 
+void Dispatcher::DropStates() {
+  const MutexLock lock(mutex_);
+  if (sequences_ != nullptr) {
+    sequences_->DropStates();
+  }
+}
+
 bool Dispatcher::KnowsSequence(uint64_t number, std::string_view name) {
   const MutexLock lock(mutex_);
   return sequences_ != nullptr && sequences_->Knows(number, name);

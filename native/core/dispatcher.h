@@ -107,6 +107,8 @@ class Dispatcher {
   void StopInstances() NRD_EXCLUDES(mutex_);
   // Waits for submitters that are just waking an instance.
   void AwaitWakers() const;
+  // Gives back what sequences have kept, when all threads have ended.
+  void DropStates() NRD_EXCLUDES(mutex_);
 
   void ReadCounts(uint64_t* pending_out, uint64_t* executing_out) NRD_EXCLUDES(mutex_);
 

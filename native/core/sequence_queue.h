@@ -69,6 +69,9 @@ class SequenceQueue {
 
   void ReadStats(nrd_sequence_stats* stats_out) const;
 
+  // The model ends: nothing executes any more, and what sequences have kept is given back.
+  void DropStates();
+
  private:
   struct Slots {
     std::vector<bool> taken;
