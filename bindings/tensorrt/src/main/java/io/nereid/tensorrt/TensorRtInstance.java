@@ -47,7 +47,7 @@ final class TensorRtInstance implements BackendInstance {
   private final GraphCache graphs;
   private final OutputCopier outputs;
 
-  /** The figures of {@link #graphs} and {@link #bindings}, for other threads. */
+  /** The figures of {@link #graphs} and of the memory, for other threads. */
   private volatile int graphCount;
 
   private volatile long deviceBytes;
@@ -75,7 +75,7 @@ final class TensorRtInstance implements BackendInstance {
       undo.add(use);
       selector =
           new ProfileSelector(spec.name(), description, model.placement().group().profiles());
-      selector.checkBatchSize(spec.maxBatchSize());
+      selector.checkBatchSize(spec);
       CudaRuntime.check(cudart.cudaSetDevice(engine.device().number()), "cudaSetDevice");
       stream = undo.add(new CudaStream(options.priority(), options.spinUs()));
       DevicePool memory = DevicePool.of(engine.device());
@@ -92,7 +92,7 @@ final class TensorRtInstance implements BackendInstance {
       for (EngineProfile profile : selector.profiles()) {
         BoundContext context = undo.add(newContext(profile.index()));
         contexts.put(profile.index(), context);
-        reserve(context, profile, spec.maxBatchSize());
+        reserve(context, profile, spec);
       }
       stream.finish();
       Optional<String> obstacle = graphObstacle();
@@ -101,7 +101,7 @@ final class TensorRtInstance implements BackendInstance {
       }
       graphs =
           new GraphCache(title, stream, bindings, this::newContext, options.graphLimit(), obstacle);
-      deviceBytes = activations.byteSize() + bindings.deviceBytes();
+      deviceBytes = countDeviceBytes();
       undo.forget();
     }
   }
@@ -117,20 +117,26 @@ final class TensorRtInstance implements BackendInstance {
         .orElse(0);
   }
 
+  private long countDeviceBytes() {
+    return activations.byteSize() + bindings.deviceBytes();
+  }
+
   private BoundContext newContext(int profile) {
     return new BoundContext(use.engine(), profile, activations, bindings, stream);
   }
 
   /** Takes the memory that the largest shapes of a profile need, so that later nothing moves. */
-  private void reserve(BoundContext context, EngineProfile profile, long maxBatchSize) {
+  private void reserve(BoundContext context, EngineProfile profile, ModelSpec spec) {
     long[][] largest = new long[bindings.inputs().size()][];
     for (int i = 0; i < largest.length; i++) {
       Binding input = bindings.inputs().get(i);
-      List<Long> max = profile.shapes().get(input.tensor().name()).max();
+      String name = input.tensor().name();
+      List<Long> max = profile.shapes().get(name).max();
       largest[i] = max.stream().mapToLong(Long::longValue).toArray();
-      if (maxBatchSize > 0) {
-        long least = profile.shapes().get(input.tensor().name()).min().getFirst();
-        largest[i][0] = Math.max(least, Math.min(largest[i][0], maxBatchSize));
+      if (spec.maxBatchSize() > 0) {
+        long least = profile.shapes().get(name).min().getFirst();
+        long most = FirstDimension.of(spec, name).largest(spec.maxBatchSize(), max.getFirst());
+        largest[i][0] = Math.max(least, most);
       }
       long byteSize = byteSize(input, largest[i]);
       bindings.ensure(input, byteSize);
@@ -198,7 +204,7 @@ final class TensorRtInstance implements BackendInstance {
         stream.settle(); // what it reads and writes goes back to the pool when this returns
       }
       graphCount = graphs.count();
-      deviceBytes = activations.byteSize() + bindings.deviceBytes();
+      deviceBytes = countDeviceBytes();
     }
   }
 
@@ -225,7 +231,7 @@ final class TensorRtInstance implements BackendInstance {
     for (int i = 0; i < sizes.length; i++) {
       String name = bindings.inputs().get(i).tensor().name();
       if (gathered) {
-        sizes[i] = batch.input(name).shape();
+        sizes[i] = batch.inputShape(name);
         continue;
       }
       sizes[i] = shapes.get(i).of(batch.request(0).inputShape(name), batch.size());
