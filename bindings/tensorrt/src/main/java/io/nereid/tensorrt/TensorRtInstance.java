@@ -46,6 +46,7 @@ final class TensorRtInstance implements BackendInstance {
   private final DevicePool.Block activations;
   private final GraphCache graphs;
   private final OutputCopier outputs;
+  private final DeviceStates states;
 
   /** The figures of {@link #graphs} and of the memory, for other threads. */
   private volatile int graphCount;
@@ -82,6 +83,7 @@ final class TensorRtInstance implements BackendInstance {
       bindings =
           undo.add(new Bindings(description, names(spec.inputs()), names(spec.outputs()), memory));
       outputs = new OutputCopier(bindings, stream);
+      states = undo.add(new DeviceStates(spec, bindings, stream, engine.device()));
       boolean batched = spec.maxBatchSize() > 0;
       bindings
           .inputs()
@@ -118,7 +120,7 @@ final class TensorRtInstance implements BackendInstance {
   }
 
   private long countDeviceBytes() {
-    return activations.byteSize() + bindings.deviceBytes();
+    return activations.byteSize() + bindings.deviceBytes() + states.deviceBytes();
   }
 
   private BoundContext newContext(int profile) {
@@ -192,17 +194,21 @@ final class TensorRtInstance implements BackendInstance {
       long[][] sizes = inputShapes(batch);
       int profile = selector.select(sizes, readShapeInputs(batch, sizes)).index();
       copyInputs(batch, sizes);
+      states.copyIn(batch);
       GraphCache.Key key = new GraphCache.Key(profile, sizes);
       long[][] outputShapes = run(key);
       outputs.copy(batch, outputShapes);
+      states.copyOut(batch, outputShapes);
       stream.finish();
       finished = true;
       outputs.copyFromHost(batch, outputShapes);
+      states.keep(batch);
       graphs.captureIfNew(key);
     } finally {
       if (!finished) {
         stream.settle(); // what it reads and writes goes back to the pool when this returns
       }
+      states.giveUp();
       graphCount = graphs.count();
       deviceBytes = countDeviceBytes();
     }
@@ -274,7 +280,7 @@ final class TensorRtInstance implements BackendInstance {
   private void copyInputs(Batch batch, long[][] sizes) {
     for (int i = 0; i < sizes.length; i++) {
       Binding input = bindings.inputs().get(i);
-      if (!input.tensor().onHost()) { // those are read already
+      if (!input.tensor().onHost() && !states.brings(input)) { // those are read already
         copyInput(batch, input, input.byteSize(sizes[i]));
       }
     }
@@ -355,6 +361,7 @@ final class TensorRtInstance implements BackendInstance {
       all.add(use);
       all.add(stream);
       all.add(bindings);
+      all.add(states);
       all.add(activations::release);
       contexts.values().forEach(context -> all.add(context));
       all.add(graphs);
