@@ -46,7 +46,7 @@ final class DeviceStates implements AutoCloseable {
   private final int device;
   private final List<State> states = new ArrayList<>();
 
-  /** Of the batch that is being executed, what no sequence keeps so far. */
+  /** What was made of the batch that is being executed, and no sequence keeps so far. */
   private final List<Made> made = new ArrayList<>();
 
   /** The states of a model, of which there may be none. */

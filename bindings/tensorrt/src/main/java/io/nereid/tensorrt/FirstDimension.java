@@ -19,7 +19,7 @@ record FirstDimension(long perRow, long more) {
   private static final FirstDimension ROWS = new FirstDimension(1, 0);
   private static final FirstDimension FREE = new FirstDimension(0, 0);
 
-  /** That of an input of a model as its backend sees it. */
+  /** What it is of an input of a model as its backend sees that. */
   static FirstDimension of(ModelSpec spec, String input) {
     for (BatchInput made : spec.batchInputs()) {
       if (made.targets().contains(input)) {
