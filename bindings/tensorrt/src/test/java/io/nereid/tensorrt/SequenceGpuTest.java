@@ -80,8 +80,17 @@ class SequenceGpuTest extends GpuTest {
     });
   }
 
+  /** Of batches of the oldest, one at a time. */
+  static ModelSpec.Builder adderSpec(Path plan) {
+    return adderSpec(plan, batching(false), STATE).parameter("batches_in_flight", "1");
+  }
+
   private ModelSpec.Builder adderSpec(SequenceBatching sequences, State state) {
-    return spec(plan(SequenceGpuTest::adder))
+    return adderSpec(plan(SequenceGpuTest::adder), sequences, state);
+  }
+
+  private static ModelSpec.Builder adderSpec(Path plan, SequenceBatching sequences, State state) {
+    return spec(plan)
         .maxBatchSize(4)
         .input("x", DataType.FP32, -1)
         .output("y", DataType.FP32, -1)
@@ -122,7 +131,7 @@ class SequenceGpuTest extends GpuTest {
     }
   }
 
-  private static float next(Sequence sequence, float value) {
+  static float next(Sequence sequence, float value) {
     return infer(request(sequence, value));
   }
 

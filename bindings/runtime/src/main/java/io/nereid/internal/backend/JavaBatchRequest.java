@@ -165,18 +165,22 @@ final class JavaBatchRequest implements BatchRequest {
   @Override
   public Optional<DeviceMemory> keptState(int state) {
     batch.checkOpen();
-    TensorRecord found = record.state(index, state);
-    return found.isOnDevice() ? Optional.of(found.deviceMemory()) : Optional.empty();
+    synchronized (record) {
+      TensorRecord found = record.state(index, state);
+      return found.isOnDevice() ? Optional.of(found.deviceMemory()) : Optional.empty();
+    }
   }
 
   @Override
   public Tensor initialState(int state) {
     batch.checkOpen();
-    TensorRecord found = record.state(index, state);
-    if (found.isOnDevice()) {
-      throw new IllegalStateException("the request is not the first of its sequence");
+    synchronized (record) {
+      TensorRecord found = record.state(index, state);
+      if (found.isOnDevice()) {
+        throw new IllegalStateException("the request is not the first of its sequence");
+      }
+      return batch.hostTensor(found);
     }
-    return batch.hostTensor(found);
   }
 
   @Override

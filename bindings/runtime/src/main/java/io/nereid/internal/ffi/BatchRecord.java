@@ -207,8 +207,11 @@ public final class BatchRecord {
     ErrorRecord.check(status, error);
   }
 
-  /** What one request finds of a state; valid until the next call of this or {@link #keep}. */
-  public TensorRecord state(int request, int index) {
+  /**
+   * What one request finds of a state; valid until the next call of this or {@link #keep}, so that
+   * who reads it holds the lock of this.
+   */
+  public synchronized TensorRecord state(int request, int index) {
     int status;
     try {
       status = (int) Handles.BATCH_REQUEST_STATE.invokeExact(address, request, index, state, error);
@@ -220,7 +223,8 @@ public final class BatchRecord {
   }
 
   /** Has the sequence of one request keep a state, whose memory is the core's from here on. */
-  public void keep(int request, int index, DataType type, long[] dims, DeviceMemory memory) {
+  public synchronized void keep(
+      int request, int index, DataType type, long[] dims, DeviceMemory memory) {
     TensorRecord made = TensorRecord.at(state, 0);
     made.describe(type, dims, memory.byteSize());
     made.lend(memory);
