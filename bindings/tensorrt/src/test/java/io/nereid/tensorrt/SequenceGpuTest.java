@@ -18,6 +18,7 @@ import io.nereid.model.SequenceBatching;
 import io.nereid.model.SequenceBatching.Direct;
 import io.nereid.model.SequenceBatching.Initial;
 import io.nereid.model.SequenceBatching.Kind;
+import io.nereid.model.SequenceBatching.Oldest;
 import io.nereid.model.SequenceBatching.State;
 import io.nereid.statistics.SequenceStatistics;
 import io.nereid.tensor.Tensor;
@@ -208,7 +209,30 @@ class SequenceGpuTest extends GpuTest {
     all.forEach(Sequence::close);
   }
 
-  /** Some begin, some go on and some end in the same batch. */
+  /** Some begin, some go on and some end in the same batch, which two requests make. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void oneBeginsWhereAnotherEnds(boolean direct) throws Exception {
+    SequenceBatching pairs =
+        SequenceBatching.of(
+            direct ? new Direct(NEVER, 1) : new Oldest(4, List.of(2), NEVER, false));
+    Model model =
+        nereid.load(
+            adderSpec(pairs, STATE).maxBatchSize(2).parameter("batches_in_flight", "1").build());
+    Sequence one = model.sequence(1);
+    Sequence two = model.sequence(2);
+    Sequence three = model.sequence(3);
+    Sequence four = model.sequence(4);
+    assertSums(request(one, 1), 1, request(two, 10), 10);
+    assertSums(request(two, 10), 20, request(one, 1), 2);
+    assertSums(last(one, 1), 3, request(two, 10), 30);
+    await(() -> statistics(model).ended() == 1, "the end of the first");
+    assertSums(request(three, 100), 100, last(two, 10), 40);
+    await(() -> statistics(model).ended() == 2, "the end of the second");
+    assertSums(request(four, 1000), 1000, last(three, 100), 200);
+    assertEquals(5, model.statistics().executionCount());
+  }
+
   @ParameterizedTest
   @CsvSource({"false, false", "true, false", "false, true", "true, true"})
   void manySequencesShareBatches(boolean direct, boolean sameBuffer) throws Exception {
@@ -233,8 +257,6 @@ class SequenceGpuTest extends GpuTest {
     }
     await(() -> statistics(model).ended() == 120, "the end of the last sequence");
     assertEquals(0, statistics(model).stateBytes());
-    assertTrue(
-        model.statistics().executionCount() < model.statistics().inferenceCount(), "no batches");
   }
 
   private static void runSequence(Model model, Random random) {
