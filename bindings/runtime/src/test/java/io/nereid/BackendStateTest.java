@@ -90,20 +90,30 @@ class BackendStateTest extends RuntimeTest {
         sequence.newRequest().input("IN", Tensor.ofInts(new int[] {value}, 1, 1)));
   }
 
+  private ModelSpec adder(DataType type) {
+    return ModelSpec.builder("m")
+        .backend(new Adder())
+        .maxBatchSize(4)
+        .input("IN", DataType.INT32, 1)
+        .output("OUT", DataType.INT32, 1)
+        .sequenceBatching(
+            SequenceBatching.direct()
+                .withMaxIdle(Duration.ofHours(1))
+                .withState(State.of("STATE", "NEXT", type, 1)))
+        .build();
+  }
+
+  @Test
+  void stringsAreNotKept() {
+    assertFails(
+        StatusCode.INVALID_ARGUMENT,
+        "state 'STATE' is of BYTES, which the backend cannot keep",
+        () -> nereid.load(adder(DataType.BYTES)));
+  }
+
   @Test
   void theRuntimeHandsOnWhereTheyLie() {
-    Model model =
-        nereid.load(
-            ModelSpec.builder("m")
-                .backend(new Adder())
-                .maxBatchSize(4)
-                .input("IN", DataType.INT32, 1)
-                .output("OUT", DataType.INT32, 1)
-                .sequenceBatching(
-                    SequenceBatching.direct()
-                        .withMaxIdle(Duration.ofHours(1))
-                        .withState(State.of("STATE", "NEXT", DataType.INT32, 1)))
-                .build());
+    Model model = nereid.load(adder(DataType.INT32));
     Sequence one = model.sequence(1);
     Sequence two = model.sequence(2);
     assertEquals(1, next(one, 1));

@@ -55,8 +55,8 @@ public interface Backend {
    * Whether the states of sequences lie in memory of the backend's own, such as a GPU's, which goes
    * from one request to the next ({@link BatchRequest#keptState}, {@link BatchRequest#keepState})
    * without being copied into the runtime's. Then {@link Batch#input(String)} has no states, of
-   * which {@link Batch#inputShape} tells the shape, and {@link Batch#output} makes none. Not for
-   * states of BYTES.
+   * which {@link Batch#inputShape} tells the shape, and what {@link Batch#output} makes of them
+   * goes to clients that want it, no further. Not for states of BYTES.
    */
   default boolean keepsStates() {
     return false;
