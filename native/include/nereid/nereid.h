@@ -531,10 +531,10 @@ enum { NRD_TENSOR_INPUT = 0, NRD_TENSOR_OUTPUT = 1 };
  * inline; execute is never called twice at once for one instance. Any status other than NRD_OK from
  * execute fails the whole batch and nothing else.
  *
- * release_state takes back what nrd_batch_request_keep was given, once; NULL without
- * NRD_BACKEND_OWN_STATES. It is called on any thread, also while the core holds locks, so it
- * returns at once and calls nothing here; for the last time before close_model, perhaps after the
- * instance was closed. */
+ * release_state takes back what nrd_batch_request_keep was given, once; only backends with
+ * NRD_BACKEND_OWN_STATES need it. It is called on any thread, also while the core holds locks, so
+ * it returns at once and calls nothing here; for the last time before close_model, perhaps after
+ * the instance was closed. */
 typedef struct nrd_backend {
   uint32_t struct_size;
   uint32_t flags; /* NRD_BACKEND_* */
