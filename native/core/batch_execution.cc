@@ -36,6 +36,9 @@ BatchExecution::BatchExecution(const ModelConfig& config, BufferPool& pool, Pool
   records_.reserve(config.max_batch_requests());
   if (config.sequences) {
     sequences_.emplace(config, pool, account);
+    if (config.sequences->release_state != nullptr) {
+      backend_states_.emplace(config);
+    }
   }
 }
 
@@ -77,6 +80,9 @@ int64_t BatchExecution::End(int32_t code, const nrd_error& error) {
   }
   if (sequences_) {
     EndRescheduled();
+    if (backend_states_) {
+      backend_states_->DropRest(requests_);
+    }
   }
   DropTensors(outputs_.data(), batch_.output_count);
   if (requests_.size() > 1 || config_.core_gathers) {
@@ -138,7 +144,7 @@ void BatchExecution::Begin(std::span<Request* const> requests) {
   }
   if (sequences_) {
     for (const StateSpec& state : sequences_->states()) {
-      outputs_[state.output].flags = NRD_TENSOR_SELECTED;
+      outputs_[state.output].flags = backend_states_ ? 0 : NRD_TENSOR_SELECTED;
     }
   }
   for (Request* request : requests) {
@@ -316,7 +322,7 @@ int64_t BatchExecution::WholeRows(uint32_t index) const {
 
 Status BatchExecution::ForwardInput(uint32_t index, uint32_t input_index) {
   if (index >= outputs_.size() || input_index >= inputs_.size() || batch_.inputs == nullptr ||
-      !IsSelected(batch_.inputs[input_index])) {
+      !IsSelected(batch_.inputs[input_index]) || IsOnDevice(batch_.inputs[input_index])) {
     return Status::Internal("backend forwarded input " + std::to_string(input_index) +
                             " to output " + std::to_string(index) + " of model '" + config_.name +
                             "', expected an input that was given and an output that there is");
@@ -389,6 +395,36 @@ Status BatchExecution::Reschedule(uint32_t request_index) {
   NRD_RETURN_IF_ERROR(CheckRequestIndex(request_index));
   requests_[request_index]->rescheduled = requests_[request_index]->sequence != nullptr;
   return Status();
+}
+
+Status BatchExecution::CheckState(uint32_t request_index, uint32_t state) const {
+  if (!backend_states_) {
+    return Status(NRD_FAILED_PRECONDITION,
+                  "the states of model '" + config_.name + "' are not in memory of its backend");
+  }
+  if (request_index >= requests_.size() || state >= sequences_->states().size()) {
+    return Status::InvalidArgument("backend named state " + std::to_string(state) + " of request " +
+                                   std::to_string(request_index) + ", the batch has " +
+                                   std::to_string(sequences_->states().size()) + " of " +
+                                   std::to_string(requests_.size()));
+  }
+  return Status();
+}
+
+Status BatchExecution::FindState(uint32_t request_index, uint32_t state,
+                                 nrd_tensor* found_out) const {
+  NRD_RETURN_IF_ERROR(CheckState(request_index, state));
+  *found_out = sequences_->StateOf(state, *requests_[request_index]);
+  return Status();
+}
+
+Status BatchExecution::GiveState(uint32_t request_index, uint32_t state, const nrd_tensor& made) {
+  NRD_RETURN_IF_ERROR(CheckState(request_index, state));
+  nrd_tensor described{};
+  NRD_RETURN_IF_ERROR(maker_.Describe(sequences_->states()[state].output,
+                                      requests_[request_index]->rows, made, &described));
+  described.data = made.data;
+  return backend_states_->Give(request_index, state, described);
 }
 
 void BatchExecution::FailRequest(uint32_t request_index, int32_t code, std::string_view message) {
@@ -496,12 +532,15 @@ void BatchExecution::KeepStates() {
       FailAll(status.code(), status.message());
     }
   }
-  for (Request* request : requests_) {
-    if (request->record.status != NRD_OK) {
+  for (uint32_t i = 0; i < requests_.size(); ++i) {
+    Request& request = *requests_[i];
+    if (request.record.status != NRD_OK) {
       continue;
     }
-    if (const Status status = sequences_->Keep(*request, rows_, outputs_); !status.ok()) {
-      SetFailure(*request, status.code(), status.message());
+    const Status status = backend_states_ ? backend_states_->Keep(i, request)
+                                          : sequences_->Keep(request, rows_, outputs_);
+    if (!status.ok()) {
+      SetFailure(request, status.code(), status.message());
     }
   }
 }

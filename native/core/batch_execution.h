@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "core/backend_states.h"
 #include "core/combined_inputs.h"
 #include "core/decoupled_responses.h"
 #include "core/model_config.h"
@@ -62,6 +63,8 @@ class BatchExecution {
   static BatchExecution* From(nrd_batch* batch) { return reinterpret_cast<BatchExecution*>(batch); }
   Status Output(uint32_t index, const nrd_tensor& wanted, void** data_out);
   Status ForwardInput(uint32_t index, uint32_t input_index);
+  Status FindState(uint32_t request_index, uint32_t state, nrd_tensor* found_out) const;
+  Status GiveState(uint32_t request_index, uint32_t state, const nrd_tensor& made);
   Status RequestOutput(uint32_t request_index, uint32_t index, const nrd_tensor& wanted,
                        void** data_out);
   Status Respond(uint32_t request_index);
@@ -94,6 +97,7 @@ class BatchExecution {
   Status BytesOfRows(const nrd_tensor& whole, uint32_t index, uint64_t byte_offset, int64_t rows,
                      uint64_t* bytes_out) const;
   [[nodiscard]] bool HasEmptyRows() const;
+  [[nodiscard]] Status CheckState(uint32_t request_index, uint32_t state) const;
   void KeepStates();
   void EndRescheduled();
   void FinishOutputs();
@@ -107,7 +111,8 @@ class BatchExecution {
   const OutputMaker maker_;
   const DecoupledResponses responses_;
   const CombinedInputs combined_;
-  std::optional<SequenceTensors> sequences_;  // of a model with sequences
+  std::optional<SequenceTensors> sequences_;     // of a model with sequences
+  std::optional<BackendStates> backend_states_;  // where the backend has their states
   const Responder* responder_ = nullptr;
   std::vector<Request*> requests_;
   std::vector<const nrd_request*> records_;

@@ -54,6 +54,20 @@ int32_t nrd_batch_request_reschedule(nrd_batch* batch, uint32_t request_index,
   return Guarded(error_out, [&] { return BatchExecution::From(batch)->Reschedule(request_index); });
 }
 
+int32_t nrd_batch_request_state(nrd_batch* batch, uint32_t request_index, uint32_t state,
+                                nrd_tensor* found_out, nrd_error* error_out) {
+  return Guarded(error_out, [&] {
+    return BatchExecution::From(batch)->FindState(request_index, state, found_out);
+  });
+}
+
+int32_t nrd_batch_request_keep(nrd_batch* batch, uint32_t request_index, uint32_t state,
+                               const nrd_tensor* made, nrd_error* error_out) {
+  return Guarded(error_out, [&] {
+    return BatchExecution::From(batch)->GiveState(request_index, state, *made);
+  });
+}
+
 int32_t nrd_batch_request_respond(nrd_batch* batch, uint32_t request_index, nrd_error* error_out) {
   return Guarded(error_out, [&] { return BatchExecution::From(batch)->Respond(request_index); });
 }

@@ -142,6 +142,11 @@ class Dispatcher {
   }
   // Waits for submitters that are just waking an instance.
   void AwaitWakers() const;
+  // Gives back what sequences have kept, when all threads have ended.
+  void DropStates() NRD_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    queue_->DropStates();
+  }
 
   void ReadCounts(uint64_t* pending_out, uint64_t* executing_out) NRD_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);

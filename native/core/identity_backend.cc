@@ -94,7 +94,8 @@ nrd_backend IdentityBackend() {
           .open_instance = OpenInstance,
           .execute = Execute,
           .close_instance = CloseInstance,
-          .close_model = CloseModel};
+          .close_model = CloseModel,
+          .release_state = nullptr};
 }
 
 }  // namespace nereid

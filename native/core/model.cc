@@ -70,6 +70,17 @@ Status CheckMeans(const ModelConfig& config, const nrd_backend& backend, const R
         "the backend takes tensors in the memory of devices, expected that it gathers inputs "
         "itself");
   }
+  if ((backend.flags & NRD_BACKEND_OWN_STATES) != 0 && config.sequences) {
+    for (const StateSpec& state : config.sequences->states) {
+      if (config.inputs[state.input].datatype == NRD_TYPE_BYTES) {
+        return Status::InvalidArgument("state '" + config.inputs[state.input].name +
+                                       "' is of BYTES, which the backend cannot keep");
+      }
+    }
+    if (backend.release_state == nullptr) {
+      return Status::InvalidArgument("the backend keeps states, expected that it takes them back");
+    }
+  }
   if (config.decoupled && runtime.responder().respond == nullptr) {
     return Status(NRD_FAILED_PRECONDITION,
                   "the model is decoupled, but the runtime was created without a respond callback");
@@ -102,6 +113,10 @@ Status Model::Load(Runtime& runtime, const nrd_model_options& options,
   NRD_RETURN_IF_ERROR(CheckMeans(config, source->backend(), runtime));
   config.device_tensors =
       (source->backend().flags & NRD_BACKEND_DEVICE_TENSORS) != 0 && !config.core_gathers;
+  if (config.sequences && (source->backend().flags & NRD_BACKEND_OWN_STATES) != 0) {
+    config.sequences->release_state = source->backend().release_state;
+    config.sequences->model_state = source->state();
+  }
 
   struct Deleter {
     void operator()(Model* model) const { model->Release(); }

@@ -242,6 +242,7 @@ void Scheduler::Stop() {
     }
   }
   dispatcher_.AwaitWakers();
+  dispatcher_.DropStates();
   limits_.Close();
 }
 

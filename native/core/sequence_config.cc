@@ -5,6 +5,7 @@
 
 #include "base/tensor.h"
 #include "core/model_config.h"
+#include "core/request.h"
 
 namespace nereid {
 namespace {
@@ -162,6 +163,17 @@ Status CheckRagged(const ModelConfig& config) {
 }
 
 }  // namespace
+
+void SequenceConfig::DropStates(std::span<nrd_tensor> kept) const {
+  if (release_state != nullptr) {
+    for (nrd_tensor& state : kept) {
+      if (state.data != nullptr) {
+        release_state(model_state, &state);
+      }
+    }
+  }
+  DropTensors(kept.data(), static_cast<uint32_t>(kept.size()));
+}
 
 Status ReadSequenceConfig(const nrd_model_options& options, ModelConfig* config) {
   const nrd_sequence_options& given = *options.sequences;

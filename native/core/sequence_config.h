@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,12 @@ struct SequenceConfig {
   bool states_vary = false;        // the size of some state may differ between sequences
   std::vector<ControlSpec> controls;
   std::vector<StateSpec> states;
+  // Takes a state back that lies in memory of the backend's own; null: states lie in the pool.
+  void (*release_state)(void* model_state, const nrd_tensor* state) = nullptr;
+  void* model_state = nullptr;  // of the backend
+
+  // Gives back what is there of the states that a sequence kept.
+  void DropStates(std::span<nrd_tensor> kept) const;
 };
 
 // Reads options.sequences, which is there, into config->sequences. The tensors and the batching of

@@ -28,9 +28,11 @@ SequenceQueue::SequenceQueue(const ModelConfig& config)
   roused_.reserve(config.instance_count);
 }
 
-SequenceQueue::~SequenceQueue() {
+SequenceQueue::~SequenceQueue() { DropStates(); }
+
+void SequenceQueue::DropStates() {
   for (const auto& sequence : all_) {
-    DropTensors(sequence->states.data(), static_cast<uint32_t>(sequence->states.size()));
+    sequences_.DropStates(sequence->states);
   }
 }
 
@@ -159,7 +161,7 @@ void SequenceQueue::Forget(Sequence* sequence) {
   } else if (!sequences_.iterative) {
     by_number_.erase(sequence->number);
   }
-  DropTensors(sequence->states.data(), static_cast<uint32_t>(sequence->states.size()));
+  sequences_.DropStates(sequence->states);
   state_bytes_ -= sequence->state_bytes;
   sequence->state_bytes = 0;
   sequence->next = unused_;

@@ -69,6 +69,9 @@ class SequenceQueue final : public WorkQueue {
   [[nodiscard]] bool Knows(uint64_t number, std::string_view name) const override;
   void ReadStats(nrd_sequence_stats* stats_out) const override;
 
+  // The model ends: nothing executes any more, and what sequences have kept is given back.
+  void DropStates() override;
+
  private:
   Status Refuse(const Request& request, std::string_view rule) const;
   Sequence* Find(uint64_t number, std::string_view name) const;

@@ -118,8 +118,6 @@ void SequenceTensors::MakeIds(std::span<Request* const> requests, int64_t rows,
   input->byte_size = memory->size();
 }
 
-// What a request finds, as one row: what its sequence kept, or what all begin with. Without a
-// reference.
 nrd_tensor SequenceTensors::StateOf(size_t index, const Request& request) const {
   const StateSpec& state = sequences_.states[index];
   if (!request.starts && request.sequence != nullptr &&
@@ -149,6 +147,15 @@ Status SequenceTensors::MakeState(size_t index, std::span<Request* const> reques
   const StateSpec& state = sequences_.states[index];
   const nrd_tensor first = StateOf(index, *requests.front());
   *input = first;
+  if (sequences_.release_state != nullptr) {  // the backend has it: only what it is like is told
+    input->flags = NRD_TENSOR_SELECTED | NRD_TENSOR_DEVICE;
+    input->data = nullptr;
+    input->byte_size = first.byte_size * static_cast<uint64_t>(rows);
+    if (config_.batched()) {
+      input->shape[0] = rows;
+    }
+    return Status();
+  }
   if (rows == 1 && (!state.same_buffer || first.data != state.initial.data())) {
     return Status();
   }

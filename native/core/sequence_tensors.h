@@ -37,6 +37,10 @@ class SequenceTensors {
   // failure the sequence keeps what it had.
   Status Keep(const Request& request, int64_t rows, std::span<const nrd_tensor> outputs) const;
 
+  // What a request finds of a state, as one row: what its sequence kept, or what all begin with.
+  // Without a reference.
+  [[nodiscard]] nrd_tensor StateOf(size_t index, const Request& request) const;
+
   [[nodiscard]] const std::vector<StateSpec>& states() const { return sequences_.states; }
 
  private:
@@ -46,7 +50,6 @@ class SequenceTensors {
                       std::vector<uint8_t>* memory, nrd_tensor* input);
   Status MakeState(size_t index, std::span<Request* const> requests, int64_t rows,
                    nrd_tensor* input) const;
-  [[nodiscard]] nrd_tensor StateOf(size_t index, const Request& request) const;
   Status KeepOne(size_t index, const Request& request, const nrd_tensor& row) const;
   Status RowOf(const nrd_tensor& whole, const Request& request, int64_t rows,
                nrd_tensor* row_out) const;

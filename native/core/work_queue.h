@@ -71,6 +71,8 @@ class WorkQueue {
 
   // From here on no sequence starts.
   virtual void FinishSequences() {}
+  // Gives back what sequences have kept; nothing executes any more.
+  virtual void DropStates() {}
   [[nodiscard]] virtual bool Knows(uint64_t /*number*/, std::string_view /*name*/) const {
     return false;
   }

@@ -111,7 +111,8 @@ nrd_backend OnnxRuntimeBackend() {
           .open_instance = OpenInstance,
           .execute = Execute,
           .close_instance = CloseInstance,
-          .close_model = CloseModel};
+          .close_model = CloseModel,
+          .release_state = nullptr};
 }
 
 }  // namespace nereid

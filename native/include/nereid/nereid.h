@@ -564,6 +564,21 @@ NRD_API void nrd_batch_computed(nrd_batch* batch, int64_t start_ns, int64_t end_
 NRD_API void nrd_batch_finish(nrd_batch* batch, int32_t code, const char* message,
                               uint64_t message_size);
 
+/* For backends with NRD_BACKEND_OWN_STATES: what the request finds of state `state` (its place in
+ * nrd_sequence_options), one row. With NRD_TENSOR_DEVICE it is what nrd_batch_request_keep was
+ * given for the request before; without, the sequence begins, and `data` is in the processor's
+ * memory. Valid until execute returns. */
+NRD_API int32_t nrd_batch_request_state(nrd_batch* batch, uint32_t request_index, uint32_t state,
+                                        nrd_tensor* found_out, nrd_error* error_out);
+
+/* What the request made of the state, one row. Where this returns NRD_OK, its memory is the core's
+ * from here on and goes to release_state later: when the next state takes its place, when the
+ * sequence ends, or at once where the request fails. Nothing may be under way any more that writes
+ * there. It may be what was found, written over. Once for each request and state; slab and flags
+ * of `made` say nothing. Both only within execute. */
+NRD_API int32_t nrd_batch_request_keep(nrd_batch* batch, uint32_t request_index, uint32_t state,
+                                       const nrd_tensor* made, nrd_error* error_out);
+
 /* Fails one request of the batch; the others are answered as usual. */
 NRD_API void nrd_batch_request_fail(nrd_batch* batch, uint32_t request_index, int32_t code,
                                     const char* message, uint64_t message_size);
@@ -580,7 +595,11 @@ enum {
    * gives, where there are any. */
   NRD_BACKEND_OUTPUT_PER_INPUT = 8u,
   /* execute may return NRD_PENDING: see nrd_batch_finish. Never inline. */
-  NRD_BACKEND_DETACHES = 16u
+  NRD_BACKEND_DETACHES = 16u,
+  /* States of sequences lie in memory of the backend's own, such as a device's, and not in the
+   * pool: the batch's inputs that are states have no `data`, and states that are outputs are made
+   * with nrd_batch_request_keep. Not for states of BYTES. */
+  NRD_BACKEND_OWN_STATES = 32u
 };
 
 struct nrd_model_options;
@@ -598,7 +617,12 @@ enum { NRD_TENSOR_INPUT = 0, NRD_TENSOR_OUTPUT = 1 };
  * open_model, configure and open_instance return a status; what failed to open is not closed.
  * open_instance and close_instance run on the instance's thread, as does execute unless it is
  * inline; execute is never called twice at once for one instance. Any status other than NRD_OK from
- * execute fails the whole batch and nothing else. */
+ * execute fails the whole batch and nothing else.
+ *
+ * release_state takes back what nrd_batch_request_keep was given, once; only backends with
+ * NRD_BACKEND_OWN_STATES need it. It is called on any thread, also while the core holds locks, so
+ * it returns at once and calls nothing here; for the last time before close_model, perhaps after
+ * the instance was closed. */
 typedef struct nrd_backend {
   uint32_t struct_size;
   uint32_t flags; /* NRD_BACKEND_* */
@@ -615,8 +639,9 @@ typedef struct nrd_backend {
   int32_t (*execute)(void* instance, nrd_batch* batch, nrd_error* error_out);
   void (*close_instance)(void* instance);
   void (*close_model)(void* model_state);
+  void (*release_state)(void* model_state, const nrd_tensor* state);
 } nrd_backend;
-NRD_ASSERT_SIZE(nrd_backend, 80);
+NRD_ASSERT_SIZE(nrd_backend, 88);
 
 /* The table of a backend that is built into the core: `identity`, `onnxruntime`.
  *  identity: output i is input i. Parameter `execute_delay_ms`: time an execution takes.
@@ -730,12 +755,11 @@ typedef struct nrd_control {
 NRD_ASSERT_SIZE(nrd_control, 24);
 
 enum {
-  NRD_STATE_SAME_BUFFER = 1u, /* the new state is written over the old one, where it fits */
-  NRD_STATE_GROWABLE = 2u     /* its size may change: what does not fit gets a larger buffer */
+  NRD_STATE_SAME_BUFFER = 1u /* the new state is written over the old one, where it fits */
 };
 /* A tensor that a sequence keeps from one request to the next: output `output` of one execution is
- * input `input` of the next. The input is hidden; an output that is not hidden is a client's, too.
- */
+ * input `input` of the next. Its size may change from one to the next, where dims are -1. The input
+ * is hidden; an output that is not hidden is a client's, too. */
 typedef struct nrd_state {
   uint32_t input;
   uint32_t output;

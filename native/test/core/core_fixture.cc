@@ -34,6 +34,7 @@ int32_t Execute(void* instance, nrd_batch* batch, nrd_error* error_out) {
 
 void CloseInstance(void* instance) { Self(instance)->open_instances.fetch_sub(1); }
 void CloseModel(void* state) { Self(state)->open_models.fetch_sub(1); }
+void ReleaseState(void* state, const nrd_tensor* kept) { Self(state)->release_state(kept); }
 
 }  // namespace
 
@@ -48,7 +49,8 @@ nrd_backend FunctionBackend::Table() {
           .open_instance = OpenInstance,
           .execute = Execute,
           .close_instance = CloseInstance,
-          .close_model = CloseModel};
+          .close_model = CloseModel,
+          .release_state = release_state ? ReleaseState : nullptr};
 }
 
 int32_t CopyInputs(nrd_batch* batch, nrd_error* error) {

@@ -22,7 +22,8 @@ namespace nereid::test {
 // A backend whose execution is `run`; counts what is open.
 struct FunctionBackend {
   std::function<int32_t(nrd_batch*, nrd_error*)> run;
-  int32_t fail_instance = -1;  // open_instance of this index fails
+  std::function<void(const nrd_tensor*)> release_state;  // with NRD_BACKEND_OWN_STATES
+  int32_t fail_instance = -1;                            // open_instance of this index fails
   bool fail_model = false;
   uint32_t flags = 0;
   std::atomic<int> open_models{0};

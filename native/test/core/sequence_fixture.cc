@@ -105,8 +105,15 @@ SequenceModel::SequenceModel(TestRuntime& runtime, const SequenceSettings& setti
   gate.Open();
   backend_.run = [this](nrd_batch* batch, nrd_error* error) {
     gate.Enter();
+    if (settings_.own_states) {
+      return ExecuteByOwnState(batch, error);
+    }
     return settings_.with_state ? ExecuteByState(batch, error) : Execute(batch, error);
   };
+  if (settings_.own_states) {
+    backend_.flags = NRD_BACKEND_OWN_STATES;
+    backend_.release_state = [this](const nrd_tensor* state) { Release(*state); };
+  }
   nrd_error error{};
   nrd_model* loaded = nullptr;
   const nrd_backend table = backend_.Table();
@@ -191,6 +198,74 @@ int32_t SequenceModel::ExecuteByState(nrd_batch* batch, nrd_error* error) {
     }
   }
   return NRD_OK;
+}
+
+int32_t SequenceModel::ExecuteByOwnState(nrd_batch* batch, nrd_error* error) {
+  const nrd_tensor& described = batch->inputs[1];
+  CHECK(described.data == nullptr);
+  CHECK(described.shape[0] == batch->batch_size);
+  CHECK((batch->outputs[1].flags & NRD_TENSOR_SELECTED) == 0);
+  int32_t* const out = MakeOutput(batch, 0, error);
+  if (out == nullptr) {
+    return error->code;
+  }
+  for (uint32_t i = 0; i < batch->request_count; ++i) {
+    int32_t sum = 0;
+    if (const int32_t code = AddToOwnState(batch, i, &sum, error); code != NRD_OK) {
+      return code;
+    }
+    out[batch->requests[i]->first_row] = sum;
+  }
+  return NRD_OK;
+}
+
+int32_t SequenceModel::AddToOwnState(nrd_batch* batch, uint32_t index, int32_t* sum_out,
+                                     nrd_error* error) {
+  const int32_t value = Ints(batch->inputs[0])[batch->requests[index]->first_row];
+  nrd_tensor state{};
+  if (const int32_t code = nrd_batch_request_state(batch, index, 0, &state, error);
+      code != NRD_OK) {
+    return code;
+  }
+  const bool kept = (state.flags & NRD_TENSOR_DEVICE) != 0;
+  const auto before = reinterpret_cast<uintptr_t>(state.data);
+  const bool over = kept && (settings_.state_flags & NRD_STATE_SAME_BUFFER) != 0;
+  nrd_tensor made{.data = nullptr,
+                  .byte_size = sizeof(int32_t),
+                  .slab = nullptr,
+                  .datatype = NRD_TYPE_INT32,
+                  .rank = 2,
+                  .flags = 0,
+                  .device = 3,
+                  .shape = {1, 1}};
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    *sum_out = value + (kept ? device_.at(before) : Ints(state).front());
+    const uintptr_t place = over ? before : next_address_++;
+    device_[place] = *sum_out;
+    most_states_ = std::max(most_states_, device_.size());
+    made.data = reinterpret_cast<void*>(place);
+  }
+  if (value == kPoison) {
+    nrd_batch_request_fail(batch, index, NRD_INTERNAL, "poisoned", 8);
+  }
+  return nrd_batch_request_keep(batch, index, 0, &made, error);
+}
+
+void SequenceModel::Release(const nrd_tensor& state) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  CHECK(state.device == 3);
+  CHECK(device_.erase(reinterpret_cast<uintptr_t>(state.data)) == 1);
+}
+
+size_t SequenceModel::states_left() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return device_.size();
+}
+
+size_t SequenceModel::most_states() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return most_states_;
 }
 
 SequenceRequest::SequenceRequest(SequenceModel& model, uint64_t id, int32_t value, uint32_t flags)

@@ -32,6 +32,7 @@ struct SequenceSettings {
   bool with_state = false;  // in place of controls
   uint32_t state_flags = 0;
   int32_t initial_state = 0;
+  bool own_states = false;  // they lie in memory of the backend's own
 };
 
 // One batch, as the backend saw it.
@@ -50,6 +51,9 @@ class SequenceModel {
   TestModel& model() { return *model_; }
   nrd_sequence_stats stats();
   std::vector<SeenBatch> seen();
+  // How many states the backend has in memory of its own, and at most had.
+  size_t states_left();
+  size_t most_states();
 
   // Where executions wait while it is closed; open at first.
   Gate gate;
@@ -59,12 +63,19 @@ class SequenceModel {
  private:
   int32_t Execute(nrd_batch* batch, nrd_error* error);
   int32_t ExecuteByState(nrd_batch* batch, nrd_error* error);
+  int32_t ExecuteByOwnState(nrd_batch* batch, nrd_error* error);
+  int32_t AddToOwnState(nrd_batch* batch, uint32_t index, int32_t* sum_out, nrd_error* error);
+  void Release(const nrd_tensor& state);
   SeenBatch Note(const nrd_batch& batch);
 
   const SequenceSettings settings_;
   FunctionBackend backend_;
-  std::unique_ptr<TestModel> model_;
   std::mutex mutex_;
+  // What lies where on a device of which the processor sees nothing: these are no real addresses.
+  std::map<uintptr_t, int32_t> device_;
+  uintptr_t next_address_ = 64;
+  size_t most_states_ = 0;
+  std::unique_ptr<TestModel> model_;
   std::vector<SeenBatch> seen_;
   std::map<std::pair<nrd_batch*, std::string>, int32_t> sums_;  // of an instance, by row or id
 };

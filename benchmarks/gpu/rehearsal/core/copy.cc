@@ -1,11 +1,15 @@
 #include "copy.h"
 
+#include <array>
+#include <atomic>
 #include <cstring>
 
 #include "device.h"
 
 namespace rehearsal {
 namespace {
+
+std::array<std::atomic<std::uint64_t>, 4> copied;  // by direction
 
 bool IsOnDevice(const void* address) {
   return rehearsal::IsOnDevice(reinterpret_cast<Address>(address));
@@ -35,6 +39,8 @@ Code Move(void* to, const void* from, std::uint64_t bytes, const char* call) {
     return Code::kIllegalAddress;
   }
   std::memmove(target, source, bytes);
+  const int direction = (IsOnDevice(from) ? 2 : 0) + (IsOnDevice(to) ? 1 : 0);
+  copied.at(static_cast<std::size_t>(direction)).fetch_add(bytes, std::memory_order_relaxed);
   return Code::kSuccess;
 }
 
@@ -64,6 +70,10 @@ Code CopyNow(const std::shared_ptr<Stream>& stream, void* to, const void* from, 
              Direction direction, const char* call) {
   const Code code = Copy(stream, to, from, bytes, direction, call);
   return code == Code::kSuccess ? Synchronize(*stream) : code;
+}
+
+std::uint64_t Copied(Direction direction) {
+  return copied.at(static_cast<std::size_t>(direction)).load(std::memory_order_relaxed);
 }
 
 Code Fill(const std::shared_ptr<Stream>& stream, void* to, int value, std::uint64_t bytes,

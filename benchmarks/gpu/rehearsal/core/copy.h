@@ -27,6 +27,9 @@ Code Copy(const std::shared_ptr<Stream>& stream, void* to, const void* from, std
 Code CopyNow(const std::shared_ptr<Stream>& stream, void* to, const void* from, std::uint64_t bytes,
              Direction direction, const char* call);
 
+// Bytes that copies between such places have moved so far: of all but kAsAddressesTell.
+std::uint64_t Copied(Direction direction);
+
 // Fills memory of a device with a byte.
 Code Fill(const std::shared_ptr<Stream>& stream, void* to, int value, std::uint64_t bytes,
           const char* call);

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <string>
 
+#include "copy.h"
 #include "device.h"
 #include "faults.h"
 #include "handles.h"
@@ -38,6 +39,11 @@ std::int64_t rehearsal_misuses() {
 // How many handles of a kind are open; null: of any.
 std::int64_t rehearsal_left(const char* kind) {
   return static_cast<std::int64_t>(rehearsal::handles::Left(kind == nullptr ? "" : kind));
+}
+
+// Bytes that copies have moved so far, by cudaMemcpyKind: 1 to a device, 2 from one, 3 within.
+std::int64_t rehearsal_copied(std::int32_t direction) {
+  return static_cast<std::int64_t>(rehearsal::Copied(static_cast<rehearsal::Direction>(direction)));
 }
 
 // The nth call from now on fails, 0: each; see faults.h.

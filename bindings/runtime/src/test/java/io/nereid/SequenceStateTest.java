@@ -73,8 +73,7 @@ class SequenceStateTest extends RuntimeTest {
   @ValueSource(booleans = {false, true})
   void aStateIsKeptFromOneRequestToTheNext(boolean sameBuffer) {
     State state =
-        new State(
-            "STATE", "NEXT", DataType.INT32, List.of(1L), Optional.empty(), sameBuffer, sameBuffer);
+        new State("STATE", "NEXT", DataType.INT32, List.of(1L), Optional.empty(), sameBuffer);
     Model model = nereid.load(adder("m", state, SequenceBatching.direct()).build());
     assertEquals(List.of("IN"), names(model));
     try (Sequence one = model.sequence(1);

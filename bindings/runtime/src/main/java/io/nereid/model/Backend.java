@@ -1,5 +1,6 @@
 package io.nereid.model;
 
+import io.nereid.tensor.DeviceMemory;
 import java.util.List;
 import java.util.Optional;
 
@@ -49,6 +50,24 @@ public interface Backend {
   default boolean takesDeviceTensors() {
     return false;
   }
+
+  /**
+   * Whether the states of sequences lie in memory of the backend's own, such as a GPU's, which goes
+   * from one request to the next ({@link BatchRequest#keptState}, {@link BatchRequest#keepState})
+   * without being copied into the runtime's. Then {@link Batch#input(String)} has no states, of
+   * which {@link Batch#inputShape} tells the shape, and what {@link Batch#output} makes of them
+   * goes to clients that want it, no further. Not for states of BYTES.
+   */
+  default boolean keepsStates() {
+    return false;
+  }
+
+  /**
+   * Takes back what {@link BatchRequest#keepState} was given: another state has its place, the
+   * sequence has ended, or the request failed. Called on any thread, perhaps after the instance was
+   * closed, while others wait: it must return at once and call nothing of the runtime.
+   */
+  default void releaseState(DeviceMemory state) {}
 
   /**
    * Whether {@code execute} must always run on the thread that opened the instance, as for APIs

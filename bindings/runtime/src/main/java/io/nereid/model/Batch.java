@@ -34,6 +34,9 @@ public interface Batch {
   /** As {@link #input(String)}, by position in the {@link ModelContext}'s specification. */
   Tensor input(int index);
 
+  /** The shape of an input of the whole batch, wherever that lies. */
+  long[] inputShape(String name);
+
   /** Whether any request wants this output; one that nobody wants may be left out. */
   boolean wantsOutput(String name);
 

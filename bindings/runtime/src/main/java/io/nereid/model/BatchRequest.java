@@ -87,6 +87,32 @@ public interface BatchRequest {
   }
 
   /**
+   * Where a state lies that its sequence has kept; empty: the sequence begins, and with {@link
+   * #initialState}. Only for backends with {@link Backend#keepsStates}. Not to be read after
+   * execute, nor to be written to, unless the state is to be written over ({@link
+   * SequenceBatching.State#sameBuffer}).
+   *
+   * @param state its position in {@link SequenceBatching#states}
+   */
+  Optional<DeviceMemory> keptState(int state);
+
+  /**
+   * A state that a sequence begins with, a row in the processor's memory. Read-only.
+   *
+   * @param state its position in {@link SequenceBatching#states}
+   */
+  Tensor initialState(int state);
+
+  /**
+   * Has the sequence keep what this request made of a state, a row in memory that is full by now.
+   * It may be that of {@link #keptState}, else it is new. Once per state. From here on the memory
+   * is the runtime's, until {@link Backend#releaseState} takes it back; if this throws, it is not.
+   *
+   * @param state its position in {@link SequenceBatching#states}
+   */
+  void keepState(int state, DeviceMemory memory, long... shape);
+
+  /**
    * For models with {@link SequenceBatching#iterative}: the request is not answered when execute
    * returns, but executed again, behind those that wait already. What was made of its outputs and
    * not sent by {@link #respond} is dropped, its state is kept.

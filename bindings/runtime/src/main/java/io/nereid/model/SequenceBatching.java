@@ -131,7 +131,8 @@ public record SequenceBatching(
   }
 
   /**
-   * An output that is an input of the sequence's next request.
+   * An output that is an input of the sequence's next request. Where a dimension is -1, its size
+   * may change from one request to the next.
    *
    * @param input the input's name; clients do not send it
    * @param output the output's name; clients see it where the model lists it among its outputs
@@ -139,8 +140,6 @@ public record SequenceBatching(
    * @param dims its shape without the batch dimension; -1 for a dimension of any size
    * @param initial what the first request of a sequence gets; empty: zeros, with 1 for each -1
    * @param sameBuffer whether the new state is written over the old one, where it fits
-   * @param growable whether its size may change from one request to the next: what does not fit
-   *     gets a larger buffer
    */
   public record State(
       String input,
@@ -148,8 +147,7 @@ public record SequenceBatching(
       DataType dataType,
       List<Long> dims,
       Optional<Initial> initial,
-      boolean sameBuffer,
-      boolean growable) {
+      boolean sameBuffer) {
 
     /** Checks the values and copies the dimensions. */
     public State {
@@ -163,12 +161,12 @@ public record SequenceBatching(
     /** One that begins with zeros. */
     public static State of(String input, String output, DataType dataType, long... dims) {
       List<Long> list = Arrays.stream(Checks.notNull(dims, "dims")).boxed().toList();
-      return new State(input, output, dataType, list, Optional.empty(), false, false);
+      return new State(input, output, dataType, list, Optional.empty(), false);
     }
 
     /** The same with what the first request of a sequence gets. */
     public State withInitial(Initial initial) {
-      return new State(input, output, dataType, dims, Optional.of(initial), sameBuffer, growable);
+      return new State(input, output, dataType, dims, Optional.of(initial), sameBuffer);
     }
 
     /** The input that the model gets. */

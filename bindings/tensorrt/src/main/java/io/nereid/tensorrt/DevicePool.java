@@ -1,5 +1,6 @@
 package io.nereid.tensorrt;
 
+import io.nereid.tensor.DeviceMemory;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.lang.System.Logger.Level;
@@ -128,6 +129,12 @@ final class DevicePool {
     liveBytes += block.byteSize();
     highWaterBytes = Math.max(highWaterBytes, liveBytes);
     return block;
+  }
+
+  /** Gives a block back of which only so many bytes were asked for; once. */
+  static void release(DeviceMemory memory) {
+    DevicePool pool = OF_DEVICES.get(memory.device());
+    pool.release(new Block(pool, memory.address(), rounded(memory.byteSize())));
   }
 
   private synchronized void release(Block block) {

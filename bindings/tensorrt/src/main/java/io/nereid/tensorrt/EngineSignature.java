@@ -2,13 +2,16 @@ package io.nereid.tensorrt;
 
 import io.nereid.model.ModelSignature;
 import io.nereid.model.ModelSpec;
+import io.nereid.model.SequenceBatching;
 import io.nereid.model.TensorSpec;
 import io.nereid.tensorrt.EngineDescription.EngineTensor;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /** What an engine means for clients, and whether it fits a configuration. */
 final class EngineSignature {
@@ -57,39 +60,51 @@ final class EngineSignature {
   /** Throws when the engine cannot serve what the configuration says. */
   void check(ModelSpec spec) {
     checkServable();
-    checkNotRagged(spec);
-    boolean batched = spec.maxBatchSize() > 0;
+    checkStates(spec);
     for (EngineTensor input : engine.inputs()) {
       TensorSpec configured = find(input, spec.inputs()).orElseThrow(() -> missing(input, spec));
-      check(input, configured, batched);
+      check(input, configured, spec);
     }
     checkKnown("input", spec.inputs(), engine.inputs());
     checkKnown("output", spec.outputs(), engine.outputs());
     for (EngineTensor output : engine.outputs()) {
-      find(output, spec.outputs()).ifPresent(configured -> check(output, configured, batched));
+      find(output, spec.outputs()).ifPresent(configured -> check(output, configured, spec));
     }
-    if (batched && spec.maxBatchSize() > engine.maxBatchSize()) {
+    if (spec.maxBatchSize() > 0) {
+      checkBatchSize(spec);
+    }
+  }
+
+  private void checkBatchSize(ModelSpec spec) {
+    long most = FirstDimension.maxBatchSize(spec, engine, engine.profiles());
+    if (spec.maxBatchSize() > most) {
       throw invalid(
           "expected a max_batch_size of at most "
-              + engine.maxBatchSize()
+              + most
               + ", which is what the engine's profiles allow, got "
               + spec.maxBatchSize());
     }
   }
 
-  private void checkNotRagged(ModelSpec spec) {
-    boolean ragged = spec.inputs().stream().anyMatch(TensorSpec::ragged);
-    if (ragged || !spec.batchInputs().isEmpty() || !spec.batchOutputs().isEmpty()) {
-      throw new NereidException(
-          StatusCode.UNIMPLEMENTED,
-          "model '"
-              + model
-              + "': engines have a row for each of a batch in all tensors: expected no"
-              + " allow_ragged_batch, batch_input or batch_output");
+  /** Sequences keep states on the device, and what is in the processor's memory is not. */
+  private void checkStates(ModelSpec spec) {
+    Set<String> states = new HashSet<>();
+    for (SequenceBatching.State state :
+        spec.sequenceBatching().map(SequenceBatching::states).orElse(List.of())) {
+      states.add(state.input());
+      states.add(state.output());
+    }
+    for (EngineTensor tensor : engine.tensors()) {
+      if (tensor.onHost() && states.contains(tensor.name())) {
+        throw invalid(
+            tensor.title()
+                + " is in the processor's memory, as shapes are computed from it: expected a state"
+                + " on the device");
+      }
     }
   }
 
-  private void check(EngineTensor tensor, TensorSpec configured, boolean batched) {
+  private void check(EngineTensor tensor, TensorSpec configured, ModelSpec spec) {
     if (configured.dataType() != tensor.type().dataType()) {
       throw invalid(
           "expected data_type "
@@ -100,7 +115,15 @@ final class EngineSignature {
               + ", got "
               + configured.dataType());
     }
-    if (batched && !engine.isBatched(tensor)) {
+    if (isScattered(tensor, spec)) {
+      return; // the number of elements counts, which each execution shows
+    }
+    if (configured.ragged()) {
+      checkRagged(tensor);
+      return;
+    }
+    boolean batched = spec.maxBatchSize() > 0;
+    if (batched && !mayHaveRows(tensor, spec)) {
       throw invalid(
           tensor.title()
               + " has the dims "
@@ -124,6 +147,29 @@ final class EngineSignature {
               + dims
               + (batched ? " with the batch" : ""));
     }
+  }
+
+  private static boolean isScattered(EngineTensor tensor, ModelSpec spec) {
+    return !tensor.input()
+        && spec.batchOutputs().stream()
+            .anyMatch(output -> output.targets().contains(tensor.name()));
+  }
+
+  private void checkRagged(EngineTensor tensor) {
+    if (!tensor.dims().equals(List.of(-1L))) {
+      throw invalid(
+          tensor.title()
+              + " has allow_ragged_batch, for which the engine must have [-1], the elements of all"
+              + " requests, but it has "
+              + tensor.dims());
+    }
+  }
+
+  /** How many rows come out of inputs that differ in their first dimension, each run shows. */
+  private boolean mayHaveRows(EngineTensor tensor, ModelSpec spec) {
+    boolean differ =
+        !spec.batchInputs().isEmpty() || spec.inputs().stream().anyMatch(TensorSpec::ragged);
+    return differ ? tensor.hasFreeFirst() : engine.isBatched(tensor);
   }
 
   private static String note(EngineTensor tensor) {

@@ -125,7 +125,8 @@ final class OutputCopier {
     return output.isServed() && batch.wantsOutput(output.tensor().name());
   }
 
-  private static long[] shape(Binding output, long[] known) {
+  /** The shape of an output, which TensorRT tells by now where it was not known. */
+  static long[] shape(Binding output, long[] known) {
     if (known != null) {
       return known;
     }

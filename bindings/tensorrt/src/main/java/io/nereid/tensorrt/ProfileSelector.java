@@ -1,5 +1,6 @@
 package io.nereid.tensorrt;
 
+import io.nereid.model.ModelSpec;
 import io.nereid.tensorrt.EngineDescription.EngineProfile;
 import io.nereid.tensorrt.EngineDescription.EngineTensor;
 import io.nereid.tensorrt.EngineDescription.ProfileRange;
@@ -60,12 +61,12 @@ final class ProfileSelector {
   }
 
   /** Throws when batches could have more rows than any of the profiles allows. */
-  void checkBatchSize(long maxBatchSize) {
-    if (maxBatchSize == 0) {
+  void checkBatchSize(ModelSpec spec) {
+    if (spec.maxBatchSize() == 0) {
       return;
     }
-    long most = profiles.stream().mapToLong(engine::maxBatchSize).max().orElse(0);
-    if (maxBatchSize > most) {
+    long most = FirstDimension.maxBatchSize(spec, engine, profiles);
+    if (spec.maxBatchSize() > most) {
       throw new NereidException(
           StatusCode.INVALID_ARGUMENT,
           "model '"
@@ -75,7 +76,7 @@ final class ProfileSelector {
               + ", which is what the profiles "
               + profiles.stream().map(EngineProfile::index).toList()
               + " of the instance group allow, got "
-              + maxBatchSize);
+              + spec.maxBatchSize());
     }
   }
 

@@ -6,6 +6,7 @@ import io.nereid.types.StatusCode;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.bytedeco.tensorrt.nvinfer.Dims64;
 import org.bytedeco.tensorrt.nvinfer.IExecutionContext;
 
@@ -25,7 +26,8 @@ final class RowProbe {
 
   /**
    * The names of those outputs, looked for in a new context, at the largest shapes of the first
-   * profile, which is the one that a context begins with.
+   * profile, which is the one that a context begins with. All, where it allows no shapes whose
+   * first dimensions are the same, as of ragged inputs.
    */
   static Set<String> ownRows(IExecutionContext context, EngineDescription engine) {
     return new RowProbe(context, engine).ownRows();
@@ -34,6 +36,9 @@ final class RowProbe {
   private Set<String> ownRows() {
     long rows = engine.maxBatchSize(engine.profiles().getFirst());
     for (EngineTensor input : engine.inputs()) {
+      if (engine.profiles().getFirst().shapes().get(input.name()).min().getFirst() > rows) {
+        return engine.outputs().stream().map(EngineTensor::name).collect(Collectors.toSet());
+      }
       setShape(input, rows);
     }
     Set<String> own = new HashSet<>();

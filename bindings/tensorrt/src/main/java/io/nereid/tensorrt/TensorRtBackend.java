@@ -7,6 +7,7 @@ import io.nereid.model.InstancePlacement;
 import io.nereid.model.ModelContext;
 import io.nereid.model.ModelSignature;
 import io.nereid.model.ModelSpec;
+import io.nereid.tensor.DeviceMemory;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.util.List;
@@ -64,6 +65,16 @@ public final class TensorRtBackend implements Backend {
   @Override
   public boolean takesDeviceTensors() {
     return true;
+  }
+
+  @Override
+  public boolean keepsStates() {
+    return true;
+  }
+
+  @Override
+  public void releaseState(DeviceMemory state) {
+    DevicePool.release(state);
   }
 
   @Override

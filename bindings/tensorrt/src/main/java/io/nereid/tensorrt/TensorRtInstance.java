@@ -46,8 +46,9 @@ final class TensorRtInstance implements BackendInstance {
   private final DevicePool.Block activations;
   private final GraphCache graphs;
   private final OutputCopier outputs;
+  private final DeviceStates states;
 
-  /** The figures of {@link #graphs} and {@link #bindings}, for other threads. */
+  /** The figures of {@link #graphs} and of the memory, for other threads. */
   private volatile int graphCount;
 
   private volatile long deviceBytes;
@@ -75,13 +76,14 @@ final class TensorRtInstance implements BackendInstance {
       undo.add(use);
       selector =
           new ProfileSelector(spec.name(), description, model.placement().group().profiles());
-      selector.checkBatchSize(spec.maxBatchSize());
+      selector.checkBatchSize(spec);
       CudaRuntime.check(cudart.cudaSetDevice(engine.device().number()), "cudaSetDevice");
       stream = undo.add(new CudaStream(options.priority(), options.spinUs()));
       DevicePool memory = DevicePool.of(engine.device());
       bindings =
           undo.add(new Bindings(description, names(spec.inputs()), names(spec.outputs()), memory));
       outputs = new OutputCopier(bindings, stream);
+      states = undo.add(new DeviceStates(spec, bindings, stream, engine.device()));
       boolean batched = spec.maxBatchSize() > 0;
       bindings
           .inputs()
@@ -92,7 +94,7 @@ final class TensorRtInstance implements BackendInstance {
       for (EngineProfile profile : selector.profiles()) {
         BoundContext context = undo.add(newContext(profile.index()));
         contexts.put(profile.index(), context);
-        reserve(context, profile, spec.maxBatchSize());
+        reserve(context, profile, spec);
       }
       stream.finish();
       Optional<String> obstacle = graphObstacle();
@@ -101,7 +103,7 @@ final class TensorRtInstance implements BackendInstance {
       }
       graphs =
           new GraphCache(title, stream, bindings, this::newContext, options.graphLimit(), obstacle);
-      deviceBytes = activations.byteSize() + bindings.deviceBytes();
+      deviceBytes = countDeviceBytes();
       undo.forget();
     }
   }
@@ -117,20 +119,26 @@ final class TensorRtInstance implements BackendInstance {
         .orElse(0);
   }
 
+  private long countDeviceBytes() {
+    return activations.byteSize() + bindings.deviceBytes() + states.deviceBytes();
+  }
+
   private BoundContext newContext(int profile) {
     return new BoundContext(use.engine(), profile, activations, bindings, stream);
   }
 
   /** Takes the memory that the largest shapes of a profile need, so that later nothing moves. */
-  private void reserve(BoundContext context, EngineProfile profile, long maxBatchSize) {
+  private void reserve(BoundContext context, EngineProfile profile, ModelSpec spec) {
     long[][] largest = new long[bindings.inputs().size()][];
     for (int i = 0; i < largest.length; i++) {
       Binding input = bindings.inputs().get(i);
-      List<Long> max = profile.shapes().get(input.tensor().name()).max();
+      String name = input.tensor().name();
+      List<Long> max = profile.shapes().get(name).max();
       largest[i] = max.stream().mapToLong(Long::longValue).toArray();
-      if (maxBatchSize > 0) {
-        long least = profile.shapes().get(input.tensor().name()).min().getFirst();
-        largest[i][0] = Math.max(least, Math.min(largest[i][0], maxBatchSize));
+      if (spec.maxBatchSize() > 0) {
+        long least = profile.shapes().get(name).min().getFirst();
+        long most = FirstDimension.of(spec, name).largest(spec.maxBatchSize(), max.getFirst());
+        largest[i][0] = Math.max(least, most);
       }
       long byteSize = byteSize(input, largest[i]);
       bindings.ensure(input, byteSize);
@@ -186,19 +194,23 @@ final class TensorRtInstance implements BackendInstance {
       long[][] sizes = inputShapes(batch);
       int profile = selector.select(sizes, readShapeInputs(batch, sizes)).index();
       copyInputs(batch, sizes);
+      states.copyIn(batch);
       GraphCache.Key key = new GraphCache.Key(profile, sizes);
       long[][] outputShapes = run(key);
       outputs.copy(batch, outputShapes);
+      states.copyOut(batch, outputShapes);
       stream.finish();
       finished = true;
       outputs.copyFromHost(batch, outputShapes);
+      states.keep(batch);
       graphs.captureIfNew(key);
     } finally {
       if (!finished) {
         stream.settle(); // what it reads and writes goes back to the pool when this returns
       }
+      states.giveUp();
       graphCount = graphs.count();
-      deviceBytes = activations.byteSize() + bindings.deviceBytes();
+      deviceBytes = countDeviceBytes();
     }
   }
 
@@ -225,7 +237,7 @@ final class TensorRtInstance implements BackendInstance {
     for (int i = 0; i < sizes.length; i++) {
       String name = bindings.inputs().get(i).tensor().name();
       if (gathered) {
-        sizes[i] = batch.input(name).shape();
+        sizes[i] = batch.inputShape(name);
         continue;
       }
       sizes[i] = shapes.get(i).of(batch.request(0).inputShape(name), batch.size());
@@ -268,7 +280,7 @@ final class TensorRtInstance implements BackendInstance {
   private void copyInputs(Batch batch, long[][] sizes) {
     for (int i = 0; i < sizes.length; i++) {
       Binding input = bindings.inputs().get(i);
-      if (!input.tensor().onHost()) { // those are read already
+      if (!input.tensor().onHost() && !states.brings(input)) { // those are read already
         copyInput(batch, input, input.byteSize(sizes[i]));
       }
     }
@@ -349,6 +361,7 @@ final class TensorRtInstance implements BackendInstance {
       all.add(use);
       all.add(stream);
       all.add(bindings);
+      all.add(states);
       all.add(activations::release);
       contexts.values().forEach(context -> all.add(context));
       all.add(graphs);

@@ -2,6 +2,7 @@ package io.nereid.tensorrt;
 
 import static io.nereid.tensorrt.RecordedEngines.input;
 import static io.nereid.tensorrt.RecordedEngines.output;
+import static io.nereid.tensorrt.RecordedEngines.range;
 import static io.nereid.tensorrt.RecordedEngines.sizes;
 import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -12,15 +13,20 @@ import io.nereid.model.BatchInput;
 import io.nereid.model.BatchOutput;
 import io.nereid.model.ModelSignature;
 import io.nereid.model.ModelSpec;
+import io.nereid.model.SequenceBatching;
+import io.nereid.model.SequenceBatching.State;
 import io.nereid.model.TensorSpec;
+import io.nereid.tensorrt.EngineDescription.EngineProfile;
 import io.nereid.tensorrt.EngineDescription.EngineTensor;
 import io.nereid.types.DataType;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** What an engine means for configurations. */
@@ -74,21 +80,84 @@ class EngineSignatureTest {
         classifier().build());
   }
 
-  @Test
-  void raggedBatchesAreRefused() {
-    TensorSpec ragged = TensorSpec.of("image", DataType.FP32, 3, 8, 8).asRagged();
-    BatchInput counts = BatchInput.of(BatchInput.Kind.ELEMENT_COUNT, "n", "image");
-    BatchOutput shared = new BatchOutput(List.of("scores"), "image");
-    for (ModelSpec.Builder spec :
+  /** Elements of all requests, how many each has, and a row of the answer for each. */
+  private static EngineDescription ragged(EngineTensor x, long most) {
+    return new EngineDescription(
+        "",
         List.of(
-            ModelSpec.builder("m").backend("tensorrt").input(ragged),
-            classifier().batchInput(counts),
-            classifier().batchOutput(shared))) {
-      EngineSignature engine = of(RecordedEngines.classifier());
-      NereidException e = assertThrows(NereidException.class, () -> engine.check(spec.build()));
-      assertEquals(StatusCode.UNIMPLEMENTED, e.code());
-      assertTrue(e.getMessage().contains("expected no allow_ragged_batch"), e.getMessage());
-    }
+            x,
+            input("ends", EngineType.INT32, -1),
+            output("y", EngineType.FLOAT, -1),
+            output("sums", EngineType.FLOAT, -1, 1)),
+        List.of(
+            new EngineProfile(
+                0,
+                Map.of(
+                    "x", range(sizes(1), sizes(8), sizes(64)),
+                    "ends", range(sizes(1), sizes(4), sizes(most))),
+                Map.of())),
+        0,
+        Set.of("y", "sums")); // what the probe says of shapes that never come is not asked
+  }
+
+  private static ModelSpec.Builder ragged(BatchInput.Kind kind) {
+    return ModelSpec.builder("m")
+        .backend("tensorrt")
+        .maxBatchSize(8)
+        .input(TensorSpec.of("x", DataType.FP32, -1).asRagged())
+        .batchInput(BatchInput.of(kind, "ends", "x"))
+        .output("y", DataType.FP32, -1)
+        .output("sums", DataType.FP32, 1)
+        .batchOutput(new BatchOutput(List.of("y"), "x"));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "ELEMENT_COUNT, 8, 7",
+    "ACCUMULATED_ELEMENT_COUNT, 8, 7",
+    "ACCUMULATED_ELEMENT_COUNT_WITH_ZERO, 9, 7",
+    "ITEM_SHAPE_FLATTEN, 8, 7"
+  })
+  void raggedBatchesNeedTheElementsInOneDimension(BatchInput.Kind kind, long most, long fewer) {
+    EngineTensor x = input("x", EngineType.FLOAT, -1);
+    ModelSpec spec = ragged(kind).build().forBackend();
+    assertDoesNotThrow(() -> of(ragged(x, most)).check(spec));
+    assertRefused(
+        "expected a max_batch_size of at most "
+            + fewer
+            + ", which is what the engine's profiles allow, got 8",
+        ragged(x, most - 1),
+        spec);
+    assertRefused(
+        "input 'x' has allow_ragged_batch, for which the engine must have [-1], the elements of"
+            + " all requests, but it has [-1, 4]",
+        ragged(input("x", EngineType.FLOAT, -1, 4), most),
+        spec);
+  }
+
+  @Test
+  void theMostElementsSayNothingOfRows() {
+    ModelSpec spec = ragged(BatchInput.Kind.MAX_ELEMENT_COUNT_AS_SHAPE).build().forBackend();
+    assertDoesNotThrow(() -> of(ragged(input("x", EngineType.FLOAT, -1), 3)).check(spec));
+  }
+
+  @Test
+  void aStateInTheProcessorsMemoryIsRefused() {
+    EngineTensor host =
+        new EngineTensor("state", true, EngineType.INT64, sizes(2), true, true, true);
+    EngineDescription engine = engine(host, output("next", EngineType.INT64, 2));
+    ModelSpec spec =
+        ModelSpec.builder("m")
+            .backend("tensorrt")
+            .sequenceBatching(
+                SequenceBatching.direct().withState(State.of("state", "next", DataType.INT64, 2)))
+            .build()
+            .forBackend();
+    assertRefused(
+        "input 'state' is in the processor's memory, as shapes are computed from it: expected a"
+            + " state on the device",
+        engine,
+        spec);
   }
 
   @ParameterizedTest

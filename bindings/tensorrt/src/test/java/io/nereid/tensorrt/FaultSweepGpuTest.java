@@ -192,7 +192,21 @@ class FaultSweepGpuTest extends GpuTest {
         assertEquals(1, response.output("positions").intAt(0));
       }
     }
+    sequence();
     build();
+  }
+
+  /** A state goes from one request to the next, and two of them are left when the model goes. */
+  private void sequence() {
+    Path plan = plan(SequenceGpuTest::adder);
+    try (Nereid own = Nereid.create()) {
+      Model model = own.load(SequenceGpuTest.adderSpec(plan).build());
+      for (long id = 1; id <= 2; id++) {
+        Model.Sequence sequence = model.sequence(id);
+        assertEquals(id, SequenceGpuTest.next(sequence, id));
+        assertEquals(2 * id, SequenceGpuTest.next(sequence, id));
+      }
+    }
   }
 
   /** As the command does it. */

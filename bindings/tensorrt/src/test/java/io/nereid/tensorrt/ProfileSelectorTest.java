@@ -3,6 +3,7 @@ package io.nereid.tensorrt;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.nereid.model.ModelSpec;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.util.List;
@@ -67,12 +68,16 @@ class ProfileSelectorTest {
         e.getMessage());
   }
 
+  private static ModelSpec rows(long maxBatchSize) {
+    return ModelSpec.builder("m").backend("tensorrt").maxBatchSize(maxBatchSize).build();
+  }
+
   @Test
   void noBatchMayBeLargerThanTheProfilesOfItsInstance() {
-    classifier().checkBatchSize(32);
-    classifier("0").checkBatchSize(4);
+    classifier().checkBatchSize(rows(32));
+    classifier("0").checkBatchSize(rows(4));
     NereidException e =
-        assertThrows(NereidException.class, () -> classifier("0").checkBatchSize(5));
+        assertThrows(NereidException.class, () -> classifier("0").checkBatchSize(rows(5)));
     assertEquals(
         "model 'm': expected a max_batch_size of at most 4, which is what the profiles [0] of the"
             + " instance group allow, got 5",

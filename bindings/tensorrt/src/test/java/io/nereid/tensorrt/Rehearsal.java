@@ -65,6 +65,11 @@ final class Rehearsal {
     return calls;
   }
 
+  /** Bytes that copies have moved so far: from the processor to a device, back, or within one. */
+  long copied(int kind) {
+    return (long) invoke("rehearsal_copied", FunctionDescriptor.of(JAVA_LONG, JAVA_INT), kind);
+  }
+
   /** What was done that must not be done, and what is open. */
   String report() {
     return text("rehearsal_report");

@@ -11,6 +11,7 @@ import io.nereid.model.BackendInstance;
 import io.nereid.model.InstancePlacement;
 import io.nereid.model.ModelContext;
 import io.nereid.statistics.MemoryUsage;
+import io.nereid.tensor.DeviceMemory;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.lang.foreign.Arena;
@@ -42,7 +43,12 @@ public final class JavaBackends {
   /** What the core knows of the backend with this number, in memory of the arena. */
   public static BackendRecord record(Arena arena, long number, Backend backend) {
     return BackendRecord.ofJava(
-        arena, number, backend.ownThread(), backend.gathers(), backend.takesDeviceTensors());
+        arena,
+        number,
+        backend.ownThread(),
+        backend.gathers(),
+        backend.takesDeviceTensors(),
+        backend.keepsStates());
   }
 
   /** A load of a model. Instances are opened and closed each on a thread of its own. */
@@ -93,6 +99,11 @@ public final class JavaBackends {
         CoreLog.logQuietly("a backend failed to tell what memory it uses", t);
       }
       return new MemoryUsage(weights, working, 0);
+    }
+
+    @Override
+    public void releaseState(DeviceMemory state) {
+      backend.releaseState(state);
     }
   }
 

@@ -2,7 +2,6 @@ package io.nereid.internal.backend;
 
 import io.nereid.internal.ffi.BatchRecord;
 import io.nereid.internal.ffi.CoreLog;
-import io.nereid.internal.ffi.RequestRecord;
 import io.nereid.internal.ffi.TensorRecord;
 import io.nereid.internal.request.Diagnostics;
 import io.nereid.internal.request.LentMemory;
@@ -12,17 +11,13 @@ import io.nereid.internal.request.Slot;
 import io.nereid.internal.request.SlotTable;
 import io.nereid.model.Batch;
 import io.nereid.model.BatchRequest;
-import io.nereid.model.SequenceId;
 import io.nereid.model.TensorSpec;
-import io.nereid.tensor.DeviceMemory;
 import io.nereid.tensor.Tensor;
 import io.nereid.tensor.TensorOwner;
 import io.nereid.types.DataType;
 import io.nereid.types.StatusCode;
 import java.lang.foreign.MemorySegment;
-import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 
 /** The batch that a backend sees during one call of execute, over the record of its instance. */
 final class JavaBatch extends TensorOwner implements Batch {
@@ -105,7 +100,7 @@ final class JavaBatch extends TensorOwner implements Batch {
   @Override
   public BatchRequest request(int index) {
     checkOpen();
-    return new Request(Objects.checkIndex(index, requestCount));
+    return new JavaBatchRequest(this, record, signature, Objects.checkIndex(index, requestCount));
   }
 
   @Override
@@ -136,7 +131,7 @@ final class JavaBatch extends TensorOwner implements Batch {
     return record.input(index);
   }
 
-  private Tensor inputTensor(int index, TensorRecord input, RequestContent sender) {
+  Tensor inputTensor(int index, TensorRecord input, RequestContent sender) {
     if (!input.isSelected()) {
       throw Signature.invalid("input '" + signature.input(index).name() + "' is not in the batch");
     }
@@ -144,14 +139,26 @@ final class JavaBatch extends TensorOwner implements Batch {
       throw new IllegalStateException(
           "input '" + signature.input(index).name() + "' is on a GPU: see deviceInput");
     }
-    long data = input.data();
     MemorySegment borrowed = sender == null ? null : sender.borrowed(index);
     // The sender's own segment keeps that memory alive even when a backend keeps it too long.
-    MemorySegment segment =
-        borrowed != null && borrowed.address() == data
-            ? borrowed.asReadOnly()
-            : lend(slots.memory().readOnly()).asSlice(data, input.byteSize());
-    return tensor(input.dataType(), input.shape(), segment);
+    return borrowed != null && borrowed.address() == input.data()
+        ? tensor(input.dataType(), input.shape(), borrowed.asReadOnly())
+        : hostTensor(input);
+  }
+
+  /** What lies in the processor's memory. */
+  Tensor hostTensor(TensorRecord input) {
+    MemorySegment memory = lend(slots.memory().readOnly());
+    return tensor(input.dataType(), input.shape(), memory.asSlice(input.data(), input.byteSize()));
+  }
+
+  @Override
+  public long[] inputShape(String name) {
+    TensorRecord input = batchInput(signature.inputIndex(name));
+    if (!input.isSelected()) {
+      throw Signature.invalid("input '" + name + "' is not in the batch");
+    }
+    return input.shape();
   }
 
   @Override
@@ -176,7 +183,7 @@ final class JavaBatch extends TensorOwner implements Batch {
     return allocate(BatchRecord.WHOLE_BATCH, index, byteSize, shape);
   }
 
-  private long fixedByteSize(int index, long[] shape) {
+  long fixedByteSize(int index, long[] shape) {
     TensorSpec output = signature.output(index);
     if (!output.dataType().isFixedSize()) {
       throw new IllegalStateException(
@@ -185,7 +192,7 @@ final class JavaBatch extends TensorOwner implements Batch {
     return Signature.byteSize("output '" + output.name() + "'", output.dataType(), shape);
   }
 
-  private Tensor allocate(int request, int index, long byteSize, long[] shape) {
+  Tensor allocate(int request, int index, long byteSize, long[] shape) {
     DataType type = signature.output(index).dataType();
     long data = place(request, index, byteSize, shape);
     if (drafts == null || request == BatchRecord.WHOLE_BATCH) {
@@ -197,8 +204,16 @@ final class JavaBatch extends TensorOwner implements Batch {
     return drafts[request].output(type, shape, data, byteSize);
   }
 
+  /** The outputs that were made for a request belong to its receiver from now on. */
+  void sent(int request) {
+    if (drafts != null && drafts[request] != null) {
+      drafts[request].sent();
+      drafts[request] = null;
+    }
+  }
+
   /** Makes memory for an output; returns where it is. */
-  private long place(int request, int index, long byteSize, long[] shape) {
+  long place(int request, int index, long byteSize, long[] shape) {
     checkOpen();
     TensorSpec output = signature.output(index);
     Signature.checkRank("output '" + output.name() + "'", shape);
@@ -216,13 +231,13 @@ final class JavaBatch extends TensorOwner implements Batch {
   }
 
   /** What the sender of a request gave; null: it is not known. */
-  private RequestContent sender(int request) {
+  RequestContent sender(int request) {
     checkOpen();
     Slot slot = slots.slot((int) record.tag(request));
     return slot == null ? null : slot.content();
   }
 
-  private long rowsOf(int request) {
+  long rowsOf(int request) {
     checkOpen();
     return signature.spec().maxBatchSize() == 0 ? 0 : record.rows(request);
   }
@@ -230,169 +245,5 @@ final class JavaBatch extends TensorOwner implements Batch {
   @Override
   public String toString() {
     return "Batch[requests=" + requestCount + "]";
-  }
-
-  private final class Request implements BatchRequest {
-
-    private final int index;
-
-    Request(int index) {
-      this.index = index;
-    }
-
-    @Override
-    public Optional<String> id() {
-      return Optional.ofNullable(sender(index).id());
-    }
-
-    @Override
-    public Map<String, Object> parameters() {
-      return sender(index).parameters();
-    }
-
-    @Override
-    public long firstRow() {
-      checkOpen();
-      return signature.spec().maxBatchSize() == 0 ? 0 : record.firstRow(index);
-    }
-
-    @Override
-    public long rows() {
-      return rowsOf(index);
-    }
-
-    @Override
-    public Optional<SequenceId> sequence() {
-      checkOpen();
-      return record.sequence(index);
-    }
-
-    @Override
-    public boolean isSequenceStart() {
-      checkOpen();
-      return record.isMarked(index, RequestRecord.SEQUENCE_START);
-    }
-
-    @Override
-    public boolean isSequenceEnd() {
-      checkOpen();
-      return record.isMarked(index, RequestRecord.SEQUENCE_END);
-    }
-
-    @Override
-    public boolean isCancelled() {
-      checkOpen();
-      return record.isCancelled(index);
-    }
-
-    @Override
-    public boolean hasInput(String name) {
-      return ownInput(name).isSelected();
-    }
-
-    @Override
-    public Tensor input(String name) {
-      return inputTensor(signature.inputIndex(name), ownInput(name), sender(index));
-    }
-
-    @Override
-    public long[] inputShape(String name) {
-      TensorRecord input = ownInput(name);
-      if (!input.isSelected()) {
-        throw Signature.invalid("input '" + name + "' is not in the request");
-      }
-      return input.shape();
-    }
-
-    @Override
-    public Optional<DeviceMemory> deviceInput(String name) {
-      TensorRecord input = ownInput(name);
-      return input.isSelected() && input.isOnDevice()
-          ? Optional.of(input.deviceMemory())
-          : Optional.empty();
-    }
-
-    private TensorRecord ownInput(String name) {
-      checkOpen();
-      int input = signature.inputIndex(name);
-      if (input >= record.requestInputCount(index)) {
-        throw new IllegalStateException(
-            "input '" + name + "' is made for the whole batch: no request brings it");
-      }
-      return record.input(index, input);
-    }
-
-    /** Whether no request has this output: a state of sequences. */
-    private boolean isKept(int output) {
-      checkOpen();
-      return output >= record.requestOutputCount(index);
-    }
-
-    private TensorRecord ownOutput(int output) {
-      if (isKept(output)) {
-        throw new IllegalStateException(
-            "output '" + signature.output(output).name() + "' is kept: make it for the batch");
-      }
-      return record.output(index, output);
-    }
-
-    @Override
-    public boolean wantsOutput(String name) {
-      int output = signature.outputIndex(name);
-      return !isKept(output) && ownOutput(output).isSelected();
-    }
-
-    @Override
-    public boolean wantsOnDevice(String name) {
-      int output = signature.outputIndex(name);
-      return !isKept(output) && ownOutput(output).isSelected() && ownOutput(output).isOnDevice();
-    }
-
-    @Override
-    public DeviceMemory deviceOutput(String name, long... shape) {
-      if (!wantsOnDevice(name)) {
-        throw new IllegalStateException("output '" + name + "' is not wanted on a GPU: see output");
-      }
-      int output = signature.outputIndex(name);
-      long byteSize = fixedByteSize(output, shape);
-      long address = place(index, output, byteSize, shape);
-      return new DeviceMemory(ownOutput(output).deviceNumber(), address, byteSize);
-    }
-
-    @Override
-    public Tensor output(String name, long... shape) {
-      int output = signature.outputIndex(name);
-      if (ownOutput(output).isOnDevice()) {
-        throw new IllegalStateException(
-            "output '" + name + "' is wanted on a GPU: see deviceOutput");
-      }
-      return allocate(index, output, fixedByteSize(output, shape), shape);
-    }
-
-    @Override
-    public Tensor bytesOutput(String name, long byteSize, long... shape) {
-      return allocate(index, signature.outputIndex(name), byteSize, shape);
-    }
-
-    @Override
-    public void reschedule() {
-      checkOpen();
-      record.reschedule(index);
-    }
-
-    @Override
-    public void respond() {
-      checkOpen();
-      if (drafts != null && drafts[index] != null) {
-        drafts[index].sent();
-        drafts[index] = null;
-      }
-      record.respond(index);
-    }
-
-    @Override
-    public String toString() {
-      return "BatchRequest[" + index + ", rows=" + rows() + "]";
-    }
   }
 }

@@ -172,8 +172,7 @@ final class SequenceReader {
         type,
         state.getDimsList(),
         initial(node, type),
-        state.getUseSameBufferForInputOutput(),
-        state.getUseGrowableMemory());
+        state.getUseSameBufferForInputOutput());
   }
 
   private static void checkName(ConfigNode node, int number, String name, Set<String> taken) {

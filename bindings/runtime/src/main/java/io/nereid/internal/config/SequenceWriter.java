@@ -73,8 +73,7 @@ final class SequenceWriter {
             .setOutputName(state.output())
             .setDataType(ConfigTensor.configured(state.dataType()))
             .addAllDims(state.dims())
-            .setUseSameBufferForInputOutput(state.sameBuffer())
-            .setUseGrowableMemory(state.growable());
+            .setUseSameBufferForInputOutput(state.sameBuffer());
     state.initial().ifPresent(initial -> config.addInitialState(initial(state, initial)));
     return config.build();
   }

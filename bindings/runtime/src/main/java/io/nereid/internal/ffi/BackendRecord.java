@@ -19,6 +19,7 @@ public final class BackendRecord {
   private static final int OWN_THREAD = 1; // NRD_BACKEND_OWN_THREAD
   private static final int GATHERS = 2; // NRD_BACKEND_GATHERS
   private static final int DEVICE_TENSORS = 4; // NRD_BACKEND_DEVICE_TENSORS
+  private static final int OWN_STATES = 32; // NRD_BACKEND_OWN_STATES
 
   static final StructLayout LAYOUT =
       structLayout(
@@ -32,7 +33,8 @@ public final class BackendRecord {
           JAVA_LONG.withName("open_instance"),
           JAVA_LONG.withName("execute"),
           JAVA_LONG.withName("close_instance"),
-          JAVA_LONG.withName("close_model"));
+          JAVA_LONG.withName("close_model"),
+          JAVA_LONG.withName("release_state"));
 
   private final MemorySegment record;
 
@@ -76,12 +78,18 @@ public final class BackendRecord {
    * @param gathers whether it reads the inputs of each request by itself
    */
   public static BackendRecord ofJava(
-      Arena arena, long number, boolean ownThread, boolean gathers, boolean deviceTensors) {
+      Arena arena,
+      long number,
+      boolean ownThread,
+      boolean gathers,
+      boolean deviceTensors,
+      boolean ownStates) {
     BackendRecord backend = new BackendRecord(arena);
     int flags =
         (ownThread ? OWN_THREAD : 0)
             | (gathers || deviceTensors ? GATHERS : 0)
-            | (deviceTensors ? DEVICE_TENSORS : 0);
+            | (deviceTensors ? DEVICE_TENSORS : 0)
+            | (ownStates ? OWN_STATES : 0);
     backend.record.set(JAVA_INT, offset(LAYOUT, "flags"), flags);
     backend.set("context", number);
     backend.set("open_model", BackendUpcalls.OPEN_MODEL);
@@ -90,6 +98,7 @@ public final class BackendRecord {
     backend.set("execute", BackendUpcalls.EXECUTE);
     backend.set("close_instance", BackendUpcalls.CLOSE_INSTANCE);
     backend.set("close_model", BackendUpcalls.CLOSE_MODEL);
+    backend.set("release_state", BackendUpcalls.RELEASE_STATE);
     return backend;
   }
 

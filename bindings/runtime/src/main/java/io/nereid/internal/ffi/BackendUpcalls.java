@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.nereid.statistics.MemoryUsage;
+import io.nereid.tensor.DeviceMemory;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.lang.System.Logger.Level;
@@ -26,6 +27,9 @@ public final class BackendUpcalls {
 
     /** What all open instances occupy together. */
     MemoryUsage memoryUsage();
+
+    /** Takes a state back that was kept in memory of the backend's own. */
+    void releaseState(DeviceMemory state);
   }
 
   /** An open instance, which is called by one thread at a time. */
@@ -54,6 +58,7 @@ public final class BackendUpcalls {
   static final long EXECUTE = upcall("execute", FunctionDescriptor.of(JAVA_INT, L, L, L));
   static final long CLOSE_INSTANCE = upcall("closeInstance", FunctionDescriptor.ofVoid(L));
   static final long CLOSE_MODEL = upcall("closeModel", FunctionDescriptor.ofVoid(L));
+  static final long RELEASE_STATE = upcall("releaseState", FunctionDescriptor.ofVoid(L, L));
 
   private BackendUpcalls() {}
 
@@ -123,6 +128,14 @@ public final class BackendUpcalls {
 
   static void closeModel(long state) {
     // Its number is removed by who added it, also when loading failed before this could be called.
+  }
+
+  static void releaseState(long state, long tensor) {
+    try {
+      LOADS.find(state).releaseState(TensorRecord.at(tensor, 0).deviceMemory());
+    } catch (Throwable t) {
+      CoreLog.logQuietly("a backend failed to take a state back", t);
+    }
   }
 
   private static int report(Throwable t, long error) {

@@ -6,6 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.nereid.model.SequenceId;
+import io.nereid.tensor.DeviceMemory;
 import io.nereid.types.DataType;
 import io.nereid.types.StatusCode;
 import java.lang.foreign.Arena;
@@ -46,6 +47,7 @@ public final class BatchRecord {
 
   private final MemorySegment shape = arena.allocate(JAVA_LONG, TensorRecord.MAX_RANK);
   private final MemorySegment dataOut = arena.allocate(JAVA_LONG);
+  private final long state = arena.allocate(TensorRecord.LAYOUT).address();
   private final long error = ErrorRecord.allocate(arena);
 
   private long address;
@@ -199,6 +201,36 @@ public final class BatchRecord {
     int status;
     try {
       status = (int) Handles.BATCH_REQUEST_RESCHEDULE.invokeExact(address, request, error);
+    } catch (Throwable t) {
+      throw NativeCalls.unexpected(t);
+    }
+    ErrorRecord.check(status, error);
+  }
+
+  /**
+   * What one request finds of a state; valid until the next call of this or {@link #keep}, so that
+   * who reads it holds the lock of this.
+   */
+  public synchronized TensorRecord state(int request, int index) {
+    int status;
+    try {
+      status = (int) Handles.BATCH_REQUEST_STATE.invokeExact(address, request, index, state, error);
+    } catch (Throwable t) {
+      throw NativeCalls.unexpected(t);
+    }
+    ErrorRecord.check(status, error);
+    return TensorRecord.at(state, 0);
+  }
+
+  /** Has the sequence of one request keep a state, whose memory is the core's from here on. */
+  public synchronized void keep(
+      int request, int index, DataType type, long[] dims, DeviceMemory memory) {
+    TensorRecord made = TensorRecord.at(state, 0);
+    made.describe(type, dims, memory.byteSize());
+    made.lend(memory);
+    int status;
+    try {
+      status = (int) Handles.BATCH_REQUEST_KEEP.invokeExact(address, request, index, state, error);
     } catch (Throwable t) {
       throw NativeCalls.unexpected(t);
     }

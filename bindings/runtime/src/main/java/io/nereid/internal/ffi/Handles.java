@@ -105,6 +105,16 @@ final class Handles {
           "nrd_batch_request_reschedule",
           FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_LONG));
 
+  static final MethodHandle BATCH_REQUEST_STATE =
+      downcall(
+          "nrd_batch_request_state",
+          FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG));
+
+  static final MethodHandle BATCH_REQUEST_KEEP =
+      downcall(
+          "nrd_batch_request_keep",
+          FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG));
+
   static final MethodHandle BATCH_REQUEST_FAIL =
       downcall(
           "nrd_batch_request_fail",

@@ -34,7 +34,6 @@ final class SequenceOptionsRecord {
 
   // NRD_STATE_*
   private static final int SAME_BUFFER = 1;
-  private static final int GROWABLE = 2;
 
   static final StructLayout CONTROL =
       structLayout(
@@ -150,8 +149,7 @@ final class SequenceOptionsRecord {
   private void state(MemorySegment target, State state) {
     target.set(JAVA_INT, offset(STATE, "input"), inputs.indexOf(state.input()));
     target.set(JAVA_INT, offset(STATE, "output"), outputs.indexOf(state.output()));
-    int flags = (state.sameBuffer() ? SAME_BUFFER : 0) | (state.growable() ? GROWABLE : 0);
-    target.set(JAVA_INT, offset(STATE, "flags"), flags);
+    target.set(JAVA_INT, offset(STATE, "flags"), state.sameBuffer() ? SAME_BUFFER : 0);
     List<Long> dims = state.initialDims();
     target.set(JAVA_INT, offset(STATE, "rank"), dims.size());
     for (int i = 0; i < dims.size(); i++) {

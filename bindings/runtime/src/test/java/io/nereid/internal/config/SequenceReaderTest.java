@@ -95,7 +95,7 @@ class SequenceReaderTest {
                 new Control("READY", Kind.READY, DataType.BOOL, 1, 0),
                 new Control("ID", Kind.CORRID, DataType.BYTES, 0, 0)),
             List.of(
-                new State("A", "B", DataType.INT64, List.of(-1L, 2L), Optional.empty(), true, true),
+                new State("A", "B", DataType.INT64, List.of(-1L, 2L), Optional.empty(), true),
                 State.of("C", "OUT", DataType.FP32, 4)
                     .withInitial(new Initial("c", List.of(4L), Optional.of(file))))),
         sequences);

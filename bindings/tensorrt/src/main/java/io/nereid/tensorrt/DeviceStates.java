@@ -1,0 +1,211 @@
+package io.nereid.tensorrt;
+
+import io.nereid.model.Batch;
+import io.nereid.model.BatchRequest;
+import io.nereid.model.ModelSpec;
+import io.nereid.model.SequenceBatching;
+import io.nereid.tensor.DeviceMemory;
+import io.nereid.tensor.Tensor;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The states of sequences that one instance executes. Each lies in a block of the device's memory,
+ * from which the device copies it to where the engine reads its batch, and what the engine made
+ * goes to a block in the same way: neither passes the processor. The runtime says which block is a
+ * sequence's, and gives back what no sequence keeps.
+ */
+final class DeviceStates implements AutoCloseable {
+
+  /** A state, as the engine has it. */
+  private static final class State {
+    private final int index; // among the configuration's
+    private final Binding input;
+    private final int output; // among the engine's
+    private final boolean sameBuffer;
+
+    /** What a sequence begins with; null: none has yet. */
+    private DevicePool.Block initial;
+
+    State(int index, Binding input, int output, boolean sameBuffer) {
+      this.index = index;
+      this.input = input;
+      this.output = output;
+      this.sameBuffer = sameBuffer;
+    }
+  }
+
+  /** What the batch made of a state for one of its requests. */
+  private record Made(int request, int state, DeviceMemory memory, long[] shape, boolean isNew) {}
+
+  private final Bindings bindings;
+  private final CudaStream stream;
+  private final DevicePool memory;
+  private final int device;
+  private final List<State> states = new ArrayList<>();
+
+  /** What was made of the batch that is being executed, and no sequence keeps so far. */
+  private final List<Made> made = new ArrayList<>();
+
+  /** The states of a model, of which there may be none. */
+  DeviceStates(ModelSpec spec, Bindings bindings, CudaStream stream, Gpu device) {
+    this.bindings = bindings;
+    this.stream = stream;
+    this.device = device.number();
+    memory = DevicePool.of(device);
+    List<SequenceBatching.State> all =
+        spec.sequenceBatching().map(SequenceBatching::states).orElse(List.of());
+    for (int i = 0; i < all.size(); i++) {
+      SequenceBatching.State state = all.get(i);
+      states.add(
+          new State(
+              i,
+              bindings.inputs().get(position(bindings.inputs(), state.input())),
+              position(bindings.outputs(), state.output()),
+              state.sameBuffer()));
+    }
+  }
+
+  private static int position(List<Binding> bindings, String name) {
+    return bindings.stream().map(binding -> binding.tensor().name()).toList().indexOf(name);
+  }
+
+  /** Whether it brings this input of the engine to its place. */
+  boolean brings(Binding input) {
+    for (State state : states) {
+      if (state.input == input) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** What it occupies by itself, without what sequences keep. */
+  long deviceBytes() {
+    long bytes = 0;
+    for (State state : states) {
+      bytes += state.initial == null ? 0 : state.initial.byteSize();
+    }
+    return bytes;
+  }
+
+  /** Puts the copies of what the requests find into the stream. */
+  void copyIn(Batch batch) {
+    for (State state : states) {
+      long address = state.input.address();
+      for (int i = 0; i < batch.requestCount(); i++) {
+        DeviceMemory found = found(state, batch.request(i));
+        copy(address, found.address(), found.byteSize());
+        address += found.byteSize();
+      }
+    }
+  }
+
+  private DeviceMemory found(State state, BatchRequest request) {
+    return request.keptState(state.index).orElseGet(() -> initial(state, request));
+  }
+
+  /** What sequences begin with is copied to the device once. */
+  private DeviceMemory initial(State state, BatchRequest request) {
+    Tensor initial = request.initialState(state.index);
+    if (state.initial == null) {
+      DevicePool.Block block =
+          memory.allocate(initial.byteSize(), "the first of " + state.input.tensor().title());
+      boolean copied = false;
+      try {
+        stream.copyIn(block.address(), initial.segment().address(), initial.byteSize());
+        stream.finish();
+        copied = true;
+      } finally {
+        if (!copied) {
+          stream.settle();
+          block.release();
+        }
+      }
+      state.initial = block;
+    }
+    return new DeviceMemory(device, state.initial.address(), initial.byteSize());
+  }
+
+  /** Puts the copies of what was executed into the stream, behind the execution. */
+  void copyOut(Batch batch, long[][] outputShapes) {
+    for (State state : states) {
+      Binding output = bindings.outputs().get(state.output);
+      long[] shape = OutputCopier.shape(output, outputShapes[state.output]).clone();
+      if (batch.size() > 0) {
+        checkRows(output, shape, batch.size());
+        shape[0] = 1;
+      }
+      long byteSize = output.byteSize(shape);
+      for (int i = 0; i < batch.requestCount(); i++) {
+        Made next = room(state, batch.request(i), i, byteSize, shape);
+        made.add(next);
+        long row = batch.request(i).firstRow();
+        copy(next.memory.address(), output.address() + row * byteSize, byteSize);
+      }
+    }
+  }
+
+  private static void checkRows(Binding output, long[] shape, long rows) {
+    if (shape.length == 0 || shape[0] != rows) {
+      throw new NereidException(
+          StatusCode.INTERNAL,
+          "TensorRT made "
+              + (shape.length == 0 ? "a scalar" : shape[0] + " rows")
+              + " of state "
+              + output.tensor().title()
+              + ", expected "
+              + rows);
+    }
+  }
+
+  /** The memory of the old state, where that is to be written over and fits, or new memory. */
+  private Made room(State state, BatchRequest request, int index, long byteSize, long[] shape) {
+    if (state.sameBuffer) {
+      DeviceMemory old = request.keptState(state.index).orElse(null);
+      if (old != null && DevicePool.rounded(old.byteSize()) == DevicePool.rounded(byteSize)) {
+        DeviceMemory same = new DeviceMemory(device, old.address(), byteSize);
+        return new Made(index, state.index, same, shape, false);
+      }
+    }
+    DevicePool.Block block = memory.allocate(byteSize, state.input.tensor().title());
+    DeviceMemory place = new DeviceMemory(device, block.address(), byteSize);
+    return new Made(index, state.index, place, shape, true);
+  }
+
+  private void copy(long target, long source, long byteSize) {
+    if (byteSize > 0) {
+      stream.copyWithin(target, source, byteSize);
+    }
+  }
+
+  /** Has sequences keep what was copied for them; after the stream has finished. */
+  void keep(Batch batch) {
+    while (!made.isEmpty()) {
+      Made last = made.getLast();
+      batch.request(last.request).keepState(last.state, last.memory, last.shape);
+      made.removeLast();
+    }
+  }
+
+  /** Gives back what no sequence keeps of a batch that failed; when nothing writes there. */
+  void giveUp() {
+    for (Made given : made) {
+      if (given.isNew) {
+        DevicePool.release(given.memory);
+      }
+    }
+    made.clear();
+  }
+
+  @Override
+  public void close() {
+    for (State state : states) {
+      if (state.initial != null) {
+        state.initial.release();
+      }
+    }
+  }
+}

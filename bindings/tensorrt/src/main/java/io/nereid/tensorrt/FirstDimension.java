@@ -1,0 +1,79 @@
+package io.nereid.tensorrt;
+
+import io.nereid.model.BatchInput;
+import io.nereid.model.ModelSpec;
+import io.nereid.model.TensorSpec;
+import io.nereid.tensorrt.EngineDescription.EngineProfile;
+import io.nereid.tensorrt.EngineDescription.EngineTensor;
+import java.util.List;
+
+/**
+ * What the first dimension of an input is in a batch: so many for each row, and some more. It says
+ * nothing of rows where that is none for each: it is the sum of all elements, or their most.
+ *
+ * @param perRow how many for each row
+ * @param more how many beside
+ */
+record FirstDimension(long perRow, long more) {
+
+  private static final FirstDimension ROWS = new FirstDimension(1, 0);
+  private static final FirstDimension FREE = new FirstDimension(0, 0);
+
+  /** What it is of an input of a model as its backend sees that. */
+  static FirstDimension of(ModelSpec spec, String input) {
+    for (BatchInput made : spec.batchInputs()) {
+      if (made.targets().contains(input)) {
+        return of(spec, made);
+      }
+    }
+    return spec.inputs().stream().anyMatch(own -> own.name().equals(input) && own.ragged())
+        ? FREE
+        : ROWS;
+  }
+
+  /** A request has a row at least, so that there are no more requests than rows. */
+  private static FirstDimension of(ModelSpec spec, BatchInput made) {
+    return switch (made.kind()) {
+      case ELEMENT_COUNT, ACCUMULATED_ELEMENT_COUNT, ITEM_SHAPE -> ROWS;
+      case ACCUMULATED_ELEMENT_COUNT_WITH_ZERO -> new FirstDimension(1, 1);
+      case MAX_ELEMENT_COUNT_AS_SHAPE -> FREE;
+      case ITEM_SHAPE_FLATTEN ->
+          new FirstDimension(
+              spec.inputs().stream()
+                  .filter(input -> input.name().equals(made.source()))
+                  .mapToLong(FirstDimension::rank)
+                  .sum(),
+              0);
+    };
+  }
+
+  private static long rank(TensorSpec source) {
+    return source.reshape().orElse(source.dims()).size();
+  }
+
+  /** The most rows that one of the profiles allows a model, whose inputs all have such. */
+  static long maxBatchSize(ModelSpec spec, EngineDescription engine, List<EngineProfile> profiles) {
+    return profiles.stream()
+        .mapToLong(profile -> maxBatchSize(spec, engine, profile))
+        .max()
+        .orElse(0);
+  }
+
+  private static long maxBatchSize(
+      ModelSpec spec, EngineDescription engine, EngineProfile profile) {
+    long most = Long.MAX_VALUE;
+    for (EngineTensor input : engine.inputs()) {
+      FirstDimension first = of(spec, input.name());
+      if (first.perRow > 0) {
+        long largest = profile.shapes().get(input.name()).max().getFirst();
+        most = Math.min(most, (largest - first.more) / first.perRow);
+      }
+    }
+    return most;
+  }
+
+  /** What it is at most of what a profile allows, in batches of so many rows. */
+  long largest(long rows, long allowed) {
+    return perRow == 0 ? allowed : Math.min(allowed, perRow * rows + more);
+  }
+}
