@@ -152,7 +152,7 @@ public final class ModelReader {
               + ", which must say what the model's inputs and outputs are, "
               + (options.autoComplete()
                   ? "and no version with a model.onnx, model.plan, model.py or the like that tells"
-                        + " it"
+                      + " it"
                   : "and auto-completion is off"));
     }
     return ConfigNode.root(

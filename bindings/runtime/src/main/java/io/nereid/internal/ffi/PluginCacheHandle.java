@@ -1,22 +1,14 @@
 package io.nereid.internal.ffi;
 
-import static java.lang.foreign.MemoryLayout.structLayout;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.StructLayout;
 
 /**
  * An {@code nrt_cache}: a response cache that is a plug-in. It outlives the runtime that uses it.
  */
 public final class PluginCacheHandle {
-
-  static final StructLayout TABLE =
-      structLayout(
-          JAVA_LONG.withName("context"),
-          JAVA_LONG.withName("lookup"),
-          JAVA_LONG.withName("insert"));
 
   private final long address;
 
@@ -33,7 +25,7 @@ public final class PluginCacheHandle {
       RuntimeHandle runtime, String name, String library, String config) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment out = arena.allocate(JAVA_LONG);
-      MemorySegment table = arena.allocate(TABLE);
+      MemorySegment table = arena.allocate(RuntimeHandle.CACHE);
       long error = ErrorRecord.allocate(arena);
       int status;
       try {

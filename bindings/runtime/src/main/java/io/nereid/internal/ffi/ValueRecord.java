@@ -1,9 +1,6 @@
 package io.nereid.internal.ffi;
 
 import static io.nereid.internal.ffi.Memory.offset;
-import static java.lang.foreign.MemoryLayout.structLayout;
-import static java.lang.foreign.ValueLayout.JAVA_DOUBLE;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
@@ -24,14 +21,7 @@ final class ValueRecord {
   private static final int BOOL = 2;
   private static final int DOUBLE = 3;
 
-  static final StructLayout LAYOUT =
-      structLayout(
-          TensorSpecRecord.STRING.withName("name"),
-          TensorSpecRecord.STRING.withName("text"),
-          JAVA_LONG.withName("number"),
-          JAVA_DOUBLE.withName("real"),
-          JAVA_INT.withName("kind"),
-          JAVA_INT.withName("reserved"));
+  private static final StructLayout LAYOUT = RequestRecord.VALUE;
 
   private static final long NAME = offset(LAYOUT, "name");
   private static final long TEXT = offset(LAYOUT, "text");
