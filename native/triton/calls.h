@@ -38,6 +38,27 @@ void CallBack(Owner& owner, std::string_view what, Body&& body) noexcept {
   }
 }
 
+// Whether a plug-in named the server.
+inline Status CheckServer(const Site& site, const TRITONSERVER_Server* server) {
+  return Handle::IsOpen(server, Kind::kServer) ? Status()
+                                               : WrongHandle(site, Kind::kServer, server);
+}
+
+// A text that a plug-in has to give: `what` is "the model's name".
+inline Status CheckText(const Site& site, const char* text, std::string_view what) {
+  return text != nullptr ? Status()
+                         : Status::InvalidArgument(std::string(site.function) + ": " +
+                                                   std::string(what) + " is NULL");
+}
+
+// The form of a configuration that a plug-in asks for, in Triton's words.
+inline Status CheckConfigVersion(uint32_t version) {
+  return version == 1
+             ? Status()
+             : Status::InvalidArgument("model configuration version " + std::to_string(version) +
+                                       " not supported, supported versions are: 1");
+}
+
 }  // namespace nereid::triton
 
 #endif  // NEREID_TRITON_CALLS_H_

@@ -1,5 +1,5 @@
-// Does small jobs on a thread of its own, in order: what must not be done on the thread of a plug-in,
-// which may hold locks that its own callbacks want.
+// Does small jobs on a thread of its own, in order: what must not be done on the thread of a
+// plug-in, which may hold locks that its own callbacks want.
 #ifndef NEREID_TRITON_COURIER_H_
 #define NEREID_TRITON_COURIER_H_
 

@@ -64,23 +64,19 @@ Status InferenceFlight::Prepare() {
   nrd_request_receive(record_, &receiver_);
   start_ns_ = nrd_clock_now_ns();
   if (trace_ != nullptr) {
-    trace_->Begin(request_.model(), found_.version, request_.settings.id, start_ns_);
-    trace_->ReportInputs(*record_, found_.model);
+    trace_->Begin(request_.model(), model_.version(), request_.settings.id, start_ns_);
+    trace_->ReportInputs(*record_, model_.get());
   }
   return Status();
 }
 
 Status InferenceFlight::AcquireRecord() {
   const InferenceSettings& settings = request_.settings;
-  NRD_RETURN_IF_ERROR(Ask("the search for a model", [&](nrd_error* error) {
-    const nrt_host& host = TheHost();
-    return host.model_acquire(host.context, AsNrdString(request_.model()), request_.version(),
-                              settings.sequence_id, AsNrdString(settings.sequence_name),
-                              CoreFlags(settings.flags), &found_, error);
-  }));
-  return Ask("a record for a request", [&](nrd_error* error) {
-    return nrd_request_acquire(found_.model, &record_, error);
-  });
+  NRD_RETURN_IF_ERROR(
+      model_.Acquire(request_.model(), request_.version(),
+                     {settings.sequence_id, settings.sequence_name, CoreFlags(settings.flags)}));
+  return Ask("a record for a request",
+             [&](nrd_error* error) { return nrd_request_acquire(model_.get(), &record_, error); });
 }
 
 void InferenceFlight::FillSettings() {
@@ -105,7 +101,7 @@ void InferenceFlight::FillSettings() {
 Status InferenceFlight::FillInputs() {
   for (const InferenceInput& input : request_.inputs()) {
     uint32_t index = 0;
-    if (nrd_model_input_index(found_.model, input.name.data(), input.name.size(), &index) !=
+    if (nrd_model_input_index(model_.get(), input.name.data(), input.name.size(), &index) !=
         NRD_OK) {
       return Status::InvalidArgument(request_.Prefix() + "unexpected inference input '" +
                                      input.name + "' for model '" + request_.model() + "'");
@@ -125,9 +121,8 @@ Status InferenceFlight::FillBytes(const InferenceInput& input, uint32_t index) {
     return GatherBytes(input, index);
   }
   static char nothing = 0;
-  const InputPiece piece = input.pieces.empty()
-                               ? InputPiece{&nothing, 0, TRITONSERVER_MEMORY_CPU, 0}
-                               : input.pieces[0];
+  const InputPiece piece =
+      input.pieces.empty() ? InputPiece{&nothing, 0, TRITONSERVER_MEMORY_CPU, 0} : input.pieces[0];
   nrd_tensor& tensor = record_->inputs[index];
   tensor.data = const_cast<void*>(piece.data);  // which nobody writes to
   tensor.byte_size = piece.byte_size;
@@ -144,8 +139,8 @@ Status InferenceFlight::GatherBytes(const InferenceInput& input, uint32_t index)
   tensor.byte_size = 0;
   for (const InputPiece& piece : input.pieces) {
     if (piece.memory_type == TRITONSERVER_MEMORY_GPU) {
-      return Status(NRD_UNIMPLEMENTED, request_.Prefix() + "input '" + input.name + "' consists of " +
-                                           std::to_string(input.pieces.size()) +
+      return Status(NRD_UNIMPLEMENTED, request_.Prefix() + "input '" + input.name +
+                                           "' consists of " + std::to_string(input.pieces.size()) +
                                            " buffers, some in the memory of a GPU, expected one "
                                            "buffer, or memory of the processor");
     }
@@ -167,7 +162,7 @@ Status InferenceFlight::GatherBytes(const InferenceInput& input, uint32_t index)
 Status InferenceFlight::FillOutputs() {
   for (const std::string& name : request_.outputs()) {
     uint32_t index = 0;
-    if (nrd_model_output_index(found_.model, name.data(), name.size(), &index) != NRD_OK) {
+    if (nrd_model_output_index(model_.get(), name.data(), name.size(), &index) != NRD_OK) {
       return Status::InvalidArgument(request_.Prefix() + "unexpected inference output '" + name +
                                      "' for model '" + request_.model() + "'");
     }
@@ -202,9 +197,8 @@ void InferenceFlight::Finish() {
     trace_->ReportCourse(*record_, start_ns_);
   }
   request_.Land();
-  CallBack(owner, "a release callback", [&] {
-    release.release(handle, TRITONSERVER_REQUEST_RELEASE_ALL, release.userp);
-  });
+  CallBack(owner, "a release callback",
+           [&] { release.release(handle, TRITONSERVER_REQUEST_RELEASE_ALL, release.userp); });
   End();
 }
 
@@ -218,15 +212,15 @@ std::unique_ptr<InferenceResponse> InferenceFlight::MakeLastResponse() {
   const bool empty = record_->response_value_count == 0 &&
                      std::none_of(record_->outputs, record_->outputs + record_->output_count,
                                   [](const nrd_tensor& output) { return output.data != nullptr; });
-  return found_.decoupled != 0 && empty ? nullptr
-                                        : MakeResponse(record_->outputs, record_->output_count);
+  return model_.decoupled() && empty ? nullptr
+                                     : MakeResponse(record_->outputs, record_->output_count);
 }
 
 std::unique_ptr<InferenceResponse> InferenceFlight::MakeResponse(const nrd_tensor* outputs,
                                                                  uint32_t count) {
   auto response = NewResponse();
   response->TakeValues(record_->response_values, record_->response_value_count);
-  response->TakeOutputs(found_.model, outputs, count);
+  response->TakeOutputs(model_.get(), outputs, count);
   if (trace_ != nullptr) {
     trace_->ReportOutputs(*response);
   }
@@ -234,7 +228,7 @@ std::unique_ptr<InferenceResponse> InferenceFlight::MakeResponse(const nrd_tenso
 }
 
 std::unique_ptr<InferenceResponse> InferenceFlight::NewResponse() const {
-  return std::make_unique<InferenceResponse>(request_.owner(), request_.model(), found_.version,
+  return std::make_unique<InferenceResponse>(request_.owner(), request_.model(), model_.version(),
                                              request_.settings.id,
                                              request_.settings.response.place);
 }
@@ -250,9 +244,7 @@ void InferenceFlight::End() {
   if (trace_ != nullptr) {
     InferenceTrace::End(std::exchange(trace_, nullptr));
   }
-  if (found_.model != nullptr) {
-    TheHost().model_release(TheHost().context, std::exchange(found_, {}).pin);
-  }
+  model_.Release();
 }
 
 }  // namespace nereid::triton

@@ -11,7 +11,7 @@
 #include "triton/inference_request.h"
 #include "triton/inference_response.h"
 #include "triton/inference_trace.h"
-#include "triton/nereid_triton.h"
+#include "triton/pinned_model.h"
 
 namespace nereid::triton {
 
@@ -52,7 +52,7 @@ class InferenceFlight {
 
   InferenceRequest& request_;  // the plug-in's again when Finish calls it back
   InferenceTrace* trace_;      // null: nobody records anything
-  nrt_found_model found_{};    // the pin holds until the plug-in was called back
+  PinnedModel model_;          // until the plug-in was called back
   nrd_request* record_ = nullptr;
   const nrd_receiver receiver_;
   std::vector<nrd_value> values_;

@@ -76,6 +76,21 @@ std::string InferenceRequest::Prefix() const {
   return "[request id: " + (settings.id.empty() ? "<id_unknown>" : settings.id) + "] ";
 }
 
+Status InferenceRequest::CheckIdle() const {
+  return in_flight_.load(std::memory_order_acquire)
+             ? Wrong("the request is in flight, expected one that was released")
+             : Status();
+}
+
+Status InferenceRequest::CheckReady() const {
+  NRD_RETURN_IF_ERROR(CheckIdle());
+  if (settings.release.release == nullptr) {
+    return Wrong("the request has no release callback");
+  }
+  return settings.response.complete == nullptr ? Wrong("the request has no response callback")
+                                               : Status();
+}
+
 void InferenceRequest::Launch(std::shared_ptr<InferenceFlight> flight) {
   const MutexLock lock(mutex_);
   flight_ = std::move(flight);

@@ -92,7 +92,10 @@ class InferenceRequest : public Handle {
   // From Launch to Land it is in flight, and not the plug-in's.
   void Launch(std::shared_ptr<InferenceFlight> flight);
   void Land();
-  [[nodiscard]] bool in_flight() const { return in_flight_.load(std::memory_order_acquire); }
+  // Why it is not the plug-in's just now; OK when it is.
+  [[nodiscard]] Status CheckIdle() const;
+  // Why it cannot be sent off; OK when it can.
+  [[nodiscard]] Status CheckReady() const;
   // Has an effect only while it is in flight, and a moment later: no callback of the plug-in runs
   // inside.
   void Cancel();

@@ -65,10 +65,11 @@ Status InferenceResponse::Place(std::string_view name, const nrd_tensor& tensor)
     return Status();
   }
   if (output.data == nullptr || output.memory_type == TRITONSERVER_MEMORY_GPU) {
-    return Status(NRD_UNIMPLEMENTED, "the response allocator of " + owner_.name() + " gave " +
-                                         (output.data == nullptr ? "no memory" : "memory of a GPU") +
-                                         " for output '" + output.name + "' of model '" + model_ +
-                                         "', expected memory of the processor");
+    return Status(NRD_UNIMPLEMENTED,
+                  "the response allocator of " + owner_.name() + " gave " +
+                      (output.data == nullptr ? "no memory" : "memory of a GPU") + " for output '" +
+                      output.name + "' of model '" + model_ +
+                      "', expected memory of the processor");
   }
   std::memcpy(output.data, tensor.data, output.byte_size);
   return Status();

@@ -1,5 +1,5 @@
-// What a plug-in gets as the answer to an inference of its own: behind TRITONSERVER_InferenceResponse
-// and TRITONSERVER_ResponseAllocator.
+// What a plug-in gets as the answer to an inference of its own: behind
+// TRITONSERVER_InferenceResponse and TRITONSERVER_ResponseAllocator.
 #ifndef NEREID_TRITON_INFERENCE_RESPONSE_H_
 #define NEREID_TRITON_INFERENCE_RESPONSE_H_
 

@@ -1,5 +1,5 @@
-// A response cache made for Triton, as nrd_cache: what the core stores is one buffer of an entry.
-// What the plug-in fails at is logged, and counts as a miss.
+// A response cache made for Triton, as nrd_cache: what the core stores is the one buffer of an
+// entry. What the plug-in fails at is logged, and counts as a miss.
 #ifndef NEREID_TRITON_PLUGIN_CACHE_H_
 #define NEREID_TRITON_PLUGIN_CACHE_H_
 
@@ -10,45 +10,55 @@
 
 #include "base/status.h"
 #include "triton/core/tritoncache.h"
-#include "triton/errors.h"
+#include "triton/handle.h"
 #include "triton/nereid_triton.h"
+#include "triton/plugin_library.h"
 
 namespace nereid::triton {
 
-// Behind TRITONCACHE_CacheEntry.
 struct CacheBuffer {
   void* data;
   size_t byte_size;
 };
-struct CacheEntry {
+
+// Behind TRITONCACHE_CacheEntry.
+class CacheEntry : public Handle {
+ public:
+  static constexpr Kind kKind = Kind::kCacheEntry;
+
+  CacheEntry() { Open(kKind, nullptr); }
+
   std::vector<CacheBuffer> buffers;
 };
 
-// Behind TRITONCACHE_Allocator: copies between the core and the one buffer of an entry, once.
-class CacheCopier {
+// Behind TRITONCACHE_Allocator: copies between the core and an entry's buffer, once.
+class CacheCopier : public Handle {
  public:
-  CacheCopier() = default;
-  CacheCopier(const CacheCopier&) = delete;
-  CacheCopier& operator=(const CacheCopier&) = delete;
+  static constexpr Kind kKind = Kind::kCacheAllocator;
+
   virtual ~CacheCopier() = default;
 
-  ErrorPtr Copy(const CacheEntry& entry);
+  Status Copy(const CacheEntry& entry);
   [[nodiscard]] bool copied() const { return copied_; }
 
+ protected:
+  CacheCopier() { Open(kKind, nullptr); }
+
  private:
-  virtual ErrorPtr CopyBuffer(const CacheBuffer& buffer) = 0;
+  virtual Status CopyBuffer(const CacheBuffer& buffer) = 0;
 
   bool copied_ = false;
 };
 
 class PluginCache {
  public:
-  static Status Open(std::string_view name, std::string_view library, std::string_view config,
-                     std::unique_ptr<PluginCache>* cache_out);
+  static Status Create(std::string_view name, std::string_view library, std::string_view config,
+                       std::unique_ptr<PluginCache>* out);
   ~PluginCache();
   PluginCache(const PluginCache&) = delete;
   PluginCache& operator=(const PluginCache&) = delete;
 
+  // Valid as long as this.
   [[nodiscard]] nrd_cache Table();
 
  private:
@@ -56,20 +66,16 @@ class PluginCache {
   using FinalizeFn = TRITONSERVER_Error* (*)(TRITONCACHE_Cache*);
   using UseFn = TRITONSERVER_Error* (*)(TRITONCACHE_Cache*, const char*, TRITONCACHE_CacheEntry*,
                                         TRITONCACHE_Allocator*);
-  using TakeFn = int32_t (*)(void* taker, const void* data, uint64_t byte_size);
-  using GiveFn = void (*)(void* giver, void* data);
 
-  explicit PluginCache(std::string_view name) : name_(name) {}
-  Status Load(std::string_view library);
-  Status Initialize(std::string_view config);
-  int32_t Lookup(nrd_string key, void* taker, TakeFn take);
-  int32_t Insert(nrd_string key, uint64_t byte_size, void* giver, GiveFn give);
-  // Calls the plug-in, and says what came of it.
-  int32_t Use(UseFn function, const char* what, nrd_string key, CacheEntry* entry,
-              CacheCopier* copier);
+  explicit PluginCache(std::string_view name) : owner_(Owner::Of("cache", name)) {}
+  Status Open(std::string_view library, std::string_view config);
+  Status Lookup(nrd_string key, CacheCopier* copier);
+  Status Insert(nrd_string key, uint64_t byte_size, CacheCopier* copier);
+  Status Use(UseFn function, const char* name, nrd_string key, CacheEntry* entry,
+             CacheCopier* copier);
 
-  const std::string name_;
-  SharedLibrary library_;
+  Owner& owner_;
+  std::unique_ptr<PluginLibrary> library_;
   FinalizeFn finalize_ = nullptr;
   UseFn lookup_ = nullptr;
   UseFn insert_ = nullptr;
