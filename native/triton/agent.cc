@@ -17,7 +17,7 @@ std::string NameOfAction(int32_t action) {
 }
 
 // What has to have happened before.
-int32_t ActionBefore(TRITONREPOAGENT_ActionType action) {
+int32_t ActionBefore(int32_t action) {
   switch (action) {
     case TRITONREPOAGENT_ACTION_LOAD:
       return -1;
@@ -110,7 +110,7 @@ AgentModel::~AgentModel() {
   RemoveAcquired();
 }
 
-Status AgentModel::Act(TRITONREPOAGENT_ActionType action) {
+Status AgentModel::Act(int32_t action) {
   NRD_RETURN_IF_ERROR(CheckTransition(action));
   last_action_ = action;
   Status status = Tell(action);
@@ -122,7 +122,7 @@ Status AgentModel::Act(TRITONREPOAGENT_ActionType action) {
   return Status();
 }
 
-Status AgentModel::CheckTransition(TRITONREPOAGENT_ActionType action) const {
+Status AgentModel::CheckTransition(int32_t action) const {
   if (action < TRITONREPOAGENT_ACTION_LOAD || action > TRITONREPOAGENT_ACTION_UNLOAD_COMPLETE) {
     return Status::InvalidArgument("there is no action " + std::to_string(action) +
                                    " of repository agents");
@@ -136,10 +136,11 @@ Status AgentModel::CheckTransition(TRITONREPOAGENT_ActionType action) const {
                                              ", not " + NameOfAction(last_action_));
 }
 
-Status AgentModel::Tell(TRITONREPOAGENT_ActionType action) {
+Status AgentModel::Tell(int32_t action) {
   return CallPlugin(agent_.owner(), "TRITONREPOAGENT_ModelAction", [&] {
     return agent_.act()(Give<TRITONREPOAGENT_Agent>(&agent_),
-                        Give<TRITONREPOAGENT_AgentModel>(this), action);
+                        Give<TRITONREPOAGENT_AgentModel>(this),
+                        static_cast<TRITONREPOAGENT_ActionType>(action));
   });
 }
 

@@ -72,8 +72,9 @@ class AgentModel : public Handle {
   // Tells the agent what is missing of the model's life.
   ~AgentModel();
 
-  // A failure of the agent counts for LOAD, where it is the load's; otherwise it is logged.
-  Status Act(TRITONREPOAGENT_ActionType action);
+  // `action`: TRITONREPOAGENT_ACTION_*. A failure of the agent at LOAD is the load's, any other is
+  // logged.
+  Status Act(int32_t action);
 
   [[nodiscard]] const AgentModelSettings& settings() const { return settings_; }
   Status SetLocation(TRITONREPOAGENT_ArtifactType type, std::string_view location);
@@ -84,8 +85,8 @@ class AgentModel : public Handle {
 
  private:
   AgentModel(Agent& agent, AgentModelSettings settings);
-  [[nodiscard]] Status CheckTransition(TRITONREPOAGENT_ActionType action) const;
-  Status Tell(TRITONREPOAGENT_ActionType action);
+  [[nodiscard]] Status CheckTransition(int32_t action) const;
+  Status Tell(int32_t action);
   void RemoveAcquired();
 
   Agent& agent_;

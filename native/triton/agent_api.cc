@@ -158,8 +158,7 @@ int32_t nrt_agent_model_open(nrt_agent* agent, nrd_string model, nrd_string conf
 }
 
 int32_t nrt_agent_model_act(nrt_agent_model* model, int32_t action, nrd_error* error_out) {
-  return nereid::Report(Behind(model)->Act(static_cast<TRITONREPOAGENT_ActionType>(action)),
-                        error_out);
+  return nereid::Report(Behind(model)->Act(action), error_out);
 }
 
 void nrt_agent_model_location(nrt_agent_model* model, void* taker, nrt_take_fn take) {

@@ -11,9 +11,14 @@ namespace nereid::triton {
 namespace {
 
 uint32_t CoreFlags(uint32_t flags) {
-  return ((flags & TRITONSERVER_REQUEST_FLAG_SEQUENCE_START) != 0 ? NRD_REQUEST_SEQUENCE_START
-                                                                  : 0U) |
-         ((flags & TRITONSERVER_REQUEST_FLAG_SEQUENCE_END) != 0 ? NRD_REQUEST_SEQUENCE_END : 0U);
+  uint32_t core = 0;
+  if ((flags & TRITONSERVER_REQUEST_FLAG_SEQUENCE_START) != 0) {
+    core |= NRD_REQUEST_SEQUENCE_START;
+  }
+  if ((flags & TRITONSERVER_REQUEST_FLAG_SEQUENCE_END) != 0) {
+    core |= NRD_REQUEST_SEQUENCE_END;
+  }
+  return core;
 }
 
 uint64_t Nanoseconds(uint64_t microseconds) {
