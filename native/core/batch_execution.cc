@@ -7,6 +7,7 @@
 #include "base/tensor.h"
 #include "core/request_check.h"
 #include "core/reshape.h"
+#include "core/response_values.h"
 #include "core/scattered_outputs.h"
 #include "core/sequence.h"
 
@@ -308,15 +309,26 @@ Status BatchExecution::RequestOutput(uint32_t request_index, uint32_t index,
                              : maker_.Allocate(index, request.rows, wanted, output, data_out);
 }
 
+Status BatchExecution::AddValue(uint32_t request_index, const nrd_value& value) {
+  NRD_RETURN_IF_ERROR(CheckRequestIndex(request_index));
+  AddResponseValue(*requests_[request_index], value);
+  return Status();
+}
+
+Status BatchExecution::CheckRequestIndex(uint32_t request_index) const {
+  if (request_index < requests_.size()) {
+    return Status();
+  }
+  return Status::InvalidArgument("backend named request " + std::to_string(request_index) +
+                                 ", the batch has " + std::to_string(requests_.size()));
+}
+
 Status BatchExecution::Respond(uint32_t request_index) {
   if (!config_.decoupled) {
     return Status(NRD_FAILED_PRECONDITION,
                   "model '" + config_.name + "' is not decoupled: its requests have one response");
   }
-  if (request_index >= requests_.size()) {
-    return Status::InvalidArgument("backend named request " + std::to_string(request_index) +
-                                   ", the batch has " + std::to_string(requests_.size()));
-  }
+  NRD_RETURN_IF_ERROR(CheckRequestIndex(request_index));
   return responses_.Send(*requests_[request_index], request_index, responder_);
 }
 
@@ -326,10 +338,7 @@ Status BatchExecution::Reschedule(uint32_t request_index) {
                                                "' has no iterative sequences: its requests are "
                                                "executed once");
   }
-  if (request_index >= requests_.size()) {
-    return Status::InvalidArgument("backend named request " + std::to_string(request_index) +
-                                   ", the batch has " + std::to_string(requests_.size()));
-  }
+  NRD_RETURN_IF_ERROR(CheckRequestIndex(request_index));
   requests_[request_index]->rescheduled = requests_[request_index]->sequence != nullptr;
   return Status();
 }
@@ -455,6 +464,7 @@ void BatchExecution::EndRescheduled() {
     request->rescheduled = request->rescheduled && request->record.status == NRD_OK;
     if (request->rescheduled) {
       DropTensors(request->record.outputs, request->record.output_count);
+      ClearResponseValues(*request);
     }
   }
 }

@@ -42,14 +42,15 @@ class BatchExecution {
   int64_t Run(const nrd_backend& backend, void* instance, std::span<Request* const> requests,
               int64_t start_ns, const Responder* responder);
 
-  // For the backend, while it executes; the last three from several threads, each for a request of
-  // its own.
+  // For the backend, while it executes; those of a request from several threads, each for a request
+  // of its own.
   static BatchExecution* From(nrd_batch* batch) { return reinterpret_cast<BatchExecution*>(batch); }
   Status Output(uint32_t index, const nrd_tensor& wanted, void** data_out);
   Status ForwardInput(uint32_t index, uint32_t input_index);
   Status RequestOutput(uint32_t request_index, uint32_t index, const nrd_tensor& wanted,
                        void** data_out);
   Status Respond(uint32_t request_index);
+  Status AddValue(uint32_t request_index, const nrd_value& value);
   Status Reschedule(uint32_t request_index);
   void FailRequest(uint32_t request_index, int32_t code, std::string_view message);
 
@@ -61,6 +62,7 @@ class BatchExecution {
   [[nodiscard]] bool executed() const { return executed_; }
 
  private:
+  [[nodiscard]] Status CheckRequestIndex(uint32_t request_index) const;
   void Begin(std::span<Request* const> requests);
   Status Gather(bool backend_gathers);
   Status Describe(const nrd_tensor* own);

@@ -1,12 +1,9 @@
 // The C ABI: checks what comes in, keeps exceptions in, and calls the classes that do the work.
-#include <cstring>
-#include <exception>
 #include <memory>
-#include <new>
 #include <span>
 #include <utility>
 
-#include "core/batch_execution.h"
+#include "core/guarded.h"
 #include "core/histogram.h"
 #include "core/identity_backend.h"
 #include "core/model.h"
@@ -21,11 +18,10 @@ struct nrd_runtime : nereid::Runtime {
 
 namespace {
 
-using nereid::BatchExecution;
 using nereid::BufferPool;
+using nereid::Guarded;
 using nereid::Model;
 using nereid::ModelSource;
-using nereid::Report;
 using nereid::Request;
 using nereid::Runtime;
 using nereid::Status;
@@ -41,22 +37,6 @@ std::unique_ptr<ModelSource> Take(nrd_source* source) {
   return std::unique_ptr<ModelSource>(From(source));
 }
 
-// Runs `body`, which returns a Status, and turns everything it throws into one.
-template <typename Body>
-int32_t Guarded(nrd_error* error_out, Body&& body) noexcept {
-  try {
-    return Report(body(), error_out);
-  } catch (const std::bad_alloc&) {
-    nereid::WriteError(error_out, NRD_RESOURCE_EXHAUSTED, "the process is out of memory");
-    return NRD_RESOURCE_EXHAUSTED;
-  } catch (const std::exception& failure) {
-    nereid::WriteError(error_out, NRD_INTERNAL, failure.what());
-  } catch (...) {
-    nereid::WriteError(error_out, NRD_INTERNAL, "unknown exception");
-  }
-  return NRD_INTERNAL;
-}
-
 Status WrongSize(const char* name, uint32_t size, size_t expected) {
   return Status::InvalidArgument(std::string(name) + ".struct_size is " + std::to_string(size) +
                                  ", this library expects " + std::to_string(expected));
@@ -66,17 +46,6 @@ Status CheckSize(const nrd_model_options& options) {
   return options.struct_size == sizeof(nrd_model_options)
              ? Status()
              : WrongSize("nrd_model_options", options.struct_size, sizeof(nrd_model_options));
-}
-
-nrd_tensor Wanted(int32_t datatype, uint32_t rank, const int64_t* shape, uint64_t byte_size) {
-  nrd_tensor tensor{};
-  tensor.datatype = datatype;
-  tensor.rank = rank;
-  tensor.byte_size = byte_size;
-  if (rank <= NRD_MAX_RANK && rank > 0) {
-    std::memcpy(tensor.shape, shape, rank * sizeof(int64_t));
-  }
-  return tensor;
 }
 
 int32_t IndexByName(std::span<const nereid::TensorSpec> specs, std::string_view name,
@@ -239,6 +208,10 @@ int32_t nrd_request_input_alloc(nrd_request* request, uint32_t index) {
   });
 }
 
+void nrd_request_receive(nrd_request* request, const nrd_receiver* receiver) {
+  Model::Receive(*Request::From(request), receiver);
+}
+
 int32_t nrd_request_submit(nrd_request* request) {
   Request* const own = Request::From(request);
   return own->model->Submit(*own);
@@ -263,45 +236,6 @@ int32_t nrd_request_wait(nrd_request* request, int64_t deadline_ns) {
   const int64_t until_ns = deadline_ns == 0 ? nereid::kNever : deadline_ns;
   return own->model->runtime().completion().Wait(*own, until_ns) ? request->status
                                                                  : NRD_DEADLINE_EXCEEDED;
-}
-
-int32_t nrd_batch_output(nrd_batch* batch, uint32_t index, int32_t datatype, uint32_t rank,
-                         const int64_t* shape, uint64_t byte_size, void** data_out,
-                         nrd_error* error_out) {
-  return Guarded(error_out, [&] {
-    return BatchExecution::From(batch)->Output(index, Wanted(datatype, rank, shape, byte_size),
-                                               data_out);
-  });
-}
-
-int32_t nrd_batch_output_forward(nrd_batch* batch, uint32_t index, uint32_t input_index,
-                                 nrd_error* error_out) {
-  return Guarded(error_out,
-                 [&] { return BatchExecution::From(batch)->ForwardInput(index, input_index); });
-}
-
-int32_t nrd_batch_request_output(nrd_batch* batch, uint32_t request_index, uint32_t index,
-                                 int32_t datatype, uint32_t rank, const int64_t* shape,
-                                 uint64_t byte_size, void** data_out, nrd_error* error_out) {
-  return Guarded(error_out, [&] {
-    return BatchExecution::From(batch)->RequestOutput(
-        request_index, index, Wanted(datatype, rank, shape, byte_size), data_out);
-  });
-}
-
-int32_t nrd_batch_request_reschedule(nrd_batch* batch, uint32_t request_index,
-                                     nrd_error* error_out) {
-  return Guarded(error_out, [&] { return BatchExecution::From(batch)->Reschedule(request_index); });
-}
-
-int32_t nrd_batch_request_respond(nrd_batch* batch, uint32_t request_index, nrd_error* error_out) {
-  return Guarded(error_out, [&] { return BatchExecution::From(batch)->Respond(request_index); });
-}
-
-void nrd_batch_request_fail(nrd_batch* batch, uint32_t request_index, int32_t code,
-                            const char* message, uint64_t message_size) {
-  BatchExecution::From(batch)->FailRequest(request_index, code,
-                                           nereid::View({message, message_size}));
 }
 
 int32_t nrd_backend_find(const char* name, uint64_t name_size, nrd_backend* backend_out,
@@ -381,6 +315,17 @@ int32_t nrd_model_output_index(nrd_model* model, const char* name, uint64_t name
                                uint32_t* index_out) {
   return IndexByName(From(model)->config().VisibleOutputs(), nereid::View({name, name_size}),
                      index_out);
+}
+
+int32_t nrd_model_tensor(nrd_model* model, int32_t kind, uint32_t index,
+                         nrd_tensor_spec* spec_out) {
+  const nereid::ModelConfig& config = From(model)->config();
+  const auto& specs = kind == NRD_TENSOR_INPUT ? config.inputs : config.outputs;
+  if ((kind != NRD_TENSOR_INPUT && kind != NRD_TENSOR_OUTPUT) || index >= specs.size()) {
+    return NRD_NOT_FOUND;
+  }
+  specs[index].Write(spec_out);
+  return NRD_OK;
 }
 
 void nrd_model_stats_read(nrd_model* model, nrd_model_stats* stats_out) {

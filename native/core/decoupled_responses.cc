@@ -1,6 +1,9 @@
 #include "core/decoupled_responses.h"
 
+#include <utility>
+
 #include "base/tensor.h"
+#include "core/response_values.h"
 
 namespace nereid {
 namespace {
@@ -10,18 +13,20 @@ constexpr char kCancelled[] = "Request was cancelled while it was executing";
 // Empties the outputs whichever way a response goes, for the next one.
 class OutputsDropper {
  public:
-  explicit OutputsDropper(nrd_request& record) : record_(record) {}
+  explicit OutputsDropper(Request& request) : request_(request) {}
   ~OutputsDropper() {
-    DropTensors(record_.outputs, record_.output_count);
-    for (uint32_t i = 0; i < record_.output_count; ++i) {
-      record_.outputs[i].byte_size = 0;
+    nrd_request& record = request_.record;
+    DropTensors(record.outputs, record.output_count);
+    for (uint32_t i = 0; i < record.output_count; ++i) {
+      record.outputs[i].byte_size = 0;
     }
+    ClearResponseValues(request_);
   }
   OutputsDropper(const OutputsDropper&) = delete;
   OutputsDropper& operator=(const OutputsDropper&) = delete;
 
  private:
-  nrd_request& record_;
+  Request& request_;
 };
 
 // Whether somebody still waits for responses; fails the request if not.
@@ -45,10 +50,18 @@ Status CheckSender(Request& request, uint32_t request_index) {
 
 }  // namespace
 
+void Responder::Respond(Request& request, nrd_tensor* outputs, uint32_t count) const {
+  if (const nrd_receiver* const receiver = request.receiver; receiver != nullptr) {
+    receiver->respond(receiver->context, &request.record, outputs, count);
+  } else {
+    respond(context, request.record.tag, outputs, count);
+  }
+}
+
 Status DecoupledResponses::Send(Request& request, uint32_t request_index,
                                 const Responder* responder) const {
   nrd_request& record = request.record;
-  const OutputsDropper dropper(record);
+  const OutputsDropper dropper(request);
   NRD_RETURN_IF_ERROR(CheckSender(request, request_index));
   for (uint32_t i = 0; i < record.output_count; ++i) {
     if (!IsSelected(record.outputs[i])) {
@@ -67,9 +80,9 @@ Status DecoupledResponses::Send(Request& request, uint32_t request_index,
       SetFailure(request, NRD_CANCELLED, kCancelled);
       return Status(NRD_CANCELLED, kCancelled);
     }
-    request.sink->Respond(record.outputs, record.output_count);
+    request.sink->Respond(record.outputs, record.output_count, TakeResponseValues(request));
   } else if (responder != nullptr) {
-    responder->respond(responder->context, record.tag, record.outputs, record.output_count);
+    responder->Respond(request, record.outputs, record.output_count);
   }
   return Status();
 }

@@ -11,10 +11,14 @@
 
 namespace nereid {
 
-// Who gets the responses of a decoupled request besides the one that completes it.
+// Who gets the responses of a decoupled request besides the one that completes it, unless the
+// request has a receiver.
 struct Responder {
   nrd_respond_fn respond = nullptr;  // null: there is nobody
   void* context = nullptr;
+
+  // Null and 0 for a response that is to come: see nrd_respond_fn.
+  void Respond(Request& request, nrd_tensor* outputs, uint32_t count) const;
 };
 
 // Has no state: several threads of a backend may send at once, each for a request of its own.

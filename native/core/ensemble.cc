@@ -168,7 +168,7 @@ void Ensemble::StepAnswered(EnsembleRun& run, Step& step, ReadyList* ready) {
   step.answered = true;
   DropTensors(record.inputs, record.input_count);
   if (run.IsDecoupled(step)) {
-    run.flow()->StepAnswered(record);  // a failure is told behind the responses before: FailLate
+    run.flow()->StepAnswered(request);  // a failure is told behind the responses before: FailLate
   } else if (record.status == NRD_OK) {
     run.Produced(step, ready);
   } else {

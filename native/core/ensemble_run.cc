@@ -7,6 +7,7 @@
 #include "core/model.h"
 #include "core/request_check.h"
 #include "core/reshape.h"
+#include "core/response_values.h"
 #include "memory/buffer_pool.h"
 
 namespace nereid {
@@ -187,6 +188,9 @@ void EnsembleRun::FillCommon(nrd_request* record) const {
   record->priority = whole.priority;
   record->sequence_id = whole.sequence_id;
   record->sequence_name = whole.sequence_name;
+  record->id = whole.id;
+  record->values = whole.values;
+  record->value_count = whole.value_count;
 }
 
 void EnsembleRun::FillPart(nrd_tensor* outputs, uint32_t count, Request* part) const {
@@ -348,9 +352,8 @@ void EnsembleRun::SumUp(bool on_submitter) {
       executed |= part.executed_batch_size > 0;
       ran_inline &= part.ran_inline != 0 || part.cache_hit != 0;
       AddTimes(part);
+      GiveResponseValues(TakeResponseValues(*request), request_);
     }
-    request->continuation = nullptr;
-    request->sink = nullptr;
     request->model->GiveBack(*request);
   }
   record.ran_inline = executed && ran_inline ? 1 : 0;

@@ -3,6 +3,7 @@
 #include <exception>
 
 #include "core/host_policy.h"
+#include "core/response_values.h"
 #include "core/store_answer.h"
 
 namespace nereid {
@@ -99,6 +100,7 @@ void Instance::WarmUp(Request& request) {
   batch.assign(1, &request);
   execution_.Run(context_.backend, handle_, batch, MonotonicNowNs(), nullptr);
   DropTensors(request.record.outputs, request.record.output_count);
+  ClearResponseValues(request);
 }
 
 }  // namespace nereid

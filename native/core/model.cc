@@ -11,6 +11,7 @@
 #include "base/tensor.h"
 #include "core/ensemble.h"
 #include "core/request_check.h"
+#include "core/response_values.h"
 #include "core/runtime.h"
 #include "core/scheduler.h"
 
@@ -183,6 +184,7 @@ Model::~Model() {
   while (Request* const request = free_records_) {
     free_records_ = request->next;
     runner_->DeleteState(*request);
+    delete request->response_values;
     ::operator delete(request, kRecordAlignment);
   }
   runtime_.pool().accounts().Close(pool_account_);
@@ -252,7 +254,14 @@ void Model::Reset(Request& request) {
   record.priority = 0;
   record.sequence_id = 0;
   record.sequence_name = {};
+  record.id = {};
+  record.values = nullptr;
+  record.value_count = 0;
   record.status = NRD_OK;
+  ClearResponseValues(request);
+  request.continuation = nullptr;
+  request.sink = nullptr;
+  request.receiver = nullptr;
   request.cancelled.store(false, std::memory_order_relaxed);
   request.state.store(RequestState::kIdle, std::memory_order_release);
 }
@@ -268,6 +277,16 @@ void Model::GiveBack(Request& request) {
   Runtime& runtime = runtime_;
   Unref();
   runtime.CountRequest(-1);
+}
+
+void Model::Receive(Request& request, const nrd_receiver* receiver) {
+  request.receiver = receiver;
+  request.continuation = nullptr;
+  if (receiver != nullptr) {
+    request.continuation = [](Request& answered) {
+      answered.receiver->complete(answered.receiver->context, &answered.record);
+    };
+  }
 }
 
 // Makes a record ready for its next use. False: it is in flight.
@@ -295,6 +314,7 @@ int32_t Model::Submit(Request& request) {
   if (!Begin(request)) {
     return NRD_FAILED_PRECONDITION;
   }
+  ClearResponseValues(request);
   try {
     return Admit(request);
   } catch (const std::exception&) {  // only memory, for a message, can be missing on this path
@@ -333,6 +353,7 @@ int32_t Model::WarmUp(Request& request) {
   if (!Begin(request)) {
     return NRD_FAILED_PRECONDITION;
   }
+  ClearResponseValues(request);
   if (config_.sequences) {
     nrd_request& record = request.record;
     record.flags |= NRD_REQUEST_SEQUENCE_START | NRD_REQUEST_SEQUENCE_END;

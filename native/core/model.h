@@ -42,6 +42,8 @@ class Model {
 
   Status Acquire(Request** request_out);
   static void Reset(Request& request);
+  // See nrd_request_receive.
+  static void Receive(Request& request, const nrd_receiver* receiver);
   void GiveBack(Request& request);
 
   int32_t Submit(Request& request);

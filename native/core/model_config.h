@@ -41,6 +41,8 @@ struct TensorSpec {
   [[nodiscard]] const std::vector<int64_t>& BackendDims() const {
     return reshape ? *reshape : dims;
   }
+  // As the C ABI has it, with a name that is this one's.
+  void Write(nrd_tensor_spec* spec_out) const;
 };
 
 // What is special about an instance: what its executions hold, and where its thread runs.

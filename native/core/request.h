@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string_view>
 #include <type_traits>
 
@@ -15,6 +16,7 @@
 namespace nereid {
 
 class Model;
+class ResponseValues;
 struct Sequence;
 
 enum class RequestState : uint32_t { kIdle, kQueued, kExecuting, kDone };
@@ -30,8 +32,9 @@ class ResponseSink {
   virtual bool AwaitRoom() = 0;
 
   // Takes buffers over by clearing their slabs; the others are dropped by the caller. Does not
-  // block.
-  virtual void Respond(nrd_tensor* outputs, uint32_t count) = 0;
+  // block. `values`: what came with the response; null: nothing.
+  virtual void Respond(nrd_tensor* outputs, uint32_t count,
+                       std::unique_ptr<ResponseValues> values) = 0;
 };
 
 // `record` comes first, so that the caller's nrd_request* and the core's Request* are one address.
@@ -53,12 +56,15 @@ struct alignas(64) Request {
   Request* previous;
   Request* next;
 
-  // For a request that the core itself made, as a step of an ensemble: called with its answer in
-  // place of the runtime's completion callback, and under the same rules. NULL: a caller's request.
+  // For a request that the core itself made, as a step of an ensemble, or one with a receiver:
+  // called with its answer in place of the runtime's completion callback, and under the same rules.
+  // NULL: the runtime's.
   void (*continuation)(Request& request);
   void* continuation_context;
-  // In place of the runtime's respond callback. NULL: a caller's request.
+  // Of a step of an ensemble, in place of the runtime's respond callback; NULL: there is none.
   ResponseSink* sink;
+  // The caller's; NULL: the runtime's callbacks are.
+  const nrd_receiver* receiver;
 
   // Queue.
   uint32_t level;            // index of its priority level, 0 is the most urgent
@@ -79,6 +85,9 @@ struct alignas(64) Request {
   bool cacheable;
   CacheKey cache_key;
   uint64_t cache_lookup_ns;
+
+  // What comes with the response; NULL: nothing ever came. Freed with the record.
+  ResponseValues* response_values;
 
   // What the model's runner keeps with the record between its uses; freed with it.
   void* runner_state;

@@ -57,6 +57,13 @@ void HashInput(const nrd_tensor& input, Hash128* hash) {
   hash->AddBytes(input.data, input.byte_size);
 }
 
+void HashValue(const nrd_value& value, Hash128* hash) {
+  hash->AddText(View(value.name));
+  hash->AddText(View(value.text));
+  hash->AddPair(static_cast<uint64_t>(value.number), std::bit_cast<uint64_t>(value.real));
+  hash->AddWord(static_cast<uint32_t>(value.kind));
+}
+
 }  // namespace
 
 struct ResponseCache::Entry {
@@ -118,6 +125,9 @@ CacheKey ResponseCache::KeyOf(std::string_view model, std::string_view version,
   HashWantedOutputs(request, &hash);
   for (uint32_t i = 0; i < request.input_count; ++i) {
     HashInput(request.inputs[i], &hash);
+  }
+  for (uint32_t i = 0; i < request.value_count; ++i) {
+    HashValue(request.values[i], &hash);
   }
   const Hash128::Value value = hash.Finish();
   return {value.hi, value.lo, model_tag};

@@ -32,7 +32,7 @@ class ResponseCache {
   ResponseCache& operator=(const ResponseCache&) = delete;
 
   // Covers model, version, which outputs are wanted (none selected means all), which inputs are
-  // given, and their datatypes, shapes and data.
+  // given, their datatypes, shapes and data, and the values that came with the request.
   [[nodiscard]] CacheKey KeyOf(std::string_view model, std::string_view version,
                                const nrd_request& request) const;
 

@@ -31,10 +31,13 @@ void Move(nrd_tensor* from, nrd_tensor* to) {
 
 }  // namespace
 
-void ResponseFlow::Part::Respond(nrd_tensor* outputs, uint32_t count) {
+void ResponseFlow::Part::Respond(nrd_tensor* outputs, uint32_t count,
+                                 std::unique_ptr<ResponseValues> its_values) {
   try {
     const MutexLock lock(flow->mutex_);
+    values.reserve(values.size() + 1);
     responses.insert(responses.end(), outputs, outputs + count);
+    values.push_back(std::move(its_values));
   } catch (const std::exception&) {  // only memory can be missing
     Ensemble::Abandon(flow->run_, FailReason::kOther, NRD_RESOURCE_EXHAUSTED,
                       "the process is out of memory");
@@ -56,21 +59,24 @@ void ResponseFlow::Begin() {
 }
 
 bool ResponseFlow::AwaitReader() {
-  const Request& whole = run_.request();
+  Request& whole = run_.request();
   if (whole.sink != nullptr) {
     return whole.sink->AwaitRoom();
   }
-  responder_.respond(responder_.context, whole.record.tag, nullptr, 0);
+  responder_.Respond(whole, nullptr, 0);
   return true;
 }
 
-void ResponseFlow::Pass(nrd_tensor* outputs, uint32_t count) {
-  const Request& whole = run_.request();
+void ResponseFlow::Pass(nrd_tensor* outputs, uint32_t count,
+                        std::unique_ptr<ResponseValues> values) {
+  Request& whole = run_.request();
   if (whole.sink != nullptr) {
-    whole.sink->Respond(outputs, count);
-  } else {
-    responder_.respond(responder_.context, whole.record.tag, outputs, count);
+    whole.sink->Respond(outputs, count, std::move(values));
+    return;
   }
+  GiveResponseValues(std::move(values), whole);
+  responder_.Respond(whole, outputs, count);
+  ClearResponseValues(whole);
 }
 
 bool ResponseFlow::AwaitRoom() {
@@ -88,14 +94,16 @@ bool ResponseFlow::AwaitRoom() {
   return AwaitReader();
 }
 
-void ResponseFlow::StepAnswered(nrd_request& record) {
+void ResponseFlow::StepAnswered(Request& request) {
+  nrd_request& record = request.record;
   if (record.status == NRD_OK && HasOutputs(record)) {
-    Add(record.outputs, record.output_count, true);
+    Add(record.outputs, record.output_count, TakeResponseValues(request), true);
   }
 }
 
-void ResponseFlow::Add(nrd_tensor* outputs, uint32_t count, bool last) {
-  Part* const part = MakePart(outputs, count);
+void ResponseFlow::Add(nrd_tensor* outputs, uint32_t count, std::unique_ptr<ResponseValues> values,
+                       bool last) {
+  Part* const part = MakePart(outputs, count, std::move(values));
   if (part == nullptr) {
     Ensemble::Abandon(run_, FailReason::kOther, NRD_RESOURCE_EXHAUSTED,
                       "the process is out of memory");
@@ -122,7 +130,8 @@ void ResponseFlow::Add(nrd_tensor* outputs, uint32_t count, bool last) {
 }
 
 // Null: memory is missing.
-ResponseFlow::Part* ResponseFlow::MakePart(nrd_tensor* outputs, uint32_t count) {
+ResponseFlow::Part* ResponseFlow::MakePart(nrd_tensor* outputs, uint32_t count,
+                                           std::unique_ptr<ResponseValues> values) {
   Request* request = nullptr;
   Part* part = nullptr;
   try {
@@ -143,6 +152,7 @@ ResponseFlow::Part* ResponseFlow::MakePart(nrd_tensor* outputs, uint32_t count) 
   request->continuation_context = part;
   request->sink = part;
   run_.FillPart(outputs, count, request);
+  GiveResponseValues(std::move(values), *request);
   return part;
 }
 
@@ -241,7 +251,7 @@ bool ResponseFlow::DeliverNext() {
     if (head->last) {
       last_ = head->request;
     } else if (HasOutputs(record)) {
-      Pass(record.outputs, record.output_count);
+      Pass(record.outputs, record.output_count, TakeResponseValues(*head->request));
     }
   }
   TakeOut(*head);
@@ -250,10 +260,11 @@ bool ResponseFlow::DeliverNext() {
 
 void ResponseFlow::DeliverWaiting(Part& part) {
   std::vector<nrd_tensor> responses = std::exchange(part.responses, {});
+  std::vector<std::unique_ptr<ResponseValues>> values = std::exchange(part.values, {});
   const uint32_t each = part.request->record.output_count;
   const MutexUnlock unlock(mutex_);
   for (size_t i = 0; i < responses.size(); i += each) {
-    Pass(&responses[i], each);
+    Pass(&responses[i], each, std::move(values[i / each]));
     DropTensors(&responses[i], each);
   }
 }
@@ -291,10 +302,8 @@ bool ResponseFlow::StartNext() {
 void ResponseFlow::Recycle(Part& part) {
   DropTensors(part.responses.data(), static_cast<uint32_t>(part.responses.size()));
   part.responses.clear();
-  Request& request = *std::exchange(part.request, nullptr);
-  request.continuation = nullptr;
-  request.sink = nullptr;
-  behind_.GiveBack(request);
+  part.values.clear();
+  behind_.GiveBack(*std::exchange(part.request, nullptr));
   const MutexLock lock(mutex_);
   unused_.push_back(&part);  // has room for all
 }
@@ -311,6 +320,9 @@ void ResponseFlow::TakeLast(nrd_request* record) {
 }
 
 void ResponseFlow::End() {
+  if (last_ != nullptr) {
+    GiveResponseValues(TakeResponseValues(*last_), run_.request());
+  }
   Part* part = nullptr;
   {
     const MutexLock lock(mutex_);

@@ -5,11 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/mutex.h"
 #include "core/decoupled_responses.h"
 #include "core/request.h"
+#include "core/response_values.h"
 
 namespace nereid {
 
@@ -38,10 +40,13 @@ class ResponseFlow final : public ResponseSink {
 
   // For the step's backend.
   bool AwaitRoom() override NRD_EXCLUDES(mutex_);
-  void Respond(nrd_tensor* outputs, uint32_t count) override { Add(outputs, count, false); }
+  void Respond(nrd_tensor* outputs, uint32_t count,
+               std::unique_ptr<ResponseValues> values) override {
+    Add(outputs, count, std::move(values), false);
+  }
   // The step was answered, with or without a last response. Its answer is that of the request, and
   // not a response of its own.
-  void StepAnswered(nrd_request& record);
+  void StepAnswered(Request& request);
 
   // Lets nothing further through, and cancels what is on its way. For who stops the run.
   void Close() NRD_EXCLUDES(mutex_);
@@ -60,21 +65,26 @@ class ResponseFlow final : public ResponseSink {
     bool last = false;
     bool started = false;
     bool answered = false;
-    std::vector<nrd_tensor> responses;  // that wait for their turn, if what is behind is decoupled
+    // Responses that wait for their turn, if what is behind is decoupled, and what came with each.
+    std::vector<nrd_tensor> responses;
+    std::vector<std::unique_ptr<ResponseValues>> values;
     Part* next = nullptr;
 
     bool AwaitRoom() override { return flow->AwaitReader(); }
-    void Respond(nrd_tensor* outputs, uint32_t count) override;
+    void Respond(nrd_tensor* outputs, uint32_t count,
+                 std::unique_ptr<ResponseValues> its_values) override;
   };
 
   static void OnPartAnswered(Request& request);
 
   // Who reads the responses of the whole request.
   bool AwaitReader();
-  void Pass(nrd_tensor* outputs, uint32_t count);
+  void Pass(nrd_tensor* outputs, uint32_t count, std::unique_ptr<ResponseValues> values);
 
-  void Add(nrd_tensor* outputs, uint32_t count, bool last) NRD_EXCLUDES(mutex_);
-  Part* MakePart(nrd_tensor* outputs, uint32_t count) NRD_EXCLUDES(mutex_);
+  void Add(nrd_tensor* outputs, uint32_t count, std::unique_ptr<ResponseValues> values, bool last)
+      NRD_EXCLUDES(mutex_);
+  Part* MakePart(nrd_tensor* outputs, uint32_t count, std::unique_ptr<ResponseValues> values)
+      NRD_EXCLUDES(mutex_);
   Part* UnusedPart() NRD_EXCLUDES(mutex_);
   void Answered(Part& part) NRD_EXCLUDES(mutex_);
   static void CancelFrom(Part* part);

@@ -59,7 +59,10 @@ public final class NativeLibrary {
         new Struct(26, "nrd_batcher", ModelOptionsRecord.BATCHER),
         new Struct(27, "nrd_sequence_stats", StatisticsRecord.SEQUENCES),
         new Struct(28, "nrd_resource_stats", LimitRecord.RESOURCE),
-        new Struct(29, "nrd_instance_stats", LimitRecord.INSTANCE));
+        new Struct(29, "nrd_instance_stats", LimitRecord.INSTANCE),
+        new Struct(30, "nrd_value", RequestRecord.VALUE),
+        new Struct(31, "nrd_receiver", RequestRecord.RECEIVER),
+        new Struct(32, "nrd_cache", RuntimeHandle.CACHE));
   }
 
   private NativeLibrary() {}

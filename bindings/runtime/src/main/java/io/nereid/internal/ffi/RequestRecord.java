@@ -3,6 +3,7 @@ package io.nereid.internal.ffi;
 import static io.nereid.internal.ffi.Memory.offset;
 import static java.lang.foreign.MemoryLayout.structLayout;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_DOUBLE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
@@ -63,6 +64,23 @@ public final class RequestRecord {
           JAVA_LONG.withName("response_values"),
           JAVA_INT.withName("value_count"),
           JAVA_INT.withName("response_value_count"));
+
+  /** {@code nrd_value}: what travels with a request or with its response, besides tensors. */
+  static final StructLayout VALUE =
+      structLayout(
+          TensorSpecRecord.STRING.withName("name"),
+          TensorSpecRecord.STRING.withName("text"),
+          JAVA_LONG.withName("number"),
+          JAVA_DOUBLE.withName("real"),
+          JAVA_INT.withName("kind"),
+          JAVA_INT.withName("reserved"));
+
+  /** {@code nrd_receiver}: who gets the answers of one request. */
+  static final StructLayout RECEIVER =
+      structLayout(
+          JAVA_LONG.withName("context"),
+          JAVA_LONG.withName("complete"),
+          JAVA_LONG.withName("respond"));
 
   private static final long FLAGS = offset(LAYOUT, "flags");
   private static final long TAG = offset(LAYOUT, "tag");

@@ -47,6 +47,13 @@ public final class RuntimeHandle {
           JAVA_LONG.withName("log_context"),
           JAVA_LONG.withName("log"));
 
+  /** {@code nrd_cache}: keeps responses in place of the core. */
+  static final StructLayout CACHE =
+      structLayout(
+          JAVA_LONG.withName("context"),
+          JAVA_LONG.withName("lookup"),
+          JAVA_LONG.withName("insert"));
+
   private final long address;
 
   private RuntimeHandle(long address) {

@@ -28,7 +28,7 @@ class LayoutTest {
       SymbolLookup symbols = SymbolLookup.libraryLookup(library, arena);
       assertEquals(List.of(), NativeLibrary.differences(symbols));
     }
-    assertEquals(30, NativeLibrary.structs().size());
+    assertEquals(33, NativeLibrary.structs().size());
   }
 
   @Test
@@ -45,6 +45,9 @@ class LayoutTest {
     assertEquals(48, RequestRecord.INPUTS);
     assertEquals(96, RequestRecord.STATUS);
     assertEquals(112, RequestRecord.QUEUE_NS);
+    assertEquals(144, Memory.offset(RequestRecord.LAYOUT, "id"));
+    assertEquals(180, Memory.offset(RequestRecord.LAYOUT, "response_value_count"));
+    assertEquals(32, Memory.offset(RequestRecord.VALUE, "number"));
     assertEquals(40, BatchRecord.REQUESTS);
     assertEquals(16, ErrorRecord.MESSAGE);
     assertEquals(32, TensorSpecRecord.DIMS);

@@ -1,0 +1,51 @@
+// What a backend says with a response besides its outputs.
+#ifndef NEREID_CORE_RESPONSE_VALUES_H_
+#define NEREID_CORE_RESPONSE_VALUES_H_
+
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/request.h"
+#include "nereid/nereid.h"
+
+namespace nereid {
+
+// Copies of values, which stay where they are until they are cleared. One thread at a time.
+class ResponseValues {
+ public:
+  ResponseValues() = default;
+  ResponseValues(const ResponseValues&) = delete;
+  ResponseValues& operator=(const ResponseValues&) = delete;
+
+  // Changes nothing when it is out of memory.
+  void Add(const nrd_value& value);
+  void Clear();
+
+  [[nodiscard]] const nrd_value* data() const { return values_.data(); }
+  [[nodiscard]] size_t size() const { return values_.size(); }
+
+ private:
+  nrd_string Keep(const nrd_string& text);
+
+  std::vector<nrd_value> values_;
+  std::deque<std::string> texts_;  // which `values_` point to
+};
+
+// A record has such values from its first one on, and keeps their memory; most never have any.
+void AddResponseValue(Request& request, const nrd_value& value);
+void DropResponseValues(Request& request);
+inline void ClearResponseValues(Request& request) {
+  if (request.record.response_value_count > 0) [[unlikely]] {
+    DropResponseValues(request);
+  }
+}
+// Passes them on from one record to another, which loses its own. Null: there are none.
+std::unique_ptr<ResponseValues> TakeResponseValues(Request& request);
+void GiveResponseValues(std::unique_ptr<ResponseValues> values, Request& request);
+
+}  // namespace nereid
+
+#endif  // NEREID_CORE_RESPONSE_VALUES_H_
