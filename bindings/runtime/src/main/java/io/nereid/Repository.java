@@ -2,6 +2,7 @@ package io.nereid;
 
 import io.nereid.internal.Checks;
 import io.nereid.internal.config.ModelFiles;
+import io.nereid.internal.config.ReadOptions;
 import io.nereid.internal.ffi.CoreLog;
 import io.nereid.internal.model.ModelEntry;
 import io.nereid.internal.model.ModelLifecycle;
@@ -54,12 +55,16 @@ public final class Repository {
   private final AtomicBoolean started = new AtomicBoolean();
   private volatile Poller poller;
 
-  Repository(ModelLifecycle lifecycle, ModelTable models, RepositoryOptions options) {
+  Repository(
+      ModelLifecycle lifecycle,
+      ModelTable models,
+      RepositoryOptions options,
+      ReadOptions.Plugins plugins) {
     this.lifecycle = lifecycle;
     this.models = models;
     this.options = options;
     names = new ModelDirectories(options.repositories(), options.namespacing());
-    loader = new RepositoryLoader(lifecycle, models, options, names);
+    loader = new RepositoryLoader(lifecycle, models, options, names, plugins);
   }
 
   /**

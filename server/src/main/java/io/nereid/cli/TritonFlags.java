@@ -16,7 +16,6 @@ final class TritonFlags {
 
   private static final String THREADS = "requests are served on virtual threads";
   private static final String NO_GPU = "memory of GPUs is taken as models need it";
-  private static final String IN_JAR = "backends are part of the class path";
   private static final String CLOUD = "this frontend is not here; use the HTTP frontend";
 
   /** Flag and reason. One that the command gains is taken off by that alone. */
@@ -42,10 +41,6 @@ final class TritonFlags {
     REASONS.put("--vertex-ai-port", CLOUD);
     REASONS.put("--vertex-ai-thread-count", CLOUD);
     REASONS.put("--vertex-ai-default-model", CLOUD);
-    REASONS.put("--backend-directory", IN_JAR);
-    REASONS.put("--backend-config", "a model's own configuration has its backend's settings");
-    REASONS.put("--repoagent-directory", "there are no repository agents");
-    REASONS.put("--cache-directory", "the response cache is built in");
     REASONS.put("--cuda-memory-pool-byte-size", NO_GPU);
     REASONS.put("--cuda-virtual-address-size", NO_GPU);
     REASONS.put("--min-supported-compute-capability", NO_GPU);

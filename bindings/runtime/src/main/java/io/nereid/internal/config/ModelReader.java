@@ -101,7 +101,7 @@ public final class ModelReader {
     ConfigNode root = config(there);
     checkName(root);
     NavigableSet<Long> versions = selectVersions(files.name(), root, there);
-    FieldRules.check(root, onProcessor(root, versions.last()), warnings);
+    FieldRules.check(root, backend(root, versions.last()), warnings);
     List<ModelDraft> models = new ArrayList<>();
     for (long version : versions) {
       models.add(version(root, version));
@@ -110,11 +110,11 @@ public final class ModelReader {
   }
 
   /** For the warnings; that there is no backend is told by each version. */
-  private boolean onProcessor(ConfigNode root, long version) {
+  private BackendNames.Found backend(ConfigNode root, long version) {
     try {
-      return BackendNames.find(root, files.version(version)).onProcessor();
+      return BackendNames.find(root, files, options.plugins(), version);
     } catch (NereidException e) {
-      return false;
+      return new BackendNames.Found("", false);
     }
   }
 
@@ -151,7 +151,8 @@ public final class ModelReader {
               + shown
               + ", which must say what the model's inputs and outputs are, "
               + (options.autoComplete()
-                  ? "and no version with a model.onnx or model.plan that tells it"
+                  ? "and no version with a model.onnx, model.plan, model.py or the like that tells"
+                      + " it"
                   : "and auto-completion is off"));
     }
     return ConfigNode.root(

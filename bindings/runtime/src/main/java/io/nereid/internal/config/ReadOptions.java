@@ -13,6 +13,7 @@ import java.util.Optional;
  * @param configName of the file in {@code configs} that is read if it is there, without its ending;
  *     empty: none
  * @param steps finds the models that ensembles mean
+ * @param plugins tells which backends are plug-ins
  * @param override a configuration in JSON that is used in place of the directory's
  */
 public record ReadOptions(
@@ -20,6 +21,7 @@ public record ReadOptions(
     int defaultMaxBatchSize,
     String configName,
     StepNames steps,
+    Plugins plugins,
     Optional<String> override) {
 
   /** The options that Triton has by default. */
@@ -29,12 +31,13 @@ public record ReadOptions(
   public ReadOptions {
     Objects.requireNonNull(configName);
     Objects.requireNonNull(steps);
+    Objects.requireNonNull(plugins);
     Objects.requireNonNull(override);
   }
 
-  /** With {@code config.pbtxt}, and names that all models have in common. */
+  /** With {@code config.pbtxt}, names that all models have in common, and no plug-ins. */
   public ReadOptions(boolean autoComplete, int defaultMaxBatchSize, Optional<String> override) {
-    this(autoComplete, defaultMaxBatchSize, "", StepNames.COMMON, override);
+    this(autoComplete, defaultMaxBatchSize, "", StepNames.COMMON, Plugins.NONE, override);
   }
 
   /** Finds the model that a step of an ensemble means. */
@@ -51,5 +54,20 @@ public record ReadOptions(
      * @param name the step's {@code model_name}
      */
     String key(Path directory, String namespace, String name);
+  }
+
+  /** Tells which backends are plug-ins that were made for Triton. */
+  public interface Plugins {
+
+    /** There are none. */
+    Plugins NONE = (model, backend, directory, version, runtime) -> false;
+
+    /**
+     * Whether a plug-in runs this version of a model.
+     *
+     * @param directory the model's
+     * @param runtime the library that the configuration names; empty: none
+     */
+    boolean runs(String model, String backend, Path directory, long version, String runtime);
   }
 }

@@ -1,6 +1,7 @@
 package io.nereid.internal.repository;
 
 import io.nereid.internal.config.ModelDraft;
+import io.nereid.internal.config.ReadOptions;
 import io.nereid.internal.model.EnsembleGraph;
 import io.nereid.internal.model.ModelId;
 import io.nereid.internal.model.ModelLifecycle;
@@ -47,12 +48,13 @@ public final class RepositoryLoader {
       ModelLifecycle lifecycle,
       ModelTable models,
       RepositoryOptions options,
-      ModelDirectories names) {
+      ModelDirectories names,
+      ReadOptions.Plugins plugins) {
     this.lifecycle = lifecycle;
     this.models = models;
     this.options = options;
     this.names = names;
-    reader = new RepositoryReader(options, names);
+    reader = new RepositoryReader(options, names, plugins);
   }
 
   /** Deletes what processes left behind that ended without {@link #close}. */

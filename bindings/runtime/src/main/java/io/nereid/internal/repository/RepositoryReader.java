@@ -26,10 +26,12 @@ final class RepositoryReader {
 
   private final RepositoryOptions options;
   private final ModelDirectories names;
+  private final ReadOptions.Plugins plugins;
 
-  RepositoryReader(RepositoryOptions options, ModelDirectories names) {
+  RepositoryReader(RepositoryOptions options, ModelDirectories names, ReadOptions.Plugins plugins) {
     this.options = options;
     this.names = names;
+    this.plugins = plugins;
   }
 
   /**
@@ -95,6 +97,7 @@ final class RepositoryReader {
             options.defaultMaxBatchSize(),
             options.configName(),
             names::step,
+            plugins,
             override.map(ModelOverride::config));
     return ModelReader.read(directory, how, RepositoryReader::warn);
   }
