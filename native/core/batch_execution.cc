@@ -5,6 +5,7 @@
 #include <exception>
 
 #include "base/tensor.h"
+#include "core/detached_batch.h"
 #include "core/request_check.h"
 #include "core/reshape.h"
 #include "core/response_values.h"
@@ -12,12 +13,19 @@
 #include "core/sequence.h"
 
 namespace nereid {
+namespace {
 
-BatchExecution::BatchExecution(const ModelConfig& config, BufferPool& pool, PoolAccount* account)
+constexpr char kOutOfMemory[] = "the process is out of memory";
+
+}  // namespace
+
+BatchExecution::BatchExecution(const ModelConfig& config, BufferPool& pool, PoolAccount* account,
+                               DetachedBatch* detached)
     : batch_{},
       config_(config),
       pool_(pool),
       account_(account),
+      detached_(detached),
       maker_(config, pool, account),
       responses_(maker_),
       combined_(config, pool, account),
@@ -31,28 +39,41 @@ BatchExecution::BatchExecution(const ModelConfig& config, BufferPool& pool, Pool
   }
 }
 
-int64_t BatchExecution::Run(const nrd_backend& backend, void* instance,
-                            std::span<Request* const> requests, int64_t start_ns,
-                            const Responder* responder) {
+int32_t BatchExecution::Start(const nrd_backend& backend, void* instance,
+                              std::span<Request* const> requests, int64_t start_ns,
+                              const Responder* responder) {
   Begin(requests);
   responder_ = responder;
-  int64_t gathered_ns = start_ns;
-  int64_t executed_ns = start_ns;
+  start_ns_ = start_ns;
+  gathered_ns_ = start_ns;
+  computed_end_ns_ = 0;
+  error_.struct_size = sizeof(nrd_error);
+  error_.message_size = 0;
   try {
-    Status status = Gather((backend.flags & NRD_BACKEND_GATHERS) != 0);
-    gathered_ns = MonotonicNowNs();
-    if (status.ok() && !requests_.empty()) {
-      executed_ = true;
-      status = Execute(backend, instance);
-    }
-    executed_ns = MonotonicNowNs();
-    if (status.ok()) {
-      Scatter();
-    } else {
-      FailAll(status.code(), status.message());
+    const Status status = Gather((backend.flags & NRD_BACKEND_GATHERS) != 0);
+    gathered_ns_ = MonotonicNowNs();
+    if (!status.ok() || requests_.empty()) {
+      return Report(status, &error_);
     }
   } catch (const std::exception&) {  // only memory, for a message, can be missing here
-    FailAll(NRD_RESOURCE_EXHAUSTED, "the process is out of memory");
+    WriteError(&error_, NRD_RESOURCE_EXHAUSTED, kOutOfMemory);
+    return NRD_RESOURCE_EXHAUSTED;
+  }
+  executed_ = true;
+  return Execute(backend, instance);
+}
+
+int64_t BatchExecution::End(int32_t code, const nrd_error& error) {
+  const int64_t executed_ns = MonotonicNowNs();
+  try {
+    if (code == NRD_OK) {
+      Scatter();
+    } else {
+      const Status status = StatusFromCallback(code, error, "the backend");
+      FailAll(status.code(), status.message());
+    }
+  } catch (const std::exception&) {  // as in Start
+    FailAll(NRD_RESOURCE_EXHAUSTED, kOutOfMemory);
   }
   if (sequences_) {
     EndRescheduled();
@@ -62,16 +83,43 @@ int64_t BatchExecution::Run(const nrd_backend& backend, void* instance,
     DropTensors(inputs_.data(), batch_.input_count);
   }
   const int64_t end_ns = MonotonicNowNs();
-  compute_input_ns_ = ElapsedNs(start_ns, gathered_ns);
-  compute_infer_ns_ = ElapsedNs(gathered_ns, executed_ns);
-  compute_output_ns_ = ElapsedNs(executed_ns, end_ns);
+  SetTimes(executed_ns, end_ns);
+  return end_ns;
+}
+
+void BatchExecution::SetTimes(int64_t executed_ns, int64_t end_ns) {
+  int64_t from_ns = gathered_ns_;
+  int64_t to_ns = executed_ns;
+  if (computed_end_ns_ != 0) {
+    from_ns = std::clamp(computed_start_ns_, start_ns_, executed_ns);
+    to_ns = std::clamp(computed_end_ns_, from_ns, executed_ns);
+  }
+  compute_input_ns_ = ElapsedNs(start_ns_, from_ns);
+  compute_infer_ns_ = ElapsedNs(from_ns, to_ns);
+  compute_output_ns_ = ElapsedNs(to_ns, end_ns);
   for (Request* request : requests_) {
     request->record.executed_batch_size = executed_ ? static_cast<uint32_t>(rows_) : 0;
     request->record.compute_input_ns = compute_input_ns_;
     request->record.compute_infer_ns = compute_infer_ns_;
     request->record.compute_output_ns = compute_output_ns_;
   }
-  return end_ns;
+}
+
+void BatchExecution::Forget() {
+  requests_.clear();
+  records_.clear();
+  batch_.request_count = 0;
+}
+
+void BatchExecution::Computed(int64_t start_ns, int64_t end_ns) {
+  computed_start_ns_ = start_ns;
+  computed_end_ns_ = end_ns;
+}
+
+void BatchExecution::Finish(int32_t code, std::string_view message) {
+  if (detached_ != nullptr) {
+    detached_->Finish(code, message);
+  }
 }
 
 // Leaves out the requests that were cancelled since they were taken from the queue.
@@ -231,18 +279,17 @@ Status BatchExecution::MakeHidden() {
   return sequences_ ? sequences_->Make(requests_, rows_, inputs_) : Status();
 }
 
-Status BatchExecution::Execute(const nrd_backend& backend, void* instance) {
-  error_.struct_size = sizeof(nrd_error);
-  error_.message_size = 0;
+int32_t BatchExecution::Execute(const nrd_backend& backend, void* instance) {
   // A backend in C++ that lets an exception out breaks its contract; only its batch pays for that.
+  Status status;
   try {
-    const int32_t code = backend.execute(instance, &batch_, &error_);
-    return code == NRD_OK ? Status() : StatusFromCallback(code, error_, "the backend");
+    return backend.execute(instance, &batch_, &error_);
   } catch (const std::exception& failure) {
-    return Status::Internal(std::string("the backend threw an exception: ") + failure.what());
+    status = Status::Internal(std::string("the backend threw an exception: ") + failure.what());
   } catch (...) {
-    return Status::Internal("the backend threw an unknown exception");
+    status = Status::Internal("the backend threw an unknown exception");
   }
+  return Report(status, &error_);
 }
 
 Status BatchExecution::Output(uint32_t index, const nrd_tensor& wanted, void** data_out) {

@@ -20,6 +20,8 @@
 
 namespace nereid {
 
+class DetachedBatch;
+
 // Belongs to one instance and is used by whoever runs it, one at a time; its vectors keep their
 // memory, so an execution allocates buffers from the pool and nothing else.
 //
@@ -31,7 +33,9 @@ namespace nereid {
 // behind the others in `inputs_` (MakeHidden); outputs that they do not have stay in `outputs_`.
 class BatchExecution {
  public:
-  BatchExecution(const ModelConfig& config, BufferPool& pool, PoolAccount* account);
+  // `detached`: what it is a part of when its backend may keep it; null: it may not.
+  BatchExecution(const ModelConfig& config, BufferPool& pool, PoolAccount* account,
+                 DetachedBatch* detached = nullptr);
   BatchExecution(const BatchExecution&) = delete;
   BatchExecution& operator=(const BatchExecution&) = delete;
 
@@ -40,7 +44,18 @@ class BatchExecution {
   // executed_batch_size and the compute times. Returns the moment at which all was done. Without a
   // responder the responses that it would get are dropped.
   int64_t Run(const nrd_backend& backend, void* instance, std::span<Request* const> requests,
-              int64_t start_ns, const Responder* responder);
+              int64_t start_ns, const Responder* responder) {
+    return End(Start(backend, instance, requests, start_ns, responder), error_);
+  }
+
+  // The two halves of Run. Start returns what execute returned, or would have, and leaves its
+  // message in error(). With NRD_PENDING the batch is the backend's, which says what End is told.
+  int32_t Start(const nrd_backend& backend, void* instance, std::span<Request* const> requests,
+                int64_t start_ns, const Responder* responder);
+  [[nodiscard]] const nrd_error& error() const { return error_; }
+  int64_t End(int32_t code, const nrd_error& error);
+  // From here on it has no requests that a backend could name.
+  void Forget();
 
   // For the backend, while it executes; those of a request from several threads, each for a request
   // of its own.
@@ -53,6 +68,8 @@ class BatchExecution {
   Status AddValue(uint32_t request_index, const nrd_value& value);
   Status Reschedule(uint32_t request_index);
   void FailRequest(uint32_t request_index, int32_t code, std::string_view message);
+  void Computed(int64_t start_ns, int64_t end_ns);
+  void Finish(int32_t code, std::string_view message);
 
   [[nodiscard]] int64_t rows() const { return rows_; }
   [[nodiscard]] uint64_t compute_input_ns() const { return compute_input_ns_; }
@@ -69,7 +86,8 @@ class BatchExecution {
   Status GatherInput(uint32_t index);
   Status ToBackend(uint32_t index, nrd_tensor* input) const;
   Status MakeHidden();
-  Status Execute(const nrd_backend& backend, void* instance);
+  int32_t Execute(const nrd_backend& backend, void* instance);
+  void SetTimes(int64_t executed_ns, int64_t end_ns);
   void Scatter();
   [[nodiscard]] int64_t WholeRows(uint32_t index) const;
   Status Slice(Request& request, uint32_t index, uint64_t* byte_offset);
@@ -85,6 +103,7 @@ class BatchExecution {
   const ModelConfig& config_;
   BufferPool& pool_;
   PoolAccount* const account_;
+  DetachedBatch* const detached_;
   const OutputMaker maker_;
   const DecoupledResponses responses_;
   const CombinedInputs combined_;
@@ -97,6 +116,11 @@ class BatchExecution {
   nrd_error error_;
   int64_t rows_ = 0;
   bool executed_ = false;
+  int64_t start_ns_ = 0;
+  int64_t gathered_ns_ = 0;
+  // What the backend says of when it computed; 0: nothing.
+  int64_t computed_start_ns_ = 0;
+  int64_t computed_end_ns_ = 0;
   uint64_t compute_input_ns_ = 0;
   uint64_t compute_infer_ns_ = 0;
   uint64_t compute_output_ns_ = 0;

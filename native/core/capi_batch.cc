@@ -64,6 +64,14 @@ int32_t nrd_batch_request_value(nrd_batch* batch, uint32_t request_index, const 
                  [&] { return BatchExecution::From(batch)->AddValue(request_index, *value); });
 }
 
+void nrd_batch_computed(nrd_batch* batch, int64_t start_ns, int64_t end_ns) {
+  BatchExecution::From(batch)->Computed(start_ns, end_ns);
+}
+
+void nrd_batch_finish(nrd_batch* batch, int32_t code, const char* message, uint64_t message_size) {
+  BatchExecution::From(batch)->Finish(code, nereid::View({message, message_size}));
+}
+
 void nrd_batch_request_fail(nrd_batch* batch, uint32_t request_index, int32_t code,
                             const char* message, uint64_t message_size) {
   BatchExecution::From(batch)->FailRequest(request_index, code,

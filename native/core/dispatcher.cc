@@ -165,7 +165,8 @@ void Dispatcher::AwaitShortExecution(const Request& request) {
 
 // Whether the submitting thread may execute anything at all.
 bool Dispatcher::TakesInline(const Request& request) const {
-  return config_.allow_inline && (context_.backend.flags & NRD_BACKEND_OWN_THREAD) == 0 &&
+  return config_.allow_inline &&
+         (context_.backend.flags & (NRD_BACKEND_OWN_THREAD | NRD_BACKEND_DETACHES)) == 0 &&
          (request.record.flags & NRD_REQUEST_NO_INLINE) == 0 && !warming_up_ &&
          // That thread has others to answer, the timer's even those of other models.
          !Completion::InCallback();
@@ -255,7 +256,7 @@ void Dispatcher::GiveBack(Instance& instance, uint64_t execution_ns) {
     UpdateEstimate(execution_ns);
     --executing_;
     if (sequences_ != nullptr) {
-      FinishSequenceBatch(instance);
+      FinishSequenceBatch(&instance.batch);
       waiting_.GiveBack(instance);
       woken = sequences_->HasReady(instance.index()) ? waiting_.Choose(instance) : nullptr;
     } else {
@@ -489,17 +490,17 @@ void Dispatcher::BeginToWait(Instance& instance, int64_t wake_ns) {
   }
 }
 
-void Dispatcher::Executed(Instance& instance) {
-  executing_.fetch_sub(instance.batch.size(), std::memory_order_relaxed);
+void Dispatcher::Executed(std::vector<Request*>* batch) {
+  executing_.fetch_sub(batch->size(), std::memory_order_relaxed);
   if (sequences_ != nullptr) {
     const MutexLock lock(mutex_);
-    FinishSequenceBatch(instance);
+    FinishSequenceBatch(batch);
   }
 }
 
-// The instance itself looks for more when it comes to Next.
-void Dispatcher::FinishSequenceBatch(Instance& instance) {
-  sequences_->Finish(&instance.batch, now_());
+// An instance that executed it looks for more when it comes to Next; one that went on is woken.
+void Dispatcher::FinishSequenceBatch(std::vector<Request*>* batch) {
+  sequences_->Finish(batch, now_());
   WakeRoused();
   ArmTimer();
 }

@@ -87,9 +87,9 @@ class Dispatcher {
   bool IsWoken(const Instance& instance) NRD_EXCLUDES(mutex_);
   int64_t WaitsUntilNs(const Instance& instance) NRD_EXCLUDES(mutex_);
 
-  // The batch of the instance has been executed, and is answered next: what is left in it, without
-  // the requests that are to run again.
-  void Executed(Instance& instance) NRD_EXCLUDES(mutex_);
+  // A batch has been executed, and is answered next: what is left in it, without the requests that
+  // are to run again.
+  void Executed(std::vector<Request*>* batch) NRD_EXCLUDES(mutex_);
 
   // Takes requests out of the queue; the caller answers them, and says so with Answered.
   // Withdraw marks the request as cancelled and returns the state that it was in; only one that was
@@ -135,7 +135,7 @@ class Dispatcher {
   int64_t TakeFromQueue(Instance& instance, Work* work) NRD_REQUIRES(mutex_);
   int64_t TakeFromSequences(Instance& instance, Work* work) NRD_REQUIRES(mutex_);
   void BeginToWait(Instance& instance, int64_t wake_ns) NRD_REQUIRES(mutex_);
-  void FinishSequenceBatch(Instance& instance) NRD_REQUIRES(mutex_);
+  void FinishSequenceBatch(std::vector<Request*>* batch) NRD_REQUIRES(mutex_);
   void WakeRoused() NRD_REQUIRES(mutex_);
   [[nodiscard]] inline size_t pending() const NRD_REQUIRES(mutex_);
   [[nodiscard]] int64_t NextEventNs() const NRD_REQUIRES(mutex_);

@@ -20,9 +20,17 @@ void BestEffort(Action&& action) noexcept {
 
 }  // namespace
 
-Instance::Instance(uint32_t index, const SchedulerContext& context)
-    : context_(context), index_(index), execution_(context.config, context.pool, context.account) {
+Instance::Instance(uint32_t index, const SchedulerContext& context, DetachedBatch::Owner& owner)
+    : context_(context),
+      index_(index),
+      execution_(context.config, context.pool, context.account),
+      attends_(!context.config.instances.empty() &&
+               !context.config.instances[index].resources.empty()) {
   batch.reserve(context.config.max_batch_requests());
+  if ((context.backend.flags & NRD_BACKEND_DETACHES) != 0) {
+    detachable_ = std::make_unique<DetachedBatches>(*this, owner, context.config, context.pool,
+                                                    context.account);
+  }
 }
 
 bool Instance::Open() {
@@ -46,31 +54,72 @@ std::string Instance::ThreadName() const {
   return "nrd-" + context_.config.name.substr(0, 11 - suffix.size()) + suffix;
 }
 
-void Instance::Count(const Request& request, int64_t end_ns) {
+// What belongs to one instance is counted by one thread at a time.
+template <typename Action>
+void Instance::Recording(Action&& action) {
+  if (detachable_ == nullptr) [[likely]] {
+    action();
+  } else {
+    const MutexLock lock(recording_);
+    action();
+  }
+}
+
+void Instance::Count(const Request& request, bool executed, int64_t end_ns) {
   const nrd_request& record = request.record;
   const uint64_t total_ns = ElapsedNs(request.submit_ns, end_ns);
   if (record.status == NRD_OK) {
-    context_.stats.RecordSuccess(index_, {.queue_ns = record.queue_ns,
-                                          .compute_input_ns = record.compute_input_ns,
-                                          .compute_infer_ns = record.compute_infer_ns,
-                                          .compute_output_ns = record.compute_output_ns,
-                                          .total_ns = total_ns});
+    Recording([&] {
+      context_.stats.RecordSuccess(index_, {.queue_ns = record.queue_ns,
+                                            .compute_input_ns = record.compute_input_ns,
+                                            .compute_infer_ns = record.compute_infer_ns,
+                                            .compute_output_ns = record.compute_output_ns,
+                                            .total_ns = total_ns});
+    });
   } else if (record.status == NRD_CANCELLED) {
     context_.stats.RecordFail(FailReason::kCancelled, total_ns);
   } else if (context_.config.decoupled && record.status == NRD_DEADLINE_EXCEEDED) {
     context_.stats.RecordFail(FailReason::kRejected, total_ns);
   } else {
-    context_.stats.RecordFail(execution_.executed() ? FailReason::kBackend : FailReason::kOther,
-                              total_ns);
+    context_.stats.RecordFail(executed ? FailReason::kBackend : FailReason::kOther, total_ns);
   }
 }
 
-void Instance::Execute(int64_t start_ns, bool ran_inline) {
-  const int64_t end_ns =
-      execution_.Run(context_.backend, handle_, batch, start_ns, &context_.responder);
+bool Instance::Execute(int64_t start_ns, bool ran_inline) {
+  if (detachable_ == nullptr) [[likely]] {
+    const int64_t end_ns =
+        execution_.Run(context_.backend, handle_, batch, start_ns, &context_.responder);
+    Record(execution_, batch, start_ns, end_ns, ran_inline);
+    return true;
+  }
+  DetachedBatch& running = detachable_->Begin(&batch, ticket, start_ns);
+  const int32_t code = running.execution.Start(context_.backend, handle_, running.requests,
+                                               start_ns, &context_.responder);
+  if (!running.IsOver(code, attends_)) {
+    return false;
+  }
+  EndDetached(running);
+  batch.swap(running.requests);
+  detachable_->GiveBack(running);
+  return true;
+}
+
+void Instance::EndDetached(DetachedBatch& detached) {
+  const int64_t end_ns = detached.End();
+  Record(detached.execution, detached.requests, detached.start_ns, end_ns, false);
+}
+
+void Instance::AwaitDetached() {
+  if (detachable_ != nullptr) {
+    detachable_->AwaitAll();
+  }
+}
+
+void Instance::Record(const BatchExecution& execution, const std::vector<Request*>& requests,
+                      int64_t start_ns, int64_t end_ns, bool ran_inline) {
   uint64_t rows_answered = 0;
   uint64_t rows_rescheduled = 0;
-  for (Request* request : batch) {
+  for (Request* request : requests) {
     nrd_request& record = request->record;
     record.ran_inline = ran_inline ? 1 : 0;
     record.queue_ns = ElapsedNs(request->enqueue_ns, start_ns);
@@ -81,24 +130,35 @@ void Instance::Execute(int64_t start_ns, bool ran_inline) {
     if (request->cacheable) {
       StoreAnswer(*context_.cache, context_.stats, *request);
     }
-    Count(*request, end_ns);
+    Count(*request, execution.executed(), end_ns);
     if (record.status == NRD_OK) {
       rows_answered += static_cast<uint64_t>(request->rows);
     }
   }
   if (rows_answered + rows_rescheduled > 0) {
     BestEffort([&] {
-      context_.stats.RecordExecution(index_, rows_answered,
-                                     static_cast<uint64_t>(execution_.rows()),
-                                     execution_.compute_input_ns(), execution_.compute_infer_ns(),
-                                     execution_.compute_output_ns(), ran_inline);
+      Recording([&] {
+        context_.stats.RecordExecution(index_, rows_answered,
+                                       static_cast<uint64_t>(execution.rows()),
+                                       execution.compute_input_ns(), execution.compute_infer_ns(),
+                                       execution.compute_output_ns(), ran_inline);
+      });
     });
   }
 }
 
 void Instance::WarmUp(Request& request) {
   batch.assign(1, &request);
-  execution_.Run(context_.backend, handle_, batch, MonotonicNowNs(), nullptr);
+  if (detachable_ == nullptr) {
+    execution_.Run(context_.backend, handle_, batch, MonotonicNowNs(), nullptr);
+  } else {
+    DetachedBatch& running = detachable_->Begin(&batch, 0, MonotonicNowNs());
+    const int32_t code = running.execution.Start(context_.backend, handle_, running.requests,
+                                                 running.start_ns, nullptr);
+    running.IsOver(code, true);
+    running.End();
+    detachable_->GiveBack(running);
+  }
   DropTensors(request.record.outputs, request.record.output_count);
   ClearResponseValues(request);
 }

@@ -3,6 +3,7 @@
 #define NEREID_CORE_INSTANCE_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "base/status.h"
 #include "core/batch_execution.h"
 #include "core/completion.h"
+#include "core/detached_batch.h"
 #include "core/execution_limits.h"
 #include "core/model_config.h"
 #include "core/request.h"
@@ -40,7 +42,8 @@ struct SchedulerContext {
 // and never while one of its functions is called.
 class Instance {
  public:
-  Instance(uint32_t index, const SchedulerContext& context);
+  // `owner` is told of batches that the backend kept.
+  Instance(uint32_t index, const SchedulerContext& context, DetachedBatch::Owner& owner);
   Instance(const Instance&) = delete;
   Instance& operator=(const Instance&) = delete;
 
@@ -51,8 +54,15 @@ class Instance {
   [[nodiscard]] const Status& open_status() const { return open_status_; }
 
   // Runs `batch`, fills in the times of its requests, stores their answers in the cache and counts
-  // them. Nothing is delivered.
-  void Execute(int64_t start_ns, bool ran_inline);
+  // them. Nothing is delivered. False: the backend keeps the batch, and nothing of it is here any
+  // more; its owner ends it with EndDetached and GiveBack.
+  bool Execute(int64_t start_ns, bool ran_inline);
+  // On the thread of the backend, for what Execute does otherwise; and, when all is delivered, so
+  // that the instance may be closed.
+  void EndDetached(DetachedBatch& detached);
+  void GiveBack(DetachedBatch& detached) { detachable_->GiveBack(detached); }
+  // Returns when the backend keeps no batch.
+  void AwaitDetached();
 
   // Runs one request and drops what comes out. Nothing of it is counted, and it tells nothing about
   // how long an execution takes later.
@@ -72,13 +82,23 @@ class Instance {
   std::thread thread;
 
  private:
-  inline void Count(const Request& request, int64_t end_ns);
+  inline void Count(const Request& request, bool executed, int64_t end_ns);
+  void Record(const BatchExecution& execution, const std::vector<Request*>& requests,
+              int64_t start_ns, int64_t end_ns, bool ran_inline);
+  template <typename Action>
+  inline void Recording(Action&& action);
 
   const SchedulerContext context_;
   const uint32_t index_;
   void* handle_ = nullptr;
   Status open_status_;
   BatchExecution execution_;
+  // In place of that, where the backend may keep a batch: with those that it has, several threads
+  // count for this instance.
+  std::unique_ptr<DetachedBatches> detachable_;
+  // Whether it executes one batch at a time all the same: it holds what it needs only once.
+  const bool attends_;
+  Mutex recording_;
 };
 
 }  // namespace nereid

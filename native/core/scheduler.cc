@@ -26,7 +26,7 @@ Scheduler::Scheduler(const SchedulerContext& context)
       ordered_(context.completion),
       dispatcher_(context_, limits_, *this) {
   for (uint32_t i = 0; i < config_.instance_count; ++i) {
-    instances_.push_back(std::make_unique<Instance>(i, context_));
+    instances_.push_back(std::make_unique<Instance>(i, context_, *this));
     dispatcher_.Attach(*instances_.back());
   }
   context_.timer.Add(this);
@@ -52,7 +52,7 @@ Status Scheduler::Start() {
 int32_t Scheduler::RunInline(Instance& instance, Request& request) {
   request.enqueue_ns = request.submit_ns;
   instance.batch.assign(1, &request);
-  instance.Execute(request.submit_ns, true);
+  (void)instance.Execute(request.submit_ns, true);  // a batch that runs inline is not kept
   const int32_t code = request.record.status;
   const uint64_t execution_ns = request.record.compute_infer_ns;
   request.state.store(RequestState::kDone, std::memory_order_relaxed);
@@ -136,18 +136,32 @@ void Scheduler::RunThread(Instance& instance) {
   instance.Close();
 }
 
-// With preserve_ordering more requests may be answered than there are in the batch, or none.
 Dispatcher::Outcome Scheduler::ExecuteAndDeliver(Instance& instance) {
-  instance.Execute(MonotonicNowNs(), false);
-  dispatcher_.Executed(instance);
+  if (!instance.Execute(MonotonicNowNs(), false)) {
+    return {};
+  }
+  dispatcher_.Executed(&instance.batch);
+  return {.executed = instance.executed(),
+          .execution_ns = instance.execution_ns(),
+          .answered = Deliver(instance.batch, instance.ticket)};
+}
+
+// Stop closes the instance when the batch was given back, so that comes last.
+void Scheduler::EndDetached(DetachedBatch& batch) {
+  batch.instance().EndDetached(batch);
+  dispatcher_.Executed(&batch.requests);
+  dispatcher_.Answered(Deliver(batch.requests, batch.ticket));
+  batch.instance().GiveBack(batch);
+}
+
+// With preserve_ordering more requests may be answered than there are in the batch, or none.
+size_t Scheduler::Deliver(const std::vector<Request*>& batch, uint64_t ticket) {
   RequestList answered;
-  for (Request* request : instance.batch) {
+  for (Request* request : batch) {
     answered.Append(request);
   }
-  const size_t count = config_.preserve_ordering ? ordered_.Finish(instance.ticket, answered)
-                                                 : context_.completion.Deliver(answered);
-  return {
-      .executed = instance.executed(), .execution_ns = instance.execution_ns(), .answered = count};
+  return config_.preserve_ordering ? ordered_.Finish(ticket, answered)
+                                   : context_.completion.Deliver(answered);
 }
 
 int64_t Scheduler::OnTimer(int64_t now_ns) {
@@ -213,6 +227,9 @@ void Scheduler::Stop() {
   dispatcher_.Close();
   FailWaiting();
   dispatcher_.AwaitAnswers(kNever);
+  for (const auto& instance : instances_) {
+    instance->AwaitDetached();
+  }
   dispatcher_.StopInstances();
   for (const auto& instance : instances_) {
     instance->wake.NotifyOne();

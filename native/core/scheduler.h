@@ -22,7 +22,7 @@ namespace nereid {
 //
 // Called by any thread of the caller, by the timer's, and by those of the instances. Requests
 // belong to their callers; between Submit and the answer the core alone touches them.
-class Scheduler final : public RequestRunner, public TimerTarget {
+class Scheduler final : public RequestRunner, public TimerTarget, public DetachedBatch::Owner {
  public:
   explicit Scheduler(const SchedulerContext& context);
   ~Scheduler() override;
@@ -50,6 +50,8 @@ class Scheduler final : public RequestRunner, public TimerTarget {
  private:
   inline int32_t RunInline(Instance& instance, Request& request);
   void RunThread(Instance& instance);
+  void EndDetached(DetachedBatch& batch) override;
+  size_t Deliver(const std::vector<Request*>& batch, uint64_t ticket);
   Dispatcher::Outcome ExecuteAndDeliver(Instance& instance);
   void AnswerExpired(const RemovedRequests& removed);
   void AnswerAbandoned(RequestList requests);

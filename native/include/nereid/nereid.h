@@ -206,8 +206,8 @@ typedef void (*nrd_deallocate_fn)(void* context, void* memory, uint64_t byte_siz
 
 /* Requests that submit answered with NRD_PENDING are complete; `tags` are theirs, valid during the
  * call. Called on an instance thread, on the timer thread, on the thread that cancels, drains or
- * releases, or on one that is about to return NRD_PENDING from submit; never while the core holds a
- * lock. The record is the caller's again before the call: it
+ * releases, on that of a backend that finishes a batch (nrd_batch_finish), or on one that is about
+ * to return NRD_PENDING from submit; never while the core holds a lock. The record is the caller's again before the call: it
  * may be reset, released or submitted again from inside it, and others may be acquired, submitted
  * and cancelled. A request that is submitted there is never executed there (it is queued) unless
  * the cache has its answer. Other answers wait until the call returns, the timer's for all models,
@@ -491,7 +491,8 @@ NRD_API int32_t nrd_request_wait(nrd_request* request, int64_t deadline_ns);
 
 /* ---- Backends -------------------------------------------------------------------------------- */
 
-/* What a backend executes. The tensors are valid until execute returns. */
+/* What a backend executes. The tensors are valid until execute returns, or until nrd_batch_finish
+ * where the backend keeps the batch. */
 typedef struct nrd_batch {
   uint32_t struct_size;
   uint32_t request_count;
@@ -555,8 +556,11 @@ NRD_API void nrd_batch_computed(nrd_batch* batch, int64_t start_ns, int64_t end_
 /* For backends with NRD_BACKEND_DETACHES: a batch for which execute returns NRD_PENDING belongs to
  * the backend until it calls this, once, from any thread, also before execute returned. All that is
  * "only within execute" holds until this call. `code` and `message` are what execute would have
- * returned. Meanwhile the instance executes further batches; close_instance is called when all are
- * finished. */
+ * returned, and count in its place if this comes first. Meanwhile the instance executes further
+ * batches, unless it needs resources (nrd_instance_options) or warms up: then it waits.
+ * close_instance is called when all are finished. The answers are delivered before this returns, on
+ * this thread, unless execute has not returned yet. For a batch that is not the backend's any more
+ * nothing happens, as long as its record is not used for another one. */
 NRD_API void nrd_batch_finish(nrd_batch* batch, int32_t code, const char* message,
                               uint64_t message_size);
 

@@ -65,6 +65,8 @@ void SimulatedModel::Load() {
     }
     config_.instances[i].priority = static_cast<uint32_t>(chance.Below(4));
   }
+  detaches_ = chance.OneIn(3);
+  backend_.flags = detaches_ ? uint32_t{NRD_BACKEND_DETACHES} : 0U;
   execution_ns_ = chance.Spread(1'000, 1'000'000);
   arrival_gap_ns_ = 1 + chance.Spread(execution_ns_ / 16, execution_ns_ * 16);
 
@@ -94,7 +96,11 @@ void SimulatedModel::Load() {
   seats_.clear();
   seats_.resize(config_.instance_count);
   for (uint32_t i = 0; i < config_.instance_count; ++i) {
-    seats_[i].instance = std::make_unique<Instance>(i, context);
+    seats_[i].instance = std::make_unique<Instance>(i, context, *this);
+    if (detaches_) {
+      seats_[i].batches =
+          std::make_unique<DetachedBatches>(*seats_[i].instance, *this, config_, pool_, nullptr);
+    }
     seats_[i].outcome.opened = true;
     dispatcher_->Attach(*seats_[i].instance);
     Come(i);
@@ -217,6 +223,9 @@ void SimulatedModel::HandleOwn(const Event& event) {
     case Happening::kExecuted:
       EndExecution(event.subject);
       break;
+    case Happening::kFinished:
+      reinterpret_cast<DetachedBatch*>(event.subject)->Finish(NRD_OK, {});
+      break;
     case Happening::kInlineEnd:
       EndInline(event.subject);
       break;
@@ -309,34 +318,71 @@ void SimulatedModel::Begin(uint64_t index, Happening end) {
   ++next_batch_;
   ++executed_;
   const bool slow = world_.chance.OneIn(1'000);
-  world_.In(slow ? execution_ns_ * 1'000 : world_.chance.Spread(100, execution_ns_), end, this,
-            index, generation_);
+  const int64_t duration_ns =
+      slow ? execution_ns_ * 1'000 : world_.chance.Spread(100, execution_ns_);
+  world_.In(duration_ns, end, this, index, generation_);
+  if (detaches_) {
+    BeginDetachable(index, duration_ns);
+  }
+}
+
+// The backend keeps most batches, and finishes some of these before its execute returns. One that
+// holds something is waited for, so it has to be finished by then.
+void SimulatedModel::BeginDetachable(uint64_t index, int64_t duration_ns) {
+  Seat& seat = seats_[index];
+  Chance& chance = world_.chance;
+  seat.running =
+      &seat.batches->Begin(&seat.instance->batch, seat.instance->ticket, SimulatedWorld::Now());
+  seat.code = chance.OneIn(4) ? NRD_OK : NRD_PENDING;
+  if (seat.code == NRD_OK) {
+    return;
+  }
+  const bool holds = !config_.instances.empty() && !config_.instances[index].resources.empty();
+  const int64_t finished_ns = holds || chance.OneIn(4)
+                                  ? chance.Spread(1, duration_ns) / 2
+                                  : duration_ns + chance.Spread(1, execution_ns_ * 100);
+  world_.In(finished_ns, Happening::kFinished, this, reinterpret_cast<uint64_t>(seat.running),
+            generation_);
 }
 
 void SimulatedModel::EndExecution(uint64_t index) {
   Seat& seat = seats_[index];
-  const std::vector<Request*> batch = seat.instance->batch;
-  for (Request* const request : batch) {
+  if (!detaches_) {
+    seat.outcome = {.executed = true,
+                    .execution_ns = static_cast<uint64_t>(execution_ns_),
+                    .answered = EndBatch(&seat.instance->batch, seat.instance->ticket)};
+  } else if (DetachedBatch& running = *seat.running; running.IsOver(seat.code, false)) {
+    seat.outcome.answered = EndBatch(&running.requests, running.ticket);
+    seat.batches->GiveBack(running);
+  }
+  Come(index);
+}
+
+void SimulatedModel::EndDetached(DetachedBatch& batch) {
+  dispatcher_->Answered(EndBatch(&batch.requests, batch.ticket));
+  seats_[batch.instance().index()].batches->GiveBack(batch);
+}
+
+// How many requests are answered by it.
+size_t SimulatedModel::EndBatch(std::vector<Request*>* batch, uint64_t ticket) {
+  const std::vector<Request*> executed = *batch;
+  for (Request* const request : executed) {
     request->rescheduled = config_.sequences && config_.sequences->iterative &&
                            !request->cancelled && world_.chance.OneIn(2);
     Executed(SimulatedRequest::From(request));
   }
-  dispatcher_->Executed(*seat.instance);
-  for (Request* const request : batch) {
+  dispatcher_->Executed(batch);
+  for (Request* const request : executed) {
     if (request->state == RequestState::kQueued) {
       Wait(SimulatedRequest::From(request));
     }
   }
   RequestList answered;
-  for (Request* const request : seat.instance->batch) {
+  for (Request* const request : *batch) {
     answered.Append(request);
   }
-  seat.outcome = {.executed = true,
-                  .execution_ns = static_cast<uint64_t>(execution_ns_),
-                  .answered = config_.preserve_ordering
-                                  ? ordered_->Finish(seat.instance->ticket, answered)
-                                  : completion_.Deliver(answered)};
-  Come(index);
+  return config_.preserve_ordering ? ordered_->Finish(ticket, answered)
+                                   : completion_.Deliver(answered);
 }
 
 void SimulatedModel::EndInline(uint64_t index) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/completion.h"
+#include "core/detached_batch.h"
 #include "core/dispatcher.h"
 #include "core/execution_limits.h"
 #include "core/instance.h"
@@ -23,7 +24,7 @@ namespace nereid::simulation {
 
 // Does what the Scheduler and its threads do, one event at a time, and what clients do; checks
 // after each event that the rules of scheduling hold (simulation_rules.cc).
-class SimulatedModel final : public Alarm, public TimerTarget {
+class SimulatedModel final : public Alarm, public TimerTarget, public DetachedBatch::Owner {
  public:
   // `limiter` is shared with other models.
   SimulatedModel(SimulatedWorld& world, SharedLimiter& limiter);
@@ -49,6 +50,7 @@ class SimulatedModel final : public Alarm, public TimerTarget {
   void Remove(TimerTarget* /*target*/) override {}
   void Arm(TimerTarget* target, int64_t time_ns) override;
   int64_t OnTimer(int64_t now_ns) override;
+  void EndDetached(DetachedBatch& batch) override;
 
  private:
   // Where the thread of an instance is; kBorrowed: it waits, while another executes there.
@@ -58,6 +60,10 @@ class SimulatedModel final : public Alarm, public TimerTarget {
     Phase phase = Phase::kComing;
     uint64_t generation = 0;  // of the one look that is to come
     Dispatcher::Outcome outcome;
+    // Where the backend may keep batches: what executes, and what its execute is to return.
+    std::unique_ptr<DetachedBatches> batches = nullptr;
+    DetachedBatch* running = nullptr;
+    int32_t code = NRD_OK;
   };
 
   // A model comes and goes.
@@ -82,7 +88,9 @@ class SimulatedModel final : public Alarm, public TimerTarget {
   void Come(uint64_t index);
   void Look(uint64_t index);
   void Begin(uint64_t index, Happening end);
+  void BeginDetachable(uint64_t index, int64_t duration_ns);
   void EndExecution(uint64_t index);
+  size_t EndBatch(std::vector<Request*>* batch, uint64_t ticket);
   void EndInline(uint64_t index);
   void AnswerRemoved(const RemovedRequests& removed);
   static void OnComplete(void* context, const uint64_t* tags, uint32_t count);
@@ -121,6 +129,7 @@ class SimulatedModel final : public Alarm, public TimerTarget {
   int64_t alarm_ns_ = kNever;
   bool closing_ = false;
   bool finishing_ = false;  // no sequence starts any more
+  bool detaches_ = false;   // the backend may keep batches
   bool ending_ = false;
   bool gave_up_ = false;
   int64_t arrival_gap_ns_ = 1000;

@@ -44,7 +44,8 @@ enum class Happening : uint8_t {
   kArrival,       // the next request comes
   kLook,          // the thread of an instance asks what to do
   kExecuted,      // the backend of an instance returns
-  kInlineEnd,     // the same on the thread of a submitter
+  kFinished,      // the backend finishes a batch that it may have kept
+  kInlineEnd,     // the return of a backend on the thread of a submitter
   kCancel,        // somebody gives up a request
   kAlarm,         // the timer is due
   kUnload,        // the model is closed, and drained
