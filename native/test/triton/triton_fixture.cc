@@ -77,19 +77,6 @@ int32_t Load(Plugin& plugin, const PluginModelSettings& settings, uint64_t load,
                                          errors.out());
 }
 
-Value ValueOf(const nrd_value& value) {
-  switch (value.kind) {
-    case NRD_VALUE_STRING:
-      return Text(value.text);
-    case NRD_VALUE_INT:
-      return value.number;
-    case NRD_VALUE_BOOL:
-      return value.number != 0;
-    default:
-      return value.real;
-  }
-}
-
 nrd_value ValueFrom(const std::string& name, const Value& value) {
   nrd_value out{};
   out.name = View(name);
@@ -107,6 +94,19 @@ nrd_value ValueFrom(const std::string& name, const Value& value) {
 }
 
 }  // namespace
+
+Value ValueOf(const nrd_value& value) {
+  switch (value.kind) {
+    case NRD_VALUE_STRING:
+      return Text(value.text);
+    case NRD_VALUE_INT:
+      return value.number;
+    case NRD_VALUE_BOOL:
+      return value.number != 0;
+    default:
+      return value.real;
+  }
+}
 
 PluginModel::PluginModel(Plugin& plugin, const PluginModelSettings& settings) : load_(NextLoad()) {
   Errors errors;

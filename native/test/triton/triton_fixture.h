@@ -35,6 +35,7 @@ class Errors {
 
 // A response: its values by name, and OUTPUT0's elements.
 using Value = std::variant<std::string, int64_t, bool, double>;
+Value ValueOf(const nrd_value& value);
 struct Reply {
   std::map<std::string, Value> values;
   std::vector<int32_t> output;
@@ -49,6 +50,10 @@ class PluginHost {
   // Models that plug-ins find by name.
   void Offer(const std::string& name, nrd_model* model, bool decoupled = false);
   void Withdraw(const std::string& name);
+  // How many times a model is pinned.
+  int64_t pins();
+  // What plug-ins had loaded and unloaded since the last time, a line each.
+  std::string TakeLoads();
   // What was logged since the last time, a line each.
   std::string TakeLog();
   // What a backend completed for the load.
@@ -65,9 +70,15 @@ class PluginHost {
                          nrd_string sequence_name, uint32_t flags, nrt_found_model* found_out,
                          nrd_error* error_out);
 
+  static int32_t Load(void* self, nrd_string name, const nrd_value* values, uint32_t count,
+                      nrd_error* error_out);
+  static int32_t Unload(void* self, nrd_string name, int32_t with_dependents, nrd_error* error_out);
+
   nrd_runtime* runtime_ = nullptr;
   std::mutex mutex_;
   std::map<std::string, nrt_found_model> offered_;
+  int64_t pins_ = 0;
+  std::string loads_;
   std::string log_;
   std::map<uint64_t, std::string> completed_;
   std::vector<std::string> activities_;

@@ -37,6 +37,33 @@ int32_t PluginHost::Acquire(void* self, nrd_string name, int64_t /*version*/,
     return NRD_NOT_FOUND;
   }
   *found_out = found->second;
+  ++Self(self)->pins_;
+  return NRD_OK;
+}
+
+int32_t PluginHost::Load(void* self, nrd_string name, const nrd_value* values, uint32_t count,
+                         nrd_error* error_out) {
+  if (Text(name) != "loadable") {
+    Say(error_out, NRD_UNIMPLEMENTED, "nothing is loaded here");
+    return NRD_UNIMPLEMENTED;
+  }
+  const std::lock_guard lock(Self(self)->mutex_);
+  Self(self)->loads_ += "load " + Text(name);
+  for (uint32_t i = 0; i < count; ++i) {
+    Self(self)->loads_ += " " + Text(values[i].name) + "=" + Text(values[i].text);
+  }
+  Self(self)->loads_ += "\n";
+  return NRD_OK;
+}
+
+int32_t PluginHost::Unload(void* self, nrd_string name, int32_t with_dependents,
+                           nrd_error* error_out) {
+  if (Text(name) != "loadable") {
+    Say(error_out, NRD_UNIMPLEMENTED, "nothing is unloaded here");
+    return NRD_UNIMPLEMENTED;
+  }
+  const std::lock_guard lock(Self(self)->mutex_);
+  Self(self)->loads_ += (with_dependents != 0 ? "unload all " : "unload ") + Text(name) + "\n";
   return NRD_OK;
 }
 
@@ -58,23 +85,23 @@ PluginHost::PluginHost() {
     Self(self)->log_ += Text(message) + "\n";
   };
   host.model_acquire = Acquire;
-  host.model_release = [](void*, uint64_t) {};
+  host.model_release = [](void* self, uint64_t) {
+    const std::lock_guard lock(Self(self)->mutex_);
+    --Self(self)->pins_;
+  };
   host.model_ready = [](void* self, nrd_string name, int64_t, int32_t* ready_out, nrd_error*) {
     const std::lock_guard lock(Self(self)->mutex_);
     *ready_out = Self(self)->offered_.contains(Text(name)) ? 1 : 0;
     return static_cast<int32_t>(NRD_OK);
   };
-  host.model_load = [](void*, nrd_string, const nrd_value*, uint32_t, nrd_error* error_out) {
-    Say(error_out, NRD_UNIMPLEMENTED, "nothing is loaded here");
-    return static_cast<int32_t>(NRD_UNIMPLEMENTED);
-  };
-  host.model_unload = [](void*, nrd_string, int32_t, nrd_error* error_out) {
-    Say(error_out, NRD_UNIMPLEMENTED, "nothing is unloaded here");
-    return static_cast<int32_t>(NRD_UNIMPLEMENTED);
-  };
-  host.document = [](void*, int32_t, nrd_string, int64_t, void* taker, nrt_take_fn take,
-                     nrd_error*) {
-    take(taker, "{}", 2);
+  host.model_load = Load;
+  host.model_unload = Unload;
+  host.document = [](void*, int32_t kind, nrd_string name, int64_t version, void* taker,
+                     nrt_take_fn take, nrd_error*) {
+    const std::string json = "{\"kind\":" + std::to_string(kind) + ",\"name\":\"" + Text(name) +
+                             "\",\"version\":" + std::to_string(version) +
+                             ",\"max_batch_size\":" + (Text(name) == "batched" ? "8" : "0") + "}";
+    take(taker, json.data(), json.size());
     return static_cast<int32_t>(NRD_OK);
   };
   host.server_live = [](void*) { return 1; };
@@ -109,6 +136,16 @@ void PluginHost::Withdraw(const std::string& name) {
 std::string PluginHost::TakeLog() {
   const std::lock_guard lock(mutex_);
   return std::exchange(log_, "");
+}
+
+int64_t PluginHost::pins() {
+  const std::lock_guard lock(mutex_);
+  return pins_;
+}
+
+std::string PluginHost::TakeLoads() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(loads_, "");
 }
 
 std::string PluginHost::completed(uint64_t load) {
