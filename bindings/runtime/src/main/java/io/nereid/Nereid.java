@@ -84,7 +84,7 @@ public final class Nereid implements AutoCloseable {
     ModelLoader loader = new ModelLoader(runtime, plugins, WarmUpRunner::run);
     lifecycle = new ModelLifecycle(models, loader, options.drainTimeout());
     faces = entry -> new Model(entry, lifecycle);
-    repository = new Repository(lifecycle, models, repositoryOptions, loader::isOfPlugin);
+    repository = new Repository(lifecycle, models, repositoryOptions, loader);
     plugins.answer(new PluginHost(lifecycle, models, repository));
     openCache();
     lifecycle.listeners().add(new LoadLog());

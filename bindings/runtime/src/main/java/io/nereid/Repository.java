@@ -2,10 +2,10 @@ package io.nereid;
 
 import io.nereid.internal.Checks;
 import io.nereid.internal.config.ModelFiles;
-import io.nereid.internal.config.ReadOptions;
 import io.nereid.internal.ffi.CoreLog;
 import io.nereid.internal.model.ModelEntry;
 import io.nereid.internal.model.ModelLifecycle;
+import io.nereid.internal.model.ModelLoader;
 import io.nereid.internal.model.ModelTable;
 import io.nereid.internal.repository.Fingerprint;
 import io.nereid.internal.repository.ModelDirectories;
@@ -59,12 +59,12 @@ public final class Repository {
       ModelLifecycle lifecycle,
       ModelTable models,
       RepositoryOptions options,
-      ReadOptions.Plugins plugins) {
+      ModelLoader modelLoader) {
     this.lifecycle = lifecycle;
     this.models = models;
     this.options = options;
     names = new ModelDirectories(options.repositories(), options.namespacing());
-    loader = new RepositoryLoader(lifecycle, models, options, names, plugins);
+    loader = new RepositoryLoader(lifecycle, models, options, names, modelLoader);
   }
 
   /**

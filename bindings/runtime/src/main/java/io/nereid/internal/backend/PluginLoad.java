@@ -1,6 +1,7 @@
 package io.nereid.internal.backend;
 
 import io.nereid.internal.ffi.BackendRecord;
+import io.nereid.internal.ffi.ModelOptionsRecord;
 import io.nereid.internal.ffi.PluginBackendHandle.PreferredGroup;
 import io.nereid.internal.ffi.PluginLibrary;
 import io.nereid.internal.ffi.PluginUpcalls;
@@ -101,6 +102,16 @@ public final class PluginLoad implements AutoCloseable {
     parameters.put("nereid.instances", PluginJson.instances(placements, policy));
     parameters.put("nereid.host_policies", PluginJson.policies(policies));
     return parameters;
+  }
+
+  /** Lets the backend say which requests go together, where it does. */
+  public void batcher(ModelOptionsRecord options) {
+    PluginLibrary.batcher(number, options);
+  }
+
+  /** Fails what the backend still has, after draining took too long. */
+  public void giveUp() {
+    PluginLibrary.giveUp(number);
   }
 
   /** Throws when an instance says that it is not ready. */

@@ -3,6 +3,7 @@ package io.nereid.internal.backend;
 import io.nereid.internal.cuda.CudaDevice;
 import io.nereid.internal.cuda.CudaDriver;
 import io.nereid.internal.ffi.CoreLog;
+import io.nereid.internal.ffi.PluginAgentHandle;
 import io.nereid.internal.ffi.PluginBackendHandle;
 import io.nereid.internal.ffi.PluginCacheHandle;
 import io.nereid.internal.ffi.PluginLibrary;
@@ -39,6 +40,9 @@ public final class Plugins implements AutoCloseable {
   private PluginUpcalls.Host host;
   private boolean started; // guarded by this
   private PluginCacheHandle cache; // null: none
+
+  /** Repository agents by name. Guarded by this. */
+  private final Map<String, PluginAgentHandle> agents = new HashMap<>();
 
   /** Backends in use by their libraries. Guarded by itself. */
   private final Map<PluginSearch.Backend, Lease> leases = new HashMap<>();
@@ -208,6 +212,20 @@ public final class Plugins implements AutoCloseable {
     }
   }
 
+  // ---- Repository agents -----------------------------------------------------------------------
+
+  /** A repository agent, which is open from when it is first needed until the runtime is closed. */
+  synchronized PluginAgentHandle agent(String name) {
+    PluginAgentHandle agent = agents.get(name);
+    if (agent == null) {
+      Path library = search.agent(name);
+      start();
+      agent = PluginAgentHandle.open(name, library.toString());
+      agents.put(name, agent);
+    }
+    return agent;
+  }
+
   // ---- Caches and figures ----------------------------------------------------------------------
 
   /** Opens the response cache that the options name, before models are loaded. */
@@ -241,6 +259,8 @@ public final class Plugins implements AutoCloseable {
       return;
     }
     started = false;
+    agents.values().forEach(PluginAgentHandle::close);
+    agents.clear();
     if (cache != null) {
       cache.close();
     }

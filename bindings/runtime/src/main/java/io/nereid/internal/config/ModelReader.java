@@ -100,6 +100,12 @@ public final class ModelReader {
     NavigableSet<Long> there = files.versions();
     ConfigNode root = config(there);
     checkName(root);
+    Path location = location(root);
+    if (!location.equals(files.directory())) {
+      ModelFiles moved = new ModelFiles(location, files.name());
+      return new ModelReader(moved, options.withAgents(ReadOptions.Agents.NONE), warnings)
+          .versions();
+    }
     NavigableSet<Long> versions = selectVersions(files.name(), root, there);
     FieldRules.check(root, backend(root, versions.last()), warnings);
     List<ModelDraft> models = new ArrayList<>();
@@ -107,6 +113,20 @@ public final class ModelReader {
       models.add(version(root, version));
     }
     return models;
+  }
+
+  /** Where the model is, by the word of its repository agents. */
+  private Path location(ConfigNode root) {
+    ModelConfig config = root.as(ModelConfig.class);
+    if (config.getModelRepositoryAgents().getAgentsCount() == 0) {
+      return files.directory();
+    }
+    List<ReadOptions.Agent> agents =
+        config.getModelRepositoryAgents().getAgentsList().stream()
+            .map(agent -> new ReadOptions.Agent(agent.getName(), agent.getParametersMap()))
+            .toList();
+    String json = JsonConfigWriter.write(config);
+    return options.agents().locate(files.name(), json, files.directory(), agents);
   }
 
   /** For the warnings; that there is no backend is told by each version. */

@@ -1,6 +1,8 @@
 package io.nereid.internal.config;
 
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 
@@ -14,6 +16,7 @@ import java.util.Optional;
  *     empty: none
  * @param steps finds the models that ensembles mean
  * @param plugins tells which backends are plug-ins
+ * @param agents are told of models that name repository agents
  * @param override a configuration in JSON that is used in place of the directory's
  */
 public record ReadOptions(
@@ -22,6 +25,7 @@ public record ReadOptions(
     String configName,
     StepNames steps,
     Plugins plugins,
+    Agents agents,
     Optional<String> override) {
 
   /** The options that Triton has by default. */
@@ -32,12 +36,26 @@ public record ReadOptions(
     Objects.requireNonNull(configName);
     Objects.requireNonNull(steps);
     Objects.requireNonNull(plugins);
+    Objects.requireNonNull(agents);
     Objects.requireNonNull(override);
   }
 
   /** With {@code config.pbtxt}, names that all models have in common, and no plug-ins. */
   public ReadOptions(boolean autoComplete, int defaultMaxBatchSize, Optional<String> override) {
-    this(autoComplete, defaultMaxBatchSize, "", StepNames.COMMON, Plugins.NONE, override);
+    this(
+        autoComplete,
+        defaultMaxBatchSize,
+        "",
+        StepNames.COMMON,
+        Plugins.NONE,
+        Agents.NONE,
+        override);
+  }
+
+  /** The same with other agents. */
+  ReadOptions withAgents(Agents others) {
+    return new ReadOptions(
+        autoComplete, defaultMaxBatchSize, configName, steps, plugins, others, override);
   }
 
   /** Finds the model that a step of an ensemble means. */
@@ -70,4 +88,22 @@ public record ReadOptions(
      */
     boolean runs(String model, String backend, Path directory, long version, String runtime);
   }
+
+  /** Repository agents, which are told of a model before it is loaded. */
+  public interface Agents {
+
+    /** There are none: the model is where it is. */
+    Agents NONE = (model, config, directory, agents) -> directory;
+
+    /**
+     * Tells the agents of a model, one after the other; what one throws is why it is not loaded.
+     *
+     * @param config the model's configuration, in JSON
+     * @return the directory where the model is to be found
+     */
+    Path locate(String model, String config, Path directory, List<Agent> agents);
+  }
+
+  /** A repository agent that a configuration names. */
+  public record Agent(String name, Map<String, String> parameters) {}
 }

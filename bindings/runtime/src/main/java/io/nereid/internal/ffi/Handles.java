@@ -178,10 +178,5 @@ final class Handles {
           "nrd_model_instance_stats_read",
           FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_LONG));
 
-  static final MethodHandle RUNTIME_USE_CACHE =
-      downcall(
-          "nrd_runtime_use_cache",
-          FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG));
-
   private Handles() {}
 }

@@ -331,8 +331,17 @@ public final class ModelOptionsRecord {
       MemorySegment batcher = arena.allocate(BATCHER);
       batcher.set(JAVA_LONG, offset(BATCHER, "context"), number);
       batcher.set(JAVA_LONG, offset(BATCHER, "includes"), BatcherUpcalls.INCLUDES);
-      set("batcher", batcher.address());
+      useBatcher(batcher.address());
     }
+  }
+
+  /** The address of an {@code nrd_batcher} for somebody to fill in. */
+  long newBatcher() {
+    return arena.allocate(BATCHER).address();
+  }
+
+  void useBatcher(long address) {
+    set("batcher", address);
   }
 
   /**

@@ -1,14 +1,24 @@
 package io.nereid.internal.ffi;
 
+import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.nereid.types.StatusCode;
 import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
 
 /**
  * An {@code nrt_cache}: a response cache that is a plug-in. It outlives the runtime that uses it.
  */
 public final class PluginCacheHandle {
+
+  /** The core's function; looked up when the first cache is opened. */
+  private static final MethodHandle RUNTIME_USE_CACHE =
+      NativeCalls.downcall(
+          "nrd_runtime_use_cache",
+          FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG));
 
   private final long address;
 
@@ -44,10 +54,13 @@ public final class PluginCacheHandle {
       ErrorRecord.check(status, error);
       PluginCacheHandle cache = new PluginCacheHandle(out.get(JAVA_LONG, 0));
       try {
-        runtime.useCache(table.address());
-      } catch (RuntimeException e) {
+        status = (int) RUNTIME_USE_CACHE.invokeExact(runtime.address(), table.address(), error);
+      } catch (Throwable t) {
+        throw NativeCalls.unexpected(t);
+      }
+      if (status != StatusCode.OK.number()) {
         cache.close();
-        throw e;
+        throw ErrorRecord.exception(status, error);
       }
       return cache;
     }

@@ -49,6 +49,11 @@ public final class PluginLibrary {
     static final MethodHandle MODEL_READY =
         find("nrt_model_ready", FunctionDescriptor.of(JAVA_INT, L, L));
 
+    static final MethodHandle MODEL_BATCHER =
+        find("nrt_model_batcher", FunctionDescriptor.of(JAVA_INT, L, L, L));
+    static final MethodHandle MODEL_GIVE_UP =
+        find("nrt_model_give_up", FunctionDescriptor.ofVoid(L));
+
     static final MethodHandle CACHE_OPEN =
         find("nrt_cache_open", FunctionDescriptor.of(JAVA_INT, STRING, STRING, STRING, L, L, L));
     static final MethodHandle CACHE_CLOSE = find("nrt_cache_close", FunctionDescriptor.ofVoid(L));
@@ -170,6 +175,38 @@ public final class PluginLibrary {
         throw NativeCalls.unexpected(t);
       }
       ErrorRecord.check(status, error);
+    }
+  }
+
+  /**
+   * Lets the backend of the load with this number say which requests go together, where it does;
+   * after its source was opened.
+   */
+  public static void batcher(long load, ModelOptionsRecord options) {
+    try (Arena arena = Arena.ofConfined()) {
+      long error = ErrorRecord.allocate(arena);
+      long table = options.newBatcher();
+      int status;
+      try {
+        status = (int) Functions.MODEL_BATCHER.invokeExact(load, table, error);
+      } catch (Throwable t) {
+        throw NativeCalls.unexpected(t);
+      }
+      if (status != StatusCode.NOT_FOUND.number()) {
+        ErrorRecord.check(status, error);
+        options.useBatcher(table);
+      }
+    }
+  }
+
+  /**
+   * Fails what the backend of the load with this number still has, after draining took too long.
+   */
+  public static void giveUp(long load) {
+    try {
+      Functions.MODEL_GIVE_UP.invokeExact(load);
+    } catch (Throwable t) {
+      throw NativeCalls.unexpected(t);
     }
   }
 

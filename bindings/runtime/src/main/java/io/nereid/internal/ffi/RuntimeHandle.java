@@ -136,20 +136,6 @@ public final class RuntimeHandle {
     }
   }
 
-  /** Keeps responses in the {@code nrd_cache} at this address, once, before models are loaded. */
-  void useCache(long cache) {
-    try (Arena scratch = Arena.ofConfined()) {
-      long error = ErrorRecord.allocate(scratch);
-      int status;
-      try {
-        status = (int) Handles.RUNTIME_USE_CACHE.invokeExact(address, cache, error);
-      } catch (Throwable t) {
-        throw NativeCalls.unexpected(t);
-      }
-      ErrorRecord.check(status, error);
-    }
-  }
-
   /** The resources that instances need now. */
   public List<ResourceStatistics> resourceStatistics() {
     return LimitRecord.resources(address);

@@ -288,7 +288,9 @@ public final class LoadedModel {
     while (patient && slots.hasUnanswered() && System.nanoTime() - deadlineNs < 0) {
       LockSupport.parkNanos(POLL_NS);
     }
-    handle.drain(deadlineNs);
+    if (!handle.drain(deadlineNs)) {
+      backing.plugin().ifPresent(PluginLoad::giveUp);
+    }
     lock.writeLock().lock();
     try {
       lastStatistics = handle.statistics(runtime.settings().stageHistograms());

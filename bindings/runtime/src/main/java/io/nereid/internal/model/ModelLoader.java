@@ -1,6 +1,7 @@
 package io.nereid.internal.model;
 
 import io.nereid.internal.Checks;
+import io.nereid.internal.backend.AgentChain;
 import io.nereid.internal.backend.JavaBackends;
 import io.nereid.internal.backend.JavaBatcher;
 import io.nereid.internal.backend.PluginSearch;
@@ -59,6 +60,11 @@ public final class ModelLoader {
       String model, String backend, Path directory, long version, String runtime) {
     return BackendFinder.isPlugin(
         plugins, new PluginSearch.Model(model, backend, Optional.of(directory), version, runtime));
+  }
+
+  /** The repository agents of one load of a model, which are still to be told of it. */
+  public AgentChain newAgents() {
+    return new AgentChain(plugins);
   }
 
   /**

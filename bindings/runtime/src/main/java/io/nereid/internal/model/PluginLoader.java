@@ -120,7 +120,11 @@ final class PluginLoader {
         BackendFinder.findBatcher(spec)
             .map(found -> JavaBatcher.add(found, signature, runtime.slots()))
             .orElse(0L);
-    options.batcher(batcher);
+    if (batcher == 0) {
+      load.batcher(options);
+    } else {
+      options.batcher(batcher);
+    }
     try {
       ModelHandle handle = runtime.use(core -> ModelHandle.load(core, options, source));
       LoadedModel.Backing backing = new LoadedModel.Backing(0, batcher, Optional.of(load));

@@ -1,10 +1,10 @@
 package io.nereid.internal.repository;
 
 import io.nereid.internal.config.ModelDraft;
-import io.nereid.internal.config.ReadOptions;
 import io.nereid.internal.model.EnsembleGraph;
 import io.nereid.internal.model.ModelId;
 import io.nereid.internal.model.ModelLifecycle;
+import io.nereid.internal.model.ModelLoader;
 import io.nereid.internal.model.ModelTable;
 import io.nereid.model.ModelEvent;
 import io.nereid.model.ModelOverride;
@@ -49,12 +49,12 @@ public final class RepositoryLoader {
       ModelTable models,
       RepositoryOptions options,
       ModelDirectories names,
-      ReadOptions.Plugins plugins) {
+      ModelLoader modelLoader) {
     this.lifecycle = lifecycle;
     this.models = models;
     this.options = options;
     this.names = names;
-    reader = new RepositoryReader(options, names, plugins);
+    reader = new RepositoryReader(options, names, modelLoader);
   }
 
   /** Deletes what processes left behind that ended without {@link #close}. */
