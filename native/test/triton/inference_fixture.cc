@@ -1,5 +1,7 @@
 #include "test/triton/inference_fixture.h"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -58,6 +60,21 @@ nrd_backend Table(Target::Execute* execute) {
 
 }  // namespace
 
+TRITONSERVER_Server* Server() {
+  static TRITONSERVER_Server* const server = [] {
+    Plugin plugin(NEREID_CALLER_PATH, "caller");
+    const PluginModel model(plugin);
+    void* const library = dlopen(NEREID_CALLER_PATH, RTLD_NOW | RTLD_NOLOAD);
+    REQUIRE(library != nullptr);
+    using Function = TRITONSERVER_Server* (*)();
+    TRITONSERVER_Server* const given =
+        reinterpret_cast<Function>(dlsym(library, "caller_server"))();
+    dlclose(library);
+    return given;
+  }();
+  return server;
+}
+
 void Works(TRITONSERVER_Error* error) {
   if (error != nullptr) {
     FAIL_CHECK(CodeAndMessage(error));
@@ -81,6 +98,7 @@ int32_t Fail(nrd_error* error_out, int32_t code, std::string_view message) {
 
 Target::Target(const std::string& name, Execute execute, bool decoupled)
     : name_(name), execute_(std::move(execute)) {
+  Server();  // before anything is held of it
   const nrd_backend table = Table(const_cast<Execute*>(&execute_));
   const nrd_tensor_spec input = Spec("INPUT0");
   const nrd_tensor_spec output = Spec("OUTPUT0");

@@ -117,6 +117,7 @@ TEST_CASE("a plug-in gets the server's documents") {
 }
 
 TEST_CASE("a plug-in has models loaded and unloaded") {
+  Server();  // before anything is held of it
   TRITONSERVER_Parameter* const config =
       TRITONSERVER_ParameterNew("config", TRITONSERVER_PARAMETER_STRING, "{}");
   TRITONSERVER_Parameter* const file = TRITONSERVER_ParameterBytesNew("file:1/model.x", "abc", 3);
