@@ -4,7 +4,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -16,6 +18,7 @@
 namespace nereid::triton {
 
 class Instance;
+class PluginBatcher;
 
 // How an instance is configured: an entry of the option nereid.instances.
 struct InstanceInfo {
@@ -67,10 +70,14 @@ class Model : public Handle {
   void Remove(Instance* instance);
   // Of all instances, until one is not ready.
   Status Ready();
+  // Fails the requests that the plug-in has.
   void GiveUp();
+  // With a backend that asks for that, instances on a device execute one at a time.
+  [[nodiscard]] std::unique_lock<std::mutex> DeviceTurn(int32_t device);
   [[nodiscard]] uint64_t InstanceBytes();
 
-  [[nodiscard]] TRITONBACKEND_Batcher* batcher() const { return batcher_; }
+  // Null: the backend leaves it to the core which requests go together.
+  [[nodiscard]] PluginBatcher* batcher() const { return batcher_.get(); }
 
   std::atomic<void*> state{nullptr};  // the plug-in's
   std::atomic<uint64_t> reported_bytes{0};
@@ -91,30 +98,35 @@ class Model : public Handle {
   bool pinned_ = false;
   bool initialized_ = false;
   std::atomic<bool> initializing_{false};
-  TRITONBACKEND_Batcher* batcher_ = nullptr;
+  std::unique_ptr<PluginBatcher> batcher_;
   mutable Mutex mutex_;
+  std::map<int32_t, std::mutex> devices_ NRD_GUARDED_BY(mutex_);
   std::string config_ NRD_GUARDED_BY(mutex_);
   std::vector<Instance*> instances_ NRD_GUARDED_BY(mutex_);
 };
 
-// Calls body(Model&) for the model of a load, which is not closed meanwhile; false: there is none.
+// The models that are open, by their loads.
 class LoadedModels {
  public:
+  // Calls body(Model&) for the model of a load, which is not closed meanwhile; false: there is
+  // none.
   template <typename Body>
   static bool With(uint64_t load, Body&& body) {
-    const MutexLock lock(mutex());
-    Model* const model = Named(load);
-    if (model != nullptr) {
-      body(*model);
+    Model* const model = Hold(load);
+    if (model == nullptr) {
+      return false;
     }
-    return model != nullptr;
+    body(*model);
+    LetGo(*model);
+    return true;
   }
   static void Add(Model* model);
+  // When nobody holds it.
   static void Remove(Model* model);
 
  private:
-  static Mutex& mutex();
-  static Model* Named(uint64_t load);
+  static Model* Hold(uint64_t load);
+  static void LetGo(Model& model);
 };
 
 }  // namespace nereid::triton
