@@ -181,11 +181,13 @@ public final class PluginLibrary {
   /**
    * Lets the backend of the load with this number say which requests go together, where it does;
    * after its source was opened.
+   *
+   * @param memory that of the options
    */
-  public static void batcher(long load, ModelOptionsRecord options) {
+  public static void batcher(Arena memory, long load, ModelOptionsRecord options) {
     try (Arena arena = Arena.ofConfined()) {
       long error = ErrorRecord.allocate(arena);
-      long table = options.newBatcher();
+      long table = memory.allocate(ModelOptionsRecord.BATCHER).address();
       int status;
       try {
         status = (int) Functions.MODEL_BATCHER.invokeExact(load, table, error);
