@@ -214,14 +214,16 @@ public final class PluginLibrary {
 
   /** The metrics that plug-ins made, in the text format of Prometheus. */
   public static String metrics() {
-    return PluginUpcalls.taken(
-        (taker, take) -> Functions.METRICS_WRITE.invokeExact((long) taker, (long) take));
+    return PluginUpcalls.taken((taker, take) -> {
+      Functions.METRICS_WRITE.invokeExact(taker, take);
+    });
   }
 
   /** What plug-ins hold of the server, a line for each kind; empty: nothing. */
   public static String handles() {
-    return PluginUpcalls.taken(
-        (taker, take) -> Functions.HANDLES_WRITE.invokeExact((long) taker, (long) take));
+    return PluginUpcalls.taken((taker, take) -> {
+      Functions.HANDLES_WRITE.invokeExact(taker, take);
+    });
   }
 
   /** A string as it is passed to a function. */
