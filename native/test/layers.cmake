@@ -15,23 +15,27 @@ set(core_rule
 set(onnxruntime_includes "nereid/nereid\\.h|(base|onnxruntime)/.*|core/model_config\\.h")
 set(onnxruntime_rule
   "onnxruntime/ is a backend as any other: of core/ it may know how a model is configured, no more.")
+set(triton_includes "(nereid|triton)/.*\\.h|base/.*")
+set(triton_rule
+  "triton/ is a library of its own, which knows the core by the C header alone: of the rest it includes base/.")
 # Where the built-in backends are registered.
 set(registration core/capi.cc)
 set(registration_includes "onnxruntime/onnxruntime_backend\\.h")
 
 set(checked 0)
-foreach(folder IN ITEMS base memory core onnxruntime)
+foreach(folder IN ITEMS base memory core onnxruntime triton triton/triton/core)
+  string(REGEX REPLACE "/.*" "" part ${folder})
   file(GLOB sources RELATIVE ${NATIVE} ${NATIVE}/${folder}/*.h ${NATIVE}/${folder}/*.cc)
   foreach(source IN LISTS sources)
     file(STRINGS ${NATIVE}/${source} lines REGEX "^[ \t]*#[ \t]*include[ \t]*\"")
     foreach(line IN LISTS lines)
       string(REGEX REPLACE ".*include[ \t]*\"([^\"]*)\".*" "\\1" included "${line}")
       math(EXPR checked "${checked} + 1")
-      if(included MATCHES "^(${${folder}_includes})$" OR
+      if(included MATCHES "^(${${part}_includes})$" OR
           (source STREQUAL registration AND included MATCHES "^(${registration_includes})$"))
         continue()
       endif()
-      message(SEND_ERROR "native/${source} includes \"${included}\". ${${folder}_rule}")
+      message(SEND_ERROR "native/${source} includes \"${included}\". ${${part}_rule}")
     endforeach()
   endforeach()
 endforeach()

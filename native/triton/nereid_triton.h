@@ -86,8 +86,8 @@ enum {
   NRT_HOST_CHECKED = 1u
 };
 
-/* Once, before everything else. What `host` points to is copied; the context and the runtime
- * outlive all plug-ins. */
+/* Before everything else. What `host` points to is copied; the context and the runtime outlive all
+ * plug-ins. Another host may take its place when all plug-ins are closed. */
 NRD_API int32_t nrt_start(const nrt_host* host, nrd_error* error_out);
 
 /* The least important level that is logged, as in nrd_log_fn; 2 at first. `verbosity`: of level 3,
@@ -136,6 +136,15 @@ NRD_API void nrt_backend_close(nrt_backend* backend);
 /* Asks the instances of a model whether they are ready (ModelInstanceReady), by nereid.load.
  * NRD_OK, also for backends that cannot tell, or what the first that is not says. */
 NRD_API int32_t nrt_model_ready(uint64_t load, nrd_error* error_out);
+
+/* How the backend of a model says which requests go together (ModelBatch…), for the `batcher` of
+ * nrd_model_options: by nereid.load, after nrd_source_open. NRD_NOT_FOUND: it does not say. */
+NRD_API int32_t nrt_model_batcher(uint64_t load, nrd_batcher* batcher_out, nrd_error* error_out);
+
+/* For a model whose drain ended with NRD_DEADLINE_EXCEEDED: fails the requests that its backend
+ * still has (NRD_UNAVAILABLE), so that nrd_model_release does not wait for them. What the backend
+ * holds is told in the log and stays allocated. */
+NRD_API void nrt_model_give_up(uint64_t load);
 
 /* ---- Caches ---------------------------------------------------------------------------------- */
 

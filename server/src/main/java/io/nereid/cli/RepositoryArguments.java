@@ -58,6 +58,8 @@ final class RepositoryArguments {
 
     @Mixin private RepositoryArguments repositories = new RepositoryArguments();
 
+    @Mixin private PluginArguments plugins;
+
     @Option(
         names = "--model-version",
         paramLabel = "N",
@@ -69,7 +71,10 @@ final class RepositoryArguments {
       RepositoryArguments.muteLoadLog(); // what goes wrong is thrown by model()
       RepositoryOptions.Builder options = RepositoryOptions.builder().explicit(name);
       repositories.directories(directory).forEach(options::repository);
-      return Nereid.open(options.build(), NereidOptions.builder().rateLimit(true).build());
+      plugins.apply(options);
+      return Nereid.open(
+          options.build(),
+          NereidOptions.builder().rateLimit(true).plugins(plugins.options().build()).build());
     }
 
     /** The model, which must have been loaded. */

@@ -65,6 +65,20 @@ public final class ModelEntry {
     return state.get();
   }
 
+  /** Whether something takes its requests, and all instances of that say that they can. */
+  public boolean isReady() {
+    LoadedModel now = current;
+    if (now == null) {
+      return false;
+    }
+    try {
+      now.checkReady();
+      return true;
+    } catch (NereidException e) {
+      return false;
+    }
+  }
+
   /** What takes its requests now; null: nothing does. */
   public LoadedModel current() {
     return current;
@@ -84,6 +98,26 @@ public final class ModelEntry {
       }
     }
     return now == null ? null : now.slots();
+  }
+
+  /**
+   * What takes a request, with a use that the caller gives back; null: nothing does.
+   *
+   * @param sequence the request's
+   */
+  public LoadedModel use(SequenceId sequence, boolean starts) {
+    while (true) {
+      LoadedModel found = current;
+      if (!sequence.isNone() && !starts && (found == null || !found.knows(sequence))) {
+        for (LoadedModel old : replaced) {
+          found = old.knows(sequence) ? old : found;
+        }
+      }
+      if (found == null || found.addUser()) {
+        return found;
+      }
+      Thread.onSpinWait(); // it was replaced or unloaded since it was found
+    }
   }
 
   /** The last load that worked, which may be gone by now; empty: none did. */

@@ -1,0 +1,102 @@
+// A backend made for Triton that asks other models within its Execute.
+#include <thread>
+
+#include "test/triton/inference_fixture.h"
+
+namespace nereid::test {
+namespace {
+
+using Elements = std::vector<int32_t>;
+
+PluginModelSettings Named(const std::string& name, uint32_t instances = 1) {
+  PluginModelSettings settings;
+  settings.name = name;
+  settings.instance_count = instances;
+  return settings;
+}
+
+// Of the only reply.
+int64_t Answers(PluginRequest& request) {
+  REQUIRE(request.replies().size() == 1);
+  return std::get<int64_t>(request.replies()[0].values.at("answers"));
+}
+
+}  // namespace
+
+TEST_CASE("a backend asks other models, whether they answer once or often") {
+  const Target target("target", Target::Copy);
+  const Target counter("counter", Target::Count, true);
+  Plugin plugin(NEREID_CALLER_PATH, "caller");
+  PluginModel caller(plugin, Named("caller"));
+  PluginRequest once(caller, "call");
+  CHECK(once.With("target", "target").Run() == NRD_OK);
+  CHECK(once.replies()[0].output == Elements{1, 2, 3});
+  CHECK(Answers(once) == 1);
+  PluginRequest often(caller, "call", {5});
+  CHECK(often.With("target", "counter").Run() == NRD_OK);
+  CHECK(often.replies()[0].output == Elements{0, 1, 2, 3, 4});
+  CHECK(Answers(often) == 5);
+}
+
+TEST_CASE("a backend gets what its target fails with") {
+  const Target counter("counter", Target::Count, true);
+  Plugin plugin(NEREID_CALLER_PATH, "caller");
+  PluginModel caller(plugin, Named("caller"));
+  PluginRequest failing(caller, "call", {-1});
+  CHECK(failing.With("target", "counter").Run() == NRD_INTERNAL);
+  CHECK(failing.message() == "COUNT is below 0");
+  PluginRequest missing(caller, "call");
+  CHECK(missing.With("target", "nobody").Run() == NRD_UNAVAILABLE);
+  CHECK(missing.message() == "the target is not ready");
+}
+
+TEST_CASE("a backend asks a model of its own kind, which asks another, and itself") {
+  const Target target("target", Target::Copy);
+  Plugin plugin(NEREID_CALLER_PATH, "caller");
+  PluginModel outer(plugin, Named("outer"));
+  PluginModel inner(plugin, Named("inner", 2));
+  PluginHost::Get().Offer("inner", inner.get());
+  PluginRequest request(outer, "call");
+  CHECK(request.With("target", "inner").With("then", "target").Run() == NRD_OK);
+  CHECK(request.replies()[0].output == Elements{1, 2, 3});
+  // Its own other instance answers.
+  PluginRequest own(inner, "call");
+  CHECK(own.With("target", "inner").With("then", "target").Run() == NRD_OK);
+  CHECK(own.replies()[0].output == Elements{1, 2, 3});
+  PluginHost::Get().Withdraw("inner");
+}
+
+TEST_CASE("a backend cancels what it asked for, and goes on") {
+  const Target counter("counter", Target::Count, true);
+  Plugin plugin(NEREID_CALLER_PATH, "caller");
+  PluginModel caller(plugin, Named("caller"));
+  for (int i = 0; i < 20; ++i) {
+    PluginRequest request(caller, "cancel", {20});
+    const int32_t status = request.With("target", "counter").Run();
+    CHECK((status == NRD_OK || status == NRD_CANCELLED));
+  }
+  PluginRequest after(caller, "call", {2});
+  CHECK(after.With("target", "counter").Run() == NRD_OK);
+}
+
+TEST_CASE("what a traced request starts is told with it") {
+  const Target target("target", Target::Copy);
+  Plugin plugin(NEREID_CALLER_PATH, "caller");
+  PluginModel caller(plugin, Named("caller"));
+  PluginHost::Get().TakeActivities();
+  PluginRequest request(caller, "trace");
+  request.With("target", "target");
+  request->flags |= NRD_REQUEST_TRACED;
+  request->tag = 77;
+  CHECK(request.Run() == NRD_OK);
+  const auto activities = PluginHost::Get().TakeActivities();
+  REQUIRE(activities.size() == 7);
+  CHECK(activities.front().find("77 target REQUEST_START ") == 0);
+  CHECK(activities.back().find("77 target REQUEST_END ") == 0);
+  // Without a trace there is no child.
+  PluginRequest untraced(caller, "trace");
+  CHECK(untraced.With("target", "target").Run() == NRD_OK);
+  CHECK(PluginHost::Get().TakeActivities().empty());
+}
+
+}  // namespace nereid::test

@@ -1,0 +1,118 @@
+// Response caches made for Triton, as the core uses them.
+#include <cstring>
+#include <string>
+
+#include "test/triton/triton_fixture.h"
+
+namespace nereid::test {
+namespace {
+
+std::string Mode(const std::string& mode) { return R"({"mode":")" + mode + R"("})"; }
+
+// The keeper in one of its modes.
+class Keeper {
+ public:
+  explicit Keeper(const std::string& mode) {
+    PluginHost::Get().TakeLog();
+    Errors errors;
+    const std::string config = Mode(mode);
+    REQUIRE_MESSAGE(nrt_cache_open(View("keeper"), View(NEREID_KEEPER_PATH), View(config), &cache_,
+                                   &table_, errors.out()) == NRD_OK,
+                    errors.message());
+  }
+  ~Keeper() { nrt_cache_close(cache_); }
+  Keeper(const Keeper&) = delete;
+  Keeper& operator=(const Keeper&) = delete;
+
+  int32_t Insert(const std::string& key, std::string value) {
+    return table_.insert(table_.context, View(key), value.size(), &value,
+                         [](void* giver, void* data) {
+                           const auto& text = *static_cast<std::string*>(giver);
+                           std::memcpy(data, text.data(), text.size());
+                         });
+  }
+  int32_t Lookup(const std::string& key) {
+    found.clear();
+    return table_.lookup(table_.context, View(key), this,
+                         [](void* taker, const void* data, uint64_t size) {
+                           auto* const me = static_cast<Keeper*>(taker);
+                           me->found.assign(static_cast<const char*>(data), size);
+                           return static_cast<int32_t>(me->takes ? NRD_OK : NRD_INTERNAL);
+                         });
+  }
+
+  std::string found;
+  bool takes = true;
+
+ private:
+  nrt_cache* cache_ = nullptr;
+  nrd_cache table_{};
+};
+
+std::string Refusal(const std::string& library, const std::string& config) {
+  PluginHost::Get();
+  Errors errors;
+  nrt_cache* cache = nullptr;
+  nrd_cache table{};
+  REQUIRE(nrt_cache_open(View("keeper"), View(library), View(config), &cache, &table,
+                         errors.out()) != NRD_OK);
+  return errors.message();
+}
+
+}  // namespace
+
+TEST_CASE("a cache gives back what was stored") {
+  Keeper keeper("good");
+  CHECK(keeper.Lookup("a") == NRD_NOT_FOUND);
+  CHECK(keeper.Insert("a", "what was asked") == NRD_OK);
+  CHECK(keeper.Lookup("a") == NRD_OK);
+  CHECK(keeper.found == "what was asked");
+  CHECK(keeper.Insert("a", "again") == NRD_ALREADY_EXISTS);
+  CHECK(keeper.Lookup("b") == NRD_NOT_FOUND);
+  // A key is not found or is taken: that is no failure.
+  CHECK(PluginHost::Get().TakeLog() == "");
+}
+
+TEST_CASE("what a cache has is not taken by whom it does not fit") {
+  Keeper keeper("good");
+  CHECK(keeper.Insert("a", "value") == NRD_OK);
+  keeper.takes = false;
+  CHECK(keeper.Lookup("a") == NRD_INTERNAL);
+  CHECK(PluginHost::Get().TakeLog().find("does not fit") != std::string::npos);
+}
+
+TEST_CASE("what a cache fails at is logged with its name") {
+  const auto log_of = [](const std::string& mode) {
+    Keeper keeper(mode);
+    const bool stored = keeper.Insert("a", "value") == NRD_OK;
+    const int32_t code = keeper.Lookup("a");
+    CHECK(code != NRD_OK);
+    CHECK(stored == (code != NRD_NOT_FOUND && mode != "fails"));
+    return PluginHost::Get().TakeLog();
+  };
+  CHECK(log_of("fails") ==
+        "cache 'keeper', TRITONCACHE_CacheInsert: the keeper is away\n"
+        "cache 'keeper', TRITONCACHE_CacheLookup: the keeper is away\n");
+  CHECK(log_of("keeps quiet") ==
+        "cache 'keeper', TRITONCACHE_CacheLookup: succeeded without TRITONCACHE_Copy\n");
+  CHECK(log_of("shows two") ==
+        "cache 'keeper', TRITONCACHE_CacheLookup: the entry has 2 buffers, expected 1\n");
+  CHECK(log_of("shows nothing") ==
+        "cache 'keeper', TRITONCACHE_CacheLookup: the buffer is NULL or empty\n");
+  CHECK(log_of("copies twice") ==
+        "cache 'keeper', TRITONCACHE_CacheLookup: the entry was copied before\n");
+  CHECK(log_of("forgets the place") ==
+        "cache 'keeper', TRITONCACHE_CacheInsert: expected a buffer of 5 bytes, got none\n");
+  CHECK(log_of("counts wrongly") ==
+        "cache 'keeper', TRITONCACHE_CacheInsert: there is no buffer 1, the entry has 1\n");
+}
+
+TEST_CASE("a cache that does not open says why") {
+  CHECK(Refusal(NEREID_KEEPER_PATH, "{}") == "the configuration has no mode");
+  CHECK(Refusal(NEREID_KEEPER_PATH, Mode("nothing")) ==
+        "cache 'keeper' was initialised and gave no cache");
+  CHECK(Refusal(NEREID_RELOCATING_PATH, "{}").find("is no cache: expected") != std::string::npos);
+  CHECK(Refusal("/nowhere.so", "{}").find("/nowhere.so") != std::string::npos);
+}
+
+}  // namespace nereid::test

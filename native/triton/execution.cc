@@ -1,0 +1,175 @@
+#include "triton/execution.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "triton/host.h"
+#include "triton/sequence_state.h"
+
+namespace nereid::triton {
+
+Execution::Execution(std::shared_ptr<ExecutionPool> pool, Model& model)
+    : pool_(std::move(pool)), model_(model), model_name_(model.name()), owner_(model.owner()) {}
+
+Request& Execution::Next() {
+  if (used_.size() == requests_.size()) {
+    requests_.push_back(std::make_unique<Request>(*this));
+  }
+  used_.push_back(requests_[used_.size()].get());
+  return *used_.back();
+}
+
+void Execution::Begin(nrd_batch* batch) {
+  batch_ = batch;
+  used_.clear();
+  handles_.clear();
+  computed_ = false;
+  over_ = false;
+  references_ = 1;  // who executes
+  int64_t row = 0;
+  for (uint32_t i = 0; i < batch->request_count; ++i) {
+    const nrd_request* const record = batch->requests[i];
+    for (; model_.tensors().direct && row < record->first_row; ++row) {
+      Next().Begin(i, nullptr, row);
+    }
+    Next().Begin(i, record, record->first_row);
+    ++row;
+  }
+  for (; model_.tensors().direct && row < batch->batch_size; ++row) {
+    Next().Begin(0, nullptr, row);
+  }
+  for (Request* request : used_) {
+    handles_.push_back(Give<TRITONBACKEND_Request>(request));
+  }
+  unended_ = static_cast<uint32_t>(used_.size()) + 1;
+}
+
+void Execution::BeginViews(std::span<const nrd_request* const> records, const nrd_request* next) {
+  used_.clear();
+  handles_.clear();
+  for (const nrd_request* record : records) {
+    Next().Begin(0, record, 0);
+  }
+  Next().Begin(0, next, 0);
+  for (Request* request : used_) {
+    handles_.push_back(Give<TRITONBACKEND_Request>(request));
+  }
+}
+
+void Execution::EndViews() {
+  for (Request* request : used_) {
+    request->TakeBack(nullptr);
+  }
+}
+
+int32_t Execution::Leave(const Status& status, nrd_error* error_out) {
+  int32_t code = NRD_PENDING;
+  if (!status.ok()) {
+    uint32_t taken = 0;
+    for (Request* request : used_) {
+      taken += request->TakeBack(nullptr).handles;
+    }
+    over_ = true;
+    references_.fetch_sub(taken, std::memory_order_acq_rel);
+    code = Report(status, error_out);
+  } else if (unended_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    code = Report(Finish(), error_out);
+  }
+  Forget();
+  return code;
+}
+
+void Execution::EndRequest() {
+  if (unended_.fetch_sub(1, std::memory_order_acq_rel) != 1) {
+    return;
+  }
+  nrd_batch* const batch = batch_;
+  const Status status = Finish();
+  nrd_batch_finish(batch, status.code(), status.message().data(), status.message().size());
+}
+
+Status Execution::Finish() {
+  Status status = WriteStates(batch_, model_.tensors(), used_);
+  over_ = true;
+  return status;
+}
+
+void Execution::GiveUp() {
+  const Status why = Status::Unavailable(owner_.name() + " did not answer a request of model '" +
+                                         model_name_ + "' before the model was unloaded");
+  for (Request* request : used_) {
+    if (request->TakeBack(&why).ended) {
+      EndRequest();
+    }
+  }
+}
+
+void Execution::Forget() {
+  const std::shared_ptr<ExecutionPool> pool = pool_;
+  if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    pool->Return(this);
+  }
+}
+
+void Execution::NoteFailure() { pool_->NoteFailure(); }
+
+void Execution::Computed(uint64_t start_ns, uint64_t end_ns) {
+  if (start_ns != 0 && start_ns <= end_ns && !over_ && !computed_.exchange(true)) {
+    nrd_batch_computed(batch_, static_cast<int64_t>(start_ns), static_cast<int64_t>(end_ns));
+  }
+}
+
+Execution* ExecutionPool::Take(Model& model) {
+  const MutexLock lock(mutex_);
+  if (free_.empty()) {
+    free_.push_back(std::make_unique<Execution>(shared_from_this(), model));
+  }
+  busy_.push_back(std::move(free_.back()));
+  free_.pop_back();
+  return busy_.back().get();
+}
+
+void ExecutionPool::Return(Execution* execution) {
+  std::unique_ptr<Execution> closed;  // deleted behind the mutex
+  const MutexLock lock(mutex_);
+  const auto found = std::find_if(busy_.begin(), busy_.end(),
+                                  [&](const auto& busy) { return busy.get() == execution; });
+  if (found == busy_.end()) {
+    return;  // given up
+  }
+  closed = std::move(*found);
+  *found = std::move(busy_.back());
+  busy_.pop_back();
+  if (!closed_) {
+    free_.push_back(std::move(closed));
+  }
+}
+
+bool ExecutionPool::IsIdle() {
+  const MutexLock lock(mutex_);
+  return busy_.empty();
+}
+
+void ExecutionPool::GiveUp() {
+  static auto* const given_up = new std::vector<std::unique_ptr<Execution>>;
+  static auto* const given_up_mutex = new Mutex;
+  std::vector<std::unique_ptr<Execution>> lost;
+  {
+    const MutexLock lock(mutex_);
+    lost.swap(busy_);
+  }
+  for (const auto& execution : lost) {
+    execution->GiveUp();
+  }
+  const MutexLock lock(*given_up_mutex);
+  std::move(lost.begin(), lost.end(), std::back_inserter(*given_up));
+}
+
+void ExecutionPool::Close() {
+  std::vector<std::unique_ptr<Execution>> unused;
+  const MutexLock lock(mutex_);
+  closed_ = true;
+  unused.swap(free_);
+}
+
+}  // namespace nereid::triton

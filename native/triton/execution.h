@@ -1,0 +1,100 @@
+// A batch in the hands of a plug-in: from its execution until all requests have ended.
+#ifndef NEREID_TRITON_EXECUTION_H_
+#define NEREID_TRITON_EXECUTION_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/mutex.h"
+#include "base/status.h"
+#include "triton/core/tritonbackend.h"
+#include "triton/model.h"
+#include "triton/request.h"
+
+namespace nereid::triton {
+
+class ExecutionPool;
+
+// Is used again when nobody refers to it any more: who executes, and each request, response and
+// factory that the plug-in holds.
+class Execution {
+ public:
+  explicit Execution(std::shared_ptr<ExecutionPool> pool, Model& model);
+  Execution(const Execution&) = delete;
+  Execution& operator=(const Execution&) = delete;
+
+  // Makes the batch's requests handles.
+  void Begin(nrd_batch* batch);
+  // Makes handles of requests that nobody executes yet, until EndViews.
+  void BeginViews(std::span<const nrd_request* const> records, const nrd_request* next);
+  void EndViews();
+  [[nodiscard]] std::span<TRITONBACKEND_Request*> handles() { return handles_; }
+
+  // When the plug-in has returned; what nrd_backend::execute returns.
+  int32_t Leave(const Status& status, nrd_error* error_out);
+  // One of the requests has ended.
+  void EndRequest();
+  // Ends all of them, whatever the plug-in holds.
+  void GiveUp();
+
+  void Refer() { references_.fetch_add(1, std::memory_order_relaxed); }
+  void Forget();
+
+  // A request of the batch failed.
+  void NoteFailure();
+
+  // The times of the computation, of which the first report counts.
+  void Computed(uint64_t start_ns, uint64_t end_ns);
+
+  [[nodiscard]] nrd_batch* batch() const { return batch_; }
+  [[nodiscard]] Model& model() const { return model_; }
+  [[nodiscard]] Owner& owner() const { return owner_; }
+  [[nodiscard]] const std::string& model_name() const { return model_name_; }
+
+ private:
+  Request& Next();
+  Status Finish();
+
+  const std::shared_ptr<ExecutionPool> pool_;
+  Model& model_;  // until the batch has ended
+  const std::string model_name_;
+  Owner& owner_;
+  nrd_batch* batch_ = nullptr;
+  std::vector<std::unique_ptr<Request>> requests_;
+  std::vector<TRITONBACKEND_Request*> handles_;
+  std::vector<Request*> used_;
+  std::atomic<uint32_t> unended_{0};  // requests, and who executes
+  std::atomic<uint32_t> references_{0};
+  std::atomic<bool> computed_{false};
+  std::atomic<bool> over_{false};
+};
+
+// The executions of an instance; outlives it while a plug-in refers to one.
+class ExecutionPool : public std::enable_shared_from_this<ExecutionPool> {
+ public:
+  Execution* Take(Model& model);
+  void Return(Execution* execution);
+  // Ends those that are not over. They are never used again, since the plug-in may look at them.
+  void GiveUp();
+  void Close();
+  // Nobody has one.
+  bool IsIdle();
+
+  void NoteFailure() { failed_.store(true, std::memory_order_relaxed); }
+  // Whether something failed since the last time.
+  bool TakeFailure() { return failed_.load(std::memory_order_relaxed) && failed_.exchange(false); }
+
+ private:
+  std::atomic<bool> failed_{false};
+  Mutex mutex_;
+  bool closed_ NRD_GUARDED_BY(mutex_) = false;
+  std::vector<std::unique_ptr<Execution>> free_ NRD_GUARDED_BY(mutex_);
+  std::vector<std::unique_ptr<Execution>> busy_ NRD_GUARDED_BY(mutex_);
+};
+
+}  // namespace nereid::triton
+
+#endif  // NEREID_TRITON_EXECUTION_H_

@@ -1,0 +1,33 @@
+// The control plane, as plug-ins' calls find it. There is one at a time.
+#ifndef NEREID_TRITON_HOST_H_
+#define NEREID_TRITON_HOST_H_
+
+#include <cstdint>
+#include <string_view>
+
+#include "base/status.h"
+#include "triton/core/tritonserver.h"
+#include "triton/nereid_triton.h"
+
+namespace nereid::triton {
+
+// What nrt_start was given; all zero before it.
+const nrt_host& TheHost();
+
+// Again only when all plug-ins of the one before are closed.
+Status StartHost(const nrt_host& host);
+
+// The server that plug-ins are told that they run in.
+TRITONSERVER_Server* TheServer();
+
+// level: as nrd_log_fn.
+void SetLogLevel(int32_t level, int32_t verbosity);
+[[nodiscard]] bool LogsLevel(int32_t level);
+void Log(int32_t level, std::string_view message, std::string_view file = "native/triton",
+         uint32_t line = 0);
+
+enum : int32_t { kLogError = 0, kLogWarning = 1, kLogInfo = 2, kLogVerbose = 3 };
+
+}  // namespace nereid::triton
+
+#endif  // NEREID_TRITON_HOST_H_

@@ -1,0 +1,44 @@
+// Reads the small documents in JSON that the control plane gives.
+#ifndef NEREID_TRITON_JSON_H_
+#define NEREID_TRITON_JSON_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+
+namespace nereid::triton {
+
+class Json {
+ public:
+  // NRD_INVALID_ARGUMENT says where the text is wrong.
+  static Status Parse(std::string_view text, Json* out);
+
+  // A member of an object, an empty value where there is none.
+  [[nodiscard]] const Json& operator[](std::string_view name) const;
+  [[nodiscard]] const std::vector<Json>& items() const { return items_; }
+  // In the order of the text; values are those of items().
+  [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
+
+  [[nodiscard]] const std::string& text() const { return text_; }  // of a string
+  [[nodiscard]] int64_t Number(int64_t otherwise) const;
+  [[nodiscard]] bool truth() const { return raw_ == "true"; }
+  [[nodiscard]] bool empty() const { return raw_.empty(); }
+  // As it was written; valid as long as the text that was parsed.
+  [[nodiscard]] std::string_view raw() const { return raw_; }
+
+ private:
+  friend class JsonReader;
+
+  std::string_view raw_;
+  std::string text_;
+  std::vector<std::string> names_;
+  std::vector<Json> items_;
+};
+
+}  // namespace nereid::triton
+
+#endif  // NEREID_TRITON_JSON_H_

@@ -1,0 +1,41 @@
+// The shared library of a plug-in.
+#ifndef NEREID_TRITON_PLUGIN_LIBRARY_H_
+#define NEREID_TRITON_PLUGIN_LIBRARY_H_
+
+#include <memory>
+#include <string>
+
+#include "base/status.h"
+#include "triton/handle.h"
+
+namespace nereid::triton {
+
+class PluginLibrary {
+ public:
+  // Loads `path` for `owner`. NRD_FAILED_PRECONDITION names the functions of Triton's that it needs
+  // and that this library lacks, before any of its code has run.
+  static Status Open(const std::string& path, Owner& owner, std::unique_ptr<PluginLibrary>* out);
+  ~PluginLibrary();
+  PluginLibrary(const PluginLibrary&) = delete;
+  PluginLibrary& operator=(const PluginLibrary&) = delete;
+
+  // A function that the plug-in offers: null where it does not.
+  template <typename Function>
+  void Take(const char* name, Function* function) const {
+    *function = reinterpret_cast<Function>(Address(name));
+  }
+
+  // Whose code it is: "backend 'python'", or the file's name.
+  static std::string NameAt(const void* code);
+
+ private:
+  PluginLibrary(void* handle, const void* base) : handle_(handle), base_(base) {}
+  void* Address(const char* name) const;
+
+  void* const handle_;
+  const void* const base_;
+};
+
+}  // namespace nereid::triton
+
+#endif  // NEREID_TRITON_PLUGIN_LIBRARY_H_

@@ -1,0 +1,287 @@
+#include "triton/request.h"
+
+#include <cstring>
+
+#include "base/tensor.h"
+#include "triton/execution.h"
+
+namespace nereid::triton {
+
+namespace {
+
+// Row `row` of a batch's input of `rows` rows; malformed elements stay together.
+nrd_tensor RowOf(const nrd_tensor& whole, int64_t rows, int64_t row) {
+  nrd_tensor part = whole;
+  if (rows <= 1) {
+    return part;
+  }
+  const auto count = static_cast<uint64_t>(rows);
+  const auto before = static_cast<uint64_t>(row);
+  part.byte_size = whole.byte_size / count;
+  uint64_t offset = part.byte_size * before;
+  if (uint64_t elements = 0;
+      whole.datatype == NRD_TYPE_BYTES && ElementCount(whole.rank, whole.shape, &elements).ok()) {
+    elements /= count;
+    uint64_t end = 0;
+    if (SkipBytesElements(whole.data, whole.byte_size, elements * before, &offset) &&
+        SkipBytesElements(whole.data, whole.byte_size, elements * (before + 1), &end)) {
+      part.byte_size = end - offset;
+    }
+  }
+  part.data = static_cast<char*>(whole.data) + offset;
+  part.shape[0] = 1;
+  return part;
+}
+
+}  // namespace
+
+void Input::Begin(const TensorInfo& info, const nrd_tensor& tensor, bool pinned) {
+  info_ = &info;
+  tensor_ = tensor;
+  attributes_.type =
+      pinned && tensor.slab != nullptr ? TRITONSERVER_MEMORY_CPU_PINNED : TRITONSERVER_MEMORY_CPU;
+  attributes_.byte_size = tensor.byte_size;
+  attributes_.OpenFor(nullptr);
+  Open(kKind, nullptr);
+}
+
+void Input::End() {
+  attributes_.End();
+  Close();
+}
+
+Request::Request(Execution& execution) : execution_(execution) {}
+
+void Request::Begin(uint32_t index, const nrd_request* record, int64_t row) {
+  tensors_ = &execution_.model().tensors();
+  decoupled_ = tensors_->decoupled;
+  record_ = record;
+  index_ = index;
+  row_ = row;
+  id_ = record == nullptr ? std::string_view() : View(record->id);
+  sequence_name_ = record == nullptr ? std::string_view() : View(record->sequence_name);
+  parameters_.clear();
+  wanted_.clear();
+  for (uint32_t i = 0; record != nullptr && i < record->output_count; ++i) {
+    if (IsSelected(record->outputs[i])) {
+      wanted_.push_back(i);
+    }
+  }
+  BeginInputs(row);
+  BeginStates();
+  {
+    const MutexLock lock(mutex_);
+    released_ = rescheduled_ = answered_ = failed_ = final_ = gone_ = false;
+    ended_ = execution_.batch() == nullptr;
+    responses_ = 0;
+    factories_ = 0;
+  }
+  execution_.Refer();
+  Open(kKind, &execution_.owner());
+}
+
+void Request::BeginInputs(int64_t row) {
+  const nrd_batch* const batch = execution_.batch();
+  const nrd_tensor* const whole = batch == nullptr ? nullptr : batch->inputs;
+  const bool pinned = execution_.model().pinned();
+  input_count_ = 0;
+  for (uint32_t i = 0; i < tensors_->inputs.size(); ++i) {
+    const TensorInfo& info = tensors_->inputs[i];
+    if (!info.is_shown) {
+      continue;
+    }
+    if (record_ != nullptr && !info.is_hidden) {
+      if (IsSelected(record_->inputs[i])) {
+        nrd_tensor tensor = record_->inputs[i];
+        ToBackendShape(info, tensors_->batched, &tensor);
+        Add(info, tensor, pinned);
+      }
+    } else if (whole != nullptr && IsSelected(whole[i])) {
+      Add(info, RowOf(whole[i], batch->batch_size, row), pinned);
+    }
+  }
+}
+
+void Request::Add(const TensorInfo& info, const nrd_tensor& tensor, bool pinned) {
+  if (input_count_ == inputs_.size()) {
+    inputs_.emplace_back();
+  }
+  inputs_[input_count_++].Begin(info, tensor, pinned);
+}
+
+Input* Request::FindInput(std::string_view name) {
+  for (uint32_t i = 0; i < input_count_; ++i) {
+    if (inputs_[i].name() == name) {
+      return &inputs_[i];
+    }
+  }
+  return nullptr;
+}
+
+void Request::EndInputs() {
+  for (uint32_t i = 0; i < input_count_; ++i) {
+    inputs_[i].End();
+  }
+}
+
+Request::Taken Request::TakeBack(const Status* why) {
+  const MutexLock lock(mutex_);
+  Taken taken;
+  if (Close()) {
+    EndInputs();
+    trace_.reset();
+    ++taken.handles;
+  }
+  for (Response& response : made_) {
+    if (response.TakeFromPlugin()) {
+      EndResponse(response);
+      ++taken.handles;
+    }
+  }
+  if (!ended_ && why != nullptr && record_ != nullptr) {
+    Fail(*why);
+    for (uint32_t i = 0; i < record_->output_count; ++i) {
+      if (record_->outputs[i].slab != nullptr) {
+        nrd_buffer_retain(record_->outputs[i].slab);  // the plug-in may still write there
+      }
+    }
+  }
+  taken.ended = !ended_;
+  ended_ = gone_ = true;
+  return taken;
+}
+
+uint64_t Request::sequence_id() const { return record_ == nullptr ? 0 : record_->sequence_id; }
+
+bool Request::Wants(uint32_t output) const {
+  return record_ != nullptr && output < record_->output_count &&
+         IsSelected(record_->outputs[output]);
+}
+
+const std::vector<Parameter>& Request::parameters() {
+  const MutexLock lock(mutex_);
+  if (record_ != nullptr && parameters_.empty()) {
+    for (uint32_t i = 0; i < record_->value_count; ++i) {
+      parameters_.push_back(Parameter::Of(record_->values[i]));
+    }
+  }
+  return parameters_;
+}
+
+bool Request::IsCancelled() {
+  const MutexLock lock(mutex_);
+  return gone_ || (!ended_ && record_ != nullptr && nrd_request_is_cancelled(record_) != 0);
+}
+
+InferenceTrace* Request::trace() {
+  const MutexLock lock(mutex_);
+  if (record_ != nullptr && (record_->flags & NRD_REQUEST_TRACED) != 0 && trace_ == nullptr) {
+    trace_ = std::make_unique<InferenceTrace>(record_->tag);
+  }
+  return trace_.get();
+}
+
+Status Request::State(std::string_view name, int32_t datatype, const int64_t* shape, uint32_t rank,
+                      SequenceState** out) {
+  const int32_t index = tensors_->StateIndex(name);
+  if (tensors_->states.empty()) {
+    return Status::InvalidArgument("unable to add state '" + std::string(name) +
+                                   "'. State configuration is missing for model '" +
+                                   execution_.model_name() + "'.");
+  }
+  if (index < 0 || rank > NRD_MAX_RANK) {
+    return Status::InvalidArgument("state '" + std::string(name) +
+                                   "' is not a valid state name of model '" +
+                                   execution_.model_name() + "'");
+  }
+  *out = &states_[static_cast<size_t>(index)];
+  (*out)->Begin(datatype, shape, rank, execution_.model().pinned());
+  return Status();
+}
+
+void Request::BeginStates() {
+  while (states_.size() < tensors_->states.size()) {
+    states_.emplace_back();
+  }
+  for (SequenceState& state : states_) {
+    state.End();
+  }
+}
+
+Status Request::Release(const Site& site, uint32_t flags) {
+  bool ends = false;
+  {
+    const MutexLock lock(mutex_);
+    if (execution_.batch() == nullptr) {
+      return Status::InvalidArgument(std::string(site.function) + ": " + execution_.owner().name() +
+                                     " released a request that is not executed yet");
+    }
+    if ((flags & TRITONSERVER_REQUEST_RELEASE_RESCHEDULE) != 0 && record_ != nullptr) {
+      nrd_error error{sizeof(nrd_error), 0, 0, 0, {}};
+      const int32_t code = nrd_batch_request_reschedule(execution_.batch(), index_, &error);
+      if (code != NRD_OK) {
+        return StatusFromCallback(code, error, "the core");
+      }
+      rescheduled_ = true;
+    }
+    if (!Close()) {
+      return WrongHandle(site, kKind, this);
+    }
+    EndInputs();
+    trace_.reset();
+    released_ = true;
+    ends = Ends();
+  }
+  Leave(ends);
+  return Status();
+}
+
+Status Request::HoldFactory() {
+  const MutexLock lock(mutex_);
+  if (ended_) {
+    return Status::InvalidArgument(execution_.owner().name() +
+                                   " makes a response factory of a request that is not executed");
+  }
+  ++factories_;
+  execution_.Refer();
+  return Status();
+}
+
+void Request::DropFactory() {
+  bool ends = false;
+  {
+    const MutexLock lock(mutex_);
+    --factories_;
+    ends = Ends();
+  }
+  Leave(ends);
+}
+
+bool Request::Ends() {
+  if (ended_ || !released_ || responses_ > 0 || (!final_ && factories_ > 0)) {
+    return false;
+  }
+  ended_ = true;
+  if (!answered_ && !rescheduled_ && !decoupled_ && record_ != nullptr) {
+    Fail(Status::Internal(execution_.owner().name() + " released a request of model '" +
+                          execution_.model_name() + "' without a response"));
+  }
+  return true;
+}
+
+void Request::Fail(const Status& status) {
+  failed_ = true;
+  execution_.NoteFailure();
+  nrd_batch_request_fail(execution_.batch(), index_, status.code(), status.message().data(),
+                         status.message().size());
+}
+
+void Request::Leave(bool ends) {
+  Execution& execution = execution_;
+  if (ends) {
+    execution.EndRequest();
+  }
+  execution.Forget();
+}
+
+}  // namespace nereid::triton

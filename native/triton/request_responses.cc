@@ -1,0 +1,195 @@
+// What a request does with the responses that a plug-in makes of it.
+#include <cstring>
+
+#include "base/tensor.h"
+#include "triton/execution.h"
+#include "triton/request.h"
+
+namespace nereid::triton {
+
+namespace {
+
+nrd_error NoError() { return {sizeof(nrd_error), 0, 0, 0, {}}; }
+
+}  // namespace
+
+Status Request::Late(const Site& site, std::string_view what) const {
+  return Status::InvalidArgument(std::string(site.function) + ": " + execution_.owner().name() +
+                                 " " + std::string(what) + " for a request of model '" +
+                                 execution_.model_name() + "'");
+}
+
+Status Request::NewResponse(Response** out) {
+  const MutexLock lock(mutex_);
+  if (ended_) {
+    return Status::InvalidArgument(
+        execution_.owner().name() +
+        " makes a response of a request that is not executed, or not any more");
+  }
+  if (free_.empty()) {
+    free_.push_back(&made_.emplace_back(*this));
+  }
+  *out = free_.back();
+  free_.pop_back();
+  ++responses_;
+  execution_.Refer();
+  (*out)->Begin(execution_.owner());
+  return Status();
+}
+
+void Request::DropResponse(Response& response) {
+  if (!response.TakeFromPlugin()) {
+    return;
+  }
+  bool ends = false;
+  {
+    const MutexLock lock(mutex_);
+    EndResponse(response);
+    ends = Ends();
+  }
+  Leave(ends);
+}
+
+void Request::EndResponse(Response& response) {
+  response.End();
+  --responses_;
+  free_.push_back(&response);
+}
+
+Status Request::OutputMemory(Output& output, uint64_t byte_size) {
+  const nrd_tensor& tensor = output.tensor();
+  uint64_t needed = byte_size;
+  if (tensor.datatype != NRD_TYPE_BYTES) {
+    NRD_RETURN_IF_ERROR(TensorByteSize(tensor.datatype, tensor.rank, tensor.shape, &needed));
+  }
+  if (byte_size < needed) {
+    return Status::InvalidArgument(execution_.owner().name() + " asks for " +
+                                   std::to_string(byte_size) + " bytes for output '" +
+                                   output.name() + "', its shape needs " + std::to_string(needed));
+  }
+  output.attributes().type = TRITONSERVER_MEMORY_CPU;
+  if (execution_.model().pinned()) {
+    output.attributes().type = TRITONSERVER_MEMORY_CPU_PINNED;
+  }
+  output.attributes().byte_size = byte_size;
+  const MutexLock lock(mutex_);
+  // Responses of a decoupled model may be sent in any order, but the core has room for one.
+  if (byte_size > needed || decoupled_ || responses_ > 1 || answered_ || failed_ ||
+      !Wants(output.index())) {
+    return output.WriteIntoOwn(byte_size);
+  }
+  void* data = nullptr;
+  nrd_error error = NoError();
+  const int32_t code =
+      nrd_batch_request_output(execution_.batch(), index_, output.index(), tensor.datatype,
+                               tensor.rank, tensor.shape, byte_size, &data, &error);
+  if (code != NRD_OK) {
+    return StatusFromCallback(code, error, "the core");
+  }
+  output.WriteInto(data);
+  return Status();
+}
+
+Status Request::GiveOutput(Output& output) {
+  if (!output.has_own() || !Wants(output.index())) {
+    return Status();
+  }
+  const nrd_tensor& tensor = output.tensor();
+  uint64_t byte_size = tensor.byte_size;
+  uint64_t count = 0;
+  if (tensor.datatype != NRD_TYPE_BYTES) {
+    NRD_RETURN_IF_ERROR(TensorByteSize(tensor.datatype, tensor.rank, tensor.shape, &byte_size));
+  } else if (uint64_t used = 0; ElementCount(tensor.rank, tensor.shape, &count).ok() &&
+                                SkipBytesElements(tensor.data, byte_size, count, &used)) {
+    byte_size = used;
+  }
+  void* data = nullptr;
+  nrd_error error = NoError();
+  const int32_t code =
+      nrd_batch_request_output(execution_.batch(), index_, output.index(), tensor.datatype,
+                               tensor.rank, tensor.shape, byte_size, &data, &error);
+  if (code != NRD_OK) {
+    return StatusFromCallback(code, error, "the core");
+  }
+  std::memcpy(data, tensor.data, byte_size);
+  return Status();
+}
+
+Status Request::Deliver(Response& response, bool final) {
+  if (gone_ || failed_) {
+    return Status();  // nobody waits for it
+  }
+  for (uint32_t i = 0; i < response.output_count(); ++i) {
+    NRD_RETURN_IF_ERROR(GiveOutput(response.output(i)));
+  }
+  nrd_error error = NoError();
+  int32_t code = NRD_OK;
+  for (const Parameter& parameter : response.parameters()) {
+    const nrd_value value = parameter.AsValue();
+    code = nrd_batch_request_value(execution_.batch(), index_, &value, &error);
+    if (code != NRD_OK) {
+      return StatusFromCallback(code, error, "the core");
+    }
+  }
+  if (decoupled_ && !final) {
+    code = nrd_batch_request_respond(execution_.batch(), index_, &error);
+  }
+  if (code == NRD_CANCELLED) {
+    gone_ = true;
+    return Status();
+  }
+  return code == NRD_OK ? Status() : StatusFromCallback(code, error, "the core");
+}
+
+Status Request::Send(const Site& site, Response& response, uint32_t flags, const Status& error) {
+  if (!response.TakeFromPlugin()) {
+    return WrongHandle(site, Response::kKind, &response);
+  }
+  Status status;
+  bool ends = false;
+  {
+    const MutexLock lock(mutex_);
+    const bool final = (flags & TRITONSERVER_RESPONSE_COMPLETE_FINAL) != 0;
+    if (final_ && decoupled_) {
+      status = Late(site, "sent a response after the final one");
+    } else if (answered_ && !decoupled_) {
+      status = Late(site, "sent a second response");
+    } else {
+      if (record_ != nullptr && !error.ok() && !failed_) {
+        Fail(error);
+      } else if (record_ != nullptr && error.ok()) {
+        status = Deliver(response, final);
+        if (!status.ok()) {
+          Fail(status);
+        }
+      }
+      answered_ = true;
+      final_ = final_ || final || !decoupled_;
+    }
+    EndResponse(response);
+    ends = Ends();
+  }
+  Leave(ends);
+  return status;
+}
+
+Status Request::SendFlags(const Site& site, uint32_t flags) {
+  if ((flags & TRITONSERVER_RESPONSE_COMPLETE_FINAL) == 0) {
+    return Status();
+  }
+  bool ends = false;
+  {
+    const MutexLock lock(mutex_);
+    if (final_ && decoupled_) {
+      return Late(site, "sent the final flag twice");
+    }
+    final_ = true;
+    ends = Ends();
+  }
+  if (ends) {
+    execution_.EndRequest();
+  }
+  return Status();
+}
+
+}  // namespace nereid::triton

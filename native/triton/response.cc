@@ -1,0 +1,88 @@
+#include "triton/response.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "triton/execution.h"
+#include "triton/host.h"
+
+namespace nereid::triton {
+
+void Output::Begin(Response& response, uint32_t index, const TensorInfo& info,
+                   const nrd_tensor& tensor) {
+  response_ = &response;
+  index_ = index;
+  info_ = &info;
+  tensor_ = tensor;
+  attributes_.OpenFor(nullptr);
+  attributes_.byte_size = 0;
+  Open(kKind, nullptr);
+}
+
+void Output::End() {
+  if (tensor_.slab != nullptr) {
+    nrd_buffer_release(tensor_.slab);
+  }
+  tensor_ = nrd_tensor{};
+  attributes_.End();
+  Close();
+}
+
+Status Output::Buffer(uint64_t byte_size, void** out) {
+  if (tensor_.data != nullptr) {
+    return Status(NRD_ALREADY_EXISTS,
+                  "allocated buffer for output '" + name() + "' already exists");
+  }
+  NRD_RETURN_IF_ERROR(response_->request().OutputMemory(*this, byte_size));
+  *out = tensor_.data;
+  return Status();
+}
+
+Status Output::WriteIntoOwn(uint64_t byte_size) {
+  nrd_error error{sizeof(nrd_error), 0, 0, 0, {}};
+  const int32_t code = nrd_buffer_alloc(TheHost().runtime, byte_size, &tensor_.slab, &error);
+  if (code != NRD_OK) {
+    tensor_.slab = nullptr;
+    return StatusFromCallback(code, error, "the core");
+  }
+  tensor_.data = tensor_.slab;
+  tensor_.byte_size = byte_size;
+  return Status();
+}
+
+void Response::End() {
+  for (uint32_t i = 0; i < output_count_; ++i) {
+    outputs_[i].End();
+  }
+  output_count_ = 0;
+  parameters_.clear();
+}
+
+Status Response::AddOutput(const char* name, TRITONSERVER_DataType datatype, const int64_t* shape,
+                           uint32_t rank, Output** out) {
+  const ModelTensors& tensors = request_.tensors();
+  const int32_t index = name == nullptr ? -1 : tensors.OutputIndex(name);
+  if (index < 0 || tensors.outputs[static_cast<size_t>(index)].is_hidden) {
+    return Status::InvalidArgument("unexpected inference output '" +
+                                   std::string(name == nullptr ? "" : name) + "' for model '" +
+                                   request_.execution().model_name() + "'");
+  }
+  if (rank > NRD_MAX_RANK) {
+    return Status::InvalidArgument("output '" + std::string(name) + "' has " +
+                                   std::to_string(rank) + " dimensions, the most is " +
+                                   std::to_string(NRD_MAX_RANK));
+  }
+  nrd_tensor tensor{};
+  tensor.datatype = datatype;
+  tensor.rank = rank;
+  std::copy_n(shape, rank, tensor.shape);
+  if (output_count_ == outputs_.size()) {
+    outputs_.emplace_back();
+  }
+  *out = &outputs_[output_count_++];
+  (*out)->Begin(*this, static_cast<uint32_t>(index), tensors.outputs[static_cast<size_t>(index)],
+                tensor);
+  return Status();
+}
+
+}  // namespace nereid::triton

@@ -1,0 +1,94 @@
+// A response that a plug-in makes: its outputs, and what it says with them.
+#ifndef NEREID_TRITON_RESPONSE_H_
+#define NEREID_TRITON_RESPONSE_H_
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "triton/buffer_attributes.h"
+#include "triton/core/tritonbackend.h"
+#include "triton/errors.h"
+#include "triton/model_tensors.h"
+#include "triton/parameter.h"
+
+namespace nereid::triton {
+
+class Request;
+class Response;
+
+class Output : public Handle {
+ public:
+  static constexpr Kind kKind = Kind::kOutput;
+
+  ~Output() { End(); }
+  void Begin(Response& response, uint32_t index, const TensorInfo& info, const nrd_tensor& tensor);
+  void End();
+
+  // Memory of `byte_size` bytes, once.
+  Status Buffer(uint64_t byte_size, void** out);
+
+  [[nodiscard]] const std::string& name() const { return info_->name; }
+  [[nodiscard]] uint32_t index() const { return index_; }
+  [[nodiscard]] const nrd_tensor& tensor() const { return tensor_; }
+  [[nodiscard]] BufferAttributes& attributes() { return attributes_; }
+  // Where the plug-in writes: in the core's memory, or in a buffer of its own that is copied from.
+  void WriteInto(void* memory) { tensor_.data = memory; }
+  Status WriteIntoOwn(uint64_t byte_size);
+  [[nodiscard]] bool has_own() const { return tensor_.slab != nullptr; }
+
+ private:
+  Response* response_ = nullptr;
+  uint32_t index_ = 0;
+  const TensorInfo* info_ = nullptr;
+  nrd_tensor tensor_{};
+  BufferAttributes attributes_;
+};
+
+// Belongs to a request, and is used again by it.
+class Response : public Handle {
+ public:
+  static constexpr Kind kKind = Kind::kResponse;
+
+  explicit Response(Request& request) : request_(request) {}
+
+  void Begin(Owner& owner) { Open(kKind, &owner); }
+  void End();
+  // For the one call that ends it; false: another was faster.
+  bool TakeFromPlugin() { return Close(); }
+
+  [[nodiscard]] Request& request() const { return request_; }
+
+  Status AddOutput(const char* name, TRITONSERVER_DataType datatype, const int64_t* shape,
+                   uint32_t rank, Output** out);
+  [[nodiscard]] uint32_t output_count() const { return output_count_; }
+  [[nodiscard]] Output& output(uint32_t index) { return outputs_[index]; }
+
+  void Add(Parameter parameter) { parameters_.push_back(std::move(parameter)); }
+  [[nodiscard]] const std::vector<Parameter>& parameters() const { return parameters_; }
+
+ private:
+  Request& request_;
+  std::deque<Output> outputs_;
+  uint32_t output_count_ = 0;
+  std::vector<Parameter> parameters_;
+};
+
+// A way to make responses of a request that has been released.
+class ResponseFactory : public Handle {
+ public:
+  static constexpr Kind kKind = Kind::kResponseFactory;
+
+  ResponseFactory(Request& request, Owner& owner) : request_(request) { Open(kKind, &owner); }
+  [[nodiscard]] Request& request() const { return request_; }
+
+ private:
+  Request& request_;
+};
+
+}  // namespace nereid::triton
+
+#endif  // NEREID_TRITON_RESPONSE_H_

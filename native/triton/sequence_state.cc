@@ -1,0 +1,165 @@
+#include "triton/sequence_state.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/tensor.h"
+#include "triton/host.h"
+#include "triton/request.h"
+
+namespace nereid::triton {
+
+void SequenceState::Begin(int32_t datatype, const int64_t* shape, uint32_t rank, bool pinned) {
+  End();
+  tensor_.datatype = datatype;
+  tensor_.rank = rank;
+  std::copy_n(shape, rank, tensor_.shape);
+  attributes_.type = pinned ? TRITONSERVER_MEMORY_CPU_PINNED : TRITONSERVER_MEMORY_CPU;
+  attributes_.byte_size = 0;
+  attributes_.OpenFor(nullptr);
+  Open(kKind, nullptr);
+}
+
+void SequenceState::End() {
+  if (tensor_.slab != nullptr) {
+    nrd_buffer_release(tensor_.slab);
+  }
+  tensor_ = nrd_tensor{};
+  updated_ = false;
+  attributes_.End();
+  Close();
+}
+
+Status SequenceState::Buffer(uint64_t byte_size, void** out) {
+  if (tensor_.slab == nullptr || tensor_.byte_size != byte_size) {
+    if (tensor_.slab != nullptr) {
+      nrd_buffer_release(tensor_.slab);
+      tensor_.slab = nullptr;
+    }
+    nrd_error error{sizeof(nrd_error), 0, 0, 0, {}};
+    const int32_t code = nrd_buffer_alloc(TheHost().runtime, byte_size, &tensor_.slab, &error);
+    if (code != NRD_OK) {
+      tensor_.slab = nullptr;
+      return StatusFromCallback(code, error, "the core");
+    }
+    tensor_.data = tensor_.slab;
+    tensor_.byte_size = byte_size;
+  }
+  attributes_.byte_size = byte_size;
+  *out = tensor_.data;
+  return Status();
+}
+
+Status SequenceState::Update() {
+  if (tensor_.slab == nullptr) {
+    return Status::InvalidArgument("a state is updated that has no buffer yet");
+  }
+  updated_ = true;
+  return Status();
+}
+
+namespace {
+
+// What the request's state is from now on: what the backend made, or what it was. Null data: it is
+// the state of a row without a request.
+nrd_tensor StateOf(Request& request, size_t index, const std::string& input) {
+  if (request.record() == nullptr) {
+    return {};
+  }
+  if (request.state(index).updated()) {
+    return request.state(index).tensor();
+  }
+  const Input* const before = request.FindInput(input);
+  return before == nullptr ? nrd_tensor{} : before->tensor();
+}
+
+Status WriteOfRequest(nrd_batch* batch, uint32_t output, const Request& request,
+                      const nrd_tensor& state) {
+  if (request.record() == nullptr || request.record()->outputs[output].data != nullptr) {
+    return Status();  // the response has it
+  }
+  void* data = nullptr;
+  nrd_error error{sizeof(nrd_error), 0, 0, 0, {}};
+  const int32_t code =
+      nrd_batch_request_output(batch, request.index(), output, state.datatype, state.rank,
+                               state.shape, state.byte_size, &data, &error);
+  if (code != NRD_OK) {
+    return StatusFromCallback(code, error, "the core");
+  }
+  std::memcpy(data, state.data, state.byte_size);
+  return Status();
+}
+
+// How many bytes a row has that belongs to no request.
+uint64_t EmptyRowBytes(const nrd_tensor& state) {
+  uint64_t count = 0;
+  if (state.datatype != NRD_TYPE_BYTES) {
+    return state.byte_size;
+  }
+  return ElementCount(state.rank, state.shape, &count).ok() ? count * sizeof(uint32_t) : 0;
+}
+
+Status WriteOfBatch(nrd_batch* batch, uint32_t output, const std::string& name,
+                    std::span<const nrd_tensor> states) {
+  const auto first = std::find_if(states.begin(), states.end(),
+                                  [](const nrd_tensor& state) { return state.data != nullptr; });
+  if (first == states.end()) {
+    return Status();
+  }
+  const uint64_t empty_bytes = EmptyRowBytes(*first);
+  uint64_t byte_size = 0;
+  for (const nrd_tensor& state : states) {
+    if (state.data != nullptr &&
+        (state.rank != first->rank ||
+         !std::equal(state.shape, state.shape + state.rank, first->shape))) {
+      return Status::Internal("the requests of a batch have states '" + name +
+                              "' of different shapes");
+    }
+    byte_size += state.data == nullptr ? empty_bytes : state.byte_size;
+  }
+  nrd_tensor whole = *first;
+  if (batch->batch_size > 0) {
+    whole.shape[0] = batch->batch_size;
+  }
+  void* data = nullptr;
+  nrd_error error{sizeof(nrd_error), 0, 0, 0, {}};
+  const int32_t code = nrd_batch_output(batch, output, whole.datatype, whole.rank, whole.shape,
+                                        byte_size, &data, &error);
+  if (code != NRD_OK) {
+    return StatusFromCallback(code, error, "the core");
+  }
+  char* to = static_cast<char*>(data);
+  for (const nrd_tensor& state : states) {
+    if (state.data == nullptr) {
+      std::memset(to, 0, empty_bytes);
+      to += empty_bytes;
+    } else {
+      std::memmove(to, state.data, state.byte_size);  // it may be its own place
+      to += state.byte_size;
+    }
+  }
+  return Status();
+}
+
+}  // namespace
+
+Status WriteStates(nrd_batch* batch, const ModelTensors& tensors,
+                   std::span<Request* const> requests) {
+  for (size_t i = 0; i < tensors.states.size(); ++i) {
+    const StateInfo& info = tensors.states[i];
+    std::vector<nrd_tensor> states;
+    for (Request* request : requests) {
+      states.push_back(StateOf(*request, i, tensors.inputs[info.input].name));
+      if (!tensors.outputs[info.output].is_hidden) {
+        NRD_RETURN_IF_ERROR(WriteOfRequest(batch, info.output, *request, states.back()));
+      }
+    }
+    if (tensors.outputs[info.output].is_hidden) {
+      NRD_RETURN_IF_ERROR(
+          WriteOfBatch(batch, info.output, tensors.outputs[info.output].name, states));
+    }
+  }
+  return Status();
+}
+
+}  // namespace nereid::triton

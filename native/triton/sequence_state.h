@@ -1,0 +1,51 @@
+// A state of a sequence that a backend makes anew: behind TRITONBACKEND_State.
+#ifndef NEREID_TRITON_SEQUENCE_STATE_H_
+#define NEREID_TRITON_SEQUENCE_STATE_H_
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "base/status.h"
+#include "triton/buffer_attributes.h"
+#include "triton/handle.h"
+#include "triton/model_tensors.h"
+
+namespace nereid::triton {
+
+// Belongs to a request. What the backend writes stays here until the batch ends, since it counts
+// only if the backend updates the state, and the core wants the states of all requests at once.
+class SequenceState : public Handle {
+ public:
+  static constexpr Kind kKind = Kind::kState;
+
+  SequenceState() = default;
+  ~SequenceState() { End(); }
+
+  void Begin(int32_t datatype, const int64_t* shape, uint32_t rank, bool pinned);
+  void End();
+
+  // Memory for `byte_size` bytes: the same again for the same size.
+  Status Buffer(uint64_t byte_size, void** out);
+  Status Update();
+
+  [[nodiscard]] bool updated() const { return updated_; }
+  [[nodiscard]] const nrd_tensor& tensor() const { return tensor_; }
+  [[nodiscard]] BufferAttributes& attributes() { return attributes_; }
+
+ private:
+  nrd_tensor tensor_{};  // its slab is this object's
+  bool updated_ = false;
+  BufferAttributes attributes_;
+};
+
+class Request;
+
+// Gives the core what `requests` made of the states of their sequences; a state that nobody updated
+// is given as it was.
+Status WriteStates(nrd_batch* batch, const ModelTensors& tensors,
+                   std::span<Request* const> requests);
+
+}  // namespace nereid::triton
+
+#endif  // NEREID_TRITON_SEQUENCE_STATE_H_
