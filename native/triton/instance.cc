@@ -95,6 +95,7 @@ int32_t Instance::Execute(nrd_batch* batch, nrd_error* error_out) {
     return Report(Status::Unavailable("instance '" + info_.name + "' is broken: the log says why"),
                   error_out);
   }
+  const auto turn = model_.DeviceTurn(info_.device);
   Execution* const execution = executions_->Take(model_);
   execution->Begin(batch);
   current_ = execution;
@@ -122,7 +123,5 @@ Status Instance::Ready() {
                               return ready(Give<TRITONBACKEND_ModelInstance>(this));
                             });
 }
-
-void Instance::GiveUp() { executions_->GiveUp(); }
 
 }  // namespace nereid::triton
