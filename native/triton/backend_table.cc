@@ -8,6 +8,7 @@
 #include "triton/errors.h"
 #include "triton/instance.h"
 #include "triton/model.h"
+#include "triton/plugin_batcher.h"
 
 struct nrt_backend {
   std::unique_ptr<nereid::triton::Backend> backend;
@@ -108,6 +109,20 @@ int32_t nrt_model_ready(uint64_t load, nrd_error* error_out) {
   return Guarded(error_out, "asking a model", [&] {
     Status status(NRD_NOT_FOUND, "no backend has a model of load " + std::to_string(load));
     nereid::triton::LoadedModels::With(load, [&](Model& model) { status = model.Ready(); });
+    return status;
+  });
+}
+
+int32_t nrt_model_batcher(uint64_t load, nrd_batcher* batcher_out, nrd_error* error_out) {
+  return Guarded(error_out, "asking a model", [&] {
+    Status status(NRD_NOT_FOUND, "the backend of load " + std::to_string(load) +
+                                     " does not say which requests go together");
+    nereid::triton::LoadedModels::With(load, [&](Model& model) {
+      if (model.batcher() != nullptr) {
+        *batcher_out = model.batcher()->table();
+        status = Status();
+      }
+    });
     return status;
   });
 }

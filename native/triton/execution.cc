@@ -44,6 +44,24 @@ void Execution::Begin(nrd_batch* batch) {
   unended_ = static_cast<uint32_t>(used_.size()) + 1;
 }
 
+void Execution::BeginViews(std::span<const nrd_request* const> records, const nrd_request* next) {
+  used_.clear();
+  handles_.clear();
+  for (const nrd_request* record : records) {
+    Next().Begin(0, record, 0);
+  }
+  Next().Begin(0, next, 0);
+  for (Request* request : used_) {
+    handles_.push_back(Give<TRITONBACKEND_Request>(request));
+  }
+}
+
+void Execution::EndViews() {
+  for (Request* request : used_) {
+    request->TakeBack(nullptr);
+  }
+}
+
 int32_t Execution::Leave(const Status& status, nrd_error* error_out) {
   int32_t code = NRD_PENDING;
   if (!status.ok()) {

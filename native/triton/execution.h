@@ -28,6 +28,9 @@ class Execution {
 
   // Makes the batch's requests handles.
   void Begin(nrd_batch* batch);
+  // Makes handles of requests that nobody executes yet, until EndViews.
+  void BeginViews(std::span<const nrd_request* const> records, const nrd_request* next);
+  void EndViews();
   [[nodiscard]] std::span<TRITONBACKEND_Request*> handles() { return handles_; }
 
   // When the plug-in has returned; what nrd_backend::execute returns.

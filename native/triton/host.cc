@@ -10,7 +10,6 @@ namespace nereid::triton {
 namespace {
 
 nrt_host the_host{};
-std::atomic<bool> started{false};
 std::atomic<int32_t> log_level{kLogInfo};
 
 class Server : public Handle {
@@ -26,9 +25,6 @@ Status StartHost(const nrt_host& host) {
   if (host.struct_size != sizeof(nrt_host)) {
     return Status::InvalidArgument("nrt_host.struct_size is " + std::to_string(host.struct_size) +
                                    ", this library expects " + std::to_string(sizeof(nrt_host)));
-  }
-  if (started.exchange(true)) {
-    return Status(NRD_FAILED_PRECONDITION, "nrt_start was called before");
   }
   the_host = host;
   if ((host.flags & NRT_HOST_CHECKED) != 0) {

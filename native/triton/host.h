@@ -1,4 +1,4 @@
-// The control plane, as plug-ins' calls find it. There is one, for as long as the process lives.
+// The control plane, as plug-ins' calls find it. There is one at a time.
 #ifndef NEREID_TRITON_HOST_H_
 #define NEREID_TRITON_HOST_H_
 
@@ -14,7 +14,7 @@ namespace nereid::triton {
 // What nrt_start was given; all zero before it.
 const nrt_host& TheHost();
 
-// Once.
+// Again only when all plug-ins of the one before are closed.
 Status StartHost(const nrt_host& host);
 
 // The server that plug-ins are told that they run in.

@@ -8,6 +8,7 @@
 #include "triton/host.h"
 #include "triton/instance.h"
 #include "triton/json.h"
+#include "triton/plugin_batcher.h"
 
 namespace nereid::triton {
 
@@ -129,27 +130,19 @@ Status Model::Initialize() {
     NRD_RETURN_IF_ERROR(std::move(status));
   }
   initialized_ = true;
-  if (functions.batches()) {
-    NRD_RETURN_IF_ERROR(backend_.Call("TRITONBACKEND_ModelBatcherInitialize", [&] {
-      return functions.batcher_initialize(&batcher_, self);
-    }));
-  }
-  return Status();
+  return functions.batches() ? PluginBatcher::Open(*this, &batcher_) : Status();
 }
 
 Model::~Model() {
   LoadedModels::Remove(this);
   const BackendFunctions& functions = backend_.functions();
-  Status status;
-  if (batcher_ != nullptr) {
-    status = backend_.Call("TRITONBACKEND_ModelBatcherFinalize",
-                           [&] { return functions.batcher_finalize(batcher_); });
+  batcher_.reset();
+  if (!initialized_ || functions.model_finalize == nullptr) {
+    return;
   }
-  if (initialized_ && functions.model_finalize != nullptr && status.ok()) {
-    status = backend_.Call("TRITONBACKEND_ModelFinalize", [&] {
-      return functions.model_finalize(Give<TRITONBACKEND_Model>(this));
-    });
-  }
+  const Status status = backend_.Call("TRITONBACKEND_ModelFinalize", [&] {
+    return functions.model_finalize(Give<TRITONBACKEND_Model>(this));
+  });
   if (!status.ok()) {
     Log(kLogError,
         owner().name() + " failed to end model '" + name_ + "': " + std::string(status.message()));

@@ -16,6 +16,7 @@
 namespace nereid::triton {
 
 class Instance;
+class PluginBatcher;
 
 // How an instance is configured: an entry of the option nereid.instances.
 struct InstanceInfo {
@@ -70,7 +71,8 @@ class Model : public Handle {
   void GiveUp();
   [[nodiscard]] uint64_t InstanceBytes();
 
-  [[nodiscard]] TRITONBACKEND_Batcher* batcher() const { return batcher_; }
+  // Null: the backend leaves it to the core which requests go together.
+  [[nodiscard]] PluginBatcher* batcher() const { return batcher_.get(); }
 
   std::atomic<void*> state{nullptr};  // the plug-in's
   std::atomic<uint64_t> reported_bytes{0};
@@ -91,7 +93,7 @@ class Model : public Handle {
   bool pinned_ = false;
   bool initialized_ = false;
   std::atomic<bool> initializing_{false};
-  TRITONBACKEND_Batcher* batcher_ = nullptr;
+  std::unique_ptr<PluginBatcher> batcher_;
   mutable Mutex mutex_;
   std::string config_ NRD_GUARDED_BY(mutex_);
   std::vector<Instance*> instances_ NRD_GUARDED_BY(mutex_);

@@ -86,8 +86,8 @@ enum {
   NRT_HOST_CHECKED = 1u
 };
 
-/* Once, before everything else. What `host` points to is copied; the context and the runtime
- * outlive all plug-ins. */
+/* Before everything else. What `host` points to is copied; the context and the runtime outlive all
+ * plug-ins. Another host may take its place when all plug-ins are closed. */
 NRD_API int32_t nrt_start(const nrt_host* host, nrd_error* error_out);
 
 /* The least important level that is logged, as in nrd_log_fn; 2 at first. `verbosity`: of level 3,

@@ -71,7 +71,8 @@ void Request::Begin(uint32_t index, const nrd_request* record, int64_t row) {
   BeginStates();
   {
     const MutexLock lock(mutex_);
-    released_ = rescheduled_ = answered_ = failed_ = final_ = ended_ = gone_ = false;
+    released_ = rescheduled_ = answered_ = failed_ = final_ = gone_ = false;
+    ended_ = execution_.batch() == nullptr;
     responses_ = 0;
     factories_ = 0;
   }
@@ -128,6 +129,7 @@ Request::Taken Request::TakeBack(const Status* why) {
   Taken taken;
   if (Close()) {
     EndInputs();
+    trace_.reset();
     ++taken.handles;
   }
   for (Response& response : made_) {
@@ -169,6 +171,14 @@ const std::vector<Parameter>& Request::parameters() {
 bool Request::IsCancelled() {
   const MutexLock lock(mutex_);
   return gone_ || (!ended_ && record_ != nullptr && nrd_request_is_cancelled(record_) != 0);
+}
+
+InferenceTrace* Request::trace() {
+  const MutexLock lock(mutex_);
+  if (record_ != nullptr && (record_->flags & NRD_REQUEST_TRACED) != 0 && trace_ == nullptr) {
+    trace_ = std::make_unique<InferenceTrace>(record_->tag);
+  }
+  return trace_.get();
 }
 
 Status Request::State(std::string_view name, int32_t datatype, const int64_t* shape, uint32_t rank,
@@ -218,6 +228,7 @@ Status Request::Release(const Site& site, uint32_t flags) {
       return WrongHandle(site, kKind, this);
     }
     EndInputs();
+    trace_.reset();
     released_ = true;
     ends = Ends();
   }
@@ -225,10 +236,15 @@ Status Request::Release(const Site& site, uint32_t flags) {
   return Status();
 }
 
-void Request::HoldFactory() {
+Status Request::HoldFactory() {
   const MutexLock lock(mutex_);
+  if (ended_) {
+    return Status::InvalidArgument(execution_.owner().name() +
+                                   " makes a response factory of a request that is not executed");
+  }
   ++factories_;
   execution_.Refer();
+  return Status();
 }
 
 void Request::DropFactory() {

@@ -13,6 +13,7 @@
 #include "base/status.h"
 #include "triton/buffer_attributes.h"
 #include "triton/core/tritonbackend.h"
+#include "triton/inference_trace.h"
 #include "triton/model_tensors.h"
 #include "triton/parameter.h"
 #include "triton/response.h"
@@ -49,7 +50,7 @@ class Request : public Handle {
   explicit Request(Execution& execution);
 
   // `index`: in the core's batch, `row`: where its rows begin there. `record`: null for an empty
-  // row, whose responses nobody gets.
+  // row, whose responses nobody gets. Without a batch the plug-in may look at it, and no more.
   void Begin(uint32_t index, const nrd_request* record, int64_t row);
   // Takes it and its responses from the plug-in: they are no handles any more. `why`: the failure
   // that the request ends with; null: the batch's.
@@ -77,6 +78,9 @@ class Request : public Handle {
   [[nodiscard]] const std::vector<Parameter>& parameters();
   [[nodiscard]] bool IsCancelled();
 
+  // Of a request that is traced, otherwise null.
+  [[nodiscard]] InferenceTrace* trace();
+
   Status State(std::string_view name, int32_t datatype, const int64_t* shape, uint32_t rank,
                SequenceState** out);
   [[nodiscard]] const SequenceState& state(size_t index) const { return states_[index]; }
@@ -88,7 +92,7 @@ class Request : public Handle {
   Status OutputMemory(Output& output, uint64_t byte_size);
   Status Send(const Site& site, Response& response, uint32_t flags, const Status& error);
   Status SendFlags(const Site& site, uint32_t flags);
-  void HoldFactory();
+  Status HoldFactory();
   void DropFactory();
 
  private:
@@ -118,6 +122,7 @@ class Request : public Handle {
   std::vector<uint32_t> wanted_;
   std::vector<Parameter> parameters_;
   std::deque<SequenceState> states_;
+  std::unique_ptr<InferenceTrace> trace_;
   Mutex mutex_;
   bool released_ NRD_GUARDED_BY(mutex_) = false;
   bool rescheduled_ NRD_GUARDED_BY(mutex_) = false;

@@ -224,6 +224,13 @@ TRITONSERVER_Error* TRITONBACKEND_RequestRelease(TRITONBACKEND_Request* request,
   return Serve<Request>(site, request, [&](Request& known) { return known.Release(site, flags); });
 }
 
+TRITONSERVER_Error* TRITONBACKEND_RequestTrace(TRITONBACKEND_Request* request,
+                                               TRITONSERVER_InferenceTrace** trace) {
+  return Serve<Request>(NRT_SITE, request, [&](Request& known) {
+    *trace = Give<TRITONSERVER_InferenceTrace>(known.trace());
+  });
+}
+
 TRITONSERVER_Error* TRITONBACKEND_InputProperties(TRITONBACKEND_Input* input, const char** name,
                                                   TRITONSERVER_DataType* datatype,
                                                   const int64_t** shape, uint32_t* rank,

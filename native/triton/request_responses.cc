@@ -22,8 +22,9 @@ Status Request::Late(const Site& site, std::string_view what) const {
 Status Request::NewResponse(Response** out) {
   const MutexLock lock(mutex_);
   if (ended_) {
-    return Status::InvalidArgument(execution_.owner().name() +
-                                   " makes a response of a request that has ended");
+    return Status::InvalidArgument(
+        execution_.owner().name() +
+        " makes a response of a request that is not executed, or not any more");
   }
   if (free_.empty()) {
     free_.push_back(&made_.emplace_back(*this));

@@ -50,10 +50,12 @@ extern "C" {
 
 TRITONSERVER_Error* TRITONBACKEND_ResponseFactoryNew(TRITONBACKEND_ResponseFactory** factory,
                                                      TRITONBACKEND_Request* request) {
-  return Serve<Request>(NRT_SITE, request, [&](Request& known) {
+  return Serve<Request>(NRT_SITE, request, [&](Request& known) -> Status {
+    *factory = nullptr;
+    NRD_RETURN_IF_ERROR(known.HoldFactory());
     *factory =
         Give<TRITONBACKEND_ResponseFactory>(new ResponseFactory(known, known.execution().owner()));
-    known.HoldFactory();
+    return Status();
   });
 }
 

@@ -14,6 +14,7 @@ import io.nereid.types.StatusCode;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
@@ -75,6 +76,17 @@ public final class InferResponse extends TensorOwner implements AutoCloseable {
     } finally {
       exit();
     }
+  }
+
+  /**
+   * What the backend says with the response, besides outputs: each value a String, a Long, a
+   * Boolean or a Double. Backends in Java say nothing, and neither does the response cache.
+   */
+  public Map<String, Object> parameters() {
+    if (!signature().takesValues()) {
+      return Map.of();
+    }
+    return earlier == null ? read(RequestRecord::responseValues, Map.of()) : earlier.parameters();
   }
 
   /** Names of the outputs that are here, in the model's order. */

@@ -1,6 +1,7 @@
 package io.nereid;
 
 import io.nereid.internal.Checks;
+import io.nereid.internal.backend.Plugins;
 import io.nereid.internal.config.ModelDraft;
 import io.nereid.internal.cuda.PageKeeper;
 import io.nereid.internal.ffi.CoreLog;
@@ -59,6 +60,7 @@ public final class Nereid implements AutoCloseable {
 
   private final NereidOptions options;
   private final NativeRuntime runtime;
+  private final Plugins plugins;
   private final ModelTable models = new ModelTable();
   private final ModelLifecycle lifecycle;
   private final Repository repository;
@@ -73,12 +75,30 @@ public final class Nereid implements AutoCloseable {
       PageKeeper keeper) {
     this.options = options;
     runtime = new NativeRuntime(options.settings(), allocator, keeper);
-    ModelLoader loader = new ModelLoader(runtime, WarmUpRunner::run);
+    plugins =
+        new Plugins(
+            runtime,
+            options.plugins(),
+            repositoryOptions.autoComplete(),
+            repositoryOptions.defaultMaxBatchSize());
+    ModelLoader loader = new ModelLoader(runtime, plugins, WarmUpRunner::run);
     lifecycle = new ModelLifecycle(models, loader, options.drainTimeout());
     faces = entry -> new Model(entry, lifecycle);
-    repository = new Repository(lifecycle, models, repositoryOptions);
+    repository = new Repository(lifecycle, models, repositoryOptions, loader);
+    plugins.answer(new PluginHost(lifecycle, models, repository));
+    openCache();
     lifecycle.listeners().add(new LoadLog());
     lifecycle.listeners().addAll(repositoryOptions.listeners());
+  }
+
+  private void openCache() {
+    try {
+      plugins.openCache();
+    } catch (RuntimeException e) {
+      runtime.release();
+      plugins.close();
+      throw e;
+    }
   }
 
   /** A runtime without models. */
@@ -240,6 +260,14 @@ public final class Nereid implements AutoCloseable {
   }
 
   /**
+   * The metrics that Triton's plug-ins made, in the text format of Prometheus; empty: there are
+   * none.
+   */
+  public String pluginMetrics() {
+    return plugins.metrics();
+  }
+
+  /**
    * The requests and responses that were not closed yet, with the places where they were made, when
    * the program runs with {@code -Dnereid.leaks=record}; else none. {@link #close} names what is
    * left of them.
@@ -268,7 +296,9 @@ public final class Nereid implements AutoCloseable {
     unloadAll(deadlineNs);
     List<String> open = runtime.awaitHandles(deadlineNs) ? List.of() : runtime.openHandles();
     List<OpenHandle> recorded = open.isEmpty() ? List.of() : runtime.recordedHandles();
-    if (!runtime.release()) {
+    boolean released = runtime.release();
+    plugins.close();
+    if (!released) {
       throw new NereidException(
           StatusCode.DEADLINE_EXCEEDED,
           "threads are still inside calls; the memory of Nereid is left behind");
@@ -289,6 +319,7 @@ public final class Nereid implements AutoCloseable {
           repository.close();
           if (!decided.compareAndSet(false, true)) {
             runtime.release(); // the caller gave up in the meantime
+            plugins.close();
           }
         };
     Thread thread = Thread.ofPlatform().daemon().name("nrd-close").start(unload);

@@ -3,6 +3,7 @@ package io.nereid;
 import io.nereid.internal.Checks;
 import io.nereid.internal.request.NativeRuntime;
 import io.nereid.model.HostPolicy;
+import io.nereid.model.PluginOptions;
 import io.nereid.model.ResourceCount;
 import io.nereid.statistics.ModelStatistics;
 import java.nio.file.Path;
@@ -28,6 +29,7 @@ import java.util.Optional;
  * @param resources how much there is of some of them; of the others, as much as the instance needs
  *     that needs most
  * @param hostPolicies where the threads of instances run, by the name of the policy
+ * @param plugins where plug-ins are that were made for Triton, and their settings
  */
 public record NereidOptions(
     long poolByteLimit,
@@ -39,7 +41,8 @@ public record NereidOptions(
     Optional<Path> onnxruntimePath,
     boolean rateLimit,
     List<ResourceCount> resources,
-    Map<String, HostPolicy> hostPolicies) {
+    Map<String, HostPolicy> hostPolicies,
+    PluginOptions plugins) {
 
   /** What applies when nothing is set. */
   public static final NereidOptions DEFAULT = builder().build();
@@ -53,6 +56,12 @@ public record NereidOptions(
     onnxruntimePath = Checks.notNull(onnxruntimePath, "onnxruntimePath").map(Path::toAbsolutePath);
     resources = List.copyOf(Checks.notNull(resources, "resources"));
     hostPolicies = Map.copyOf(Checks.notNull(hostPolicies, "hostPolicies"));
+    Checks.notNull(plugins, "plugins");
+    if (cacheByteLimit > 0 && !plugins.caches().isEmpty()) {
+      throw new IllegalArgumentException(
+          "expected one response cache, got cacheByteLimit and the plug-in "
+              + plugins.caches().keySet());
+    }
   }
 
   /** What of it concerns the core. */
@@ -86,6 +95,7 @@ public record NereidOptions(
     private boolean rateLimit;
     private final List<ResourceCount> resources = new ArrayList<>();
     private final Map<String, HostPolicy> hostPolicies = new HashMap<>();
+    private PluginOptions plugins = PluginOptions.DEFAULT;
 
     private Builder() {}
 
@@ -155,6 +165,12 @@ public record NereidOptions(
       return this;
     }
 
+    /** Plug-ins that were made for Triton; by default those in Triton's own directories. */
+    public Builder plugins(PluginOptions options) {
+      plugins = Checks.notNull(options, "options");
+      return this;
+    }
+
     /** The finished value. */
     public NereidOptions build() {
       return new NereidOptions(
@@ -167,7 +183,8 @@ public record NereidOptions(
           Optional.ofNullable(onnxruntimePath),
           rateLimit,
           resources,
-          hostPolicies);
+          hostPolicies,
+          plugins);
     }
   }
 }

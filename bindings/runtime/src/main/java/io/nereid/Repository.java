@@ -5,6 +5,7 @@ import io.nereid.internal.config.ModelFiles;
 import io.nereid.internal.ffi.CoreLog;
 import io.nereid.internal.model.ModelEntry;
 import io.nereid.internal.model.ModelLifecycle;
+import io.nereid.internal.model.ModelLoader;
 import io.nereid.internal.model.ModelTable;
 import io.nereid.internal.repository.Fingerprint;
 import io.nereid.internal.repository.ModelDirectories;
@@ -54,12 +55,16 @@ public final class Repository {
   private final AtomicBoolean started = new AtomicBoolean();
   private volatile Poller poller;
 
-  Repository(ModelLifecycle lifecycle, ModelTable models, RepositoryOptions options) {
+  Repository(
+      ModelLifecycle lifecycle,
+      ModelTable models,
+      RepositoryOptions options,
+      ModelLoader modelLoader) {
     this.lifecycle = lifecycle;
     this.models = models;
     this.options = options;
     names = new ModelDirectories(options.repositories(), options.namespacing());
-    loader = new RepositoryLoader(lifecycle, models, options, names);
+    loader = new RepositoryLoader(lifecycle, models, options, names, modelLoader);
   }
 
   /**

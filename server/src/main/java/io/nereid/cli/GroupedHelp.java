@@ -13,17 +13,18 @@ final class GroupedHelp {
 
   /** Headings of the mixins; one that is not listed is its own heading. */
   private static final Map<String, String> HEADINGS =
-      Map.of(
-          "Control", "Models",
-          "Runtime", "Memory and response cache",
-          "TensorRt", "GPUs",
-          "Http", "HTTP",
-          "Grpc", "gRPC",
-          "Metrics", "Metrics",
-          "Log", "Logging",
-          "Trace", "Tracing",
-          "Tls", "TLS",
-          "Access", "Access");
+      Map.ofEntries(
+          Map.entry("Control", "Models"),
+          Map.entry("Runtime", "Memory and response cache"),
+          Map.entry("Plugin", "Plug-ins"),
+          Map.entry("TensorRt", "GPUs"),
+          Map.entry("Http", "HTTP"),
+          Map.entry("Grpc", "gRPC"),
+          Map.entry("Metrics", "Metrics"),
+          Map.entry("Log", "Logging"),
+          Map.entry("Trace", "Tracing"),
+          Map.entry("Tls", "TLS"),
+          Map.entry("Access", "Access"));
 
   private static final String OWN = "Start and stop";
 

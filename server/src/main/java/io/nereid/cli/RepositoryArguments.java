@@ -51,6 +51,8 @@ final class RepositoryArguments {
 
     @Mixin private RepositoryArguments repositories = new RepositoryArguments();
 
+    @Mixin private PluginArguments plugins;
+
     @Option(
         names = "--model-version",
         paramLabel = "N",
@@ -62,7 +64,10 @@ final class RepositoryArguments {
       RepositoryArguments.muteLoadLog(); // what goes wrong is thrown by model()
       RepositoryOptions.Builder options = RepositoryOptions.builder().explicit(name);
       repositories.directories(null).forEach(options::repository);
-      return Nereid.open(options.build(), NereidOptions.builder().rateLimit(true).build());
+      plugins.apply(options);
+      return Nereid.open(
+          options.build(),
+          NereidOptions.builder().rateLimit(true).plugins(plugins.options().build()).build());
     }
 
     /** The model, which must have been loaded. */

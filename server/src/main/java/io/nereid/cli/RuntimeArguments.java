@@ -2,6 +2,7 @@ package io.nereid.cli;
 
 import io.nereid.NereidOptions;
 import io.nereid.model.HostPolicy;
+import io.nereid.model.PluginOptions;
 import io.nereid.model.ResourceCount;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -13,7 +14,14 @@ import picocli.CommandLine.Option;
 /** Triton's flags for the runtime: its memory, its response cache, and what executions share. */
 final class RuntimeArguments extends Arguments {
 
-  private static final String CACHE_FORM = "--cache-config local,size=BYTES";
+  private static final String CACHE_FORM = "--cache-config local,size=BYTES or NAME,KEY=VALUE";
+
+  /** The cache that Nereid has itself, unless a plug-in of that name is wanted. */
+  private static final String OWN_CACHE = "local";
+
+  /** What the setting says of a cache that has the name of Nereid's own. */
+  private static final String PLUGIN = PluginOptions.IMPLEMENTATION + "=plugin";
+
   private static final String RESOURCE_FORM = "NAME:COUNT[:DEVICE]";
 
   /** Linux has a set of so many for a thread. */
@@ -37,9 +45,10 @@ final class RuntimeArguments extends Arguments {
 
   @Option(
       names = "--cache-config",
-      paramLabel = "local,size=BYTES",
+      paramLabel = "NAME,KEY=VALUE",
       description =
-          "Keep responses of models with response_cache in this much memory; off by default.")
+          "local,size=BYTES: keep responses of models with response_cache in this much memory; off"
+              + " by default. Other names, and local,implementation=plugin, are plug-ins.")
   private List<String> cache = new ArrayList<>();
 
   /** Triton's flag before --cache-config. */
@@ -69,14 +78,21 @@ final class RuntimeArguments extends Arguments {
       description = "Threads of instances run on cpu-cores=0-3,7 and take memory of numa-node=0.")
   private List<String> hostPolicies = new ArrayList<>();
 
-  /** {@code stageHistograms}: whether something tells them. */
-  NereidOptions options(boolean stageHistograms) {
+  /**
+   * What the options come to.
+   *
+   * @param stageHistograms whether something tells them
+   * @param plugins the settings of plug-ins, to which those of a cache are added
+   */
+  NereidOptions options(boolean stageHistograms, PluginOptions.Builder plugins) {
+    long cacheBytes = cacheBytes(plugins);
     NereidOptions.Builder options =
         NereidOptions.builder()
             .poolByteLimit(atLeast(0, "--pinned-memory-pool-byte-size", poolBytes))
             .pageLockPool(pageLockPool)
             .stageHistograms(stageHistograms)
-            .cacheByteLimit(cacheBytes())
+            .cacheByteLimit(cacheBytes)
+            .plugins(plugins.build())
             .rateLimit(limitsRates());
     resources.forEach(resource -> options.resource(resource(resource)));
     hostPolicies().forEach(options::hostPolicy);
@@ -152,22 +168,42 @@ final class RuntimeArguments extends Arguments {
     return cores;
   }
 
-  private long cacheBytes() {
+  /** The size of Nereid's own cache; the settings of another go to the plug-ins. */
+  private long cacheBytes(PluginOptions.Builder plugins) {
     long bytes = cacheBytes == null ? 0 : atLeast(0, "--response-cache-byte-size", cacheBytes);
     if (cacheBytes != null && !cache.isEmpty()) {
       throw wrong("--cache-config or --response-cache-byte-size", "both");
     }
+    String used = null;
+    boolean plugin =
+        cache.stream().anyMatch(setting -> setting.endsWith("," + PLUGIN))
+            || cache.stream().anyMatch(setting -> !name(setting).equals(OWN_CACHE));
     for (String setting : cache) {
-      bytes = size(setting);
+      String name = name(setting);
+      if (used != null && !used.equals(name)) {
+        throw wrong("--cache-config of one cache", "those of '" + used + "' and '" + name + "'");
+      }
+      used = name;
+      if (!plugin) {
+        bytes = size(setting);
+        continue;
+      }
+      String rest = setting.substring(Math.min(setting.length(), name.length() + 1));
+      int equal = rest.indexOf('=');
+      if (name.isEmpty() || equal <= 0) {
+        throw wrong(CACHE_FORM, "'" + setting + "'");
+      }
+      plugins.cache(name, rest.substring(0, equal), rest.substring(equal + 1));
     }
     return bytes;
   }
 
+  private static String name(String setting) {
+    return setting.split(",", 2)[0];
+  }
+
   private long size(String setting) {
     String[] parts = setting.split(",", 2);
-    if (!parts[0].equals("local")) {
-      throw wrong(CACHE_FORM + " (there is no other cache)", "'" + setting + "'");
-    }
     String size = parts.length == 2 && parts[1].startsWith("size=") ? parts[1].substring(5) : "";
     try {
       long bytes = Long.parseLong(size);

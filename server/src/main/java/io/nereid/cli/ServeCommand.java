@@ -56,6 +56,8 @@ final class ServeCommand implements Callable<Integer> {
 
   @Mixin private RuntimeArguments runtime;
 
+  @Mixin private PluginArguments plugins;
+
   @Mixin private TensorRtArguments tensorrt;
 
   @Mixin private HttpArguments http;
@@ -132,8 +134,9 @@ final class ServeCommand implements Callable<Integer> {
   private NereidServer start(LogSettings log) {
     tensorrt.apply();
     try (TerminalBar.OfLoads progress = new TerminalBar.OfLoads()) {
-      return NereidServer.start(
-          options(control.options(repository).listener(progress).build(), log));
+      RepositoryOptions.Builder models = control.options(repository).listener(progress);
+      plugins.apply(models);
+      return NereidServer.start(options(models.build(), log));
     }
   }
 
@@ -145,7 +148,7 @@ final class ServeCommand implements Callable<Integer> {
     return new ServerOptions(
         id,
         models,
-        runtime.options(quantiles),
+        runtime.options(quantiles, plugins.options()),
         http.options(exitTimeout, tls.options(), access.http()),
         grpc.options(tls.options(), access.grpc()),
         trace.options(),

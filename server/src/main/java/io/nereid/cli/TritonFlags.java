@@ -16,8 +16,10 @@ final class TritonFlags {
 
   private static final String THREADS = "requests are served on virtual threads";
   private static final String NO_GPU = "memory of GPUs is taken as models need it";
-  private static final String IN_JAR = "backends are part of the class path";
   private static final String CLOUD = "this frontend is not here; use the HTTP frontend";
+
+  private static final List<String> OWN_BACKENDS =
+      List.of("onnxruntime", "identity", "tensorrt", "repeat");
 
   /** Flag and reason. One that the command gains is taken off by that alone. */
   private static final Map<String, String> REASONS = new LinkedHashMap<>();
@@ -42,10 +44,6 @@ final class TritonFlags {
     REASONS.put("--vertex-ai-port", CLOUD);
     REASONS.put("--vertex-ai-thread-count", CLOUD);
     REASONS.put("--vertex-ai-default-model", CLOUD);
-    REASONS.put("--backend-directory", IN_JAR);
-    REASONS.put("--backend-config", "a model's own configuration has its backend's settings");
-    REASONS.put("--repoagent-directory", "there are no repository agents");
-    REASONS.put("--cache-directory", "the response cache is built in");
     REASONS.put("--cuda-memory-pool-byte-size", NO_GPU);
     REASONS.put("--cuda-virtual-address-size", NO_GPU);
     REASONS.put("--min-supported-compute-capability", NO_GPU);
@@ -79,6 +77,30 @@ final class TritonFlags {
       String reason = REASONS.get(option.longestName());
       if (option.hidden() && reason != null) {
         warnings.add(option.longestName() + " has no effect: " + reason);
+      }
+      if (option.longestName().equals("--backend-config")) {
+        warnings.addAll(ownBackends(option.stringValues()));
+      }
+    }
+    return warnings;
+  }
+
+  /** Settings of backends that Nereid has itself, which have none, unless the plug-in is wanted. */
+  private static List<String> ownBackends(List<String> settings) {
+    List<String> warnings = new ArrayList<>();
+    for (String backend : OWN_BACKENDS) {
+      List<String> its =
+          settings.stream().filter(setting -> setting.startsWith(backend + ",")).toList();
+      if (!its.isEmpty() && !its.contains(backend + ",implementation=plugin")) {
+        its.stream()
+            .filter(setting -> !setting.equals(backend + ",implementation=nereid"))
+            .forEach(setting ->
+                warnings.add(
+                    "--backend-config "
+                        + setting
+                        + " has no effect: Nereid's own "
+                        + backend
+                        + " has its settings in the configurations of models"));
       }
     }
     return warnings;

@@ -81,7 +81,7 @@ class ServeOptionsTest {
     lines.put(
         "--grpc-restricted-protocol",
         List.of("--grpc-restricted-protocol=health:triton-grpc-protocol-a=b"));
-    lines.put("--cache-config", List.of("--cache-config=local,size=7"));
+    lines.put("--cache-config", List.of("--cache-config=redis,host=h"));
     lines.put("--rate-limit", List.of("--rate-limit=execution_count"));
     lines.put("--rate-limit-resource", List.of("--rate-limit-resource=R1:7"));
     lines.put("--host-policy", List.of("--host-policy=cpu,numa-node=7"));

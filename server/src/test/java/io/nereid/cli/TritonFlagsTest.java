@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.nereid.NereidOptions;
 import io.nereid.model.HostPolicy;
+import io.nereid.model.PluginOptions;
 import io.nereid.model.RepositoryOptions;
 import io.nereid.model.ResourceCount;
 import io.nereid.server.access.AccessControl;
@@ -136,8 +137,12 @@ class TritonFlagsTest {
     assertEquals(3, run.err().lines().count(), run.err());
     assertTrue(run.mixin(ControlArguments.class).options(null).build().autoComplete());
     assertEquals("[/models]", run.value("--model-repository"));
-    assertEquals(1 << 20, run.mixin(RuntimeArguments.class).options(false).cacheByteLimit());
-    assertEquals(268_435_456, run.mixin(RuntimeArguments.class).options(false).poolByteLimit());
+    assertEquals(
+        1 << 20,
+        run.mixin(RuntimeArguments.class).options(false, PluginOptions.builder()).cacheByteLimit());
+    assertEquals(
+        268_435_456,
+        run.mixin(RuntimeArguments.class).options(false, PluginOptions.builder()).poolByteLimit());
   }
 
   @Test
@@ -249,7 +254,8 @@ class TritonFlagsTest {
             "--host-policy=gpu_0,cpu-cores=0-2,7",
             "--host-policy=cpu,cpu-cores=3");
     assertEquals("", run.err());
-    NereidOptions options = run.mixin(RuntimeArguments.class).options(false);
+    NereidOptions options =
+        run.mixin(RuntimeArguments.class).options(false, PluginOptions.builder());
     assertTrue(options.rateLimit());
     assertEquals(
         List.of(
@@ -264,16 +270,24 @@ class TritonFlagsTest {
             new HostPolicy(OptionalInt.empty(), List.of(3))),
         options.hostPolicies());
     NereidOptions standard =
-        new SettingsRun(Map.of(), "--rate-limit=off").mixin(RuntimeArguments.class).options(false);
+        new SettingsRun(Map.of(), "--rate-limit=off")
+            .mixin(RuntimeArguments.class)
+            .options(false, PluginOptions.builder());
     assertFalse(standard.rateLimit());
   }
 
   @Test
   void theOlderFlagOfTheCacheIsTheSame() {
     SettingsRun run = new SettingsRun(Map.of(), "--response-cache-byte-size=5000");
-    assertEquals(5000, run.mixin(RuntimeArguments.class).options(false).cacheByteLimit());
     assertEquals(
-        0, new SettingsRun(Map.of()).mixin(RuntimeArguments.class).options(false).cacheByteLimit());
+        5000,
+        run.mixin(RuntimeArguments.class).options(false, PluginOptions.builder()).cacheByteLimit());
+    assertEquals(
+        0,
+        new SettingsRun(Map.of())
+            .mixin(RuntimeArguments.class)
+            .options(false, PluginOptions.builder())
+            .cacheByteLimit());
   }
 
   @ParameterizedTest
@@ -294,11 +308,19 @@ class TritonFlagsTest {
         "--host-policy=cpu,cpu-cores=3-1 | expected cores for --host-policy, from 0 to 1023, got",
         "--host-policy=cpu,cpu-cores=0-99999 | expected cores for --host-policy, from 0 to 1023",
         "--host-policy=cpu,cpu-cores=0, | expected cores for --host-policy as a whole number, got",
-        "--cache-config=redis,host=h | (there is no other cache), got 'redis,host=h'",
-        "--cache-config=local | expected --cache-config local,size=BYTES, got 'local'",
-        "--cache-config=local,size=x | expected --cache-config local,size=BYTES, got",
-        "--cache-config=local,size=-1 | expected --cache-config local,size=BYTES, got",
-        "--cache-config=local,bytes=1 | expected --cache-config local,size=BYTES, got",
+        "--cache-config=redis | local,size=BYTES or NAME,KEY=VALUE, got 'redis'",
+        "--backend-config=python | expected --backend-config [NAME,]KEY=VALUE, got 'python'",
+        "--backend-config=,a=b | expected --backend-config [NAME,]KEY=VALUE, got ',a=b'",
+        "--backend-config=implementation=plugin | NAME,implementation=nereid, got 'plugin' for ''",
+        "--backend-config=default-max-batch-size=x | as a whole number, got 'x'",
+        "--cache-config=local | expected --cache-config local,size=BYTES or NAME,KEY=VALUE, got"
+            + " 'local'",
+        "--cache-config=local,size=x | expected --cache-config local,size=BYTES or NAME,KEY=VALUE,"
+            + " got",
+        "--cache-config=local,size=-1 | expected --cache-config local,size=BYTES or NAME,KEY=VALUE,"
+            + " got",
+        "--cache-config=local,bytes=1 | expected --cache-config local,size=BYTES or NAME,KEY=VALUE,"
+            + " got",
         "--pinned-memory-pool-byte-size=-1 | of 0 or more, got -1",
         "--response-cache-byte-size=-1 | of 0 or more, got -1",
         "--http-header-forward-pattern=( | expression for --http-header-forward-pattern, got '('",

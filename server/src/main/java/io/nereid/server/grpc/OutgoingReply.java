@@ -16,6 +16,7 @@ import java.io.OutputStream;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /**
  * A {@code ModelInferResponse} or {@code ModelStreamInferResponse} as the transport takes it. Raw
@@ -47,6 +48,7 @@ final class OutgoingReply extends InputStream implements Drainable, KnownLength 
     OutgoingReply reply = new OutgoingReply(response);
     try {
       reply.writeName(response.modelName(), response.modelVersion(), response.id().orElse(""));
+      reply.writeParameters(response.parameters());
       reply.writeOutputs(forms);
       reply.finish();
       return reply;
@@ -61,6 +63,7 @@ final class OutgoingReply extends InputStream implements Drainable, KnownLength 
     OutgoingReply reply = new OutgoingReply(response);
     try {
       reply.writeName(response.modelName(), response.modelVersion(), response.id().orElse(""));
+      reply.writeParameters(response.parameters());
       reply.writeFinal(last);
       reply.writeOutputs(forms);
       reply.head.encloseAll(2, reply.rawBytes());
@@ -101,11 +104,27 @@ final class OutgoingReply extends InputStream implements Drainable, KnownLength 
   }
 
   private void writeFinal(boolean last) {
+    writeParameter(FINAL_RESPONSE, last);
+  }
+
+  private void writeParameters(Map<String, Object> parameters) {
+    if (!parameters.isEmpty()) {
+      parameters.forEach(this::writeParameter);
+    }
+  }
+
+  /** An entry of the map, whose value is an {@code InferParameter}. */
+  private void writeParameter(String name, Object value) {
     int entry = head.end();
-    head.string(1, FINAL_RESPONSE);
-    int value = head.end();
-    head.bool(1, last);
-    head.enclose(2, value);
+    head.string(1, name);
+    int inner = head.end();
+    switch (value) {
+      case Boolean truth -> head.bool(1, truth);
+      case Long number -> head.number(2, number);
+      case Double number -> head.real(4, number);
+      default -> head.string(3, value.toString());
+    }
+    head.enclose(2, inner);
     head.enclose(4, entry);
   }
 

@@ -73,6 +73,22 @@ final class WireWriter {
     varint(value ? 1 : 0);
   }
 
+  /** An int64. */
+  void number(int number, long value) {
+    tag(number, WireReader.VARINT);
+    varint(value);
+  }
+
+  /** A double. */
+  void real(int number, double value) {
+    tag(number, WireReader.FIXED64);
+    reserve(Long.BYTES);
+    long bits = Double.doubleToRawLongBits(value);
+    for (int i = 0; i < Long.BYTES; i++) {
+      bytes[end++] = (byte) (bits >>> (i * Byte.SIZE));
+    }
+  }
+
   void tag(int number, int wireType) {
     varint((long) number << 3 | wireType);
   }

@@ -13,6 +13,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /** Writes responses of models: JSON into a buffer, binary outputs where they lie. */
 final class InferResponseWriter {
@@ -36,8 +37,14 @@ final class InferResponseWriter {
     json.write('{');
     response.id().ifPresent(id -> json.ascii("\"id\":").string(id).write(','));
     json.ascii("\"model_name\":").string(response.modelName());
-    json.ascii(",\"model_version\":\"").number(response.modelVersion());
-    json.ascii("\",\"outputs\":[");
+    json.ascii(",\"model_version\":\"").number(response.modelVersion()).write('"');
+    Map<String, Object> parameters = response.parameters();
+    if (!parameters.isEmpty()) {
+      json.ascii(",\"parameters\":{");
+      writeParameters(parameters, json);
+      json.write('}');
+    }
+    json.ascii(",\"outputs\":[");
     List<MemorySegment> binary = List.of();
     boolean first = true;
     for (String name : response.outputNames()) {
@@ -73,6 +80,19 @@ final class InferResponseWriter {
     return binary;
   }
 
+  private static void writeParameters(Map<String, Object> parameters, JsonBuffer json) {
+    String separator = "";
+    for (Map.Entry<String, Object> parameter : parameters.entrySet()) {
+      json.ascii(separator).string(parameter.getKey()).write(':');
+      if (parameter.getValue() instanceof String text) {
+        json.string(text);
+      } else {
+        json.ascii(parameter.getValue().toString());
+      }
+      separator = ",";
+    }
+  }
+
   private static void describe(String name, Tensor tensor, JsonBuffer json) {
     json.ascii("{\"name\":").string(name);
     json.ascii(",\"datatype\":\"").ascii(tensor.dataType().name()).ascii("\",\"shape\":[");
@@ -93,6 +113,11 @@ final class InferResponseWriter {
     response.id().ifPresent(id -> json.ascii("\"id\":").string(id).write(','));
     json.ascii("\"model_name\":").string(response.modelName());
     json.ascii(",\"model_version\":\"").number(response.modelVersion()).write('"');
+    Map<String, Object> parameters = response.parameters();
+    if (!parameters.isEmpty()) {
+      json.write(',');
+      writeParameters(parameters, json);
+    }
     for (String name : response.outputNames()) {
       Tensor tensor = response.output(name);
       json.ascii(",").string(name).write(':');

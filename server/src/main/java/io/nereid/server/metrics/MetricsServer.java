@@ -110,6 +110,7 @@ public final class MetricsServer {
     Machine known = machine();
     known.gpus().ifPresent(gpus -> gpus.write(text));
     known.process().write(text);
+    text.foreign(state.nereid().pluginMetrics());
     return text.bytes();
   }
 

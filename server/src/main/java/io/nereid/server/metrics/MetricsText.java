@@ -112,6 +112,11 @@ final class MetricsText {
         : Double.toString(value);
   }
 
+  /** Families that others have written, whole lines of them. */
+  void foreign(String families) {
+    text.append(families);
+  }
+
   byte[] bytes() {
     return text.toString().getBytes(StandardCharsets.UTF_8);
   }

@@ -14,6 +14,9 @@ final class BackendNames {
   static final String ONNXRUNTIME = "onnxruntime";
   static final String TENSORRT = "tensorrt";
 
+  private static final String PYTORCH = "pytorch";
+  private static final String TENSORFLOW = "tensorflow";
+
   /** In place of a backend, where the model is a graph of others. */
   static final String ENSEMBLE = "ensemble";
 
@@ -25,9 +28,17 @@ final class BackendNames {
       Map.of(
           "onnxruntime_onnx", ONNXRUNTIME,
           "onnx_onnxv1", ONNXRUNTIME,
-          "tensorrt_plan", TENSORRT);
+          "tensorrt_plan", TENSORRT,
+          "pytorch_libtorch", PYTORCH,
+          "libtorch", PYTORCH,
+          "torch_aoti", PYTORCH,
+          "tensorflow_graphdef", TENSORFLOW,
+          "tensorflow_savedmodel", TENSORFLOW);
 
-  /** A backend, what its platform is called, and how its model's file is usually called. */
+  /**
+   * A backend, what its platform is called (empty: nothing), and how its model's file is usually
+   * called.
+   */
   private record Usual(String backend, String platform, String file) {
 
     String extension() {
@@ -39,18 +50,27 @@ final class BackendNames {
   private static final List<Usual> USUAL =
       List.of(
           new Usual(ONNXRUNTIME, "onnxruntime_onnx", "model.onnx"),
-          new Usual(TENSORRT, "tensorrt_plan", "model.plan"));
+          new Usual(TENSORRT, "tensorrt_plan", "model.plan"),
+          new Usual("openvino", "", "model.xml"),
+          new Usual(PYTORCH, "pytorch_libtorch", "model.pt"),
+          new Usual("python", "", "model.py"));
 
   /**
    * A backend.
    *
    * @param configured whether the configuration names it; otherwise a file's name told it
+   * @param plugin whether a plug-in runs its models
    */
-  record Found(String name, boolean configured) {
+  record Found(String name, boolean configured, boolean plugin) {
+
+    /** One that is no plug-in. */
+    Found(String name, boolean configured) {
+      this(name, configured, false);
+    }
 
     /** Whether it runs on the processor alone. */
     boolean onProcessor() {
-      return ON_PROCESSOR.contains(name);
+      return !plugin && ON_PROCESSOR.contains(name);
     }
 
     /** Its model's usual file. */
@@ -60,7 +80,9 @@ final class BackendNames {
 
     /** Its name among the platforms. */
     Optional<String> platform() {
-      return name.equals(ENSEMBLE) ? Optional.of(ENSEMBLE) : usual().map(Usual::platform);
+      return name.equals(ENSEMBLE)
+          ? Optional.of(ENSEMBLE)
+          : usual().map(Usual::platform).filter(platform -> !platform.isEmpty());
     }
 
     private Optional<Usual> usual() {
@@ -76,7 +98,16 @@ final class BackendNames {
   }
 
   /** The backend; where the configuration has none, the model's file tells it. */
-  static Found find(ConfigNode root, Path versionDirectory) {
+  static Found find(ConfigNode root, ModelFiles files, ReadOptions.Plugins plugins, long version) {
+    Found found = find(root, files.version(version));
+    String runtime = root.as(ModelConfig.class).getRuntime();
+    boolean plugin =
+        !found.name.equals(ENSEMBLE)
+            && plugins.runs(files.name(), found.name, files.directory(), version, runtime);
+    return new Found(found.name, found.configured, plugin);
+  }
+
+  private static Found find(ConfigNode root, Path versionDirectory) {
     ModelConfig config = root.as(ModelConfig.class);
     if (config.hasEnsembleScheduling()) {
       return new Found(ENSEMBLE, true);
@@ -100,7 +131,7 @@ final class BackendNames {
     }
     throw root.invalid(
         "names no backend: expected backend: \"onnxruntime\", \"identity\", or the name of a Java "
-            + "backend");
+            + "backend or of a plug-in");
   }
 
   /**

@@ -26,21 +26,36 @@ final class FieldRules {
     REFUSED
   }
 
+  /** The backends for which a rule holds. */
+  enum Scope {
+    ALL,
+    /** Those that are no plug-ins, which read the configuration themselves. */
+    OWN,
+    /** Those that run on the processor alone. */
+    PROCESSOR;
+
+    private boolean holds(BackendNames.Found backend) {
+      return switch (this) {
+        case ALL -> true;
+        case OWN -> !backend.plugin();
+        case PROCESSOR -> backend.onProcessor();
+      };
+    }
+  }
+
   /**
    * The rule for a field.
    *
-   * @param onProcessor whether it holds only for backends that run on the processor alone
    * @param text what happens instead, or why not
    * @param applies whether it holds for this value
    */
-  record Rule(Effect effect, boolean onProcessor, String text, Predicate<Object> applies) {}
+  record Rule(Effect effect, Scope scope, String text, Predicate<Object> applies) {}
 
   /** The rules, by the field's name after the package: message, dot, field. */
   static final Map<String, Rule> RULES = new TreeMap<>();
 
   static {
     // ---- Would change answers ----
-    refuse("ModelConfig.model_repository_agents", "repository agents are not supported");
     refuse("ModelOperations.op_library_filename", "custom operators are not supported");
     refuse("ModelInput.is_shape_tensor", "shape tensors are not supported");
     refuse("ModelInput.is_non_linear_format_io", "only the linear memory format is supported");
@@ -48,18 +63,22 @@ final class FieldRules {
     refuse("ModelOutput.is_non_linear_format_io", "only the linear memory format is supported");
 
     // ---- Changes speed, placement or reports only ----
-    ignore("ModelConfig.runtime", "the backend is found by its name alone");
-    ignore("ModelConfig.metric_tags", "metrics carry no tags of models");
-    ignore("ModelConfig.model_metrics", "metrics keep their standard form");
-    ignore("ModelInput.format", "it is taken as a remark; data is passed on as it comes");
-    ignore("ModelInstanceGroup.secondary_devices", "no backend uses NVIDIA's DLA");
+    ignore(Scope.OWN, "ModelConfig.runtime", "the backend is found by its name alone");
+    ignore(Scope.ALL, "ModelConfig.metric_tags", "metrics carry no tags of models");
+    ignore(Scope.ALL, "ModelConfig.model_metrics", "metrics keep their standard form");
+    ignore(
+        Scope.OWN, "ModelInput.format", "it is taken as a remark; data is passed on as it comes");
+    ignore(Scope.ALL, "ModelInstanceGroup.secondary_devices", "no backend uses NVIDIA's DLA");
 
     // ---- The same, for the backends that run on the processor ----
     String processor = "the core's backends run on the processor";
     RULES.put(
         "ModelInstanceGroup.kind",
         new Rule(
-            Effect.IGNORED, true, processor, value -> value == Kind.KIND_GPU.getValueDescriptor()));
+            Effect.IGNORED,
+            Scope.PROCESSOR,
+            processor,
+            value -> value == Kind.KIND_GPU.getValueDescriptor()));
     ignoreOnProcessor("ModelInstanceGroup.gpus", processor);
     ignoreOnProcessor("ModelInstanceGroup.profile", "there are no optimization profiles");
     ignoreOnProcessor(
@@ -77,42 +96,38 @@ final class FieldRules {
     ignoreOnProcessor(optimization + "eager_batching", "a batch is gathered when it is taken");
   }
 
-  private final boolean onProcessor;
+  private final BackendNames.Found backend;
   private final Consumer<String> warn;
   private final Set<FieldDescriptor> warned = new HashSet<>();
 
-  private FieldRules(boolean onProcessor, Consumer<String> warn) {
-    this.onProcessor = onProcessor;
+  private FieldRules(BackendNames.Found backend, Consumer<String> warn) {
+    this.backend = backend;
     this.warn = warn;
   }
 
   private static void refuse(String field, String text) {
-    RULES.put(field, new Rule(Effect.REFUSED, false, text, value -> true));
+    RULES.put(field, new Rule(Effect.REFUSED, Scope.OWN, text, value -> true));
   }
 
-  private static void ignore(String field, String text) {
-    RULES.put(field, new Rule(Effect.IGNORED, false, text, value -> true));
+  private static void ignore(Scope scope, String field, String text) {
+    RULES.put(field, new Rule(Effect.IGNORED, scope, text, value -> true));
   }
 
   private static void ignoreOnProcessor(String field, String text) {
-    RULES.put(field, new Rule(Effect.IGNORED, true, text, value -> true));
+    ignore(Scope.PROCESSOR, field, text);
   }
 
   private static Rule unpinned(String what) {
     return new Rule(
         Effect.IGNORED,
-        true,
+        Scope.PROCESSOR,
         what + " are always in the pinned pool",
         value -> !((PinnedMemoryBuffer) value).getEnable());
   }
 
-  /**
-   * Throws for the first refused field; hands a line to {@code warn} for each ignored one.
-   *
-   * @param onProcessor whether the backend runs on the processor alone
-   */
-  static void check(ConfigNode root, boolean onProcessor, Consumer<String> warn) {
-    new FieldRules(onProcessor, warn).check(root);
+  /** Throws for the first refused field; hands a line to {@code warn} for each ignored one. */
+  static void check(ConfigNode root, BackendNames.Found backend, Consumer<String> warn) {
+    new FieldRules(backend, warn).check(root);
   }
 
   private void check(ConfigNode node) {
@@ -120,7 +135,7 @@ final class FieldRules {
       FieldDescriptor field = entry.getKey();
       List<?> values = field.isRepeated() ? (List<?>) entry.getValue() : List.of(entry.getValue());
       Rule rule = RULES.get(key(field));
-      if (rule != null && rule.onProcessor && !onProcessor) {
+      if (rule != null && !rule.scope.holds(backend)) {
         continue; // the backend is told
       }
       for (int i = 0; i < values.size(); i++) {

@@ -13,10 +13,12 @@ import java.util.Set;
 /**
  * One version of a model on its way from its description to being served. A program's {@link
  * ModelSpec} makes a {@link Whole} one; a directory may also make a {@link Partial} one, which the
- * model itself completes when its backend has opened it, or a {@link Broken} one, which says why it
- * cannot be loaded. Drafts never change: what a model was loaded from can be loaded again.
+ * model itself completes when its backend has opened it, a {@link PluginDraft}, whose backend is a
+ * plug-in, or a {@link Broken} one, which says why it cannot be loaded. Drafts never change: what a
+ * model was loaded from can be loaded again.
  */
-public sealed interface ModelDraft {
+public sealed interface ModelDraft
+    permits ModelDraft.Whole, ModelDraft.Broken, ModelDraft.Partial, PluginDraft {
 
   /** The model's name. */
   String name();
@@ -40,6 +42,9 @@ public sealed interface ModelDraft {
    * @throws NereidException when it cannot be loaded
    */
   Whole complete(Optional<ModelSignature> signature);
+
+  /** How long reading and understanding its directory took. */
+  LoadTimes times();
 
   /** The same, with how long reading and understanding its directory took. */
   ModelDraft timed(LoadTimes times);
@@ -115,6 +120,11 @@ public sealed interface ModelDraft {
     }
 
     @Override
+    public LoadTimes times() {
+      return LoadTimes.NONE;
+    }
+
+    @Override
     public Whole complete(Optional<ModelSignature> signature) {
       throw cause;
     }
@@ -182,14 +192,7 @@ public sealed interface ModelDraft {
     }
 
     NereidException incomplete(String why) {
-      return reader
-          .root()
-          .invalid(
-              "the configuration lacks "
-                  + String.join(", ", missing)
-                  + ", and "
-                  + why
-                  + ": add it");
+      return ModelDraft.incomplete(reader, missing, why);
     }
 
     @Override
@@ -198,11 +201,22 @@ public sealed interface ModelDraft {
     }
   }
 
+  /** Something is missing that nobody can tell. */
+  static NereidException incomplete(SpecReader reader, List<String> missing, String why) {
+    String lacks = "the configuration lacks " + String.join(", ", missing);
+    return reader.root().invalid(lacks + ", and " + why + ": add it");
+  }
+
   /** What a configuration says of one version. */
   static ModelDraft of(ConfigNode root, ModelFiles files, ReadOptions options, long version) {
-    SpecReader reader = new SpecReader(root, files, options.steps(), version);
+    SpecReader reader = new SpecReader(root, files, options, version);
     List<String> missing = AutoComplete.missing(root);
     ModelSpec opening = reader.readOpening();
+    if (reader.isOfPlugin()) {
+      PluginDraft draft =
+          new PluginDraft(reader, opening, options.autoComplete(), Set.of(), LoadTimes.NONE);
+      return options.autoComplete() ? draft : draft.checked();
+    }
     if (missing.isEmpty()) {
       return new Whole(reader.read(), reader.configuration(Set.of()), LoadTimes.NONE);
     }

@@ -49,13 +49,20 @@ public final class ModelFiles {
   private static final Set<String> STEPS_OUT = Set.of("", ".", "..");
 
   private final Path directory;
+  private final String name;
   private final Map<Path, List<String>> labels = new HashMap<>();
   private int labelBytesLeft = MAX_LABEL_BYTES;
   private int labelsLeft = MAX_LABELS;
   private long readNs;
 
   ModelFiles(Path directory) {
+    this(directory, directory.getFileName().toString());
+  }
+
+  /** The files of a model whose directory has another name. */
+  ModelFiles(Path directory, String name) {
     this.directory = directory;
+    this.name = name;
   }
 
   Path directory() {
@@ -63,7 +70,7 @@ public final class ModelFiles {
   }
 
   String name() {
-    return directory.getFileName().toString();
+    return name;
   }
 
   /** Time spent with the file system so far. */

@@ -100,8 +100,14 @@ public final class ModelReader {
     NavigableSet<Long> there = files.versions();
     ConfigNode root = config(there);
     checkName(root);
+    Path location = location(root);
+    if (!location.equals(files.directory())) {
+      ModelFiles moved = new ModelFiles(location, files.name());
+      return new ModelReader(moved, options.withAgents(ReadOptions.Agents.NONE), warnings)
+          .versions();
+    }
     NavigableSet<Long> versions = selectVersions(files.name(), root, there);
-    FieldRules.check(root, onProcessor(root, versions.last()), warnings);
+    FieldRules.check(root, backend(root, versions.last()), warnings);
     List<ModelDraft> models = new ArrayList<>();
     for (long version : versions) {
       models.add(version(root, version));
@@ -109,12 +115,26 @@ public final class ModelReader {
     return models;
   }
 
+  /** Where the model is, by the word of its repository agents. */
+  private Path location(ConfigNode root) {
+    ModelConfig config = root.as(ModelConfig.class);
+    if (config.getModelRepositoryAgents().getAgentsCount() == 0) {
+      return files.directory();
+    }
+    List<ReadOptions.Agent> agents =
+        config.getModelRepositoryAgents().getAgentsList().stream()
+            .map(agent -> new ReadOptions.Agent(agent.getName(), agent.getParametersMap()))
+            .toList();
+    String json = JsonConfigWriter.write(config);
+    return options.agents().locate(files.name(), json, files.directory(), agents);
+  }
+
   /** For the warnings; that there is no backend is told by each version. */
-  private boolean onProcessor(ConfigNode root, long version) {
+  private BackendNames.Found backend(ConfigNode root, long version) {
     try {
-      return BackendNames.find(root, files.version(version)).onProcessor();
+      return BackendNames.find(root, files, options.plugins(), version);
     } catch (NereidException e) {
-      return false;
+      return new BackendNames.Found("", false);
     }
   }
 
@@ -151,7 +171,8 @@ public final class ModelReader {
               + shown
               + ", which must say what the model's inputs and outputs are, "
               + (options.autoComplete()
-                  ? "and no version with a model.onnx or model.plan that tells it"
+                  ? "and no version with a model.onnx, model.plan, model.py or the like that tells"
+                      + " it"
                   : "and auto-completion is off"));
     }
     return ConfigNode.root(

@@ -1,6 +1,8 @@
 package io.nereid.internal.config;
 
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 
@@ -13,6 +15,8 @@ import java.util.Optional;
  * @param configName of the file in {@code configs} that is read if it is there, without its ending;
  *     empty: none
  * @param steps finds the models that ensembles mean
+ * @param plugins tells which backends are plug-ins
+ * @param agents are told of models that name repository agents
  * @param override a configuration in JSON that is used in place of the directory's
  */
 public record ReadOptions(
@@ -20,6 +24,8 @@ public record ReadOptions(
     int defaultMaxBatchSize,
     String configName,
     StepNames steps,
+    Plugins plugins,
+    Agents agents,
     Optional<String> override) {
 
   /** The options that Triton has by default. */
@@ -29,12 +35,27 @@ public record ReadOptions(
   public ReadOptions {
     Objects.requireNonNull(configName);
     Objects.requireNonNull(steps);
+    Objects.requireNonNull(plugins);
+    Objects.requireNonNull(agents);
     Objects.requireNonNull(override);
   }
 
-  /** With {@code config.pbtxt}, and names that all models have in common. */
+  /** With {@code config.pbtxt}, names that all models have in common, and no plug-ins. */
   public ReadOptions(boolean autoComplete, int defaultMaxBatchSize, Optional<String> override) {
-    this(autoComplete, defaultMaxBatchSize, "", StepNames.COMMON, override);
+    this(
+        autoComplete,
+        defaultMaxBatchSize,
+        "",
+        StepNames.COMMON,
+        Plugins.NONE,
+        Agents.NONE,
+        override);
+  }
+
+  /** The same with other agents. */
+  ReadOptions withAgents(Agents others) {
+    return new ReadOptions(
+        autoComplete, defaultMaxBatchSize, configName, steps, plugins, others, override);
   }
 
   /** Finds the model that a step of an ensemble means. */
@@ -52,4 +73,37 @@ public record ReadOptions(
      */
     String key(Path directory, String namespace, String name);
   }
+
+  /** Tells which backends are plug-ins that were made for Triton. */
+  public interface Plugins {
+
+    /** There are none. */
+    Plugins NONE = (model, backend, directory, version, runtime) -> false;
+
+    /**
+     * Whether a plug-in runs this version of a model.
+     *
+     * @param directory the model's
+     * @param runtime the library that the configuration names; empty: none
+     */
+    boolean runs(String model, String backend, Path directory, long version, String runtime);
+  }
+
+  /** Repository agents, which are told of a model before it is loaded. */
+  public interface Agents {
+
+    /** There are none: the model is where it is. */
+    Agents NONE = (model, config, directory, agents) -> directory;
+
+    /**
+     * Tells the agents of a model, one after the other; what one throws is why it is not loaded.
+     *
+     * @param config the model's configuration, in JSON
+     * @return the directory where the model is to be found
+     */
+    Path locate(String model, String config, Path directory, List<Agent> agents);
+  }
+
+  /** A repository agent that a configuration names. */
+  public record Agent(String name, Map<String, String> parameters) {}
 }

@@ -18,9 +18,14 @@ final class SpecReader {
   private final long version;
   private final SchedulingReader scheduling;
 
-  /** The steps find the models that ensembles mean. */
-  SpecReader(ConfigNode root, ModelFiles files, ReadOptions.StepNames steps, long version) {
-    this(root, files, BackendNames.find(root, files.version(version)), steps, version);
+  /** The options say which models ensembles mean, and what plug-ins there are. */
+  SpecReader(ConfigNode root, ModelFiles files, ReadOptions options, long version) {
+    this(
+        root,
+        files,
+        BackendNames.find(root, files, options.plugins(), version),
+        options.steps(),
+        version);
   }
 
   private SpecReader(
@@ -45,6 +50,16 @@ final class SpecReader {
 
   ConfigNode root() {
     return root;
+  }
+
+  /** The model's directory. */
+  Path directory() {
+    return files.directory();
+  }
+
+  /** Whether a plug-in runs the model. */
+  boolean isOfPlugin() {
+    return backend.plugin();
   }
 
   /**
@@ -134,6 +149,9 @@ final class SpecReader {
   }
 
   private void checkModelFile() {
+    if (backend.plugin()) {
+      return; // it knows what it needs
+    }
     Path model = modelPath();
     boolean othersWillDo = !backend.onProcessor() && config.getCcModelFilenamesCount() > 0;
     if (!config.hasEnsembleScheduling() && !model.equals(files.version(version)) && !othersWillDo) {

@@ -99,6 +99,21 @@ public final class CudaDevice {
     }
   }
 
+  // ---- Memory of the GPU -----------------------------------------------------------------------
+
+  /** The address of memory on this GPU, until {@link #free}. */
+  public long allocate(long byteSize) {
+    return call(() -> library.allocate(byteSize));
+  }
+
+  /** Gives memory back that {@link #allocate} gave. */
+  public void free(long pointer) {
+    call(() -> {
+      library.free(pointer);
+      return null;
+    });
+  }
+
   // ---- Memory of other processes ---------------------------------------------------------------
 
   /**

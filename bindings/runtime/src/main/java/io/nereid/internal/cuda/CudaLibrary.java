@@ -62,6 +62,8 @@ final class CudaLibrary {
   private final MethodHandle streamSynchronize;
   private final MethodHandle memcpyDtoHAsync;
   private final MethodHandle memcpyHtoDAsync;
+  private final MethodHandle memAlloc;
+  private final MethodHandle memFree;
   private final MethodHandle memGetAddressRange;
   private final MethodHandle ipcOpenMemHandle;
   private final MethodHandle ipcCloseMemHandle;
@@ -88,6 +90,8 @@ final class CudaLibrary {
     FunctionDescriptor copy = status(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
     memcpyDtoHAsync = library.function("cuMemcpyDtoHAsync_v2", copy);
     memcpyHtoDAsync = library.function("cuMemcpyHtoDAsync_v2", copy);
+    memAlloc = library.function("cuMemAlloc_v2", status(ADDRESS, JAVA_LONG));
+    memFree = library.function("cuMemFree_v2", status(JAVA_LONG));
     memGetAddressRange =
         library.function("cuMemGetAddressRange_v2", status(ADDRESS, ADDRESS, JAVA_LONG));
     ipcOpenMemHandle =
@@ -272,6 +276,24 @@ final class CudaLibrary {
   }
 
   /** Maps memory of another process; a handle that was opened before gives the same address. */
+  long allocate(long byteSize) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment out = arena.allocate(JAVA_LONG);
+      check("cuMemAlloc", (int) memAlloc.invokeExact(out, byteSize));
+      return out.get(JAVA_LONG, 0);
+    } catch (Throwable t) {
+      throw DriverLibrary.unexpected(t);
+    }
+  }
+
+  void free(long pointer) {
+    try {
+      check("cuMemFree", (int) memFree.invokeExact(pointer));
+    } catch (Throwable t) {
+      throw DriverLibrary.unexpected(t);
+    }
+  }
+
   long openIpc(byte[] handle) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment out = arena.allocate(JAVA_LONG);

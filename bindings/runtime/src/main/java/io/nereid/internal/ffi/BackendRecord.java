@@ -44,6 +44,11 @@ public final class BackendRecord {
     return record.address();
   }
 
+  /** A record in memory of the arena for somebody to fill in. */
+  static BackendRecord empty(Arena arena) {
+    return new BackendRecord(arena);
+  }
+
   /** The core's backend of this name, in memory of the arena; empty: it has none. */
   public static Optional<BackendRecord> find(Arena arena, String name) {
     BackendRecord record = new BackendRecord(arena);

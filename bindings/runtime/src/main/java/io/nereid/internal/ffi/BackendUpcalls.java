@@ -4,9 +4,6 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.nereid.statistics.MemoryUsage;
-import io.nereid.types.NereidException;
-import io.nereid.types.StatusCode;
-import java.lang.System.Logger.Level;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemoryLayout;
 import java.lang.invoke.MethodHandles;
@@ -99,7 +96,7 @@ public final class BackendUpcalls {
       Memory.writeLong(instanceOut, INSTANCES.add(new Opened(instance, new BatchRecord())));
       return OK;
     } catch (Throwable t) {
-      return report(t, error);
+      return ErrorRecord.report(t, error, "a backend");
     }
   }
 
@@ -109,7 +106,7 @@ public final class BackendUpcalls {
       opened.instance().execute(opened.batch().wrap(batch));
       return OK;
     } catch (Throwable t) {
-      return report(t, error);
+      return ErrorRecord.report(t, error, "a backend");
     }
   }
 
@@ -123,21 +120,5 @@ public final class BackendUpcalls {
 
   static void closeModel(long state) {
     // Its number is removed by who added it, also when loading failed before this could be called.
-  }
-
-  private static int report(Throwable t, long error) {
-    int code = StatusCode.INTERNAL.number();
-    try {
-      if (t instanceof NereidException e && e.code() != StatusCode.OK) {
-        code = e.code().number();
-        ErrorRecord.write(error, code, String.valueOf(e.getMessage()));
-      } else {
-        ErrorRecord.write(error, code, "the backend threw " + t);
-        CoreLog.LOGGER.log(Level.WARNING, "a backend failed", t);
-      }
-    } catch (Throwable second) {
-      // Out of memory or stack, or a broken toString: the code says enough.
-    }
-    return code;
   }
 }

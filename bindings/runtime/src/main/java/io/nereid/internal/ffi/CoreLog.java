@@ -42,14 +42,15 @@ public final class CoreLog {
         // There is nowhere left to report it.
       }
     }
+  }
 
-    private static Level level(int level) {
-      return switch (level) {
-        case 0 -> Level.ERROR;
-        case 1 -> Level.WARNING;
-        case 2 -> Level.INFO;
-        default -> Level.DEBUG;
-      };
-    }
+  /** What the core calls a level. */
+  static Level level(int level) {
+    return switch (level) {
+      case 0 -> Level.ERROR;
+      case 1 -> Level.WARNING;
+      case 2 -> Level.INFO;
+      default -> Level.DEBUG;
+    };
   }
 }

@@ -8,6 +8,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
+import java.lang.System.Logger.Level;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
@@ -68,5 +69,26 @@ final class ErrorRecord {
     Memory.writeInt(error + CODE, code);
     Memory.writeInt(error + MESSAGE_SIZE, size);
     Memory.write(error + MESSAGE, MemorySegment.ofArray(bytes), size);
+  }
+
+  /**
+   * Says in a record what an upcall ended with, and returns its status.
+   *
+   * @param who threw it, in words
+   */
+  static int report(Throwable t, long error, String who) {
+    int code = StatusCode.INTERNAL.number();
+    try {
+      if (t instanceof NereidException e && e.code() != StatusCode.OK) {
+        code = e.code().number();
+        write(error, code, String.valueOf(e.getMessage()));
+      } else {
+        write(error, code, who + " threw " + t);
+        CoreLog.LOGGER.log(Level.WARNING, who + " failed", t);
+      }
+    } catch (Throwable second) {
+      // Out of memory or stack, or a broken toString: the code says enough.
+    }
+    return code;
   }
 }

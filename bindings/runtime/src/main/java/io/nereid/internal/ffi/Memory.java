@@ -59,13 +59,14 @@ final class Memory {
     MemorySegment.copy(ALL, from, ALL, to, size);
   }
 
+  /** A copy of bytes in native memory. */
+  static byte[] read(long address, long size) {
+    return size == 0 ? new byte[0] : ALL.asSlice(address, size).toArray(JAVA_BYTE);
+  }
+
   /** A copy of UTF-8 text in native memory. */
   static String readString(long address, long size) {
-    if (size == 0) {
-      return "";
-    }
-    byte[] bytes = ALL.asSlice(address, size).toArray(JAVA_BYTE);
-    return new String(bytes, StandardCharsets.UTF_8);
+    return size == 0 ? "" : new String(read(address, size), StandardCharsets.UTF_8);
   }
 
   // ---- Layouts: pointers are laid out as longs, since they are only ever handled as addresses

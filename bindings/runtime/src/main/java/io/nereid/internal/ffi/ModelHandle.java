@@ -7,6 +7,7 @@ import io.nereid.statistics.InstanceStatistics;
 import io.nereid.statistics.MemoryUsage;
 import io.nereid.statistics.ModelStatistics;
 import io.nereid.statistics.SequenceStatistics;
+import io.nereid.types.StatusCode;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -100,11 +101,13 @@ public final class ModelHandle {
 
   /**
    * Takes no more requests, and waits for those that it has; answers at the deadline what waits.
+   *
+   * @return false when the deadline came first
    */
-  public void drain(long deadlineNs) {
-    int status;
+  public boolean drain(long deadlineNs) {
     try {
-      status = (int) Handles.MODEL_DRAIN.invokeExact(address, deadlineNs, 0L);
+      int status = (int) Handles.MODEL_DRAIN.invokeExact(address, deadlineNs, 0L);
+      return status == StatusCode.OK.number();
     } catch (Throwable t) {
       throw NativeCalls.unexpected(t);
     }

@@ -307,6 +307,12 @@ public final class ModelOptionsRecord {
   }
 
   private void parameters(Map<String, String> parameters) {
+    set("parameters", parameters(arena, parameters));
+    set("parameter_count", (long) parameters.size());
+  }
+
+  /** The address of an array of {@code nrd_parameter}. */
+  static long parameters(Arena arena, Map<String, String> parameters) {
     MemorySegment array = arena.allocate(PARAMETER, parameters.size());
     long at = 0;
     for (Map.Entry<String, String> parameter : parameters.entrySet()) {
@@ -316,8 +322,7 @@ public final class ModelOptionsRecord {
       TensorSpecRecord.string(arena, array, value, parameter.getValue());
       at += PARAMETER.byteSize();
     }
-    set("parameters", array.address());
-    set("parameter_count", (long) parameters.size());
+    return array.address();
   }
 
   /** Adds the batcher with this number, as {@link BatcherUpcalls} knows it; 0: none. */
@@ -326,8 +331,17 @@ public final class ModelOptionsRecord {
       MemorySegment batcher = arena.allocate(BATCHER);
       batcher.set(JAVA_LONG, offset(BATCHER, "context"), number);
       batcher.set(JAVA_LONG, offset(BATCHER, "includes"), BatcherUpcalls.INCLUDES);
-      set("batcher", batcher.address());
+      useBatcher(batcher.address());
     }
+  }
+
+  /** The address of an {@code nrd_batcher} for somebody to fill in. */
+  long newBatcher() {
+    return arena.allocate(BATCHER).address();
+  }
+
+  void useBatcher(long address) {
+    set("batcher", address);
   }
 
   /**

@@ -21,15 +21,25 @@ public final class NativeCalls {
 
   private NativeCalls() {}
 
-  @SuppressWarnings("restricted")
   static MethodHandle downcall(String name, FunctionDescriptor type, Linker.Option... options) {
+    return downcall(symbols, loadedFrom, name, type, options);
+  }
+
+  /** A function of the library that was loaded from a path. */
+  @SuppressWarnings("restricted")
+  static MethodHandle downcall(
+      SymbolLookup library,
+      Path path,
+      String name,
+      FunctionDescriptor type,
+      Linker.Option... options) {
     var address =
-        symbols
+        library
             .find(name)
             .orElseThrow(() ->
                 new NereidException(
                     StatusCode.FAILED_PRECONDITION,
-                    "the native library " + loadedFrom + " lacks " + name));
+                    "the native library " + path + " lacks " + name));
     return Linker.nativeLinker().downcallHandle(address, type, options);
   }
 

@@ -15,6 +15,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 import java.nio.charset.StandardCharsets;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -103,6 +104,11 @@ public final class RequestRecord {
   private static final long COMPUTE_INPUT_NS = offset(LAYOUT, "compute_input_ns");
   private static final long COMPUTE_INFER_NS = offset(LAYOUT, "compute_infer_ns");
   private static final long COMPUTE_OUTPUT_NS = offset(LAYOUT, "compute_output_ns");
+  private static final long ID = offset(LAYOUT, "id");
+  private static final long VALUES = offset(LAYOUT, "values");
+  private static final long VALUE_COUNT = offset(LAYOUT, "value_count");
+  private static final long RESPONSE_VALUES = offset(LAYOUT, "response_values");
+  private static final long RESPONSE_VALUE_COUNT = offset(LAYOUT, "response_value_count");
 
   private final long address;
 
@@ -112,6 +118,9 @@ public final class RequestRecord {
 
   /** Holds the name of the request's sequence; null: none had one. Collected with this. */
   private MemorySegment sequenceName;
+
+  /** Holds what the backend is told besides tensors; null: it was told nothing so far. */
+  private MemorySegment told;
 
   RequestRecord(long address) {
     this.address = address;
@@ -244,6 +253,13 @@ public final class RequestRecord {
         address + SEQUENCE_NAME, name.length == 0 ? 0 : sequenceName.address(), name.length);
   }
 
+  /** Tells the backend what the sender calls the request, and what came with it. */
+  public void tell(String id, Map<String, Object> values) {
+    told = ValueRecord.write(told, address + ID, id, values);
+    Memory.writeLong(address + VALUES, values.isEmpty() ? 0 : told.address());
+    Memory.writeInt(address + VALUE_COUNT, values.size());
+  }
+
   /** Takes the settings of another one over. */
   public void copySettings(RequestRecord other) {
     deadlineNs(Memory.readLong(other.address + DEADLINE_NS));
@@ -277,6 +293,14 @@ public final class RequestRecord {
   /** Whether the answer came from the response cache. */
   public boolean cacheHit() {
     return Memory.readInt(address + CACHE_HIT) != 0;
+  }
+
+  /** What the backend said with the response; of an earlier one, while that is received. */
+  public Map<String, Object> responseValues() {
+    int count = Memory.readInt(address + RESPONSE_VALUE_COUNT);
+    return count == 0
+        ? Map.of()
+        : ValueRecord.read(Memory.readLong(address + RESPONSE_VALUES), count);
   }
 
   /** Where the time went. */

@@ -17,6 +17,9 @@ public final class LibraryFiles {
   static final String ONNXRUNTIME_PROPERTY = "nereid.onnxruntime.path";
   static final String ONNXRUNTIME_RESOURCE = "ai/onnxruntime/native/linux-x64/libonnxruntime.so";
 
+  /** The name by which plug-ins ask for it. */
+  private static final String PLUGIN_LIBRARY = "libtritonserver.so";
+
   private static final Object LOCK = new Object();
   private static Path unpackedOnnxruntime;
 
@@ -28,8 +31,23 @@ public final class LibraryFiles {
     if (chosen.isPresent()) {
       return existing(chosen.get(), "native library");
     }
+    return bundled("libnereid.so");
+  }
+
+  /**
+   * The library that runs Triton's plug-ins: beside the core's where that was named, else the one
+   * in the jar.
+   */
+  public static Path pluginLibrary(Optional<Path> nativeOption) {
+    Optional<Path> chosen = nativeOption.or(() -> property(NATIVE_PROPERTY));
+    return chosen.isPresent()
+        ? existing(chosen.get().resolveSibling(PLUGIN_LIBRARY), "library for plug-ins")
+        : bundled(PLUGIN_LIBRARY);
+  }
+
+  private static Path bundled(String name) {
     String platform = platform(System.getProperty("os.name"), System.getProperty("os.arch"));
-    String resource = "META-INF/native/" + platform + "/libnereid.so";
+    String resource = "META-INF/native/" + platform + "/" + name;
     URL url = LibraryFiles.class.getClassLoader().getResource(resource);
     if (url == null) {
       throw new NereidException(
@@ -42,7 +60,7 @@ public final class LibraryFiles {
               + NATIVE_PROPERTY
               + "=<file> names one");
     }
-    return unpack(url, "libnereid.so");
+    return unpack(url, name);
   }
 
   /** ONNX Runtime's library: the option's, the property's, or the one in its jar. */

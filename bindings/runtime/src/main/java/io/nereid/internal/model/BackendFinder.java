@@ -1,5 +1,7 @@
 package io.nereid.internal.model;
 
+import io.nereid.internal.backend.PluginSearch;
+import io.nereid.internal.backend.Plugins;
 import io.nereid.internal.ffi.CoreLog;
 import io.nereid.model.Backend;
 import io.nereid.model.Batcher;
@@ -29,8 +31,12 @@ final class BackendFinder {
 
   private BackendFinder() {}
 
-  /** The Java backend of a model; empty when the core has one of that name. */
-  static Optional<Backend> find(ModelSpec spec) {
+  /**
+   * The Java backend of a model; empty when the core has one of that name.
+   *
+   * @param plugins tells what else was looked for
+   */
+  static Optional<Backend> find(ModelSpec spec, PluginSearch plugins) {
     if (spec.backend().isPresent()) {
       return spec.backend();
     }
@@ -38,10 +44,33 @@ final class BackendFinder {
     if (CoreBackends.has(name)) {
       return Optional.empty();
     }
-    Iterator<Backend> all = ServiceLoader.load(Backend.class).iterator();
-    return Optional.of(
-        announced(all, Backend::name, name)
-            .orElseGet(() -> ofClass(Backend.class, "backend", name, spec)));
+    try {
+      return Optional.of(
+          announced(name).orElseGet(() -> ofClass(Backend.class, "backend", name, spec)));
+    } catch (NereidException e) {
+      if (e.code() != StatusCode.NOT_FOUND) {
+        throw e;
+      }
+      PluginSearch.Model model =
+          new PluginSearch.Model(spec.name(), name, Optional.empty(), spec.version(), "");
+      throw new NereidException(
+          e.code(), e.getMessage() + ", nor a plug-in: " + plugins.missing(model));
+    }
+  }
+
+  private static Optional<Backend> announced(String name) {
+    return announced(ServiceLoader.load(Backend.class).iterator(), Backend::name, name);
+  }
+
+  /** Whether a plug-in runs a model: what Nereid has itself wins, unless the plug-in is wanted. */
+  static boolean isPlugin(Plugins plugins, PluginSearch.Model model) {
+    String name = model.backend();
+    if (plugins.options().prefersPlugin(name)) {
+      return true;
+    }
+    return !CoreBackends.has(name)
+        && announced(name).isEmpty()
+        && plugins.search().find(model).isPresent();
   }
 
   /** The batcher of a model; empty when it has none. */

@@ -46,7 +46,7 @@ final class InstanceOptions {
   }
 
   /** The name of its policy, Triton's names where it gives none. */
-  private static String policy(InstancePlacement placement) {
+  static String policy(InstancePlacement placement) {
     InstanceGroup group = placement.group();
     if (!group.hostPolicy().isEmpty()) {
       return group.hostPolicy();

@@ -2,6 +2,7 @@ package io.nereid.internal.model;
 
 import io.nereid.internal.Checks;
 import io.nereid.internal.backend.JavaBackends;
+import io.nereid.internal.backend.PluginLoad;
 import io.nereid.internal.ffi.BatcherUpcalls;
 import io.nereid.internal.ffi.ModelHandle;
 import io.nereid.internal.request.NativeRuntime;
@@ -17,6 +18,7 @@ import io.nereid.statistics.MemoryUsage;
 import io.nereid.statistics.ModelStatistics;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
@@ -34,9 +36,26 @@ public final class LoadedModel {
   private final NativeRuntime runtime;
   private final ModelConfiguration configuration;
   private final SlotPool slots;
-  private final long javaBackend; // its number, 0: the backend is the core's
-  private final long batcher; // its number, 0: there is none
+  private final Backing backing;
   private final List<LoadedModel> steps; // of an ensemble, which uses them; else none
+
+  /**
+   * What was made for the backend, and goes with the load.
+   *
+   * @param javaBackend the number of a backend in Java; 0: it is none
+   * @param batcher the number of a batcher; 0: there is none
+   * @param plugin what the load is to a plug-in; empty: the backend is none
+   */
+  record Backing(long javaBackend, long batcher, Optional<PluginLoad> plugin) {
+
+    static final Backing NONE = new Backing(0, 0, Optional.empty());
+
+    void remove() {
+      JavaBackends.remove(javaBackend);
+      BatcherUpcalls.remove(batcher);
+      plugin.ifPresent(PluginLoad::close);
+    }
+  }
 
   /** The handle is used under the read lock and released under the write lock. */
   private final ReentrantReadWriteLock lock = new ReentrantReadWriteLock();
@@ -67,15 +86,13 @@ public final class LoadedModel {
       Signature signature,
       ModelConfiguration configuration,
       ModelHandle handle,
-      long javaBackend,
-      long batcher,
+      Backing backing,
       int tensorDevice,
       List<LoadedModel> steps) {
     this.runtime = runtime;
     this.configuration = configuration;
     this.handle = handle;
-    this.javaBackend = javaBackend;
-    this.batcher = batcher;
+    this.backing = backing;
     this.steps = List.copyOf(Checks.notNull(steps, "steps"));
     slots = new SlotPool(runtime.slots(), signature, tensorDevice, handle::acquire);
   }
@@ -110,6 +127,16 @@ public final class LoadedModel {
   /** What it uses as an ensemble, in the order of its steps. */
   List<LoadedModel> steps() {
     return steps;
+  }
+
+  /** Whether its backend, or that of a step, is told of ids and parameters of requests. */
+  boolean takesValues() {
+    return slots.signature().takesValues();
+  }
+
+  /** Throws when its backend says that an instance is not ready. */
+  public void checkReady() {
+    backing.plugin().ifPresent(PluginLoad::checkReady);
   }
 
   // ---- Sequences -------------------------------------------------------------------------------
@@ -157,7 +184,7 @@ public final class LoadedModel {
   // ---- The end ---------------------------------------------------------------------------------
 
   /** The core's handle; only for who has a use, which keeps it. */
-  ModelHandle handle() {
+  public ModelHandle handle() {
     return handle;
   }
 
@@ -199,6 +226,15 @@ public final class LoadedModel {
       return false;
     }
     users++;
+    return true;
+  }
+
+  /** As {@link #removeUser}; false, and nothing happens, when that would have to finish it. */
+  synchronized boolean tryRemoveUser() {
+    if (retired && users == 1) {
+      return false;
+    }
+    users--;
     return true;
   }
 
@@ -252,7 +288,9 @@ public final class LoadedModel {
     while (patient && slots.hasUnanswered() && System.nanoTime() - deadlineNs < 0) {
       LockSupport.parkNanos(POLL_NS);
     }
-    handle.drain(deadlineNs);
+    if (!handle.drain(deadlineNs)) {
+      backing.plugin().ifPresent(PluginLoad::giveUp);
+    }
     lock.writeLock().lock();
     try {
       lastStatistics = handle.statistics(runtime.settings().stageHistograms());
@@ -261,8 +299,7 @@ public final class LoadedModel {
     } finally {
       lock.writeLock().unlock();
     }
-    JavaBackends.remove(javaBackend);
-    BatcherUpcalls.remove(batcher);
+    backing.remove();
     slots.seal();
     List<LoadedModel> gone = new ArrayList<>();
     gone.add(this);

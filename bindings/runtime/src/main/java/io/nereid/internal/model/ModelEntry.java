@@ -86,6 +86,26 @@ public final class ModelEntry {
     return now == null ? null : now.slots();
   }
 
+  /**
+   * What takes a request, with a use that the caller gives back; null: nothing does.
+   *
+   * @param sequence the request's
+   */
+  public LoadedModel use(SequenceId sequence, boolean starts) {
+    while (true) {
+      LoadedModel found = current;
+      if (!sequence.isNone() && !starts && (found == null || !found.knows(sequence))) {
+        for (LoadedModel old : replaced) {
+          found = old.knows(sequence) ? old : found;
+        }
+      }
+      if (found == null || found.addUser()) {
+        return found;
+      }
+      Thread.onSpinWait(); // it was replaced or unloaded since it was found
+    }
+  }
+
   /** The last load that worked, which may be gone by now; empty: none did. */
   public Optional<LoadedModel> latest() {
     return Optional.ofNullable(latest);

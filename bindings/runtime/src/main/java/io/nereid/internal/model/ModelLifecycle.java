@@ -261,6 +261,13 @@ public final class ModelLifecycle {
     }
   }
 
+  /** Ends a use of a load, from {@link ModelEntry#use}, on whatever thread; it does not wait. */
+  public void giveBack(LoadedModel used) {
+    if (!used.tryRemoveUser()) {
+      Thread.startVirtualThread(() -> finished(used.removeUser()));
+    }
+  }
+
   // ---- Ensembles -------------------------------------------------------------------------------
 
   /** Lets the ensembles that name a model take notice of what became of it. */

@@ -1,9 +1,13 @@
 package io.nereid.internal.model;
 
 import io.nereid.internal.Checks;
+import io.nereid.internal.backend.AgentChain;
 import io.nereid.internal.backend.JavaBackends;
 import io.nereid.internal.backend.JavaBatcher;
+import io.nereid.internal.backend.PluginSearch;
+import io.nereid.internal.backend.Plugins;
 import io.nereid.internal.config.ModelDraft;
+import io.nereid.internal.config.PluginDraft;
 import io.nereid.internal.ffi.BackendRecord;
 import io.nereid.internal.ffi.BatcherUpcalls;
 import io.nereid.internal.ffi.CoreLog;
@@ -15,12 +19,14 @@ import io.nereid.internal.request.Signature;
 import io.nereid.model.Backend;
 import io.nereid.model.InstanceGroup;
 import io.nereid.model.InstancePlacement;
+import io.nereid.model.LoadTimes;
 import io.nereid.model.ModelSignature;
 import io.nereid.model.ModelSpec;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.Arena;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,15 +42,29 @@ import java.util.function.Consumer;
 public final class ModelLoader {
 
   /** Instances run on the processor, or on several GPUs. */
-  private static final int NO_DEVICE = -1;
+  static final int NO_DEVICE = -1;
 
   private final NativeRuntime runtime;
+  private final Plugins plugins;
   private final Consumer<LoadedModel> warmUp;
 
   /** {@code warmUp} executes the requests that a model wants before anybody else finds it. */
-  public ModelLoader(NativeRuntime runtime, Consumer<LoadedModel> warmUp) {
+  public ModelLoader(NativeRuntime runtime, Plugins plugins, Consumer<LoadedModel> warmUp) {
     this.runtime = runtime;
+    this.plugins = plugins;
     this.warmUp = warmUp;
+  }
+
+  /** Whether a plug-in runs this version of a model. */
+  public boolean isOfPlugin(
+      String model, String backend, Path directory, long version, String runtime) {
+    return BackendFinder.isPlugin(
+        plugins, new PluginSearch.Model(model, backend, Optional.of(directory), version, runtime));
+  }
+
+  /** The repository agents of one load of a model, which are still to be told of it. */
+  public AgentChain newAgents() {
+    return new AgentChain(plugins);
   }
 
   /**
@@ -55,21 +75,28 @@ public final class ModelLoader {
    */
   LoadedModel load(ModelDraft draft, List<LoadedModel> steps) {
     long startNs = System.nanoTime();
-    if (!(draft instanceof ModelDraft.Partial partial)) {
-      return load(draft.complete(Optional.empty()), null, steps, startNs);
-    }
+    LoadedModel loaded =
+        switch (draft) {
+          case PluginDraft plugin -> new PluginLoader(runtime, plugins).load(plugin);
+          case ModelDraft.Partial partial -> complete(partial, steps);
+          default -> open(draft.complete(Optional.empty()), null, steps);
+        };
+    return warmUp(loaded, draft.times(), startNs);
+  }
+
+  private LoadedModel complete(ModelDraft.Partial partial, List<LoadedModel> steps) {
     ModelSpec opening = partial.opening();
-    Optional<Backend> javaBackend = BackendFinder.find(opening);
+    Optional<Backend> javaBackend = BackendFinder.find(opening, plugins.search());
     if (javaBackend.isPresent()) {
       try {
         Optional<ModelSignature> told = describe(javaBackend.get(), opening);
-        return load(partial.complete(told), null, steps, startNs);
+        return open(partial.complete(told), null, steps);
       } finally {
         javaBackend.get().loadEnded(opening);
       }
     }
     try (SourceHandle source = CoreBackends.open(runtime, opening)) {
-      return load(partial.complete(source.signature()), source, steps, startNs);
+      return open(partial.complete(source.signature()), source, steps);
     }
   }
 
@@ -84,9 +111,7 @@ public final class ModelLoader {
     }
   }
 
-  private LoadedModel load(
-      ModelDraft.Whole draft, SourceHandle source, List<LoadedModel> steps, long startNs) {
-    LoadedModel loaded = open(draft, source, steps);
+  private LoadedModel warmUp(LoadedModel loaded, LoadTimes reading, long startNs) {
     long openedNs = System.nanoTime();
     boolean warm = false;
     try {
@@ -98,24 +123,26 @@ public final class ModelLoader {
       }
     }
     loaded.took(
-        draft
-            .times()
-            .withLoading(
-                Duration.ofNanos(openedNs - startNs),
-                Duration.ofNanos(System.nanoTime() - openedNs)));
+        reading.withLoading(
+            Duration.ofNanos(openedNs - startNs), Duration.ofNanos(System.nanoTime() - openedNs)));
     return loaded;
   }
 
   private LoadedModel open(ModelDraft.Whole draft, SourceHandle source, List<LoadedModel> steps) {
     ModelSpec spec = draft.spec();
-    if (spec.responseCache() && runtime.settings().cacheByteLimit() == 0) {
+    warnOfCache(runtime, plugins, spec);
+    return spec.ensemble().isPresent() ? openEnsemble(draft, steps) : openBackend(draft, source);
+  }
+
+  static void warnOfCache(NativeRuntime runtime, Plugins plugins, ModelSpec spec) {
+    boolean cache = runtime.settings().cacheByteLimit() > 0 || plugins.hasCache();
+    if (spec.responseCache() && !cache) {
       CoreLog.LOGGER.log(
           Level.WARNING,
           "model ''{0}'' asks for the response cache, which has no memory: nothing is cached; set"
               + " NereidOptions.cacheByteLimit",
           spec.name());
     }
-    return spec.ensemble().isPresent() ? openEnsemble(draft, steps) : openBackend(draft, source);
   }
 
   private LoadedModel openEnsemble(ModelDraft.Whole draft, List<LoadedModel> steps) {
@@ -132,11 +159,10 @@ public final class ModelLoader {
       EnsembleGraph.of(spec, steps).write(options);
       return new LoadedModel(
           runtime,
-          new Signature(spec),
+          new Signature(spec, steps.stream().anyMatch(LoadedModel::takesValues)),
           served.served(),
           load(options, null),
-          0,
-          0,
+          LoadedModel.Backing.NONE,
           NO_DEVICE,
           steps);
     }
@@ -145,7 +171,7 @@ public final class ModelLoader {
   private LoadedModel openBackend(ModelDraft.Whole draft, SourceHandle source) {
     ModelSpec spec = draft.spec();
     Signature signature = new Signature(spec);
-    Optional<Backend> javaBackend = BackendFinder.find(spec);
+    Optional<Backend> javaBackend = BackendFinder.find(spec, plugins.search());
     List<Integer> devices = javaBackend.map(Backend::devices).orElse(List.of());
     int batchesInFlight = javaBackend.map(backend -> backend.batchesInFlight(spec)).orElse(1);
     List<InstancePlacement> placements =
@@ -182,7 +208,13 @@ public final class ModelLoader {
               .orElse(NO_DEVICE);
       LoadedModel loaded =
           new LoadedModel(
-              runtime, signature, draft.served(), handle, number, batcher, tensorDevice, List.of());
+              runtime,
+              signature,
+              draft.served(),
+              handle,
+              new LoadedModel.Backing(number, batcher, Optional.empty()),
+              tensorDevice,
+              List.of());
       open = true;
       return loaded;
     } finally {
@@ -199,7 +231,7 @@ public final class ModelLoader {
    * @param devices numbers of the GPUs that the backend can use; empty: it runs on the processor
    * @param batchesInFlight how often each instance is there, for as many batches at once
    */
-  private static List<InstancePlacement> placements(
+  static List<InstancePlacement> placements(
       List<InstanceGroup> groups, List<Integer> devices, int batchesInFlight) {
     List<InstancePlacement> placements = new ArrayList<>();
     for (InstanceGroup group : groups) {
@@ -238,7 +270,7 @@ public final class ModelLoader {
   }
 
   /** A GPU that the instances use; the backend chooses for those that it places by itself. */
-  private static OptionalInt firstGpu(List<InstancePlacement> placements, List<Integer> devices) {
+  static OptionalInt firstGpu(List<InstancePlacement> placements, List<Integer> devices) {
     for (InstancePlacement placement : placements) {
       boolean chosen = placement.group().kind() == InstanceGroup.Kind.MODEL && !devices.isEmpty();
       if (chosen || placement.device().isPresent()) {

@@ -1,5 +1,6 @@
 package io.nereid.internal.repository;
 
+import io.nereid.internal.backend.AgentChain;
 import io.nereid.internal.config.ModelDraft;
 import io.nereid.internal.model.ModelEntry;
 import io.nereid.internal.model.ModelId;
@@ -54,6 +55,9 @@ public final class RepositoryEntry {
 
   /** What it was loaded from when that last worked; null: nothing is loaded. Guarded by lock. */
   private RepositoryPlan served;
+
+  /** The repository agents of that; null: nothing is loaded. Guarded by lock. */
+  private AgentChain agents;
 
   /** Temporary directories that loaded versions may still need. Guarded by lock. */
   private final Set<OverrideFiles> files = new HashSet<>();
@@ -139,7 +143,11 @@ public final class RepositoryEntry {
     try {
       lifecycle.checkOpen();
       // It had to wait for its turn, and the files may have changed meanwhile.
-      return apply(plan.isOutdated() ? reader.again(plan) : plan);
+      if (plan.isOutdated()) {
+        plan.agents().close();
+        return apply(reader.again(plan));
+      }
+      return apply(plan);
     } catch (RuntimeException e) {
       plan.files().filter(given -> !files.contains(given)).ifPresent(OverrideFiles::close);
       throw e;
@@ -150,6 +158,7 @@ public final class RepositoryEntry {
 
   private Optional<Failure> apply(RepositoryPlan plan) {
     if (isUnchanged(plan)) {
+      plan.agents().close();
       return Optional.empty();
     }
     plan.files().ifPresent(files::add);
@@ -162,13 +171,16 @@ public final class RepositoryEntry {
     }
     loaded = plan;
     complete = failures.isEmpty();
+    plan.agents().ended(complete);
     if (!complete) {
       boolean whole = plan.numbers().contains(0L);
       String what = (whole ? WHOLE_FAILED : VERSIONS_FAILED).formatted(id.name());
       return Optional.of(new Failure(what + String.join(" ", failures), whole));
     }
+    AgentChain before = agents;
+    agents = plan.agents();
     served = plan;
-    leaveOthers(plan.numbers());
+    leave(before, plan.numbers());
     closeFiles(plan.files());
     return Optional.empty();
   }
@@ -227,6 +239,17 @@ public final class RepositoryEntry {
     return told;
   }
 
+  /** Lets go of versions that are not among these, and tells the agents of what was loaded. */
+  private void leave(AgentChain told, Set<Long> versions) {
+    if (told != null) {
+      told.leaving();
+    }
+    leaveOthers(versions);
+    if (told != null) {
+      told.close();
+    }
+  }
+
   private void leaveOthers(Set<Long> versions) {
     for (ModelEntry model : models.versions(id.key())) {
       if (!versions.contains(model.version())) {
@@ -260,7 +283,9 @@ public final class RepositoryEntry {
       loaded = null;
       served = null;
       complete = false;
-      leaveOthers(Set.of());
+      AgentChain told = agents;
+      agents = null;
+      leave(told, Set.of());
       closeFiles(Optional.empty());
     } finally {
       lock.unlock();
@@ -271,6 +296,11 @@ public final class RepositoryEntry {
   void close() {
     lock.lock();
     try {
+      if (agents != null) {
+        agents.leaving();
+        agents.close();
+        agents = null;
+      }
       closeFiles(Optional.empty());
     } finally {
       lock.unlock();

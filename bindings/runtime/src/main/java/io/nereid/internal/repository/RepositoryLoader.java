@@ -4,6 +4,7 @@ import io.nereid.internal.config.ModelDraft;
 import io.nereid.internal.model.EnsembleGraph;
 import io.nereid.internal.model.ModelId;
 import io.nereid.internal.model.ModelLifecycle;
+import io.nereid.internal.model.ModelLoader;
 import io.nereid.internal.model.ModelTable;
 import io.nereid.model.ModelEvent;
 import io.nereid.model.ModelOverride;
@@ -47,12 +48,13 @@ public final class RepositoryLoader {
       ModelLifecycle lifecycle,
       ModelTable models,
       RepositoryOptions options,
-      ModelDirectories names) {
+      ModelDirectories names,
+      ModelLoader modelLoader) {
     this.lifecycle = lifecycle;
     this.models = models;
     this.options = options;
     this.names = names;
-    reader = new RepositoryReader(options, names);
+    reader = new RepositoryReader(options, names, modelLoader);
   }
 
   /** Deletes what processes left behind that ended without {@link #close}. */

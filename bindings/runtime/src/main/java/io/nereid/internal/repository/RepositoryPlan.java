@@ -1,5 +1,6 @@
 package io.nereid.internal.repository;
 
+import io.nereid.internal.backend.AgentChain;
 import io.nereid.internal.config.ModelDraft;
 import io.nereid.internal.model.ModelId;
 import io.nereid.model.Ensemble;
@@ -22,6 +23,7 @@ import java.util.stream.Collectors;
  * @param fingerprints what these looked like just before
  * @param override the configuration that is used in place of the directory's
  * @param files a temporary directory that was read in place of the repository's
+ * @param agents the repository agents that were told that it is read
  * @param versions each version to serve, or one broken one for the whole model; never empty
  */
 record RepositoryPlan(
@@ -30,13 +32,15 @@ record RepositoryPlan(
     List<Fingerprint> fingerprints,
     Optional<ModelOverride> override,
     Optional<OverrideFiles> files,
+    AgentChain agents,
     List<ModelDraft> versions) {
 
   /** The same for a model that cannot be loaded at all. */
   RepositoryPlan failing(StatusCode code, String reason) {
     ModelDraft broken =
         new ModelDraft.Broken(ModelId.shown(key), 0, new NereidException(code, reason));
-    return new RepositoryPlan(key, directories, fingerprints, override, files, List.of(broken));
+    return new RepositoryPlan(
+        key, directories, fingerprints, override, files, agents, List.of(broken));
   }
 
   /** Whether both use the same configuration in place of the directory's, or none. */

@@ -1,9 +1,11 @@
 package io.nereid.internal.repository;
 
+import io.nereid.internal.backend.AgentChain;
 import io.nereid.internal.config.ModelDraft;
 import io.nereid.internal.config.ModelFiles;
 import io.nereid.internal.config.ModelReader;
 import io.nereid.internal.config.ReadOptions;
+import io.nereid.internal.model.ModelLoader;
 import io.nereid.model.ModelOverride;
 import io.nereid.model.RepositoryOptions;
 import io.nereid.types.NereidException;
@@ -26,10 +28,12 @@ final class RepositoryReader {
 
   private final RepositoryOptions options;
   private final ModelDirectories names;
+  private final ModelLoader loader;
 
-  RepositoryReader(RepositoryOptions options, ModelDirectories names) {
+  RepositoryReader(RepositoryOptions options, ModelDirectories names, ModelLoader loader) {
     this.options = options;
     this.names = names;
+    this.loader = loader;
   }
 
   /**
@@ -65,9 +69,10 @@ final class RepositoryReader {
   private RepositoryPlan readFiles(
       String key, List<Path> directories, ModelOverride override, OverrideFiles files) {
     List<Fingerprint> before = Fingerprint.of(directories);
-    List<ModelDraft> versions = read(files.directory(), Optional.of(override));
+    AgentChain agents = loader.newAgents();
+    List<ModelDraft> versions = read(files.directory(), Optional.of(override), agents);
     return new RepositoryPlan(
-        key, directories, before, Optional.of(override), Optional.of(files), versions);
+        key, directories, before, Optional.of(override), Optional.of(files), agents, versions);
   }
 
   private RepositoryPlan readDirectories(
@@ -75,26 +80,33 @@ final class RepositoryReader {
     RepositoryPlan plan = null;
     for (int i = 0; i < MAX_READS; i++) {
       List<Fingerprint> before = Fingerprint.of(directories);
+      AgentChain agents = loader.newAgents();
       List<ModelDraft> versions =
           directories.size() == 1
-              ? read(directories.getFirst(), override)
+              ? read(directories.getFirst(), override, agents)
               : List.of(unusable(key, directories));
-      plan = new RepositoryPlan(key, directories, before, override, Optional.empty(), versions);
-      if (!plan.isOutdated()) {
+      plan =
+          new RepositoryPlan(
+              key, directories, before, override, Optional.empty(), agents, versions);
+      if (!plan.isOutdated() || i == MAX_READS - 1) {
         break;
       }
+      agents.close();
       pause();
     }
     return plan;
   }
 
-  private List<ModelDraft> read(Path directory, Optional<ModelOverride> override) {
+  private List<ModelDraft> read(
+      Path directory, Optional<ModelOverride> override, AgentChain agents) {
     ReadOptions how =
         new ReadOptions(
             options.autoComplete(),
             options.defaultMaxBatchSize(),
             options.configName(),
             names::step,
+            loader::isOfPlugin,
+            agents,
             override.map(ModelOverride::config));
     return ModelReader.read(directory, how, RepositoryReader::warn);
   }

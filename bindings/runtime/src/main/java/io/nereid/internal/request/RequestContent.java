@@ -247,6 +247,9 @@ public final class RequestContent {
   /** Throws when the model requires inputs that were not given. */
   public void checkInputs() {
     if (requiredInputsGiven == signature.requiredInputCount()) {
+      if (signature.takesValues()) {
+        record.tell(id == null ? "" : id, parameters == null ? Map.of() : parameters);
+      }
       return;
     }
     boolean[] given = new boolean[record.inputCount()];

@@ -19,10 +19,21 @@ public final class Signature {
   private final NameTable inputs;
   private final NameTable outputs;
   private final int requiredInputCount;
+  private final boolean takesValues;
 
   /** Makes the signature of a model whose tensors have names of their own. */
   public Signature(ModelSpec spec) {
+    this(spec, false);
+  }
+
+  /**
+   * The same.
+   *
+   * @param takesValues whether the backend is told of ids and parameters of requests
+   */
+  public Signature(ModelSpec spec, boolean takesValues) {
     this.spec = spec;
+    this.takesValues = takesValues;
     inputs = names(spec, "input", spec.inputs());
     outputs = names(spec, "output", spec.outputs());
     requiredInputCount = (int) spec.inputs().stream().filter(input -> !input.optional()).count();
@@ -46,6 +57,11 @@ public final class Signature {
   /** What the model's backend sees: also what the core makes for it, behind what requests bring. */
   public Signature forBackend() {
     return new Signature(spec.forBackend());
+  }
+
+  /** Whether the backend is told of ids and parameters of requests. */
+  public boolean takesValues() {
+    return takesValues;
   }
 
   public NameTable outputs() {

@@ -6,6 +6,7 @@ import io.nereid.internal.request.Diagnostics.Origin;
 import io.nereid.tensor.Tensor;
 import io.nereid.tensor.TensorOwner;
 import java.lang.foreign.MemorySegment;
+import java.util.Map;
 
 /**
  * A response before the last of a request. The record goes on to the next one, so this owns its
@@ -19,6 +20,7 @@ public final class StreamedResponse extends TensorOwner implements SlotPool.Open
   private final Origin origin;
   private final Tensor[] tensors; // null: not there
   private final long[] buffers;
+  private final Map<String, Object> parameters;
 
   private final LentMemory lent = Diagnostics.CHECKED ? new LentMemory() : null;
 
@@ -32,6 +34,7 @@ public final class StreamedResponse extends TensorOwner implements SlotPool.Open
     pool = slot.pool();
     id = slot.content().id();
     origin = slot.origin;
+    parameters = pool.signature().takesValues() ? slot.record().responseValues() : Map.of();
     tensors = new Tensor[outputs.count()];
     buffers = new long[tensors.length];
     for (int i = 0; i < tensors.length; i++) {
@@ -110,6 +113,11 @@ public final class StreamedResponse extends TensorOwner implements SlotPool.Open
   /** The user's id of the request, or null. */
   public String id() {
     return id;
+  }
+
+  /** What the backend said with it, besides outputs. */
+  public Map<String, Object> parameters() {
+    return parameters;
   }
 
   /** Throws when it was closed. */

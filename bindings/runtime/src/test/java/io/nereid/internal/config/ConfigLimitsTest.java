@@ -118,7 +118,7 @@ class ConfigLimitsTest {
     assertInProportion(part -> {
       String text = fill(part, "ensemble_scheduling { step [ " + one, ", " + one, " ] }");
       ConfigNode root = ConfigFile.parse(text, "f");
-      FieldRules.check(root, true, line -> {});
+      FieldRules.check(root, new BackendNames.Found("identity", true), line -> {});
       int values = ConfigValues.of(root, Map.of()).size();
       assertTrue(values > 10_000 / part, () -> "" + values);
     });

@@ -67,7 +67,7 @@ class FieldRulesTest {
         assertTrue(fate.equals("supported") || fate.equals("partly"), name + " is " + fate);
       } else {
         String effect = rule.effect().name().toLowerCase(Locale.ROOT);
-        assertEquals(rule.onProcessor() ? "partly" : effect, fate, name);
+        assertEquals(rule.scope() == FieldRules.Scope.ALL ? effect : "partly", fate, name);
       }
     });
   }
@@ -80,9 +80,12 @@ class FieldRulesTest {
     FieldRules.RULES.keySet().forEach(key -> assertTrue(known.contains(key), key));
   }
 
+  private static final BackendNames.Found ON_PROCESSOR =
+      new BackendNames.Found("onnxruntime", true);
+
   private static List<String> warnings(String config) {
     List<String> warnings = new ArrayList<>();
-    FieldRules.check(ConfigFile.parse(config, "m/config.pbtxt"), true, warnings::add);
+    FieldRules.check(ConfigFile.parse(config, "m/config.pbtxt"), ON_PROCESSOR, warnings::add);
     return warnings;
   }
 
@@ -118,7 +121,10 @@ class FieldRulesTest {
         }
         """;
     List<String> others = new ArrayList<>();
-    FieldRules.check(ConfigFile.parse(config, "m/config.pbtxt"), false, others::add);
+    FieldRules.check(
+        ConfigFile.parse(config, "m/config.pbtxt"),
+        new BackendNames.Found("tensorrt", true),
+        others::add);
     assertEquals(
         List.of("m/config.pbtxt:1:54: secondary_devices is ignored: no backend uses NVIDIA's DLA"),
         others);
@@ -146,7 +152,6 @@ class FieldRulesTest {
       delimiter = '|',
       value = {
         "input { is_shape_tensor: true }|1:9: is_shape_tensor",
-        "model_repository_agents { agents { name: 'a' } }|1:1: model_repository_agents",
         "model_operations { op_library_filename: 'x.so' }|1:20: op_library_filename"
       })
   void whatWouldChangeAnswersIsRefused(String config, String expected) {

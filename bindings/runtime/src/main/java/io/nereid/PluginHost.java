@@ -1,0 +1,157 @@
+package io.nereid;
+
+import io.nereid.internal.cuda.CudaDriver;
+import io.nereid.internal.ffi.CoreLog;
+import io.nereid.internal.ffi.PluginUpcalls;
+import io.nereid.internal.ffi.Registry;
+import io.nereid.internal.model.LoadedModel;
+import io.nereid.internal.model.ModelEntry;
+import io.nereid.internal.model.ModelLifecycle;
+import io.nereid.internal.model.ModelTable;
+import io.nereid.model.ModelOverride;
+import io.nereid.model.SequenceId;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
+import java.lang.System.Logger.Level;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.Map;
+
+/** Answers what Triton's plug-ins ask of the server, on whatever threads they have. */
+final class PluginHost implements PluginUpcalls.Host {
+
+  private static final System.Logger LOGGER = System.getLogger("io.nereid.plugin");
+
+  /** Settings of a load: a configuration, and files by this prefix. */
+  private static final String CONFIG = "config";
+
+  private static final String FILE_PREFIX = "file:";
+
+  private static final int MODEL_CONFIG = 2; // NRT_MODEL_CONFIG
+
+  private final ModelLifecycle lifecycle;
+  private final ModelTable models;
+  private final Repository repository;
+
+  /** Models that plug-ins use, by the number that they know them by. */
+  private final Registry<LoadedModel> used = new Registry<>();
+
+  PluginHost(ModelLifecycle lifecycle, ModelTable models, Repository repository) {
+    this.lifecycle = lifecycle;
+    this.models = models;
+    this.repository = repository;
+  }
+
+  @Override
+  public void log(Level level, String file, int line, String message) {
+    LOGGER.log(level, message + (file.isEmpty() ? "" : " (" + file + ":" + line + ")"));
+  }
+
+  @Override
+  public PluginUpcalls.Found acquire(
+      String name, long version, SequenceId sequence, boolean starts) {
+    ModelEntry entry = find(name, version);
+    LoadedModel found = entry.use(sequence, starts);
+    if (found == null) {
+      throw entry.notReady();
+    }
+    return new PluginUpcalls.Found(
+        found.handle(), used.add(found), entry.version(), found.spec().decoupled());
+  }
+
+  private ModelEntry find(String name, long version) {
+    return version < 0 ? models.ready(name) : models.ready(name, version);
+  }
+
+  @Override
+  public void release(long pin) {
+    lifecycle.giveBack(used.remove(pin));
+  }
+
+  @Override
+  public boolean isReady(String name, long version) {
+    try {
+      ModelEntry entry = find(name, version);
+      LoadedModel current = entry.current();
+      if (current == null) {
+        return false;
+      }
+      current.checkReady();
+      return true;
+    } catch (NereidException e) {
+      CoreLog.LOGGER.log(Level.DEBUG, e.getMessage());
+      return false;
+    }
+  }
+
+  @Override
+  public void load(String name, Map<String, byte[]> settings) {
+    if (settings.isEmpty()) {
+      repository.load(name);
+      return;
+    }
+    String config = "";
+    Map<String, byte[]> files = new HashMap<>();
+    for (Map.Entry<String, byte[]> setting : settings.entrySet()) {
+      String key = setting.getKey();
+      if (key.equals(CONFIG)) {
+        config = new String(setting.getValue(), StandardCharsets.UTF_8);
+      } else if (key.startsWith(FILE_PREFIX)) {
+        files.put(key.substring(FILE_PREFIX.length()), setting.getValue());
+      } else {
+        throw new NereidException(
+            StatusCode.INVALID_ARGUMENT,
+            "expected the parameters 'config' and 'file:<path>' of a load, got '" + key + "'");
+      }
+    }
+    if (config.isEmpty()) {
+      throw new NereidException(
+          StatusCode.INVALID_ARGUMENT,
+          "model '"
+              + name
+              + "' is to be loaded from files, but without a configuration: expected"
+              + " the parameter 'config'");
+    }
+    repository.load(name, new ModelOverride(config, files));
+  }
+
+  @Override
+  public void unload(String name, boolean withDependents) {
+    repository.unload(name, withDependents);
+  }
+
+  @Override
+  public String document(int kind, String name, long version) {
+    if (kind == MODEL_CONFIG) {
+      return find(name, version)
+          .configuration()
+          .orElseThrow(() ->
+              new NereidException(
+                  StatusCode.NOT_FOUND, "model '" + name + "' has no configuration"))
+          .toJson();
+    }
+    throw new NereidException(
+        StatusCode.UNIMPLEMENTED, "plug-ins get no documents but configurations of models");
+  }
+
+  @Override
+  public boolean isServerReady() {
+    lifecycle.checkOpen();
+    return true;
+  }
+
+  @Override
+  public void traced(long tag, String activity, long timeNs) {
+    // nobody records requests here
+  }
+
+  @Override
+  public long allocate(int device, long byteSize) {
+    return CudaDriver.instance().device(device).allocate(byteSize);
+  }
+
+  @Override
+  public void free(int device, long memory) {
+    CudaDriver.instance().device(device).free(memory);
+  }
+}

@@ -1,0 +1,85 @@
+package io.nereid.internal.backend;
+
+import io.nereid.internal.config.ReadOptions;
+import io.nereid.internal.ffi.CoreLog;
+import io.nereid.internal.ffi.PluginAgentHandle;
+import io.nereid.internal.ffi.PluginAgentHandle.Action;
+import io.nereid.types.NereidException;
+import java.lang.System.Logger.Level;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The repository agents of one load of a model, in the order of its configuration. One thread at a
+ * time tells them what becomes of the load; {@link #close} is the last that they hear.
+ */
+public final class AgentChain implements ReadOptions.Agents, AutoCloseable {
+
+  private final Plugins plugins;
+  private final List<PluginAgentHandle.Model> models = new ArrayList<>();
+  private boolean loaded;
+
+  /** A chain that nobody was told of yet. */
+  public AgentChain(Plugins plugins) {
+    this.plugins = plugins;
+  }
+
+  /** Tells them that the model is about to be loaded, each where the one before it says it is. */
+  @Override
+  public Path locate(String model, String config, Path directory, List<ReadOptions.Agent> agents) {
+    Path location = directory;
+    for (ReadOptions.Agent agent : agents) {
+      PluginAgentHandle.Model told =
+          plugins.agent(agent.name()).open(model, config, location.toString(), agent.parameters());
+      models.add(told);
+      told.act(Action.LOAD);
+      location = Path.of(told.location());
+    }
+    return location;
+  }
+
+  /** The model was loaded, or could not be. */
+  public void ended(boolean success) {
+    loaded = success;
+    tell(success ? Action.LOAD_COMPLETE : Action.LOAD_FAIL);
+    if (!success) {
+      forget();
+    }
+  }
+
+  /** The load is about to go. */
+  public void leaving() {
+    if (loaded) {
+      tell(Action.UNLOAD);
+    }
+  }
+
+  /** The load is gone, or was not wanted. */
+  @Override
+  public void close() {
+    if (loaded) {
+      tell(Action.UNLOAD_COMPLETE);
+      loaded = false;
+    } else {
+      tell(Action.LOAD_FAIL);
+    }
+    forget();
+  }
+
+  private void tell(Action action) {
+    for (PluginAgentHandle.Model model : models) {
+      try {
+        model.act(action);
+      } catch (NereidException e) {
+        CoreLog.LOGGER.log(
+            Level.WARNING, "a repository agent failed on " + action + ": " + e.getMessage());
+      }
+    }
+  }
+
+  private void forget() {
+    models.reversed().forEach(PluginAgentHandle.Model::close);
+    models.clear();
+  }
+}

@@ -1,0 +1,184 @@
+package io.nereid.internal.backend;
+
+import io.nereid.model.PluginOptions;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/** Finds plug-ins where Triton looks for them. From any thread; every call looks at the disk. */
+public final class PluginSearch {
+
+  private static final String PYTHON = "python";
+
+  /** What a backend is made of that runs in the Python backend. */
+  private static final String PYTHON_MODEL = "model.py";
+
+  private final PluginOptions options;
+
+  /** A search in these directories. */
+  public PluginSearch(PluginOptions options) {
+    this.options = options;
+  }
+
+  /**
+   * A model, as far as it matters for its backend.
+   *
+   * @param name its name
+   * @param directory its directory; empty: a program describes it
+   * @param runtime the library that its configuration names; empty: none
+   */
+  public record Model(
+      String name, String backend, Optional<Path> directory, long version, String runtime) {
+
+    /** Where its backend may be, in the order in which it is looked for. */
+    private List<Path> places(Path backends) {
+      List<Path> places = new ArrayList<>();
+      directory.ifPresent(own -> {
+        places.add(own.resolve(Long.toString(version)));
+        places.add(own);
+      });
+      places.add(backends.resolve(backend));
+      return places;
+    }
+
+    private List<String> files() {
+      return runtime.isEmpty()
+          ? List.of("libtriton_" + backend + ".so", PYTHON_MODEL)
+          : List.of(runtime);
+    }
+  }
+
+  /**
+   * A backend that was found.
+   *
+   * @param directory where its other files are
+   * @param library the shared library to load
+   * @param settings the name under which its settings are given
+   */
+  public record Backend(String name, Path directory, Path library, String settings) {}
+
+  /** The backend of a model; empty: there is none. */
+  public Optional<Backend> find(Model model) {
+    String runtime = model.runtime();
+    if (runtime.contains("/")) {
+      throw new NereidException(
+          StatusCode.INVALID_ARGUMENT,
+          "expected runtime of model '"
+              + model.name()
+              + "' to be the name of a file, got '"
+              + runtime
+              + "'");
+    }
+    Path backends = options.backendDirectory();
+    String library = runtime.isEmpty() ? model.files().getFirst() : runtime;
+    if (!library.equals(PYTHON_MODEL)) {
+      for (Path place : model.places(backends)) {
+        if (Files.isRegularFile(place.resolve(library))) {
+          Path found = place.resolve(library);
+          return Optional.of(new Backend(model.backend(), place, found, model.backend()));
+        }
+      }
+    }
+    if (!runtime.isEmpty() && !library.equals(PYTHON_MODEL)) {
+      return Optional.empty();
+    }
+    return pythonBased(model);
+  }
+
+  /** A backend in Python, which the Python backend runs. */
+  private Optional<Backend> pythonBased(Model model) {
+    Path backends = options.backendDirectory();
+    Path own = backends.resolve(model.backend());
+    if (!Files.isRegularFile(own.resolve(PYTHON_MODEL))) {
+      return Optional.empty();
+    }
+    Path library = backends.resolve(PYTHON).resolve("libtriton_python.so");
+    if (!Files.isRegularFile(library)) {
+      throw new NereidException(
+          StatusCode.NOT_FOUND,
+          "the backend '"
+              + model.backend()
+              + "' of model '"
+              + model.name()
+              + "' is "
+              + own.resolve(PYTHON_MODEL)
+              + ", which needs the Python backend: there is no "
+              + library
+              + ". "
+              + HOW_TO_GET_PYTHON);
+    }
+    return Optional.of(new Backend(model.backend(), own, library, PYTHON));
+  }
+
+  private static final String HOW_TO_GET_PYTHON =
+      "Take the directory 'python' of Triton's backends (in its container image it is"
+          + " /opt/tritonserver/backends/python, and its sources are the project python_backend),"
+          + " put it into the backend directory, and install Python 3 and numpy";
+
+  /** Why a model's backend is not to be had, in words that follow a full stop or a colon. */
+  public String missing(Model model) {
+    Path backends = options.backendDirectory();
+    List<String> there = names(backends);
+    String text =
+        "there is no "
+            + String.join(" nor ", model.files())
+            + " in "
+            + String.join(", ", model.places(backends).stream().map(Path::toString).toList())
+            + "; "
+            + (Files.isDirectory(backends)
+                ? "the backend directory has " + (there.isEmpty() ? "none" : there)
+                : "there is no backend directory " + backends)
+            + ": --backend-directory names another";
+    return model.backend().equals(PYTHON) ? text + ". " + HOW_TO_GET_PYTHON : text;
+  }
+
+  /** The names of the backends in a directory. */
+  private static List<String> names(Path directory) {
+    try (Stream<Path> paths = Files.list(directory)) {
+      return paths
+          .filter(Files::isDirectory)
+          .map(path -> path.getFileName().toString())
+          .sorted()
+          .toList();
+    } catch (IOException e) {
+      return List.of();
+    }
+  }
+
+  /** The library of the response cache with this name. */
+  public Path cache(String name) {
+    return library(options.cacheDirectory(), "libtritoncache_", name, "response cache");
+  }
+
+  /** The library of the repository agent with this name. */
+  public Path agent(String name) {
+    return library(options.agentDirectory(), "libtritonrepoagent_", name, "repository agent");
+  }
+
+  private static Path library(Path directory, String prefix, String name, String what) {
+    String file = prefix + name + ".so";
+    boolean plain = !name.isBlank() && !name.contains("/") && !name.equals("..");
+    Path library = directory.resolve(plain ? name : "_").resolve(file);
+    if (!plain || !Files.isRegularFile(library)) {
+      throw new NereidException(
+          StatusCode.NOT_FOUND,
+          "unable to find '"
+              + file
+              + "' for "
+              + what
+              + " '"
+              + name
+              + "', searched: "
+              + directory.resolve(name)
+              + "; there are "
+              + names(directory));
+    }
+    return library;
+  }
+}

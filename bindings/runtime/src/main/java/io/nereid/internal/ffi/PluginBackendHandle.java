@@ -1,0 +1,116 @@
+package io.nereid.internal.ffi;
+
+import static io.nereid.internal.ffi.Memory.offset;
+import static java.lang.foreign.MemoryLayout.sequenceLayout;
+import static java.lang.foreign.MemoryLayout.structLayout;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** An {@code nrt_backend}: a backend that is a plug-in. Its owner closes it after its models. */
+public final class PluginBackendHandle {
+
+  /**
+   * A group of instances that a backend prefers.
+   *
+   * @param kind the number that Triton has for the kind
+   * @param count how many; 0: any number
+   */
+  public record PreferredGroup(int kind, long count) {}
+
+  private static final int MOST_GROUPS = 8;
+
+  private static final StructLayout INFO =
+      structLayout(
+          JAVA_INT.withName("struct_size"),
+          JAVA_INT.withName("parallel_instance_loading"),
+          JAVA_INT.withName("preferred_group_count"),
+          JAVA_INT.withName("reserved"),
+          sequenceLayout(MOST_GROUPS, JAVA_INT).withName("preferred_kind"),
+          sequenceLayout(MOST_GROUPS, JAVA_LONG).withName("preferred_instances"));
+
+  private final long address;
+
+  private PluginBackendHandle(long address) {
+    this.address = address;
+  }
+
+  /**
+   * Loads a backend's library, and lets it begin.
+   *
+   * @param directory the backend's own
+   * @param config its settings
+   */
+  public static PluginBackendHandle open(
+      String name, String directory, String library, Map<String, String> config) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment out = arena.allocate(JAVA_LONG);
+      long error = ErrorRecord.allocate(arena);
+      long settings = ModelOptionsRecord.parameters(arena, config);
+      int status;
+      try {
+        status =
+            (int)
+                PluginLibrary.Functions.BACKEND_OPEN.invokeExact(
+                    PluginLibrary.string(arena, name),
+                    PluginLibrary.string(arena, directory),
+                    PluginLibrary.string(arena, library),
+                    settings,
+                    config.size(),
+                    out.address(),
+                    error);
+      } catch (Throwable t) {
+        throw NativeCalls.unexpected(t);
+      }
+      ErrorRecord.check(status, error);
+      return new PluginBackendHandle(out.get(JAVA_LONG, 0));
+    }
+  }
+
+  /** What the core knows of it, in memory of the arena. */
+  public BackendRecord table(Arena arena) {
+    BackendRecord table = BackendRecord.empty(arena);
+    try {
+      PluginLibrary.Functions.BACKEND_TABLE.invokeExact(address, table.address());
+    } catch (Throwable t) {
+      throw NativeCalls.unexpected(t);
+    }
+    return table;
+  }
+
+  /** The groups that it prefers for models whose configurations leave them open. */
+  public List<PreferredGroup> preferredGroups() {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment info = Memory.sized(arena, INFO);
+      try {
+        PluginLibrary.Functions.BACKEND_INFO_READ.invokeExact(address, info.address());
+      } catch (Throwable t) {
+        throw NativeCalls.unexpected(t);
+      }
+      List<PreferredGroup> groups = new ArrayList<>();
+      int count = Math.min(MOST_GROUPS, info.get(JAVA_INT, offset(INFO, "preferred_group_count")));
+      for (int i = 0; i < count; i++) {
+        groups.add(
+            new PreferredGroup(
+                info.get(JAVA_INT, offset(INFO, "preferred_kind") + (long) i * Integer.BYTES),
+                info.get(JAVA_LONG, offset(INFO, "preferred_instances") + (long) i * Long.BYTES)));
+      }
+      return groups;
+    }
+  }
+
+  /** Lets it end, and unloads its library. */
+  public void close() {
+    try {
+      PluginLibrary.Functions.BACKEND_CLOSE.invokeExact(address);
+    } catch (Throwable t) {
+      throw NativeCalls.unexpected(t);
+    }
+  }
+}

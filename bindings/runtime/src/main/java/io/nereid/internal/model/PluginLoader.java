@@ -1,0 +1,138 @@
+package io.nereid.internal.model;
+
+import io.nereid.internal.backend.JavaBatcher;
+import io.nereid.internal.backend.PluginLoad;
+import io.nereid.internal.backend.PluginSearch;
+import io.nereid.internal.backend.Plugins;
+import io.nereid.internal.config.ModelDraft;
+import io.nereid.internal.config.PluginConfig;
+import io.nereid.internal.config.PluginDraft;
+import io.nereid.internal.ffi.BackendRecord;
+import io.nereid.internal.ffi.BatcherUpcalls;
+import io.nereid.internal.ffi.ModelHandle;
+import io.nereid.internal.ffi.ModelOptionsRecord;
+import io.nereid.internal.ffi.SourceHandle;
+import io.nereid.internal.request.NativeRuntime;
+import io.nereid.internal.request.Signature;
+import io.nereid.model.InstancePlacement;
+import io.nereid.model.ModelSpec;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
+import java.lang.foreign.Arena;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+
+/** Loads one model that a plug-in runs. */
+final class PluginLoader {
+
+  private final NativeRuntime runtime;
+  private final Plugins plugins;
+
+  /** What the backend completes, while it opens the model. Written by the thread that it uses. */
+  private volatile PluginDraft draft;
+
+  PluginLoader(NativeRuntime runtime, Plugins plugins) {
+    this.runtime = runtime;
+    this.plugins = plugins;
+  }
+
+  LoadedModel load(PluginDraft read) {
+    PluginLoad load = PluginLoad.begin(plugins, find(read), this::completed);
+    boolean open = false;
+    try (Arena arena = Arena.ofConfined()) {
+      draft = read.prepared(defaults(load));
+      Map<String, String> opening =
+          load.opening(draft.json(), read.directory(), read.autoComplete());
+      BackendRecord table = load.table(arena);
+      ModelOptionsRecord options =
+          ModelOptionsRecord.write(arena, read.opening(), 1, table, opening);
+      try (SourceHandle source = runtime.use(handle -> SourceHandle.open(handle, options))) {
+        LoadedModel loaded = open(arena, load, table, opening, source);
+        open = true;
+        return loaded;
+      }
+    } finally {
+      if (!open) {
+        load.close();
+      }
+    }
+  }
+
+  private PluginSearch.Backend find(PluginDraft read) {
+    PluginSearch.Model model =
+        new PluginSearch.Model(
+            read.name(),
+            read.opening().backendName(),
+            Optional.of(read.directory()),
+            read.version(),
+            read.runtime());
+    return plugins
+        .search()
+        .find(model)
+        .orElseThrow(() ->
+            new NereidException(
+                StatusCode.NOT_FOUND,
+                "unable to find the plug-in for backend '"
+                    + model.backend()
+                    + "' of model '"
+                    + model.name()
+                    + "': "
+                    + plugins.search().missing(model)));
+  }
+
+  private static PluginConfig.Defaults defaults(PluginLoad load) {
+    List<PluginConfig.Preferred> groups =
+        load.preferredGroups().stream()
+            .map(group -> new PluginConfig.Preferred(group.kind(), group.count()))
+            .toList();
+    return new PluginConfig.Defaults(groups, load.gpus(), load.runtime(), load.parameters());
+  }
+
+  /** Called by the plug-in. */
+  private void completed(String json) {
+    draft = draft.completed(json);
+  }
+
+  private LoadedModel open(
+      Arena arena,
+      PluginLoad load,
+      BackendRecord table,
+      Map<String, String> opening,
+      SourceHandle source) {
+    ModelDraft.Whole whole = draft.complete(Optional.empty());
+    ModelSpec spec = whole.spec();
+    ModelLoader.warnOfCache(runtime, plugins, spec);
+    Signature signature = new Signature(spec, true);
+    List<Integer> gpus = load.gpus();
+    List<InstancePlacement> placements = ModelLoader.placements(spec.instanceGroups(), gpus, 1);
+    OptionalInt gpu = ModelLoader.firstGpu(placements, gpus);
+    gpu.ifPresent(runtime::pageLock);
+    Map<String, String> parameters =
+        PluginLoad.withInstances(
+            opening, placements, InstanceOptions::policy, runtime.settings().hostPolicies());
+    parameters.put("nereid.config", draft.json());
+    ModelOptionsRecord options =
+        ModelOptionsRecord.write(arena, spec, placements.size(), table, parameters);
+    options.instances(InstanceOptions.of(placements, runtime.settings()));
+    long batcher =
+        BackendFinder.findBatcher(spec)
+            .map(found -> JavaBatcher.add(found, signature, runtime.slots()))
+            .orElse(0L);
+    if (batcher == 0) {
+      load.batcher(options);
+    } else {
+      options.batcher(batcher);
+    }
+    try {
+      ModelHandle handle = runtime.use(core -> ModelHandle.load(core, options, source));
+      LoadedModel.Backing backing = new LoadedModel.Backing(0, batcher, Optional.of(load));
+      return new LoadedModel(
+          runtime, signature, whole.served(), handle, backing, ModelLoader.NO_DEVICE, List.of());
+    } catch (Throwable t) {
+      BatcherUpcalls.remove(batcher);
+      throw t;
+    }
+  }
+}
