@@ -62,6 +62,19 @@ final class BackendFinder {
     return announced(ServiceLoader.load(Backend.class).iterator(), Backend::name, name);
   }
 
+  /** Whether there is a backend in Java of this name, or class. */
+  static boolean isJava(String name) {
+    if (announced(name).isPresent()) {
+      return true;
+    }
+    ClassLoader context = Thread.currentThread().getContextClassLoader();
+    try {
+      return Backend.class.isAssignableFrom(Class.forName(name, false, context));
+    } catch (ClassNotFoundException | LinkageError e) {
+      return false;
+    }
+  }
+
   /** Whether a plug-in runs a model: what Nereid has itself wins, unless the plug-in is wanted. */
   static boolean isPlugin(Plugins plugins, PluginSearch.Model model) {
     String name = model.backend();
