@@ -102,7 +102,7 @@ bool checked = false;
 std::string_view NameOf(Kind kind) { return kNames[static_cast<size_t>(kind)]; }
 
 Owner& Owner::Of(std::string_view kind, std::string_view name) {
-  std::string full = name.empty() ? std::string(kind) : std::string(kind);
+  std::string full(kind);
   if (!name.empty()) {
     full += " '";
     full += name;

@@ -55,6 +55,7 @@ Instance::~Instance() {
 }
 
 int32_t Instance::Execute(nrd_batch* batch, nrd_error* error_out) {
+  const auto turn = model_.DeviceTurn(info_.device);
   Execution* const execution = executions_->Take(model_);
   execution->Begin(batch);
   current_ = execution;
@@ -75,7 +76,5 @@ Status Instance::Ready() {
                               return ready(Give<TRITONBACKEND_ModelInstance>(this));
                             });
 }
-
-void Instance::GiveUp() { executions_->GiveUp(); }
 
 }  // namespace nereid::triton

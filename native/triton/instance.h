@@ -29,8 +29,7 @@ class Instance : public Handle {
   // As nrd_backend::execute.
   int32_t Execute(nrd_batch* batch, nrd_error* error_out);
   Status Ready();
-  // Ends what the plug-in has of the instance's requests.
-  void GiveUp();
+  [[nodiscard]] const std::shared_ptr<ExecutionPool>& executions() const { return executions_; }
 
   // The one that executes now, on the instance's thread; null between executions.
   [[nodiscard]] Execution* current() const { return current_; }

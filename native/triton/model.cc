@@ -5,6 +5,7 @@
 #include <span>
 
 #include "triton/buffer_attributes.h"
+#include "triton/execution.h"
 #include "triton/host.h"
 #include "triton/instance.h"
 #include "triton/json.h"
@@ -57,8 +58,19 @@ InstanceInfo ReadInstance(const Json& entry, const Json& policies) {
   return info;
 }
 
-std::vector<Model*>& TheModels() {
-  static auto* const models = new std::vector<Model*>;
+struct Models {
+  struct Entry {
+    Model* model;
+    uint32_t holders = 0;
+  };
+
+  Mutex mutex;
+  Condition let_go;
+  std::vector<Entry> all NRD_GUARDED_BY(mutex);
+};
+
+Models& TheModels() {
+  static auto* const models = new Models;
   return *models;
 }
 
@@ -77,26 +89,43 @@ uint64_t ReportedBytes(TRITONSERVER_BufferAttributes** usage, uint32_t count, St
   return bytes;
 }
 
-Mutex& LoadedModels::mutex() {
-  static auto* const mutex = new Mutex;
-  return *mutex;
-}
-
-Model* LoadedModels::Named(uint64_t load) {
-  const std::vector<Model*>& models = TheModels();
-  const auto found = std::find_if(models.begin(), models.end(),
-                                  [&](const Model* model) { return model->load() == load; });
-  return found == models.end() ? nullptr : *found;
-}
-
 void LoadedModels::Add(Model* model) {
-  const MutexLock lock(mutex());
-  TheModels().push_back(model);
+  Models& models = TheModels();
+  const MutexLock lock(models.mutex);
+  models.all.push_back({model});
 }
 
 void LoadedModels::Remove(Model* model) {
-  const MutexLock lock(mutex());
-  std::erase(TheModels(), model);
+  Models& models = TheModels();
+  const MutexLock lock(models.mutex);
+  const auto is_held = [&](const Models::Entry& entry) {
+    return entry.model == model && entry.holders > 0;
+  };
+  while (std::any_of(models.all.begin(), models.all.end(), is_held)) {
+    models.let_go.Wait(models.mutex);
+  }
+  std::erase_if(models.all, [&](const Models::Entry& entry) { return entry.model == model; });
+}
+
+Model* LoadedModels::Hold(uint64_t load) {
+  Models& models = TheModels();
+  const MutexLock lock(models.mutex);
+  for (Models::Entry& entry : models.all) {
+    if (entry.model->load() == load) {
+      ++entry.holders;
+      return entry.model;
+    }
+  }
+  return nullptr;
+}
+
+void LoadedModels::LetGo(Model& model) {
+  Models& models = TheModels();
+  const MutexLock lock(models.mutex);
+  for (Models::Entry& entry : models.all) {
+    entry.holders -= entry.model == &model ? 1 : 0;
+  }
+  models.let_go.NotifyAll();
 }
 
 Model::Model(Backend& backend, const nrd_model_options& options)
@@ -225,10 +254,30 @@ Status Model::Ready() {
 }
 
 void Model::GiveUp() {
-  const MutexLock lock(mutex_);
-  for (Instance* instance : instances_) {
-    instance->GiveUp();
+  Log(kLogError, owner().name() + " still holds " + owner().Holdings() + " when model '" + name_ +
+                     "' is unloaded; what it has of the model's requests is lost");
+  std::vector<std::shared_ptr<ExecutionPool>> pools;
+  {
+    const MutexLock lock(mutex_);
+    for (const Instance* instance : instances_) {
+      pools.push_back(instance->executions());
+    }
   }
+  for (const auto& pool : pools) {
+    pool->GiveUp();
+  }
+}
+
+std::unique_lock<std::mutex> Model::DeviceTurn(int32_t device) {
+  if (backend_.policy != TRITONBACKEND_EXECUTION_DEVICE_BLOCKING || tensors_.sequences) [[likely]] {
+    return {};
+  }
+  std::mutex* turn = nullptr;
+  {
+    const MutexLock lock(mutex_);
+    turn = &devices_[device];
+  }
+  return std::unique_lock(*turn);
 }
 
 uint64_t Model::InstanceBytes() {

@@ -4,7 +4,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -68,7 +70,10 @@ class Model : public Handle {
   void Remove(Instance* instance);
   // Of all instances, until one is not ready.
   Status Ready();
+  // Fails the requests that the plug-in has.
   void GiveUp();
+  // With a backend that asks for that, instances on a device execute one at a time.
+  [[nodiscard]] std::unique_lock<std::mutex> DeviceTurn(int32_t device);
   [[nodiscard]] uint64_t InstanceBytes();
 
   // Null: the backend leaves it to the core which requests go together.
@@ -95,28 +100,33 @@ class Model : public Handle {
   std::atomic<bool> initializing_{false};
   std::unique_ptr<PluginBatcher> batcher_;
   mutable Mutex mutex_;
+  std::map<int32_t, std::mutex> devices_ NRD_GUARDED_BY(mutex_);
   std::string config_ NRD_GUARDED_BY(mutex_);
   std::vector<Instance*> instances_ NRD_GUARDED_BY(mutex_);
 };
 
-// Calls body(Model&) for the model of a load, which is not closed meanwhile; false: there is none.
+// The models that are open, by their loads.
 class LoadedModels {
  public:
+  // Calls body(Model&) for the model of a load, which is not closed meanwhile; false: there is
+  // none.
   template <typename Body>
   static bool With(uint64_t load, Body&& body) {
-    const MutexLock lock(mutex());
-    Model* const model = Named(load);
-    if (model != nullptr) {
-      body(*model);
+    Model* const model = Hold(load);
+    if (model == nullptr) {
+      return false;
     }
-    return model != nullptr;
+    body(*model);
+    LetGo(*model);
+    return true;
   }
   static void Add(Model* model);
+  // When nobody holds it.
   static void Remove(Model* model);
 
  private:
-  static Mutex& mutex();
-  static Model* Named(uint64_t load);
+  static Model* Hold(uint64_t load);
+  static void LetGo(Model& model);
 };
 
 }  // namespace nereid::triton

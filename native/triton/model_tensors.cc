@@ -32,9 +32,10 @@ ModelTensors::ModelTensors(const nrd_model_options& options)
        std::span(options.combined_inputs, options.combined_input_count)) {
     inputs[combined.input].is_shown = false;
   }
-  if (const nrd_sequence_options* const sequences = options.sequences; sequences != nullptr) {
-    direct = sequences->strategy == NRD_SEQUENCES_DIRECT;
-    for (const nrd_state& state : std::span(sequences->states, sequences->state_count)) {
+  if (const nrd_sequence_options* const wanted = options.sequences; wanted != nullptr) {
+    sequences = true;
+    direct = wanted->strategy == NRD_SEQUENCES_DIRECT;
+    for (const nrd_state& state : std::span(wanted->states, wanted->state_count)) {
       states.push_back({state.input, state.output});
     }
   }

@@ -40,6 +40,7 @@ struct ModelTensors {
   std::vector<StateInfo> states;
   bool batched = false;
   bool decoupled = false;
+  bool sequences = false;
   bool direct = false;  // a row of the batch belongs to a sequence, whether it has a request or not
 };
 
