@@ -55,12 +55,12 @@ int32_t BatchExecution::Start(const nrd_backend& backend, void* instance,
     if (!status.ok() || requests_.empty()) {
       return Report(status, &error_);
     }
+    executed_ = true;
+    return Execute(backend, instance);
   } catch (const std::exception&) {  // only memory, for a message, can be missing here
     WriteError(&error_, NRD_RESOURCE_EXHAUSTED, kOutOfMemory);
     return NRD_RESOURCE_EXHAUSTED;
   }
-  executed_ = true;
-  return Execute(backend, instance);
 }
 
 int64_t BatchExecution::End(int32_t code, const nrd_error& error) {
