@@ -1,7 +1,7 @@
 package io.nereid.internal.model;
 
+import io.nereid.internal.backend.PluginRuntime;
 import io.nereid.internal.backend.PluginSearch;
-import io.nereid.internal.backend.Plugins;
 import io.nereid.internal.ffi.CoreLog;
 import io.nereid.model.Backend;
 import io.nereid.model.Batcher;
@@ -76,7 +76,7 @@ final class BackendFinder {
   }
 
   /** Whether a plug-in runs a model: what Nereid has itself wins, unless the plug-in is wanted. */
-  static boolean isPlugin(Plugins plugins, PluginSearch.Model model) {
+  static boolean isPlugin(PluginRuntime plugins, PluginSearch.Model model) {
     String name = model.backend();
     if (plugins.options().prefersPlugin(name)) {
       return true;

@@ -16,7 +16,7 @@ import java.util.TreeSet;
  */
 public final class CheckedBackends implements ReadOptions.Plugins, ReadOptions.Agents {
 
-  /** Those of the core. */
+  /** The core has these. */
   private static final Set<String> OWN = Set.of("onnxruntime", "identity");
 
   private final PluginOptions options;
