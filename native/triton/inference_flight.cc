@@ -40,7 +40,7 @@ InferenceFlight::~InferenceFlight() {
 Status InferenceFlight::Start(InferenceRequest& request, InferenceTrace* trace) {
   const auto flight = std::make_shared<InferenceFlight>(request, trace);
   if (Status status = flight->Prepare(); !status.ok()) {
-    flight->End();
+    flight->EndTrace();
     return status;
   }
   flight->self_ = flight;
@@ -56,7 +56,8 @@ Status InferenceFlight::Start(InferenceRequest& request, InferenceTrace* trace) 
   }
   Status status(code, request.Prefix() + std::string(MessageOf(*record.error)));
   request.Land();
-  flight->End();
+  flight->EndTrace();
+  flight->model_.Release();
   flight->self_.reset();
   return status;
 }
@@ -201,10 +202,11 @@ void InferenceFlight::Finish() {
   if (trace_ != nullptr) {
     trace_->ReportCourse(*record_, start_ns_);
   }
+  EndTrace();
   request_.Land();
   CallBack(owner, "a release callback",
            [&] { release.release(handle, TRITONSERVER_REQUEST_RELEASE_ALL, release.userp); });
-  End();
+  model_.Release();
 }
 
 // Null: a decoupled model ended behind its last response, without more to say.
@@ -245,11 +247,10 @@ void InferenceFlight::Send(std::unique_ptr<InferenceResponse> response, uint32_t
   });
 }
 
-void InferenceFlight::End() {
+void InferenceFlight::EndTrace() {
   if (trace_ != nullptr) {
     InferenceTrace::End(std::exchange(trace_, nullptr));
   }
-  model_.Release();
 }
 
 }  // namespace nereid::triton
