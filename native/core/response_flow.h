@@ -82,6 +82,9 @@ class ResponseFlow final : public ResponseSink {
   // Who reads the responses of the whole request.
   bool AwaitReader();
   [[nodiscard]] bool ReaderHasRoom();
+  [[nodiscard]] bool IsFull() const NRD_REQUIRES(mutex_) {
+    return limit_ > 0 && count_ >= limit_ && !stopping_;
+  }
   void Pass(nrd_tensor* outputs, uint32_t count, std::unique_ptr<ResponseValues> values);
 
   void Add(nrd_tensor* outputs, uint32_t count, std::unique_ptr<ResponseValues> values, bool last)
