@@ -14,6 +14,7 @@ import io.nereid.model.TensorSpec;
 import io.nereid.tensor.Tensor;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -82,6 +83,15 @@ abstract class GpuTest {
       throw new UncheckedIOException(e);
     }
     return plan;
+  }
+
+  /** A directory of models with one, {@code m}. */
+  Path repository(Path plan, String config) throws IOException {
+    Path model = directory.resolve("models/m");
+    Files.createDirectories(model.resolve("1"));
+    Files.copy(plan, model.resolve("1/model.plan"));
+    Files.writeString(model.resolve("config.pbtxt"), config);
+    return model.getParent();
   }
 
   /** A network whose FP32 output y is twice its input x, of rows of 4. */

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.nereid.InferRequest;
 import io.nereid.InferResponse;
 import io.nereid.Model;
+import io.nereid.Nereid;
 import io.nereid.model.BatchInput;
 import io.nereid.model.BatchOutput;
 import io.nereid.model.DynamicBatching;
@@ -159,6 +160,29 @@ class RaggedGpuTest extends GpuTest {
       for (int i = 0; i < expected.length; i++) {
         assertEquals(Integer.parseInt(expected[i]), response.output("all").intAt(i));
       }
+    }
+  }
+
+  @Test
+  void aConfigurationSaysWhatIsRagged() throws Exception {
+    Path models =
+        repository(
+            plan(RaggedGpuTest::told),
+            """
+            max_batch_size: 4
+            input { name: "x" data_type: TYPE_FP32 dims: [ -1 ] allow_ragged_batch: true }
+            output { name: "y" data_type: TYPE_FP32 dims: [ -1 ] }
+            output { name: "rows" data_type: TYPE_INT32 dims: [ 1 ] }
+            batch_input {
+              kind: BATCH_ELEMENT_COUNT target_name: "told" data_type: TYPE_INT32 source_input: "x"
+            }
+            batch_output {
+              target_name: "y" kind: BATCH_SCATTER_WITH_INPUT_SHAPE source_input: "x"
+            }
+            dynamic_batching { }
+            """);
+    try (Nereid own = Nereid.open(models)) {
+      assertEquals(List.of(3, 4, 5, 6), inferAll(own.model("m"), 3, 4, 5, 6));
     }
   }
 

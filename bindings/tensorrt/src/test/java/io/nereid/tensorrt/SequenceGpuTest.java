@@ -12,6 +12,7 @@ import io.nereid.InferRequest;
 import io.nereid.InferResponse;
 import io.nereid.Model;
 import io.nereid.Model.Sequence;
+import io.nereid.Nereid;
 import io.nereid.model.ModelEvent;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.SequenceBatching;
@@ -20,6 +21,7 @@ import io.nereid.model.SequenceBatching.Initial;
 import io.nereid.model.SequenceBatching.Kind;
 import io.nereid.model.SequenceBatching.Oldest;
 import io.nereid.model.SequenceBatching.State;
+import io.nereid.model.TensorSpec;
 import io.nereid.statistics.SequenceStatistics;
 import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
@@ -42,6 +44,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.function.BooleanSupplier;
+import java.util.stream.LongStream;
 import org.bytedeco.tensorrt.global.nvinfer.ElementWiseOperation;
 import org.bytedeco.tensorrt.nvinfer.ITensor;
 import org.junit.jupiter.api.Test;
@@ -316,6 +319,34 @@ class SequenceGpuTest extends GpuTest {
       try (InferRequest request = request(sequence, 1);
           InferResponse response = request.infer()) {
         assertEquals(step, response.output("next").floatAt(SIZE - 1));
+      }
+    }
+  }
+
+  /** The engine tells the rest. Instances are on all GPUs, and each sequence is on one of them. */
+  @Test
+  void aConfigurationNeedsToNameTheStateAlone() throws Exception {
+    Path models =
+        repository(
+            plan(SequenceGpuTest::adder),
+            """
+            max_batch_size: 4
+            sequence_batching {
+              state {
+                input_name: "state" output_name: "next" data_type: TYPE_FP32 dims: [ 64 ]
+                use_same_buffer_for_input_output: true use_growable_memory: true
+              }
+            }
+            """);
+    try (Nereid own = Nereid.open(models)) {
+      Model model = own.model("m");
+      assertEquals(List.of("x"), model.spec().inputs().stream().map(TensorSpec::name).toList());
+      assertEquals(List.of("y"), model.spec().outputs().stream().map(TensorSpec::name).toList());
+      List<Sequence> sequences = LongStream.rangeClosed(1, 12).mapToObj(model::sequence).toList();
+      for (int step = 1; step <= 3; step++) {
+        for (int i = 0; i < sequences.size(); i++) {
+          assertEquals(step * i, next(sequences.get(i), i));
+        }
       }
     }
   }
