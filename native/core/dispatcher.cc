@@ -97,6 +97,7 @@ Status Dispatcher::Enter(Request& request, Instance** borrowed_out) {
   }
   return Status();
 }
+
 // An execution that takes less than waking a thread is waited for here, if it ends as soon as it
 // should: its thread may have lost the processor. The request is nobody else's yet, and keeps the
 // scheduler alive.

@@ -91,7 +91,8 @@ final class ServeCommand implements Callable<Integer> {
       names = "--exit-timeout-secs",
       paramLabel = "SECONDS",
       description =
-          "How long requests that have begun may take after SIGTERM; ${DEFAULT-VALUE} by default.")
+          "How long sequences and requests that have begun may take after SIGTERM;"
+              + " ${DEFAULT-VALUE} by default.")
   private long exitTimeoutSeconds = 30;
 
   @Option(
