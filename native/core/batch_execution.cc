@@ -55,12 +55,12 @@ int32_t BatchExecution::Start(const nrd_backend& backend, void* instance,
     if (!status.ok() || requests_.empty()) {
       return Report(status, &error_);
     }
+    executed_ = true;
+    return Execute(backend, instance);
   } catch (const std::exception&) {  // only memory, for a message, can be missing here
     WriteError(&error_, NRD_RESOURCE_EXHAUSTED, kOutOfMemory);
     return NRD_RESOURCE_EXHAUSTED;
   }
-  executed_ = true;
-  return Execute(backend, instance);
 }
 
 int64_t BatchExecution::End(int32_t code, const nrd_error& error) {
@@ -324,9 +324,10 @@ Status BatchExecution::ForwardInput(uint32_t index, uint32_t input_index) {
   const nrd_tensor& input = batch_.inputs[input_index];
   nrd_tensor* const output = &outputs_[index];
   // Copies for the sake of their shape do not hold the reference; the request does.
-  void* const slab = requests_.size() == 1 && input_index < config_.visible_inputs
-                         ? requests_.front()->record.inputs[input_index].slab
-                         : input.slab;
+  void* const slab =
+      requests_.size() == 1 && input_index < config_.visible_inputs && !HasEmptyRows()
+          ? requests_.front()->record.inputs[input_index].slab
+          : input.slab;
   if (slab == nullptr) {  // the caller's own memory, which the answer may outlive
     void* data = nullptr;
     NRD_RETURN_IF_ERROR(maker_.Allocate(index, WholeRows(index), input, output, &data));

@@ -158,6 +158,10 @@ void nrd_runtime_cache_stats(nrd_runtime* runtime, nrd_cache_stats* stats_out) {
   }
 }
 
+int32_t nrd_runtime_use_cache(nrd_runtime* runtime, const nrd_cache* cache, nrd_error* error_out) {
+  return Guarded(error_out, [&] { return runtime->UseCache(*cache); });
+}
+
 int32_t nrd_buffer_alloc(nrd_runtime* runtime, uint64_t byte_size, void** buffer_out,
                          nrd_error* error_out) {
   return Guarded(error_out, [&] { return runtime->pool().Allocate(byte_size, buffer_out); });

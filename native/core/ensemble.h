@@ -8,13 +8,13 @@
 #include <string>
 
 #include "base/mutex.h"
+#include "core/answer_cache.h"
 #include "core/completion.h"
 #include "core/decoupled_responses.h"
 #include "core/ensemble_config.h"
 #include "core/ensemble_run.h"
 #include "core/model_config.h"
 #include "core/request_runner.h"
-#include "core/response_cache.h"
 #include "core/stats.h"
 
 namespace nereid {
@@ -22,7 +22,7 @@ namespace nereid {
 // What an ensemble works with; all of it outlives the ensemble.
 struct EnsembleContext {
   const ModelConfig& config;
-  ResponseCache* cache;  // NULL: the ensemble is not cached
+  AnswerCache* cache;  // NULL: the ensemble is not cached
   ModelStats& stats;
   Completion& completion;
   const Responder& responder;

@@ -10,13 +10,13 @@
 
 #include "base/mutex.h"
 #include "base/status.h"
+#include "core/answer_cache.h"
 #include "core/batch_execution.h"
 #include "core/completion.h"
 #include "core/detached_batch.h"
 #include "core/execution_limits.h"
 #include "core/model_config.h"
 #include "core/request.h"
-#include "core/response_cache.h"
 #include "core/stats.h"
 #include "core/timer.h"
 
@@ -29,7 +29,7 @@ struct SchedulerContext {
   void* model_state;
   BufferPool& pool;
   PoolAccount* account;  // of the model
-  ResponseCache* cache;  // NULL: the model is not cached
+  AnswerCache* cache;    // NULL: the model is not cached
   ModelStats& stats;
   Completion& completion;
   const Responder& responder;

@@ -20,8 +20,11 @@ namespace {
 
 constexpr std::align_val_t kRecordAlignment{64};
 
-std::string CacheVersion(const std::string& version) {
+std::string CacheVersion(Runtime& runtime, const std::string& version) {
   static std::atomic<uint64_t> loads{0};
+  if (runtime.cache() != nullptr && runtime.cache()->outlives_models()) {
+    return version;
+  }
   return version + '#' + std::to_string(loads.fetch_add(1, std::memory_order_relaxed));
 }
 
@@ -79,7 +82,7 @@ Status CheckMeans(const ModelConfig& config, const nrd_backend& backend, const R
 Model::Model(Runtime& runtime, ModelConfig config, std::unique_ptr<ModelSource> source)
     : runtime_(runtime),
       config_(std::move(config)),
-      cache_version_(CacheVersion(config_.version)),
+      cache_version_(CacheVersion(runtime, config_.version)),
       source_(std::move(source)),
       backend_(source_ == nullptr ? nrd_backend{} : source_->backend()),
       stats_(config_.instance_count, config_.max_batch_size, runtime.stage_histograms()),
@@ -386,7 +389,7 @@ int32_t Model::Refuse(Request& request, FailReason reason, int32_t code, std::st
 
 bool Model::AnswerFromCache(Request& request) {
   nrd_request& record = request.record;
-  ResponseCache* const cache = runtime_.cache();
+  AnswerCache* const cache = runtime_.cache();
   if (cache == nullptr || (record.flags & NRD_REQUEST_NO_CACHE) != 0 || HasDeviceTensor(record) ||
       !runner_->MayAnswerAtOnce()) {
     return false;

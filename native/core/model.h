@@ -84,8 +84,8 @@ class Model {
 
   Runtime& runtime_;
   const ModelConfig config_;
-  // The version and a number of this load: what another load of the same version computed, perhaps
-  // from other files, is never an answer here.
+  // The version and, unless answers outlive their model, a number of this load: what another load
+  // of the same version computed, perhaps from other files, is never an answer here.
   const std::string cache_version_;
   // The backend's table outlives the source, which goes with the handle.
   std::unique_ptr<ModelSource> source_;  // null: an ensemble

@@ -10,7 +10,7 @@
 #include <type_traits>
 
 #include "base/clock.h"
-#include "core/response_cache.h"
+#include "core/answer_cache.h"
 #include "nereid/nereid.h"
 
 namespace nereid {

@@ -12,7 +12,7 @@
 
 #include "base/counter.h"
 #include "base/mutex.h"
-#include "base/tensor.h"
+#include "core/request_hash.h"
 
 namespace nereid {
 namespace {
@@ -29,39 +29,6 @@ constexpr uint64_t AlignUp(uint64_t byte_size) { return (byte_size + 63) & ~uint
 uint32_t ShardCount(uint64_t byte_limit) {
   const uint64_t wanted = std::clamp<uint64_t>(byte_limit / kMinShardBytes, 1, kMaxShards);
   return static_cast<uint32_t>(std::bit_floor(wanted));
-}
-
-// A bit per output. No output selected means all, and so hashes like all.
-void HashWantedOutputs(const nrd_request& request, Hash128* hash) {
-  const nrd_tensor* const outputs = request.outputs;
-  const bool wants_all = std::none_of(outputs, outputs + request.output_count, IsSelected);
-  for (uint32_t i = 0; i < request.output_count; i += 64) {
-    const uint32_t count = std::min(request.output_count - i, 64U);
-    uint64_t bits = 0;
-    for (uint32_t j = 0; j < count; ++j) {
-      bits |= uint64_t{wants_all || IsSelected(outputs[i + j])} << j;
-    }
-    hash->AddWord(bits);
-  }
-}
-
-void HashInput(const nrd_tensor& input, Hash128* hash) {
-  if (!IsSelected(input)) {
-    hash->AddWord(0);
-    return;
-  }
-  hash->AddPair(1, uint64_t{static_cast<uint32_t>(input.datatype)} << 32 | input.rank);
-  for (uint32_t i = 0; i < input.rank; ++i) {
-    hash->AddWord(static_cast<uint64_t>(input.shape[i]));
-  }
-  hash->AddBytes(input.data, input.byte_size);
-}
-
-void HashValue(const nrd_value& value, Hash128* hash) {
-  hash->AddText(View(value.name));
-  hash->AddText(View(value.text));
-  hash->AddPair(static_cast<uint64_t>(value.number), std::bit_cast<uint64_t>(value.real));
-  hash->AddWord(static_cast<uint32_t>(value.kind));
 }
 
 }  // namespace
@@ -121,14 +88,7 @@ CacheKey ResponseCache::KeyOf(std::string_view model, std::string_view version,
                               const nrd_request& request) const {
   Hash128 hash = HashOfModel(model, version);
   const uint64_t model_tag = hash.Finish().lo;
-  hash.AddPair(request.input_count, request.output_count);
-  HashWantedOutputs(request, &hash);
-  for (uint32_t i = 0; i < request.input_count; ++i) {
-    HashInput(request.inputs[i], &hash);
-  }
-  for (uint32_t i = 0; i < request.value_count; ++i) {
-    HashValue(request.values[i], &hash);
-  }
+  HashRequest(request, &hash);
   const Hash128::Value value = hash.Finish();
   return {value.hi, value.lo, model_tag};
 }

@@ -8,50 +8,32 @@
 #include <string_view>
 
 #include "base/status.h"
+#include "core/answer_cache.h"
 #include "core/hash128.h"
 #include "memory/buffer_pool.h"
 #include "nereid/nereid.h"
 
 namespace nereid {
 
-// Stands for all that was asked; see hash128.cc on why two requests do not share one in practice.
-struct CacheKey {
-  uint64_t hi;
-  uint64_t lo;
-  uint64_t model;  // of the model and version alone, for EraseModel
-
-  bool operator==(const CacheKey&) const = default;
-};
-
-class ResponseCache {
+class ResponseCache final : public AnswerCache {
  public:
   // byte_limit 0: nothing is stored.
   explicit ResponseCache(uint64_t byte_limit);
-  ~ResponseCache();
+  ~ResponseCache() override;
   ResponseCache(const ResponseCache&) = delete;
   ResponseCache& operator=(const ResponseCache&) = delete;
 
-  // Covers model, version, which outputs are wanted (none selected means all), which inputs are
-  // given, their datatypes, shapes and data, and the values that came with the request.
+  [[nodiscard]] bool outlives_models() const override { return false; }
+  // See hash128.cc on why two requests do not share one in practice.
   [[nodiscard]] CacheKey KeyOf(std::string_view model, std::string_view version,
-                               const nrd_request& request) const;
-
-  // On a hit fills data, slab, byte_size, datatype, rank and shape of the request's outputs (absent
-  // ones: NULL data and slab; flags stay) with one buffer of `pool` that they share, and returns
-  // true. Otherwise, also when the pool is exhausted, the request is left alone and it counts as a
-  // miss. The outputs must hold no buffers.
+                               const nrd_request& request) const override;
   bool Lookup(const CacheKey& key, BufferPool& pool, nrd_request* request,
-              PoolAccount* account = nullptr);
-
-  // Copies the outputs. Does nothing when they exceed a shard's share of the limit, when the key is
-  // there already, or when memory is short.
-  void Insert(const CacheKey& key, const nrd_request& request);
-
-  // For a model version that goes away: what is loaded under its name next may answer differently.
-  // Its requests must have been answered, or a late one could insert again.
-  void EraseModel(std::string_view model, std::string_view version);
-
-  void ReadStats(nrd_cache_stats* stats_out) const;
+              PoolAccount* account = nullptr) override;
+  // Does nothing when the outputs exceed a shard's share of the limit, when the key is there
+  // already, or when memory is short.
+  void Insert(const CacheKey& key, const nrd_request& request) override;
+  void EraseModel(std::string_view model, std::string_view version) override;
+  void ReadStats(nrd_cache_stats* stats_out) const override;
 
  private:
   struct Entry;

@@ -2,6 +2,9 @@
 
 #include <string>
 
+#include "core/external_cache.h"
+#include "core/response_cache.h"
+
 namespace nereid {
 namespace {
 
@@ -31,6 +34,21 @@ Runtime::Runtime(const nrd_runtime_options& options)
 }
 
 Runtime::~Runtime() { live_runtimes.fetch_sub(1, std::memory_order_relaxed); }
+
+Status Runtime::UseCache(const nrd_cache& cache) {
+  if (cache.lookup == nullptr || cache.insert == nullptr) {
+    return Status::InvalidArgument("lookup and insert must both be set");
+  }
+  if (cache_ != nullptr) {
+    return Status(NRD_FAILED_PRECONDITION, "the runtime has a response cache already");
+  }
+  if (models_.load(std::memory_order_acquire) != 0) {
+    return Status(NRD_FAILED_PRECONDITION,
+                  "the runtime has models already, expected its cache before these");
+  }
+  cache_ = std::make_unique<ExternalCache>(cache);
+  return Status();
+}
 
 Status Runtime::Unused() {
   const int64_t models = models_.load(std::memory_order_acquire);

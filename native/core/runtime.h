@@ -7,10 +7,10 @@
 #include <memory>
 
 #include "base/status.h"
+#include "core/answer_cache.h"
 #include "core/completion.h"
 #include "core/decoupled_responses.h"
 #include "core/execution_limits.h"
-#include "core/response_cache.h"
 #include "core/timer.h"
 #include "memory/buffer_pool.h"
 
@@ -24,11 +24,14 @@ class Runtime {
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
 
+  // See nrd_runtime_use_cache.
+  Status UseCache(const nrd_cache& cache);
+
   // Fails with what keeps the runtime from being released.
   Status Unused();
 
   BufferPool& pool() { return pool_; }
-  ResponseCache* cache() { return cache_.get(); }
+  AnswerCache* cache() { return cache_.get(); }
   Completion& completion() { return completion_; }
   [[nodiscard]] const Responder& responder() const { return responder_; }
   Timer& timer() { return timer_; }
@@ -46,7 +49,7 @@ class Runtime {
 
  private:
   BufferPool pool_;
-  std::unique_ptr<ResponseCache> cache_;
+  std::unique_ptr<AnswerCache> cache_;  // null: there is none
   Completion completion_;
   const Responder responder_;
   Timer timer_;

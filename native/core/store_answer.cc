@@ -4,7 +4,7 @@
 
 namespace nereid {
 
-void StoreAnswer(ResponseCache& cache, ModelStats& stats, const Request& request) noexcept {
+void StoreAnswer(AnswerCache& cache, ModelStats& stats, const Request& request) noexcept {
   const int64_t insert_ns = MonotonicNowNs();
   if (request.record.status == NRD_OK) {
     try {

@@ -2,15 +2,15 @@
 #ifndef NEREID_CORE_STORE_ANSWER_H_
 #define NEREID_CORE_STORE_ANSWER_H_
 
+#include "core/answer_cache.h"
 #include "core/request.h"
-#include "core/response_cache.h"
 #include "core/stats.h"
 
 namespace nereid {
 
 // For a request with `cacheable`, before its answer is delivered: stores it when it is NRD_OK and
 // memory allows, and counts the miss.
-void StoreAnswer(ResponseCache& cache, ModelStats& stats, const Request& request) noexcept;
+void StoreAnswer(AnswerCache& cache, ModelStats& stats, const Request& request) noexcept;
 
 }  // namespace nereid
 

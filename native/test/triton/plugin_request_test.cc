@@ -132,5 +132,22 @@ TEST_CASE("a batch of several requests reaches the backend as it came") {
   }
 }
 
+TEST_CASE("a backend chooses which requests go together") {
+  Plugin plugin(NEREID_CHOOSY_PATH, "choosy");
+  PluginModel model(plugin,
+                    {.flags = NRD_MODEL_DYNAMIC_BATCHING, .max_queue_delay_ns = 50'000'000});
+  std::deque<PluginRequest> requests;
+  for (int64_t i = 0; i < 40; ++i) {
+    requests.emplace_back(model, "").With("colour", i / 4);
+    requests.back().Submit();
+  }
+  for (PluginRequest& request : requests) {
+    REQUIRE_MESSAGE(request.Wait() == NRD_OK, request.message());
+    const Reply& reply = request.replies()[0];
+    CHECK(std::get<bool>(reply.values.at("same")));
+    CHECK(std::get<int64_t>(reply.values.at("together")) <= 4);
+  }
+}
+
 }  // namespace
 }  // namespace nereid::test

@@ -13,7 +13,7 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 import java.util.function.Function;
 
 /** A load of a model by a plug-in. The thread that loads makes it; closing it comes last. */
@@ -21,16 +21,16 @@ public final class PluginLoad implements AutoCloseable {
 
   private static final String MODEL_PY = "model.py";
 
-  private final Plugins plugins;
+  private final PluginRuntime plugins;
   private final PluginSearch.Backend found;
-  private final Plugins.Lease lease;
+  private final PluginRuntime.Lease lease;
   private final long number;
 
   private PluginLoad(
-      Plugins plugins,
+      PluginRuntime plugins,
       PluginSearch.Backend found,
-      Plugins.Lease lease,
-      Consumer<String> completed) {
+      PluginRuntime.Lease lease,
+      UnaryOperator<String> completed) {
     this.plugins = plugins;
     this.found = found;
     this.lease = lease;
@@ -40,11 +40,12 @@ public final class PluginLoad implements AutoCloseable {
   /**
    * Begins a load; the backend's library is loaded where that was not so.
    *
-   * @param completed takes the configuration that the backend completes
+   * @param completed takes the configuration that the backend completes, and gives it with all
+   *     defaults
    */
   public static PluginLoad begin(
-      Plugins plugins, PluginSearch.Backend found, Consumer<String> completed) {
-    Plugins.Lease lease = plugins.lease(found);
+      PluginRuntime plugins, PluginSearch.Backend found, UnaryOperator<String> completed) {
+    PluginRuntime.Lease lease = plugins.lease(found);
     try {
       lease.handle();
       return new PluginLoad(plugins, found, lease, completed);
@@ -105,8 +106,8 @@ public final class PluginLoad implements AutoCloseable {
   }
 
   /** Lets the backend say which requests go together, where it does. */
-  public void batcher(ModelOptionsRecord options) {
-    PluginLibrary.batcher(number, options);
+  public void batcher(Arena arena, ModelOptionsRecord options) {
+    PluginLibrary.batcher(arena, number, options);
   }
 
   /** Fails what the backend still has, after draining took too long. */

@@ -49,6 +49,8 @@ public final class PluginLibrary {
     static final MethodHandle MODEL_READY =
         find("nrt_model_ready", FunctionDescriptor.of(JAVA_INT, L, L));
 
+    static final MethodHandle MODEL_CONFIGURE =
+        find("nrt_model_configure", FunctionDescriptor.of(JAVA_INT, L, STRING, L));
     static final MethodHandle MODEL_BATCHER =
         find("nrt_model_batcher", FunctionDescriptor.of(JAVA_INT, L, L, L));
     static final MethodHandle MODEL_GIVE_UP =
@@ -178,14 +180,30 @@ public final class PluginLibrary {
     }
   }
 
+  /** Gives the backend of the load with this number the configuration with all defaults. */
+  public static void configure(long load, String config) {
+    try (Arena arena = Arena.ofConfined()) {
+      long error = ErrorRecord.allocate(arena);
+      int status;
+      try {
+        status = (int) Functions.MODEL_CONFIGURE.invokeExact(load, string(arena, config), error);
+      } catch (Throwable t) {
+        throw NativeCalls.unexpected(t);
+      }
+      ErrorRecord.check(status, error);
+    }
+  }
+
   /**
    * Lets the backend of the load with this number say which requests go together, where it does;
    * after its source was opened.
+   *
+   * @param memory that of the options
    */
-  public static void batcher(long load, ModelOptionsRecord options) {
+  public static void batcher(Arena memory, long load, ModelOptionsRecord options) {
     try (Arena arena = Arena.ofConfined()) {
       long error = ErrorRecord.allocate(arena);
-      long table = options.newBatcher();
+      long table = memory.allocate(ModelOptionsRecord.BATCHER).address();
       int status;
       try {
         status = (int) Functions.MODEL_BATCHER.invokeExact(load, table, error);
@@ -212,14 +230,16 @@ public final class PluginLibrary {
 
   /** The metrics that plug-ins made, in the text format of Prometheus. */
   public static String metrics() {
-    return PluginUpcalls.taken(
-        (taker, take) -> Functions.METRICS_WRITE.invokeExact((long) taker, (long) take));
+    return PluginUpcalls.taken((taker, take) -> {
+      Functions.METRICS_WRITE.invokeExact(taker, take);
+    });
   }
 
   /** What plug-ins hold of the server, a line for each kind; empty: nothing. */
   public static String handles() {
-    return PluginUpcalls.taken(
-        (taker, take) -> Functions.HANDLES_WRITE.invokeExact((long) taker, (long) take));
+    return PluginUpcalls.taken((taker, take) -> {
+      Functions.HANDLES_WRITE.invokeExact(taker, take);
+    });
   }
 
   /** A string as it is passed to a function. */
