@@ -145,7 +145,8 @@ void ExecutionPool::Return(Execution* execution) {
 
 bool ExecutionPool::IsIdle() {
   const MutexLock lock(mutex_);
-  return busy_.empty();
+  return std::all_of(busy_.begin(), busy_.end(),
+                     [](const auto& execution) { return execution->is_over(); });
 }
 
 void ExecutionPool::GiveUp() {
