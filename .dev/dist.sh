@@ -87,12 +87,14 @@ dist_runtime() {
 glibc_needed() { grep -aoE 'GLIBC_[0-9]+(\.[0-9]+)+' "$1" | cut -d_ -f2 | sort -Vu | tail -n 1; }
 
 dist_glibc_check() {
-  local needed
-  needed=$(glibc_needed "$root/build/release/libnereid.so")
-  say "libnereid.so needs glibc $needed"
-  if [[ $(printf '%s\n' "$needed" $dist_glibc | sort -V | tail -n 1) != "$dist_glibc" ]]; then
-    say "dev: a release must run with glibc $dist_glibc, and this would not: build it on an older distribution"
-  fi
+  local library needed
+  for library in libnereid.so libtritonserver.so; do
+    needed=$(glibc_needed "$root/build/release/$library")
+    say "$library needs glibc $needed"
+    if [[ $(printf '%s\n' "$needed" $dist_glibc | sort -V | tail -n 1) != "$dist_glibc" ]]; then
+      say "dev: a release must run with glibc $dist_glibc, and this would not: build it on an older distribution"
+    fi
+  done
 }
 
 # Out of what is built: artifacts with their SBOM.

@@ -128,8 +128,11 @@ TRITONSERVER_Error* TRITONSERVER_ErrorNew(TRITONSERVER_Error_Code code, const ch
 }
 
 void TRITONSERVER_ErrorDelete(TRITONSERVER_Error* error) {
-  if (error != nullptr) {
-    delete Known(NRT_SITE, error);
+  if (error == nullptr) {
+    return;
+  }
+  if (const Error* const known = Known(NRT_SITE, error); known != nullptr && !known->kept()) {
+    delete known;
   }
 }
 

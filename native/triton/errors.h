@@ -24,12 +24,17 @@ class Error : public Handle {
       : code_(code), message_(std::move(message)) {
     Open(kKind, &Owner::Current());
   }
+  // It belongs to something of ours, so that deleting it does nothing: some plug-ins delete the
+  // error of a response, and others do not.
+  void Keep() { kept_ = true; }
+  [[nodiscard]] bool kept() const { return kept_; }
   [[nodiscard]] TRITONSERVER_Error_Code code() const { return code_; }
   [[nodiscard]] const std::string& message() const { return message_; }
 
  private:
   const TRITONSERVER_Error_Code code_;
   const std::string message_;
+  bool kept_ = false;
 };
 
 // A new error, which is the receiver's to delete. Of a success: NULL.

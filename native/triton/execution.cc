@@ -109,6 +109,8 @@ void Execution::Forget() {
   }
 }
 
+void Execution::NoteFailure() { pool_->NoteFailure(); }
+
 void Execution::Computed(uint64_t start_ns, uint64_t end_ns) {
   if (start_ns != 0 && start_ns <= end_ns && !over_ && !computed_.exchange(true)) {
     nrd_batch_computed(batch_, static_cast<int64_t>(start_ns), static_cast<int64_t>(end_ns));
@@ -139,6 +141,11 @@ void ExecutionPool::Return(Execution* execution) {
   if (!closed_) {
     free_.push_back(std::move(closed));
   }
+}
+
+bool ExecutionPool::IsIdle() {
+  const MutexLock lock(mutex_);
+  return busy_.empty();
 }
 
 void ExecutionPool::GiveUp() {

@@ -43,6 +43,9 @@ class Execution {
   void Refer() { references_.fetch_add(1, std::memory_order_relaxed); }
   void Forget();
 
+  // A request of the batch failed.
+  void NoteFailure();
+
   // The times of the computation, of which the first report counts.
   void Computed(uint64_t start_ns, uint64_t end_ns);
 
@@ -77,8 +80,15 @@ class ExecutionPool : public std::enable_shared_from_this<ExecutionPool> {
   // Ends those that are not over. They are never used again, since the plug-in may look at them.
   void GiveUp();
   void Close();
+  // Nobody has one.
+  bool IsIdle();
+
+  void NoteFailure() { failed_.store(true, std::memory_order_relaxed); }
+  // Whether something failed since the last time.
+  bool TakeFailure() { return failed_.load(std::memory_order_relaxed) && failed_.exchange(false); }
 
  private:
+  std::atomic<bool> failed_{false};
   Mutex mutex_;
   bool closed_ NRD_GUARDED_BY(mutex_) = false;
   std::vector<std::unique_ptr<Execution>> free_ NRD_GUARDED_BY(mutex_);

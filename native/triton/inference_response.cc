@@ -51,6 +51,7 @@ void InferenceResponse::TakeValues(const nrd_value* values, uint32_t count) {
 
 void InferenceResponse::Fail(const Status& status) {
   error_ = std::make_unique<Error>(ToErrorCode(status.code()), std::string(status.message()));
+  error_->Keep();
   ReleaseOutputs();
 }
 

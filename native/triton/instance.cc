@@ -25,36 +25,76 @@ Instance::Instance(Model& model, const InstanceInfo& info)
 
 Status Instance::Open(Model& model, uint32_t index, std::unique_ptr<Instance>* out) {
   std::unique_ptr<Instance> made(new Instance(model, model.instance_info(index)));
-  if (const auto initialize = model.backend().functions().instance_initialize;
-      initialize != nullptr) {
-    const auto turn = model.backend().InstanceTurn();
-    NRD_RETURN_IF_ERROR(model.backend().Call("TRITONBACKEND_ModelInstanceInitialize", [&] {
-      return initialize(Give<TRITONBACKEND_ModelInstance>(made.get()));
-    }));
-  }
-  made->initialized_ = true;
+  NRD_RETURN_IF_ERROR(made->Initialize());
   model.Add(made.get());
   *out = std::move(made);
   return Status();
 }
 
+Status Instance::Initialize() {
+  if (const auto initialize = model_.backend().functions().instance_initialize;
+      initialize != nullptr) {
+    const auto turn = model_.backend().InstanceTurn();
+    NRD_RETURN_IF_ERROR(model_.backend().Call("TRITONBACKEND_ModelInstanceInitialize", [&] {
+      return initialize(Give<TRITONBACKEND_ModelInstance>(this));
+    }));
+  }
+  initialized_ = true;
+  return Status();
+}
+
+void Instance::Finalize() {
+  const auto finalize = model_.backend().functions().instance_finalize;
+  if (!std::exchange(initialized_, false) || finalize == nullptr) {
+    return;
+  }
+  const auto turn = model_.backend().InstanceTurn();
+  const Status status = model_.backend().Call("TRITONBACKEND_ModelInstanceFinalize", [&] {
+    return finalize(Give<TRITONBACKEND_ModelInstance>(this));
+  });
+  if (!status.ok()) {
+    Log(kLogError, model_.owner().name() + " failed to end instance '" + info_.name +
+                       "': " + std::string(status.message()));
+  }
+}
+
 Instance::~Instance() {
   model_.Remove(this);
-  if (const auto finalize = model_.backend().functions().instance_finalize;
-      initialized_ && finalize != nullptr) {
-    const auto turn = model_.backend().InstanceTurn();
-    const Status status = model_.backend().Call("TRITONBACKEND_ModelInstanceFinalize", [&] {
-      return finalize(Give<TRITONBACKEND_ModelInstance>(this));
-    });
-    if (!status.ok()) {
-      Log(kLogError, model_.owner().name() + " failed to end instance '" + info_.name +
-                         "': " + std::string(status.message()));
-    }
-  }
+  Finalize();
   executions_->Close();
 }
 
+void Instance::Revive() {
+  if (!executions_->IsIdle()) {
+    executions_->NoteFailure();
+    return;
+  }
+  const Status ready = initialized_ ? Ready() : Status::Internal("it could not begin anew before");
+  if (ready.code() != NRD_INTERNAL) {
+    return;
+  }
+  Log(kLogWarning, "instance '" + info_.name + "' of " + model_.owner().name() +
+                       " begins anew, because it is broken: " + std::string(ready.message()));
+  model_.Remove(this);  // nobody asks it meanwhile whether it is ready
+  Finalize();
+  state = nullptr;
+  const Status status = Initialize();
+  model_.Add(this);
+  if (!status.ok()) {
+    Log(kLogError,
+        "instance '" + info_.name + "' could not begin anew: " + std::string(status.message()));
+    executions_->NoteFailure();
+  }
+}
+
 int32_t Instance::Execute(nrd_batch* batch, nrd_error* error_out) {
+  if (executions_->TakeFailure()) [[unlikely]] {
+    Revive();
+  }
+  if (!initialized_) [[unlikely]] {
+    return Report(Status::Unavailable("instance '" + info_.name + "' is broken: the log says why"),
+                  error_out);
+  }
   const auto turn = model_.DeviceTurn(info_.device);
   Execution* const execution = executions_->Take(model_);
   execution->Begin(batch);
@@ -66,7 +106,14 @@ int32_t Instance::Execute(nrd_batch* batch, nrd_error* error_out) {
                                                 static_cast<uint32_t>(requests.size()));
   });
   current_ = nullptr;
-  return execution->Leave(status, error_out);
+  if (!status.ok()) {
+    executions_->NoteFailure();
+  }
+  const int32_t code = execution->Leave(status, error_out);
+  if (executions_->TakeFailure()) [[unlikely]] {
+    Revive();
+  }
+  return code;
 }
 
 Status Instance::Ready() {

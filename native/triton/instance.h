@@ -39,6 +39,11 @@ class Instance : public Handle {
 
  private:
   Instance(Model& model, const InstanceInfo& info);
+  Status Initialize();
+  void Finalize();
+  // Begins the instance anew when the plug-in says that it is broken: a process of the plug-in's
+  // died, say. Only asked after a failure, and while it has no requests.
+  void Revive();
 
   Model& model_;
   const InstanceInfo info_;

@@ -254,8 +254,10 @@ Status Model::Ready() {
 }
 
 void Model::GiveUp() {
-  Log(kLogError, owner().name() + " still holds " + owner().Holdings() + " when model '" + name_ +
-                     "' is unloaded; what it has of the model's requests is lost");
+  if (const std::string held = owner().Holdings(); !held.empty()) {
+    Log(kLogError, owner().name() + " still holds " + held + " when model '" + name_ +
+                       "' is unloaded; what it has of the model's requests is lost");
+  }
   std::vector<std::shared_ptr<ExecutionPool>> pools;
   {
     const MutexLock lock(mutex_);

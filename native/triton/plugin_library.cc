@@ -24,6 +24,11 @@ Loaded& TheLoaded() {
   return *loaded;
 }
 
+std::string LastError() {
+  const char* const why = dlerror();
+  return why == nullptr ? "dlopen failed" : why;
+}
+
 const void* BaseOf(const void* code) {
   Dl_info info;
   return dladdr(code, &info) != 0 ? info.dli_fbase : nullptr;
@@ -63,11 +68,16 @@ Status PluginLibrary::Open(const std::string& path, Owner& owner,
                            std::unique_ptr<PluginLibrary>* out) {
   NRD_RETURN_IF_ERROR(CheckImports(path, owner));
   const OwnerScope scope(owner);  // its constructors run now
-  void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  std::string why = handle == nullptr ? LastError() : "";
+  // Triton's server is linked with OpenSSL, which some plug-ins call without saying so.
+  if (handle == nullptr && why.find("undefined symbol") != std::string::npos &&
+      dlopen("libcrypto.so.3", RTLD_NOW | RTLD_GLOBAL) != nullptr) {
+    handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    why = handle == nullptr ? LastError() : "";
+  }
   if (handle == nullptr) {
-    const char* const why = dlerror();
-    return Status(NRD_FAILED_PRECONDITION,
-                  owner.name() + ": " + (why == nullptr ? "dlopen failed" : why));
+    return Status(NRD_FAILED_PRECONDITION, owner.name() + ": " + why);
   }
   // Any of the functions tells where the library begins; one that has none of them is not asked.
   const void* base = nullptr;

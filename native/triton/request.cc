@@ -271,6 +271,7 @@ bool Request::Ends() {
 
 void Request::Fail(const Status& status) {
   failed_ = true;
+  execution_.NoteFailure();
   nrd_batch_request_fail(execution_.batch(), index_, status.code(), status.message().data(),
                          status.message().size());
 }

@@ -73,7 +73,6 @@ TEST_CASE("a backend says how long it computed") {
   Plugin plugin(NEREID_PROBE_PATH);
   PluginModel model(plugin);
   PluginRequest request(model, "statistics");
-  request.With("start", nrd_clock_now_ns());
   request.Run();
   request.CheckReport();
   const nrd_model_stats stats = model.stats();
@@ -130,6 +129,23 @@ TEST_CASE("a batch of several requests reaches the backend as it came") {
     PluginRequest& request = requests[static_cast<size_t>(i)];
     request.CheckReport();
     CHECK(request.replies()[0].output == std::vector<int32_t>{i, -i});
+  }
+}
+
+TEST_CASE("a backend chooses which requests go together") {
+  Plugin plugin(NEREID_CHOOSY_PATH, "choosy");
+  PluginModel model(plugin,
+                    {.flags = NRD_MODEL_DYNAMIC_BATCHING, .max_queue_delay_ns = 50'000'000});
+  std::deque<PluginRequest> requests;
+  for (int64_t i = 0; i < 40; ++i) {
+    requests.emplace_back(model, "").With("colour", i / 4);
+    requests.back().Submit();
+  }
+  for (PluginRequest& request : requests) {
+    REQUIRE_MESSAGE(request.Wait() == NRD_OK, request.message());
+    const Reply& reply = request.replies()[0];
+    CHECK(std::get<bool>(reply.values.at("same")));
+    CHECK(std::get<int64_t>(reply.values.at("together")) <= 4);
   }
 }
 

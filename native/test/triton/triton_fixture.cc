@@ -65,6 +65,7 @@ int32_t Load(Plugin& plugin, const PluginModelSettings& settings, uint64_t load,
   options.input_count = options.output_count = settings.with_state ? 2 : 1;
   options.max_batch_size = settings.max_batch_size;
   options.instance_count = settings.instance_count;
+  options.max_queue_delay_ns = settings.max_queue_delay_ns;
   options.parameters = parameters;
   options.parameter_count = std::size(parameters);
   options.sequences = settings.sequences;
@@ -72,9 +73,14 @@ int32_t Load(Plugin& plugin, const PluginModelSettings& settings, uint64_t load,
   nrd_source* source = nullptr;
   const int32_t code =
       nrd_source_open(PluginHost::Get().runtime(), &options, &source, errors.out());
-  return code != NRD_OK ? code
-                        : nrd_model_load(PluginHost::Get().runtime(), &options, source, model_out,
-                                         errors.out());
+  if (code != NRD_OK) {
+    return code;
+  }
+  nrd_batcher batcher{};
+  if (nrt_model_batcher(load, &batcher, errors.out()) == NRD_OK) {
+    options.batcher = &batcher;
+  }
+  return nrd_model_load(PluginHost::Get().runtime(), &options, source, model_out, errors.out());
 }
 
 nrd_value ValueFrom(const std::string& name, const Value& value) {

@@ -107,6 +107,7 @@ struct PluginModelSettings {
   int64_t max_batch_size = 8;
   uint32_t flags = 0;  // NRD_MODEL_*
   uint32_t instance_count = 1;
+  uint64_t max_queue_delay_ns = 0;
   std::string outputs = R"([{"name":"OUTPUT0","data_type":"TYPE_INT32","dims":[-1]}])";
   bool auto_complete = false;
   const nrd_sequence_options* sequences = nullptr;

@@ -57,6 +57,14 @@ public final class Model implements AutoCloseable {
     return entry.state();
   }
 
+  /**
+   * Whether it takes requests, and all of its instances say that they can answer them: a plug-in of
+   * Triton's may know that one cannot.
+   */
+  public boolean isReady() {
+    return entry.isReady();
+  }
+
   /** What it was loaded from, last. */
   public ModelSpec spec() {
     return latest().spec();

@@ -1,7 +1,7 @@
 package io.nereid;
 
 import io.nereid.internal.Checks;
-import io.nereid.internal.backend.Plugins;
+import io.nereid.internal.backend.PluginRuntime;
 import io.nereid.internal.config.ModelDraft;
 import io.nereid.internal.cuda.PageKeeper;
 import io.nereid.internal.ffi.CoreLog;
@@ -60,7 +60,7 @@ public final class Nereid implements AutoCloseable {
 
   private final NereidOptions options;
   private final NativeRuntime runtime;
-  private final Plugins plugins;
+  private final PluginRuntime plugins;
   private final ModelTable models = new ModelTable();
   private final ModelLifecycle lifecycle;
   private final Repository repository;
@@ -76,7 +76,7 @@ public final class Nereid implements AutoCloseable {
     this.options = options;
     runtime = new NativeRuntime(options.settings(), allocator, keeper);
     plugins =
-        new Plugins(
+        new PluginRuntime(
             runtime,
             options.plugins(),
             repositoryOptions.autoComplete(),

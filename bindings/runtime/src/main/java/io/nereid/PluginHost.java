@@ -1,7 +1,6 @@
 package io.nereid;
 
 import io.nereid.internal.cuda.CudaDriver;
-import io.nereid.internal.ffi.CoreLog;
 import io.nereid.internal.ffi.PluginUpcalls;
 import io.nereid.internal.ffi.Registry;
 import io.nereid.internal.model.LoadedModel;
@@ -71,16 +70,9 @@ final class PluginHost implements PluginUpcalls.Host {
   @Override
   public boolean isReady(String name, long version) {
     try {
-      ModelEntry entry = find(name, version);
-      LoadedModel current = entry.current();
-      if (current == null) {
-        return false;
-      }
-      current.checkReady();
-      return true;
+      return find(name, version).isReady();
     } catch (NereidException e) {
-      CoreLog.LOGGER.log(Level.DEBUG, e.getMessage());
-      return false;
+      return false; // there is no such model, or it takes no requests
     }
   }
 

@@ -9,11 +9,14 @@ import io.nereid.internal.model.ModelLoader;
 import io.nereid.internal.model.ModelTable;
 import io.nereid.internal.repository.Fingerprint;
 import io.nereid.internal.repository.ModelDirectories;
+import io.nereid.internal.repository.RepositoryCheck;
 import io.nereid.internal.repository.RepositoryEntry;
 import io.nereid.internal.repository.RepositoryLoader;
+import io.nereid.model.CheckedModel;
 import io.nereid.model.ModelIndexEntry;
 import io.nereid.model.ModelOverride;
 import io.nereid.model.ModelState;
+import io.nereid.model.PluginOptions;
 import io.nereid.model.RepositoryOptions;
 import io.nereid.model.RepositoryOptions.ControlMode;
 import io.nereid.types.NereidException;
@@ -65,6 +68,16 @@ public final class Repository {
     this.options = options;
     names = new ModelDirectories(options.repositories(), options.namespacing());
     loader = new RepositoryLoader(lifecycle, models, options, names, modelLoader);
+  }
+
+  /**
+   * Reads the models of repositories without loading them, and says of each what would become of
+   * it: what runs here, what needs a plug-in of Triton's, what is ignored, and what is refused.
+   * What a model's own file holds is not looked into.
+   */
+  public static List<CheckedModel> check(RepositoryOptions options, PluginOptions plugins) {
+    return RepositoryCheck.check(
+        Checks.notNull(options, "options"), Checks.notNull(plugins, "plugins"));
   }
 
   /**

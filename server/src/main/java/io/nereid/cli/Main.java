@@ -24,6 +24,7 @@ import picocli.CommandLine.Spec;
       ModelsCommand.class,
       InferCommand.class,
       ConfigCommand.class,
+      CheckCommand.class,
       BuildCommand.class,
       PerfCommand.class,
       HealthCommand.class,

@@ -114,7 +114,7 @@ public final class ServerHealth {
             .anyMatch(known ->
                 known.name().equals(model)
                     && (version == 0 || known.version() == version)
-                    && known.state() == ModelState.READY);
+                    && known.isReady());
   }
 
   /**

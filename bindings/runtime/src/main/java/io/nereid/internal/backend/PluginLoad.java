@@ -21,15 +21,15 @@ public final class PluginLoad implements AutoCloseable {
 
   private static final String MODEL_PY = "model.py";
 
-  private final Plugins plugins;
+  private final PluginRuntime plugins;
   private final PluginSearch.Backend found;
-  private final Plugins.Lease lease;
+  private final PluginRuntime.Lease lease;
   private final long number;
 
   private PluginLoad(
-      Plugins plugins,
+      PluginRuntime plugins,
       PluginSearch.Backend found,
-      Plugins.Lease lease,
+      PluginRuntime.Lease lease,
       Consumer<String> completed) {
     this.plugins = plugins;
     this.found = found;
@@ -43,8 +43,8 @@ public final class PluginLoad implements AutoCloseable {
    * @param completed takes the configuration that the backend completes
    */
   public static PluginLoad begin(
-      Plugins plugins, PluginSearch.Backend found, Consumer<String> completed) {
-    Plugins.Lease lease = plugins.lease(found);
+      PluginRuntime plugins, PluginSearch.Backend found, Consumer<String> completed) {
+    PluginRuntime.Lease lease = plugins.lease(found);
     try {
       lease.handle();
       return new PluginLoad(plugins, found, lease, completed);
@@ -105,8 +105,8 @@ public final class PluginLoad implements AutoCloseable {
   }
 
   /** Lets the backend say which requests go together, where it does. */
-  public void batcher(ModelOptionsRecord options) {
-    PluginLibrary.batcher(number, options);
+  public void batcher(Arena arena, ModelOptionsRecord options) {
+    PluginLibrary.batcher(arena, number, options);
   }
 
   /** Fails what the backend still has, after draining took too long. */

@@ -28,10 +28,11 @@ final class FieldRules {
 
   /** The backends for which a rule holds. */
   enum Scope {
+    /** The rule holds for every backend. */
     ALL,
-    /** Those that are no plug-ins, which read the configuration themselves. */
+    /** The rule holds unless a plug-in runs the model, which reads the configuration itself. */
     OWN,
-    /** Those that run on the processor alone. */
+    /** The rule holds for backends that run on the processor alone. */
     PROCESSOR;
 
     private boolean holds(BackendNames.Found backend) {

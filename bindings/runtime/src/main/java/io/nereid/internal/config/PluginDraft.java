@@ -56,6 +56,17 @@ public record PluginDraft(
     return config().getRuntime();
   }
 
+  /** Where the configuration names the backend; empty: it does not. */
+  public String backendPlace() {
+    int[] fields = {ModelConfig.BACKEND_FIELD_NUMBER, ModelConfig.PLATFORM_FIELD_NUMBER};
+    for (int field : fields) {
+      if (reader.root().isWritten(field)) {
+        return reader.root().place(ModelConfig.getDescriptor().findFieldByNumber(field), 0);
+      }
+    }
+    return "";
+  }
+
   private ModelConfig config() {
     return reader.root().as(ModelConfig.class);
   }

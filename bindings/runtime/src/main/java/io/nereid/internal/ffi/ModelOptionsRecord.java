@@ -335,11 +335,7 @@ public final class ModelOptionsRecord {
     }
   }
 
-  /** The address of an {@code nrd_batcher} for somebody to fill in. */
-  long newBatcher() {
-    return arena.allocate(BATCHER).address();
-  }
-
+  /** Adds the {@code nrd_batcher} at this address. */
   void useBatcher(long address) {
     set("batcher", address);
   }

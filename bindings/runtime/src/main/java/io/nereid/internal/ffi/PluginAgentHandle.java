@@ -87,9 +87,9 @@ public final class PluginAgentHandle {
 
     /** The directory where it says that the model is. */
     public String location() {
-      return PluginUpcalls.taken((taker, take) ->
-          PluginLibrary.Functions.AGENT_MODEL_LOCATION.invokeExact(
-              address, (long) taker, (long) take));
+      return PluginUpcalls.taken((taker, take) -> {
+        PluginLibrary.Functions.AGENT_MODEL_LOCATION.invokeExact(address, taker, take);
+      });
     }
 
     /** Forgets the model. */

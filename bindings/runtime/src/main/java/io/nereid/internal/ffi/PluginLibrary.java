@@ -181,11 +181,13 @@ public final class PluginLibrary {
   /**
    * Lets the backend of the load with this number say which requests go together, where it does;
    * after its source was opened.
+   *
+   * @param memory that of the options
    */
-  public static void batcher(long load, ModelOptionsRecord options) {
+  public static void batcher(Arena memory, long load, ModelOptionsRecord options) {
     try (Arena arena = Arena.ofConfined()) {
       long error = ErrorRecord.allocate(arena);
-      long table = options.newBatcher();
+      long table = memory.allocate(ModelOptionsRecord.BATCHER).address();
       int status;
       try {
         status = (int) Functions.MODEL_BATCHER.invokeExact(load, table, error);
@@ -212,14 +214,16 @@ public final class PluginLibrary {
 
   /** The metrics that plug-ins made, in the text format of Prometheus. */
   public static String metrics() {
-    return PluginUpcalls.taken(
-        (taker, take) -> Functions.METRICS_WRITE.invokeExact((long) taker, (long) take));
+    return PluginUpcalls.taken((taker, take) -> {
+      Functions.METRICS_WRITE.invokeExact(taker, take);
+    });
   }
 
   /** What plug-ins hold of the server, a line for each kind; empty: nothing. */
   public static String handles() {
-    return PluginUpcalls.taken(
-        (taker, take) -> Functions.HANDLES_WRITE.invokeExact((long) taker, (long) take));
+    return PluginUpcalls.taken((taker, take) -> {
+      Functions.HANDLES_WRITE.invokeExact(taker, take);
+    });
   }
 
   /** A string as it is passed to a function. */

@@ -116,7 +116,7 @@ public final class PluginUpcalls {
   /** Texts that are being taken, by the taker's number. */
   private static final Registry<StringBuilder> TEXTS = new Registry<>();
 
-  /** Who takes completed configurations, by the load's number. */
+  /** What takes completed configurations, by the load's number. */
   private static final Registry<Consumer<String>> LOADS = new Registry<>();
 
   private static volatile Host host; // null: no runtime has plug-ins
@@ -159,7 +159,7 @@ public final class PluginUpcalls {
     }
   }
 
-  /** Who answers from now on; null: nobody, because the runtime closes. */
+  /** Has a host answer from now on; null: nobody does, because the runtime closes. */
   public static void answer(Host now) {
     host = now;
   }

@@ -35,14 +35,16 @@ public final class LibraryFiles {
   }
 
   /**
-   * The library that runs Triton's plug-ins: beside the core's where that was named, else the one
-   * in the jar.
+   * The library that runs Triton's plug-ins: the one beside the core's where that was named, else
+   * the one in the jar.
    */
   public static Path pluginLibrary(Optional<Path> nativeOption) {
-    Optional<Path> chosen = nativeOption.or(() -> property(NATIVE_PROPERTY));
-    return chosen.isPresent()
-        ? existing(chosen.get().resolveSibling(PLUGIN_LIBRARY), "library for plug-ins")
-        : bundled(PLUGIN_LIBRARY);
+    Optional<Path> beside =
+        nativeOption
+            .or(() -> property(NATIVE_PROPERTY))
+            .map(core -> core.toAbsolutePath().resolveSibling(PLUGIN_LIBRARY))
+            .filter(Files::isRegularFile);
+    return beside.orElseGet(() -> bundled(PLUGIN_LIBRARY));
   }
 
   private static Path bundled(String name) {

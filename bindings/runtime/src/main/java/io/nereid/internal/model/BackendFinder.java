@@ -1,7 +1,7 @@
 package io.nereid.internal.model;
 
+import io.nereid.internal.backend.PluginRuntime;
 import io.nereid.internal.backend.PluginSearch;
-import io.nereid.internal.backend.Plugins;
 import io.nereid.internal.ffi.CoreLog;
 import io.nereid.model.Backend;
 import io.nereid.model.Batcher;
@@ -62,8 +62,21 @@ final class BackendFinder {
     return announced(ServiceLoader.load(Backend.class).iterator(), Backend::name, name);
   }
 
+  /** Whether there is a backend in Java of this name, or class. */
+  static boolean isJava(String name) {
+    if (announced(name).isPresent()) {
+      return true;
+    }
+    ClassLoader context = Thread.currentThread().getContextClassLoader();
+    try {
+      return Backend.class.isAssignableFrom(Class.forName(name, false, context));
+    } catch (ClassNotFoundException | LinkageError e) {
+      return false;
+    }
+  }
+
   /** Whether a plug-in runs a model: what Nereid has itself wins, unless the plug-in is wanted. */
-  static boolean isPlugin(Plugins plugins, PluginSearch.Model model) {
+  static boolean isPlugin(PluginRuntime plugins, PluginSearch.Model model) {
     String name = model.backend();
     if (plugins.options().prefersPlugin(name)) {
       return true;

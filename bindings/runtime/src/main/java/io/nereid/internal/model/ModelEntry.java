@@ -65,6 +65,20 @@ public final class ModelEntry {
     return state.get();
   }
 
+  /** Whether something takes its requests, and all instances of that say that they can. */
+  public boolean isReady() {
+    LoadedModel now = current;
+    if (now == null) {
+      return false;
+    }
+    try {
+      now.checkReady();
+      return true;
+    } catch (NereidException e) {
+      return false;
+    }
+  }
+
   /** What takes its requests now; null: nothing does. */
   public LoadedModel current() {
     return current;

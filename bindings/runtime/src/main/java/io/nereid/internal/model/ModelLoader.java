@@ -1,11 +1,10 @@
 package io.nereid.internal.model;
 
 import io.nereid.internal.Checks;
-import io.nereid.internal.backend.AgentChain;
 import io.nereid.internal.backend.JavaBackends;
 import io.nereid.internal.backend.JavaBatcher;
+import io.nereid.internal.backend.PluginRuntime;
 import io.nereid.internal.backend.PluginSearch;
-import io.nereid.internal.backend.Plugins;
 import io.nereid.internal.config.ModelDraft;
 import io.nereid.internal.config.PluginDraft;
 import io.nereid.internal.ffi.BackendRecord;
@@ -45,11 +44,11 @@ public final class ModelLoader {
   static final int NO_DEVICE = -1;
 
   private final NativeRuntime runtime;
-  private final Plugins plugins;
+  private final PluginRuntime plugins;
   private final Consumer<LoadedModel> warmUp;
 
   /** {@code warmUp} executes the requests that a model wants before anybody else finds it. */
-  public ModelLoader(NativeRuntime runtime, Plugins plugins, Consumer<LoadedModel> warmUp) {
+  public ModelLoader(NativeRuntime runtime, PluginRuntime plugins, Consumer<LoadedModel> warmUp) {
     this.runtime = runtime;
     this.plugins = plugins;
     this.warmUp = warmUp;
@@ -134,7 +133,7 @@ public final class ModelLoader {
     return spec.ensemble().isPresent() ? openEnsemble(draft, steps) : openBackend(draft, source);
   }
 
-  static void warnOfCache(NativeRuntime runtime, Plugins plugins, ModelSpec spec) {
+  static void warnOfCache(NativeRuntime runtime, PluginRuntime plugins, ModelSpec spec) {
     boolean cache = runtime.settings().cacheByteLimit() > 0 || plugins.hasCache();
     if (spec.responseCache() && !cache) {
       CoreLog.LOGGER.log(

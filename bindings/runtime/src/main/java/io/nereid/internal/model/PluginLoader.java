@@ -2,8 +2,8 @@ package io.nereid.internal.model;
 
 import io.nereid.internal.backend.JavaBatcher;
 import io.nereid.internal.backend.PluginLoad;
+import io.nereid.internal.backend.PluginRuntime;
 import io.nereid.internal.backend.PluginSearch;
-import io.nereid.internal.backend.Plugins;
 import io.nereid.internal.config.ModelDraft;
 import io.nereid.internal.config.PluginConfig;
 import io.nereid.internal.config.PluginDraft;
@@ -28,12 +28,12 @@ import java.util.OptionalInt;
 final class PluginLoader {
 
   private final NativeRuntime runtime;
-  private final Plugins plugins;
+  private final PluginRuntime plugins;
 
   /** What the backend completes, while it opens the model. Written by the thread that it uses. */
   private volatile PluginDraft draft;
 
-  PluginLoader(NativeRuntime runtime, Plugins plugins) {
+  PluginLoader(NativeRuntime runtime, PluginRuntime plugins) {
     this.runtime = runtime;
     this.plugins = plugins;
   }
@@ -121,7 +121,7 @@ final class PluginLoader {
             .map(found -> JavaBatcher.add(found, signature, runtime.slots()))
             .orElse(0L);
     if (batcher == 0) {
-      load.batcher(options);
+      load.batcher(arena, options);
     } else {
       options.batcher(batcher);
     }

@@ -1,7 +1,7 @@
 package io.nereid.internal.repository;
 
-import io.nereid.internal.backend.AgentChain;
 import io.nereid.internal.config.ModelDraft;
+import io.nereid.internal.model.AgentChain;
 import io.nereid.internal.model.ModelId;
 import io.nereid.model.Ensemble;
 import io.nereid.model.ModelOverride;

@@ -1,10 +1,10 @@
 package io.nereid.internal.repository;
 
-import io.nereid.internal.backend.AgentChain;
 import io.nereid.internal.config.ModelDraft;
 import io.nereid.internal.config.ModelFiles;
 import io.nereid.internal.config.ModelReader;
 import io.nereid.internal.config.ReadOptions;
+import io.nereid.internal.model.AgentChain;
 import io.nereid.internal.model.ModelLoader;
 import io.nereid.model.ModelOverride;
 import io.nereid.model.RepositoryOptions;

@@ -1,5 +1,6 @@
-package io.nereid.internal.backend;
+package io.nereid.internal.model;
 
+import io.nereid.internal.backend.PluginRuntime;
 import io.nereid.internal.config.ReadOptions;
 import io.nereid.internal.ffi.CoreLog;
 import io.nereid.internal.ffi.PluginAgentHandle;
@@ -16,12 +17,12 @@ import java.util.List;
  */
 public final class AgentChain implements ReadOptions.Agents, AutoCloseable {
 
-  private final Plugins plugins;
+  private final PluginRuntime plugins;
   private final List<PluginAgentHandle.Model> models = new ArrayList<>();
   private boolean loaded;
 
   /** A chain that nobody was told of yet. */
-  public AgentChain(Plugins plugins) {
+  public AgentChain(PluginRuntime plugins) {
     this.plugins = plugins;
   }
 

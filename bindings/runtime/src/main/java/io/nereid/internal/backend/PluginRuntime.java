@@ -25,13 +25,13 @@ import java.util.Map;
  * needed. In a process one runtime at a time has plug-ins, since what they ask of the server goes
  * to one.
  */
-public final class Plugins implements AutoCloseable {
+public final class PluginRuntime implements AutoCloseable {
 
   /** The compute capability that Triton asks of GPUs unless a setting says otherwise. */
   private static final String LEAST_CAPABILITY = "6.0";
 
   /** The runtime that has plug-ins. Guarded by the class. */
-  private static Plugins active;
+  private static PluginRuntime active;
 
   private final NativeRuntime runtime;
   private final PluginOptions options;
@@ -53,7 +53,7 @@ public final class Plugins implements AutoCloseable {
    * @param autoComplete whether backends may complete configurations
    * @param defaultMaxBatchSize what they take for models that tell no size
    */
-  public Plugins(
+  public PluginRuntime(
       NativeRuntime runtime, PluginOptions options, boolean autoComplete, int defaultMaxBatchSize) {
     this.runtime = runtime;
     this.options = options;
@@ -66,7 +66,7 @@ public final class Plugins implements AutoCloseable {
             "min-compute-capability", LEAST_CAPABILITY);
   }
 
-  /** Who answers what plug-ins ask, before the first is loaded. */
+  /** Has somebody answer what plug-ins ask, before the first is loaded. */
   public void answer(PluginUpcalls.Host answering) {
     host = answering;
   }
@@ -86,7 +86,7 @@ public final class Plugins implements AutoCloseable {
     if (started) {
       return;
     }
-    synchronized (Plugins.class) {
+    synchronized (PluginRuntime.class) {
       if (active != null) {
         throw new NereidException(
             StatusCode.FAILED_PRECONDITION,
@@ -121,12 +121,12 @@ public final class Plugins implements AutoCloseable {
 
   /** A use of a backend, which is open as long as there is one. */
   static final class Lease {
-    private final Plugins plugins;
+    private final PluginRuntime plugins;
     private final PluginSearch.Backend found;
     private int users; // guarded by the plug-ins' leases
     private PluginBackendHandle handle; // guarded by this
 
-    Lease(Plugins plugins, PluginSearch.Backend found) {
+    Lease(PluginRuntime plugins, PluginSearch.Backend found) {
       this.plugins = plugins;
       this.found = found;
     }
@@ -215,7 +215,7 @@ public final class Plugins implements AutoCloseable {
   // ---- Repository agents -----------------------------------------------------------------------
 
   /** A repository agent, which is open from when it is first needed until the runtime is closed. */
-  synchronized PluginAgentHandle agent(String name) {
+  public synchronized PluginAgentHandle agent(String name) {
     PluginAgentHandle agent = agents.get(name);
     if (agent == null) {
       Path library = search.agent(name);
@@ -265,7 +265,7 @@ public final class Plugins implements AutoCloseable {
       cache.close();
     }
     PluginUpcalls.answer(null);
-    synchronized (Plugins.class) {
+    synchronized (PluginRuntime.class) {
       active = null;
     }
   }

@@ -1,0 +1,76 @@
+package io.nereid.internal.model;
+
+import io.nereid.internal.backend.PluginSearch;
+import io.nereid.internal.config.ReadOptions;
+import io.nereid.model.PluginOptions;
+import io.nereid.types.NereidException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * Says what plug-ins one model needs, and whether they are here, without loading anything: also of
+ * a model whose plug-in is missing it can be read then what is configured.
+ */
+public final class CheckedBackends implements ReadOptions.Plugins, ReadOptions.Agents {
+
+  /** The core has these. */
+  private static final Set<String> OWN = Set.of("onnxruntime", "identity");
+
+  private final PluginOptions options;
+  private final PluginSearch search;
+  private final Set<String> found = new TreeSet<>();
+  private final Set<String> missing = new TreeSet<>();
+
+  /** For one model. */
+  public CheckedBackends(PluginOptions options) {
+    this.options = options;
+    search = new PluginSearch(options);
+  }
+
+  /** The plug-ins that it needs and that are here, in words. */
+  public Set<String> found() {
+    return found;
+  }
+
+  /** The plug-ins that it needs and that are not here, in words. */
+  public Set<String> missing() {
+    return missing;
+  }
+
+  @Override
+  public boolean runs(String model, String backend, Path directory, long version, String runtime) {
+    boolean own = OWN.contains(backend) || BackendFinder.isJava(backend);
+    if (own && !options.prefersPlugin(backend)) {
+      return false;
+    }
+    PluginSearch.Model asked =
+        new PluginSearch.Model(model, backend, Optional.of(directory), version, runtime);
+    String what = "backend '" + backend + "'";
+    try {
+      search
+          .find(asked)
+          .ifPresentOrElse(
+              there -> found.add(what + ": " + there.library()),
+              () -> missing.add(what + ": " + search.missing(asked)));
+    } catch (NereidException e) {
+      missing.add(e.getMessage());
+    }
+    return true;
+  }
+
+  @Override
+  public Path locate(String model, String config, Path directory, List<ReadOptions.Agent> agents) {
+    for (ReadOptions.Agent agent : agents) {
+      try {
+        Path library = search.agent(agent.name());
+        found.add("repository agent '" + agent.name() + "': " + library);
+      } catch (NereidException e) {
+        missing.add("repository agent '" + agent.name() + "': " + e.getMessage());
+      }
+    }
+    return directory;
+  }
+}

@@ -1,0 +1,62 @@
+package io.nereid.model;
+
+import io.nereid.internal.Checks;
+import java.util.List;
+
+/**
+ * What can be said of a model of a repository without loading it.
+ *
+ * @param name its name
+ * @param verdict whether it will run here
+ * @param backend the backend that its configuration means; empty: that is not known
+ * @param findings what is to be said of it
+ */
+public record CheckedModel(String name, Verdict verdict, String backend, List<Finding> findings) {
+
+  /** Whether a model will run here, from the best to the worst. */
+  public enum Verdict {
+    /** What Nereid has itself runs it. */
+    RUNS,
+    /** A plug-in of Triton's that is here runs it. */
+    RUNS_WITH_PLUGIN,
+    /** It needs a plug-in of Triton's that is not here. */
+    NEEDS_PLUGIN,
+    /** It cannot be loaded as it is. */
+    REFUSED
+  }
+
+  /** What a finding is about. */
+  public enum Kind {
+    /** A plug-in that it has or needs. */
+    PLUGIN,
+    /** A setting that is ignored. */
+    IGNORED,
+    /** Why it is refused. */
+    REFUSED,
+    /** What is good to know. */
+    NOTE
+  }
+
+  /**
+   * One thing to be said.
+   *
+   * @param place file, line and column, such as {@code m/config.pbtxt:3:1}; empty: it has none
+   */
+  public record Finding(Kind kind, String place, String text) {
+
+    /** Checks that there is something. */
+    public Finding {
+      Checks.notNull(kind, "kind");
+      Checks.notNull(place, "place");
+      Checks.notNull(text, "text");
+    }
+  }
+
+  /** Copies the list. */
+  public CheckedModel {
+    Checks.notNull(name, "name");
+    Checks.notNull(verdict, "verdict");
+    Checks.notNull(backend, "backend");
+    findings = List.copyOf(Checks.notNull(findings, "findings"));
+  }
+}

@@ -1,0 +1,127 @@
+package io.nereid.cli;
+
+import io.nereid.Repository;
+import io.nereid.model.CheckedModel;
+import io.nereid.model.CheckedModel.Finding;
+import io.nereid.model.CheckedModel.Verdict;
+import io.nereid.model.RepositoryOptions;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+import tools.jackson.jr.ob.JSON;
+
+/** {@code nereid check}: says what would become of a repository's models, and loads nothing. */
+@Command(
+    name = "check",
+    description = {
+      "Read a model repository made for Triton and say, model by model, what runs here,",
+      "what needs a plug-in and which, what is ignored, and what is refused."
+    },
+    mixinStandardHelpOptions = true,
+    exitCodeListHeading = "%nExit codes:%n",
+    exitCodeList = {
+      "0:all models run here",
+      "1:a model is refused, or the repository cannot be read",
+      "2:the command line is wrong",
+      "3:no model is refused, but one needs a plug-in that is not here"
+    },
+    footer = {"", "What a model's own file holds is not looked into."})
+final class CheckCommand implements Callable<Integer> {
+
+  private static final int REFUSED = 1;
+  private static final int NEEDS_PLUGIN = 3;
+
+  @Spec private CommandSpec command;
+
+  @Parameters(
+      arity = "0..1",
+      paramLabel = "DIR",
+      description = "A model repository; the bundled examples by default.")
+  private Path repository;
+
+  @Mixin private RepositoryArguments repositories = new RepositoryArguments();
+
+  @Mixin private PluginArguments plugins;
+
+  @Option(names = "--json", description = "Print JSON instead of text.")
+  private boolean json;
+
+  @Override
+  public Integer call() throws IOException {
+    RepositoryOptions.Builder options = RepositoryOptions.builder();
+    repositories.directories(repository).forEach(options::repository);
+    plugins.apply(options);
+    List<CheckedModel> models = Repository.check(options.build(), plugins.options().build());
+    PrintWriter out = command.commandLine().getOut();
+    if (json) {
+      out.println(JSON.std.asString(Map.of("models", models.stream().map(this::asMap).toList())));
+    } else {
+      models.forEach(model -> print(model, out));
+      out.println(summary(models));
+    }
+    out.flush();
+    return exitCode(models);
+  }
+
+  private static int exitCode(List<CheckedModel> models) {
+    if (models.stream().anyMatch(model -> model.verdict() == Verdict.REFUSED)) {
+      return REFUSED;
+    }
+    boolean missing = models.stream().anyMatch(model -> model.verdict() == Verdict.NEEDS_PLUGIN);
+    return missing ? NEEDS_PLUGIN : 0;
+  }
+
+  private static String word(Enum<?> constant) {
+    return constant.name().toLowerCase(Locale.ROOT).replace('_', ' ');
+  }
+
+  private static void print(CheckedModel model, PrintWriter out) {
+    String backend = model.backend().isEmpty() ? "" : " (" + model.backend() + ")";
+    out.println(Texts.printable(model.name() + backend + ": " + word(model.verdict())));
+    for (Finding finding : model.findings()) {
+      String place = finding.place().isEmpty() ? "" : finding.place() + ": ";
+      out.println(Texts.printable("  " + word(finding.kind()) + ": " + place + finding.text()));
+    }
+  }
+
+  private static String summary(List<CheckedModel> models) {
+    StringBuilder text = new StringBuilder(models.size() + " models:");
+    String separator = " ";
+    for (Verdict verdict : Verdict.values()) {
+      long count = models.stream().filter(model -> model.verdict() == verdict).count();
+      if (count > 0) {
+        text.append(separator).append(count).append(' ').append(word(verdict));
+        separator = ", ";
+      }
+    }
+    return text.toString();
+  }
+
+  private Map<String, Object> asMap(CheckedModel model) {
+    Map<String, Object> map = new LinkedHashMap<>();
+    map.put("name", model.name());
+    map.put("verdict", model.verdict().name().toLowerCase(Locale.ROOT));
+    map.put("backend", model.backend());
+    map.put("findings", model.findings().stream().map(CheckCommand::asMap).toList());
+    return map;
+  }
+
+  private static Map<String, Object> asMap(Finding finding) {
+    Map<String, Object> map = new LinkedHashMap<>();
+    map.put("kind", finding.kind().name().toLowerCase(Locale.ROOT));
+    map.put("place", finding.place());
+    map.put("text", finding.text());
+    return map;
+  }
+}

@@ -1,0 +1,132 @@
+package io.nereid.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What {@code nereid check} says of repositories, of which it loads nothing. */
+class CheckCommandTest {
+
+  private static final String TENSORS =
+      """
+      input { name: "IN" data_type: TYPE_FP32 dims: 4 }
+      output { name: "OUT" data_type: TYPE_FP32 dims: 4 }
+      """;
+
+  @TempDir Path directory;
+
+  private Path model(String name, String config) throws IOException {
+    Path version = Files.createDirectories(directory.resolve("models").resolve(name).resolve("1"));
+    Files.writeString(version.resolveSibling("config.pbtxt"), config + TENSORS);
+    return version;
+  }
+
+  private CommandLineRun check(int exitCode, String... more) {
+    String[] line = new String[more.length + 3];
+    line[0] = "check";
+    line[1] = directory.resolve("models").toString();
+    line[2] = "--backend-directory=" + directory.resolve("backends");
+    System.arraycopy(more, 0, line, 3, more.length);
+    CommandLineRun run = new CommandLineRun();
+    assertEquals(exitCode, run.run(line), run.err());
+    return run;
+  }
+
+  @Test
+  void whatNereidHasItselfRuns() throws IOException {
+    model("plain", "backend: \"identity\"\ninstance_group { kind: KIND_GPU }\n");
+    String out = check(0).out();
+    assertEquals(
+        """
+        plain (identity): runs
+          ignored: plain/config.pbtxt:2:18: kind: KIND_GPU is ignored: the core's backends run on the processor
+        1 models: 1 runs
+        """,
+        out);
+  }
+
+  @Test
+  void whatNeedsAPluginNamesThePlaceAndWhereItWasLookedFor() throws IOException {
+    Path version = model("script", "max_batch_size: 4\nbackend: \"python\"\n");
+    Files.writeString(version.resolve("model.py"), "");
+    String out = check(3).out();
+    assertTrue(out.startsWith("script (python): needs plugin\n"), out);
+    String expected = "  plugin: script/config.pbtxt:2:1: needs a plug-in for backend 'python': ";
+    assertTrue(out.contains(expected), out);
+    assertTrue(out.contains("there is no libtriton_python.so nor model.py in "), out);
+    assertTrue(out.contains("install Python 3 and numpy"), out);
+    assertTrue(out.endsWith("1 models: 1 needs plugin\n"), out);
+  }
+
+  @Test
+  void whatHasAPluginRunsWithIt() throws IOException {
+    model("script", "backend: \"python\"\n");
+    Path backend = Files.createDirectories(directory.resolve("backends/python"));
+    Path library = Files.writeString(backend.resolve("libtriton_python.so"), "");
+    String out = check(0).out();
+    assertTrue(out.contains("runs with the plug-in for backend 'python': " + library), out);
+    model("based", "backend: \"mine\"\n");
+    Path mine = Files.createDirectories(directory.resolve("backends/mine"));
+    Files.writeString(mine.resolve("model.py"), "");
+    out = check(0).out();
+    assertTrue(out.contains("based (mine): runs with plugin\n"), out);
+    Files.delete(library);
+    out = check(3).out();
+    assertTrue(out.contains("which needs the Python backend: there is no " + library), out);
+  }
+
+  @Test
+  void aPluginThatIsWantedIsNeeded() throws IOException {
+    model("plain", "backend: \"identity\"\n");
+    String out = check(3, "--backend-config=identity,implementation=plugin").out();
+    assertTrue(out.startsWith("plain (identity): needs plugin\n"), out);
+  }
+
+  @Test
+  void agentsArePluginsAsWell() throws IOException {
+    String agents = "model_repository_agents { agents { name: \"checksum\" } }\n";
+    model("checked", "backend: \"identity\"\n" + agents);
+    Path none = directory.resolve("none");
+    String out = check(3, "--repoagent-directory=" + none).out();
+    assertTrue(out.contains("unable to find 'libtritonrepoagent_checksum.so'"), out);
+    Path agent = Files.createDirectories(directory.resolve("agents/checksum"));
+    Files.writeString(agent.resolve("libtritonrepoagent_checksum.so"), "");
+    out = check(0, "--repoagent-directory=" + agent.getParent()).out();
+    assertTrue(out.contains("checked (identity): runs with plugin\n"), out);
+  }
+
+  @Test
+  void whatIsRefusedIsToldInJsonWithItsPlace() throws IOException {
+    model("broken", "backend: \"identity\"\nno_such_field: 1\n");
+    model("script", "backend: \"python\"\n");
+    String out = check(1, "--json").out();
+    String broken =
+        "{\"name\":\"broken\",\"verdict\":\"refused\",\"backend\":\"\",\"findings\":"
+            + "[{\"kind\":\"refused\",\"place\":\"broken/config.pbtxt:2:1\",\"text\":\"ModelConfig";
+    assertTrue(out.startsWith("{\"models\":[" + broken), out);
+    assertTrue(out.contains("\"verdict\":\"needs_plugin\""), out);
+  }
+
+  @Test
+  void anEnsembleNeedsItsModels() throws IOException {
+    model(
+        "graph",
+        """
+        ensemble_scheduling { step { model_name: "nobody" model_version: -1
+          input_map { key: "A" value: "IN" } output_map { key: "B" value: "OUT" } } }
+        """);
+    String out = check(1).out();
+    assertTrue(out.contains("the ensemble needs model 'nobody', which no repository has"), out);
+  }
+
+  @Test
+  void aDirectoryThatIsNotThereIsToldOnce() {
+    CommandLineRun run = check(1);
+    assertTrue(run.err().contains("expected a model repository at "), run.err());
+  }
+}
