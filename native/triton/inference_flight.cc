@@ -132,7 +132,7 @@ Status InferenceFlight::FillBytes(const InferenceInput& input, uint32_t index) {
   nrd_tensor& tensor = record_->inputs[index];
   tensor.data = const_cast<void*>(piece.data);  // which nobody writes to
   tensor.byte_size = piece.byte_size;
-  tensor.flags |= NRD_TENSOR_SELECTED;
+  tensor.flags = NRD_TENSOR_SELECTED;
   if (piece.memory_type == TRITONSERVER_MEMORY_GPU) {
     tensor.flags |= NRD_TENSOR_DEVICE;
     tensor.device = static_cast<uint32_t>(piece.memory_id);
@@ -172,7 +172,7 @@ Status InferenceFlight::FillOutputs() {
       return Status::InvalidArgument(request_.Prefix() + "unexpected inference output '" + name +
                                      "' for model '" + request_.model() + "'");
     }
-    record_->outputs[index].flags |= NRD_TENSOR_SELECTED;
+    record_->outputs[index].flags = NRD_TENSOR_SELECTED;
   }
   return Status();
 }
