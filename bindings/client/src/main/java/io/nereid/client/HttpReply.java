@@ -107,8 +107,10 @@ record HttpReply(
     }
 
     /** Before the JDK's client goes on: a cancellation has ended by then, or comes too late. */
-    private synchronized void took(long byteSize) {
-      left -= byteSize;
+    private synchronized void took(List<ByteBuffer> buffers) {
+      for (ByteBuffer buffer : buffers) {
+        left -= buffer.remaining();
+      }
       mayBeGivenBack = left <= 0;
     }
 
@@ -194,7 +196,7 @@ record HttpReply(
 
     @Override
     public void onNext(List<ByteBuffer> buffers) {
-      took(buffers.stream().mapToLong(ByteBuffer::remaining).sum());
+      took(buffers);
       if (result.isDone()) {
         return;
       }
