@@ -18,7 +18,9 @@ void WriteError(nrd_error* error, int32_t code, std::string_view message) {
   error->struct_size = sizeof(nrd_error);
   error->code = code;
   error->message_size = static_cast<uint32_t>(size);
-  std::memcpy(error->message, message.data(), size);
+  if (size > 0) {  // a message of no bytes may be NULL
+    std::memcpy(error->message, message.data(), size);
+  }
 }
 
 int32_t Report(const Status& status, nrd_error* error_out) {

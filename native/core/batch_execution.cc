@@ -324,9 +324,10 @@ Status BatchExecution::ForwardInput(uint32_t index, uint32_t input_index) {
   const nrd_tensor& input = batch_.inputs[input_index];
   nrd_tensor* const output = &outputs_[index];
   // Copies for the sake of their shape do not hold the reference; the request does.
-  void* const slab = requests_.size() == 1 && input_index < config_.visible_inputs
-                         ? requests_.front()->record.inputs[input_index].slab
-                         : input.slab;
+  void* const slab =
+      requests_.size() == 1 && input_index < config_.visible_inputs && !HasEmptyRows()
+          ? requests_.front()->record.inputs[input_index].slab
+          : input.slab;
   if (slab == nullptr) {  // the caller's own memory, which the answer may outlive
     void* data = nullptr;
     NRD_RETURN_IF_ERROR(maker_.Allocate(index, WholeRows(index), input, output, &data));

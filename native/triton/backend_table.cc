@@ -1,8 +1,10 @@
 // Backends of plug-ins as the core sees them: a table like any other backend's, and what the
 // control plane does with them.
+#include <exception>
 #include <memory>
 #include <span>
 #include <string>
+#include <thread>
 
 #include "triton/backend.h"
 #include "triton/errors.h"
@@ -31,11 +33,31 @@ int32_t Guarded(nrd_error* error_out, const char* what, Body&& body) noexcept {
   }
 }
 
+// Threads of a JVM have a stack of 1 MB or less; plug-ins were made for those of C programs.
+template <typename Body>
+Status OnThreadOfItsOwn(Body&& body) {
+  Status status;
+  std::exception_ptr thrown;
+  std::thread([&] {
+    try {
+      status = body();
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+  }).join();
+  if (thrown != nullptr) {
+    std::rethrow_exception(thrown);
+  }
+  return status;
+}
+
 int32_t OpenModel(void* context, const nrd_model_options* options, void** model_out,
                   nrd_error* error_out) {
   return Guarded(error_out, "opening a model", [&] {
     std::unique_ptr<Model> model;
-    Status status = Model::Open(*static_cast<nrt_backend*>(context)->backend, *options, &model);
+    Status status = OnThreadOfItsOwn([&] {
+      return Model::Open(*static_cast<nrt_backend*>(context)->backend, *options, &model);
+    });
     *model_out = model.release();
     return status;
   });
@@ -77,9 +99,11 @@ int32_t nrt_backend_open(nrd_string name, nrd_string directory, nrd_string libra
                          nrt_backend** backend_out, nrd_error* error_out) {
   return Guarded(error_out, "opening a backend", [&]() -> Status {
     auto made = std::make_unique<nrt_backend>();
-    NRD_RETURN_IF_ERROR(Backend::Open(nereid::View(name), nereid::View(directory),
-                                      std::string(nereid::View(library)),
-                                      std::span(config, config_count), &made->backend));
+    NRD_RETURN_IF_ERROR(OnThreadOfItsOwn([&] {
+      return Backend::Open(nereid::View(name), nereid::View(directory),
+                           std::string(nereid::View(library)), std::span(config, config_count),
+                           &made->backend);
+    }));
     *backend_out = made.release();
     return Status();
   });
@@ -122,6 +146,17 @@ int32_t nrt_model_batcher(uint64_t load, nrd_batcher* batcher_out, nrd_error* er
         *batcher_out = model.batcher()->table();
         status = Status();
       }
+    });
+    return status;
+  });
+}
+
+int32_t nrt_model_configure(uint64_t load, nrd_string config, nrd_error* error_out) {
+  return Guarded(error_out, "configuring a model", [&] {
+    Status status(NRD_NOT_FOUND, "no backend has a model of load " + std::to_string(load));
+    nereid::triton::LoadedModels::With(load, [&](Model& model) {
+      model.ReplaceConfig(nereid::View(config));
+      status = Status();
     });
     return status;
   });

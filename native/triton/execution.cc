@@ -58,21 +58,19 @@ void Execution::BeginViews(std::span<const nrd_request* const> records, const nr
 
 void Execution::EndViews() {
   for (Request* request : used_) {
-    request->TakeBack(nullptr);
+    request->TakeBack(Status(), false);
   }
 }
 
 int32_t Execution::Leave(const Status& status, nrd_error* error_out) {
+  // A plug-in that fails leaves the requests here. What it has answered before is answered.
+  for (Request* request : status.ok() ? std::span<Request*>() : std::span<Request*>(used_)) {
+    const Request::Taken taken = request->TakeBack(status, false);
+    references_.fetch_sub(taken.handles, std::memory_order_acq_rel);
+    unended_.fetch_sub(taken.ended ? 1 : 0, std::memory_order_acq_rel);
+  }
   int32_t code = NRD_PENDING;
-  if (!status.ok()) {
-    uint32_t taken = 0;
-    for (Request* request : used_) {
-      taken += request->TakeBack(nullptr).handles;
-    }
-    over_ = true;
-    references_.fetch_sub(taken, std::memory_order_acq_rel);
-    code = Report(status, error_out);
-  } else if (unended_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+  if (unended_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
     code = Report(Finish(), error_out);
   }
   Forget();
@@ -98,7 +96,7 @@ void Execution::GiveUp() {
   const Status why = Status::Unavailable(owner_.name() + " did not answer a request of model '" +
                                          model_name_ + "' before the model was unloaded");
   for (Request* request : used_) {
-    if (request->TakeBack(&why).ended) {
+    if (request->TakeBack(why, true).ended) {
       EndRequest();
     }
   }
@@ -147,7 +145,8 @@ void ExecutionPool::Return(Execution* execution) {
 
 bool ExecutionPool::IsIdle() {
   const MutexLock lock(mutex_);
-  return busy_.empty();
+  return std::all_of(busy_.begin(), busy_.end(),
+                     [](const auto& execution) { return execution->is_over(); });
 }
 
 void ExecutionPool::GiveUp() {

@@ -49,6 +49,9 @@ class Execution {
   // The times of the computation, of which the first report counts.
   void Computed(uint64_t start_ns, uint64_t end_ns);
 
+  // The batch has ended.
+  [[nodiscard]] bool is_over() const { return over_; }
+
   [[nodiscard]] nrd_batch* batch() const { return batch_; }
   [[nodiscard]] Model& model() const { return model_; }
   [[nodiscard]] Owner& owner() const { return owner_; }
@@ -80,7 +83,7 @@ class ExecutionPool : public std::enable_shared_from_this<ExecutionPool> {
   // Ends those that are not over. They are never used again, since the plug-in may look at them.
   void GiveUp();
   void Close();
-  // Nobody has one.
+  // No batch waits for the plug-in, which may hold what is left of batches that have ended.
   bool IsIdle();
 
   void NoteFailure() { failed_.store(true, std::memory_order_relaxed); }

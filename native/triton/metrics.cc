@@ -40,6 +40,15 @@ std::string_view TypeName(TRITONSERVER_MetricKind kind) {
                                                   : "histogram";
 }
 
+// A description stays on its line.
+std::string OnOneLine(std::string_view text) {
+  std::string line;
+  for (const char c : text) {
+    line += c == '\n' ? "\\n" : c == '\\' ? "\\\\" : std::string(1, c);
+  }
+  return line;
+}
+
 // Labels with one more.
 std::string With(const std::string& labels, const std::string& more) {
   return labels.empty() ? "{" + more + "}" : labels.substr(0, labels.size() - 1) + "," + more + "}";
@@ -133,7 +142,11 @@ void Family::Write(std::string* out) {
       continue;
     }
     if (!begun) {
-      out->append("# HELP ").append(name_).append(" ").append(description_).append("\n# TYPE ");
+      out->append("# HELP ")
+          .append(name_)
+          .append(" ")
+          .append(OnOneLine(description_))
+          .append("\n# TYPE ");
       out->append(name_).append(" ").append(TypeName(kind_)).append("\n");
       begun = true;
     }

@@ -142,8 +142,8 @@ Model::Model(Backend& backend, const nrd_model_options& options)
 Status Model::Open(Backend& backend, const nrd_model_options& options,
                    std::unique_ptr<Model>* out) {
   std::unique_ptr<Model> made(new Model(backend, options));
+  LoadedModels::Add(made.get());  // its configuration is completed by its load
   NRD_RETURN_IF_ERROR(made->Initialize());
-  LoadedModels::Add(made.get());
   *out = std::move(made);
   return Status();
 }
@@ -224,15 +224,21 @@ Status Model::SetConfig(const std::string& json) {
                   "the configuration of model '" + name_ +
                       "' can be set while TRITONBACKEND_ModelInitialize runs, and not later");
   }
+  const std::string before = config();
+  ReplaceConfig(json);
   const nrt_host& host = TheHost();
   nrd_error error{sizeof(nrd_error), 0, 0, 0, {}};
   const int32_t code = host.config_completed(host.context, load_, AsNrdString(json), &error);
   if (code != NRD_OK) {
+    ReplaceConfig(before);
     return StatusFromCallback(code, error, "the control plane");
   }
+  return Status();
+}
+
+void Model::ReplaceConfig(std::string_view json) {
   const MutexLock lock(mutex_);
   config_ = json;
-  return Status();
 }
 
 void Model::Add(Instance* instance) {
@@ -254,8 +260,10 @@ Status Model::Ready() {
 }
 
 void Model::GiveUp() {
-  Log(kLogError, owner().name() + " still holds " + owner().Holdings() + " when model '" + name_ +
-                     "' is unloaded; what it has of the model's requests is lost");
+  if (const std::string held = owner().Holdings(); !held.empty()) {
+    Log(kLogError, owner().name() + " still holds " + held + " when model '" + name_ +
+                       "' is unloaded; what it has of the model's requests is lost");
+  }
   std::vector<std::shared_ptr<ExecutionPool>> pools;
   {
     const MutexLock lock(mutex_);

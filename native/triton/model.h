@@ -65,6 +65,7 @@ class Model : public Handle {
 
   [[nodiscard]] std::string config() const;
   Status SetConfig(const std::string& json);
+  void ReplaceConfig(std::string_view json);
 
   void Add(Instance* instance);
   void Remove(Instance* instance);

@@ -137,6 +137,10 @@ NRD_API void nrt_backend_close(nrt_backend* backend);
  * NRD_OK, also for backends that cannot tell, or what the first that is not says. */
 NRD_API int32_t nrt_model_ready(uint64_t load, nrd_error* error_out);
 
+/* The configuration that a backend sees from here on, with all fields and their defaults: within
+ * config_completed, which knows what the backend left open. */
+NRD_API int32_t nrt_model_configure(uint64_t load, nrd_string config, nrd_error* error_out);
+
 /* How the backend of a model says which requests go together (ModelBatch…), for the `batcher` of
  * nrd_model_options: by nereid.load, after nrd_source_open. NRD_NOT_FOUND: it does not say. */
 NRD_API int32_t nrt_model_batcher(uint64_t load, nrd_batcher* batcher_out, nrd_error* error_out);

@@ -124,7 +124,7 @@ void Request::EndInputs() {
   }
 }
 
-Request::Taken Request::TakeBack(const Status* why) {
+Request::Taken Request::TakeBack(const Status& why, bool lost) {
   const MutexLock lock(mutex_);
   Taken taken;
   if (Close()) {
@@ -138,12 +138,12 @@ Request::Taken Request::TakeBack(const Status* why) {
       ++taken.handles;
     }
   }
-  if (!ended_ && why != nullptr && record_ != nullptr) {
-    Fail(*why);
-    for (uint32_t i = 0; i < record_->output_count; ++i) {
-      if (record_->outputs[i].slab != nullptr) {
-        nrd_buffer_retain(record_->outputs[i].slab);  // the plug-in may still write there
-      }
+  if (!ended_ && !answered_ && record_ != nullptr) {
+    Fail(why);
+  }
+  for (uint32_t i = 0; lost && !ended_ && record_ != nullptr && i < record_->output_count; ++i) {
+    if (record_->outputs[i].slab != nullptr) {
+      nrd_buffer_retain(record_->outputs[i].slab);
     }
   }
   taken.ended = !ended_;
@@ -220,7 +220,7 @@ Status Request::Release(const Site& site, uint32_t flags) {
       nrd_error error{sizeof(nrd_error), 0, 0, 0, {}};
       const int32_t code = nrd_batch_request_reschedule(execution_.batch(), index_, &error);
       if (code != NRD_OK) {
-        return StatusFromCallback(code, error, "the core");
+        Fail(StatusFromCallback(code, error, "the core"));  // nobody would answer it
       }
       rescheduled_ = true;
     }

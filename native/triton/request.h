@@ -53,12 +53,13 @@ class Request : public Handle {
   // row, whose responses nobody gets. Without a batch the plug-in may look at it, and no more.
   void Begin(uint32_t index, const nrd_request* record, int64_t row);
   // Takes it and its responses from the plug-in: they are no handles any more. `why`: the failure
-  // that the request ends with; null: the batch's.
+  // that the request ends with, if it has not ended. `lost`: the plug-in may still write where it
+  // was told to.
   struct Taken {
     uint32_t handles = 0;
     bool ended = false;  // it had not before
   };
-  Taken TakeBack(const Status* why);
+  Taken TakeBack(const Status& why, bool lost);
 
   [[nodiscard]] const nrd_request* record() const { return record_; }
   [[nodiscard]] const std::string& id() const { return id_; }

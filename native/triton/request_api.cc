@@ -47,10 +47,10 @@ TRITONSERVER_Error* Properties(const Site& site, TRITONBACKEND_Input* input, con
 // An input has one buffer, or none where it is empty.
 Status CheckBuffer(const Input& input, uint32_t index) {
   const uint32_t count = input.tensor().byte_size == 0 ? 0 : 1;
-  return index == 0 ? Status()
-                    : Status::InvalidArgument("out of bounds index " + std::to_string(index) +
-                                              ": input '" + input.name() + "' has " +
-                                              std::to_string(count) + " buffers");
+  return index < count ? Status()
+                       : Status::InvalidArgument("out of bounds index " + std::to_string(index) +
+                                                 ": input '" + input.name() + "' has " +
+                                                 std::to_string(count) + " buffers");
 }
 
 TRITONSERVER_Error* Buffer(const Site& site, TRITONBACKEND_Input* input, uint32_t index,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/tensor.h"
 #include "triton/execution.h"
 #include "triton/host.h"
 
@@ -67,10 +68,16 @@ Status Response::AddOutput(const char* name, TRITONSERVER_DataType datatype, con
                                    std::string(name == nullptr ? "" : name) + "' for model '" +
                                    request_.execution().model_name() + "'");
   }
-  if (rank > NRD_MAX_RANK) {
-    return Status::InvalidArgument("output '" + std::string(name) + "' has " +
-                                   std::to_string(rank) + " dimensions, the most is " +
-                                   std::to_string(NRD_MAX_RANK));
+  uint64_t count = 0;
+  NRD_RETURN_IF_ERROR(ElementCount(rank, shape, &count, "output '" + std::string(name) + "'"));
+  if (!IsDataType(datatype)) {
+    return Status::InvalidArgument("output '" + std::string(name) + "' has no datatype");
+  }
+  for (uint32_t i = 0; i < output_count_; ++i) {
+    if (outputs_[i].index() == static_cast<uint32_t>(index)) {
+      return Status(NRD_ALREADY_EXISTS,
+                    "the response has an output '" + std::string(name) + "' already");
+    }
   }
   nrd_tensor tensor{};
   tensor.datatype = datatype;

@@ -104,7 +104,7 @@ Target::Target(const std::string& name, Execute execute, bool decoupled)
   const nrd_tensor_spec output = Spec("OUTPUT0");
   nrd_model_options options{};
   options.struct_size = sizeof(options);
-  options.flags = decoupled ? NRD_MODEL_DECOUPLED : 0U;
+  options.flags = decoupled ? static_cast<uint32_t>(NRD_MODEL_DECOUPLED) : 0U;
   options.name = View(name_);
   options.version = View("1");
   options.backend = &table;

@@ -16,7 +16,7 @@ TEST_CASE("a backend reads and writes the state of a sequence") {
   sequences.state_count = 1;
   for (const int32_t strategy : {NRD_SEQUENCES_OLDEST, NRD_SEQUENCES_DIRECT}) {
     sequences.strategy = strategy;
-    PluginModel model(plugin, {.max_batch_size = 1, .sequences = &sequences, .with_state = true});
+    PluginModel model(plugin, {.max_batch_size = 2, .sequences = &sequences, .with_state = true});
     int32_t sum = 0;
     for (int32_t i = 1; i <= 4; ++i) {
       for (const uint64_t id : {41U, 42U}) {

@@ -15,6 +15,7 @@ typedef struct probe_report {
   char wrong[4096]; /* a line each */
 } probe_report;
 
+void probe_add(probe_report* report, const char* wrong);
 void probe_check(probe_report* report, bool holds, const char* what, int line);
 /* Deletes the error. */
 void probe_works(probe_report* report, TRITONSERVER_Error* error, const char* what, int line);

@@ -237,7 +237,7 @@ TRITONSERVER_Error* probe_lifecycle(probe_call call) {
   probe_instance* instance = NULL;
   WORKS(TRITONBACKEND_ModelInstanceState(call.instance, (void**)&instance));
   EXPECT(instance->report.checks > 10 && instance->model->report.checks > 10);
-  strncat(report->wrong, instance->report.wrong, 1000);
-  strncat(report->wrong, instance->model->report.wrong, 1000);
+  probe_add(report, instance->report.wrong);
+  probe_add(report, instance->model->report.wrong);
   return probe_answer(call);
 }

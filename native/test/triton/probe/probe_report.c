@@ -5,6 +5,11 @@
 
 #include "probe.h"
 
+void probe_add(probe_report* report, const char* wrong) {
+  const size_t used = strlen(report->wrong);
+  snprintf(report->wrong + used, sizeof(report->wrong) - used, "%s", wrong);
+}
+
 void probe_check(probe_report* report, bool holds, const char* what, int line) {
   ++report->checks;
   if (!holds) {
@@ -73,13 +78,13 @@ static probe_report g_kept;
 
 void probe_keep(const probe_report* report) {
   pthread_mutex_lock(&g_mutex);
-  strncat(g_kept.wrong, report->wrong, sizeof(g_kept.wrong) - strlen(g_kept.wrong) - 1);
+  probe_add(&g_kept, report->wrong);
   pthread_mutex_unlock(&g_mutex);
 }
 
 void probe_note(probe_report* report, TRITONBACKEND_Response* response) {
   pthread_mutex_lock(&g_mutex);
-  strncat(report->wrong, g_kept.wrong, sizeof(report->wrong) - strlen(report->wrong) - 1);
+  probe_add(report, g_kept.wrong);
   g_kept.wrong[0] = '\0';
   pthread_mutex_unlock(&g_mutex);
   WORKS(TRITONBACKEND_ResponseSetStringParameter(response, "wrong", report->wrong));

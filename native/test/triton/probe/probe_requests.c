@@ -162,6 +162,5 @@ TRITONSERVER_Error* probe_bounds(probe_call call) {
   FAILS(TRITONBACKEND_RequestInput(request, "NOBODY", &input), TRITONSERVER_ERROR_INVALID_ARG);
   WORKS(TRITONBACKEND_RequestOutputCount(request, &count));
   FAILS(TRITONBACKEND_RequestOutputName(request, count, &name), TRITONSERVER_ERROR_INVALID_ARG);
-  REFUSED(TRITONBACKEND_RequestRelease(request, 0));
   return probe_answer(call);
 }

@@ -1,6 +1,7 @@
 /* What the server offers besides requests and responses: memory, statistics, traces, metrics, and
  * the small objects of tritonserver.h. */
 #include <string.h>
+#include <time.h>
 
 #include "probe.h"
 
@@ -58,7 +59,9 @@ TRITONSERVER_Error* probe_memory(probe_call call) {
 /* Times are "start" and one more each. */
 TRITONSERVER_Error* probe_statistics(probe_call call) {
   probe_report* const report = call.report;
-  const uint64_t start = (uint64_t)probe_number(call.request, "start", 1000000);
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  const uint64_t start = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
   TRITONBACKEND_ResponseStatistics* statistics = NULL;
   TRITONBACKEND_ResponseFactory* factory = NULL;
   TRITONSERVER_Error* const error =

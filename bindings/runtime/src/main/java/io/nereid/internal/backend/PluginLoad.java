@@ -13,7 +13,7 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 import java.util.function.Function;
 
 /** A load of a model by a plug-in. The thread that loads makes it; closing it comes last. */
@@ -30,7 +30,7 @@ public final class PluginLoad implements AutoCloseable {
       PluginRuntime plugins,
       PluginSearch.Backend found,
       PluginRuntime.Lease lease,
-      Consumer<String> completed) {
+      UnaryOperator<String> completed) {
     this.plugins = plugins;
     this.found = found;
     this.lease = lease;
@@ -40,10 +40,11 @@ public final class PluginLoad implements AutoCloseable {
   /**
    * Begins a load; the backend's library is loaded where that was not so.
    *
-   * @param completed takes the configuration that the backend completes
+   * @param completed takes the configuration that the backend completes, and gives it with all
+   *     defaults
    */
   public static PluginLoad begin(
-      PluginRuntime plugins, PluginSearch.Backend found, Consumer<String> completed) {
+      PluginRuntime plugins, PluginSearch.Backend found, UnaryOperator<String> completed) {
     PluginRuntime.Lease lease = plugins.lease(found);
     try {
       lease.handle();

@@ -49,6 +49,8 @@ public final class PluginLibrary {
     static final MethodHandle MODEL_READY =
         find("nrt_model_ready", FunctionDescriptor.of(JAVA_INT, L, L));
 
+    static final MethodHandle MODEL_CONFIGURE =
+        find("nrt_model_configure", FunctionDescriptor.of(JAVA_INT, L, STRING, L));
     static final MethodHandle MODEL_BATCHER =
         find("nrt_model_batcher", FunctionDescriptor.of(JAVA_INT, L, L, L));
     static final MethodHandle MODEL_GIVE_UP =
@@ -171,6 +173,20 @@ public final class PluginLibrary {
       int status;
       try {
         status = (int) Functions.MODEL_READY.invokeExact(load, error);
+      } catch (Throwable t) {
+        throw NativeCalls.unexpected(t);
+      }
+      ErrorRecord.check(status, error);
+    }
+  }
+
+  /** Gives the backend of the load with this number the configuration with all defaults. */
+  public static void configure(long load, String config) {
+    try (Arena arena = Arena.ofConfined()) {
+      long error = ErrorRecord.allocate(arena);
+      int status;
+      try {
+        status = (int) Functions.MODEL_CONFIGURE.invokeExact(load, string(arena, config), error);
       } catch (Throwable t) {
         throw NativeCalls.unexpected(t);
       }

@@ -18,7 +18,7 @@ import java.lang.foreign.StructLayout;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.util.Map;
-import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 
 /**
  * The functions of {@code nrt_host}, which plug-ins call through their library on whatever threads
@@ -117,7 +117,7 @@ public final class PluginUpcalls {
   private static final Registry<StringBuilder> TEXTS = new Registry<>();
 
   /** What takes completed configurations, by the load's number. */
-  private static final Registry<Consumer<String>> LOADS = new Registry<>();
+  private static final Registry<UnaryOperator<String>> LOADS = new Registry<>();
 
   private static volatile Host host; // null: no runtime has plug-ins
 
@@ -165,7 +165,7 @@ public final class PluginUpcalls {
   }
 
   /** The number of a load whose backend may complete its configuration, until it is removed. */
-  public static long addLoad(Consumer<String> completed) {
+  public static long addLoad(UnaryOperator<String> completed) {
     return LOADS.add(completed);
   }
 
@@ -332,13 +332,13 @@ public final class PluginUpcalls {
 
   static int completed(long context, long load, MemorySegment json, long error) {
     try {
-      Consumer<String> taker = LOADS.find(load);
+      UnaryOperator<String> taker = LOADS.find(load);
       if (taker == null) {
         throw new NereidException(
             StatusCode.FAILED_PRECONDITION,
             "a configuration can be completed only while its model is opened");
       }
-      taker.accept(text(json));
+      PluginLibrary.configure(load, taker.apply(text(json)));
       return OK;
     } catch (Throwable t) {
       return ErrorRecord.report(t, error, WHO);

@@ -100,8 +100,9 @@ final class PluginLoader {
   }
 
   /** Called by the plug-in. */
-  private void completed(String json) {
+  private String completed(String json) {
     draft = draft.completed(json);
+    return draft.json();
   }
 
   private LoadedModel open(

@@ -1,0 +1,50 @@
+/* A backend that neither answers a request nor releases it. When it ends it tries what it has. */
+#include <stdio.h>
+
+#include "triton/core/tritonbackend.h"
+
+static TRITONBACKEND_Request* g_request;
+static TRITONBACKEND_Response* g_response;
+static TRITONBACKEND_ResponseFactory* g_factory;
+
+static int refused(TRITONSERVER_Error* error) {
+  const int is_refused = error != NULL;
+  TRITONSERVER_ErrorDelete(error);
+  return is_refused;
+}
+
+TRITONSERVER_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_ModelInstanceExecute(
+    TRITONBACKEND_ModelInstance* instance, TRITONBACKEND_Request** requests,
+    const uint32_t request_count) {
+  const int64_t shape[2] = {1, 1};
+  TRITONBACKEND_Output* output = NULL;
+  TRITONSERVER_MemoryType type = TRITONSERVER_MEMORY_CPU;
+  int64_t id = 0;
+  void* data = NULL;
+  (void)instance;
+  (void)request_count;
+  g_request = requests[0];
+  refused(TRITONBACKEND_ResponseFactoryNew(&g_factory, g_request));
+  refused(TRITONBACKEND_ResponseNew(&g_response, g_request));
+  refused(TRITONBACKEND_ResponseOutput(g_response, &output, "OUTPUT0", TRITONSERVER_TYPE_INT32,
+                                       shape, 2));
+  refused(TRITONBACKEND_OutputBuffer(output, &data, sizeof(int32_t), &type, &id));
+  return NULL;
+}
+
+TRITONSERVER_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_Finalize(TRITONBACKEND_Backend* backend) {
+  const char* id = NULL;
+  TRITONBACKEND_Response* response = NULL;
+  bool cancelled = false;
+  char text[64];
+  int count = 0;
+  (void)backend;
+  count += refused(TRITONBACKEND_RequestId(g_request, &id));
+  count += refused(TRITONBACKEND_ResponseSend(g_response, 1, NULL));
+  count += refused(TRITONBACKEND_RequestRelease(g_request, TRITONSERVER_REQUEST_RELEASE_ALL));
+  count += refused(TRITONBACKEND_ResponseNewFromFactory(&response, g_factory));
+  refused(TRITONBACKEND_ResponseFactoryIsCancelled(g_factory, &cancelled));
+  refused(TRITONBACKEND_ResponseFactoryDelete(g_factory));
+  snprintf(text, sizeof(text), "%d refused, %s", count, cancelled ? "cancelled" : "wanted");
+  return TRITONSERVER_LogMessage(TRITONSERVER_LOG_INFO, __FILE__, __LINE__, text);
+}

@@ -1,0 +1,37 @@
+// A plug-in that holds requests does not hinder unloading.
+#include "test/triton/triton_fixture.h"
+
+namespace nereid::test {
+namespace {
+
+TEST_CASE("what a plug-in holds when its model is unloaded is told and taken from it") {
+  {
+    Plugin plugin(NEREID_HOARDING_PATH, "hoarding");
+    PluginModel model(plugin);
+    PluginRequest request(model, "", {1});
+    request.Submit();
+    Errors errors;
+    // The instance takes the request, and it cannot be answered from then on.
+    while (model.stats().executing_count == 0) {
+    }
+    CHECK(nrd_model_drain(model.get(), nrd_clock_now_ns() + 1, errors.out()) ==
+          NRD_DEADLINE_EXCEEDED);
+    while (PluginHost::Handles().find("1 response of") == std::string::npos) {
+    }
+    PluginHost::Get().TakeLog();
+    nrt_model_give_up(model.load());
+    CHECK(request.Wait() == NRD_UNAVAILABLE);
+    CHECK(request.message().find("'hoarding' did not answer") != std::string::npos);
+    const std::string log = PluginHost::Get().TakeLog();
+    CHECK(log.find("'hoarding' still holds 1 request, 1 response, 1 response factory") !=
+          std::string::npos);
+    // Nothing is left to give up.
+    nrt_model_give_up(model.load());
+    nrt_model_give_up(model.load() + 1000);
+  }
+  CHECK(PluginHost::Get().TakeLog().find("4 refused, cancelled") != std::string::npos);
+  CHECK(PluginHost::Handles() == "");
+}
+
+}  // namespace
+}  // namespace nereid::test
