@@ -92,7 +92,6 @@ DetachedBatch& DetachedBatches::Begin(std::vector<Request*>* requests, uint64_t 
 }
 
 void DetachedBatches::GiveBack(DetachedBatch& batch) {
-  batch.execution.Forget();
   const MutexLock lock(mutex_);
   unused_.push_back(&batch);  // has room for all
   returned_.NotifyAll();

@@ -45,8 +45,13 @@ class DetachedBatch {
   // On any thread: see nrd_batch_finish. Nothing happens when the batch is not the backend's.
   void Finish(int32_t code, std::string_view message) NRD_EXCLUDES(mutex_);
 
-  // For who ends it: answers the requests, and returns when that was done.
-  int64_t End() { return execution.End(code_, error_); }
+  // For who ends it: answers the requests, and returns when that was done. From here on a backend
+  // that names one of them finds none.
+  int64_t End() {
+    const int64_t end_ns = execution.End(code_, error_);
+    execution.Forget();
+    return end_ns;
+  }
 
   [[nodiscard]] Instance& instance() const { return instance_; }
 

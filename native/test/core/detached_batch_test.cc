@@ -209,18 +209,18 @@ TEST_CASE("a release waits for the batches that a backend keeps, and then closes
 }
 
 TEST_CASE("answers keep the order of requests, in whatever order batches are finished") {
-  std::mutex mutex;
-  std::vector<uint64_t> answered;
-  nrd_runtime_options options{};
   struct Order {
     std::mutex mutex;
+    std::condition_variable changed;
     std::vector<uint64_t> tags;
   } order;
+  nrd_runtime_options options{};
   options.complete_context = &order;
   options.complete = [](void* context, const uint64_t* tags, uint32_t count) {
     auto* const self = static_cast<Order*>(context);
     const std::lock_guard lock(self->mutex);
     self->tags.insert(self->tags.end(), tags, tags + count);
+    self->changed.notify_all();
   };
   Keeper keeper;
   TestRuntime runtime(0, options);
@@ -235,8 +235,14 @@ TEST_CASE("answers keep the order of requests, in whatever order batches are fin
   }
   Answer(batches[2]);
   Answer(batches[1]);
-  CHECK(order.tags.empty());
-  Answer(batches[0]);  // delivers all three, on this thread
+  {
+    const std::lock_guard lock(order.mutex);
+    CHECK(order.tags.empty());
+  }
+  Answer(batches[0]);
+  std::unique_lock lock(order.mutex);
+  REQUIRE(order.changed.wait_for(lock, std::chrono::seconds(10),
+                                 [&] { return order.tags.size() == 3; }));
   CHECK(order.tags == std::vector<uint64_t>{0, 1, 2});
 }
 
