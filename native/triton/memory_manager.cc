@@ -11,6 +11,9 @@ namespace nereid::triton {
 
 namespace {
 
+// No machine has a block of more.
+constexpr uint64_t kMostBytes = uint64_t{1} << 39;
+
 Status Unavailable(std::string_view what, uint64_t byte_size, std::string_view why) {
   return Status::Unavailable(std::to_string(byte_size) + " bytes of " + std::string(what) +
                              " cannot be allocated now: " + std::string(why));
@@ -55,7 +58,8 @@ Status MemoryManager::Allocate(TRITONSERVER_MemoryType type, int64_t id, uint64_
     NRD_RETURN_IF_ERROR(AllocatePinned(byte_size, out));
   } else if (type != TRITONSERVER_MEMORY_CPU) {
     return Status::InvalidArgument("there is no memory of type " + std::to_string(type));
-  } else if (*out = std::malloc(byte_size > 0 ? byte_size : 1); *out == nullptr) {
+  } else if (*out = byte_size > kMostBytes ? nullptr : std::malloc(byte_size > 0 ? byte_size : 1);
+             *out == nullptr) {
     return Unavailable("memory", byte_size, "the process has no more");
   }
   owner_.Count(Kind::kMemory, 1);

@@ -176,7 +176,7 @@ TRITONBACKEND_CALL TRITONBACKEND_StateBufferAttributes(TRITONBACKEND_State* stat
 
 /* ---- Backends -------------------------------------------------------------------------------- */
 
-typedef enum TRITONBACKEND_execpolicy_enum {
+typedef enum TRITONBACKEND_execpolicy_enum TRITONSERVER_ANY {
   TRITONBACKEND_EXECUTION_BLOCKING = 0,
   TRITONBACKEND_EXECUTION_DEVICE_BLOCKING = 1
 } TRITONBACKEND_ExecutionPolicy;

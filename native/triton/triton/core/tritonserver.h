@@ -20,6 +20,13 @@ extern "C" {
 /* What most functions begin with. */
 #define TRITONSERVER_CALL TRITONSERVER_DECLSPEC struct TRITONSERVER_Error*
 
+/* In C++, too, an enum holds whatever number a plug-in passes. */
+#ifdef __cplusplus
+#define TRITONSERVER_ANY : unsigned int
+#else
+#define TRITONSERVER_ANY
+#endif
+
 #define TRITONSERVER_API_VERSION_MAJOR 1
 #define TRITONSERVER_API_VERSION_MINOR 34
 
@@ -43,7 +50,7 @@ TRITONSERVER_CALL TRITONSERVER_ApiVersion(uint32_t* major, uint32_t* minor);
 
 /* ---- Types ----------------------------------------------------------------------------------- */
 
-typedef enum TRITONSERVER_datatype_enum {
+typedef enum TRITONSERVER_datatype_enum TRITONSERVER_ANY {
   TRITONSERVER_TYPE_INVALID = 0,
   TRITONSERVER_TYPE_BOOL = 1,
   TRITONSERVER_TYPE_UINT8 = 2,
@@ -61,13 +68,13 @@ typedef enum TRITONSERVER_datatype_enum {
   TRITONSERVER_TYPE_BF16 = 14
 } TRITONSERVER_DataType;
 
-typedef enum TRITONSERVER_memorytype_enum {
+typedef enum TRITONSERVER_memorytype_enum TRITONSERVER_ANY {
   TRITONSERVER_MEMORY_CPU = 0,
   TRITONSERVER_MEMORY_CPU_PINNED = 1,
   TRITONSERVER_MEMORY_GPU = 2
 } TRITONSERVER_MemoryType;
 
-typedef enum TRITONSERVER_instancegroupkind_enum {
+typedef enum TRITONSERVER_instancegroupkind_enum TRITONSERVER_ANY {
   TRITONSERVER_INSTANCEGROUPKIND_AUTO = 0,
   TRITONSERVER_INSTANCEGROUPKIND_CPU = 1,
   TRITONSERVER_INSTANCEGROUPKIND_GPU = 2,
@@ -85,7 +92,7 @@ TRITONSERVER_DECLSPEC const char* TRITONSERVER_InstanceGroupKindString(
 
 /* ---- Errors ---------------------------------------------------------------------------------- */
 
-typedef enum TRITONSERVER_errorcode_enum {
+typedef enum TRITONSERVER_errorcode_enum TRITONSERVER_ANY {
   TRITONSERVER_ERROR_UNKNOWN = 0,
   TRITONSERVER_ERROR_INTERNAL = 1,
   TRITONSERVER_ERROR_NOT_FOUND = 2,
@@ -104,14 +111,14 @@ TRITONSERVER_DECLSPEC const char* TRITONSERVER_ErrorMessage(TRITONSERVER_Error* 
 
 /* ---- Log ------------------------------------------------------------------------------------- */
 
-typedef enum TRITONSERVER_loglevel_enum {
+typedef enum TRITONSERVER_loglevel_enum TRITONSERVER_ANY {
   TRITONSERVER_LOG_INFO = 0,
   TRITONSERVER_LOG_WARN = 1,
   TRITONSERVER_LOG_ERROR = 2,
   TRITONSERVER_LOG_VERBOSE = 3
 } TRITONSERVER_LogLevel;
 
-typedef enum TRITONSERVER_logformat_enum {
+typedef enum TRITONSERVER_logformat_enum TRITONSERVER_ANY {
   TRITONSERVER_LOG_DEFAULT = 0,
   TRITONSERVER_LOG_ISO8601 = 1
 } TRITONSERVER_LogFormat;
@@ -123,7 +130,7 @@ TRITONSERVER_CALL TRITONSERVER_LogMessage(TRITONSERVER_LogLevel level, const cha
 /* ---- Parameters and messages ----------------------------------------------------------------- */
 
 /* The value is a text, int64_t*, bool*, double* or bytes. */
-typedef enum TRITONSERVER_parametertype_enum {
+typedef enum TRITONSERVER_parametertype_enum TRITONSERVER_ANY {
   TRITONSERVER_PARAMETER_STRING = 0,
   TRITONSERVER_PARAMETER_INT = 1,
   TRITONSERVER_PARAMETER_BOOL = 2,
@@ -172,13 +179,13 @@ TRITONSERVER_CALL TRITONSERVER_BufferAttributesByteSize(TRITONSERVER_BufferAttri
 
 /* ---- Metrics --------------------------------------------------------------------------------- */
 
-typedef enum TRITONSERVER_metrickind_enum {
+typedef enum TRITONSERVER_metrickind_enum TRITONSERVER_ANY {
   TRITONSERVER_METRIC_KIND_COUNTER = 0,
   TRITONSERVER_METRIC_KIND_GAUGE = 1,
   TRITONSERVER_METRIC_KIND_HISTOGRAM = 2
 } TRITONSERVER_MetricKind;
 
-typedef enum tritonserver_metricformat_enum {
+typedef enum tritonserver_metricformat_enum TRITONSERVER_ANY {
   TRITONSERVER_METRIC_PROMETHEUS = 0
 } TRITONSERVER_MetricFormat;
 
