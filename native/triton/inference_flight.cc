@@ -40,7 +40,7 @@ InferenceFlight::~InferenceFlight() {
 Status InferenceFlight::Start(InferenceRequest& request, InferenceTrace* trace) {
   const auto flight = std::make_shared<InferenceFlight>(request, trace);
   if (Status status = flight->Prepare(); !status.ok()) {
-    flight->End();
+    flight->EndTrace();
     return status;
   }
   flight->self_ = flight;
@@ -56,7 +56,8 @@ Status InferenceFlight::Start(InferenceRequest& request, InferenceTrace* trace) 
   }
   Status status(code, request.Prefix() + std::string(MessageOf(*record.error)));
   request.Land();
-  flight->End();
+  flight->EndTrace();
+  flight->model_.Release();
   flight->self_.reset();
   return status;
 }
@@ -131,7 +132,7 @@ Status InferenceFlight::FillBytes(const InferenceInput& input, uint32_t index) {
   nrd_tensor& tensor = record_->inputs[index];
   tensor.data = const_cast<void*>(piece.data);  // which nobody writes to
   tensor.byte_size = piece.byte_size;
-  tensor.flags |= NRD_TENSOR_SELECTED;
+  tensor.flags = NRD_TENSOR_SELECTED;
   if (piece.memory_type == TRITONSERVER_MEMORY_GPU) {
     tensor.flags |= NRD_TENSOR_DEVICE;
     tensor.device = static_cast<uint32_t>(piece.memory_id);
@@ -171,7 +172,7 @@ Status InferenceFlight::FillOutputs() {
       return Status::InvalidArgument(request_.Prefix() + "unexpected inference output '" + name +
                                      "' for model '" + request_.model() + "'");
     }
-    record_->outputs[index].flags |= NRD_TENSOR_SELECTED;
+    record_->outputs[index].flags = NRD_TENSOR_SELECTED;
   }
   return Status();
 }
@@ -201,10 +202,11 @@ void InferenceFlight::Finish() {
   if (trace_ != nullptr) {
     trace_->ReportCourse(*record_, start_ns_);
   }
+  EndTrace();
   request_.Land();
   CallBack(owner, "a release callback",
            [&] { release.release(handle, TRITONSERVER_REQUEST_RELEASE_ALL, release.userp); });
-  End();
+  model_.Release();
 }
 
 // Null: a decoupled model ended behind its last response, without more to say.
@@ -245,11 +247,10 @@ void InferenceFlight::Send(std::unique_ptr<InferenceResponse> response, uint32_t
   });
 }
 
-void InferenceFlight::End() {
+void InferenceFlight::EndTrace() {
   if (trace_ != nullptr) {
     InferenceTrace::End(std::exchange(trace_, nullptr));
   }
-  model_.Release();
 }
 
 }  // namespace nereid::triton

@@ -47,13 +47,12 @@ class InferenceFlight {
   std::unique_ptr<InferenceResponse> MakeResponse(const nrd_tensor* outputs, uint32_t count);
   [[nodiscard]] std::unique_ptr<InferenceResponse> NewResponse() const;
   void Send(std::unique_ptr<InferenceResponse> response, uint32_t flags);
-  // Lets go of trace and model; the record stays, since somebody may be cancelling it.
-  void End();
+  void EndTrace();
 
-  InferenceRequest& request_;  // the plug-in's again when Finish calls it back
-  InferenceTrace* trace_;      // null: nobody records anything
-  PinnedModel model_;          // until the plug-in was called back
-  nrd_request* record_ = nullptr;
+  InferenceRequest& request_;      // the plug-in's again when Finish calls it back
+  InferenceTrace* trace_;          // null: nobody records anything
+  PinnedModel model_;              // until the plug-in was called back
+  nrd_request* record_ = nullptr;  // stays as long as this: somebody may be cancelling it
   const nrd_receiver receiver_;
   std::vector<nrd_value> values_;
   int64_t start_ns_ = 0;

@@ -41,12 +41,78 @@ class Keeper {
                          });
   }
 
+  const nrd_cache& table() { return table_; }
+
   std::string found;
   bool takes = true;
 
  private:
   nrt_cache* cache_ = nullptr;
   nrd_cache table_{};
+};
+
+// An identity model of a runtime that keeps its answers in the keeper.
+class CachedModel {
+ public:
+  explicit CachedModel(Keeper& keeper) {
+    Errors errors;
+    nrd_runtime_options runtime_options{};
+    runtime_options.struct_size = sizeof(runtime_options);
+    REQUIRE(nrd_runtime_create(&runtime_options, &runtime_, errors.out()) == NRD_OK);
+    REQUIRE(nrd_runtime_use_cache(runtime_, &keeper.table(), errors.out()) == NRD_OK);
+    nrd_backend backend{};
+    backend.struct_size = sizeof(backend);
+    REQUIRE(nrd_backend_find("identity", 8, &backend, errors.out()) == NRD_OK);
+    nrd_tensor_spec spec{};
+    spec.name = View("X");
+    spec.datatype = NRD_TYPE_INT32;
+    spec.rank = 1;
+    spec.dims[0] = -1;
+    nrd_model_options options{};
+    options.struct_size = sizeof(options);
+    options.flags = NRD_MODEL_RESPONSE_CACHE;
+    options.name = View("cached");
+    options.version = View("1");
+    options.backend = &backend;
+    options.inputs = options.outputs = &spec;
+    options.input_count = options.output_count = 1;
+    REQUIRE_MESSAGE(nrd_model_load(runtime_, &options, nullptr, &model_, errors.out()) == NRD_OK,
+                    errors.message());
+  }
+  ~CachedModel() {
+    Errors errors;
+    nrd_model_release(model_);
+    CHECK_MESSAGE(nrd_runtime_release(runtime_, errors.out()) == NRD_OK, errors.message());
+  }
+  CachedModel(const CachedModel&) = delete;
+  CachedModel& operator=(const CachedModel&) = delete;
+
+  // Whether the answer came out of the cache; it is right in any case.
+  bool Hits(int32_t element) {
+    Errors errors;
+    nrd_request* request = nullptr;
+    REQUIRE(nrd_request_acquire(model_, &request, errors.out()) == NRD_OK);
+    nrd_tensor& input = request->inputs[0];
+    input.datatype = NRD_TYPE_INT32;
+    input.rank = 1;
+    input.shape[0] = 1;
+    input.byte_size = sizeof(element);
+    input.data = &element;
+    input.flags = NRD_TENSOR_SELECTED;
+    if (nrd_request_submit(request) == NRD_PENDING) {
+      nrd_request_wait(request, 0);
+    }
+    REQUIRE(request->status == NRD_OK);
+    REQUIRE(request->outputs[0].byte_size == sizeof(element));
+    CHECK(std::memcmp(request->outputs[0].data, &element, sizeof(element)) == 0);
+    const bool hit = request->cache_hit != 0;
+    nrd_request_release(request);
+    return hit;
+  }
+
+ private:
+  nrd_runtime* runtime_ = nullptr;
+  nrd_model* model_ = nullptr;
 };
 
 std::string Refusal(const std::string& library, const std::string& config) {
@@ -71,6 +137,24 @@ TEST_CASE("a cache gives back what was stored") {
   CHECK(keeper.Lookup("b") == NRD_NOT_FOUND);
   // A key is not found or is taken: that is no failure.
   CHECK(PluginHost::Get().TakeLog() == "");
+}
+
+TEST_CASE("a runtime keeps its answers in a cache made for Triton") {
+  Keeper keeper("good");
+  CachedModel model(keeper);
+  CHECK_FALSE(model.Hits(1));
+  CHECK(model.Hits(1));
+  CHECK_FALSE(model.Hits(2));
+  CHECK(model.Hits(2));
+  CHECK(model.Hits(1));
+}
+
+TEST_CASE("a cache that fails costs answers of the model, and nothing else") {
+  Keeper keeper("fails");
+  CachedModel model(keeper);
+  CHECK_FALSE(model.Hits(1));
+  CHECK_FALSE(model.Hits(1));
+  CHECK(PluginHost::Get().TakeLog().find("the keeper is away") != std::string::npos);
 }
 
 TEST_CASE("what a cache has is not taken by whom it does not fit") {

@@ -196,6 +196,14 @@ TEST_CASE("traces have children, contexts and activities of their own") {
         std::string::npos);
   CHECK(Refused(TRITONSERVER_ServerInferAsync(Server(), asker.get(), trace))
             .find("is no inference trace") != std::string::npos);
+  Works(TRITONSERVER_InferenceTraceNew(&child, TRITONSERVER_TRACE_LEVEL_TIMESTAMPS, 3,
+                                       Recorded::OnActivity, Recorded::OnRelease, &recorded));
+  Works(TRITONSERVER_InferenceTraceParentId(child, &other));
+  CHECK(other == 3);
+  Works(TRITONSERVER_InferenceTraceDelete(child));
+  CHECK(Refused(TRITONSERVER_InferenceTraceNew(&child, TRITONSERVER_TRACE_LEVEL_TIMESTAMPS, 0,
+                                               nullptr, Recorded::OnRelease, nullptr)) ==
+        "Invalid argument: a trace has to have functions for activities and release");
   CHECK(std::string(TRITONSERVER_InferenceTraceLevelString(TRITONSERVER_TRACE_LEVEL_TENSORS)) ==
         "TENSORS");
 }
