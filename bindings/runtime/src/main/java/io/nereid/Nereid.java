@@ -14,6 +14,7 @@ import io.nereid.internal.model.ModelId;
 import io.nereid.internal.model.ModelLifecycle;
 import io.nereid.internal.model.ModelLoader;
 import io.nereid.internal.model.ModelTable;
+import io.nereid.internal.model.PluginHost;
 import io.nereid.internal.request.Diagnostics;
 import io.nereid.internal.request.NativeRuntime;
 import io.nereid.model.LifecycleListener;
@@ -85,7 +86,14 @@ public final class Nereid implements AutoCloseable {
     lifecycle = new ModelLifecycle(models, loader, options.drainTimeout());
     faces = entry -> new Model(entry, lifecycle);
     repository = new Repository(lifecycle, models, repositoryOptions, loader);
-    plugins.answer(new PluginHost(lifecycle, models, repository));
+    plugins.answer(
+        new PluginHost(
+            lifecycle,
+            models,
+            (name, override) ->
+                override.ifPresentOrElse(
+                    given -> repository.load(name, given), () -> repository.load(name)),
+            repository::unload));
     openCache();
     lifecycle.listeners().add(new LoadLog());
     lifecycle.listeners().addAll(repositoryOptions.listeners());

@@ -2,11 +2,13 @@ package io.nereid.cli;
 
 import io.nereid.Model;
 import io.nereid.Nereid;
+import io.nereid.NereidOptions;
 import io.nereid.model.LoadTimes;
 import io.nereid.model.ModelEvent;
 import io.nereid.model.ModelIndexEntry;
 import io.nereid.model.ModelIndexEntry.State;
 import io.nereid.model.ModelSpec;
+import io.nereid.model.RepositoryOptions;
 import io.nereid.model.TensorSpec;
 import io.nereid.statistics.MemoryUsage;
 import java.io.IOException;
@@ -45,6 +47,8 @@ final class ModelsCommand implements Callable<Integer> {
 
   @Mixin private ControlArguments control;
 
+  @Mixin private PluginArguments plugins;
+
   @Option(names = "--json", description = "Print JSON instead of a table.")
   private boolean json;
 
@@ -76,7 +80,10 @@ final class ModelsCommand implements Callable<Integer> {
 
   private Nereid open() {
     try (TerminalBar.OfLoads progress = new TerminalBar.OfLoads()) {
-      Nereid nereid = Nereid.open(control.options(repository).listener(progress).build());
+      RepositoryOptions.Builder models = control.options(repository).listener(progress);
+      plugins.apply(models);
+      NereidOptions options = NereidOptions.builder().plugins(plugins.options().build()).build();
+      Nereid nereid = Nereid.open(models.build(), options);
       nereid.removeListener(progress);
       return nereid;
     }

@@ -1,12 +1,8 @@
-package io.nereid;
+package io.nereid.internal.model;
 
 import io.nereid.internal.cuda.CudaDriver;
 import io.nereid.internal.ffi.PluginUpcalls;
 import io.nereid.internal.ffi.Registry;
-import io.nereid.internal.model.LoadedModel;
-import io.nereid.internal.model.ModelEntry;
-import io.nereid.internal.model.ModelLifecycle;
-import io.nereid.internal.model.ModelTable;
 import io.nereid.model.ModelOverride;
 import io.nereid.model.SequenceId;
 import io.nereid.types.NereidException;
@@ -15,9 +11,11 @@ import java.lang.System.Logger.Level;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
+import java.util.function.BiConsumer;
 
 /** Answers what Triton's plug-ins ask of the server, on whatever threads they have. */
-final class PluginHost implements PluginUpcalls.Host {
+public final class PluginHost implements PluginUpcalls.Host {
 
   private static final System.Logger LOGGER = System.getLogger("io.nereid.plugin");
 
@@ -30,15 +28,27 @@ final class PluginHost implements PluginUpcalls.Host {
 
   private final ModelLifecycle lifecycle;
   private final ModelTable models;
-  private final Repository repository;
+  private final BiConsumer<String, Optional<ModelOverride>> load;
+  private final BiConsumer<String, Boolean> unload;
 
   /** Models that plug-ins use, by the number that they know them by. */
   private final Registry<LoadedModel> used = new Registry<>();
 
-  PluginHost(ModelLifecycle lifecycle, ModelTable models, Repository repository) {
+  /**
+   * Answers for these models.
+   *
+   * @param load loads a model by name
+   * @param unload unloads a model by name, with those that only it uses where that is true
+   */
+  public PluginHost(
+      ModelLifecycle lifecycle,
+      ModelTable models,
+      BiConsumer<String, Optional<ModelOverride>> load,
+      BiConsumer<String, Boolean> unload) {
     this.lifecycle = lifecycle;
     this.models = models;
-    this.repository = repository;
+    this.load = load;
+    this.unload = unload;
   }
 
   @Override
@@ -79,7 +89,7 @@ final class PluginHost implements PluginUpcalls.Host {
   @Override
   public void load(String name, Map<String, byte[]> settings) {
     if (settings.isEmpty()) {
-      repository.load(name);
+      load.accept(name, Optional.empty());
       return;
     }
     String config = "";
@@ -104,12 +114,12 @@ final class PluginHost implements PluginUpcalls.Host {
               + "' is to be loaded from files, but without a configuration: expected"
               + " the parameter 'config'");
     }
-    repository.load(name, new ModelOverride(config, files));
+    load.accept(name, Optional.of(new ModelOverride(config, files)));
   }
 
   @Override
   public void unload(String name, boolean withDependents) {
-    repository.unload(name, withDependents);
+    unload.accept(name, withDependents);
   }
 
   @Override
