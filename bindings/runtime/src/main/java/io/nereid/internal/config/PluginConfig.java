@@ -1,6 +1,7 @@
 package io.nereid.internal.config;
 
 import com.google.protobuf.Message;
+import io.nereid.model.InstanceGroup;
 import io.nereid.model.ModelSpec;
 import io.nereid.proto.ModelConfig;
 import io.nereid.proto.ModelConfig.SchedulingChoiceCase;
@@ -21,10 +22,14 @@ public final class PluginConfig {
   /**
    * A group of instances that a backend prefers.
    *
-   * @param kind the number of its kind
    * @param count how many; 0: any number
    */
-  public record Preferred(int kind, long count) {}
+  public record Preferred(InstanceGroup.Kind kind, long count) {
+
+    private Kind written() {
+      return Kind.valueOf("KIND_" + kind);
+    }
+  }
 
   /**
    * What fills the gaps of a configuration.
@@ -70,8 +75,8 @@ public final class PluginConfig {
 
   private static void addGroup(ModelInstanceGroup.Builder group, Defaults defaults) {
     for (Preferred preferred : defaults.groups) {
-      if (preferred.kind != Kind.KIND_GPU_VALUE || !defaults.gpus.isEmpty()) {
-        group.setKindValue(preferred.kind).setCount((int) preferred.count);
+      if (preferred.kind != InstanceGroup.Kind.GPU || !defaults.gpus.isEmpty()) {
+        group.setKind(preferred.written()).setCount((int) preferred.count);
         return;
       }
     }
@@ -84,7 +89,7 @@ public final class PluginConfig {
       group.setKind(usable ? Kind.KIND_GPU : Kind.KIND_CPU);
     }
     for (Preferred preferred : defaults.groups) {
-      boolean fits = preferred.kind == group.getKindValue() && preferred.count > 0;
+      boolean fits = preferred.written() == group.getKind() && preferred.count > 0;
       if (group.getCount() < 1 && fits) {
         group.setCount((int) preferred.count);
       }

@@ -14,6 +14,7 @@ import io.nereid.internal.ffi.ModelOptionsRecord;
 import io.nereid.internal.ffi.SourceHandle;
 import io.nereid.internal.request.NativeRuntime;
 import io.nereid.internal.request.Signature;
+import io.nereid.model.InstanceGroup;
 import io.nereid.model.InstancePlacement;
 import io.nereid.model.ModelSpec;
 import io.nereid.types.NereidException;
@@ -26,6 +27,14 @@ import java.util.OptionalInt;
 
 /** Loads one model that a plug-in runs. */
 final class PluginLoader {
+
+  /** Triton's plug-ins number the kinds in this order. */
+  private static final InstanceGroup.Kind[] KINDS = {
+    InstanceGroup.Kind.AUTO,
+    InstanceGroup.Kind.CPU,
+    InstanceGroup.Kind.GPU,
+    InstanceGroup.Kind.MODEL
+  };
 
   private final NativeRuntime runtime;
   private final PluginRuntime plugins;
@@ -85,7 +94,7 @@ final class PluginLoader {
   private static PluginConfig.Defaults defaults(PluginLoad load) {
     List<PluginConfig.Preferred> groups =
         load.preferredGroups().stream()
-            .map(group -> new PluginConfig.Preferred(group.kind(), group.count()))
+            .map(group -> new PluginConfig.Preferred(KINDS[group.kind()], group.count()))
             .toList();
     return new PluginConfig.Defaults(groups, load.gpus(), load.runtime(), load.parameters());
   }
