@@ -77,8 +77,16 @@ TRITONSERVER_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_ModelInstanceExecute(
     same = same && colour_of(requests[i]) == colour;
   }
   for (uint32_t i = 0; i < request_count; ++i) {
+    const int64_t shape[2] = {1, 0};
     TRITONBACKEND_Response* response = NULL;
+    TRITONBACKEND_Output* output = NULL;
+    TRITONSERVER_MemoryType type = TRITONSERVER_MEMORY_CPU;
+    int64_t id = 0;
+    void* data = NULL;
     TRITONSERVER_ErrorDelete(TRITONBACKEND_ResponseNew(&response, requests[i]));
+    TRITONSERVER_ErrorDelete(TRITONBACKEND_ResponseOutput(response, &output, "OUTPUT0",
+                                                          TRITONSERVER_TYPE_INT32, shape, 2));
+    TRITONSERVER_ErrorDelete(TRITONBACKEND_OutputBuffer(output, &data, 0, &type, &id));
     TRITONSERVER_ErrorDelete(
         TRITONBACKEND_ResponseSetIntParameter(response, "together", request_count));
     TRITONSERVER_ErrorDelete(TRITONBACKEND_ResponseSetBoolParameter(response, "same", same));
