@@ -13,8 +13,8 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.UnaryOperator;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 
 /** A load of a model by a plug-in. The thread that loads makes it; closing it comes last. */
 public final class PluginLoad implements AutoCloseable {
