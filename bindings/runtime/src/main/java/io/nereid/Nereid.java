@@ -4,7 +4,6 @@ import io.nereid.internal.Checks;
 import io.nereid.internal.backend.PluginRuntime;
 import io.nereid.internal.config.ModelDraft;
 import io.nereid.internal.cuda.PageKeeper;
-import io.nereid.internal.ffi.CoreLog;
 import io.nereid.internal.ffi.NativeLibrary;
 import io.nereid.internal.ffi.PoolAllocator;
 import io.nereid.internal.ffi.RuntimeHandle;
@@ -16,6 +15,7 @@ import io.nereid.internal.model.ModelLifecycle;
 import io.nereid.internal.model.ModelLoader;
 import io.nereid.internal.model.ModelTable;
 import io.nereid.internal.model.PluginHost;
+import io.nereid.internal.model.Shutdown;
 import io.nereid.internal.recording.LifecycleRecording;
 import io.nereid.internal.request.Diagnostics;
 import io.nereid.internal.request.NativeRuntime;
@@ -30,13 +30,11 @@ import io.nereid.statistics.ResourceStatistics;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.lang.System.Logger;
-import java.lang.System.Logger.Level;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 
 /**
@@ -62,13 +60,12 @@ public final class Nereid implements AutoCloseable {
   /** How long executions may take beyond the deadline of {@link #close}. */
   private static final Duration LEAVE_TIME = Duration.ofSeconds(1);
 
-  private static final long SEQUENCES_POLL_NS = 1_000_000;
-
   private final NereidOptions options;
   private final NativeRuntime runtime;
   private final PluginRuntime plugins;
   private final ModelTable models = new ModelTable();
   private final ModelLifecycle lifecycle;
+  private final Shutdown shutdown;
   private final Repository repository;
   private final FlightRecording recording;
 
@@ -90,6 +87,7 @@ public final class Nereid implements AutoCloseable {
             repositoryOptions.defaultMaxBatchSize());
     ModelLoader loader = new ModelLoader(runtime, plugins, WarmUpRunner::run);
     lifecycle = new ModelLifecycle(models, loader, options.drainTimeout());
+    shutdown = new Shutdown(models, lifecycle);
     faces = entry -> new Model(entry, lifecycle);
     repository = new Repository(lifecycle, models, repositoryOptions, loader);
     plugins.answer(
@@ -306,16 +304,7 @@ public final class Nereid implements AutoCloseable {
   public boolean finishSequences(Duration timeout) {
     Checks.notNegative(timeout, "timeout");
     lifecycle.finishSequences();
-    return awaitSequences(Checks.deadlineNs(timeout));
-  }
-
-  private boolean awaitSequences(long deadlineNs) {
-    boolean open = lifecycle.hasOpenSequences();
-    while (open && System.nanoTime() - deadlineNs < 0) {
-      LockSupport.parkNanos(SEQUENCES_POLL_NS);
-      open = lifecycle.hasOpenSequences();
-    }
-    return !open;
+    return shutdown.awaitSequences(Checks.deadlineNs(timeout));
   }
 
   /**
@@ -358,7 +347,7 @@ public final class Nereid implements AutoCloseable {
         () -> {
           repository.stop();
           lifecycle.awaitLoads();
-          unloadModels(deadlineNs);
+          shutdown.unloadModels(deadlineNs);
           repository.close();
           if (!decided.compareAndSet(false, true)) {
             runtime.release(); // the caller gave up in the meantime
@@ -369,39 +358,7 @@ public final class Nereid implements AutoCloseable {
     if (join(thread, deadlineNs + LEAVE_TIME.toNanos()) || !decided.compareAndSet(false, true)) {
       return;
     }
-    List<String> stuck =
-        models.all().stream()
-            .filter(model ->
-                model.state() == ModelState.DRAINING || model.state() == ModelState.LOADING)
-            .map(model -> "'" + model.name() + "' version " + model.version())
-            .toList();
-    throw new NereidException(
-        StatusCode.DEADLINE_EXCEEDED,
-        "model "
-            + String.join(", ", stuck)
-            + " is still executing or being loaded; the memory of Nereid stays until it comes"
-            + " back");
-  }
-
-  /** Models without sequences are unloaded first: they do not wait for the others. */
-  private void unloadModels(long deadlineNs) {
-    boolean waits = lifecycle.finishSequences();
-    List<ModelEntry> all = models.all();
-    all.stream()
-        .filter(entry -> entry.current() == null || !entry.current().hasSequences())
-        .forEach(entry -> unload(entry, deadlineNs));
-    if (waits) {
-      awaitSequences(deadlineNs);
-    }
-    all.forEach(entry -> unload(entry, deadlineNs));
-  }
-
-  private void unload(ModelEntry entry, long deadlineNs) {
-    try {
-      lifecycle.unload(entry, deadlineNs);
-    } catch (RuntimeException | Error e) { // the others must be unloaded all the same
-      CoreLog.LOGGER.log(Level.ERROR, "unloading " + entry + " failed", e);
-    }
+    throw shutdown.stuck();
   }
 
   private static boolean join(Thread thread, long deadlineNs) {
