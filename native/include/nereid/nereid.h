@@ -207,11 +207,11 @@ typedef void (*nrd_deallocate_fn)(void* context, void* memory, uint64_t byte_siz
 /* Requests that submit answered with NRD_PENDING are complete; `tags` are theirs, valid during the
  * call. Called on an instance thread, on the timer thread, on the thread that cancels, drains or
  * releases, on that of a backend that finishes a batch (nrd_batch_finish), or on one that is about
- * to return NRD_PENDING from submit; never while the core holds a lock. The record is the caller's again before the call: it
- * may be reset, released or submitted again from inside it, and others may be acquired, submitted
- * and cancelled. A request that is submitted there is never executed there (it is queued) unless
- * the cache has its answer. Other answers wait until the call returns, the timer's for all models,
- * so it must not block. */
+ * to return NRD_PENDING from submit; never while the core holds a lock. The record is the caller's
+ * again before the call: it may be reset, released or submitted again from inside it, and others
+ * may be acquired, submitted and cancelled. A request that is submitted there is never executed
+ * there (it is queued) unless the cache has its answer. Other answers wait until the call returns,
+ * the timer's for all models, so it must not block. */
 typedef void (*nrd_complete_fn)(void* context, const uint64_t* tags, uint32_t count);
 
 /* A request of a decoupled model has a response besides the one that completes it. `outputs` has
