@@ -154,7 +154,7 @@ public final class PluginRuntime implements AutoCloseable {
         if (handle != null) {
           handle.close();
           handle = null;
-          plugins.warnOfHandles("after the backend '" + found.name() + "' was unloaded");
+          warnOfHandles(found.name());
         }
       }
     }
@@ -199,16 +199,12 @@ public final class PluginRuntime implements AutoCloseable {
         .toList();
   }
 
-  private void warnOfHandles(String when) {
-    String left = PluginLibrary.handles();
-    if (!left.isEmpty() && noneInUse()) {
-      CoreLog.LOGGER.log(Level.WARNING, "plug-ins still hold, " + when + ": " + left.strip());
-    }
-  }
-
-  private boolean noneInUse() {
-    synchronized (leases) {
-      return leases.isEmpty();
+  private static void warnOfHandles(String backend) {
+    String owner = " of backend '" + backend + "'";
+    List<String> left =
+        PluginLibrary.handles().lines().filter(line -> line.endsWith(owner)).toList();
+    if (!left.isEmpty()) {
+      CoreLog.LOGGER.log(Level.WARNING, "unloaded, but it still holds: " + String.join(", ", left));
     }
   }
 
