@@ -56,6 +56,30 @@ TEST_CASE("readiness is the instances'") {
   CHECK(nrt_model_ready(sleepy.load() + 1000, errors.out()) != NRD_OK);
 }
 
+TEST_CASE("an instance that is broken begins anew, and one that merely sleeps does not") {
+  Plugin plugin(NEREID_PROBE_PATH);
+  for (const char* name : {"awake", "sleepy"}) {
+    CAPTURE(name);
+    PluginModel model(plugin, {.name = name});
+    PluginHost::Get().TakeLog();
+    PluginRequest failing(model, "fail");
+    CHECK(failing.Run() == NRD_INTERNAL);
+    PluginRequest untouched(model, "lifecycle");
+    untouched.Run();
+    untouched.CheckReport();
+    CHECK(PluginHost::Get().TakeLog().find("begins anew") == std::string::npos);
+  }
+  PluginModel model(plugin, {.name = "awake"});
+  PluginRequest breaking(model, "break");
+  CHECK(breaking.Run() == NRD_INTERNAL);
+  PluginRequest next(model, "lifecycle");
+  next.Run();
+  next.CheckReport();
+  CHECK(PluginHost::Get().TakeLog().find("the instance broke") != std::string::npos);
+  Errors errors;
+  CHECK(nrt_model_ready(model.load(), errors.out()) == NRD_OK);
+}
+
 TEST_CASE("functions that are nowhere are listed before any code has run") {
   const std::string message = Plugin::Refusal(NEREID_BROKEN_PATH, "broken");
   CHECK(message.find("broken") != std::string::npos);

@@ -48,6 +48,7 @@ typedef struct probe_instance {
   probe_report report;
   probe_model* model;
   int64_t executions;
+  bool broken;
 } probe_instance;
 
 /* Returns an error for Execute as a whole, or NULL; what it leaves of the request is none. */
@@ -65,6 +66,7 @@ TRITONSERVER_Error* probe_outputs(probe_call call);
 TRITONSERVER_Error* probe_deleted(probe_call call);
 TRITONSERVER_Error* probe_fail(probe_call call);
 TRITONSERVER_Error* probe_fail_execute(probe_call call);
+TRITONSERVER_Error* probe_break(probe_call call);
 TRITONSERVER_Error* probe_missing(probe_call call);
 TRITONSERVER_Error* probe_unfinished(probe_call call);
 TRITONSERVER_Error* probe_late(probe_call call);

@@ -22,6 +22,7 @@ static const named_case kCases[] = {
     {"deleted", probe_deleted},
     {"fail", probe_fail},
     {"fail_execute", probe_fail_execute},
+    {"break", probe_break},
     {"missing", probe_missing},
     {"unfinished", probe_unfinished},
     {"late", probe_late},

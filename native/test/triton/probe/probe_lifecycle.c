@@ -220,13 +220,18 @@ TRITONSERVER_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_ModelInstanceFinalize(
   return error;
 }
 
-/* Not ready after the model's name says so. */
+/* Not ready when it broke, or when the model's name says so. */
 TRITONSERVER_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_ModelInstanceReady(
     TRITONBACKEND_ModelInstance* instance) {
   const char* name = NULL;
   TRITONSERVER_Error* const error = TRITONBACKEND_ModelInstanceName(instance, &name);
   if (error == NULL && strncmp(name, "sleepy", 6) == 0) {
     return TRITONSERVER_ErrorNew(TRITONSERVER_ERROR_UNAVAILABLE, "the instance sleeps");
+  }
+  probe_instance* self = NULL;
+  TRITONSERVER_ErrorDelete(TRITONBACKEND_ModelInstanceState(instance, (void**)&self));
+  if (self != NULL && self->broken) {
+    return TRITONSERVER_ErrorNew(TRITONSERVER_ERROR_INTERNAL, "the instance broke");
   }
   return error;
 }

@@ -114,6 +114,15 @@ TRITONSERVER_Error* probe_fail_execute(probe_call call) {
                                text != NULL ? text : "not now, all of you");
 }
 
+/* From here on the instance says that it is broken. */
+TRITONSERVER_Error* probe_break(probe_call call) {
+  probe_report* const report = call.report;
+  probe_instance* instance = NULL;
+  WORKS(TRITONBACKEND_ModelInstanceState(call.instance, (void**)&instance));
+  instance->broken = true;
+  return probe_fail(call);
+}
+
 /* Gives the request back, and nothing else. */
 TRITONSERVER_Error* probe_missing(probe_call call) {
   probe_report* const report = call.report;
