@@ -145,6 +145,7 @@ $(sed -n '/^  <dependency>/,/^Gradle/p' <<<"$hint" | sed '/^Gradle/d')
   </dependencies>
 </project>
 POM
+  # shellcheck disable=SC2016 # the quotes are those of Markdown
   sed -n '/^```java/,/^```/p' "$root/README.md" | sed '/^```/d' >"$project/src/main/java/Main.java"
   maven_in "$project" --no-transfer-progress --quiet "-Dmaven.repo.local=$repository" package \
     dependency:build-classpath -Dmdep.includeScope=runtime -Dmdep.outputFile=class.path ||
