@@ -122,7 +122,7 @@ final class OutgoingReply extends InputStream implements Drainable, KnownLength 
       case Boolean truth -> head.bool(1, truth);
       case Long number -> head.number(2, number);
       case Double number -> head.real(4, number);
-      default -> head.string(3, value.toString());
+      default -> head.choice(3, value.toString());
     }
     head.enclose(2, inner);
     head.enclose(4, entry);

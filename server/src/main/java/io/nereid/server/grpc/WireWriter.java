@@ -56,10 +56,17 @@ final class WireWriter {
   }
 
   /** A string; nothing when it is empty, as proto3 has it. */
+  /** Leaves an empty one out, which is what a message has without it. */
   void string(int number, String value) {
-    if (value.isEmpty()) {
-      return;
+    if (!value.isEmpty()) {
+      choice(number, value);
     }
+  }
+
+  /**
+   * A string that is there also when it is empty: one of several fields that exclude each other.
+   */
+  void choice(int number, String value) {
     byte[] encoded = value.getBytes(StandardCharsets.UTF_8);
     reserve(encoded.length);
     tag(number, WireReader.DELIMITED);
