@@ -56,7 +56,6 @@ final class WireWriter {
   }
 
   /** A string; nothing when it is empty, as proto3 has it. */
-  /** Leaves an empty one out, which is what a message has without it. */
   void string(int number, String value) {
     if (!value.isEmpty()) {
       choice(number, value);
