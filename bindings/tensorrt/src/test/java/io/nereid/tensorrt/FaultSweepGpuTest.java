@@ -20,6 +20,7 @@ import io.nereid.types.NereidException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -201,10 +202,14 @@ class FaultSweepGpuTest extends GpuTest {
     Path plan = plan(SequenceGpuTest::adder);
     try (Nereid own = Nereid.create()) {
       Model model = own.load(SequenceGpuTest.adderSpec(plan).build());
-      for (long id = 1; id <= 2; id++) {
-        Model.Sequence sequence = model.sequence(id);
-        assertEquals(id, SequenceGpuTest.next(sequence, id));
-        assertEquals(2 * id, SequenceGpuTest.next(sequence, id));
+      try {
+        for (long id = 1; id <= 2; id++) {
+          Model.Sequence sequence = model.sequence(id);
+          assertEquals(id, SequenceGpuTest.next(sequence, id));
+          assertEquals(2 * id, SequenceGpuTest.next(sequence, id));
+        }
+      } finally {
+        own.finishSequences(Duration.ZERO); // nobody ends them, and closing would wait for it
       }
     }
   }

@@ -16,6 +16,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -57,6 +58,7 @@ abstract class GpuTest {
   @AfterEach
   void nothingIsLeft() {
     if (nereid != null) {
+      nereid.finishSequences(Duration.ZERO); // closing does not wait for those that tests leave
       nereid.close();
       assertEquals(0, Engines.count(), "engines that are loaded");
       assertEquals(liveBytesBefore, memory().liveBytes(), "memory of the device in use");
