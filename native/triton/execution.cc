@@ -93,6 +93,10 @@ Status Execution::Finish() {
 }
 
 void Execution::GiveUp() {
+  // What Begin wrote is there for this thread, unless it has not ended yet: then nothing is held.
+  if (unended_.load(std::memory_order_acquire) == 0 && !over_.load(std::memory_order_acquire)) {
+    return;
+  }
   const Status why = Status::Unavailable(owner_.name() + " did not answer a request of model '" +
                                          model_name_ + "' before the model was unloaded");
   for (Request* request : used_) {
