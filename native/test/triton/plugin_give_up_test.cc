@@ -16,7 +16,7 @@ TEST_CASE("what a plug-in holds when its model is unloaded is told and taken fro
     }
     CHECK(nrd_model_drain(model.get(), nrd_clock_now_ns() + 1, errors.out()) ==
           NRD_DEADLINE_EXCEEDED);
-    while (PluginHost::Handles().find("1 response of") == std::string::npos) {
+    while (PluginHost::Handles().find("1 response factory of") == std::string::npos) {
     }
     PluginHost::Get().TakeLog();
     nrt_model_give_up(model.load());
