@@ -4,6 +4,8 @@ import io.nereid.Model;
 import io.nereid.Nereid;
 import io.nereid.cli.RepositoryArguments.ModelArguments;
 import io.nereid.model.ModelConfiguration;
+import io.nereid.perf.ServerArguments;
+import io.nereid.perf.ServerConnection;
 import io.nereid.statistics.ResourceStatistics;
 import java.io.IOException;
 import java.util.LinkedHashMap;
@@ -18,26 +20,51 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 import tools.jackson.jr.ob.JSON;
 
-/** {@code nereid config}: prints the configuration that a model is served with. */
+/** {@code nereid config}: prints the configuration that a model is served with, here or there. */
 @Command(
     name = "config",
-    description = "Load a model and print its configuration, and where each value came from.",
+    description = {
+      "Load a model and print its configuration, and where each value came from;",
+      "or print the configuration that a running server has, as JSON."
+    },
     mixinStandardHelpOptions = true,
-    footer = {"", "The text that is printed is itself a complete config.pbtxt."})
+    footer = {
+      "",
+      "The text that is printed of a model that was loaded is itself a complete config.pbtxt.",
+      "",
+      "Examples:",
+      "  nereid config digits",
+      "  nereid config digits -u localhost:8000"
+    })
 final class ConfigCommand implements Callable<Integer> {
   @Spec private CommandSpec command;
 
   @Mixin private ModelArguments model;
 
+  @Mixin private ServerArguments server;
+
   @Option(names = "--json", description = "Print JSON instead of protobuf text.")
   private boolean json;
 
-  /**
-   * Prints the configuration of the model as it is served: only loading it shows what its file
-   * tells.
-   */
   @Override
   public Integer call() throws IOException {
+    return server.isGiven() ? printThere() : printHere();
+  }
+
+  private int printThere() throws IOException {
+    model.checkServed(command);
+    try (ServerConnection connection = RemoteCommand.connect(command, server)) {
+      String config =
+          connection.ask(
+              "expected the configuration of model '" + model.name() + "'",
+              client -> client.modelConfig(model.name(), model.version()));
+      RemoteCommand.printJson(command.commandLine().getOut(), JSON.std.mapFrom(config));
+      return 0;
+    }
+  }
+
+  /** Only loading a model shows what its file tells. */
+  private int printHere() throws IOException {
     try (Nereid nereid = model.open()) {
       Model found = model.tried(nereid).orElseGet(() -> model.model(nereid));
       print(found.configuration(), nereid.resourceStatistics());

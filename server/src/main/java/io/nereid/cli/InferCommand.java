@@ -6,7 +6,10 @@ import io.nereid.Model;
 import io.nereid.Nereid;
 import io.nereid.ResponseStream;
 import io.nereid.cli.RepositoryArguments.ModelArguments;
+import io.nereid.model.ModelSpec;
 import io.nereid.model.TensorSpec;
+import io.nereid.perf.ServerArguments;
+import io.nereid.perf.ServerConnection;
 import io.nereid.tensor.Tensor;
 import java.io.IOException;
 import java.time.Duration;
@@ -15,6 +18,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -23,22 +27,28 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code nereid infer}: loads a model, runs one request in this process, prints the outputs. */
+/**
+ * {@code nereid infer}: runs one request in this process, with a model that it loads, or at a
+ * running server, and prints the outputs.
+ */
 @Command(
     name = "infer",
-    description = "Run one request in this process and print the outputs.",
+    description = "Run one request in this process, or at a running server, and print the outputs.",
     mixinStandardHelpOptions = true,
     footer = {
       "",
       "Examples:",
       "  nereid infer identity_fp32 --input INPUT0=1.5,2,3",
       "  nereid infer identity_fp32 --input 'INPUT0=[1.5, 2, 3]' --shape INPUT0=3",
-      "  nereid infer MODEL --repository DIR --input NAME=@tensor.raw --shape NAME=2x3"
+      "  nereid infer MODEL --repository DIR --input NAME=@tensor.raw --shape NAME=2x3",
+      "  nereid infer simple -u localhost:8000 --input INPUT0=@in.json --input INPUT1=@in.json"
     })
 final class InferCommand implements Callable<Integer> {
   @Spec private CommandSpec command;
 
   @Mixin private ModelArguments loaded;
+
+  @Mixin private ServerArguments server;
 
   @Option(
       names = "--input",
@@ -80,30 +90,56 @@ final class InferCommand implements Callable<Integer> {
     if (timeoutMs != null && timeoutMs < 1) {
       throw Arguments.wrong(command, "--timeout-ms of 1 or more", timeoutMs.toString());
     }
+    long[] elapsedNs = new long[repeat];
+    if (server.isGiven()) {
+      inferThere(elapsedNs);
+    } else {
+      inferHere(elapsedNs);
+    }
+    if (repeat > 1) {
+      printTimes(elapsedNs);
+    }
+    return 0;
+  }
+
+  private void inferThere(long[] elapsedNs) throws IOException {
+    loaded.checkServed(command);
+    try (ServerConnection connection = RemoteCommand.connect(command, server)) {
+      ModelSpec spec = ServedModels.spec(connection, loaded.name(), loaded.version());
+      Optional<Duration> timeout = Optional.ofNullable(timeoutMs).map(Duration::ofMillis);
+      ServedInference inference =
+          new ServedInference(connection, spec, loaded.version(), tensors(spec), outputs, timeout);
+      for (int i = 0; i < repeat; i++) {
+        ResponsePrinter printer = printer(spec, loaded.version());
+        elapsedNs[i] = inference.send(i == repeat - 1 ? Optional.of(printer) : Optional.empty());
+      }
+    }
+  }
+
+  private ResponsePrinter printer(ModelSpec spec, String version) {
+    return new ResponsePrinter(command.commandLine().getOut(), spec, version, json);
+  }
+
+  private void inferHere(long[] elapsedNs) throws IOException {
     try (Nereid nereid = loaded.open()) {
       Model model = loaded.model(nereid);
-      Map<String, Tensor> tensors = tensors(model);
-      long[] elapsedNs = new long[repeat];
+      Map<String, Tensor> tensors = tensors(model.spec());
       for (int i = 0; i < repeat; i++) {
         try (InferRequest request = request(model, tensors)) {
           elapsedNs[i] = send(model, request, i == repeat - 1);
         }
       }
-      if (repeat > 1) {
-        printTimes(elapsedNs);
-      }
-      return 0;
     }
   }
 
   /** Returns how long it took, printing left aside where there is one response. */
   private long send(Model model, InferRequest request, boolean print) throws IOException {
-    ResponsePrinter printer = new ResponsePrinter(command.commandLine().getOut());
+    ResponsePrinter printer = printer(model.spec(), Long.toString(model.version()));
     long startNs = System.nanoTime();
     if (model.spec().decoupled()) {
       try (ResponseStream stream = request.inferStream()) {
         if (print) {
-          printer.print(model, stream, json);
+          printAll(printer, stream);
         } else {
           skip(stream);
         }
@@ -113,10 +149,26 @@ final class InferCommand implements Callable<Integer> {
     try (InferResponse response = request.infer()) {
       long elapsedNs = System.nanoTime() - startNs;
       if (print) {
-        printer.print(model, response, json);
+        printer.printOnly(outputs(response));
       }
       return elapsedNs;
     }
+  }
+
+  private static void printAll(ResponsePrinter printer, ResponseStream stream) throws IOException {
+    InferResponse next;
+    while ((next = stream.next()) != null) {
+      try (InferResponse response = next) {
+        printer.printNext(outputs(response));
+      }
+    }
+    printer.end();
+  }
+
+  private static Map<String, Tensor> outputs(InferResponse response) {
+    Map<String, Tensor> outputs = new LinkedHashMap<>();
+    response.outputNames().forEach(name -> outputs.put(name, response.output(name)));
+    return outputs;
   }
 
   private static void skip(ResponseStream stream) {
@@ -126,7 +178,7 @@ final class InferCommand implements Callable<Integer> {
     }
   }
 
-  private Map<String, Tensor> tensors(Model model) throws IOException {
+  private Map<String, Tensor> tensors(ModelSpec model) throws IOException {
     try {
       return readTensors(model);
     } catch (IllegalArgumentException e) {
@@ -134,12 +186,12 @@ final class InferCommand implements Callable<Integer> {
     }
   }
 
-  private Map<String, Tensor> readTensors(Model model) throws IOException {
+  private Map<String, Tensor> readTensors(ModelSpec model) throws IOException {
     for (String name : outputs) {
-      if (model.spec().outputs().stream().noneMatch(output -> output.name().equals(name))) {
+      if (model.outputs().stream().noneMatch(output -> output.name().equals(name))) {
         throw new IllegalArgumentException(
             "expected --output to name one of "
-                + model.spec().outputs().stream().map(TensorSpec::name).toList()
+                + model.outputs().stream().map(TensorSpec::name).toList()
                 + ", got '"
                 + name
                 + "'");
@@ -152,7 +204,7 @@ final class InferCommand implements Callable<Integer> {
     }
     Map<String, Tensor> tensors = new LinkedHashMap<>();
     for (InputArgument input : inputs) {
-      Tensor tensor = input.tensor(model.spec(), shape(input.name()));
+      Tensor tensor = input.tensor(model, shape(input.name()));
       if (tensors.put(input.name(), tensor) != null) {
         throw new IllegalArgumentException("--input " + input.name() + " is given twice");
       }

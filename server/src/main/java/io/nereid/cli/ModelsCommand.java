@@ -3,6 +3,7 @@ package io.nereid.cli;
 import io.nereid.Model;
 import io.nereid.Nereid;
 import io.nereid.NereidOptions;
+import io.nereid.client.IndexedModel;
 import io.nereid.model.LoadTimes;
 import io.nereid.model.ModelEvent;
 import io.nereid.model.ModelIndexEntry;
@@ -10,6 +11,8 @@ import io.nereid.model.ModelIndexEntry.State;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.RepositoryOptions;
 import io.nereid.model.TensorSpec;
+import io.nereid.perf.ServerArguments;
+import io.nereid.perf.ServerConnection;
 import io.nereid.statistics.MemoryUsage;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -19,6 +22,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.Collectors;
@@ -29,13 +33,21 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
-import tools.jackson.jr.ob.JSON;
 
-/** {@code nereid models}: loads what model repositories hold, and lists it. */
+/** {@code nereid models}: lists what model repositories hold, or what a running server has. */
 @Command(
     name = "models",
-    description = "Load a model repository and list its models.",
-    mixinStandardHelpOptions = true)
+    description =
+        "List the models of a running server, or load a model repository and list its models.",
+    mixinStandardHelpOptions = true,
+    sortOptions = false,
+    footer = {
+      "",
+      "Examples:",
+      "  nereid models DIR",
+      "  nereid models -u localhost:8000",
+      "  nereid models -u grpc://host:8001 --json"
+    })
 final class ModelsCommand implements Callable<Integer> {
   @Spec private CommandSpec command;
 
@@ -44,6 +56,8 @@ final class ModelsCommand implements Callable<Integer> {
       paramLabel = "DIR",
       description = "A model repository; the bundled examples by default.")
   private Path repository;
+
+  @Mixin private ServerArguments server;
 
   @Mixin private ControlArguments control;
 
@@ -63,19 +77,62 @@ final class ModelsCommand implements Callable<Integer> {
       throw new ParameterException(
           command.commandLine(), "--watch needs --model-control-mode poll");
     }
+    return server.isGiven() ? listThere() : listHere();
+  }
+
+  private int listThere() throws IOException {
+    if (watch || repository != null) {
+      throw new ParameterException(
+          command.commandLine(), "a server (-u) is asked, or a directory is read: expected one");
+    }
+    try (ServerConnection connection = RemoteCommand.connect(command, server)) {
+      List<Listed> models =
+          ServedModels.index(connection).stream().map(model -> there(connection, model)).toList();
+      print(models, connection.toString());
+      return exitCode(models);
+    }
+  }
+
+  private static Listed there(ServerConnection connection, IndexedModel model) {
+    Optional<ModelSpec> spec =
+        model.state().equals("READY")
+            ? Optional.of(ServedModels.spec(connection, model.name(), model.version()))
+            : Optional.empty();
+    return new Listed(
+        model.name(), model.version(), model.state(), model.reason(), spec, Optional.empty());
+  }
+
+  private int listHere() throws IOException {
     RepositoryArguments.muteLoadLog(); // the list has the reasons
     try (Nereid nereid = open()) {
-      List<ModelIndexEntry> index = nereid.repository().index();
-      if (json) {
-        printJson(nereid, index);
-      } else {
-        printTable(nereid, index);
-      }
+      List<Listed> models =
+          nereid.repository().index().stream().map(entry -> here(nereid, entry)).toList();
+      String where =
+          control.directories(repository).stream()
+              .map(Path::toString)
+              .collect(Collectors.joining(", "));
+      print(models, where);
       if (watch) {
         watch(nereid);
       }
-      return index.stream().anyMatch(entry -> entry.state() == State.UNAVAILABLE) ? 1 : 0;
+      return exitCode(models);
     }
+  }
+
+  private static Listed here(Nereid nereid, ModelIndexEntry entry) {
+    Optional<Model> model =
+        entry.state() == State.READY ? Optional.of(model(nereid, entry)) : Optional.empty();
+    return new Listed(
+        entry.name(),
+        entry.version().isEmpty() ? "" : "" + entry.version().getAsLong(),
+        entry.state() == State.UNKNOWN ? "" : entry.state().toString(),
+        entry.reason(),
+        model.map(Model::spec),
+        model);
+  }
+
+  private static int exitCode(List<Listed> models) {
+    return models.stream().anyMatch(Listed::isBroken) ? 1 : 0;
   }
 
   private Nereid open() {
@@ -117,40 +174,26 @@ final class ModelsCommand implements Callable<Integer> {
         + what;
   }
 
-  private void printTable(Nereid nereid, List<ModelIndexEntry> index) {
+  private void print(List<Listed> models, String where) throws IOException {
     PrintWriter out = command.commandLine().getOut();
-    if (index.isEmpty()) {
-      String where =
-          control.directories(repository).stream()
-              .map(Path::toString)
-              .collect(Collectors.joining(", "));
+    if (json) {
+      RemoteCommand.printJson(out, models.stream().map(Listed::inJson).toList());
+    } else if (models.isEmpty()) {
       out.println("No models in " + where);
-      return;
+    } else {
+      printTable(out, models);
     }
+  }
+
+  private static void printTable(PrintWriter out, List<Listed> models) {
     Texts.Table table =
         new Texts.Table("MODEL", "VERSION", "STATE", "BACKEND", "BATCH", "INPUTS", "OUTPUTS");
-    for (ModelIndexEntry entry : index) {
-      String version = entry.version().isEmpty() ? "-" : "" + entry.version().getAsLong();
-      if (entry.state() == State.READY) {
-        ModelSpec spec = model(nereid, entry).spec();
-        table.add(
-            entry.name(),
-            version,
-            "READY",
-            backend(spec),
-            spec.maxBatchSize() == 0 ? "-" : Long.toString(spec.maxBatchSize()),
-            tensors(spec.inputs()),
-            tensors(spec.outputs()));
-      } else {
-        String state = entry.state() == State.UNKNOWN ? "-" : entry.state().toString();
-        table.add(entry.name(), version, state, "-", "-", "-", "-");
-      }
-    }
+    models.forEach(model -> table.add(model.cells()));
     table.print(out);
-    for (ModelIndexEntry entry : index) {
-      if (!entry.reason().isEmpty()) {
+    for (Listed model : models) {
+      if (!model.reason().isEmpty()) {
         out.println();
-        out.println(Texts.printable(title(entry) + ": " + entry.reason()));
+        out.println(Texts.printable(model.title() + ": " + model.reason()));
       }
     }
   }
@@ -164,86 +207,121 @@ final class ModelsCommand implements Callable<Integer> {
         .orElseGet(() -> nereid.model(entry.name(), entry.version().getAsLong()));
   }
 
-  private static String backend(ModelSpec spec) {
-    return spec.ensemble().isPresent() ? "ensemble" : spec.backendName();
-  }
+  /**
+   * A line of the list.
+   *
+   * @param version empty: none was ever loaded
+   * @param state empty: none was ever loaded
+   * @param reason why it is in that state; empty: nobody says
+   * @param spec what it takes and answers with, while it is ready
+   * @param model the model itself, while it is ready in this process
+   */
+  private record Listed(
+      String name,
+      String version,
+      String state,
+      String reason,
+      Optional<ModelSpec> spec,
+      Optional<Model> model) {
 
-  private static String title(ModelIndexEntry entry) {
-    return entry.name()
-        + (entry.version().isEmpty() ? "" : " version " + entry.version().getAsLong());
-  }
+    /** Whether it should be there and is not: what was unloaded on purpose is well. */
+    boolean isBroken() {
+      return state.equals("UNAVAILABLE") && !reason.equals("unloaded");
+    }
 
-  private static String tensors(List<TensorSpec> specs) {
-    return specs.stream()
-        .map(spec ->
-            spec.name() + " " + spec.dataType() + spec.dims() + (spec.optional() ? "?" : ""))
-        .map(text -> text.replace(", ", ","))
-        .collect(Collectors.joining(", "));
-  }
+    String title() {
+      return name + (version.isEmpty() ? "" : " version " + version);
+    }
 
-  private void printJson(Nereid nereid, List<ModelIndexEntry> index) throws IOException {
-    List<Map<String, Object>> list = new ArrayList<>();
-    for (ModelIndexEntry entry : index) {
+    String[] cells() {
+      String shownVersion = version.isEmpty() ? "-" : version;
+      String shownState = state.isEmpty() ? "-" : state;
+      if (spec.isEmpty()) {
+        return new String[] {name, shownVersion, shownState, "-", "-", "-", "-"};
+      }
+      ModelSpec ready = spec.get();
+      return new String[] {
+        name,
+        shownVersion,
+        shownState,
+        backend(ready),
+        ready.maxBatchSize() == 0 ? "-" : Long.toString(ready.maxBatchSize()),
+        tensors(ready.inputs()),
+        tensors(ready.outputs())
+      };
+    }
+
+    private static String backend(ModelSpec spec) {
+      return spec.ensemble().isPresent() ? "ensemble" : spec.backendName();
+    }
+
+    private static String tensors(List<TensorSpec> specs) {
+      return specs.stream()
+          .map(spec ->
+              spec.name() + " " + spec.dataType() + spec.dims() + (spec.optional() ? "?" : ""))
+          .map(text -> text.replace(", ", ","))
+          .collect(Collectors.joining(", "));
+    }
+
+    Map<String, Object> inJson() {
       Map<String, Object> object = new LinkedHashMap<>();
-      object.put("name", entry.name());
-      entry.version().ifPresent(version -> object.put("version", Long.toString(version)));
-      if (entry.state() != State.UNKNOWN) {
-        object.put("state", entry.state().toString());
-      }
-      if (!entry.reason().isEmpty()) {
-        object.put("reason", entry.reason());
-      }
-      if (entry.state() == State.READY) {
-        describe(model(nereid, entry), object);
-      }
-      list.add(object);
+      object.put("name", name);
+      putUnlessEmpty(object, "version", version);
+      putUnlessEmpty(object, "state", state);
+      putUnlessEmpty(object, "reason", reason);
+      spec.ifPresent(ready -> {
+        object.put("backend", backend(ready));
+        object.put("max_batch_size", ready.maxBatchSize());
+        object.put("inputs", describe(ready.inputs()));
+        object.put("outputs", describe(ready.outputs()));
+      });
+      model.ifPresent(here -> addCosts(here, object));
+      return object;
     }
-    command
-        .commandLine()
-        .getOut()
-        .println(JSON.std.with(JSON.Feature.PRETTY_PRINT_OUTPUT).asString(list));
-  }
 
-  private static void describe(Model model, Map<String, Object> object) {
-    ModelSpec spec = model.spec();
-    object.put("backend", backend(spec));
-    object.put("max_batch_size", spec.maxBatchSize());
-    object.put("inputs", describe(spec.inputs()));
-    object.put("outputs", describe(spec.outputs()));
-    LoadTimes times = model.loadTimes();
-    Map<String, Object> loadUs = new LinkedHashMap<>();
-    loadUs.put("read", us(times.read()));
-    loadUs.put("parse", us(times.parse()));
-    loadUs.put("session", us(times.session()));
-    loadUs.put("warm_up", us(times.warmUp()));
-    object.put("load_us", loadUs);
-    MemoryUsage memory = model.memoryUsage();
-    Map<String, Object> memoryBytes = new LinkedHashMap<>();
-    memoryBytes.put("weights", memory.weights());
-    memoryBytes.put("working", memory.working());
-    memoryBytes.put("pool", memory.pool());
-    object.put("memory_bytes", memoryBytes);
-  }
-
-  private static long us(Duration time) {
-    return time.toNanos() / 1000;
-  }
-
-  private static List<Map<String, Object>> describe(List<TensorSpec> specs) {
-    List<Map<String, Object>> list = new ArrayList<>();
-    for (TensorSpec spec : specs) {
-      Map<String, Object> entry = new LinkedHashMap<>();
-      entry.put("name", spec.name());
-      entry.put("datatype", spec.dataType().toString());
-      entry.put("dims", spec.dims());
-      if (spec.optional()) {
-        entry.put("optional", true);
+    private static void putUnlessEmpty(Map<String, Object> object, String name, String value) {
+      if (!value.isEmpty()) {
+        object.put(name, value);
       }
-      if (!spec.labels().isEmpty()) {
-        entry.put("labels", spec.labels());
-      }
-      list.add(entry);
     }
-    return list;
+
+    /** How long loading took, and what the model occupies. */
+    private static void addCosts(Model model, Map<String, Object> object) {
+      LoadTimes times = model.loadTimes();
+      Map<String, Object> loadUs = new LinkedHashMap<>();
+      loadUs.put("read", us(times.read()));
+      loadUs.put("parse", us(times.parse()));
+      loadUs.put("session", us(times.session()));
+      loadUs.put("warm_up", us(times.warmUp()));
+      object.put("load_us", loadUs);
+      MemoryUsage memory = model.memoryUsage();
+      Map<String, Object> memoryBytes = new LinkedHashMap<>();
+      memoryBytes.put("weights", memory.weights());
+      memoryBytes.put("working", memory.working());
+      memoryBytes.put("pool", memory.pool());
+      object.put("memory_bytes", memoryBytes);
+    }
+
+    private static long us(Duration time) {
+      return time.toNanos() / 1000;
+    }
+
+    private static List<Map<String, Object>> describe(List<TensorSpec> specs) {
+      List<Map<String, Object>> list = new ArrayList<>();
+      for (TensorSpec spec : specs) {
+        Map<String, Object> entry = new LinkedHashMap<>();
+        entry.put("name", spec.name());
+        entry.put("datatype", spec.dataType().toString());
+        entry.put("dims", spec.dims());
+        if (spec.optional()) {
+          entry.put("optional", true);
+        }
+        if (!spec.labels().isEmpty()) {
+          entry.put("labels", spec.labels());
+        }
+        list.add(entry);
+      }
+      return list;
+    }
   }
 }

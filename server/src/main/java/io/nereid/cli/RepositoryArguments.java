@@ -11,7 +11,9 @@ import java.util.Optional;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 
 /** The flag that says where models are: the bundled ones, unless it names other directories. */
@@ -65,6 +67,23 @@ final class RepositoryArguments {
         paramLabel = "N",
         description = "The version; the highest by default.")
     private Long version;
+
+    String name() {
+      return name;
+    }
+
+    /** Empty: the highest, or the one that a server chooses. */
+    String version() {
+      return version == null ? "" : version.toString();
+    }
+
+    /** For a model that a running server has: nothing may say where it would be loaded from. */
+    void checkServed(CommandSpec command) {
+      if (directory != null || !repositories.repositories.isEmpty()) {
+        throw new ParameterException(
+            command.commandLine(), "a server (-u) is asked, or a directory is read: expected one");
+      }
+    }
 
     /** A runtime with this model, and with those that it needs. */
     Nereid open() {

@@ -1,8 +1,6 @@
 package io.nereid.cli;
 
-import io.nereid.InferResponse;
-import io.nereid.Model;
-import io.nereid.ResponseStream;
+import io.nereid.model.ModelSpec;
 import io.nereid.model.TensorSpec;
 import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
@@ -16,64 +14,64 @@ import java.util.List;
 import java.util.Map;
 import tools.jackson.jr.ob.JSON;
 
-/** Prints responses for people, or as JSON in the protocol's form. */
+/** Prints responses to one request for people, or as JSON in the protocol's form. */
 final class ResponsePrinter {
 
   /** Elements that a person still reads; JSON holds all. */
   private static final int MAX_ELEMENTS = 64;
 
   private final PrintWriter out;
+  private final ModelSpec model;
+  private final String version;
+  private final boolean json;
+  private final List<Map<String, Object>> replies = new ArrayList<>();
 
-  ResponsePrinter(PrintWriter out) {
+  ResponsePrinter(PrintWriter out, ModelSpec model, String version, boolean json) {
     this.out = out;
+    this.model = model;
+    this.version = version;
+    this.json = json;
   }
 
-  void print(Model model, InferResponse response, boolean json) throws IOException {
+  /** The only response to a request. */
+  void printOnly(Map<String, Tensor> outputs) throws IOException {
     if (json) {
-      out.println(JSON.std.asString(reply(model, response)));
+      out.println(JSON.std.asString(reply(outputs)));
     } else {
-      printOutputs(model, response);
+      printOutputs(outputs);
     }
   }
 
-  /** Prints the responses as they come; JSON when all are there, as an array. */
-  void print(Model model, ResponseStream stream, boolean json) throws IOException {
-    List<Map<String, Object>> replies = new ArrayList<>();
-    InferResponse next;
-    while ((next = stream.next()) != null) {
-      try (InferResponse response = next) {
-        if (json) {
-          replies.add(reply(model, response));
-        } else {
-          printOutputs(model, response);
-        }
-      }
+  /** One of any number of responses, which people see at once; end is called behind the last. */
+  void printNext(Map<String, Tensor> outputs) {
+    if (json) {
+      replies.add(reply(outputs));
+    } else {
+      printOutputs(outputs);
     }
+  }
+
+  void end() throws IOException {
     if (json) {
       out.println(JSON.std.asString(replies));
     }
   }
 
-  private static List<TensorSpec> outputs(Model model, InferResponse response) {
-    List<String> names = response.outputNames();
-    return model.spec().outputs().stream().filter(spec -> names.contains(spec.name())).toList();
+  private List<TensorSpec> specs(Map<String, Tensor> outputs) {
+    return model.outputs().stream().filter(spec -> outputs.containsKey(spec.name())).toList();
   }
 
-  private void printOutputs(Model model, InferResponse response) {
-    for (TensorSpec spec : outputs(model, response)) {
-      printTensor(spec, response.output(spec.name()));
-    }
+  private void printOutputs(Map<String, Tensor> outputs) {
+    specs(outputs).forEach(spec -> printTensor(spec, outputs.get(spec.name())));
   }
 
-  private static Map<String, Object> reply(Model model, InferResponse response) {
+  private Map<String, Object> reply(Map<String, Tensor> outputs) {
     Map<String, Object> reply = new LinkedHashMap<>();
     reply.put("model_name", model.name());
-    reply.put("model_version", Long.toString(model.version()));
+    reply.put("model_version", version);
     reply.put(
         "outputs",
-        outputs(model, response).stream()
-            .map(spec -> describe(spec, response.output(spec.name())))
-            .toList());
+        specs(outputs).stream().map(spec -> describe(spec, outputs.get(spec.name()))).toList());
     return reply;
   }
 

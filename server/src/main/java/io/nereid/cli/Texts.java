@@ -32,6 +32,11 @@ final class Texts {
     }
 
     void print(PrintWriter out) {
+      lines().forEach(out::println);
+    }
+
+    /** The headings and all rows, in a list that the caller may change. */
+    List<String> lines() {
       int columns = rows.getFirst().size();
       int[] widths = new int[columns];
       for (List<String> row : rows) {
@@ -39,13 +44,15 @@ final class Texts {
           widths[i] = Math.max(widths[i], row.get(i).length());
         }
       }
+      List<String> lines = new ArrayList<>();
       for (List<String> row : rows) {
         StringBuilder line = new StringBuilder();
         for (int i = 0; i < columns; i++) {
           line.append(row.get(i)).repeat(' ', widths[i] - row.get(i).length() + 2);
         }
-        out.println(line.toString().stripTrailing());
+        lines.add(line.toString().stripTrailing());
       }
+      return lines;
     }
   }
 }

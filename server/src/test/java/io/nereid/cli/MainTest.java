@@ -57,8 +57,9 @@ class MainTest {
     String line = err.toString().lines().findFirst().orElseThrow();
     assertTrue(
         line.startsWith(
-            "nereid: no such command: halp; there is serve, models, infer, config, check, build,"
-                + " perf, health, completion, version, help"),
+            "nereid: no such command: halp; there is serve, models, infer, config, stats, top,"
+                + " load, unload, trace, logs, check, build, perf, health, completion, version,"
+                + " help"),
         line);
   }
 

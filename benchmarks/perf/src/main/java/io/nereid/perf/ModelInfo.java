@@ -16,7 +16,7 @@ import java.util.OptionalInt;
  * @param decoupled whether it answers any number of times
  * @param optionalInputs inputs that a request may leave out
  */
-record ModelInfo(
+public record ModelInfo(
     String name,
     List<String> versions,
     String platform,
@@ -40,7 +40,7 @@ record ModelInfo(
   }
 
   /** Whether the first dimension of its tensors is the batch. */
-  boolean batched() {
+  public boolean batched() {
     if (maxBatchSize.isPresent()) {
       return maxBatchSize.getAsInt() > 0;
     }
@@ -56,5 +56,5 @@ record ModelInfo(
    * @param type its datatype
    * @param shape its dimensions, -1 for those of any size
    */
-  record TensorInfo(String name, DataType type, List<Long> shape) {}
+  public record TensorInfo(String name, DataType type, List<Long> shape) {}
 }

@@ -3,7 +3,7 @@ package io.nereid.perf;
 /**
  * Says what keeps a measurement from being made; the message is for the person who asked for it.
  */
-final class PerfException extends RuntimeException {
+public final class PerfException extends RuntimeException {
   private static final long serialVersionUID = 1;
 
   PerfException(String message) {

@@ -1,0 +1,205 @@
+package io.nereid.perf;
+
+import io.nereid.client.ClientOptions;
+import io.nereid.client.InferenceClient;
+import io.nereid.client.InferenceException;
+import io.nereid.client.ModelMetadata;
+import io.nereid.client.RetryPolicy;
+import io.nereid.perf.ModelInfo.TensorInfo;
+import io.nereid.perf.Target.Protocol;
+import io.nereid.types.DataType;
+import io.nereid.types.StatusCode;
+import java.net.ConnectException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.function.Function;
+import tools.jackson.core.JacksonException;
+import tools.jackson.jr.ob.JSON;
+
+/**
+ * The server that a command line names, by Nereid's client, with failures that tell people what to
+ * do. Its calls block, and are not repeated; for any number of threads.
+ */
+public final class ServerConnection implements AutoCloseable {
+
+  private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+  /** Loading takes as long as a model is large. */
+  private static final Duration CHANGE_PATIENCE = Duration.ofMinutes(10);
+
+  private final Target target;
+  private final InferenceClient client;
+
+  ServerConnection(Target target) {
+    this.target = target;
+    ClientOptions.Builder options =
+        ClientOptions.builder()
+            .connectTimeout(PATIENCE)
+            .deadline(PATIENCE)
+            .changeDeadline(CHANGE_PATIENCE)
+            .retry(RetryPolicy.NONE);
+    target.headers().forEach(options::header);
+    target
+        .tls()
+        .ifPresent(files -> {
+          files.context(); // says what is wrong with the files as the wire would
+          options.tls(files.forClient());
+        });
+    client = InferenceClient.connect(target.toString(), options.build());
+  }
+
+  InferenceClient client() {
+    return client;
+  }
+
+  /** Whether requests go over gRPC, and not over HTTP. */
+  public boolean isGrpc() {
+    return target.protocol() == Protocol.GRPC;
+  }
+
+  /**
+   * Asks the server.
+   *
+   * @param expected what the answer should have been, for the message of the exception
+   */
+  public <T> T ask(String expected, Function<InferenceClient, T> question) {
+    try {
+      return question.apply(client);
+    } catch (InferenceException e) {
+      throw failure(expected, e);
+    }
+  }
+
+  /**
+   * What the server tells of a model; with an empty version the server chooses. Fails when it is
+   * unknown.
+   */
+  public ModelInfo model(String name, String version) {
+    ModelMetadata model =
+        ask(
+            "expected metadata of model '" + name + "'",
+            asked -> asked.modelMetadata(name, version));
+    ModelInfo described =
+        new ModelInfo(
+            name,
+            model.versions(),
+            model.platform(),
+            model.inputs().stream().map(ServerConnection::tensor).toList(),
+            model.outputs().stream().map(ServerConnection::tensor).toList(),
+            OptionalInt.empty(),
+            false,
+            List.of());
+    return config(name, version).map(config -> configured(described, config)).orElse(described);
+  }
+
+  private static TensorInfo tensor(ModelMetadata.TensorMetadata tensor) {
+    for (DataType type : DataType.values()) {
+      if (type.name().equals(tensor.datatype())) {
+        return new TensorInfo(tensor.name(), type, tensor.shape());
+      }
+    }
+    throw new PerfException(
+        "the server says that tensor '"
+            + tensor.name()
+            + "' has the datatype '"
+            + tensor.datatype()
+            + "', which is none of the protocol's");
+  }
+
+  /** Empty where the server has no configurations: they are an extension of the protocol. */
+  private Optional<Map<String, Object>> config(String name, String version) {
+    String text;
+    try {
+      text = client.modelConfig(name, version);
+    } catch (InferenceException e) {
+      return Optional.empty();
+    }
+    try {
+      return Optional.of(JSON.std.mapFrom(text));
+    } catch (JacksonException e) {
+      throw new PerfException(
+          "expected JSON from the server, got: " + ErrorText.printable(text), e);
+    }
+  }
+
+  private static ModelInfo configured(ModelInfo model, Map<String, Object> config) {
+    List<String> optional = new ArrayList<>();
+    if (config.get("input") instanceof List<?> inputs) {
+      for (Object input : inputs) {
+        if (Boolean.TRUE.equals(map(input).get("optional"))) {
+          optional.add(String.valueOf(map(input).get("name")));
+        }
+      }
+    }
+    return model.configured(
+        config.get("max_batch_size") instanceof Number size ? size.intValue() : 0,
+        Boolean.TRUE.equals(map(config.get("model_transaction_policy")).get("decoupled")),
+        optional);
+  }
+
+  private static Map<?, ?> map(Object value) {
+    return value instanceof Map<?, ?> map ? map : Map.of();
+  }
+
+  /** Its address. */
+  @Override
+  public String toString() {
+    return target.toString();
+  }
+
+  @Override
+  public void close() {
+    client.close();
+  }
+
+  // ---- Failures, for people --------------------------------------------------------------------
+
+  PerfException failure(String expected, InferenceException e) {
+    if (isAbsent(e)) {
+      return absent(e);
+    }
+    boolean stranger =
+        e.code() == StatusCode.UNAUTHENTICATED || e.code() == StatusCode.PERMISSION_DENIED;
+    return refused(
+        stranger ? "the server at " + target + " wants to know who asks (--token-file)" : expected,
+        e);
+  }
+
+  /** Whether nothing answered; over HTTP a status is an answer, whatever it says. */
+  static boolean isAbsent(InferenceException e) {
+    return e.httpStatus().isEmpty()
+        && (e.code() == StatusCode.UNAVAILABLE || e.code() == StatusCode.DEADLINE_EXCEEDED);
+  }
+
+  private PerfException absent(InferenceException e) {
+    Throwable cause = e;
+    while (cause.getCause() != null
+        && (cause instanceof InferenceException || target.protocol() == Protocol.GRPC)) {
+      cause = cause.getCause();
+    }
+    String why = cause.getMessage();
+    if (why == null) { // the JDK's client says no more than this
+      why = cause instanceof ConnectException ? "connection refused" : cause.toString();
+    }
+    return new PerfException(
+        "expected a server at "
+            + target
+            + ", got none: "
+            + why
+            + "; start it, or say where it is with -u HOST:PORT and -i http|grpc",
+        e);
+  }
+
+  private static PerfException refused(String what, InferenceException e) {
+    if (e.httpStatus().isEmpty()) {
+      return new PerfException(what + ": " + e.code() + ": " + e.getMessage(), e);
+    }
+    int status = e.httpStatus().getAsInt();
+    String text = e.getMessage().replaceFirst("^status " + status + ": ", "");
+    return new PerfException(what + ": HTTP " + status + ", " + ErrorText.printable(text), e);
+  }
+}

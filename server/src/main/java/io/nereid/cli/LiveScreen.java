@@ -1,0 +1,125 @@
+package io.nereid.cli;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Shows lines in the place of those before, and hears keys; without a terminal the lines follow
+ * each other. For one thread; a process that is ended by a signal leaves the terminal as it was.
+ */
+final class LiveScreen implements AutoCloseable {
+
+  private static final String ENTER = "\033[?1049h\033[?25l"; // another screen, without a cursor
+  private static final String LEAVE = "\033[?25h\033[?1049l";
+  private static final String BEGIN = "\033[H";
+  private static final String CLEAR_LINE = "\033[K";
+  private static final String CLEAR_REST = "\033[J";
+
+  /** Where the terminal does not say how large it is. */
+  private static final int USUAL_ROWS = 24;
+
+  private final PrintWriter out;
+  private final boolean live;
+  private final Thread restore = new Thread(this::leave, "nrd-terminal");
+  private boolean first = true;
+
+  private LiveScreen(PrintWriter out, boolean live) {
+    this.out = out;
+    this.live = live;
+    if (live) {
+      Runtime.getRuntime().addShutdownHook(restore);
+      out.print(ENTER);
+      out.flush();
+    }
+  }
+
+  /** On the terminal of the process, if it has one that knows how to read single keys. */
+  static LiveScreen open(PrintWriter out) {
+    boolean terminal = System.console() != null && System.console().isTerminal();
+    // A read returns with a key, or with nothing after half a second.
+    return new LiveScreen(out, terminal && isDone("-icanon", "-echo", "min", "0", "time", "5"));
+  }
+
+  static LiveScreen none(PrintWriter out) {
+    return new LiveScreen(out, false);
+  }
+
+  void show(List<String> lines) {
+    if (!live) {
+      if (!first && lines.size() > 1) {
+        out.println();
+      }
+      first = false;
+      lines.forEach(out::println);
+      out.flush();
+      return;
+    }
+    StringBuilder screen = new StringBuilder(BEGIN);
+    List<String> shown = new ArrayList<>(lines.subList(0, Math.min(lines.size(), rows() - 1)));
+    for (String line : shown) {
+      screen.append(line).append(CLEAR_LINE).append('\n');
+    }
+    out.print(screen.append(CLEAR_REST));
+    out.flush();
+  }
+
+  /** Returns a key, or -1 when none came in the time, or none can come. */
+  int readKey(long mostNs) throws IOException, InterruptedException {
+    if (live) {
+      return System.in.read();
+    }
+    TimeUnit.NANOSECONDS.sleep(mostNs);
+    return -1;
+  }
+
+  private static int rows() {
+    try {
+      Process stty = stty(ProcessBuilder.Redirect.PIPE, "size");
+      String size = new String(stty.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
+      int rows = Integer.parseInt(size.strip().split(" ")[0]);
+      return rows < 2 ? USUAL_ROWS : rows;
+    } catch (IOException | NumberFormatException e) {
+      return USUAL_ROWS;
+    }
+  }
+
+  private static boolean isDone(String... settings) {
+    try {
+      return stty(ProcessBuilder.Redirect.DISCARD, settings).waitFor() == 0;
+    } catch (IOException e) {
+      return false;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
+  }
+
+  private static Process stty(ProcessBuilder.Redirect output, String... settings)
+      throws IOException {
+    List<String> command = new ArrayList<>(List.of("stty"));
+    command.addAll(List.of(settings));
+    return new ProcessBuilder(command)
+        .redirectInput(ProcessBuilder.Redirect.INHERIT)
+        .redirectOutput(output)
+        .redirectError(ProcessBuilder.Redirect.DISCARD)
+        .start();
+  }
+
+  private void leave() {
+    out.print(LEAVE);
+    out.flush();
+    isDone("sane");
+  }
+
+  @Override
+  public void close() {
+    if (live) {
+      Runtime.getRuntime().removeShutdownHook(restore);
+      leave();
+    }
+  }
+}

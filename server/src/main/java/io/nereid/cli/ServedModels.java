@@ -1,0 +1,49 @@
+package io.nereid.cli;
+
+import io.nereid.client.IndexedModel;
+import io.nereid.client.InferenceClient;
+import io.nereid.model.ModelSpec;
+import io.nereid.model.TensorSpec;
+import io.nereid.perf.ModelInfo;
+import io.nereid.perf.ModelInfo.TensorInfo;
+import io.nereid.perf.ServerConnection;
+import java.util.Comparator;
+import java.util.List;
+
+/** What a running server tells about its models, in the form that models of this process have. */
+final class ServedModels {
+
+  private ServedModels() {}
+
+  /** All that the server knows, loaded or not, by name and version. */
+  static List<IndexedModel> index(ServerConnection server) {
+    return server.ask("expected the models of " + server, InferenceClient::repositoryIndex).stream()
+        .sorted(
+            Comparator.comparing(IndexedModel::name)
+                .thenComparingInt(model -> model.version().length())
+                .thenComparing(IndexedModel::version))
+        .toList();
+  }
+
+  /** A model that is ready; with an empty version the one that the server chooses. */
+  static ModelSpec spec(ServerConnection server, String name, String version) {
+    ModelInfo info = server.model(name, version);
+    ModelSpec.Builder spec =
+        ModelSpec.builder(name)
+            .backend(info.platform().isBlank() ? "-" : info.platform())
+            .maxBatchSize(info.batched() ? Math.max(1, info.maxBatchSize().orElse(1)) : 0)
+            .decoupled(info.decoupled());
+    for (TensorInfo input : info.inputs()) {
+      spec.input(tensor(input, info.batched(), info.optionalInputs().contains(input.name())));
+    }
+    info.outputs().forEach(output -> spec.output(tensor(output, info.batched(), false)));
+    return spec.build();
+  }
+
+  /** Metadata have the batch dimension, specifications have not. */
+  private static TensorSpec tensor(TensorInfo tensor, boolean batched, boolean optional) {
+    List<Long> shape = tensor.shape();
+    List<Long> dims = batched && !shape.isEmpty() ? shape.subList(1, shape.size()) : shape;
+    return new TensorSpec(tensor.name(), tensor.type(), dims, optional);
+  }
+}

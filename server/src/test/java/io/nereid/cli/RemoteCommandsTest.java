@@ -1,0 +1,232 @@
+package io.nereid.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.nereid.Model;
+import io.nereid.model.RepositoryOptions;
+import io.nereid.server.NereidServer;
+import io.nereid.server.ServerOptions;
+import io.nereid.server.access.AccessControl;
+import io.nereid.server.access.Restrictions;
+import io.nereid.server.access.Tokens;
+import io.nereid.server.grpc.GrpcOptions;
+import io.nereid.server.http.HttpOptions;
+import io.nereid.server.log.LogSettings;
+import io.nereid.server.log.LogValues;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.jr.ob.JSON;
+
+/** The commands that talk to a running server, over HTTP and gRPC. */
+class RemoteCommandsTest {
+
+  private static final List<String> MODELS = List.of("digits", "identity_fp32", "repeat", "simple");
+
+  @TempDir private Path directory;
+
+  private final LogSettings log = LogSettings.install(LogValues.DEFAULT, Optional.empty());
+  private NereidServer server = start(AccessControl.OPEN);
+  private CommandLineRun last;
+
+  private NereidServer start(AccessControl access) {
+    RepositoryOptions.Builder models =
+        RepositoryOptions.builder().repository(Path.of("..", "examples", "models"));
+    MODELS.forEach(models::explicit);
+    return NereidServer.start(
+        ServerOptions.DEFAULT
+            .withHttp(HttpOptions.DEFAULT.withAccess(access))
+            .withGrpc(GrpcOptions.DEFAULT.withAccess(access))
+            .withLog(log)
+            .withRepository(models.build()));
+  }
+
+  @AfterEach
+  void close() {
+    server.close();
+    log.close();
+  }
+
+  private String url(String protocol) {
+    return protocol.equals("http")
+        ? "localhost:" + server.httpPort()
+        : "grpc://localhost:" + server.grpcPort().orElseThrow();
+  }
+
+  private int run(String protocol, String... arguments) {
+    List<String> all = new ArrayList<>(List.of(arguments));
+    all.addAll(List.of("-u", url(protocol)));
+    last = new CommandLineRun();
+    return last.run(all.toArray(String[]::new));
+  }
+
+  /** What is printed by a command that has to succeed. */
+  private String printed(String protocol, String... arguments) {
+    int code = run(protocol, arguments);
+    assertEquals(0, code, last::err);
+    return last.out();
+  }
+
+  private String failure(String protocol, int code, String... arguments) {
+    assertEquals(code, run(protocol, arguments), last::out);
+    return last.err();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"http", "grpc"})
+  void modelsAreListedAsTheServerHasThem(String protocol) throws IOException {
+    String table = printed(protocol, "models");
+    assertTrue(table.contains("digits"), table);
+    assertTrue(table.contains("READY"), table);
+    assertTrue(table.contains("INPUT0 INT32[16], INPUT1 INT32[16]"), table);
+    List<Object> all = JSON.std.listFrom(printed(protocol, "models", "--json"));
+    Map<?, ?> simple =
+        all.stream()
+            .map(each -> (Map<?, ?>) each)
+            .filter(each -> each.get("name").equals("simple"))
+            .findFirst()
+            .orElseThrow();
+    assertEquals("READY", simple.get("state"));
+    assertEquals(8, simple.get("max_batch_size"));
+    String wrong = failure(protocol, 2, "models", "../examples/models");
+    assertTrue(wrong.contains("expected one"), wrong);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"http", "grpc"})
+  void aModelAnswers(String protocol) throws IOException {
+    String ones = String.join(",", Collections.nCopies(16, "1"));
+    String[] request = {
+      "infer", "simple", "--input", "INPUT0=" + ones, "--input", "INPUT1=" + ones
+    };
+    String text = printed(protocol, request);
+    assertTrue(text.contains("OUTPUT0 INT32[1,16]: 2 2"), text);
+    assertTrue(text.contains("OUTPUT1 INT32[1,16]: 0 0"), text);
+    Map<String, Object> reply =
+        JSON.std.mapFrom(printed(protocol, with(request, "--json", "--output", "OUTPUT1")));
+    assertEquals("simple", reply.get("model_name"));
+    assertEquals(1, ((List<?>) reply.get("outputs")).size());
+    assertTrue(failure(protocol, 2, "infer", "simple", "--input", "INPUT7=1").contains("INPUT0"));
+    String unknown = failure(protocol, 1, "infer", "simpel", "--input", "INPUT0=1");
+    assertTrue(unknown.contains("simpel"), unknown);
+    assertTrue(failure(protocol, 2, with(request, "--repository", "x")).contains("expected one"));
+  }
+
+  private static String[] with(String[] arguments, String... more) {
+    List<String> all = new ArrayList<>(List.of(arguments));
+    all.addAll(List.of(more));
+    return all.toArray(String[]::new);
+  }
+
+  @Test
+  void aModelWithManyAnswersStreams() {
+    String[] request = {
+      "infer", "repeat", "--input", "IN=7,-8", "--input", "DELAY=0,0", "--input", "WAIT=0"
+    };
+    String text = printed("grpc", request);
+    assertEquals("OUT INT32[1]: 7\nIDX UINT32[1]: 0\nOUT INT32[1]: -8\nIDX UINT32[1]: 1\n", text);
+    assertTrue(failure("http", 1, request).contains("expected -i grpc"), last.err());
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"http", "grpc"})
+  void whatWasDoneIsCounted(String protocol) throws IOException {
+    for (int i = 0; i < 3; i++) {
+      printed(protocol, "infer", "identity_fp32", "--input", "INPUT0=1,2");
+    }
+    Map<?, ?> all =
+        (Map<?, ?>)
+            JSON.std.listFrom(printed(protocol, "stats", "identity_fp32", "--json")).getFirst();
+    assertEquals(3, all.get("requests"));
+    assertEquals(0, all.get("failures"));
+    assertTrue(printed(protocol, "stats").contains("identity_fp32"));
+    assertTrue(failure(protocol, 1, "stats", "none").contains("none"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"http", "grpc"})
+  void topShowsWhatHappensInBetween(String protocol) throws IOException {
+    String text = printed(protocol, "top", "--count", "2", "--delay", "0.1");
+    assertEquals(2, text.lines().filter(line -> line.startsWith("nereid top, ")).count(), text);
+    assertEquals(2, text.lines().filter(line -> line.startsWith("MODEL ")).count(), text);
+    assertTrue(text.contains("4 models"), text);
+    Map<String, Object> look =
+        JSON.std.mapFrom(printed(protocol, "top", "-n", "1", "-d", "0.1", "--json"));
+    assertEquals(4, ((List<?>) look.get("models")).size());
+    assertTrue(failure(protocol, 2, "top", "--delay", "0").contains("--delay from 0.1"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"http", "grpc"})
+  void modelsAreLoadedAndUnloaded(String protocol) throws IOException {
+    assertEquals("unloaded 'digits'\n", printed(protocol, "unload", "digits"));
+    assertFalse(server.nereid().models().stream().anyMatch(this::isReadyDigits));
+    assertEquals(0, run(protocol, "models")); // what was unloaded on purpose is well
+    assertTrue(printed(protocol, "load", "digits").startsWith("loaded 'digits' in "));
+    String config = printed(protocol, "config", "identity_fp32");
+    Path file = directory.resolve("config.json");
+    Map<String, Object> changed = JSON.std.mapFrom(config);
+    changed.put("max_batch_size", 65);
+    Files.writeString(file, JSON.std.asString(changed));
+    printed(protocol, "load", "identity_fp32", "--model-config", file.toString());
+    Map<String, Object> now = JSON.std.mapFrom(printed(protocol, "config", "identity_fp32"));
+    assertEquals(65, now.get("max_batch_size"));
+    Files.writeString(file, "name: 'x'");
+    assertTrue(
+        failure(protocol, 1, "load", "digits", "--model-config", file.toString())
+            .contains("expected a configuration in JSON"));
+    assertTrue(failure(protocol, 1, "load", "none").contains("none"));
+    assertTrue(failure(protocol, 2, "load", "digits", "--file", "a=b").contains("--model-config"));
+  }
+
+  private boolean isReadyDigits(Model model) {
+    return model.name().equals("digits") && model.failure().isEmpty() && model.isReady();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"http", "grpc"})
+  void tracesAndLogsAreSettings(String protocol) throws IOException {
+    assertTrue(printed(protocol, "trace").contains("trace_rate=1000"), last.out());
+    assertTrue(printed(protocol, "trace", "rate=7").contains("trace_rate=7"), last.out());
+    assertTrue(
+        printed(protocol, "trace", "-m", "digits", "rate=9").contains("trace_rate=9"), last.out());
+    assertTrue(printed(protocol, "trace", "rate=").contains("trace_rate=1000"), last.out());
+    assertTrue(failure(protocol, 1, "trace", "rat=9").contains("trace_rate"), last.err());
+    Map<String, Object> logs = JSON.std.mapFrom(printed(protocol, "logs", "--json"));
+    assertEquals(0, logs.get("log_verbose_level"));
+    assertTrue(printed(protocol, "logs", "verbose_level=1").contains("log_verbose_level=1"));
+    printed(protocol, "logs", "verbose_level=0");
+    assertTrue(failure(protocol, 1, "logs", "info=maybe").contains("log_info=true"), last.err());
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"http", "grpc"})
+  void aServerThatWantsATokenSaysSo(String protocol) throws IOException {
+    server.close();
+    Path token = Files.writeString(directory.resolve("token"), "abc123\n");
+    server = start(AccessControl.of(Restrictions.NONE, Optional.of(Tokens.open(token))));
+    assertTrue(failure(protocol, 1, "stats").contains("--token-file"), last.err());
+    printed(protocol, "stats", "--token-file", token.toString());
+  }
+
+  @Test
+  void aServerThatIsNotThereIsNamed() {
+    int port = server.httpPort();
+    server.close();
+    last = new CommandLineRun();
+    assertEquals(1, last.run("top", "-u", "localhost:" + port));
+    assertTrue(last.err().contains("expected a server at http://localhost:" + port), last.err());
+  }
+}
