@@ -175,7 +175,13 @@ bool Request::IsCancelled() {
 
 InferenceTrace* Request::trace() {
   const MutexLock lock(mutex_);
-  if (record_ != nullptr && (record_->flags & NRD_REQUEST_TRACED) != 0 && trace_ == nullptr) {
+  if (record_ == nullptr || (record_->flags & NRD_REQUEST_TRACED) == 0) {
+    return nullptr;
+  }
+  if (InferenceTrace* const plugins = InferenceTrace::OfTag(record_->tag); plugins != nullptr) {
+    return plugins;
+  }
+  if (trace_ == nullptr) {
     trace_ = std::make_unique<InferenceTrace>(record_->tag);
   }
   return trace_.get();
