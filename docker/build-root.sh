@@ -28,7 +28,7 @@ tar --extract --gzip --file "$tarball" --directory "$home" --strip-components=1 
 unpacked=$(mktemp -d)
 XDG_CACHE_HOME=$unpacked "$home/bin/nereid" models "$home/examples/models" >/dev/null
 mkdir "$home/native"
-for library in libnereid.so libonnxruntime.so; do
+for library in libnereid.so libtritonserver.so libonnxruntime.so; do
   found=$(find "$unpacked" -name "$library" -type f)
   [ -n "$found" ] || die "expected the server to unpack $library"
   mv "$found" "$home/native/$library"

@@ -69,6 +69,9 @@ int32_t Execution::Leave(const Status& status, nrd_error* error_out) {
     references_.fetch_sub(taken.handles, std::memory_order_acq_rel);
     unended_.fetch_sub(taken.ended ? 1 : 0, std::memory_order_acq_rel);
   }
+  if ((stage_.fetch_or(kReturned, std::memory_order_acq_rel) & kGivenUp) != 0) [[unlikely]] {
+    TakeAllBack();
+  }
   int32_t code = NRD_PENDING;
   if (unended_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
     code = Report(Finish(), error_out);
@@ -93,10 +96,12 @@ Status Execution::Finish() {
 }
 
 void Execution::GiveUp() {
-  // What Begin wrote is there for this thread, unless it has not ended yet: then nothing is held.
-  if (unended_.load(std::memory_order_acquire) == 0 && !over_.load(std::memory_order_acquire)) {
-    return;
+  if ((stage_.fetch_or(kGivenUp, std::memory_order_acq_rel) & kReturned) != 0) {
+    TakeAllBack();
   }
+}
+
+void Execution::TakeAllBack() {
   const Status why = Status::Unavailable(owner_.name() + " did not answer a request of model '" +
                                          model_name_ + "' before the model was unloaded");
   for (Request* request : used_) {
@@ -126,6 +131,7 @@ Execution* ExecutionPool::Take(Model& model) {
   if (free_.empty()) {
     free_.push_back(std::make_unique<Execution>(shared_from_this(), model));
   }
+  free_.back()->Enter();
   busy_.push_back(std::move(free_.back()));
   free_.pop_back();
   return busy_.back().get();

@@ -162,8 +162,9 @@ NRD_API int32_t nrt_model_configure(uint64_t load, nrd_string config, nrd_error*
 NRD_API int32_t nrt_model_batcher(uint64_t load, nrd_batcher* batcher_out, nrd_error* error_out);
 
 /* For a model whose drain ended with NRD_DEADLINE_EXCEEDED: fails the requests that its backend
- * still has (NRD_UNAVAILABLE), so that nrd_model_release does not wait for them. What the backend
- * holds is told in the log and stays allocated. */
+ * still has (NRD_UNAVAILABLE), so that nrd_model_release does not wait for them; those of an
+ * Execute that has not returned as soon as it returns. What the backend holds is told in the log
+ * and stays allocated. */
 NRD_API void nrt_model_give_up(uint64_t load);
 
 /* ---- Caches ---------------------------------------------------------------------------------- */

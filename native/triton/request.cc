@@ -1,6 +1,7 @@
 #include "triton/request.h"
 
 #include <cstring>
+#include <span>
 
 #include "base/tensor.h"
 #include "triton/execution.h"
@@ -31,6 +32,15 @@ nrd_tensor RowOf(const nrd_tensor& whole, int64_t rows, int64_t row) {
   part.data = static_cast<char*>(whole.data) + offset;
   part.shape[0] = 1;
   return part;
+}
+
+// Nobody gives these buffers back: a plug-in may use them at any time.
+void Keep(const nrd_tensor* tensors, uint32_t count) {
+  for (const nrd_tensor& tensor : std::span(tensors, count)) {
+    if (tensor.slab != nullptr) {
+      nrd_buffer_retain(tensor.slab);
+    }
+  }
 }
 
 }  // namespace
@@ -134,17 +144,18 @@ Request::Taken Request::TakeBack(const Status& why, bool lost) {
   }
   for (Response& response : made_) {
     if (response.TakeFromPlugin()) {
-      EndResponse(response);
+      if (!lost) {
+        EndResponse(response);
+      }
       ++taken.handles;
     }
   }
   if (!ended_ && !answered_ && record_ != nullptr) {
     Fail(why);
   }
-  for (uint32_t i = 0; lost && !ended_ && record_ != nullptr && i < record_->output_count; ++i) {
-    if (record_->outputs[i].slab != nullptr) {
-      nrd_buffer_retain(record_->outputs[i].slab);
-    }
+  if (lost && !ended_ && record_ != nullptr) {
+    Keep(record_->inputs, record_->input_count);
+    Keep(record_->outputs, record_->output_count);
   }
   taken.ended = !ended_;
   ended_ = gone_ = true;

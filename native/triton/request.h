@@ -53,8 +53,8 @@ class Request : public Handle {
   // row, whose responses nobody gets. Without a batch the plug-in may look at it, and no more.
   void Begin(uint32_t index, const nrd_request* record, int64_t row);
   // Takes it and its responses from the plug-in: they are no handles any more. `why`: the failure
-  // that the request ends with, if it has not ended. `lost`: the plug-in may still write where it
-  // was told to.
+  // that the request ends with, if it has not ended. `lost`: the plug-in may still read and write
+  // where it was told to.
   struct Taken {
     uint32_t handles = 0;
     bool ended = false;  // it had not before

@@ -1,4 +1,6 @@
-/* A backend that neither answers a request nor releases it. When it ends it tries what it has. */
+/* A backend that neither answers a request nor releases it. When it ends it tries what it has.
+ * Its Execute does not return while it is held (hoarding_hold). */
+#include <pthread.h>
 #include <stdio.h>
 
 #include "triton/core/tritonbackend.h"
@@ -6,6 +8,40 @@
 static TRITONBACKEND_Request* g_request;
 static TRITONBACKEND_Response* g_response;
 static TRITONBACKEND_ResponseFactory* g_factory;
+
+static pthread_mutex_t g_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t g_changed = PTHREAD_COND_INITIALIZER;
+static int g_held;
+static int g_inside;
+
+TRITONSERVER_DECLSPEC void hoarding_hold(int hold);
+void hoarding_hold(int hold) {
+  pthread_mutex_lock(&g_mutex);
+  g_held = hold;
+  pthread_cond_broadcast(&g_changed);
+  pthread_mutex_unlock(&g_mutex);
+}
+
+/* Returns when an Execute is held. */
+TRITONSERVER_DECLSPEC void hoarding_await(void);
+void hoarding_await(void) {
+  pthread_mutex_lock(&g_mutex);
+  while (!g_inside) {
+    pthread_cond_wait(&g_changed, &g_mutex);
+  }
+  pthread_mutex_unlock(&g_mutex);
+}
+
+static void wait_while_held(void) {
+  pthread_mutex_lock(&g_mutex);
+  while (g_held) {
+    g_inside = 1;
+    pthread_cond_broadcast(&g_changed);
+    pthread_cond_wait(&g_changed, &g_mutex);
+  }
+  g_inside = 0;
+  pthread_mutex_unlock(&g_mutex);
+}
 
 static int refused(TRITONSERVER_Error* error) {
   const int is_refused = error != NULL;
@@ -29,6 +65,9 @@ TRITONSERVER_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_ModelInstanceExecute(
                                        shape, 2));
   refused(TRITONBACKEND_OutputBuffer(output, &data, sizeof(int32_t), &type, &id));
   refused(TRITONBACKEND_ResponseFactoryNew(&g_factory, g_request)); /* the test waits for it */
+  wait_while_held();
+  /* What it was given is there as long as Execute runs. */
+  *(int32_t*)data = 7;
   return NULL;
 }
 
