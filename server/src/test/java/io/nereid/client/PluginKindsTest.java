@@ -208,6 +208,22 @@ class PluginKindsTest {
         failure.getMessage().contains("there is no moved/config.pbtxt"), failure.getMessage());
   }
 
+  @Test
+  void eachAgentOfAChainSeesWhatTheOneBeforeItLeft() throws IOException {
+    String next = "{ name: \"relocating\" parameters { key: \"do\" value: \"say config\" } }";
+    plugins
+        .agent("relocating")
+        .model("chained", agent("relocate").replace("} } }", "} } agents " + next + " }"));
+    plugins.start(plugins.plugins(), this::loading);
+    Repository repository = plugins.server().nereid().repository();
+    try (Told log = new Told()) {
+      assertThrows(NereidException.class, () -> repository.load("chained"));
+      String seen =
+          log.lines.stream().filter(line -> line.startsWith("config {")).findFirst().orElseThrow();
+      assertTrue(seen.contains("\"backend\":\"\""), seen); // there is no configuration any more
+    }
+  }
+
   // ---- Code that comes with a load -------------------------------------------------------------
 
   private static final String CONFIG =
