@@ -72,6 +72,11 @@ int32_t Execution::Leave(const Status& status, nrd_error* error_out) {
   if ((stage_.fetch_or(kReturned, std::memory_order_acq_rel) & kGivenUp) != 0) [[unlikely]] {
     TakeAllBack();
   }
+  if (unended_.load(std::memory_order_relaxed) > 1) {
+    for (Request* request : used_) {
+      AnswerEarly(*request);
+    }
+  }
   int32_t code = NRD_PENDING;
   if (unended_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
     code = Report(Finish(), error_out);
@@ -80,7 +85,19 @@ int32_t Execution::Leave(const Status& status, nrd_error* error_out) {
   return code;
 }
 
-void Execution::EndRequest() {
+// Answers a request that has ended while others have not. The core answers those of sequences with
+// their batch, and one alone is the batch.
+void Execution::AnswerEarly(Request& request) {
+  if (used_.size() > 1 && !model_.tensors().sequences && request.TakeEnded()) {
+    nrd_batch_request_finish(batch_, request.index());
+  }
+}
+
+void Execution::EndRequest(Request& request) {
+  if ((stage_.load(std::memory_order_acquire) & kReturned) != 0 &&
+      unended_.load(std::memory_order_relaxed) > 1) {
+    AnswerEarly(request);
+  }
   if (unended_.fetch_sub(1, std::memory_order_acq_rel) != 1) {
     return;
   }
@@ -106,7 +123,7 @@ void Execution::TakeAllBack() {
                                          model_name_ + "' before the model was unloaded");
   for (Request* request : used_) {
     if (request->TakeBack(why, true).ended) {
-      EndRequest();
+      EndRequest(*request);
     }
   }
 }

@@ -35,8 +35,9 @@ class Execution {
 
   // When the plug-in has returned; what nrd_backend::execute returns.
   int32_t Leave(const Status& status, nrd_error* error_out);
-  // One of the requests has ended.
-  void EndRequest();
+  // One of the requests has ended. When Execute has returned it is answered at once, else with the
+  // batch.
+  void EndRequest(Request& request);
   // Ends all of them, whatever the plug-in holds: now, or when its Execute returns, which works
   // with them until then.
   void GiveUp();
@@ -68,6 +69,7 @@ class Execution {
   Request& Next();
   Status Finish();
   void TakeAllBack();
+  void AnswerEarly(Request& request);
 
   const std::shared_ptr<ExecutionPool> pool_;
   Model& model_;  // until the batch has ended

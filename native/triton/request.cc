@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <span>
+#include <utility>
 
 #include "base/tensor.h"
 #include "triton/execution.h"
@@ -81,7 +82,7 @@ void Request::Begin(uint32_t index, const nrd_request* record, int64_t row) {
   BeginStates();
   {
     const MutexLock lock(mutex_);
-    released_ = rescheduled_ = answered_ = failed_ = final_ = gone_ = false;
+    released_ = rescheduled_ = answered_ = failed_ = final_ = handed_ = gone_ = false;
     ended_ = execution_.batch() == nullptr;
     responses_ = 0;
     factories_ = 0;
@@ -160,6 +161,11 @@ Request::Taken Request::TakeBack(const Status& why, bool lost) {
   taken.ended = !ended_;
   ended_ = gone_ = true;
   return taken;
+}
+
+bool Request::TakeEnded() {
+  const MutexLock lock(mutex_);
+  return ended_ && record_ != nullptr && !std::exchange(handed_, true);
 }
 
 uint64_t Request::sequence_id() const { return record_ == nullptr ? 0 : record_->sequence_id; }
@@ -296,7 +302,7 @@ void Request::Fail(const Status& status) {
 void Request::Leave(bool ends) {
   Execution& execution = execution_;
   if (ends) {
-    execution.EndRequest();
+    execution.EndRequest(*this);
   }
   execution.Forget();
 }

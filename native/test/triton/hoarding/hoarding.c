@@ -1,5 +1,5 @@
-/* A backend that neither answers a request nor releases it. When it ends it tries what it has.
- * Its Execute does not return while it is held (hoarding_hold). */
+/* A backend that neither answers the first request of a batch nor releases it. When it ends it
+ * tries what it has. Its Execute does not return while it is held (hoarding_hold). */
 #include <pthread.h>
 #include <stdio.h>
 
@@ -43,6 +43,25 @@ static void wait_while_held(void) {
   pthread_mutex_unlock(&g_mutex);
 }
 
+static int refused(TRITONSERVER_Error* error);
+
+/* Answers a request that is not the first of its batch. */
+static void answer(TRITONBACKEND_Request* request) {
+  const int64_t shape[2] = {1, 1};
+  TRITONBACKEND_Response* response = NULL;
+  TRITONBACKEND_Output* output = NULL;
+  TRITONSERVER_MemoryType type = TRITONSERVER_MEMORY_CPU;
+  int64_t id = 0;
+  void* data = NULL;
+  refused(TRITONBACKEND_ResponseNew(&response, request));
+  refused(TRITONBACKEND_ResponseOutput(response, &output, "OUTPUT0", TRITONSERVER_TYPE_INT32, shape,
+                                       2));
+  refused(TRITONBACKEND_OutputBuffer(output, &data, sizeof(int32_t), &type, &id));
+  *(int32_t*)data = 8;
+  refused(TRITONBACKEND_ResponseSend(response, TRITONSERVER_RESPONSE_COMPLETE_FINAL, NULL));
+  refused(TRITONBACKEND_RequestRelease(request, TRITONSERVER_REQUEST_RELEASE_ALL));
+}
+
 static int refused(TRITONSERVER_Error* error) {
   const int is_refused = error != NULL;
   TRITONSERVER_ErrorDelete(error);
@@ -58,7 +77,9 @@ TRITONSERVER_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_ModelInstanceExecute(
   int64_t id = 0;
   void* data = NULL;
   (void)instance;
-  (void)request_count;
+  for (uint32_t i = 1; i < request_count; ++i) {
+    answer(requests[i]);
+  }
   g_request = requests[0];
   refused(TRITONBACKEND_ResponseNew(&g_response, g_request));
   refused(TRITONBACKEND_ResponseOutput(g_response, &output, "OUTPUT0", TRITONSERVER_TYPE_INT32,
