@@ -27,8 +27,18 @@ tar --extract --gzip --file "$tarball" --directory "$home" --strip-components=1 
 # can be written and executed from, and no start pays for it.
 unpacked=$(mktemp -d)
 XDG_CACHE_HOME=$unpacked "$home/bin/nereid" models "$home/examples/models" >/dev/null
+# The library for Triton's plug-ins is unpacked for the first model that needs one. This one cannot be
+# loaded, since its plug-in is an empty file.
+mkdir -p "$unpacked/models/none/1"
+: >"$unpacked/models/none/1/libtriton_none.so"
+cat >"$unpacked/models/none/config.pbtxt" <<'MODEL'
+backend: "none"
+input { name: "x" data_type: TYPE_FP32 dims: [ 1 ] }
+output { name: "y" data_type: TYPE_FP32 dims: [ 1 ] }
+MODEL
+XDG_CACHE_HOME=$unpacked "$home/bin/nereid" models "$unpacked/models" >/dev/null 2>&1 || true
 mkdir "$home/native"
-for library in libnereid.so libonnxruntime.so; do
+for library in libnereid.so libtritonserver.so libonnxruntime.so; do
   found=$(find "$unpacked" -name "$library" -type f)
   [ -n "$found" ] || die "expected the server to unpack $library"
   mv "$found" "$home/native/$library"

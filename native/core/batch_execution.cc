@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <utility>
 
 #include "base/tensor.h"
 #include "core/detached_batch.h"
@@ -104,11 +105,15 @@ void BatchExecution::SetTimes(int64_t executed_ns, int64_t end_ns) {
   compute_infer_ns_ = ElapsedNs(from_ns, to_ns);
   compute_output_ns_ = ElapsedNs(to_ns, end_ns);
   for (Request* request : requests_) {
-    request->record.executed_batch_size = executed_ ? static_cast<uint32_t>(rows_) : 0;
-    request->record.compute_input_ns = compute_input_ns_;
-    request->record.compute_infer_ns = compute_infer_ns_;
-    request->record.compute_output_ns = compute_output_ns_;
+    SetTimes(&request->record, compute_infer_ns_, compute_output_ns_);
   }
+}
+
+void BatchExecution::SetTimes(nrd_request* record, uint64_t infer_ns, uint64_t output_ns) const {
+  record->executed_batch_size = executed_ ? static_cast<uint32_t>(rows_) : 0;
+  record->compute_input_ns = compute_input_ns_;
+  record->compute_infer_ns = infer_ns;
+  record->compute_output_ns = output_ns;
 }
 
 void BatchExecution::Forget() {
@@ -125,6 +130,52 @@ void BatchExecution::Computed(int64_t start_ns, int64_t end_ns) {
 void BatchExecution::Finish(int32_t code, std::string_view message) {
   if (detached_ != nullptr) {
     detached_->Finish(code, message);
+  }
+}
+
+// A sequence goes on when its request is answered, for which the whole batch's states are needed.
+int32_t BatchExecution::FinishRequest(uint32_t request_index) {
+  if (detached_ == nullptr || sequences_ || config_.preserve_ordering) {
+    return NRD_FAILED_PRECONDITION;
+  }
+  return detached_->FinishRequest(request_index);
+}
+
+Request* BatchExecution::TakeRequest(uint32_t request_index) {
+  if (request_index >= requests_.size() || requests_[request_index] == nullptr) {
+    return nullptr;
+  }
+  Request* const request = std::exchange(requests_[request_index], nullptr);
+  records_[request_index] = nullptr;
+  CheckOwnOutputs(*request);
+  FinishOutputs(*request);
+  nrd_request& record = request->record;
+  SetTimes(&record, ElapsedNs(gathered_ns_, MonotonicNowNs()), 0);
+  record.compute_input_ns = ElapsedNs(start_ns_, gathered_ns_);
+  return request;
+}
+
+void BatchExecution::ForgetTaken() {
+  std::erase(requests_, nullptr);
+  std::erase(records_, nullptr);
+  batch_.request_count = static_cast<uint32_t>(requests_.size());
+}
+
+// Of a request whose backend made all of its outputs by themselves.
+void BatchExecution::CheckOwnOutputs(Request& request) const {
+  const nrd_request& record = request.record;
+  for (uint32_t i = 0; i < record.output_count && record.status == NRD_OK; ++i) {
+    const nrd_tensor& output = record.outputs[i];
+    if (!IsSelected(output) || (output.data == nullptr && config_.decoupled)) {
+      continue;
+    }
+    const Status status = output.data == nullptr ? maker_.Missing(i) : maker_.CheckBytes(i, output);
+    if (!status.ok()) {
+      SetFailure(request, status.code(), status.message());
+    }
+  }
+  if (config_.decoupled) {
+    responses_.CheckLast(request);
   }
 }
 
@@ -521,7 +572,9 @@ void BatchExecution::Scatter() {
   if (sequences_) {
     KeepStates();
   }
-  FinishOutputs();
+  for (Request* request : requests_) {
+    FinishOutputs(*request);
+  }
 }
 
 // What a failed request made of the state of its sequence is not kept.
@@ -557,13 +610,11 @@ void BatchExecution::EndRescheduled() {
 }
 
 // A request keeps what it asked for, and nothing when it failed.
-void BatchExecution::FinishOutputs() {
-  for (Request* request : requests_) {
-    nrd_request& record = request->record;
-    for (uint32_t i = 0; i < record.output_count; ++i) {
-      if (record.status != NRD_OK || !IsSelected(record.outputs[i])) {
-        DropTensors(&record.outputs[i], 1);
-      }
+void BatchExecution::FinishOutputs(Request& request) {
+  nrd_request& record = request.record;
+  for (uint32_t i = 0; i < record.output_count; ++i) {
+    if (record.status != NRD_OK || !IsSelected(record.outputs[i])) {
+      DropTensors(&record.outputs[i], 1);
     }
   }
 }

@@ -73,6 +73,13 @@ class BatchExecution {
   void FailRequest(uint32_t request_index, int32_t code, std::string_view message);
   void Computed(int64_t start_ns, int64_t end_ns);
   void Finish(int32_t code, std::string_view message);
+  int32_t FinishRequest(uint32_t request_index);
+
+  // For the batch that it is a part of: takes a request out of it that is answered before the
+  // others, and makes its answer whole. Null: there is none of that number, or not any more.
+  Request* TakeRequest(uint32_t request_index);
+  // Closes up behind those that were taken.
+  void ForgetTaken();
 
   [[nodiscard]] int64_t rows() const { return rows_; }
   [[nodiscard]] uint64_t compute_input_ns() const { return compute_input_ns_; }
@@ -91,6 +98,8 @@ class BatchExecution {
   Status MakeHidden();
   int32_t Execute(const nrd_backend& backend, void* instance);
   void SetTimes(int64_t executed_ns, int64_t end_ns);
+  void SetTimes(nrd_request* record, uint64_t infer_ns, uint64_t output_ns) const;
+  void CheckOwnOutputs(Request& request) const;
   void Scatter();
   [[nodiscard]] int64_t WholeRows(uint32_t index) const;
   Status Slice(Request& request, uint32_t index, uint64_t* byte_offset);
@@ -100,7 +109,7 @@ class BatchExecution {
   [[nodiscard]] Status CheckState(uint32_t request_index, uint32_t state) const;
   void KeepStates();
   void EndRescheduled();
-  void FinishOutputs();
+  static void FinishOutputs(Request& request);
   void FailAll(int32_t code, std::string_view message);
 
   nrd_batch batch_;  // first: the ABI's nrd_batch* is this object

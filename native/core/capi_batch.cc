@@ -86,6 +86,10 @@ void nrd_batch_finish(nrd_batch* batch, int32_t code, const char* message, uint6
   BatchExecution::From(batch)->Finish(code, nereid::View({message, message_size}));
 }
 
+int32_t nrd_batch_request_finish(nrd_batch* batch, uint32_t request_index) {
+  return BatchExecution::From(batch)->FinishRequest(request_index);
+}
+
 void nrd_batch_request_fail(nrd_batch* batch, uint32_t request_index, int32_t code,
                             const char* message, uint64_t message_size) {
   BatchExecution::From(batch)->FailRequest(request_index, code,

@@ -1,5 +1,6 @@
 #include "core/detached_batch.h"
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -17,6 +18,8 @@ void DetachedBatch::Open() {
   const MutexLock lock(mutex_);
   open_ = true;
   kept_ = false;
+  shortened_ = false;
+  early_rows = 0;
 }
 
 // A backend that finished the batch has said how it ended, whatever execute returns.
@@ -49,6 +52,22 @@ void DetachedBatch::Finish(int32_t code, std::string_view message) {
     }
   }
   owner_.EndDetached(*this);
+}
+
+int32_t DetachedBatch::FinishRequest(uint32_t request_index) {
+  Request* request = nullptr;
+  {
+    const MutexLock lock(mutex_);
+    request = open_ ? execution.TakeRequest(request_index) : nullptr;
+    if (request == nullptr) {
+      return NRD_FAILED_PRECONDITION;
+    }
+    *std::find(requests.begin(), requests.end(), request) = nullptr;
+    early_rows += request->record.status == NRD_OK ? static_cast<uint64_t>(request->rows) : 0;
+    shortened_ = true;
+  }
+  owner_.AnswerEarly(*this, *request);
+  return NRD_OK;
 }
 
 DetachedBatches::DetachedBatches(Instance& instance, DetachedBatch::Owner& owner,

@@ -26,6 +26,8 @@ class DetachedBatch {
     // The backend has finished a batch that it kept. Called on its thread, without a lock; gives
     // the batch back in the end.
     virtual void EndDetached(DetachedBatch& batch) = 0;
+    // One of its requests is answered before the others, likewise.
+    virtual void AnswerEarly(DetachedBatch& batch, Request& request) = 0;
 
    protected:
     ~Owner() = default;
@@ -44,10 +46,15 @@ class DetachedBatch {
 
   // On any thread: see nrd_batch_finish. Nothing happens when the batch is not the backend's.
   void Finish(int32_t code, std::string_view message) NRD_EXCLUDES(mutex_);
+  int32_t FinishRequest(uint32_t request_index) NRD_EXCLUDES(mutex_);
 
   // For who ends it: answers the requests, and returns when that was done. From here on a backend
   // that names one of them finds none.
   int64_t End() {
+    if (shortened_) [[unlikely]] {
+      execution.ForgetTaken();
+      std::erase(requests, nullptr);
+    }
     const int64_t end_ns = execution.End(code_, error_);
     execution.Forget();
     return end_ns;
@@ -59,6 +66,7 @@ class DetachedBatch {
   std::vector<Request*> requests;
   uint64_t ticket = 0;  // its place in the order of answers, with preserve_ordering
   int64_t start_ns = 0;
+  uint64_t early_rows = 0;  // of requests that succeeded before the others
 
  private:
   Instance& instance_;
@@ -66,6 +74,8 @@ class DetachedBatch {
   // How execute ended; written by who closes the batch, read by who ends it.
   int32_t code_ = NRD_OK;
   nrd_error error_{};
+
+  bool shortened_ = false;  // there are requests that were answered before the others
 
   Mutex mutex_;
   Condition finished_;

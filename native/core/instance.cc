@@ -106,7 +106,17 @@ bool Instance::Execute(int64_t start_ns, bool ran_inline) {
 
 void Instance::EndDetached(DetachedBatch& detached) {
   const int64_t end_ns = detached.End();
-  Record(detached.execution, detached.requests, detached.start_ns, end_ns, false);
+  Record(detached.execution, detached.requests, detached.start_ns, end_ns, false,
+         detached.early_rows);
+}
+
+void Instance::EndEarly(const DetachedBatch& detached, Request& request) {
+  request.record.ran_inline = 0;
+  request.record.queue_ns = ElapsedNs(request.enqueue_ns, detached.start_ns);
+  if (request.cacheable) {
+    StoreAnswer(*context_.cache, context_.stats, request);
+  }
+  Count(request, true, MonotonicNowNs());
 }
 
 void Instance::AwaitDetached() {
@@ -116,8 +126,7 @@ void Instance::AwaitDetached() {
 }
 
 void Instance::Record(const BatchExecution& execution, const std::vector<Request*>& requests,
-                      int64_t start_ns, int64_t end_ns, bool ran_inline) {
-  uint64_t rows_answered = 0;
+                      int64_t start_ns, int64_t end_ns, bool ran_inline, uint64_t rows_answered) {
   uint64_t rows_rescheduled = 0;
   for (Request* request : requests) {
     nrd_request& record = request->record;

@@ -60,6 +60,8 @@ class Instance {
   // On the thread of the backend, for what Execute does otherwise; and, when all is delivered, so
   // that the instance may be closed.
   void EndDetached(DetachedBatch& detached);
+  // The same for one of its requests.
+  void EndEarly(const DetachedBatch& detached, Request& request);
   void GiveBack(DetachedBatch& detached) { detachable_->GiveBack(detached); }
   // Returns when the backend keeps no batch.
   void AwaitDetached();
@@ -84,7 +86,7 @@ class Instance {
  private:
   inline void Count(const Request& request, bool executed, int64_t end_ns);
   void Record(const BatchExecution& execution, const std::vector<Request*>& requests,
-              int64_t start_ns, int64_t end_ns, bool ran_inline);
+              int64_t start_ns, int64_t end_ns, bool ran_inline, uint64_t rows_answered = 0);
   template <typename Action>
   inline void Recording(Action&& action);
 

@@ -156,6 +156,14 @@ void Scheduler::EndDetached(DetachedBatch& batch) {
   batch.instance().GiveBack(batch);
 }
 
+void Scheduler::AnswerEarly(DetachedBatch& batch, Request& request) {
+  batch.instance().EndEarly(batch, request);
+  dispatcher_.ExecutedEarly();
+  RequestList answered;
+  answered.Append(&request);
+  dispatcher_.Answered(context_.completion.Deliver(answered));
+}
+
 // With preserve_ordering more requests may be answered than there are in the batch, or none.
 size_t Scheduler::Deliver(const std::vector<Request*>& batch, uint64_t ticket) {
   RequestList answered;

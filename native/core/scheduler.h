@@ -51,6 +51,7 @@ class Scheduler final : public RequestRunner, public TimerTarget, public Detache
   inline int32_t RunInline(Instance& instance, Request& request);
   void RunThread(Instance& instance);
   void EndDetached(DetachedBatch& batch) override;
+  void AnswerEarly(DetachedBatch& batch, Request& request) override;
   size_t Deliver(const std::vector<Request*>& batch, uint64_t ticket);
   Dispatcher::Outcome ExecuteAndDeliver(Instance& instance);
   void AnswerExpired(const RemovedRequests& removed);

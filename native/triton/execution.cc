@@ -69,6 +69,14 @@ int32_t Execution::Leave(const Status& status, nrd_error* error_out) {
     references_.fetch_sub(taken.handles, std::memory_order_acq_rel);
     unended_.fetch_sub(taken.ended ? 1 : 0, std::memory_order_acq_rel);
   }
+  if ((stage_.fetch_or(kReturned, std::memory_order_acq_rel) & kGivenUp) != 0) [[unlikely]] {
+    TakeAllBack();
+  }
+  if (unended_.load(std::memory_order_relaxed) > 1) {
+    for (Request* request : used_) {
+      AnswerEarly(*request);
+    }
+  }
   int32_t code = NRD_PENDING;
   if (unended_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
     code = Report(Finish(), error_out);
@@ -77,7 +85,19 @@ int32_t Execution::Leave(const Status& status, nrd_error* error_out) {
   return code;
 }
 
-void Execution::EndRequest() {
+// Answers a request that has ended while others have not. The core answers those of sequences with
+// their batch, and one alone is the batch.
+void Execution::AnswerEarly(Request& request) {
+  if (used_.size() > 1 && !model_.tensors().sequences && request.TakeEnded()) {
+    nrd_batch_request_finish(batch_, request.index());
+  }
+}
+
+void Execution::EndRequest(Request& request) {
+  if ((stage_.load(std::memory_order_acquire) & kReturned) != 0 &&
+      unended_.load(std::memory_order_relaxed) > 1) {
+    AnswerEarly(request);
+  }
   if (unended_.fetch_sub(1, std::memory_order_acq_rel) != 1) {
     return;
   }
@@ -93,15 +113,17 @@ Status Execution::Finish() {
 }
 
 void Execution::GiveUp() {
-  // What Begin wrote is there for this thread, unless it has not ended yet: then nothing is held.
-  if (unended_.load(std::memory_order_acquire) == 0 && !over_.load(std::memory_order_acquire)) {
-    return;
+  if ((stage_.fetch_or(kGivenUp, std::memory_order_acq_rel) & kReturned) != 0) {
+    TakeAllBack();
   }
+}
+
+void Execution::TakeAllBack() {
   const Status why = Status::Unavailable(owner_.name() + " did not answer a request of model '" +
                                          model_name_ + "' before the model was unloaded");
   for (Request* request : used_) {
     if (request->TakeBack(why, true).ended) {
-      EndRequest();
+      EndRequest(*request);
     }
   }
 }
@@ -126,6 +148,7 @@ Execution* ExecutionPool::Take(Model& model) {
   if (free_.empty()) {
     free_.push_back(std::make_unique<Execution>(shared_from_this(), model));
   }
+  free_.back()->Enter();
   busy_.push_back(std::move(free_.back()));
   free_.pop_back();
   return busy_.back().get();

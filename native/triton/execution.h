@@ -35,9 +35,11 @@ class Execution {
 
   // When the plug-in has returned; what nrd_backend::execute returns.
   int32_t Leave(const Status& status, nrd_error* error_out);
-  // One of the requests has ended.
-  void EndRequest();
-  // Ends all of them, whatever the plug-in holds.
+  // One of the requests has ended. When Execute has returned it is answered at once, else with the
+  // batch.
+  void EndRequest(Request& request);
+  // Ends all of them, whatever the plug-in holds: now, or when its Execute returns, which works
+  // with them until then.
   void GiveUp();
 
   void Refer() { references_.fetch_add(1, std::memory_order_relaxed); }
@@ -49,6 +51,9 @@ class Execution {
   // The times of the computation, of which the first report counts.
   void Computed(uint64_t start_ns, uint64_t end_ns);
 
+  // Before Begin, and seen by who gives up.
+  void Enter() { stage_ = kExecuting; }
+
   // The batch has ended.
   [[nodiscard]] bool is_over() const { return over_; }
 
@@ -58,8 +63,13 @@ class Execution {
   [[nodiscard]] const std::string& model_name() const { return model_name_; }
 
  private:
+  // Where the plug-in is, and whether it was given up meanwhile.
+  enum : uint32_t { kExecuting = 0, kReturned = 1, kGivenUp = 2 };
+
   Request& Next();
   Status Finish();
+  void TakeAllBack();
+  void AnswerEarly(Request& request);
 
   const std::shared_ptr<ExecutionPool> pool_;
   Model& model_;  // until the batch has ended
@@ -71,6 +81,7 @@ class Execution {
   std::vector<Request*> used_;
   std::atomic<uint32_t> unended_{0};  // requests, and who executes
   std::atomic<uint32_t> references_{0};
+  std::atomic<uint32_t> stage_{kExecuting};
   std::atomic<bool> computed_{false};
   std::atomic<bool> over_{false};
 };

@@ -87,7 +87,8 @@ Status InferenceFlight::AcquireRecord() {
 
 void InferenceFlight::FillSettings() {
   const InferenceSettings& settings = request_.settings;
-  record_->flags = CoreFlags(settings.flags);
+  record_->flags = CoreFlags(settings.flags) | (trace_ != nullptr ? NRD_REQUEST_TRACED : 0);
+  record_->tag = InferenceTrace::TagOf(trace_);
   record_->timeout_ns = Nanoseconds(settings.timeout_us);
   // What is out of range is the model's default, as is 0.
   record_->priority = settings.priority > std::numeric_limits<uint32_t>::max()

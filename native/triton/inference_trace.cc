@@ -1,6 +1,6 @@
 #include "triton/inference_trace.h"
 
-#include <atomic>
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 
@@ -8,6 +8,9 @@
 
 namespace nereid::triton {
 namespace {
+
+// The control plane's tags are small numbers.
+constexpr uint64_t kPluginsTag = uint64_t{1} << 63;
 
 // 0 stands for no trace.
 uint64_t NextId() {
@@ -44,10 +47,10 @@ InferenceTrace::InferenceTrace(uint32_t level, uint64_t parent, const TraceCallb
 }
 
 InferenceTrace::InferenceTrace(uint64_t tag)
-    : level_(TRITONSERVER_TRACE_LEVEL_TIMESTAMPS),
+    : level_(TRITONSERVER_TRACE_LEVEL_TIMESTAMPS | TRITONSERVER_TRACE_LEVEL_TENSORS),
       id_(NextId()),
       parent_(0),
-      origin_(std::make_shared<Origin>(tag)),
+      origin_(std::make_shared<Origin>(tag, id_)),
       owner_(Owner::Current()) {
   Open(kKind, nullptr);
 }
@@ -63,7 +66,7 @@ InferenceTrace::InferenceTrace(const InferenceTrace& parent)
 }
 
 InferenceTrace::~InferenceTrace() {
-  if (!is_plugins()) {
+  if (is_requests()) {
     const MutexLock lock(origin_->mutex);
     origin_->open = false;
   }
@@ -71,11 +74,20 @@ InferenceTrace::~InferenceTrace() {
 
 InferenceTrace* InferenceTrace::SpawnChild() const { return new InferenceTrace(*this); }
 
+uint64_t InferenceTrace::TagOf(InferenceTrace* trace) {
+  return kPluginsTag | reinterpret_cast<uint64_t>(trace);
+}
+
+InferenceTrace* InferenceTrace::OfTag(uint64_t tag) {
+  return (tag & kPluginsTag) == 0 ? nullptr : reinterpret_cast<InferenceTrace*>(tag & ~kPluginsTag);
+}
+
 void InferenceTrace::Begin(std::string_view model, int64_t version, std::string_view request_id,
                            int64_t time_ns) {
   model_ = model;
   version_ = version;
   request_id_ = request_id;
+  in_flight_ = true;
   Report(TRITONSERVER_TRACE_REQUEST_START, time_ns);
 }
 
@@ -126,6 +138,7 @@ void InferenceTrace::ReportCourse(const nrd_request& record, int64_t start_ns) {
 }
 
 void InferenceTrace::End(InferenceTrace* trace) {
+  trace->in_flight_ = false;
   if (trace->callbacks_.release == nullptr) {
     delete trace;
     return;
@@ -147,7 +160,7 @@ void InferenceTrace::ReportCustom(int64_t time_ns, std::string_view name) {
                        (context_.find(':') == std::string::npos ? "" : ",") + entry);
     }
   }
-  Tell(TRITONSERVER_TRACE_CUSTOM_ACTIVITY, time_ns, name);
+  TellMoment(TRITONSERVER_TRACE_CUSTOM_ACTIVITY, time_ns, name);
 }
 
 void InferenceTrace::SetContext(std::string_view context) {
@@ -161,20 +174,17 @@ const char* InferenceTrace::context() {
 }
 
 void InferenceTrace::Report(TRITONSERVER_InferenceTraceActivity activity, int64_t time_ns) {
-  Tell(activity, time_ns, model_ + " " + TRITONSERVER_InferenceTraceActivityString(activity));
+  TellMoment(activity, time_ns, TRITONSERVER_InferenceTraceActivityString(activity));
 }
 
 // `name` is for the control plane, which knows no numbers of activities.
-void InferenceTrace::Tell(TRITONSERVER_InferenceTraceActivity activity, int64_t time_ns,
-                          std::string_view name) {
+void InferenceTrace::TellMoment(TRITONSERVER_InferenceTraceActivity activity, int64_t time_ns,
+                                std::string_view name) {
   if ((level_ & TRITONSERVER_TRACE_LEVEL_TIMESTAMPS) == 0) {
     return;
   }
   if (origin_ != nullptr) {
-    const MutexLock lock(origin_->mutex);
-    if (origin_->open && TheHost().trace_activity != nullptr) {
-      TheHost().trace_activity(TheHost().context, origin_->tag, AsNrdString(name), time_ns);
-    }
+    Tell(name, time_ns, nullptr);
   } else if (callbacks_.activity != nullptr) {
     CallBack(owner_, "a trace's activity", [&] {
       callbacks_.activity(Give<TRITONSERVER_InferenceTrace>(this), activity,
@@ -183,8 +193,39 @@ void InferenceTrace::Tell(TRITONSERVER_InferenceTraceActivity activity, int64_t 
   }
 }
 
+void InferenceTrace::Tell(std::string_view name, int64_t time_ns, const InferenceOutput* tensor) {
+  nrd_tensor told{};
+  nrt_activity activity{};
+  activity.tag = origin_->tag;
+  activity.trace = is_requests() ? 0 : id_;
+  activity.parent = parent_ == origin_->trace ? 0 : parent_;
+  activity.time_ns = time_ns;
+  activity.version = version_;
+  activity.model = AsNrdString(model_);
+  activity.request_id = AsNrdString(request_id_);
+  activity.name = AsNrdString(name);
+  if (tensor != nullptr) {
+    told.data = const_cast<void*>(tensor->data);  // which nobody writes to
+    told.byte_size = tensor->byte_size;
+    told.datatype = static_cast<int32_t>(tensor->datatype);
+    told.rank = static_cast<uint32_t>(std::min<size_t>(tensor->shape.size(), NRD_MAX_RANK));
+    std::copy_n(tensor->shape.begin(), told.rank, told.shape);
+    told.flags = tensor->memory_type == TRITONSERVER_MEMORY_GPU ? NRD_TENSOR_DEVICE : 0;
+    activity.tensor_name = AsNrdString(tensor->name);
+    activity.tensor = &told;
+  }
+  const MutexLock lock(origin_->mutex);
+  if (origin_->open && TheHost().trace_activity != nullptr) {
+    TheHost().trace_activity(TheHost().context, &activity);
+  }
+}
+
 void InferenceTrace::ReportTensor(TRITONSERVER_InferenceTraceActivity activity,
                                   const InferenceOutput& tensor) {
+  if (origin_ != nullptr) {
+    Tell(TRITONSERVER_InferenceTraceActivityString(activity), nrd_clock_now_ns(), &tensor);
+    return;
+  }
   CallBack(owner_, "a trace's tensor activity", [&] {
     callbacks_.tensor_activity(Give<TRITONSERVER_InferenceTrace>(this), activity,
                                tensor.name.c_str(), tensor.datatype, tensor.data, tensor.byte_size,
@@ -194,7 +235,8 @@ void InferenceTrace::ReportTensor(TRITONSERVER_InferenceTraceActivity activity,
 }
 
 bool InferenceTrace::wants_tensors() const {
-  return callbacks_.tensor_activity != nullptr && (level_ & TRITONSERVER_TRACE_LEVEL_TENSORS) != 0;
+  return (level_ & TRITONSERVER_TRACE_LEVEL_TENSORS) != 0 &&
+         (origin_ != nullptr || callbacks_.tensor_activity != nullptr);
 }
 
 }  // namespace nereid::triton

@@ -2,6 +2,7 @@
 #ifndef NEREID_TRITON_INFERENCE_TRACE_H_
 #define NEREID_TRITON_INFERENCE_TRACE_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -29,14 +30,21 @@ class InferenceTrace : public Handle {
   // Of a plug-in's own.
   InferenceTrace(uint32_t level, uint64_t parent, const TraceCallbacks& callbacks);
   // Of a request with NRD_REQUEST_TRACED, whose backend sees it: the control plane is told, by the
-  // request's tag, until this is deleted. What its children tell counts as the request's.
+  // request's tag, until this is deleted. It is told of this one's children, too.
   explicit InferenceTrace(uint64_t tag);
   ~InferenceTrace();
 
   // One that the plug-in gives to an inference of its own.
   [[nodiscard]] InferenceTrace* SpawnChild() const;
-  // False: the trace is the request's that a backend sees, and can be given to no other.
-  [[nodiscard]] bool is_plugins() const { return origin_ == nullptr || parent_ != 0; }
+  // False: the trace is the request's that a backend sees, or records an inference that is under
+  // way; it can be given to no other.
+  [[nodiscard]] bool is_plugins() const { return !is_requests() && !in_flight_; }
+
+  // The tag of an inference of a plug-in's, by which its model's backend finds the trace of it;
+  // `trace` may be null. No request of the control plane has such a tag.
+  static uint64_t TagOf(InferenceTrace* trace);
+  // Null: the request with that tag is the control plane's, or nobody records it.
+  static InferenceTrace* OfTag(uint64_t tag);
 
   // The inference begins, has these tensors, and is over. The record tells when things happened.
   void Begin(std::string_view model, int64_t version, std::string_view request_id, int64_t time_ns);
@@ -60,18 +68,23 @@ class InferenceTrace : public Handle {
  private:
   // The request that a trace of the control plane's is about.
   struct Origin {
-    explicit Origin(uint64_t request_tag) : tag(request_tag) {}
+    Origin(uint64_t request_tag, uint64_t request_trace) : tag(request_tag), trace(request_trace) {}
 
     const uint64_t tag;
+    const uint64_t trace;
     Mutex mutex;
     bool open NRD_GUARDED_BY(mutex) = true;
   };
 
   explicit InferenceTrace(const InferenceTrace& parent);
   void Report(TRITONSERVER_InferenceTraceActivity activity, int64_t time_ns);
-  void Tell(TRITONSERVER_InferenceTraceActivity activity, int64_t time_ns, std::string_view name);
+  void TellMoment(TRITONSERVER_InferenceTraceActivity activity, int64_t time_ns,
+                  std::string_view name);
+  // Tells the control plane.
+  void Tell(std::string_view name, int64_t time_ns, const InferenceOutput* tensor);
   void ReportTensor(TRITONSERVER_InferenceTraceActivity activity, const InferenceOutput& tensor);
   [[nodiscard]] bool wants_tensors() const;
+  [[nodiscard]] bool is_requests() const { return origin_ != nullptr && parent_ == 0; }
 
   const uint32_t level_;
   const uint64_t id_;
@@ -82,6 +95,7 @@ class InferenceTrace : public Handle {
   std::string model_;
   int64_t version_ = -1;
   std::string request_id_;
+  std::atomic<bool> in_flight_{false};
   Mutex mutex_;
   std::string context_ NRD_GUARDED_BY(mutex_);
 };

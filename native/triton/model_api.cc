@@ -1,24 +1,15 @@
 // TRITONBACKEND_Model*: what a backend asks and says about a model.
+#include "triton/calls.h"
 #include "triton/errors.h"
 #include "triton/host.h"
 #include "triton/model.h"
 
 using nereid::Status;
+using nereid::triton::CheckConfigVersion;
 using nereid::triton::Give;
 using nereid::triton::Message;
 using nereid::triton::Model;
 using nereid::triton::Serve;
-
-namespace {
-
-Status CheckConfigVersion(uint32_t version) {
-  return version == 1
-             ? Status()
-             : Status(NRD_UNIMPLEMENTED, "model configuration version " + std::to_string(version) +
-                                             " not supported, supported versions are: 1");
-}
-
-}  // namespace
 
 extern "C" {
 

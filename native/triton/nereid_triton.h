@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 /* Raised when a struct or a function's meaning changes. */
-#define NRT_ABI_VERSION 1
+#define NRT_ABI_VERSION 2
 NRD_API uint32_t nrt_abi_version(void);
 
 /* Takes a text, which is valid during the call. */
@@ -41,6 +41,22 @@ enum {
   NRT_REPOSITORY_INDEX = 4,
   NRT_READY_INDEX = 5 /* ready models only */
 };
+
+/* What a backend tells of a request with NRD_REQUEST_TRACED, or what happens to an inference that
+ * it began for one. */
+typedef struct nrt_activity {
+  uint64_t tag;    /* the request's */
+  uint64_t trace;  /* 0: of the request itself; else the number of that inference */
+  uint64_t parent; /* of an inference: the one that began it, 0: the request itself */
+  int64_t time_ns;
+  int64_t version; /* of the inference's model */
+  nrd_string model;
+  nrd_string request_id;
+  nrd_string name; /* Triton's name of the activity, or the backend's own */
+  nrd_string tensor_name;
+  const nrd_tensor* tensor; /* as it is at this moment; NULL: it is about no tensor */
+} nrt_activity;
+NRD_ASSERT_SIZE(nrt_activity, 112);
 
 /* Called on whatever thread a plug-in calls from. A status other than NRD_OK comes with a message
  * in error_out, which is never NULL here. version -1: the one that a client gets who names none. */
@@ -71,8 +87,8 @@ typedef struct nrt_host {
   /* A backend completed its model's configuration: JSON. `load` is the option "nereid.load". Only
    * while nrd_source_open runs; what is wrong with it is told to the backend. */
   int32_t (*config_completed)(void* context, uint64_t load, nrd_string json, nrd_error* error_out);
-  /* What a backend tells of a request with NRD_REQUEST_TRACED. `tag`: the request's. */
-  void (*trace_activity)(void* context, uint64_t tag, nrd_string name, int64_t time_ns);
+  /* Never after the request, which may be earlier than the end of what its backend began. */
+  void (*trace_activity)(void* context, const nrt_activity* activity);
   /* Memory of a device; NULL where there is none. */
   int32_t (*device_allocate)(void* context, int32_t device, uint64_t byte_size, void** memory_out,
                              nrd_error* error_out);
@@ -146,8 +162,9 @@ NRD_API int32_t nrt_model_configure(uint64_t load, nrd_string config, nrd_error*
 NRD_API int32_t nrt_model_batcher(uint64_t load, nrd_batcher* batcher_out, nrd_error* error_out);
 
 /* For a model whose drain ended with NRD_DEADLINE_EXCEEDED: fails the requests that its backend
- * still has (NRD_UNAVAILABLE), so that nrd_model_release does not wait for them. What the backend
- * holds is told in the log and stays allocated. */
+ * still has (NRD_UNAVAILABLE), so that nrd_model_release does not wait for them; those of an
+ * Execute that has not returned as soon as it returns. What the backend holds is told in the log
+ * and stays allocated. */
 NRD_API void nrt_model_give_up(uint64_t load);
 
 /* ---- Caches ---------------------------------------------------------------------------------- */

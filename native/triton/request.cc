@@ -1,6 +1,8 @@
 #include "triton/request.h"
 
 #include <cstring>
+#include <span>
+#include <utility>
 
 #include "base/tensor.h"
 #include "triton/execution.h"
@@ -31,6 +33,15 @@ nrd_tensor RowOf(const nrd_tensor& whole, int64_t rows, int64_t row) {
   part.data = static_cast<char*>(whole.data) + offset;
   part.shape[0] = 1;
   return part;
+}
+
+// Nobody gives these buffers back: a plug-in may use them at any time.
+void Keep(const nrd_tensor* tensors, uint32_t count) {
+  for (const nrd_tensor& tensor : std::span(tensors, count)) {
+    if (tensor.slab != nullptr) {
+      nrd_buffer_retain(tensor.slab);
+    }
+  }
 }
 
 }  // namespace
@@ -71,7 +82,7 @@ void Request::Begin(uint32_t index, const nrd_request* record, int64_t row) {
   BeginStates();
   {
     const MutexLock lock(mutex_);
-    released_ = rescheduled_ = answered_ = failed_ = final_ = gone_ = false;
+    released_ = rescheduled_ = answered_ = failed_ = final_ = handed_ = gone_ = false;
     ended_ = execution_.batch() == nullptr;
     responses_ = 0;
     factories_ = 0;
@@ -134,21 +145,27 @@ Request::Taken Request::TakeBack(const Status& why, bool lost) {
   }
   for (Response& response : made_) {
     if (response.TakeFromPlugin()) {
-      EndResponse(response);
+      if (!lost) {
+        EndResponse(response);
+      }
       ++taken.handles;
     }
   }
   if (!ended_ && !answered_ && record_ != nullptr) {
     Fail(why);
   }
-  for (uint32_t i = 0; lost && !ended_ && record_ != nullptr && i < record_->output_count; ++i) {
-    if (record_->outputs[i].slab != nullptr) {
-      nrd_buffer_retain(record_->outputs[i].slab);
-    }
+  if (lost && !ended_ && record_ != nullptr) {
+    Keep(record_->inputs, record_->input_count);
+    Keep(record_->outputs, record_->output_count);
   }
   taken.ended = !ended_;
   ended_ = gone_ = true;
   return taken;
+}
+
+bool Request::TakeEnded() {
+  const MutexLock lock(mutex_);
+  return ended_ && record_ != nullptr && !std::exchange(handed_, true);
 }
 
 uint64_t Request::sequence_id() const { return record_ == nullptr ? 0 : record_->sequence_id; }
@@ -175,7 +192,13 @@ bool Request::IsCancelled() {
 
 InferenceTrace* Request::trace() {
   const MutexLock lock(mutex_);
-  if (record_ != nullptr && (record_->flags & NRD_REQUEST_TRACED) != 0 && trace_ == nullptr) {
+  if (record_ == nullptr || (record_->flags & NRD_REQUEST_TRACED) == 0) {
+    return nullptr;
+  }
+  if (InferenceTrace* const plugins = InferenceTrace::OfTag(record_->tag); plugins != nullptr) {
+    return plugins;
+  }
+  if (trace_ == nullptr) {
     trace_ = std::make_unique<InferenceTrace>(record_->tag);
   }
   return trace_.get();
@@ -279,7 +302,7 @@ void Request::Fail(const Status& status) {
 void Request::Leave(bool ends) {
   Execution& execution = execution_;
   if (ends) {
-    execution.EndRequest();
+    execution.EndRequest(*this);
   }
   execution.Forget();
 }

@@ -52,9 +52,11 @@ class Request : public Handle {
   // `index`: in the core's batch, `row`: where its rows begin there. `record`: null for an empty
   // row, whose responses nobody gets. Without a batch the plug-in may look at it, and no more.
   void Begin(uint32_t index, const nrd_request* record, int64_t row);
+  // Whether it has ended; true once, for who answers it before its batch is over.
+  bool TakeEnded();
   // Takes it and its responses from the plug-in: they are no handles any more. `why`: the failure
-  // that the request ends with, if it has not ended. `lost`: the plug-in may still write where it
-  // was told to.
+  // that the request ends with, if it has not ended. `lost`: the plug-in may still read and write
+  // where it was told to.
   struct Taken {
     uint32_t handles = 0;
     bool ended = false;  // it had not before
@@ -131,7 +133,8 @@ class Request : public Handle {
   bool failed_ NRD_GUARDED_BY(mutex_) = false;
   bool final_ NRD_GUARDED_BY(mutex_) = false;
   bool ended_ NRD_GUARDED_BY(mutex_) = false;
-  bool gone_ NRD_GUARDED_BY(mutex_) = false;  // nobody waits for responses any more
+  bool handed_ NRD_GUARDED_BY(mutex_) = false;  // answered before the batch
+  bool gone_ NRD_GUARDED_BY(mutex_) = false;    // nobody waits for responses any more
   uint32_t responses_ NRD_GUARDED_BY(mutex_) = 0;
   uint32_t factories_ NRD_GUARDED_BY(mutex_) = 0;
   std::deque<Response> made_ NRD_GUARDED_BY(mutex_);

@@ -187,7 +187,7 @@ Status Request::SendFlags(const Site& site, uint32_t flags) {
     ends = Ends();
   }
   if (ends) {
-    execution_.EndRequest();
+    execution_.EndRequest(*this);
   }
   return Status();
 }

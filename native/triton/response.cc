@@ -69,7 +69,9 @@ Status Response::AddOutput(const char* name, TRITONSERVER_DataType datatype, con
                                    request_.execution().model_name() + "'");
   }
   uint64_t count = 0;
-  NRD_RETURN_IF_ERROR(ElementCount(rank, shape, &count, "output '" + std::string(name) + "'"));
+  if (!ElementCount(rank, shape, &count).ok()) {
+    return ElementCount(rank, shape, &count, "output '" + std::string(name) + "'");
+  }
   if (!IsDataType(datatype)) {
     return Status::InvalidArgument("output '" + std::string(name) + "' has no datatype");
   }

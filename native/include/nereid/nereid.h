@@ -564,6 +564,13 @@ NRD_API void nrd_batch_computed(nrd_batch* batch, int64_t start_ns, int64_t end_
 NRD_API void nrd_batch_finish(nrd_batch* batch, int32_t code, const char* message,
                               uint64_t message_size);
 
+/* For backends with NRD_BACKEND_DETACHES: answers a request of a batch before the others, on this
+ * thread, with what nrd_batch_request_output made of it (and nrd_batch_output nothing) or with what
+ * nrd_batch_request_fail said. From here on the backend neither names nor reads it; nrd_batch_finish
+ * answers the rest, which may be none. From any thread, while the batch is the backend's. Returns
+ * NRD_FAILED_PRECONDITION, and does nothing, where the model has sequences or keeps the order. */
+NRD_API int32_t nrd_batch_request_finish(nrd_batch* batch, uint32_t request_index);
+
 /* For backends with NRD_BACKEND_OWN_STATES: what the request finds of state `state` (its place in
  * nrd_sequence_options), one row. With NRD_TENSOR_DEVICE it is what nrd_batch_request_keep was
  * given for the request before; without, the sequence begins, and `data` is in the processor's

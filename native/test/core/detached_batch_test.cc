@@ -1,5 +1,6 @@
 // Batches that outlive execute.
 #include <condition_variable>
+#include <cstring>
 #include <deque>
 #include <mutex>
 #include <thread>
@@ -307,6 +308,85 @@ TEST_CASE("a backend says when it computed") {
   CHECK(request->compute_input_ns == 0);
   CHECK(request->compute_infer_ns >= 3 * kMs);
   CHECK(request->compute_infer_ns < 1'000'000 * static_cast<uint64_t>(kMs));
+}
+
+// Makes the output of one request of a batch, which is its input.
+void Copy(nrd_batch* batch, uint32_t index) {
+  const nrd_tensor& input = batch->requests[index]->inputs[0];
+  void* data = nullptr;
+  nrd_error error{};
+  REQUIRE(nrd_batch_request_output(batch, index, 0, input.datatype, input.rank, input.shape,
+                                   input.byte_size, &data, &error) == NRD_OK);
+  std::memcpy(data, input.data, input.byte_size);
+}
+
+TEST_CASE("a request can be answered before the others of its batch") {
+  Keeper keeper;
+  keeper.backend.flags |= NRD_BACKEND_GATHERS;
+  TestRuntime runtime;
+  TestModel model(runtime, keeper.backend,
+                  {.flags = NRD_MODEL_DYNAMIC_BATCHING,
+                   .max_queue_delay_ns = 10'000'000'000,
+                   .preferred_sizes = {3}});
+  TestRequest first(model, 1, 1);
+  TestRequest second(model, 1, 2);
+  TestRequest third(model, 1, 3);
+  REQUIRE(first.Submit() == NRD_PENDING);
+  REQUIRE(second.Submit() == NRD_PENDING);
+  REQUIRE(third.Submit() == NRD_PENDING);
+  nrd_batch* const batch = keeper.Take();
+  REQUIRE(batch->request_count == 3);
+  Copy(batch, 1);
+  REQUIRE(nrd_batch_request_finish(batch, 1) == NRD_OK);
+  CHECK(second.Wait() == NRD_OK);
+  CHECK(second.output() == std::vector<int32_t>(4, 2));
+  CHECK(second->executed_batch_size == 3);
+  CHECK(nrd_batch_request_finish(batch, 1) == NRD_FAILED_PRECONDITION);
+  CHECK(nrd_batch_request_finish(batch, 3) == NRD_FAILED_PRECONDITION);
+  CHECK(model.stats().executing_count == 2);
+  SUBCASE("the others are answered when it is finished") {
+    Copy(batch, 0);
+    nrd_batch_request_fail(batch, 2, NRD_INTERNAL, "no", 2);
+    Finish(batch);
+    CHECK(third.Wait() == NRD_INTERNAL);
+  }
+  SUBCASE("none may be left then, and one that made nothing failed") {
+    Copy(batch, 0);
+    CHECK(nrd_batch_request_finish(batch, 2) == NRD_OK);
+    CHECK(nrd_batch_request_finish(batch, 0) == NRD_OK);
+    CHECK(third.Wait() == NRD_INTERNAL);
+    Finish(batch);
+  }
+  CHECK(first.Wait() == NRD_OK);
+  CHECK(first.output() == std::vector<int32_t>(4, 1));
+  CHECK(nrd_model_drain(model.get(), In(10'000), nullptr) == NRD_OK);
+  const nrd_model_stats stats = model.stats();
+  CHECK(stats.executing_count == 0);
+  CHECK(stats.execution_count == 1);
+  CHECK(stats.inference_count == 2);
+  CHECK(stats.success.count == 2);
+  CHECK(stats.fail.count == 1);
+}
+
+TEST_CASE("requests whose answers have an order are answered with their batch") {
+  Keeper keeper;
+  keeper.backend.flags |= NRD_BACKEND_GATHERS;
+  TestRuntime runtime;
+  TestModel model(runtime, keeper.backend,
+                  {.flags = NRD_MODEL_DYNAMIC_BATCHING | NRD_MODEL_PRESERVE_ORDERING,
+                   .max_queue_delay_ns = 10'000'000'000,
+                   .preferred_sizes = {2}});
+  TestRequest first(model, 1, 1);
+  TestRequest second(model, 1, 2);
+  REQUIRE(first.Submit() == NRD_PENDING);
+  REQUIRE(second.Submit() == NRD_PENDING);
+  nrd_batch* const batch = keeper.Take();
+  Copy(batch, 0);
+  Copy(batch, 1);
+  CHECK(nrd_batch_request_finish(batch, 0) == NRD_FAILED_PRECONDITION);
+  Finish(batch);
+  CHECK(first.Wait() == NRD_OK);
+  CHECK(second.Wait() == NRD_OK);
 }
 
 TEST_CASE("responses of a batch that a decoupled model keeps come after execute returned") {

@@ -90,13 +90,58 @@ TEST_CASE("what a traced request starts is told with it") {
   request->tag = 77;
   CHECK(request.Run() == NRD_OK);
   const auto activities = PluginHost::Get().TakeActivities();
-  REQUIRE(activities.size() == 7);
-  CHECK(activities.front().find("77 target REQUEST_START ") == 0);
-  CHECK(activities.back().find("77 target REQUEST_END ") == 0);
+  const std::vector<std::string> names = {
+      "REQUEST_START",        "TENSOR_QUEUE_INPUT", "TENSOR_BACKEND_OUTPUT",
+      "QUEUE_START",          "COMPUTE_START",      "COMPUTE_INPUT_END",
+      "COMPUTE_OUTPUT_START", "COMPUTE_END",        "REQUEST_END"};
+  REQUIRE(activities.size() == names.size());
+  for (size_t i = 0; i < names.size(); ++i) {
+    CHECK(activities[i].name == names[i]);
+    CHECK(activities[i].tag == 77);
+    CHECK(activities[i].model == "target");
+    CHECK(activities[i].trace == activities[0].trace);
+    CHECK(activities[i].parent == 0);
+    CHECK(activities[i].time_ns > 0);
+  }
+  CHECK(activities[0].trace != 0);
+  CHECK(activities[1].tensor == "INPUT0");
+  CHECK(activities[1].values == Elements{1, 2, 3});
+  CHECK(activities[2].tensor == "OUTPUT0");
+  CHECK(activities[2].values == Elements{1, 2, 3});
   // Without a trace there is no child.
   PluginRequest untraced(caller, "trace");
   CHECK(untraced.With("target", "target").Run() == NRD_OK);
   CHECK(PluginHost::Get().TakeActivities().empty());
+}
+
+TEST_CASE("a model that a traced inference asks sees the trace of that, and starts its own below") {
+  const Target target("target", Target::Copy);
+  Plugin plugin(NEREID_CALLER_PATH, "caller");
+  PluginModel outer(plugin, Named("outer"));
+  PluginModel inner(plugin, Named("inner"));
+  PluginHost::Get().Offer("inner", inner.get());
+  PluginHost::Get().TakeActivities();
+  PluginRequest request(outer, "trace");
+  request.With("target", "inner").With("then", "target");
+  request->flags |= NRD_REQUEST_TRACED;
+  request->tag = 78;
+  CHECK(request.Run() == NRD_OK);
+  PluginHost::Get().Withdraw("inner");
+  uint64_t above = 0;
+  uint64_t below = 0;
+  for (const Activity& activity : PluginHost::Get().TakeActivities()) {
+    CHECK(activity.tag == 78);
+    if (activity.model == "inner") {
+      above = activity.trace;
+      CHECK(activity.parent == 0);
+    } else if (activity.name == "REQUEST_END") {
+      CHECK(activity.model == "target");
+      CHECK(activity.parent == above);
+      below = activity.trace;
+    }
+  }
+  CHECK(below != 0);
+  CHECK(below != above);
 }
 
 }  // namespace nereid::test

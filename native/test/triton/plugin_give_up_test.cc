@@ -1,4 +1,6 @@
 // A plug-in that holds requests does not hinder unloading.
+#include <dlfcn.h>
+
 #include "test/triton/triton_fixture.h"
 
 namespace nereid::test {
@@ -28,6 +30,57 @@ TEST_CASE("what a plug-in holds when its model is unloaded is told and taken fro
     // Nothing is left to give up.
     nrt_model_give_up(model.load());
     nrt_model_give_up(model.load() + 1000);
+  }
+  CHECK(PluginHost::Get().TakeLog().find("4 refused, cancelled") != std::string::npos);
+  CHECK(PluginHost::Handles() == "");
+}
+
+TEST_CASE("a request is answered when it has ended, whatever others of its batch do") {
+  {
+    Plugin plugin(NEREID_HOARDING_PATH, "hoarding");
+    PluginModel model(plugin, {.max_batch_size = 2,
+                               .flags = NRD_MODEL_DYNAMIC_BATCHING,
+                               .max_queue_delay_ns = 10'000'000'000});
+    PluginRequest hoarded(model, "", {1});
+    PluginRequest answered(model, "", {1});
+    hoarded.Submit();
+    answered.Submit();
+    CHECK(answered.Wait() == NRD_OK);
+    CHECK(answered.replies()[0].output == std::vector<int32_t>{8});
+    CHECK(model.stats().executing_count == 1);
+    Errors errors;
+    CHECK(nrd_model_drain(model.get(), nrd_clock_now_ns() + 1, errors.out()) ==
+          NRD_DEADLINE_EXCEEDED);
+    nrt_model_give_up(model.load());
+    CHECK(hoarded.Wait() == NRD_UNAVAILABLE);
+  }
+  CHECK(PluginHost::Get().TakeLog().find("4 refused, cancelled") != std::string::npos);
+  CHECK(PluginHost::Handles() == "");
+}
+
+TEST_CASE("what an Execute that runs on has is left to it until it returns") {
+  using Hold = void (*)(int);
+  using Await = void (*)();
+  {
+    Plugin plugin(NEREID_HOARDING_PATH, "hoarding");
+    void* const library = dlopen(NEREID_HOARDING_PATH, RTLD_NOW | RTLD_NOLOAD);
+    REQUIRE(library != nullptr);
+    const auto hold = reinterpret_cast<Hold>(dlsym(library, "hoarding_hold"));
+    PluginModel model(plugin);
+    PluginRequest request(model, "", {1});
+    hold(1);
+    request.Submit();
+    reinterpret_cast<Await>(dlsym(library, "hoarding_await"))();
+    Errors errors;
+    CHECK(nrd_model_drain(model.get(), nrd_clock_now_ns() + 1, errors.out()) ==
+          NRD_DEADLINE_EXCEEDED);
+    nrt_model_give_up(model.load());
+    // Its handles are good: the backend uses them.
+    CHECK(PluginHost::Handles().find("1 request of backend 'hoarding'") != std::string::npos);
+    hold(0);
+    CHECK(request.Wait() == NRD_UNAVAILABLE);
+    CHECK(request.message().find("'hoarding' did not answer") != std::string::npos);
+    dlclose(library);
   }
   CHECK(PluginHost::Get().TakeLog().find("4 refused, cancelled") != std::string::npos);
   CHECK(PluginHost::Handles() == "");

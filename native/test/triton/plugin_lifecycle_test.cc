@@ -26,6 +26,16 @@ TEST_CASE("a backend says what it prefers") {
   CHECK(info.preferred_instances[1] == 2);
 }
 
+TEST_CASE("instances of a backend begin at the same time only where it says that they can") {
+  {
+    Plugin together(NEREID_PROBE_PATH);
+    const PluginModel meeting(together, {.name = "meeting", .instance_count = 2});
+  }
+  Plugin alone(NEREID_CHOOSY_PATH, "choosy");
+  const PluginModel following(
+      alone, {.name = "following", .flags = NRD_MODEL_DYNAMIC_BATCHING, .instance_count = 6});
+}
+
 TEST_CASE("a backend may complete a configuration, when it is asked to") {
   Plugin plugin(NEREID_PROBE_PATH);
   PluginModel left(plugin, {.outputs = "[]"});

@@ -95,8 +95,12 @@ TEST_CASE("activities of a request that is recorded are told, and only then") {
   traced->tag = 77;
   traced.Run();
   traced.CheckReport();
-  const std::vector<std::string> expected = {"77 PROBED 12345"};
-  CHECK(PluginHost::Get().TakeActivities() == expected);
+  const auto activities = PluginHost::Get().TakeActivities();
+  REQUIRE(activities.size() == 1);
+  CHECK(activities[0].name == "PROBED");
+  CHECK(activities[0].tag == 77);
+  CHECK(activities[0].trace == 0);
+  CHECK(activities[0].time_ns == 12345);
 }
 
 TEST_CASE("a backend's metrics are there as long as it keeps them") {

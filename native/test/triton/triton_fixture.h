@@ -41,6 +41,18 @@ struct Reply {
   std::vector<int32_t> output;
 };
 
+// What a traced request told.
+struct Activity {
+  uint64_t tag = 0;
+  uint64_t trace = 0;
+  uint64_t parent = 0;
+  int64_t time_ns = 0;
+  std::string model;
+  std::string name;
+  std::string tensor;
+  std::vector<int32_t> values;
+};
+
 // The host is the process's only one: libtritonserver.so is started once, with its runtime.
 class PluginHost {
  public:
@@ -58,8 +70,8 @@ class PluginHost {
   std::string TakeLog();
   // What a backend completed for the load.
   std::string completed(uint64_t load);
-  // Activities of the trace of the request with that tag, "NAME time" each.
-  std::vector<std::string> TakeActivities();
+  // What was told of traced requests since the last time.
+  std::vector<Activity> TakeActivities();
   // The metrics of plug-ins; what they hold of the server's.
   static std::string Metrics();
   static std::string Handles();
@@ -81,7 +93,7 @@ class PluginHost {
   std::string loads_;
   std::string log_;
   std::map<uint64_t, std::string> completed_;
-  std::vector<std::string> activities_;
+  std::vector<Activity> activities_;
 };
 
 // A backend made for Triton.

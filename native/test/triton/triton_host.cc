@@ -115,10 +115,22 @@ PluginHost::PluginHost() {
     }
     return static_cast<int32_t>(NRD_OK);
   };
-  host.trace_activity = [](void* self, uint64_t tag, nrd_string name, int64_t time_ns) {
+  host.trace_activity = [](void* self, const nrt_activity* activity) {
     const std::lock_guard lock(Self(self)->mutex_);
-    Self(self)->activities_.push_back(std::to_string(tag) + " " + Text(name) + " " +
-                                      std::to_string(time_ns));
+    Activity told{activity->tag,
+                  activity->trace,
+                  activity->parent,
+                  activity->time_ns,
+                  Text(activity->model),
+                  Text(activity->name),
+                  {},
+                  {}};
+    if (const nrd_tensor* const tensor = activity->tensor; tensor != nullptr) {
+      const auto* const values = static_cast<const int32_t*>(tensor->data);
+      told.tensor = Text(activity->tensor_name);
+      told.values.assign(values, values + tensor->byte_size / sizeof(int32_t));
+    }
+    Self(self)->activities_.push_back(std::move(told));
   };
   REQUIRE_MESSAGE(nrt_start(&host, errors.out()) == NRD_OK, errors.message());
 }
@@ -153,7 +165,7 @@ std::string PluginHost::completed(uint64_t load) {
   return completed_[load];
 }
 
-std::vector<std::string> PluginHost::TakeActivities() {
+std::vector<Activity> PluginHost::TakeActivities() {
   const std::lock_guard lock(mutex_);
   return std::exchange(activities_, {});
 }

@@ -1,6 +1,7 @@
 /* A backend that answers by asking other models, as its requests say:
  *   target  the model
  *   do      "call"; "cancel": it cancels at once; "trace": it gives a child of its trace along
+ *           "describe": it asks the server for its documents, which become values of the answer
  *   then    the target is a caller, too, and calls this one
  * OUTPUT0 has the elements of all answers one after another, the value "answers" how many came. */
 #include <pthread.h>
@@ -125,7 +126,7 @@ static void on_release(TRITONSERVER_InferenceRequest* request, const uint32_t fl
 
 /* Gives the target what the caller got. */
 static TRITONSERVER_Error* fill(TRITONBACKEND_Request* from, TRITONSERVER_InferenceRequest* to,
-                                const char* then) {
+                                const char* then, const char* what) {
   TRITONBACKEND_Input* input = NULL;
   const int64_t* shape = NULL;
   uint32_t rank = 0;
@@ -142,7 +143,7 @@ static TRITONSERVER_Error* fill(TRITONBACKEND_Request* from, TRITONSERVER_Infere
     --rank;
   } else {
     RETURN_IF_ERROR(TRITONSERVER_InferenceRequestSetStringParameter(to, "target", then));
-    RETURN_IF_ERROR(TRITONSERVER_InferenceRequestSetStringParameter(to, "do", "call"));
+    RETURN_IF_ERROR(TRITONSERVER_InferenceRequestSetStringParameter(to, "do", what));
   }
   RETURN_IF_ERROR(
       TRITONSERVER_InferenceRequestAddInput(to, "INPUT0", TRITONSERVER_TYPE_INT32, shape, rank));
@@ -191,7 +192,7 @@ static TRITONSERVER_Error* ask(TRITONBACKEND_Request* from, call* mine) {
         TRITONSERVER_InferenceRequestSetResponseCallback(to, allocator, mine, on_response, mine);
   }
   if (error == NULL) {
-    error = fill(from, to, parameter(from, "then"));
+    error = fill(from, to, parameter(from, "then"), what);
   }
   if (error == NULL) {
     error = send_and_wait(from, to, what, mine);
@@ -215,17 +216,60 @@ static TRITONSERVER_Error* write_elements(const call* mine, TRITONBACKEND_Respon
   return TRITONBACKEND_ResponseSetIntParameter(response, "answers", mine->answers);
 }
 
+/* Makes a document that the server gave a value of the response. */
+static TRITONSERVER_Error* pass_on(TRITONSERVER_Error* error, TRITONSERVER_Message** message,
+                                   const char* name, TRITONBACKEND_Response* response) {
+  const char* json = NULL;
+  size_t size = 0;
+  char text[8192] = "";
+  if (error == NULL) {
+    error = TRITONSERVER_MessageSerializeToJson(*message, &json, &size);
+  }
+  if (error == NULL) {
+    memcpy(text, json, size < sizeof(text) ? size : sizeof(text) - 1);
+    TRITONSERVER_ErrorDelete(TRITONSERVER_MessageDelete(*message));
+    return TRITONBACKEND_ResponseSetStringParameter(response, name, text);
+  }
+  TRITONSERVER_Error* const set =
+      TRITONBACKEND_ResponseSetStringParameter(response, name, TRITONSERVER_ErrorMessage(error));
+  TRITONSERVER_ErrorDelete(error);
+  return set;
+}
+
+static TRITONSERVER_Error* describe(const char* target, TRITONBACKEND_Response* response) {
+  TRITONSERVER_Message* m = NULL;
+  RETURN_IF_ERROR(
+      pass_on(TRITONSERVER_ServerMetadata(the_server, &m), &m, "server metadata", response));
+  RETURN_IF_ERROR(pass_on(TRITONSERVER_ServerModelMetadata(the_server, target, -1, &m), &m,
+                          "metadata", response));
+  RETURN_IF_ERROR(pass_on(TRITONSERVER_ServerModelConfig(the_server, target, -1, 1, &m), &m,
+                          "configuration", response));
+  RETURN_IF_ERROR(pass_on(TRITONSERVER_ServerModelStatistics(the_server, target, -1, &m), &m,
+                          "statistics", response));
+  RETURN_IF_ERROR(
+      pass_on(TRITONSERVER_ServerModelStatistics(the_server, "", -1, &m), &m, "all", response));
+  RETURN_IF_ERROR(
+      pass_on(TRITONSERVER_ServerModelStatistics(the_server, "nobody", 4, &m), &m, "no", response));
+  RETURN_IF_ERROR(pass_on(TRITONSERVER_ServerModelIndex(the_server, 0, &m), &m, "index", response));
+  return pass_on(TRITONSERVER_ServerModelIndex(the_server, TRITONSERVER_INDEX_FLAG_READY, &m), &m,
+                 "ready", response);
+}
+
 static void answer(TRITONBACKEND_Request* request) {
   call mine;
   TRITONBACKEND_Response* response = NULL;
   memset(&mine, 0, sizeof(mine));
   pthread_mutex_init(&mine.mutex, NULL);
   pthread_cond_init(&mine.changed, NULL);
-  TRITONSERVER_Error* error = ask(request, &mine);
+  const int describes = strcmp(parameter(request, "do"), "describe") == 0;
+  TRITONSERVER_Error* error = describes ? NULL : ask(request, &mine);
   if (error == NULL && mine.error[0] != '\0') {
     error = TRITONSERVER_ErrorNew(mine.code, mine.error);
   }
   TRITONSERVER_ErrorDelete(TRITONBACKEND_ResponseNew(&response, request));
+  if (error == NULL && describes) {
+    error = describe(parameter(request, "target"), response);
+  }
   if (error == NULL) {
     error = write_elements(&mine, response);
   }

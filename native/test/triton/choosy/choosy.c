@@ -1,7 +1,9 @@
 /* A backend that says which requests it executes together: those whose parameter "colour" is that
  * of the first. Each response tells how many there were. */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "triton/core/tritonbackend.h"
 
@@ -12,6 +14,19 @@ typedef struct choice {
 } choice;
 
 static int g_batcher;
+
+/* It does not say that its instances may begin at the same time. */
+TRITONSERVER_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_ModelInstanceInitialize(
+    TRITONBACKEND_ModelInstance* instance) {
+  static atomic_int inside;
+  const int before = atomic_fetch_add(&inside, 1);
+  (void)instance;
+  usleep(2000);
+  atomic_fetch_sub(&inside, 1);
+  return before == 0 ? NULL
+                     : TRITONSERVER_ErrorNew(TRITONSERVER_ERROR_INTERNAL,
+                                             "two instances begin at the same time");
+}
 
 static int64_t colour_of(TRITONBACKEND_Request* request) {
   uint32_t count = 0;

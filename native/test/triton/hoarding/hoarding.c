@@ -1,4 +1,6 @@
-/* A backend that neither answers a request nor releases it. When it ends it tries what it has. */
+/* A backend that neither answers the first request of a batch nor releases it. When it ends it
+ * tries what it has. Its Execute does not return while it is held (hoarding_hold). */
+#include <pthread.h>
 #include <stdio.h>
 
 #include "triton/core/tritonbackend.h"
@@ -6,6 +8,59 @@
 static TRITONBACKEND_Request* g_request;
 static TRITONBACKEND_Response* g_response;
 static TRITONBACKEND_ResponseFactory* g_factory;
+
+static pthread_mutex_t g_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t g_changed = PTHREAD_COND_INITIALIZER;
+static int g_held;
+static int g_inside;
+
+TRITONSERVER_DECLSPEC void hoarding_hold(int hold);
+void hoarding_hold(int hold) {
+  pthread_mutex_lock(&g_mutex);
+  g_held = hold;
+  pthread_cond_broadcast(&g_changed);
+  pthread_mutex_unlock(&g_mutex);
+}
+
+/* Returns when an Execute is held. */
+TRITONSERVER_DECLSPEC void hoarding_await(void);
+void hoarding_await(void) {
+  pthread_mutex_lock(&g_mutex);
+  while (!g_inside) {
+    pthread_cond_wait(&g_changed, &g_mutex);
+  }
+  pthread_mutex_unlock(&g_mutex);
+}
+
+static void wait_while_held(void) {
+  pthread_mutex_lock(&g_mutex);
+  while (g_held) {
+    g_inside = 1;
+    pthread_cond_broadcast(&g_changed);
+    pthread_cond_wait(&g_changed, &g_mutex);
+  }
+  g_inside = 0;
+  pthread_mutex_unlock(&g_mutex);
+}
+
+static int refused(TRITONSERVER_Error* error);
+
+/* Answers a request that is not the first of its batch. */
+static void answer(TRITONBACKEND_Request* request) {
+  const int64_t shape[2] = {1, 1};
+  TRITONBACKEND_Response* response = NULL;
+  TRITONBACKEND_Output* output = NULL;
+  TRITONSERVER_MemoryType type = TRITONSERVER_MEMORY_CPU;
+  int64_t id = 0;
+  void* data = NULL;
+  refused(TRITONBACKEND_ResponseNew(&response, request));
+  refused(TRITONBACKEND_ResponseOutput(response, &output, "OUTPUT0", TRITONSERVER_TYPE_INT32, shape,
+                                       2));
+  refused(TRITONBACKEND_OutputBuffer(output, &data, sizeof(int32_t), &type, &id));
+  *(int32_t*)data = 8;
+  refused(TRITONBACKEND_ResponseSend(response, TRITONSERVER_RESPONSE_COMPLETE_FINAL, NULL));
+  refused(TRITONBACKEND_RequestRelease(request, TRITONSERVER_REQUEST_RELEASE_ALL));
+}
 
 static int refused(TRITONSERVER_Error* error) {
   const int is_refused = error != NULL;
@@ -22,13 +77,18 @@ TRITONSERVER_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_ModelInstanceExecute(
   int64_t id = 0;
   void* data = NULL;
   (void)instance;
-  (void)request_count;
+  for (uint32_t i = 1; i < request_count; ++i) {
+    answer(requests[i]);
+  }
   g_request = requests[0];
   refused(TRITONBACKEND_ResponseNew(&g_response, g_request));
   refused(TRITONBACKEND_ResponseOutput(g_response, &output, "OUTPUT0", TRITONSERVER_TYPE_INT32,
                                        shape, 2));
   refused(TRITONBACKEND_OutputBuffer(output, &data, sizeof(int32_t), &type, &id));
   refused(TRITONBACKEND_ResponseFactoryNew(&g_factory, g_request)); /* the test waits for it */
+  wait_while_held();
+  /* What it was given is there as long as Execute runs. */
+  *(int32_t*)data = 7;
   return NULL;
 }
 

@@ -1,4 +1,5 @@
 /* What the backend, its models and its instances are told while they are made. */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,14 +82,14 @@ static TRITONSERVER_Error* complete(TRITONBACKEND_Model* model, probe_report* re
   bool completes = false;
   WORKS(TRITONBACKEND_ModelAutoCompleteConfig(model, &completes));
   WORKS(TRITONBACKEND_ModelConfig(model, 1, &config));
-  FAILS(TRITONBACKEND_ModelConfig(model, 2, &completed), TRITONSERVER_ERROR_UNSUPPORTED);
+  FAILS(TRITONBACKEND_ModelConfig(model, 2, &completed), TRITONSERVER_ERROR_INVALID_ARG);
   WORKS(TRITONSERVER_MessageSerializeToJson(config, &json, &size));
   hole = strstr(json, "\"output\":[]");
   if (completes && hole != NULL) {
     snprintf(text, sizeof(text), "%.*s%s%s", (int)(hole - json), json, kOutput,
              hole + strlen("\"output\":[]"));
     WORKS(TRITONSERVER_MessageNewFromSerializedJson(&completed, text, strlen(text)));
-    FAILS(TRITONBACKEND_ModelSetConfig(model, 2, completed), TRITONSERVER_ERROR_UNSUPPORTED);
+    FAILS(TRITONBACKEND_ModelSetConfig(model, 2, completed), TRITONSERVER_ERROR_INVALID_ARG);
     error = TRITONBACKEND_ModelSetConfig(model, 1, completed);
     WORKS(TRITONSERVER_MessageDelete(completed));
   }
@@ -186,6 +187,20 @@ static void look_around(probe_report* report, TRITONBACKEND_ModelInstance* insta
         TRITONSERVER_ERROR_INVALID_ARG);
 }
 
+/* Returns when a second instance is there, too. */
+static void meet(void) {
+  static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+  static unsigned came;
+  pthread_mutex_lock(&mutex);
+  const unsigned pair = came++ / 2;
+  pthread_cond_broadcast(&changed);
+  while (came < 2 * (pair + 1)) {
+    pthread_cond_wait(&changed, &mutex);
+  }
+  pthread_mutex_unlock(&mutex);
+}
+
 TRITONSERVER_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_ModelInstanceInitialize(
     TRITONBACKEND_ModelInstance* instance) {
   probe_instance* const self = calloc(1, sizeof(*self));
@@ -205,6 +220,9 @@ TRITONSERVER_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_ModelInstanceInitialize(
   WORKS(TRITONBACKEND_ModelInstanceState(instance, &state));
   EXPECT(state == NULL);
   look_around(report, instance);
+  if (strncmp(name, "meeting", 7) == 0) {
+    meet();
+  }
   if (strncmp(name, "unwilling", 9) == 0) {
     free(self);
     return TRITONSERVER_ErrorNew(TRITONSERVER_ERROR_INTERNAL, "this instance is unwilling");

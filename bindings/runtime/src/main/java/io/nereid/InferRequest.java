@@ -12,6 +12,7 @@ import io.nereid.internal.request.StreamQueue;
 import io.nereid.internal.request.StreamedResponse;
 import io.nereid.model.SequenceId;
 import io.nereid.model.TensorSpec;
+import io.nereid.model.TracedActivity;
 import io.nereid.tensor.DeviceMemory;
 import io.nereid.tensor.Tensor;
 import io.nereid.tensor.TensorOwner;
@@ -151,12 +152,7 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
    */
   public InferRequest deviceInput(
       String name, DeviceMemory memory, Runnable release, long... shape) {
-    return edit(content -> {
-      Checks.notNull(memory, "memory");
-      Checks.notNull(release, "release");
-      Checks.notNull(shape, "shape");
-      content.deviceInput(signature().inputIndex(name), memory, release, shape);
-    });
+    return edit(content -> content.deviceInput(name, memory, release, shape));
   }
 
   /**
@@ -181,11 +177,7 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
    * @param release as of {@link #deviceInput}: called when nobody writes to the memory any more
    */
   public InferRequest deviceOutput(String name, DeviceMemory memory, Runnable release) {
-    return edit(content -> {
-      Checks.notNull(memory, "memory");
-      Checks.notNull(release, "release");
-      content.deviceOutput(signature().outputIndex(name), memory, release);
-    });
+    return edit(content -> content.deviceOutput(signature().outputIndex(name), memory, release));
   }
 
   private Tensor allocate(String name, long byteSize, long[] shape) {
@@ -280,6 +272,14 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
   /** A parameter for the backend: a boolean, an integer, a string, or a floating-point number. */
   public InferRequest parameter(String key, Object value) {
     return edit(content -> content.parameter(key, value));
+  }
+
+  /**
+   * Has a listener hear what a plug-in tells of the request, and what happens to the inferences
+   * that it begins for it, until it is answered; on any thread, where the listener must not wait.
+   */
+  public InferRequest trace(Consumer<TracedActivity> listener) {
+    return edit(content -> content.tracer(Checks.notNull(listener, "listener")));
   }
 
   // ---- Running it ------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ import io.nereid.internal.model.ModelId;
 import io.nereid.internal.model.ModelLifecycle;
 import io.nereid.internal.model.ModelLoader;
 import io.nereid.internal.model.ModelTable;
+import io.nereid.internal.model.PluginDocuments;
 import io.nereid.internal.model.PluginHost;
 import io.nereid.internal.model.Shutdown;
 import io.nereid.internal.recording.LifecycleRecording;
@@ -94,6 +95,8 @@ public final class Nereid implements AutoCloseable {
         new PluginHost(
             lifecycle,
             models,
+            runtime.slots(),
+            new PluginDocuments(models, repository::index),
             (name, override) ->
                 override.ifPresentOrElse(
                     given -> repository.load(name, given), () -> repository.load(name)),

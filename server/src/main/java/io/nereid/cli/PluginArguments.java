@@ -43,6 +43,13 @@ final class PluginArguments extends Arguments {
       description = "Triton's repository agents; /opt/tritonserver/repoagents by default.")
   private Path agentDirectory;
 
+  @Option(
+      names = "--allow-client-code",
+      description =
+          "Let plug-ins run files as code that clients send with a load: shared libraries, and"
+              + " Python. Whoever may load models may then run code in the server.")
+  private boolean clientCode;
+
   /** A setting with the backend that it is for; the name is empty: for all. */
   private record Setting(String backend, String key, String value) {}
 
@@ -60,7 +67,7 @@ final class PluginArguments extends Arguments {
 
   /** The directories and settings, to which those of a cache can be added. */
   PluginOptions.Builder options() {
-    PluginOptions.Builder options = PluginOptions.builder();
+    PluginOptions.Builder options = PluginOptions.builder().clientCode(clientCode);
     Optional.ofNullable(backendDirectory).ifPresent(options::backendDirectory);
     Optional.ofNullable(cacheDirectory).ifPresent(options::cacheDirectory);
     Optional.ofNullable(agentDirectory).ifPresent(options::agentDirectory);

@@ -1,23 +1,16 @@
 package io.nereid.client;
 
+import static io.nereid.client.PluginFixture.ints;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.nereid.Model;
-import io.nereid.NereidOptions;
-import io.nereid.model.PluginOptions;
-import io.nereid.model.RepositoryOptions;
-import io.nereid.server.NereidServer;
-import io.nereid.server.ServerOptions;
-import io.nereid.server.grpc.GrpcOptions;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,6 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.jr.ob.JSON;
 
 /**
  * Plug-ins for Triton, as clients and programs see them: the backends "probe" and "caller" of
@@ -35,80 +29,28 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 class PluginTest {
 
-  /** Where the native tests of the build leave them. */
-  private static final Path BUILT = Path.of("..", "build", "release", "test", "triton");
-
   @TempDir private Path directory;
-  private NereidServer server;
+  private PluginFixture plugins;
 
   @BeforeEach
   void start() throws IOException {
-    assumeTrue(
-        Files.exists(BUILT.resolve("libtriton_probe.so")),
-        "the native tests were not built, and with them the plug-ins");
-    plugin("probe");
-    plugin("caller");
-    model("probe", "backend: \"probe\" max_batch_size: 8");
-    model(
+    plugins = new PluginFixture(directory).backend("probe").backend("caller");
+    plugins.model("probe", "backend: \"probe\" max_batch_size: 8");
+    plugins.model(
         "stream",
         "backend: \"probe\" max_batch_size: 8 model_transaction_policy { decoupled: true }");
-    model("caller", "backend: \"caller\" max_batch_size: 8");
-    model("ours", "backend: \"identity\"");
-    server =
-        NereidServer.start(
-            ServerOptions.DEFAULT
-                .withGrpc(GrpcOptions.DEFAULT)
-                .withRepository(
-                    RepositoryOptions.builder()
-                        .repository(directory.resolve("models"))
-                        .explicit("*")
-                        .build())
-                .withRuntime(
-                    NereidOptions.builder()
-                        .plugins(
-                            PluginOptions.builder()
-                                .backendDirectory(directory.resolve("backends"))
-                                .backend("probe", "colour", "blue")
-                                .build())
-                        .build()));
+    plugins.model("caller", "backend: \"caller\" max_batch_size: 8");
+    plugins.model("ours", "backend: \"identity\"");
+    plugins.start(plugins.plugins().backend("probe", "colour", "blue"), options -> options);
   }
 
   @AfterEach
   void stop() {
-    if (server != null) {
-      ServerFixture.await(() -> server.nereid().poolStatistics().liveBuffers() == 0);
-      server.close();
-    }
-  }
-
-  private void plugin(String name) throws IOException {
-    String library = "libtriton_" + name + ".so";
-    Path to = Files.createDirectories(directory.resolve("backends").resolve(name));
-    Files.copy(BUILT.resolve(library), to.resolve(library));
-  }
-
-  private void model(String name, String settings) throws IOException {
-    Path to = Files.createDirectories(directory.resolve("models").resolve(name));
-    Files.createDirectories(to.resolve("1"));
-    Files.writeString(
-        to.resolve("config.pbtxt"),
-        settings
-            + """
-
-            input { name: "INPUT0" data_type: TYPE_INT32 dims: [ -1 ] }
-            output { name: "OUTPUT0" data_type: TYPE_INT32 dims: [ -1 ] }
-            """);
+    plugins.close();
   }
 
   private InferenceClient connect(String protocol) {
-    return InferenceClient.connect(
-        protocol.equals("http")
-            ? "http://127.0.0.1:" + server.httpPort()
-            : "grpc://127.0.0.1:" + server.grpcPort().orElseThrow());
-  }
-
-  private static InferRequest.Builder ints(String model, int... values) {
-    return InferRequest.builder(model).input("INPUT0", Tensor.ofInts(values, 1, values.length));
+    return plugins.connect(protocol);
   }
 
   @ParameterizedTest
@@ -169,6 +111,40 @@ class PluginTest {
   }
 
   @Test
+  void aBackendReadsTheServersDocuments() throws IOException {
+    InferRequest request =
+        ints("caller", 1).parameter("do", "describe").parameter("target", "probe").build();
+    try (InferenceClient client = connect("http");
+        InferResponse response = client.infer(request)) {
+      Map<String, Object> documents = response.parameters();
+      Map<String, Object> server = json(documents.get("server metadata"));
+      assertEquals("nereid", server.get("name"));
+      Map<String, Object> metadata = json(documents.get("metadata"));
+      assertEquals("probe", metadata.get("name"));
+      assertEquals(List.of("1"), metadata.get("versions"));
+      assertEquals(
+          List.of(Map.of("name", "INPUT0", "datatype", "INT32", "shape", List.of(-1, -1))),
+          metadata.get("inputs"));
+      assertEquals("probe", json(documents.get("configuration")).get("name"));
+      List<?> statistics = (List<?>) json(documents.get("statistics")).get("model_stats");
+      assertEquals("probe", ((Map<?, ?>) statistics.getFirst()).get("name"));
+      assertEquals(4, ((List<?>) json(documents.get("all")).get("model_stats")).size());
+      assertEquals("requested model 'nobody' version 4 is not available", documents.get("no"));
+      for (String index : List.of("index", "ready")) {
+        List<Object> models = JSON.std.listFrom((String) documents.get(index));
+        assertEquals(4, models.size());
+        assertEquals(
+            Map.of("name", "caller", "version", "1", "state", "READY", "reason", ""),
+            models.getFirst());
+      }
+    }
+  }
+
+  private static Map<String, Object> json(Object text) throws IOException {
+    return JSON.std.mapFrom((String) text);
+  }
+
+  @Test
   void aDecoupledModelAnswersAsOftenAsItLikes() {
     InferRequest request =
         ints("stream", 8, 9).parameter("do", "stream_late").parameter("count", 3).build();
@@ -188,7 +164,7 @@ class PluginTest {
 
   @Test
   void aProgramThatEmbedsHasThemToo() {
-    Model probe = server.nereid().model("probe");
+    Model probe = plugins.server().nereid().model("probe");
     int[][] values = {{1, 2}, {3, 4}};
     try (var request =
             probe
@@ -212,8 +188,8 @@ class PluginTest {
 
   @Test
   void metricsOfABackendComeAndGoWithItsModel() {
-    assertTrue(server.nereid().pluginMetrics().contains("model=\"probe\""));
-    server.nereid().repository().unload("probe", false);
-    assertFalse(server.nereid().pluginMetrics().contains("model=\"probe\""));
+    assertTrue(plugins.server().nereid().pluginMetrics().contains("model=\"probe\""));
+    plugins.server().nereid().repository().unload("probe", false);
+    assertFalse(plugins.server().nereid().pluginMetrics().contains("model=\"probe\""));
   }
 }

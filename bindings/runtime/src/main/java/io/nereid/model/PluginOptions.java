@@ -18,13 +18,16 @@ import java.util.TreeMap;
  * @param caches settings by the cache's name: the one that keeps the responses, or none
  * @param agentDirectory has a directory {@code NAME} with {@code libtritonrepoagent_NAME.so} for
  *     each repository agent
+ * @param clientCode whether a plug-in may run files as code that came with a load ({@link
+ *     ModelOverride#files})
  */
 public record PluginOptions(
     Path backendDirectory,
     Map<String, Map<String, String>> backends,
     Path cacheDirectory,
     Map<String, Map<String, String>> caches,
-    Path agentDirectory) {
+    Path agentDirectory,
+    boolean clientCode) {
 
   /**
    * The setting of a backend with this value {@code plugin} prefers a plug-in to what Nereid has of
@@ -72,6 +75,7 @@ public record PluginOptions(
     private Path agentDirectory = Path.of("/opt/tritonserver/repoagents");
     private final Map<String, Map<String, String>> backends = new HashMap<>();
     private final Map<String, Map<String, String>> caches = new HashMap<>();
+    private boolean clientCode;
 
     private Builder() {}
 
@@ -103,6 +107,15 @@ public record PluginOptions(
       return this;
     }
 
+    /**
+     * Whether a plug-in may run files as code that came with a load: whoever may load models may
+     * then run code in this process. It may not when this is not set.
+     */
+    public Builder clientCode(boolean runs) {
+      clientCode = runs;
+      return this;
+    }
+
     private Builder put(
         Map<String, Map<String, String>> settings, String name, String key, String value) {
       settings
@@ -113,7 +126,8 @@ public record PluginOptions(
 
     /** The finished value. */
     public PluginOptions build() {
-      return new PluginOptions(backendDirectory, backends, cacheDirectory, caches, agentDirectory);
+      return new PluginOptions(
+          backendDirectory, backends, cacheDirectory, caches, agentDirectory, clientCode);
     }
   }
 }

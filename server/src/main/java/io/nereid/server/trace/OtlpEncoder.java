@@ -1,6 +1,7 @@
 package io.nereid.server.trace;
 
 import com.google.protobuf.ByteString;
+import io.nereid.model.TracedActivity;
 import io.nereid.proto.otlp.AnyValue;
 import io.nereid.proto.otlp.ExportTraceServiceRequest;
 import io.nereid.proto.otlp.InstrumentationScope;
@@ -10,6 +11,8 @@ import io.nereid.proto.otlp.ResourceSpans;
 import io.nereid.proto.otlp.ScopeSpans;
 import io.nereid.proto.otlp.Span;
 import io.nereid.proto.otlp.Status;
+import io.nereid.server.trace.ToldActivities.Moment;
+import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
@@ -29,6 +32,9 @@ final class OtlpEncoder {
   private static final int FLAGS_REMOTE = 0x301;
 
   private static final int SPAN_ID_BYTES = 8;
+
+  private static final String START = "_START";
+  private static final String END = "_END";
 
   private final Resource resource;
   private final InstrumentationScope scope;
@@ -101,9 +107,70 @@ final class OtlpEncoder {
     } else {
       span.setStatus(error(trace.error));
     }
+    Map<Long, ByteString> inferences = new HashMap<>(Map.of(trace.id, inference));
+    trace.told.stream()
+        .filter(ToldActivities.Inference::isRequest)
+        .forEach(told -> addMoments(spans, span, trace, told));
     spans.addSpans(span);
     if (trace.timings != null) {
       addStages(spans, trace, traceId, inference);
+    }
+    for (ToldActivities.Inference told : trace.told) {
+      if (!told.isRequest()) {
+        inferences.put(told.id, randomId(SPAN_ID_BYTES));
+        addTold(spans, trace, traceId, inferences, told);
+      }
+    }
+  }
+
+  /** An inference that the request's backend began, below the one that began it. */
+  private void addTold(
+      ScopeSpans.Builder spans,
+      Trace trace,
+      ByteString traceId,
+      Map<Long, ByteString> inferences,
+      ToldActivities.Inference told) {
+    TracedActivity of = told.first;
+    long startNs = of.timeNs();
+    long endNs = told.moments.stream().mapToLong(Moment::ns).reduce(startNs, Math::max);
+    Span.Builder span =
+        span(of.model(), trace, startNs, endNs)
+            .setTraceId(traceId)
+            .setSpanId(inferences.get(told.id))
+            .setParentSpanId(inferences.get(told.parentId))
+            .addAttributes(attribute("triton.model_name", of.model()))
+            .addAttributes(attribute("triton.model_version", of.version()));
+    if (!of.requestId().isEmpty()) {
+      span.addAttributes(attribute("triton.request_id", of.requestId()));
+    }
+    addMoments(spans, span, trace, told);
+    spans.addSpans(span);
+  }
+
+  /**
+   * Makes moments events of a span, as Triton does; two that are called {@code X_START} and {@code
+   * X_END} are a span {@code X} below it, unless they are its own ends.
+   */
+  private void addMoments(
+      ScopeSpans.Builder spans, Span.Builder span, Trace trace, ToldActivities.Inference told) {
+    Map<String, Moment> begun = new HashMap<>();
+    for (Moment moment : told.moments) {
+      String name = moment.name();
+      span.addEvents(
+          Span.Event.newBuilder().setName(name).setTimeUnixNano(moment.ns() + trace.epochOffsetNs));
+      if (name.endsWith(START) && !name.equals("REQUEST_START")) {
+        begun.put(name.substring(0, name.length() - START.length()), moment);
+      } else if (name.endsWith(END)) {
+        String what = name.substring(0, name.length() - END.length());
+        Moment start = begun.remove(what);
+        if (start != null) {
+          spans.addSpans(
+              span(what.equals("COMPUTE") ? "compute" : what, trace, start.ns(), moment.ns())
+                  .setTraceId(span.getTraceId())
+                  .setSpanId(randomId(SPAN_ID_BYTES))
+                  .setParentSpanId(span.getSpanId()));
+        }
+      }
     }
   }
 

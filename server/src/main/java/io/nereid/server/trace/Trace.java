@@ -9,6 +9,8 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 
 /**
  * What is recorded of one request. One thread at a time fills it in, in the order of the methods;
@@ -78,21 +80,28 @@ public final class Trace {
   /** Contents of inputs and outputs, where they are recorded. */
   final List<TracedTensor> tensors = new ArrayList<>();
 
-  /** The bytes of these on the heap, as the queue counts them. */
-  long tensorBytes;
+  /** What plug-ins told; known at the end. */
+  List<ToldActivities.Inference> told = List.of();
+
+  /** The bytes of tensors on the heap, as the queue counts them. */
+  private final AtomicLong tensorBytes = new AtomicLong();
+
+  private final LongSupplier ids;
+  private ToldActivities listener;
 
   private boolean ensemble;
   private boolean ended;
 
   Trace(
-      long id,
+      LongSupplier ids,
       Protocol protocol,
       String modelName,
       long modelVersion,
       TraceParent parent,
       TraceSampler sampler,
       TraceQueue queue) {
-    this.id = id;
+    this.ids = ids;
+    id = ids.getAsLong();
     this.protocol = protocol;
     this.modelName = limited(modelName);
     this.modelVersion = modelVersion > 0 ? modelVersion : -1;
@@ -104,7 +113,7 @@ public final class Trace {
         TimeUnit.SECONDS.toNanos(now.getEpochSecond()) + now.getNano() - System.nanoTime();
   }
 
-  private static String limited(String text) {
+  static String limited(String text) {
     return text.length() <= MOST_TEXT ? text : text.substring(0, MOST_TEXT);
   }
 
@@ -132,9 +141,16 @@ public final class Trace {
     modelVersion = model.version();
     receiveEndNs = System.nanoTime();
     if (sampler.records(TraceLevel.TENSORS)) {
-      request.inputs().forEach((name, input) -> record("TENSOR_QUEUE_INPUT", name, input));
+      request.inputs().forEach((name, input) -> record(tensors, "TENSOR_QUEUE_INPUT", name, input));
     }
+    listener = new ToldActivities(this);
+    request.trace(listener);
     requestStartNs = System.nanoTime();
+  }
+
+  /** The number of an inference that the request's backend began. */
+  long nextId() {
+    return ids.getAsLong();
   }
 
   /** The model has answered, for the last time where it does so several times. */
@@ -149,20 +165,24 @@ public final class Trace {
     timings = batchSize > 0 && !ensemble && !cacheHit ? response.timings() : null;
     if (sampler.records(TraceLevel.TENSORS)) {
       for (String name : response.outputNames()) {
-        record("TENSOR_BACKEND_OUTPUT", name, response.output(name));
+        record(tensors, "TENSOR_BACKEND_OUTPUT", name, response.output(name));
       }
     }
   }
 
   /** Keeps a copy of a tensor; without its contents, or not at all, where there is no room. */
-  private void record(String activity, String name, Tensor tensor) {
+  void record(List<TracedTensor> tensors, String activity, String name, Tensor tensor) {
     long entryBytes = TracedTensor.ENTRY_BYTES;
     long allBytes = entryBytes + tensor.byteSize();
     boolean copied = !tensor.isOnDevice() && queue.takeBytes(allBytes);
     if (copied || queue.takeBytes(entryBytes)) {
-      tensorBytes += copied ? allBytes : entryBytes;
+      tensorBytes.addAndGet(copied ? allBytes : entryBytes);
       tensors.add(TracedTensor.of(activity, name, tensor, copied));
     }
+  }
+
+  long tensorBytes() {
+    return tensorBytes.get();
   }
 
   /** The reply is sent from now on. */
@@ -190,6 +210,9 @@ public final class Trace {
         failed("no reply was sent: the client went away", false);
       }
       endNs = System.nanoTime();
+      if (listener != null) {
+        told = listener.end();
+      }
       queue.add(this);
     }
   }

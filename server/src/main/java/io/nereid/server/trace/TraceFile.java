@@ -1,5 +1,6 @@
 package io.nereid.server.trace;
 
+import io.nereid.model.TracedActivity;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -118,21 +119,46 @@ final class TraceFile implements TraceQueue.Sink {
 
     /** Adds the entries of a trace; {@code before} separates them from those in front. */
     void write(String before, Trace trace) throws IOException {
-      text.append(before).append("{\"id\":").append(trace.id).append(",\"model_name\":\"");
-      string(trace.modelName);
-      text.append("\",\"model_version\":").append(trace.modelVersion);
-      if (!trace.requestId.isEmpty()) {
-        text.append(",\"request_id\":\"");
-        string(trace.requestId);
-        text.append('"');
-      }
-      text.append('}');
+      text.append(before);
+      name(trace.id, trace.modelName, trace.modelVersion, trace.requestId, 0);
       if (trace.sampler.records(TraceLevel.TIMESTAMPS)) {
         times(trace);
       }
       for (TracedTensor tensor : trace.tensors) {
         tensor(trace.id, tensor);
       }
+      for (ToldActivities.Inference told : trace.told) {
+        told(told, trace.sampler.records(TraceLevel.TIMESTAMPS));
+      }
+    }
+
+    private void told(ToldActivities.Inference told, boolean times) throws IOException {
+      if (!told.isRequest()) {
+        text.append(",\n");
+        TracedActivity of = told.first;
+        name(told.id, of.model(), of.version(), of.requestId(), told.parentId);
+      }
+      for (ToldActivities.Moment moment : times ? told.moments : List.<ToldActivities.Moment>of()) {
+        time(told.id, moment.name(), moment.ns());
+      }
+      for (TracedTensor tensor : told.tensors) {
+        tensor(told.id, tensor);
+      }
+    }
+
+    private void name(long id, String model, long version, String requestId, long parentId) {
+      text.append("{\"id\":").append(id).append(",\"model_name\":\"");
+      string(model);
+      text.append("\",\"model_version\":").append(version);
+      if (!requestId.isEmpty()) {
+        text.append(",\"request_id\":\"");
+        string(requestId);
+        text.append('"');
+      }
+      if (parentId != 0) {
+        text.append(",\"parent_id\":").append(parentId);
+      }
+      text.append('}');
     }
 
     /** Adds what follows the last trace, and writes what is still to be written. */
@@ -175,9 +201,14 @@ final class TraceFile implements TraceQueue.Sink {
 
     private void time(Trace trace, String name, long ns) {
       if (ns != 0) {
-        text.append(",\n{\"id\":").append(trace.id).append(",\"timestamps\":[{\"name\":\"");
-        text.append(name).append("\",\"ns\":").append(ns).append("}]}");
+        time(trace.id, name, ns);
       }
+    }
+
+    private void time(long id, String name, long ns) {
+      text.append(",\n{\"id\":").append(id).append(",\"timestamps\":[{\"name\":\"");
+      string(name);
+      text.append("\",\"ns\":").append(ns).append("}]}");
     }
 
     private void tensor(long id, TracedTensor tensor) throws IOException {

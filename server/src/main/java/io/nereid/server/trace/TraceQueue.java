@@ -72,7 +72,7 @@ final class TraceQueue {
   void add(Trace trace) {
     if (closing || !traces.offer(trace)) {
       dropped.increment();
-      tensorBytes.addAndGet(-trace.tensorBytes);
+      tensorBytes.addAndGet(-trace.tensorBytes());
       return;
     }
     // The first of a batch begins its time, the last ends it: others wake nobody.
@@ -105,7 +105,7 @@ final class TraceQueue {
       traces.drainTo(batch, batchSize);
       pending.addAndGet(-batch.size());
       write(batch);
-      tensorBytes.addAndGet(-batch.stream().mapToLong(trace -> trace.tensorBytes).sum());
+      tensorBytes.addAndGet(-batch.stream().mapToLong(Trace::tensorBytes).sum());
       batch.clear();
       report();
     }

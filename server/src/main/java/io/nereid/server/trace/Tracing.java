@@ -93,7 +93,7 @@ public final class Tracing {
       return null;
     }
     Trace trace =
-        new Trace(ids.incrementAndGet(), protocol, model, version, parent, sampler, now.queue());
+        new Trace(ids::incrementAndGet, protocol, model, version, parent, sampler, now.queue());
     trace.receiveStartNs = receiveStartNs;
     return trace;
   }

@@ -7,7 +7,6 @@ import io.nereid.internal.request.Diagnostics;
 import io.nereid.internal.request.LentMemory;
 import io.nereid.internal.request.RequestContent;
 import io.nereid.internal.request.Signature;
-import io.nereid.internal.request.Slot;
 import io.nereid.internal.request.SlotTable;
 import io.nereid.model.Batch;
 import io.nereid.model.BatchRequest;
@@ -233,8 +232,7 @@ final class JavaBatch extends TensorOwner implements Batch {
   /** What the sender of a request gave; null: it is not known. */
   RequestContent sender(int request) {
     checkOpen();
-    Slot slot = slots.slot((int) record.tag(request));
-    return slot == null ? null : slot.content();
+    return slots.sender(record.tag(request));
   }
 
   long rowsOf(int request) {

@@ -3,6 +3,7 @@ package io.nereid.internal.backend;
 import io.nereid.internal.ffi.BatchRecord;
 import io.nereid.internal.ffi.RequestRecord;
 import io.nereid.internal.ffi.TensorRecord;
+import io.nereid.internal.request.RequestContent;
 import io.nereid.internal.request.Signature;
 import io.nereid.model.BatchRequest;
 import io.nereid.model.SequenceBatching.State;
@@ -31,12 +32,13 @@ final class JavaBatchRequest implements BatchRequest {
 
   @Override
   public Optional<String> id() {
-    return Optional.ofNullable(batch.sender(index).id());
+    return Optional.ofNullable(batch.sender(index)).map(RequestContent::id);
   }
 
   @Override
   public Map<String, Object> parameters() {
-    return batch.sender(index).parameters();
+    RequestContent sender = batch.sender(index);
+    return sender == null ? Map.of() : sender.parameters();
   }
 
   @Override

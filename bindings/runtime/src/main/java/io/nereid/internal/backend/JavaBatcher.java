@@ -5,7 +5,6 @@ import io.nereid.internal.ffi.CoreLog;
 import io.nereid.internal.ffi.TensorRecord;
 import io.nereid.internal.request.RequestContent;
 import io.nereid.internal.request.Signature;
-import io.nereid.internal.request.Slot;
 import io.nereid.internal.request.SlotTable;
 import io.nereid.model.Batcher;
 import io.nereid.model.WaitingRequest;
@@ -102,10 +101,9 @@ public final class JavaBatcher implements BatcherUpcalls.Policy {
     private BatcherUpcalls.Request record = new BatcherUpcalls.Request();
 
     /** What its sender gave; of an ensemble's step, the sender of the whole request. */
-    private RequestContent sender() {
+    private Optional<RequestContent> sender() {
       checkAsked();
-      Slot slot = slots.slot((int) record.tag());
-      return slot.content();
+      return Optional.ofNullable(slots.sender(record.tag()));
     }
 
     private TensorRecord input(String name) {
@@ -115,12 +113,12 @@ public final class JavaBatcher implements BatcherUpcalls.Policy {
 
     @Override
     public Optional<String> id() {
-      return Optional.ofNullable(sender().id());
+      return sender().map(RequestContent::id);
     }
 
     @Override
     public Map<String, Object> parameters() {
-      return sender().parameters();
+      return sender().map(RequestContent::parameters).orElse(Map.of());
     }
 
     @Override

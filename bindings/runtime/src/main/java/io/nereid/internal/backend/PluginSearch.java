@@ -121,6 +121,23 @@ public final class PluginSearch {
           + " /opt/tritonserver/backends/python, and its sources are the project python_backend),"
           + " put it into the backend directory, and install Python 3 and numpy";
 
+  /** What the Python backend says of its process where that did not start, or died. */
+  private static final String NO_STUB = "is not healthy";
+
+  /** The failure of a load with what its operator has to know beyond its words. */
+  public static NereidException explained(NereidException failure, Backend backend) {
+    if (!backend.settings().equals(PYTHON) || !failure.getMessage().contains(NO_STUB)) {
+      return failure;
+    }
+    return new NereidException(
+        failure.code(),
+        failure.getMessage()
+            + " The process "
+            + backend.library().resolveSibling("triton_python_backend_stub")
+            + " did not start; the server's standard error says why where a library is missing. It"
+            + " needs the Python 3 that it was built for, with numpy");
+  }
+
   /** Why a model's backend is not to be had, in words that follow a full stop or a colon. */
   public String missing(Model model) {
     Path backends = options.backendDirectory();

@@ -125,8 +125,21 @@ public final class ModelReader {
         config.getModelRepositoryAgents().getAgentsList().stream()
             .map(agent -> new ReadOptions.Agent(agent.getName(), agent.getParametersMap()))
             .toList();
-    String json = JsonConfigWriter.write(config);
-    return options.agents().locate(files.name(), json, files.directory(), agents);
+    return options.agents().locate(files.name(), this::configurationAt, files.directory(), agents);
+  }
+
+  /** The configuration that a repository agent finds; empty where the one before it left none. */
+  private String configurationAt(Path location) {
+    ModelConfig found;
+    try {
+      ModelFiles there =
+          location.equals(files.directory()) ? files : new ModelFiles(location, files.name());
+      ConfigNode root = new ModelReader(there, options, warnings).config(there.versions());
+      found = root.as(ModelConfig.class);
+    } catch (NereidException e) {
+      found = ModelConfig.getDefaultInstance();
+    }
+    return JsonConfigWriter.write(found);
   }
 
   /** For the warnings; that there is no backend is told by each version. */

@@ -56,6 +56,11 @@ public record PluginDraft(
     return config().getRuntime();
   }
 
+  /** Whether the configuration names libraries of custom operators. */
+  public boolean operators() {
+    return config().getModelOperations().getOpLibraryFilenameCount() > 0;
+  }
+
   /** Where the configuration names the backend; empty: it does not. */
   public String backendPlace() {
     int[] fields = {ModelConfig.BACKEND_FIELD_NUMBER, ModelConfig.PLATFORM_FIELD_NUMBER};

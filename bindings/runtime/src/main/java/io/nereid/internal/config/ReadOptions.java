@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Function;
 
 /**
  * How a model's directory is read.
@@ -98,10 +99,11 @@ public record ReadOptions(
     /**
      * Tells the agents of a model, one after the other; what one throws is why it is not loaded.
      *
-     * @param config the model's configuration, in JSON
+     * @param config the configuration in a directory, in JSON; each agent gets the one that is
+     *     where it finds the model
      * @return the directory where the model is to be found
      */
-    Path locate(String model, String config, Path directory, List<Agent> agents);
+    Path locate(String model, Function<Path, String> config, Path directory, List<Agent> agents);
   }
 
   /** A repository agent that a configuration names. */

@@ -22,7 +22,7 @@ import java.nio.file.Path;
 public final class PluginLibrary {
 
   /** {@code NRT_ABI_VERSION} that this binding speaks. */
-  private static final int ABI_VERSION = 1;
+  private static final int ABI_VERSION = 2;
 
   private static volatile SymbolLookup symbols;
   private static volatile Path loadedFrom;

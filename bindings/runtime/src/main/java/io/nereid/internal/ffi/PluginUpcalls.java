@@ -7,6 +7,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.nereid.model.SequenceId;
+import io.nereid.model.TracedActivity;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.lang.foreign.Arena;
@@ -60,7 +61,7 @@ public final class PluginUpcalls {
     boolean isServerReady();
 
     /** A backend tells what it does for the request with this tag. */
-    void traced(long tag, String activity, long timeNs);
+    void traced(long tag, TracedActivity activity);
 
     /** Memory of a GPU: its address. */
     long allocate(int device, long byteSize);
@@ -144,7 +145,7 @@ public final class PluginUpcalls {
     static final long SERVER_READY = upcall("serverReady", FunctionDescriptor.of(JAVA_INT, L));
     static final long COMPLETED =
         upcall("completed", FunctionDescriptor.of(JAVA_INT, L, L, STRING, L));
-    static final long TRACED = upcall("traced", FunctionDescriptor.ofVoid(L, L, STRING, L));
+    static final long TRACED = upcall("traced", FunctionDescriptor.ofVoid(L, L));
     static final long ALLOCATE = upcall("allocate", FunctionDescriptor.of(JAVA_INT, L, I, L, L, L));
     static final long FREE = upcall("free", FunctionDescriptor.ofVoid(L, I, L));
 
@@ -345,9 +346,9 @@ public final class PluginUpcalls {
     }
   }
 
-  static void traced(long context, long tag, MemorySegment name, long timeNs) {
-    try {
-      host().traced(tag, text(name), timeNs);
+  static void traced(long context, long activity) {
+    try (Arena arena = Arena.ofConfined()) {
+      host().traced(ActivityRecord.tag(activity), ActivityRecord.read(activity, arena));
     } catch (Throwable t) {
       CoreLog.logQuietly("a plug-in could not tell what it does", t);
     }

@@ -36,6 +36,9 @@ public final class RequestRecord {
   /** {@code NRD_REQUEST_SEQUENCE_END}: the request is the last of its sequence. */
   public static final int SEQUENCE_END = 8;
 
+  /** {@code NRD_REQUEST_TRACED}. */
+  public static final int TRACED = 16;
+
   static final StructLayout LAYOUT =
       structLayout(
           JAVA_INT.withName("struct_size"),
@@ -228,7 +231,7 @@ public final class RequestRecord {
     mark(NO_INLINE, true);
   }
 
-  /** Sets or takes back {@link #SEQUENCE_START} or {@link #SEQUENCE_END}. */
+  /** Sets or takes back a flag. */
   public void mark(int flag, boolean value) {
     int others = Memory.readInt(address + FLAGS) & ~flag;
     Memory.writeInt(address + FLAGS, value ? others | flag : others);

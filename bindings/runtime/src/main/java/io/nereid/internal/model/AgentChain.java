@@ -10,6 +10,7 @@ import java.lang.System.Logger.Level;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 
 /**
  * The repository agents of one load of a model, in the order of its configuration. One thread at a
@@ -28,11 +29,14 @@ public final class AgentChain implements ReadOptions.Agents, AutoCloseable {
 
   /** Tells them that the model is about to be loaded, each where the one before it says it is. */
   @Override
-  public Path locate(String model, String config, Path directory, List<ReadOptions.Agent> agents) {
+  public Path locate(
+      String model, Function<Path, String> config, Path directory, List<ReadOptions.Agent> agents) {
     Path location = directory;
     for (ReadOptions.Agent agent : agents) {
       PluginAgentHandle.Model told =
-          plugins.agent(agent.name()).open(model, config, location.toString(), agent.parameters());
+          plugins
+              .agent(agent.name())
+              .open(model, config.apply(location), location.toString(), agent.parameters());
       models.add(told);
       told.act(Action.LOAD);
       location = Path.of(told.location());

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Function;
 
 /**
  * Says what plug-ins one model needs, and whether they are here, without loading anything: also of
@@ -62,7 +63,8 @@ public final class CheckedBackends implements ReadOptions.Plugins, ReadOptions.A
   }
 
   @Override
-  public Path locate(String model, String config, Path directory, List<ReadOptions.Agent> agents) {
+  public Path locate(
+      String model, Function<Path, String> config, Path directory, List<ReadOptions.Agent> agents) {
     for (ReadOptions.Agent agent : agents) {
       try {
         Path library = search.agent(agent.name());

@@ -1,6 +1,7 @@
 package io.nereid.internal.model;
 
 import io.nereid.internal.Checks;
+import io.nereid.internal.backend.ClientCode;
 import io.nereid.internal.backend.JavaBackends;
 import io.nereid.internal.backend.JavaBatcher;
 import io.nereid.internal.backend.PluginRuntime;
@@ -59,6 +60,18 @@ public final class ModelLoader {
       String model, String backend, Path directory, long version, String runtime) {
     return BackendFinder.isPlugin(
         plugins, new PluginSearch.Model(model, backend, Optional.of(directory), version, runtime));
+  }
+
+  /** A model whose files came with a load: a plug-in runs none of them as code, unless it may. */
+  public ModelDraft ofClient(ModelDraft draft) {
+    if (draft instanceof PluginDraft plugin && !plugins.options().clientCode()) {
+      try {
+        ClientCode.check(plugin, plugin.directory());
+      } catch (NereidException e) {
+        return new ModelDraft.Broken(draft.name(), draft.version(), e);
+      }
+    }
+    return draft;
   }
 
   /** The repository agents of one load of a model, which are still to be told of it. */

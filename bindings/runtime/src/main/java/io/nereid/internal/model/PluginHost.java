@@ -3,8 +3,10 @@ package io.nereid.internal.model;
 import io.nereid.internal.cuda.CudaDriver;
 import io.nereid.internal.ffi.PluginUpcalls;
 import io.nereid.internal.ffi.Registry;
+import io.nereid.internal.request.SlotTable;
 import io.nereid.model.ModelOverride;
 import io.nereid.model.SequenceId;
+import io.nereid.model.TracedActivity;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.lang.System.Logger.Level;
@@ -24,10 +26,10 @@ public final class PluginHost implements PluginUpcalls.Host {
 
   private static final String FILE_PREFIX = "file:";
 
-  private static final int MODEL_CONFIG = 2; // NRT_MODEL_CONFIG
-
   private final ModelLifecycle lifecycle;
   private final ModelTable models;
+  private final SlotTable slots;
+  private final PluginDocuments documents;
   private final BiConsumer<String, Optional<ModelOverride>> load;
   private final BiConsumer<String, Boolean> unload;
 
@@ -37,16 +39,22 @@ public final class PluginHost implements PluginUpcalls.Host {
   /**
    * Answers for these models.
    *
+   * @param slots the requests of the runtime
+   * @param documents what plug-ins read of the models
    * @param load loads a model by name
    * @param unload unloads a model by name, with those that only it uses where that is true
    */
   public PluginHost(
       ModelLifecycle lifecycle,
       ModelTable models,
+      SlotTable slots,
+      PluginDocuments documents,
       BiConsumer<String, Optional<ModelOverride>> load,
       BiConsumer<String, Boolean> unload) {
     this.lifecycle = lifecycle;
     this.models = models;
+    this.slots = slots;
+    this.documents = documents;
     this.load = load;
     this.unload = unload;
   }
@@ -124,16 +132,7 @@ public final class PluginHost implements PluginUpcalls.Host {
 
   @Override
   public String document(int kind, String name, long version) {
-    if (kind == MODEL_CONFIG) {
-      return find(name, version)
-          .configuration()
-          .orElseThrow(() ->
-              new NereidException(
-                  StatusCode.NOT_FOUND, "model '" + name + "' has no configuration"))
-          .toJson();
-    }
-    throw new NereidException(
-        StatusCode.UNIMPLEMENTED, "plug-ins get no documents but configurations of models");
+    return documents.document(kind, name, version);
   }
 
   @Override
@@ -143,8 +142,8 @@ public final class PluginHost implements PluginUpcalls.Host {
   }
 
   @Override
-  public void traced(long tag, String activity, long timeNs) {
-    // nobody records requests here
+  public void traced(long tag, TracedActivity activity) {
+    slots.traced(tag, activity);
   }
 
   @Override

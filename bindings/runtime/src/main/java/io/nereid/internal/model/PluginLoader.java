@@ -48,7 +48,8 @@ final class PluginLoader {
   }
 
   LoadedModel load(PluginDraft read) {
-    PluginLoad load = PluginLoad.begin(plugins, find(read), this::completed);
+    PluginSearch.Backend found = find(read);
+    PluginLoad load = PluginLoad.begin(plugins, found, this::completed);
     boolean open = false;
     try (Arena arena = Arena.ofConfined()) {
       draft = read.prepared(defaults(load));
@@ -62,6 +63,8 @@ final class PluginLoader {
         open = true;
         return loaded;
       }
+    } catch (NereidException e) {
+      throw PluginSearch.explained(e, found);
     } finally {
       if (!open) {
         load.close();

@@ -71,7 +71,10 @@ final class RepositoryReader {
       String key, List<Path> directories, ModelOverride override, OverrideFiles files) {
     List<Fingerprint> before = Fingerprint.of(directories);
     AgentChain agents = loader.newAgents();
-    List<ModelDraft> versions = read(files.directory(), Optional.of(override), agents);
+    List<ModelDraft> versions =
+        read(files.directory(), Optional.of(override), agents).stream()
+            .map(loader::ofClient)
+            .toList();
     return new RepositoryPlan(
         key, directories, before, Optional.of(override), Optional.of(files), agents, versions);
   }

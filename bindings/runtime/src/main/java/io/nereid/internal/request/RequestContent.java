@@ -4,12 +4,12 @@ import io.nereid.internal.Checks;
 import io.nereid.internal.ffi.RequestRecord;
 import io.nereid.internal.ffi.TensorRecord;
 import io.nereid.model.SequenceId;
+import io.nereid.model.TracedActivity;
 import io.nereid.tensor.DeviceMemory;
 import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.math.BigInteger;
 import java.util.ArrayList;
@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 
 /**
  * What the sender puts into the request that a slot serves: inputs with their memory, outputs that
@@ -32,15 +33,6 @@ public final class RequestContent {
 
   private static final String RESERVED_PREFIX = "triton_";
 
-  private static final Object GLOBAL_SCOPE = Arena.global().scope();
-
-  /**
-   * The class of automatic arenas' scopes. There is no other way to tell memory that stays as long
-   * as it is reachable from memory that somebody can close; null when this platform's closeable
-   * scopes are of the same class, so that nothing is taken for automatic by mistake.
-   */
-  private static final Class<?> AUTOMATIC_SCOPE = automaticScope();
-
   private final RequestRecord record;
   private final Signature signature;
   private final long poolByteLimit;
@@ -52,6 +44,7 @@ public final class RequestContent {
   private long deadlineNs;
   private int requiredInputsGiven;
   private SequencePart sequence; // null: it belongs to none
+  private Consumer<TracedActivity> tracer; // null: nobody records what happens
 
   /** What a backend threw while it executed the request. Written before completion. */
   private Throwable thrown;
@@ -62,16 +55,6 @@ public final class RequestContent {
     this.poolByteLimit = poolByteLimit;
   }
 
-  private static Class<?> automaticScope() {
-    Class<?> automatic = Arena.ofAuto().scope().getClass();
-    try (Arena confined = Arena.ofConfined();
-        Arena shared = Arena.ofShared()) {
-      boolean distinct =
-          automatic != confined.scope().getClass() && automatic != shared.scope().getClass();
-      return distinct ? automatic : null;
-    }
-  }
-
   /** Nobody reads the record's inputs any more: another request begins. */
   void clear() {
     id = null;
@@ -80,6 +63,7 @@ public final class RequestContent {
     deadlineNs = 0;
     requiredInputsGiven = 0;
     sequence = null;
+    tracer = null;
     if (borrowed != null) {
       Arrays.fill(borrowed, null);
     }
@@ -128,7 +112,7 @@ public final class RequestContent {
    */
   public void bind(int index, TensorRecord input, Tensor tensor, boolean callers) {
     MemorySegment segment = tensor.segment();
-    if (callers && isPermanent(segment)) {
+    if (callers && PermanentMemory.is(segment)) {
       borrow(index, segment);
       input.lend(segment);
       return;
@@ -141,14 +125,6 @@ public final class RequestContent {
       input.deselect();
       throw e;
     }
-  }
-
-  private static boolean isPermanent(MemorySegment segment) {
-    if (!segment.isNative() || segment.address() == 0) {
-      return false;
-    }
-    MemorySegment.Scope scope = segment.scope();
-    return scope.equals(GLOBAL_SCOPE) || scope.getClass() == AUTOMATIC_SCOPE;
   }
 
   /** Keeps memory of the user's reachable while the core may read it. */
@@ -200,8 +176,11 @@ public final class RequestContent {
     return input.data();
   }
 
-  /** Gives input {@code index} the memory of a GPU; {@code release} as for {@link #afterwards}. */
-  public void deviceInput(int index, DeviceMemory memory, Runnable release, long[] shape) {
+  /** Gives an input the memory of a GPU; {@code release} as for {@link #afterwards}. */
+  public void deviceInput(String name, DeviceMemory memory, Runnable release, long[] shape) {
+    int index = signature.inputIndex(name);
+    checkDevice(memory, release);
+    Checks.notNull(shape, "shape");
     DataType type = signature.input(index).dataType();
     describe(index, type, shape, memory.byteSize()).lend(memory);
     afterwards(release);
@@ -223,12 +202,18 @@ public final class RequestContent {
    * @param release as for {@link #afterwards}
    */
   public void deviceOutput(int index, DeviceMemory memory, Runnable release) {
+    checkDevice(memory, release);
     TensorRecord output = record.output(index);
     if (output.isOnDevice()) {
       throw twice(index);
     }
     output.target(memory);
     afterwards(release);
+  }
+
+  private static void checkDevice(DeviceMemory memory, Runnable release) {
+    Checks.notNull(memory, "memory");
+    Checks.notNull(release, "release");
   }
 
   private NereidException twice(int output) {
@@ -318,6 +303,17 @@ public final class RequestContent {
     record.deadlineNs(value);
   }
 
+  /** Returns who hears what plug-ins tell of it; null: nobody. */
+  Consumer<TracedActivity> tracer() {
+    return tracer;
+  }
+
+  /** Has somebody hear what plug-ins tell of it. */
+  public void tracer(Consumer<TracedActivity> listener) {
+    record.mark(RequestRecord.TRACED, true);
+    tracer = listener;
+  }
+
   /** Its part in a sequence; null: it belongs to none. */
   SequencePart sequence() {
     return sequence;
@@ -365,6 +361,7 @@ public final class RequestContent {
     id = other.id;
     parameters = other.parameters;
     deadlineNs = other.deadlineNs;
+    tracer = other.tracer;
     record.sequence(other.sequence.id());
     sequence = other.sequence.passOn();
     afterwards = other.afterwards;

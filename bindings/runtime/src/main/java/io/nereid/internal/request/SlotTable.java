@@ -3,6 +3,7 @@ package io.nereid.internal.request;
 import io.nereid.internal.ffi.PoolMemory;
 import io.nereid.internal.ffi.RequestRecord;
 import io.nereid.internal.ffi.RequestUpcalls;
+import io.nereid.model.TracedActivity;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Set;
@@ -11,6 +12,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.Consumer;
 
 /**
  * What all requests of one runtime share: their slots by id, which is also the tag that the core
@@ -56,6 +58,19 @@ public final class SlotTable implements RequestUpcalls.Receiver {
   /** The slot with this id, or null. */
   public Slot slot(int id) {
     return chunks[id >>> CHUNK_SHIFT].get(id & (CHUNK_SIZE - 1));
+  }
+
+  /** What the sender of the request with this tag gave; null: a plug-in sent it. */
+  public RequestContent sender(long tag) {
+    return tag < 0 ? null : slot((int) tag).content();
+  }
+
+  /** Tells who records the request with this tag, which the core has meanwhile. */
+  public void traced(long tag, TracedActivity activity) {
+    Consumer<TracedActivity> tracer = sender(tag).tracer();
+    if (tracer != null) {
+      tracer.accept(activity);
+    }
   }
 
   @Override
