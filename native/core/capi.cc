@@ -75,8 +75,9 @@ constexpr size_t kStructSizes[] = {sizeof(nrd_error),          sizeof(nrd_tensor
                                    sizeof(nrd_batcher),        sizeof(nrd_sequence_stats),
                                    sizeof(nrd_resource_stats), sizeof(nrd_instance_stats),
                                    sizeof(nrd_value),          sizeof(nrd_receiver),
-                                   sizeof(nrd_cache)};
-static_assert(sizeof(kStructSizes) / sizeof(size_t) == NRD_STRUCT_CACHE + 1);
+                                   sizeof(nrd_cache),          sizeof(nrd_cost_point),
+                                   sizeof(nrd_objective),      sizeof(nrd_objective_stats)};
+static_assert(sizeof(kStructSizes) / sizeof(size_t) == NRD_STRUCT_OBJECTIVE_STATS + 1);
 
 }  // namespace
 
@@ -85,7 +86,8 @@ extern "C" {
 uint32_t nrd_abi_version(void) { return NRD_ABI_VERSION; }
 
 uint32_t nrd_abi_struct_size(uint32_t struct_id) {
-  return struct_id <= NRD_STRUCT_CACHE ? static_cast<uint32_t>(kStructSizes[struct_id]) : 0;
+  return struct_id <= NRD_STRUCT_OBJECTIVE_STATS ? static_cast<uint32_t>(kStructSizes[struct_id])
+                                                 : 0;
 }
 
 int64_t nrd_clock_now_ns(void) { return nereid::MonotonicNowNs(); }
@@ -339,6 +341,15 @@ void nrd_model_stats_read(nrd_model* model, nrd_model_stats* stats_out) {
 int32_t nrd_model_instance_stats_read(nrd_model* model, uint32_t instance,
                                       nrd_instance_stats* stats_out) {
   return From(model)->ReadInstance(instance, stats_out) ? NRD_OK : NRD_NOT_FOUND;
+}
+
+int32_t nrd_model_objective_read(nrd_model* model, nrd_objective_stats* stats_out) {
+  return From(model)->ReadObjective(stats_out) ? NRD_OK : NRD_NOT_FOUND;
+}
+
+void nrd_model_cost_curve_read(nrd_model* model, nrd_cost_point* points_out, uint32_t capacity,
+                               uint32_t* count_out) {
+  *count_out = From(model)->ReadCostCurve(points_out, capacity);
 }
 
 void nrd_model_batch_stats_read(nrd_model* model, nrd_batch_stats* stats_out, uint32_t capacity,

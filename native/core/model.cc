@@ -147,6 +147,11 @@ Status Model::Load(Runtime& runtime, const nrd_model_options& options,
 Status Model::LoadEnsemble(Runtime& runtime, const nrd_model_options& options, Model** model_out) {
   ModelConfig config;
   EnsembleGraph graph;
+  if (options.objective != nullptr) {
+    return Status::InvalidArgument(
+        "an ensemble executes nothing itself, expected that the models of its steps have the "
+        "objectives");
+  }
   NRD_RETURN_IF_ERROR(ReadModelConfig(options, &config));
   NRD_RETURN_IF_ERROR(ReadEnsembleGraph(runtime, options, &config, &graph));
   NRD_RETURN_IF_ERROR(CheckMeans(config, nrd_backend{}, runtime));
@@ -457,6 +462,12 @@ bool Model::ReadInstance(uint32_t instance, nrd_instance_stats* stats_out) {
     runner_->ReadInstance(instance, stats_out);
   }
   return found;
+}
+
+bool Model::ReadObjective(nrd_objective_stats* stats_out) {
+  *stats_out = nrd_objective_stats{};
+  stats_out->struct_size = sizeof(nrd_objective_stats);
+  return runner_->ReadObjective(stats_out);
 }
 
 void Model::ReadMemory(nrd_memory_stats* stats_out) const {

@@ -71,6 +71,11 @@ class Model {
   void ReadSequenceStats(nrd_sequence_stats* stats_out);
   // False: there is no such instance.
   bool ReadInstance(uint32_t instance, nrd_instance_stats* stats_out);
+  // False: the model has no objective.
+  bool ReadObjective(nrd_objective_stats* stats_out);
+  uint32_t ReadCostCurve(nrd_cost_point* points_out, uint32_t capacity) {
+    return runner_->ReadCostCurve(points_out, capacity);
+  }
   void ReadMemory(nrd_memory_stats* stats_out) const;
   [[nodiscard]] const ModelStats& stats() const { return stats_; }
   [[nodiscard]] const ModelConfig& config() const { return config_; }

@@ -194,7 +194,8 @@ Status ReadBatcher(const nrd_model_options& options, ModelConfig* config) {
   }
   const bool oldest =
       options.sequences != nullptr && options.sequences->strategy == NRD_SEQUENCES_OLDEST;
-  if (!config->batch_policy.dynamic && !oldest && options.step_count == 0) {
+  if (!config->batch_policy.dynamic && !oldest && options.step_count == 0 &&
+      options.objective == nullptr) {
     return Status::InvalidArgument(
         "a batcher says which requests share a batch, so the model needs dynamic_batching or "
         "sequence_batching by the oldest strategy");
@@ -321,6 +322,9 @@ Status ReadModelConfig(const nrd_model_options& options, ModelConfig* config) {
     NRD_RETURN_IF_ERROR(ReadSequenceConfig(options, config));
   }
   NRD_RETURN_IF_ERROR(CheckOrdering(*config));
+  if (options.objective != nullptr) {
+    NRD_RETURN_IF_ERROR(ReadObjective(*options.objective, config));
+  }
   return CheckMakers(*config);
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/status.h"
 #include "core/batch_policy.h"
+#include "core/objective_config.h"
 #include "core/rate_limiter.h"
 #include "core/sequence_config.h"
 #include "nereid/nereid.h"
@@ -84,6 +85,7 @@ struct ModelConfig {
   std::vector<QueuePolicy> queue_policies;  // one a priority level, at least one
   uint32_t default_level = 0;
   std::optional<SequenceConfig> sequences;
+  std::optional<ObjectiveConfig> objective = {};
   std::optional<nrd_batcher> batcher = {};  // asked which requests go together
   // Of an ensemble: most responses of a decoupled step on their way; 0: any number.
   uint32_t max_inflight_requests = 0;

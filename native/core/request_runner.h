@@ -43,6 +43,13 @@ class RequestRunner {
   virtual void ReadInstance(uint32_t /*instance*/, nrd_instance_stats* /*stats_out*/) {}
   virtual void ReadCounts(uint64_t* pending_out, uint64_t* executing_out) = 0;
 
+  // What an objective has it do, and the points of what it learned of costs, of which there are as
+  // many as are returned; false and none where there is no objective.
+  virtual bool ReadObjective(nrd_objective_stats* /*stats_out*/) { return false; }
+  virtual uint32_t ReadCostCurve(nrd_cost_point* /*points_out*/, uint32_t /*capacity*/) {
+    return 0;
+  }
+
   // For runners with sequences; others know none.
   virtual void FinishSequences() {}
   virtual bool KnowsSequence(uint64_t /*number*/, std::string_view /*name*/) { return false; }

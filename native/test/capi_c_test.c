@@ -122,10 +122,13 @@ int main(void) {
   nrd_backend identity;
   nrd_model* model;
   nrd_handle_counts counts;
+  nrd_objective_stats objective;
+  uint32_t points;
 
   expect(nrd_abi_version() == NRD_ABI_VERSION, "abi version");
   expect(nrd_abi_struct_size(NRD_STRUCT_REQUEST) == sizeof(nrd_request), "request size");
   expect(nrd_abi_struct_size(NRD_STRUCT_STRING) == sizeof(nrd_string), "string size");
+  expect(nrd_abi_struct_size(NRD_STRUCT_OBJECTIVE) == sizeof(nrd_objective), "objective size");
   expect(nrd_abi_struct_size(999) == 0, "unknown struct");
 
   memset(&options, 0, sizeof options);
@@ -147,6 +150,10 @@ int main(void) {
   expect(nrd_backend_find("identity", 8, &identity, &error) == NRD_OK, "find identity");
   model = load(runtime, &identity, "same");
   infer(model, 0, 1);
+  expect(nrd_model_objective_read(model, &objective) == NRD_NOT_FOUND, "no objective");
+  expect(objective.kept + objective.late == 0, "nothing kept");
+  nrd_model_cost_curve_read(model, NULL, 0, &points);
+  expect(points == 0, "no costs");
   nrd_model_release(model);
 
   expect(nrd_runtime_release(runtime, &error) == NRD_OK, "release");

@@ -29,7 +29,7 @@ extern "C" {
 #endif
 
 /* Raised when a struct or a function's meaning changes. */
-#define NRD_ABI_VERSION 7
+#define NRD_ABI_VERSION 8
 
 #define NRD_MAX_RANK 8
 
@@ -122,7 +122,10 @@ enum {
   NRD_STRUCT_INSTANCE_STATS = 29,
   NRD_STRUCT_VALUE = 30,
   NRD_STRUCT_RECEIVER = 31,
-  NRD_STRUCT_CACHE = 32
+  NRD_STRUCT_CACHE = 32,
+  NRD_STRUCT_COST_POINT = 33,
+  NRD_STRUCT_OBJECTIVE = 34,
+  NRD_STRUCT_OBJECTIVE_STATS = 35
 };
 NRD_API uint32_t nrd_abi_struct_size(uint32_t struct_id);
 
@@ -861,6 +864,46 @@ typedef struct nrd_batcher {
 } nrd_batcher;
 NRD_ASSERT_SIZE(nrd_batcher, 16);
 
+/* What executions of so many rows take, learned from those that there were. */
+typedef struct nrd_cost_point {
+  uint32_t kind; /* of the instances: see nrd_objective */
+  uint32_t reserved;
+  uint64_t rows;
+  uint64_t row_elements; /* of all inputs of a row, about; 0: inputs have one size */
+  double mean_ns;
+  double high_ns; /* what a hundredth of the executions exceeds, about */
+  double weight;  /* how much it is worth: executions, the old ones counted less; above 0 */
+} nrd_cost_point;
+NRD_ASSERT_SIZE(nrd_cost_point, 48);
+
+/* In how long requests are to be answered, counted from submit. In place of
+ * NRD_MODEL_DYNAMIC_BATCHING, preferred sizes and max_queue_delay_ns, the model finds out how many
+ * rows it executes at once and how long requests wait for others: as many requests as possible are
+ * answered in time. Where a request has a deadline that is earlier, that counts for it. Within a
+ * priority level the one that has to be answered first comes first.
+ *
+ * A request that cannot make it, as far as what executions took so far says, is refused at once or,
+ * when that turns out later, while it waits: NRD_UNAVAILABLE, or NRD_DEADLINE_EXCEEDED where it is
+ * its own deadline that it cannot make. Not for ensembles (their steps have objectives), sequences,
+ * NRD_MODEL_DECOUPLED, NRD_MODEL_PRESERVE_ORDERING and NRD_TIMEOUT_DELAY. */
+typedef struct nrd_objective {
+  uint64_t latency_ns;   /* above 0 */
+  uint32_t quantile_ppm; /* of those that are answered, that many of a million are in time; 0:
+                            990000; at most 999999 */
+  uint32_t share_width;  /* executions at a time in the share; 0: 1. The last that was said holds */
+  /* Models with the same share, such as the processors or a device, execute in turns: the one
+   * first that has least time left. Empty: the model shares nothing. */
+  nrd_string share;
+  /* What to begin with, such as what nrd_model_cost_curve_read gave of an earlier load. */
+  const nrd_cost_point* costs;
+  uint32_t cost_count;
+  uint32_t reserved;
+  /* instance_count entries, numbers from 0: instances with the same one, as on the same kind of
+   * device, take the same time. NULL: all do. */
+  const uint32_t* instance_kinds;
+} nrd_objective;
+NRD_ASSERT_SIZE(nrd_objective, 56);
+
 typedef struct nrd_model_options {
   uint32_t struct_size;
   uint32_t flags; /* NRD_MODEL_* */
@@ -901,8 +944,9 @@ typedef struct nrd_model_options {
    * it, for one request; 0: any number. */
   uint32_t max_inflight_requests;
   uint32_t reserved;
+  const nrd_objective* objective; /* NULL: none */
 } nrd_model_options;
-NRD_ASSERT_SIZE(nrd_model_options, 248);
+NRD_ASSERT_SIZE(nrd_model_options, 256);
 
 /* What a model is made of (weights, a graph), opened by its backend, while it is not decided yet
  * how it is served. */
@@ -1024,6 +1068,33 @@ NRD_ASSERT_SIZE(nrd_instance_stats, 56);
 /* NRD_NOT_FOUND: the model has no instance `instance`. */
 NRD_API int32_t nrd_model_instance_stats_read(nrd_model* model, uint32_t instance,
                                               nrd_instance_stats* stats_out);
+
+/* What an objective has a model do now, and what came of it since the model was loaded. Requests
+ * that fail otherwise, or that the cache answers, are not counted. */
+typedef struct nrd_objective_stats {
+  uint32_t struct_size;
+  uint32_t quantile_ppm;
+  uint64_t latency_ns;
+  uint64_t max_rows;         /* an execution takes at most, so that it fits into the objective */
+  uint64_t wait_ns;          /* the longest that a request would wait for others now */
+  uint64_t backlog;          /* requests that wait */
+  uint64_t backlog_ns;       /* how long it takes to execute what waits and executes */
+  uint64_t rows_per_second;  /* that can be answered in time, as far as is known; 0: unknown */
+  uint64_t kept;             /* answered in time */
+  uint64_t late;             /* answered too late */
+  uint64_t refused_backlog;  /* at once: what waits already takes too long */
+  uint64_t refused_cost;     /* at once: it takes too long even with nothing before it */
+  uint64_t refused_waiting;  /* while it waited */
+  uint64_t refused_deadline; /* of all refused, those that could not make their own deadline */
+} nrd_objective_stats;
+NRD_ASSERT_SIZE(nrd_objective_stats, 104);
+/* NRD_NOT_FOUND, and zeros: the model has no objective. */
+NRD_API int32_t nrd_model_objective_read(nrd_model* model, nrd_objective_stats* stats_out);
+
+/* What the model has learned of the cost of executions: by kind, size of a row and rows, ascending.
+ * Writes at most `capacity`; count_out is how many there are, 0 without an objective. */
+NRD_API void nrd_model_cost_curve_read(nrd_model* model, nrd_cost_point* points_out,
+                                       uint32_t capacity, uint32_t* count_out);
 
 typedef struct nrd_batch_stats {
   uint64_t batch_size;

@@ -1,0 +1,30 @@
+// What the core keeps of a model's objective, checked once at load.
+#ifndef NEREID_CORE_OBJECTIVE_CONFIG_H_
+#define NEREID_CORE_OBJECTIVE_CONFIG_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "nereid/nereid.h"
+
+namespace nereid {
+
+struct ModelConfig;
+
+struct ObjectiveConfig {
+  int64_t latency_ns = 0;  // from submit to answer
+  uint32_t quantile_ppm = 990'000;
+  std::string share;  // empty: none
+  uint32_t share_width = 1;
+  std::vector<nrd_cost_point> costs;     // to begin with
+  std::vector<uint32_t> instance_kinds;  // of all instances
+};
+
+// Once the rest of the configuration is known, of which it changes how requests are batched.
+Status ReadObjective(const nrd_objective& objective, ModelConfig* config);
+
+}  // namespace nereid
+
+#endif  // NEREID_CORE_OBJECTIVE_CONFIG_H_
