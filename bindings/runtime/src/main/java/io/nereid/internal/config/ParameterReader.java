@@ -158,7 +158,8 @@ final class ParameterReader {
   }
 
   private static boolean isDelaying(QueuePolicy policy) {
-    return policy.timeoutAction() == QueuePolicy.TimeoutAction.DELAY;
+    return policy.timeoutAction() == QueuePolicy.TimeoutAction.DELAY
+        && (policy.allowTimeoutOverride() || !policy.defaultTimeout().isZero());
   }
 
   private void readInlineBudget(ConfigNode node, String value) {

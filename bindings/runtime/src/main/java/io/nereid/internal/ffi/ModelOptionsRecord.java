@@ -81,15 +81,6 @@ public final class ModelOptionsRecord {
           JAVA_INT.withName("source"),
           JAVA_INT.withName("reserved"));
 
-  static final StructLayout INSTANCE =
-      structLayout(
-          JAVA_LONG.withName("resources"),
-          JAVA_INT.withName("resource_count"),
-          JAVA_INT.withName("priority"),
-          JAVA_LONG.withName("cores"),
-          JAVA_INT.withName("core_count"),
-          JAVA_INT.withName("numa_node"));
-
   static final StructLayout BATCHER =
       structLayout(JAVA_LONG.withName("context"), JAVA_LONG.withName("includes"));
 
@@ -128,7 +119,8 @@ public final class ModelOptionsRecord {
           JAVA_LONG.withName("instances"),
           JAVA_LONG.withName("batcher"),
           JAVA_INT.withName("max_inflight_requests"),
-          JAVA_INT.withName("reserved"));
+          JAVA_INT.withName("reserved"),
+          JAVA_LONG.withName("objective"));
 
   private final Arena arena;
   private final MemorySegment record;
@@ -368,22 +360,12 @@ public final class ModelOptionsRecord {
 
   /** Adds what is special about the instances, in their order; they are all there, or none. */
   public void instances(List<Instance> instances) {
-    MemorySegment array = arena.allocate(INSTANCE, instances.size());
-    for (int i = 0; i < instances.size(); i++) {
-      Instance instance = instances.get(i);
-      MemorySegment target = array.asSlice(i * INSTANCE.byteSize(), INSTANCE);
-      long resources = LimitRecord.write(arena, instance.resources());
-      target.set(JAVA_LONG, offset(INSTANCE, "resources"), resources);
-      target.set(JAVA_INT, offset(INSTANCE, "resource_count"), instance.resources().size());
-      target.set(JAVA_INT, offset(INSTANCE, "priority"), instance.priority());
-      HostPolicy policy = instance.hostPolicy();
-      int[] cores = policy.cores().stream().mapToInt(Integer::intValue).toArray();
-      target.set(
-          JAVA_LONG, offset(INSTANCE, "cores"), arena.allocateFrom(JAVA_INT, cores).address());
-      target.set(JAVA_INT, offset(INSTANCE, "core_count"), cores.length);
-      target.set(JAVA_INT, offset(INSTANCE, "numa_node"), policy.numaNode().orElse(-1));
-    }
-    set("instances", instances.isEmpty() ? 0 : array.address());
+    set("instances", instances.isEmpty() ? 0 : LimitRecord.writeInstances(arena, instances));
+  }
+
+  /** Adds in how long the model is to answer. */
+  public void objective(ObjectiveRecord.Given given) {
+    set("objective", ObjectiveRecord.write(arena, given));
   }
 
   private long links(List<Link> links) {
