@@ -6,10 +6,12 @@ import io.nereid.cli.RepositoryArguments.ModelArguments;
 import io.nereid.model.ModelConfiguration;
 import io.nereid.statistics.ResourceStatistics;
 import java.io.IOException;
+import java.net.URI;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -32,6 +34,14 @@ final class ConfigCommand implements Callable<Integer> {
   @Option(names = "--json", description = "Print JSON instead of protobuf text.")
   private boolean json;
 
+  @Option(
+      names = "--url",
+      paramLabel = "URL",
+      description =
+          "A server that serves the model, such as http://localhost:8000: tells what the model has"
+              + " learned there for its objective, and what it does now.")
+  private URI url;
+
   /**
    * Prints the configuration of the model as it is served: only loading it shows what its file
    * tells.
@@ -40,20 +50,26 @@ final class ConfigCommand implements Callable<Integer> {
   public Integer call() throws IOException {
     try (Nereid nereid = model.open()) {
       Model found = model.tried(nereid).orElseGet(() -> model.model(nereid));
-      print(found.configuration(), nereid.resourceStatistics());
+      Optional<ServedObjective> served =
+          Optional.ofNullable(url).map(server -> ServedObjective.ask(server, found.name()));
+      print(found.configuration(), nereid.resourceStatistics(), served);
       found.failure().ifPresent(this::warn);
       return found.failure().isEmpty() ? 0 : 1;
     }
   }
 
-  private void print(ModelConfiguration configuration, List<ResourceStatistics> resources)
+  private void print(
+      ModelConfiguration configuration,
+      List<ResourceStatistics> resources,
+      Optional<ServedObjective> served)
       throws IOException {
     var out = command.commandLine().getOut();
     if (json) {
-      out.println(inJson(configuration, resources));
+      out.println(inJson(configuration, resources, served));
     } else {
       out.print(configuration.toCommentedText());
       resources.forEach(resource -> out.print(explain(resource)));
+      served.ifPresent(objective -> out.print(objective.comments()));
       out.flush();
     }
   }
@@ -75,7 +91,10 @@ final class ConfigCommand implements Callable<Integer> {
         .println("nereid: it cannot be served: " + Texts.printable(reason));
   }
 
-  private static String inJson(ModelConfiguration configuration, List<ResourceStatistics> resources)
+  private static String inJson(
+      ModelConfiguration configuration,
+      List<ResourceStatistics> resources,
+      Optional<ServedObjective> served)
       throws IOException {
     Map<String, Object> all = new LinkedHashMap<>();
     all.put("config", JSON.std.mapFrom(configuration.toJson()));
@@ -83,6 +102,7 @@ final class ConfigCommand implements Callable<Integer> {
     if (!resources.isEmpty()) {
       all.put("resources", resources.stream().map(ConfigCommand::describe).toList());
     }
+    served.ifPresent(objective -> all.put("objective", objective.fields()));
     return JSON.std.with(JSON.Feature.PRETTY_PRINT_OUTPUT).asString(all);
   }
 

@@ -3,7 +3,13 @@ package io.nereid.cli;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.nereid.InferRequest;
 import io.nereid.model.Objective;
+import io.nereid.model.RepositoryOptions;
+import io.nereid.server.NereidServer;
+import io.nereid.server.ServerOptions;
+import io.nereid.server.http.HttpOptions;
+import io.nereid.tensor.Tensor;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -82,6 +88,41 @@ class ObjectiveArgumentTest {
     assertTrue(
         said.contains("there is an objective for model 'digitz', which is in no repository"), said);
     assertTrue(said.contains("did you mean digits?"), said);
+  }
+
+  @Test
+  void configAsksAServerWhatWasLearned() {
+    RepositoryOptions models =
+        RepositoryOptions.builder()
+            .repository(Path.of("..", "examples", "models"))
+            .explicit("digits", "simple")
+            .objective("digits", Objective.p99(Duration.ofSeconds(30)))
+            .build();
+    try (NereidServer server =
+        NereidServer.start(
+            ServerOptions.DEFAULT
+                .withRepository(models)
+                .withHttp(HttpOptions.DEFAULT.withPort(0)))) {
+      try (InferRequest request =
+          server
+              .nereid()
+              .model("digits")
+              .newRequest()
+              .input("image", Tensor.ofFloats(new float[64], 1, 8, 8))) {
+        request.infer().close();
+      }
+      String url = "http://127.0.0.1:" + server.httpPort();
+      assertEquals(0, cli.run("config", "digits", "--url", url), cli.err());
+      assertTrue(cli.out().contains("# " + url + ": objective p99 30s\n"), cli.out());
+      assertTrue(cli.out().contains("#   1 kept, 0 late; refused: 0 too much waits"), cli.out());
+      assertTrue(cli.out().contains("#   learned: 1 rows take "), cli.out());
+      CommandLineRun other = new CommandLineRun();
+      assertEquals(0, other.run("config", "simple", "--url", url), other.err());
+      assertTrue(other.out().contains("# " + url + ": the model has no objective\n"), other.out());
+      CommandLineRun missing = new CommandLineRun();
+      assertEquals(1, missing.run("config", "identity_fp32", "--url", url));
+      assertTrue(missing.err().contains("expected statistics of the model from"), missing.err());
+    }
   }
 
   @Test

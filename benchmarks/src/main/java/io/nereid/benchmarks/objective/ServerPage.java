@@ -47,8 +47,8 @@ final class ServerPage {
             figures.leftAtTwice(ours),
             figures.bestSingle(any -> true).text(),
             figures.leftAtTwice(figures.bestSingle(any -> true))));
-    chart("In time, by load", "requests/s in time", figures, ServerFigures.Cell::goodput);
-    chart("p99 of what is answered", "ms", figures, ServerFigures.Cell::p99Ms);
+    chart("In time, by load", "requests/s in time", true, figures, ServerFigures.Cell::goodput);
+    chart("p99 of what is answered", "ms", false, figures, ServerFigures.Cell::p99Ms);
     page.table(table(figures));
     learned(figures);
   }
@@ -56,6 +56,7 @@ final class ServerPage {
   private void chart(
       String caption,
       String unit,
+      boolean linear,
       ServerFigures figures,
       ToDoubleFunction<ServerFigures.Cell> value) {
     List<Setting> shown = new ArrayList<>(List.of(figures.ours()));
@@ -73,13 +74,15 @@ final class ServerPage {
         double y = value.applyAsDouble(figures.cells().get(setting).get(load));
         String text =
             String.format(Locale.ROOT, "%s at %.2f: %.1f %s", setting.text(), load, y, unit);
-        points.add(new Chart.Point(load * figures.capacity(), Math.max(y, 0.1), text));
+        points.add(new Chart.Point(load * figures.capacity(), y, text));
       }
       series.add(new Chart.Series(setting.ours() ? "objective" : "", points));
     }
     page.figure(
         caption,
-        Chart.lines(caption, "requests/s due", unit, false, series)
+        (linear
+                ? Chart.linear(caption, "requests/s due", unit, series)
+                : Chart.lines(caption, "requests/s due", unit, false, series))
             + HtmlPage.legend(shown.stream().map(Setting::text).toList()));
   }
 
@@ -126,11 +129,10 @@ final class ServerPage {
     }
     page.figure(
         "What executions take, as learned",
-        Chart.lines(
+        Chart.linear(
             "the learned cost of executions",
             "rows",
             "ms",
-            false,
             List.of(
                 new Chart.Series("mean", mean), new Chart.Series("one of a hundred above", high))));
   }
