@@ -23,7 +23,7 @@ record ServedModel(
     Optional<Path> file,
     List<String> requests) {
 
-  /** Those that can be served here, of all that there are; {@code project} is the source tree. */
+  /** The models that can be served here; {@code project} is the top of the source tree. */
   static List<ServedModel> all(Path project) {
     List<ServedModel> all = new ArrayList<>();
     // Takes the same time for any batch, as a GPU does for small ones, and no processor.

@@ -5,7 +5,6 @@ import static java.lang.foreign.MemoryLayout.structLayout;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.nereid.model.HostPolicy;
 import io.nereid.model.ResourceCount;
 import io.nereid.statistics.InstanceStatistics;
 import io.nereid.statistics.ResourceStatistics;
@@ -18,9 +17,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 
-/**
- * What instances are made with, and the resources that executions hold: how much, and who waits.
- */
+/** Resources that executions hold: how much there is of them, and who waits. */
 final class LimitRecord {
 
   // NRD_INSTANCE_*
@@ -52,15 +49,6 @@ final class LimitRecord {
           JAVA_LONG.withName("waits"),
           RESOURCE.withName("resource"));
 
-  static final StructLayout OPTIONS =
-      structLayout(
-          JAVA_LONG.withName("resources"),
-          JAVA_INT.withName("resource_count"),
-          JAVA_INT.withName("priority"),
-          JAVA_LONG.withName("cores"),
-          JAVA_INT.withName("core_count"),
-          JAVA_INT.withName("numa_node"));
-
   private LimitRecord() {}
 
   /** The address of an array of {@code nrd_resource}. */
@@ -72,26 +60,6 @@ final class LimitRecord {
       TensorSpecRecord.string(arena, target, offset(COUNT, "name"), resource.name());
       target.set(JAVA_INT, offset(COUNT, "count"), resource.count());
       target.set(JAVA_INT, offset(COUNT, "device"), resource.device().orElse(NO_DEVICE));
-    }
-    return array.address();
-  }
-
-  /** The address of an array of {@code nrd_instance_options}. */
-  static long writeInstances(Arena arena, List<ModelOptionsRecord.Instance> instances) {
-    MemorySegment array = arena.allocate(OPTIONS, instances.size());
-    for (int i = 0; i < instances.size(); i++) {
-      ModelOptionsRecord.Instance instance = instances.get(i);
-      MemorySegment target = array.asSlice(i * OPTIONS.byteSize(), OPTIONS);
-      long resources = write(arena, instance.resources());
-      target.set(JAVA_LONG, offset(OPTIONS, "resources"), resources);
-      target.set(JAVA_INT, offset(OPTIONS, "resource_count"), instance.resources().size());
-      target.set(JAVA_INT, offset(OPTIONS, "priority"), instance.priority());
-      HostPolicy policy = instance.hostPolicy();
-      int[] cores = policy.cores().stream().mapToInt(Integer::intValue).toArray();
-      long coreArray = arena.allocateFrom(JAVA_INT, cores).address();
-      target.set(JAVA_LONG, offset(OPTIONS, "cores"), coreArray);
-      target.set(JAVA_INT, offset(OPTIONS, "core_count"), cores.length);
-      target.set(JAVA_INT, offset(OPTIONS, "numa_node"), policy.numaNode().orElse(-1));
     }
     return array.address();
   }

@@ -10,10 +10,8 @@ import io.nereid.internal.Checks;
 import io.nereid.model.BatchInput;
 import io.nereid.model.BatchOutput;
 import io.nereid.model.DynamicBatching;
-import io.nereid.model.HostPolicy;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.QueuePolicy;
-import io.nereid.model.ResourceCount;
 import io.nereid.model.SequenceBatching;
 import io.nereid.model.TensorSpec;
 import java.lang.foreign.Arena;
@@ -31,9 +29,6 @@ public final class ModelOptionsRecord {
 
   /** A step of an ensemble, and how its model's tensors are joined with those of the graph. */
   public record Step(ModelHandle model, List<Link> inputs, List<Link> outputs) {}
-
-  /** What an execution of an instance holds, and where its thread runs. */
-  public record Instance(List<ResourceCount> resources, int priority, HostPolicy hostPolicy) {}
 
   /** Joins an input or output of a step's model with a tensor of the graph. */
   public record Link(int position, int value) {}
@@ -359,8 +354,8 @@ public final class ModelOptionsRecord {
   }
 
   /** Adds what is special about the instances, in their order; they are all there, or none. */
-  public void instances(List<Instance> instances) {
-    set("instances", instances.isEmpty() ? 0 : LimitRecord.writeInstances(arena, instances));
+  public void instances(List<InstanceRecord> instances) {
+    set("instances", instances.isEmpty() ? 0 : InstanceRecord.write(arena, instances));
   }
 
   /** Adds in how long the model is to answer. */

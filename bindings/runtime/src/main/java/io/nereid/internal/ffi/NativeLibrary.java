@@ -55,7 +55,7 @@ public final class NativeLibrary {
         new Struct(22, "nrd_combined_input", ModelOptionsRecord.COMBINED_INPUT),
         new Struct(23, "nrd_scattered_output", ModelOptionsRecord.SCATTERED_OUTPUT),
         new Struct(24, "nrd_resource", LimitRecord.COUNT),
-        new Struct(25, "nrd_instance_options", LimitRecord.OPTIONS),
+        new Struct(25, "nrd_instance_options", InstanceRecord.LAYOUT),
         new Struct(26, "nrd_batcher", ModelOptionsRecord.BATCHER),
         new Struct(27, "nrd_sequence_stats", StatisticsRecord.SEQUENCES),
         new Struct(28, "nrd_resource_stats", LimitRecord.RESOURCE),
