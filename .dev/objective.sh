@@ -4,27 +4,25 @@
 
 objective_dir=$root/build/objective
 
-# Prints where the simulator is.
 objective_build_simulator() {
-  local target=$root/build/release
   prefer_ninja
   # Maven leaves the native tests out of a build without tests, and this program is one of theirs.
   unpack_onnxruntime
   cmake -S native --preset release -DNEREID_BUILD_TESTS=ON &&
-    cmake --build "$target" --target objective_simulator --parallel "$(nproc)"
+    cmake --build build/release --target objective_bench --parallel "$(nproc)"
 }
 
-# Runs the simulator and makes the page of what it found. It ends with 1 where a bar is missed.
+# Runs the simulator and makes the page of what it found. Ends with 1 where a bar is missed.
 objective_simulate() {
-  local code=0
+  local code=0 plays=$objective_dir/simulation.jsonl words=$objective_dir/simulation.txt
   require "${tools_build[@]}" "${tools_test[@]}"
   build_candidate || bench_die $bench_not_built 'this tree could not be built'
   mkdir -p "$objective_dir"
   objective_build_simulator >"$objective_dir/build.log" 2>&1 ||
     bench_die $bench_not_built "the simulator could not be built; see ${objective_dir#"$PWD/"}/build.log"
-  build/release/bench/objective_simulator "$@" >"$objective_dir/simulation.jsonl" || code=$?
-  objective_java SimulationBench "$objective_dir/simulation.jsonl" "$objective_dir/simulation.html"
-  return $code
+  build/release/bench/objective_bench --json "$plays" "$@" | tee "$words" || code=${PIPESTATUS[0]}
+  [[ $code == 2 ]] || objective_java SimulationBench "$plays" "$words" "$objective_dir/simulation.html"
+  return "$code"
 }
 
 objective_java() {

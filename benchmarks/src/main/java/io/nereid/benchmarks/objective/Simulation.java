@@ -4,78 +4,108 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Predicate;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import tools.jackson.jr.ob.JSON;
 
 /**
- * What the simulator printed: a JSON object a line.
+ * What the simulator found: a JSON object a line for each play, and its words for people, of which
+ * the bars are taken.
  *
  * @param plays one policy against one load on one machine each
- * @param series the same over time, for a few of them
- * @param curves what executions cost, and what was learned of that
- * @param bars what was wanted, and what came out
+ * @param machines what it said of each machine, by its name
+ * @param bars what was wanted of each machine, and what came out
  */
-record Simulation(
-    List<Play> plays,
-    List<Map<String, Object>> series,
-    List<Map<String, Object>> curves,
-    List<Map<String, Object>> bars) {
+record Simulation(List<Play> plays, Map<String, String> machines, List<Bar> bars) {
 
-  /** The policies, in the words of the simulator. */
-  static final String OURS = "objective";
+  /** The policies that are no static setting. */
+  private static final String OURS = "objective";
 
-  static final String STATIC = "static";
-  static final String ORACLE = "oracle";
+  private static final String ORACLE = "oracle";
+  private static final String AIMD = "aimd";
+
+  private static final Pattern MACHINE = Pattern.compile("(\\S[^:]*): (\\d+ instances.*)");
+  private static final Pattern BAR = Pattern.compile("  (met|MISSED|missed) +(.*?)  +(\\S.*)");
+  private static final Pattern TIMES = Pattern.compile("poisson ([0-9.]+).*");
+
+  /** A bar, and whether it was met; one that does not count is told all the same. */
+  record Bar(String machine, String verdict, String name, String found) {}
 
   /**
    * One policy against one load.
    *
-   * @param times of the feasible load; 0: it differs
+   * @param policy its name; of a static setting what it says
    * @param share of the requests that were answered in time
    */
   record Play(
       String machine,
       String load,
-      double times,
       String policy,
-      String setting,
-      boolean timeout,
       double share,
       double lateShare,
       double refusedShare,
+      double goodput,
       double p99Ms) {
 
-    /** For people. */
-    String name() {
-      return setting.isEmpty() ? policy : setting;
+    boolean isOurs() {
+      return policy.equals(OURS);
+    }
+
+    boolean isOracle() {
+      return policy.equals(ORACLE);
+    }
+
+    boolean isAimd() {
+      return policy.equals(AIMD);
+    }
+
+    boolean isStatic() {
+      return !isOurs() && !isOracle() && !isAimd();
+    }
+
+    /** Whether it is a static setting without a queue timeout. */
+    boolean isPatient() {
+      return isStatic() && !policy.contains("timeout");
+    }
+
+    /** How many feasible loads come, by chance; 0: something else comes. */
+    double times() {
+      Matcher times = TIMES.matcher(load);
+      return times.matches() ? Double.parseDouble(times.group(1)) : 0;
     }
   }
 
-  static Simulation read(Path lines) throws IOException {
-    Simulation read =
-        new Simulation(new ArrayList<>(), new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
+  /**
+   * Reads both.
+   *
+   * @param lines the plays
+   * @param words what the simulator printed
+   */
+  static Simulation read(Path lines, Path words) throws IOException {
+    Simulation read = new Simulation(new ArrayList<>(), new LinkedHashMap<>(), new ArrayList<>());
     for (String line : Files.readAllLines(lines)) {
       if (!line.isBlank()) {
-        read.add(JSON.std.mapFrom(line));
+        read.plays.add(play(JSON.std.mapFrom(line)));
+      }
+    }
+    String machine = "";
+    for (String line : Files.readAllLines(words)) {
+      Matcher head = MACHINE.matcher(line);
+      Matcher bar = BAR.matcher(line);
+      if (head.matches()) {
+        machine = head.group(1);
+        read.machines.put(machine, head.group(2));
+      } else if (bar.matches()) {
+        read.bars.add(new Bar(machine, bar.group(1), bar.group(2).strip(), bar.group(3)));
       }
     }
     return read;
-  }
-
-  private void add(Map<String, Object> fields) {
-    switch (text(fields, "kind")) {
-      case "result" -> plays.add(play(fields));
-      case "series" -> series.add(fields);
-      case "curve" -> curves.add(fields);
-      case "bar" -> bars.add(fields);
-      default -> {
-        // of a newer simulator
-      }
-    }
   }
 
   private static Play play(Map<String, Object> fields) {
@@ -83,34 +113,20 @@ record Simulation(
     return new Play(
         text(fields, "machine"),
         text(fields, "load"),
-        number(fields, "times"),
         text(fields, "policy"),
-        text(fields, "setting"),
-        Boolean.TRUE.equals(fields.get("timeout")),
         number(fields, "kept") / offered,
         number(fields, "late") / offered,
         number(fields, "refused") / offered,
+        number(fields, "goodput"),
         number(fields, "p99_ms"));
   }
 
-  static String text(Map<String, Object> fields, String name) {
+  private static String text(Map<String, Object> fields, String name) {
     return fields.get(name) instanceof String text ? text : "";
   }
 
-  static double number(Map<String, Object> fields, String name) {
+  private static double number(Map<String, Object> fields, String name) {
     return fields.get(name) instanceof Number number ? number.doubleValue() : 0;
-  }
-
-  static List<Double> numbers(Map<String, Object> fields, String name) {
-    return fields.get(name) instanceof List<?> list
-        ? list.stream().map(each -> ((Number) each).doubleValue()).toList()
-        : List.of();
-  }
-
-  Set<String> machines() {
-    Set<String> machines = new LinkedHashSet<>();
-    plays.forEach(play -> machines.add(play.machine()));
-    return machines;
   }
 
   /** The loads of a machine, in the order in which they were played. */
@@ -136,26 +152,16 @@ record Simulation(
     return best;
   }
 
-  /** The static setting with the largest shares over all loads of a machine together. */
+  /** The policy with the largest shares over all loads of a machine together, of those meant. */
   String bestSingle(String machine, Predicate<Play> meant) {
-    String best = "";
-    double most = -1;
-    Set<String> settings = new LinkedHashSet<>();
+    Map<String, Double> sums = new LinkedHashMap<>();
     plays.stream()
-        .filter(play -> play.machine().equals(machine) && play.policy().equals(STATIC))
+        .filter(play -> play.machine().equals(machine))
         .filter(meant)
-        .forEach(play -> settings.add(play.setting()));
-    for (String setting : settings) {
-      double sum =
-          plays.stream()
-              .filter(play -> play.machine().equals(machine) && play.setting().equals(setting))
-              .mapToDouble(Play::share)
-              .sum();
-      if (sum > most) {
-        most = sum;
-        best = setting;
-      }
-    }
-    return best;
+        .forEach(play -> sums.merge(play.policy(), play.share(), Double::sum));
+    return sums.entrySet().stream()
+        .max(Map.Entry.comparingByValue())
+        .map(Map.Entry::getKey)
+        .orElse("");
   }
 }

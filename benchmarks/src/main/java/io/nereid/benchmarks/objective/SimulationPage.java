@@ -1,22 +1,17 @@
 package io.nereid.benchmarks.objective;
 
 import io.nereid.benchmarks.objective.Simulation.Play;
-import io.nereid.perf.report.Axis;
 import io.nereid.perf.report.Chart;
 import io.nereid.perf.report.HtmlPage;
 import io.nereid.perf.report.Table;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.function.Predicate;
-import java.util.stream.Stream;
+import java.util.function.ToDoubleFunction;
 
 /** Shows what was simulated. */
 final class SimulationPage {
-
-  /** So many drawings over time are shown for a machine. */
-  private static final int MOST_SERIES = 4;
 
   private final Simulation simulation;
   private final HtmlPage page = new HtmlPage("Objectives beside static settings, simulated");
@@ -34,167 +29,104 @@ final class SimulationPage {
         "Discrete events: no clock and no threads. In time is the share of all requests that came"
             + " that were answered within the objective. The best static setting is the best for"
             + " that load in hindsight; the best single one is the best for all loads together."
-            + " The oracle knows the future.");
-    page.page.table(bars(simulation));
+            + " The oracle knows the future; nobody can keep more.");
+    page.page.table(page.bars());
     simulation.machines().forEach(page::machine);
     return page.page.toString();
   }
 
   /** What was wanted, and what came out. */
-  static Table bars(Simulation simulation) {
-    Table table = new Table(List.of("bar", "wanted", "worst", "met", "where"));
-    for (Map<String, Object> bar : simulation.bars()) {
-      boolean met = Boolean.TRUE.equals(bar.get("met"));
-      table.add(
-          List.of(
-              Simulation.text(bar, "name"),
-              String.format(Locale.ROOT, "%.2f", Simulation.number(bar, "wanted")),
-              String.format(Locale.ROOT, "%.3f", Simulation.number(bar, "worst")),
-              met ? "yes" : "NO",
-              Simulation.text(bar, "text")));
+  private Table bars() {
+    Table table = new Table(List.of("machine", "bar", "worst", "verdict"));
+    for (Simulation.Bar bar : simulation.bars()) {
+      table.add(List.of(bar.machine(), bar.name(), bar.found(), bar.verdict()));
     }
     return table;
   }
 
-  private void machine(String machine) {
+  private void machine(String machine, String words) {
     page.heading(machine);
-    String single = simulation.bestSingle(machine, play -> true);
-    String patient = simulation.bestSingle(machine, play -> !play.timeout());
+    page.paragraph(words);
+    String single = simulation.bestSingle(machine, Play::isStatic);
+    String patient = simulation.bestSingle(machine, Play::isPatient);
     List<Column> columns =
         List.of(
-            new Column("objective", play -> play.policy().equals(Simulation.OURS)),
-            new Column("best static of each load", play -> play.policy().equals(Simulation.STATIC)),
-            new Column("best single: " + single, play -> play.setting().equals(single)),
+            new Column("objective", Play::isOurs),
+            new Column("best static of each load", Play::isStatic),
+            new Column("best single: " + single, play -> play.policy().equals(single)),
             new Column(
-                "best single without timeouts: " + patient, play -> play.setting().equals(patient)),
-            new Column("oracle", play -> play.policy().equals(Simulation.ORACLE)));
-    steady(machine, columns);
+                "best single without timeouts: " + patient, play -> play.policy().equals(patient)),
+            new Column("oracle", Play::isOracle));
+    chart(machine, "Chance arrivals: in time", "requests/s in time", columns, Play::goodput);
+    chart(
+        machine,
+        "Chance arrivals: p99 of what is answered",
+        "ms",
+        columns.subList(0, columns.size() - 1), // of the oracle only how many is known
+        Play::p99Ms);
     page.table(table(machine, columns));
-    simulation.series().stream()
-        .filter(series -> Simulation.text(series, "machine").equals(machine))
-        .limit(MOST_SERIES)
-        .forEach(this::series);
-    simulation.curves().stream()
-        .filter(curve -> Simulation.text(curve, "machine").equals(machine))
-        .forEach(this::curve);
   }
 
-  /** Draws the steady loads: what is in time over how much comes. */
-  private void steady(String machine, List<Column> columns) {
+  /** Draws the loads that come by chance, at a steady rate. */
+  private void chart(
+      String machine,
+      String caption,
+      String unit,
+      List<Column> columns,
+      ToDoubleFunction<Play> value) {
     List<Chart.Series> series = new ArrayList<>();
     for (Column column : columns) {
       List<Chart.Point> points = new ArrayList<>();
       for (String load : simulation.loads(machine)) {
         Play play = simulation.best(machine, load, column.meant());
-        if (play != null && play.times() > 0 && load.startsWith("poisson")) {
-          String text =
-              String.format(Locale.ROOT, "%s, %s: %.1f %%", load, play.name(), 100 * play.share());
-          points.add(new Chart.Point(play.times(), play.times() * play.share(), text));
+        if (play != null && play.times() > 0) {
+          double y = value.applyAsDouble(play);
+          String text = String.format(Locale.ROOT, "%s, %s: %.1f %s", load, play.policy(), y, unit);
+          points.add(new Chart.Point(play.times(), y, text));
         }
       }
       if (!points.isEmpty()) {
         series.add(new Chart.Series("", points));
       }
     }
-    if (!series.isEmpty()) {
-      page.figure(
-          "Poisson arrivals: answered in time, in feasible loads",
-          Chart.linear(
-                  "in time, by load and policy",
-                  "what comes, in feasible loads",
-                  "what is in time",
-                  series)
-              + HtmlPage.legend(columns.stream().map(Column::name).toList()));
+    if (series.isEmpty()) {
+      return;
     }
+    String x = "what comes, in feasible loads";
+    page.figure(
+        caption,
+        (unit.equals("ms")
+                ? Chart.lines(caption, x, unit, false, series)
+                : Chart.linear(caption, x, unit, series))
+            + HtmlPage.legend(columns.stream().map(Column::name).toList()));
   }
 
   private Table table(String machine, List<Column> columns) {
     List<String> headings = new ArrayList<>(List.of("load"));
     columns.forEach(column -> headings.add(column.name() + ", in time"));
-    headings.addAll(List.of("other policies", "objective: late", "refused", "p99 ms"));
+    headings.addAll(List.of("Clipper's, in time", "objective: late", "refused", "p99 ms"));
     Table table = new Table(headings);
     for (String load : simulation.loads(machine)) {
       List<Table.Cell> cells = new ArrayList<>(List.of(new Table.Cell(load, "")));
       for (Column column : columns) {
-        Play best = simulation.best(machine, load, column.meant());
-        cells.add(cell(best == null ? "" : percent(best.share())));
+        cells.add(percent(simulation.best(machine, load, column.meant()), Play::share));
       }
-      cells.add(cell(others(machine, load)));
-      Play ours = simulation.best(machine, load, columns.getFirst().meant());
-      cells.add(cell(ours == null ? "" : percent(ours.lateShare())));
-      cells.add(cell(ours == null ? "" : percent(ours.refusedShare())));
+      cells.add(percent(simulation.best(machine, load, Play::isAimd), Play::share));
+      Play ours = simulation.best(machine, load, Play::isOurs);
+      cells.add(percent(ours, Play::lateShare));
+      cells.add(percent(ours, Play::refusedShare));
       cells.add(cell(ours == null ? "" : String.format(Locale.ROOT, "%.1f", ours.p99Ms())));
       table.addStyled(cells);
     }
     return table;
   }
 
-  private String others(String machine, String load) {
-    List<String> others = new ArrayList<>();
-    for (Play play : simulation.plays()) {
-      boolean known =
-          List.of(Simulation.OURS, Simulation.STATIC, Simulation.ORACLE).contains(play.policy());
-      if (!known && play.machine().equals(machine) && play.load().equals(load)) {
-        others.add(play.policy() + " " + percent(play.share()));
-      }
-    }
-    return String.join(", ", others);
-  }
-
-  private static String percent(double share) {
-    return String.format(Locale.ROOT, "%.1f %%", 100 * share);
+  private static Table.Cell percent(Play play, ToDoubleFunction<Play> share) {
+    return cell(
+        play == null ? "" : String.format(Locale.ROOT, "%.1f %%", 100 * share.applyAsDouble(play)));
   }
 
   private static Table.Cell cell(String text) {
     return new Table.Cell(text, "number");
-  }
-
-  private void series(Map<String, Object> series) {
-    String name = Simulation.text(series, "load") + ", " + Simulation.text(series, "policy");
-    List<Double> times = Simulation.numbers(series, "t");
-    page.figure(
-        "Over time: " + name,
-        Chart.linear(
-            name,
-            "seconds",
-            "requests/s",
-            List.of(
-                new Chart.Series("come", points(times, series, "offered", "/s")),
-                new Chart.Series("in time", points(times, series, "goodput", "/s")))));
-    page.figure(
-        "p99 over time: " + name,
-        Chart.linear(
-            name,
-            "seconds",
-            "ms",
-            List.of(new Chart.Series("p99", points(times, series, "p99_ms", "ms")))));
-  }
-
-  private void curve(Map<String, Object> curve) {
-    List<Double> rows = Simulation.numbers(curve, "rows");
-    page.figure(
-        "What executions take",
-        Chart.linear(
-            "the cost of executions by their rows",
-            "rows",
-            "ms",
-            Stream.of(
-                    new Chart.Series("true", points(rows, curve, "true_ms", "ms")),
-                    new Chart.Series("learned", points(rows, curve, "learned_ms", "ms")),
-                    new Chart.Series("learned high", points(rows, curve, "high_ms", "ms")))
-                .filter(one -> !one.points().isEmpty())
-                .toList()));
-  }
-
-  private static List<Chart.Point> points(
-      List<Double> xs, Map<String, Object> fields, String name, String unit) {
-    List<Double> ys = Simulation.numbers(fields, name);
-    List<Chart.Point> points = new ArrayList<>();
-    for (int i = 0; i < Math.min(xs.size(), ys.size()); i++) {
-      String text =
-          String.format(Locale.ROOT, "%s: %.2f %s", Axis.label(xs.get(i)), ys.get(i), unit);
-      points.add(new Chart.Point(xs.get(i), ys.get(i), text));
-    }
-    return points;
   }
 }

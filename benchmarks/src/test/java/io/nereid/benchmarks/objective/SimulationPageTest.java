@@ -1,63 +1,78 @@
 package io.nereid.benchmarks.objective;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.nereid.benchmarks.objective.Simulation.Play;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What becomes of the lines of the simulator. */
 class SimulationPageTest {
 
-  private static final String LINES =
+  private static String line(String load, String policy, int kept, int late, double p99Ms) {
+    return "{\"machine\":\"m\",\"load\":\"%s\",\"policy\":\"%s\",\"offered\":1000,\"kept\":%d,"
+            .formatted(load, policy, kept)
+        + "\"late\":%d,\"refused\":%d,\"goodput\":%d.5,\"p99_ms\":%s}"
+            .formatted(late, 1000 - kept - late, kept, p99Ms);
+  }
+
+  private static final List<String> PLAYS =
+      List.of(
+          line("poisson 0.5", "objective", 990, 4, 17.5),
+          line("poisson 0.5", "8 rows, delay 0 ms", 700, 300, 40),
+          line("poisson 0.5", "8 rows, delay 2 ms, timeout 5 ms", 950, 0, 19),
+          line("step", "8 rows, delay 0 ms", 800, 200, 60),
+          line("step", "8 rows, delay 2 ms, timeout 5 ms", 600, 0, 19),
+          line("step", "aimd", 123, 877, 99));
+
+  private static final String WORDS =
       """
-      {"kind":"result","machine":"m","load":"poisson 0.5","times":0.5,"policy":"objective","setting":"","timeout":false,"offered":1000,"kept":990,"late":4,"refused":6,"p99_ms":17.5}
-      {"kind":"result","machine":"m","load":"poisson 0.5","times":0.5,"policy":"static","setting":"delay 0","timeout":false,"offered":1000,"kept":700,"late":300,"refused":0,"p99_ms":40}
-      {"kind":"result","machine":"m","load":"poisson 0.5","times":0.5,"policy":"static","setting":"delay 2","timeout":true,"offered":1000,"kept":950,"late":0,"refused":50,"p99_ms":19}
-      {"kind":"result","machine":"m","load":"step","times":0,"policy":"static","setting":"delay 0","timeout":false,"offered":1000,"kept":800,"late":200,"refused":0,"p99_ms":60}
-      {"kind":"result","machine":"m","load":"step","times":0,"policy":"static","setting":"delay 2","timeout":true,"offered":1000,"kept":600,"late":0,"refused":400,"p99_ms":19}
-      {"kind":"result","machine":"m","load":"step","times":0,"policy":"aimd","setting":"","timeout":false,"offered":1000,"kept":123,"late":877,"refused":0,"p99_ms":99}
-      {"kind":"series","machine":"m","load":"step","policy":"objective","t":[0,1],"offered":[10,20],"goodput":[10,15],"p99_ms":[3,4]}
-      {"kind":"curve","machine":"m","rows":[1,2],"true_ms":[1,2],"learned_ms":[1.1,2.1]}
-      {"kind":"bar","name":"steady","wanted":0.95,"worst":0.9,"met":false,"text":"m, poisson 0.5"}
-      {"kind":"something new"}
+      m: 2 instances, objective p99 20.000 ms, feasible load 1200.0 requests/s
+        poisson 0.5: 600 requests/s
+          objective                  594.0/s  99.0% kept
+        met     steady: 0.95 of the best static setting                    1.042 (poisson 0.5)
+        MISSED  changing: 1.3 of the best without timeouts                 1.100 (step)
       """;
 
   @TempDir Path directory;
 
   private Simulation read() throws Exception {
-    return Simulation.read(Files.writeString(directory.resolve("lines"), LINES));
+    return Simulation.read(
+        Files.write(directory.resolve("plays"), PLAYS),
+        Files.writeString(directory.resolve("words"), WORDS));
   }
 
   @Test
   void theBestSettingOfALoadIsNotThatOfAllLoads() throws Exception {
     Simulation simulation = read();
-    assertEquals(
-        "delay 2",
-        simulation.best("m", "poisson 0.5", play -> play.policy().equals("static")).setting());
-    assertEquals(
-        "delay 0", simulation.best("m", "step", play -> play.policy().equals("static")).setting());
-    assertEquals("delay 2", simulation.bestSingle("m", Simulation.Play::timeout));
-    assertEquals("delay 2", simulation.bestSingle("m", play -> true)); // 1.55 beside 1.5
+    Play best = simulation.best("m", "poisson 0.5", Play::isStatic);
+    assertEquals("8 rows, delay 2 ms, timeout 5 ms", best.policy());
+    assertFalse(best.isPatient());
+    assertEquals(0.5, best.times());
+    assertEquals("8 rows, delay 0 ms", simulation.best("m", "step", Play::isStatic).policy());
+    assertEquals("8 rows, delay 2 ms, timeout 5 ms", simulation.bestSingle("m", Play::isStatic));
+    assertEquals("8 rows, delay 0 ms", simulation.bestSingle("m", Play::isPatient));
   }
 
   @Test
   void thePageHasAllOfIt() throws Exception {
-    Simulation simulation = read();
-    assertTrue(SimulationPage.bars(simulation).text().contains("0.900  NO"), "the bars");
-    String page = SimulationPage.of(simulation);
+    String page = SimulationPage.of(read());
     for (String text :
-        new String[] {
-          "99.0 %",
-          "aimd 12.3 %",
-          "0.4 %",
-          "17.5",
-          "Over time: step, objective",
-          "learned",
-          "delay 2"
-        }) {
+        List.of(
+            "99.0 %",
+            "12.3 %",
+            "0.4 %",
+            "17.5",
+            "feasible load 1200.0 requests/s",
+            "1.100 (step)",
+            "MISSED",
+            "changing: 1.3 of the best without timeouts",
+            "990.5 requests/s in time")) {
       assertTrue(page.contains(text), "no '" + text + "' in " + page);
     }
   }
