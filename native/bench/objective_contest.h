@@ -1,0 +1,51 @@
+// All policies under one load, and what is asked of the one that has an objective.
+#ifndef NEREID_BENCH_OBJECTIVE_CONTEST_H_
+#define NEREID_BENCH_OBJECTIVE_CONTEST_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bench/objective_players.h"
+
+namespace nereid::objective {
+
+struct Entry {
+  std::string policy;
+  bool times_out = false;
+  Result result;
+};
+
+struct Contest {
+  std::string load;
+  bool changes = false;
+  bool has_bars = true;
+  double times = 0;  // of the feasible load; 0: it differs
+  double seconds = 0;
+  uint64_t offered = 0;
+  uint64_t most = 0;  // that anybody can keep
+  Entry objective;
+  Entry aimd;
+  std::vector<Entry> statics;
+
+  // In hindsight, for this load.
+  [[nodiscard]] const Entry& BestStatic(bool times_out) const;
+};
+
+struct Bar {
+  std::string name;
+  std::string found;
+  bool met = false;
+  bool counts = true;  // otherwise the next one is what can be asked for
+};
+
+// The most requests a second, coming by chance, of which some static setting without timeouts keeps
+// 99 of 100.
+double FeasibleLoad(const Machine& machine, size_t requests, uint64_t seed);
+std::vector<Load> Loads(const Machine& machine, double feasible, size_t requests, uint64_t seed);
+Contest Hold(const Machine& machine, const Load& load, uint64_t seed);
+std::vector<Bar> Bars(const std::vector<Contest>& contests);
+
+}  // namespace nereid::objective
+
+#endif  // NEREID_BENCH_OBJECTIVE_CONTEST_H_

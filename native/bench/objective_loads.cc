@@ -1,0 +1,161 @@
+#include "bench/objective_loads.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <numbers>
+#include <stdexcept>
+
+namespace nereid::objective {
+namespace {
+
+constexpr double kSecond = 1e9;
+
+// Arrivals whose rate is `rate(t)` a second, at most `most`, until `seconds` are over.
+template <typename Rate>
+std::vector<int64_t> Arrivals(double seconds, double most, uint64_t seed, Rate&& rate) {
+  Chance chance(seed);
+  std::vector<int64_t> arrivals;
+  for (double t = chance.Exponential() / most; t < seconds; t += chance.Exponential() / most) {
+    if (chance.Uniform() * most <= rate(t)) {
+      arrivals.push_back(static_cast<int64_t>(t * kSecond));
+    }
+  }
+  return arrivals;
+}
+
+std::string Times(double times) {
+  std::string text = std::to_string(times);
+  return text.substr(0, text.find('.') + 2);
+}
+
+}  // namespace
+
+double Chance::Uniform() {
+  state_ += 0x9E3779B97F4A7C15;
+  uint64_t z = state_;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
+  return (static_cast<double>((z ^ (z >> 31)) >> 11) + 1) / 9007199254740992.0;
+}
+
+double Chance::Exponential() { return -std::log(Uniform()); }
+
+double Chance::Normal() {
+  const double radius = std::sqrt(2 * Exponential());
+  return radius * std::cos(2 * std::numbers::pi * Uniform());
+}
+
+double Machine::CostNs(int64_t rows) const {
+  const auto above = std::lower_bound(
+      costs.begin(), costs.end(), rows,
+      [](const std::pair<int64_t, double>& point, int64_t value) { return point.first < value; });
+  if (above == costs.end()) {
+    return costs.back().second * static_cast<double>(rows) /
+           static_cast<double>(costs.back().first);
+  }
+  if (above == costs.begin() || above->first == rows) {
+    return above->second;
+  }
+  const auto below = above - 1;
+  const double share =
+      static_cast<double>(rows - below->first) / static_cast<double>(above->first - below->first);
+  return below->second + share * (above->second - below->second);
+}
+
+double Machine::Capacity() const {
+  double best = 0;
+  for (int64_t rows = 1; rows <= max_rows; ++rows) {
+    const double cost = CostNs(rows);
+    if (cost * (1 + 1.0 / instances) <= static_cast<double>(latency_ns)) {
+      best = std::max(best, instances * static_cast<double>(rows) / cost * kSecond);
+    }
+  }
+  return best;
+}
+
+Load Constant(double feasible, double times, size_t requests) {
+  Load load{.name = "constant " + Times(times), .times = times};
+  for (size_t i = 0; i < requests; ++i) {
+    load.arrivals_ns.push_back(
+        static_cast<int64_t>(static_cast<double>(i) * kSecond / (feasible * times)));
+  }
+  return load;
+}
+
+Load Poisson(double feasible, double times, size_t requests, uint64_t seed) {
+  const double rate = feasible * times;
+  return {.name = "poisson " + Times(times),
+          .times = times,
+          .arrivals_ns = Arrivals(static_cast<double>(requests) / rate, rate, seed,
+                                  [rate](double) { return rate; })};
+}
+
+Load Bursts(double feasible, int64_t latency_ns, size_t requests, uint64_t seed) {
+  const double latency = static_cast<double>(latency_ns) / kSecond;
+  Chance chance(seed + 1);
+  bool busy = true;
+  double until = 0;
+  const auto rate = [&](double t) {
+    while (t >= until) {
+      busy = !busy;
+      until += chance.Exponential() * latency * (busy ? 15 : 50);
+    }
+    return feasible * (busy ? 3 : 0.5);
+  };
+  return {
+      .name = "bursts",
+      .changes = true,
+      .arrivals_ns = Arrivals(static_cast<double>(requests) / feasible, feasible * 3, seed, rate)};
+}
+
+Load Day(double feasible, size_t requests, uint64_t seed) {
+  const double seconds = std::min(600.0, static_cast<double>(requests) / feasible);
+  return {.name = "day",
+          .changes = true,
+          .arrivals_ns = Arrivals(seconds, feasible * 1.8, seed, [&](double t) {
+            return feasible * (0.95 - 0.85 * std::cos(2 * std::numbers::pi * t / seconds));
+          })};
+}
+
+Load Step(double feasible, size_t requests, uint64_t seed) {
+  const double seconds = static_cast<double>(requests) / feasible;
+  return {.name = "step",
+          .changes = true,
+          .arrivals_ns = Arrivals(seconds, feasible * 2, seed, [&](double t) {
+            return feasible * (t > seconds / 3 && t < seconds * 2 / 3 ? 2 : 0.5);
+          })};
+}
+
+Load Neighbour(double feasible, size_t requests, uint64_t seed) {
+  Load load = Poisson(feasible, 0.8, requests, seed);
+  load.name = "neighbour";
+  load.changes = true;
+  load.has_bars = false;
+  load.times = 0;
+  load.slow_from_ns = load.arrivals_ns.back() / 3;
+  load.slow_to_ns = load.slow_from_ns * 2;
+  load.slow_times = 2;
+  return load;
+}
+
+Load Trace(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) {
+    throw std::runtime_error("cannot read the trace " + path);
+  }
+  Load load{.name = "trace", .changes = true, .has_bars = false};
+  double first = -1;
+  for (double seconds = 0; file >> seconds;) {
+    first = first < 0 ? seconds : first;
+    load.arrivals_ns.push_back(static_cast<int64_t>((seconds - first) * kSecond));
+  }
+  if (!file.eof() || load.arrivals_ns.empty() ||
+      !std::is_sorted(load.arrivals_ns.begin(), load.arrivals_ns.end())) {
+    throw std::runtime_error("the trace " + path +
+                             " is not one arrival a line, in seconds, ascending");
+  }
+  return load;
+}
+
+}  // namespace nereid::objective

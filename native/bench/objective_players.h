@@ -1,0 +1,74 @@
+// Who decides in a simulation of objectives when which requests run.
+#ifndef NEREID_BENCH_OBJECTIVE_PLAYERS_H_
+#define NEREID_BENCH_OBJECTIVE_PLAYERS_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/objective_loads.h"
+#include "core/batch_policy.h"
+#include "core/objective_control.h"
+
+namespace nereid::objective {
+
+// Arrival times of those that wait, the oldest first.
+class Line {
+ public:
+  void Push(int64_t arrival_ns) { times_.push_back(arrival_ns); }
+  void Pop(size_t count);
+  [[nodiscard]] size_t size() const { return times_.size() - first_; }
+  [[nodiscard]] int64_t operator[](size_t index) const { return times_[first_ + index]; }
+
+ private:
+  std::vector<int64_t> times_;
+  size_t first_ = 0;
+};
+
+class Player {
+ public:
+  virtual ~Player() = default;
+  // Whether a request that comes now waits; otherwise it is refused.
+  virtual bool Enters(const Line& line, int64_t now_ns) = 0;
+  virtual ObjectiveDecision Decide(uint32_t instance, const Line& line, int64_t now_ns) = 0;
+  virtual void Began(uint32_t /*instance*/, int64_t /*rows*/, int64_t /*now_ns*/) {}
+  virtual void Ended(uint32_t /*instance*/, int64_t /*rows*/, int64_t /*duration_ns*/,
+                     int64_t /*now_ns*/) {}
+  virtual void Answered(uint64_t /*kept*/, uint64_t /*late*/) {}
+};
+
+// A setting as people make it; timeout_ns 0: none.
+struct Setting {
+  int64_t preferred = 0;
+  int64_t delay_ns = 0;
+  int64_t timeout_ns = 0;
+  [[nodiscard]] std::string Name() const;
+};
+// Delays and preferred sizes for a machine, without and with timeouts.
+std::vector<Setting> Settings(const Machine& machine);
+
+std::unique_ptr<Player> NewStatic(const Machine& machine, const Setting& setting);
+// The largest batch grows by one while executions keep the objective, and falls by a tenth when one
+// does not.
+std::unique_ptr<Player> NewAimd(const Machine& machine);
+std::unique_ptr<Player> NewObjective(const Machine& machine);
+
+struct Result {
+  uint64_t offered = 0;
+  uint64_t kept = 0;
+  uint64_t late = 0;
+  uint64_t refused = 0;
+  double p50_ms = 0;  // of those that were answered
+  double p99_ms = 0;
+  double batch = 0;  // rows of an execution on average
+};
+
+Result Play(const Machine& machine, const Load& load, Player& player, uint64_t seed);
+
+// More than anybody can keep who knows the future: see objective_oracle.cc.
+uint64_t MostKept(const Machine& machine, const Load& load);
+
+}  // namespace nereid::objective
+
+#endif  // NEREID_BENCH_OBJECTIVE_PLAYERS_H_

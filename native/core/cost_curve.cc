@@ -1,0 +1,203 @@
+#include "core/cost_curve.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace nereid {
+namespace {
+
+constexpr int64_t kExactRows = 8;     // up to here every number has its own entry
+constexpr double kStepsOfOctave = 4;  // beyond it
+constexpr double kBeginWeight = 4;
+constexpr double kMostWeight = 20;
+// What is known of a size that was executed once, beside the spread.
+constexpr double kUncertain = 0.1;
+constexpr double kLeastSpread = 0.01;
+// So many mean deviations above the mean are about the hundredth part of what is nearly normal.
+constexpr double kHighDeviations = 3;
+// The machine follows small deviations slowly, and clear ones at once.
+constexpr double kMachineGain = 0.1;
+constexpr double kClearDeviations = 3;
+// What was not executed for thousands of others is tried again.
+constexpr double kForgotten = 0.9995;
+constexpr double kLeastWeight = 0.5;
+// Few executions of a size do not make it dearer in proportion than the size below.
+constexpr double kTrustedWeight = 3;
+
+size_t IndexOf(double rows) {
+  if (rows <= kExactRows) {
+    return static_cast<size_t>(std::max(rows, 1.0)) - 1;
+  }
+  const double steps = std::log2(rows / kExactRows) * kStepsOfOctave;
+  return static_cast<size_t>(kExactRows - 1 + std::lround(steps));
+}
+
+}  // namespace
+
+CostCurve::CostCurve(int64_t max_rows)
+    : max_rows_(std::max<int64_t>(max_rows, 1)),
+      sizes_(IndexOf(static_cast<double>(max_rows_)) + 1),
+      knots_(sizes_.size()) {}
+
+void CostCurve::Begin(const nrd_cost_point& point) {
+  const double rows = std::min(static_cast<double>(point.rows), static_cast<double>(max_rows_));
+  Size& size = sizes_[IndexOf(rows)];
+  size = {.rows = rows,
+          .mean_ns = point.mean_ns / machine_,
+          .spread =
+              std::clamp((point.high_ns / point.mean_ns - 1) / kHighDeviations, kLeastSpread, 1.0),
+          .weight = std::min(point.weight, kBeginWeight),
+          .seen = 3};
+  MakeKnots();
+}
+
+void CostCurve::Measured(int64_t rows, int64_t duration_ns) {
+  const auto count = static_cast<double>(std::clamp<int64_t>(rows, 1, max_rows_));
+  const double duration = std::max<double>(static_cast<double>(duration_ns), 1);
+  Size& size = sizes_[IndexOf(count)];
+  if (known()) {
+    const double spread = size.weight > 0 ? size.spread : spread_;
+    FollowMachine(duration / At(count, &Knot::mean_ns), spread);
+  }
+  Update(size, count, duration / machine_);
+  for (Size& other : sizes_) {
+    other.weight = std::max(other.weight * kForgotten, std::min(other.weight, kLeastWeight));
+  }
+  MakeKnots();
+}
+
+void CostCurve::FollowMachine(double ratio, double spread) {
+  ratios_[next_ratio_] = ratio;
+  next_ratio_ = (next_ratio_ + 1) % ratios_.size();
+  const double least = std::min({ratios_[0], ratios_[1], ratios_[2]});
+  const double most = std::max({ratios_[0], ratios_[1], ratios_[2]});
+  const double median = ratios_[0] + ratios_[1] + ratios_[2] - least - most;
+  const bool clear = std::abs(median - 1) > kClearDeviations * std::max(spread, kLeastSpread * 2);
+  machine_ *= clear ? median : 1 + kMachineGain * (median - 1);
+  if (clear) {
+    ratios_.fill(1);  // against what is predicted from here on
+  }
+}
+
+void CostCurve::Update(Size& size, double rows, double duration_ns) {
+  if (size.seen < size.first.size()) {
+    size.first[size.seen++] = duration_ns;
+    // One of the first may be anything: two say that it is not more than the lesser, three which of
+    // them is usual.
+    std::array<double, 3> sorted = size.first;
+    std::sort(sorted.begin(), sorted.begin() + static_cast<ptrdiff_t>(size.seen));
+    size.mean_ns = sorted[(size.seen - 1) / 2];
+    size.rows = rows;
+    size.spread = spread_;
+    size.weight += 1;
+    return;
+  }
+  // What sticks out counts as far as such things usually do.
+  const double reach = std::max(4 * size.spread, 0.05);
+  const double deviation = std::clamp(duration_ns / size.mean_ns - 1, -reach, reach);
+  const double gain = 1 / std::min(size.weight + 1, kMostWeight);
+  size.rows += gain * (rows - size.rows);
+  size.mean_ns *= 1 + gain * deviation;
+  size.spread += gain * (std::abs(deviation) - size.spread);
+  size.spread = std::max(size.spread, kLeastSpread);
+  size.weight = std::min(size.weight + 1, kMostWeight);
+  spread_ += (size.spread - spread_) / kMostWeight;
+}
+
+// A size that takes less than a smaller one is a matter of chance: both get what they take
+// together.
+void CostCurve::MakeKnots() {
+  knot_count_ = 0;
+  for (const Size& size : sizes_) {
+    if (size.weight == 0) {
+      continue;
+    }
+    const double uncertain = kHighDeviations * size.spread + kUncertain / size.weight;
+    Knot knot{.rows = size.rows, .mean_ns = size.mean_ns * machine_, .weight = size.weight};
+    if (knot_count_ > 0 && knot.weight < kTrustedWeight) {
+      const Knot& below = knots_[knot_count_ - 1];
+      knot.mean_ns = std::min(knot.mean_ns, below.mean_ns * knot.rows / below.rows);
+    }
+    knot.high_ns = knot.mean_ns * (1 + uncertain);
+    knots_[knot_count_++] = knot;
+  }
+  for (size_t i = 1; i < knot_count_; ++i) {
+    for (size_t k = i; k > 0 && knots_[k].mean_ns < knots_[k - 1].mean_ns; --k) {
+      Knot& above = knots_[k];
+      Knot& below = knots_[k - 1];
+      const double together = (above.mean_ns * above.weight + below.mean_ns * below.weight) /
+                              (above.weight + below.weight);
+      above.high_ns *= together / above.mean_ns;
+      below.high_ns *= together / below.mean_ns;
+      above.mean_ns = together;
+      below.mean_ns = together;
+    }
+  }
+  for (size_t i = 1; i < knot_count_; ++i) {
+    knots_[i].high_ns = std::max(knots_[i].high_ns, knots_[i - 1].high_ns);
+  }
+  proven_rows_ = knot_count_ == 0 ? 0 : std::lround(knots_[knot_count_ - 1].rows);
+  most_rows_ = std::clamp<int64_t>(proven_rows_ * 2, 1, max_rows_);
+}
+
+// Beyond what was seen the last two sizes say how it goes on, at most in proportion; one alone:
+// half of it grows.
+double CostCurve::At(double rows, double Knot::*what) const {
+  if (knot_count_ == 0) {
+    return 0;
+  }
+  const auto end = knots_.begin() + static_cast<ptrdiff_t>(knot_count_);
+  const auto above = std::lower_bound(
+      knots_.begin(), end, rows, [](const Knot& knot, double value) { return knot.rows < value; });
+  if (above == knots_.begin()) {
+    return (*above).*what;
+  }
+  const Knot& below = *(above - 1);
+  if (above != end) {
+    const double share = (rows - below.rows) / (above->rows - below.rows);
+    return below.*what + share * ((*above).*what - below.*what);
+  }
+  double slope = below.*what / below.rows;
+  if (knot_count_ == 1) {
+    slope /= 2;
+  } else {
+    const Knot& before = knots_[knot_count_ - 2];
+    slope = std::min(slope, (below.*what - before.*what) / (below.rows - before.rows));
+  }
+  return below.*what + std::max(slope, 0.0) * (rows - below.rows);
+}
+
+int64_t CostCurve::MeanNs(int64_t rows) const {
+  return static_cast<int64_t>(At(static_cast<double>(rows), &Knot::mean_ns));
+}
+
+int64_t CostCurve::HighNs(int64_t rows) const {
+  return static_cast<int64_t>(At(static_cast<double>(rows), &Knot::high_ns));
+}
+
+int64_t CostCurve::RowsWithin(int64_t budget_ns, int64_t limit) const {
+  int64_t least = 0;  // that fits
+  int64_t most = std::min(limit, most_rows_);
+  while (least < most) {
+    const int64_t middle = most - (most - least) / 2;
+    if (HighNs(middle) <= budget_ns) {
+      least = middle;
+    } else {
+      most = middle - 1;
+    }
+  }
+  return least;
+}
+
+uint32_t CostCurve::Read(nrd_cost_point* points_out, uint32_t capacity) const {
+  for (size_t i = 0; i < knot_count_ && i < capacity; ++i) {
+    points_out[i] = nrd_cost_point{};
+    points_out[i].rows = static_cast<uint64_t>(std::lround(knots_[i].rows));
+    points_out[i].mean_ns = knots_[i].mean_ns;
+    points_out[i].high_ns = knots_[i].high_ns;
+    points_out[i].weight = knots_[i].weight;
+  }
+  return static_cast<uint32_t>(knot_count_);
+}
+
+}  // namespace nereid

@@ -1,0 +1,78 @@
+// What executions of so many rows take, learned from those that there were.
+#ifndef NEREID_CORE_COST_CURVE_H_
+#define NEREID_CORE_COST_CURVE_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "nereid/nereid.h"
+
+namespace nereid {
+
+// Times are kept for each number of rows, large ones in steps of about a fifth, and between them
+// they are interpolated. Two things are learned apart. How the sizes compare changes slowly: an
+// execution moves its own size by a twentieth. How fast the machine is now changes for all sizes at
+// once: the median of the last three executions, against what was predicted, so that two that agree
+// are believed and one alone is not.
+//
+// Neither synchronised nor aware of clocks. Nothing here allocates but the constructor.
+class CostCurve {
+ public:
+  explicit CostCurve(int64_t max_rows);
+
+  // What to begin with: it counts for a few executions, whatever its weight.
+  void Begin(const nrd_cost_point& point);
+  void Measured(int64_t rows, int64_t duration_ns);
+
+  // Whether anything was ever measured; all else is 0 before.
+  [[nodiscard]] bool known() const { return knot_count_ > 0; }
+  [[nodiscard]] int64_t MeanNs(int64_t rows) const;
+  // What a hundredth of the executions exceeds, about.
+  [[nodiscard]] int64_t HighNs(int64_t rows) const;
+  // The largest that was executed, and twice that: more is not tried at once.
+  [[nodiscard]] int64_t proven_rows() const { return proven_rows_; }
+  [[nodiscard]] int64_t most_rows() const { return most_rows_; }
+  // The largest number of rows, of at most `limit`, that take no longer; 0: not even one.
+  [[nodiscard]] int64_t RowsWithin(int64_t budget_ns, int64_t limit) const;
+
+  // Writes at most `capacity` points, without kind and size of a row; returns how many there are.
+  uint32_t Read(nrd_cost_point* points_out, uint32_t capacity) const;
+
+ private:
+  struct Size {
+    double rows = 0;     // mean of those that it stands for
+    double mean_ns = 0;  // on the machine as it was at first
+    double spread = 0;   // mean deviation, as a share of it
+    double weight = 0;
+    std::array<double, 3> first = {};  // executions, of which there were `seen`, at most three
+    size_t seen = 0;
+  };
+  struct Knot {
+    double rows = 0;
+    double mean_ns = 0;
+    double high_ns = 0;
+    double weight = 0;
+  };
+
+  void FollowMachine(double ratio, double spread);
+  void Update(Size& size, double rows, double duration_ns);
+  void MakeKnots();
+  [[nodiscard]] double At(double rows, double Knot::*what) const;
+
+  const int64_t max_rows_;
+  std::vector<Size> sizes_;
+  std::vector<Knot> knots_;  // of the sizes that were seen, neither falling nor above proportion
+  size_t knot_count_ = 0;
+  int64_t proven_rows_ = 0;
+  int64_t most_rows_ = 1;
+  double spread_ = 0.1;  // of all sizes
+  double machine_ = 1;   // how much longer all takes now than at first
+  std::array<double, 3> ratios_{1, 1, 1};
+  size_t next_ratio_ = 0;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_CORE_COST_CURVE_H_

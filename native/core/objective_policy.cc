@@ -1,0 +1,184 @@
+#include "core/objective_policy.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace nereid {
+namespace {
+
+// What is asked of a batch size that is to keep up, beyond the requests that come on average.
+constexpr double kHeadroom = 1.05;
+
+double MeanOf(const CostCurve& curve, int64_t rows) {
+  return std::max(static_cast<double>(curve.MeanNs(rows)), 1.0);
+}
+
+// Calls `look` with sizes that are worth comparing, ascending, up to `most`.
+template <typename Look>
+void ForSizes(int64_t most, Look&& look) {
+  for (int64_t rows = 1; rows < most; rows += std::max<int64_t>(1, rows / 8)) {
+    look(rows);
+  }
+  look(most);
+}
+
+// The longest batch from the front of `waiting` that has all of its requests answered in time.
+struct Batch {
+  size_t count = 0;
+  int64_t rows = 0;
+  int64_t due_ns = kNever;
+};
+
+Batch LongestWithin(const BatchPlan& plan, const CostCurve& curve,
+                    std::span<const DueRequest> waiting, int64_t begin_ns) {
+  Batch batch;
+  for (const DueRequest& request : waiting) {
+    const int64_t rows = batch.rows + request.rows;
+    const int64_t due_ns = std::min(batch.due_ns, request.due_ns);
+    if (batch.count > 0 &&
+        (!request.joins || rows > plan.most_rows || begin_ns + curve.HighNs(rows) > due_ns)) {
+      break;
+    }
+    batch = {.count = batch.count + 1, .rows = rows, .due_ns = due_ns};
+  }
+  return batch;
+}
+
+// Whether all can be answered in time by the instances when they are free, in turn.
+bool AllWithin(const BatchPlan& plan, const CostCurve& curve, std::span<const DueRequest> waiting,
+               std::span<const int64_t> free_ns, int64_t margin_ns, int64_t now_ns) {
+  std::array<int64_t, 16> free{};
+  const size_t instances = std::min(free_ns.size(), free.size());
+  std::copy_n(free_ns.begin(), instances, free.begin());
+  while (!waiting.empty()) {
+    int64_t& next_ns = *std::min_element(free.begin(), free.begin() + instances);
+    next_ns = std::max(next_ns, now_ns);
+    const Batch batch = LongestWithin(plan, curve, waiting, next_ns + margin_ns);
+    if (next_ns + margin_ns + curve.HighNs(batch.rows) > batch.due_ns) {
+      return false;
+    }
+    next_ns += curve.MeanNs(batch.rows);
+    waiting = waiting.subspan(batch.count);
+  }
+  return true;
+}
+
+// When some cannot be answered whatever is done, leaving out those with the least time lets a batch
+// be larger, which is worth what it answers beyond what such a time answers otherwise.
+size_t WorthLeavingOut(const BatchPlan& plan, const CostCurve& curve,
+                       std::span<const DueRequest> waiting, size_t instances, int64_t begin_ns) {
+  const double price = plan.rows_per_ns / static_cast<double>(instances);
+  int64_t rows_left = 0;
+  for (const DueRequest& request : waiting) {
+    rows_left += request.rows;
+  }
+  size_t best = 0;
+  double best_worth = 0;
+  for (size_t i = 0; i < waiting.size(); ++i) {
+    const int64_t possible = curve.RowsWithin(waiting[i].due_ns - begin_ns, plan.most_rows);
+    const int64_t rows = std::min(std::max(possible, waiting[i].rows), rows_left);
+    const double worth = static_cast<double>(rows) - price * MeanOf(curve, rows);
+    if (i == 0 || worth > best_worth) {
+      best = i;
+      best_worth = worth;
+    }
+    if (rows == rows_left || rows >= plan.most_rows) {
+      break;
+    }
+    rows_left -= waiting[i].rows;
+  }
+  return best;
+}
+
+}  // namespace
+
+// A batch may take as long as its requests have left, when they have waited for the batches before
+// it: for one of each instance in turn, or, when there are more requests than can be answered, just
+// until there are enough of them.
+BatchPlan PlanBatches(const CostCurve& curve, const ObjectiveTerms& terms, double arrivals_per_ns,
+                      int64_t margin_ns) {
+  BatchPlan plan;
+  if (!curve.known()) {
+    return plan;
+  }
+  const auto latency = static_cast<double>(terms.latency_ns - margin_ns);
+  const double instances = terms.instances;
+  double best = 0;
+  ForSizes(std::min(terms.max_rows, curve.most_rows()), [&](int64_t rows) {
+    const auto count = static_cast<double>(rows);
+    const auto high = static_cast<double>(curve.HighNs(rows));
+    const double rate = instances * count / MeanOf(curve, rows);
+    const double gathering = arrivals_per_ns > 0 ? count / arrivals_per_ns : latency;
+    if (high + std::min(high / instances, gathering) > latency) {
+      return;
+    }
+    if (rate > best) {
+      best = rate;
+      plan.most_rows = rows;
+    }
+    if (rows <= curve.proven_rows() && rate > plan.rows_per_ns) {
+      plan.rows_per_ns = rate;
+      plan.proven_rows = rows;
+    }
+  });
+  plan.enough_rows = plan.most_rows;
+  ForSizes(plan.most_rows, [&](int64_t rows) {
+    const double rate = instances * static_cast<double>(rows) / MeanOf(curve, rows);
+    if (rate >= arrivals_per_ns * kHeadroom) {
+      plan.enough_rows = std::min(plan.enough_rows, rows);
+    }
+  });
+  return plan;
+}
+
+ObjectiveDecision DecideWithin(const BatchPlan& plan, const CostCurve& curve,
+                               std::span<const DueRequest> waiting,
+                               std::span<const int64_t> free_ns, int64_t margin_ns,
+                               int64_t now_ns) {
+  ObjectiveDecision decision;
+  const int64_t begin_ns = now_ns + margin_ns;
+  while (decision.refuse < waiting.size() &&
+         begin_ns + curve.HighNs(waiting[decision.refuse].rows) > waiting[decision.refuse].due_ns) {
+    ++decision.refuse;
+  }
+  waiting = waiting.subspan(decision.refuse);
+  if (waiting.empty()) {
+    return decision;
+  }
+  if (!AllWithin(plan, curve, waiting, free_ns, margin_ns, now_ns)) {
+    const size_t left_out = WorthLeavingOut(plan, curve, waiting, free_ns.size(), begin_ns);
+    decision.refuse += left_out;
+    waiting = waiting.subspan(left_out);
+  }
+  const Batch batch = LongestWithin(plan, curve, waiting, begin_ns);
+  const bool others_run = std::any_of(free_ns.begin() + 1, free_ns.end(),
+                                      [now_ns](int64_t free) { return free > now_ns; });
+  if (others_run && batch.rows < plan.enough_rows && batch.count == waiting.size()) {
+    const int64_t latest_ns = batch.due_ns - margin_ns - curve.HighNs(plan.enough_rows);
+    if (latest_ns > now_ns) {
+      decision.wake_ns = latest_ns;
+      return decision;
+    }
+  }
+  decision.take = batch.count;
+  decision.wake_ns = now_ns;
+  return decision;
+}
+
+int64_t PredictAnswer(const BatchPlan& plan, const CostCurve& curve, double arrivals_per_ns,
+                      int64_t rows, int64_t rows_ahead, std::span<const int64_t> free_ns,
+                      int64_t now_ns) {
+  const int64_t batches_ahead = rows_ahead / plan.proven_rows;
+  const auto instances = static_cast<int64_t>(free_ns.size());
+  const int64_t free = free_ns[static_cast<size_t>(batches_ahead % instances)];
+  const int64_t begin_ns =
+      std::max(free, now_ns) + batches_ahead / instances * curve.MeanNs(plan.proven_rows);
+  const int64_t with = rows_ahead % plan.proven_rows + rows;
+  const auto to_come =
+      static_cast<int64_t>(arrivals_per_ns * static_cast<double>(begin_ns - now_ns));
+  const int64_t batch = std::clamp(with + to_come, rows, std::max(plan.proven_rows, rows));
+  return begin_ns + curve.HighNs(batch);
+}
+
+}  // namespace nereid
