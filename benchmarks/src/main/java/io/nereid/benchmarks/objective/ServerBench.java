@@ -57,7 +57,7 @@ public final class ServerBench implements Callable<Integer> {
   @Option(
       names = "--settings",
       paramLabel = "N",
-      description = "of the grid, the first so many; all 12 unless said otherwise")
+      description = "of the grid, the first so many from 2 on; all 12 unless said otherwise")
   private int settings = 12;
 
   @Option(
@@ -87,6 +87,10 @@ public final class ServerBench implements Callable<Integer> {
                 + name
                 + "'");
       }
+    }
+    if (settings < 2 || settings > 12) {
+      throw new ParameterException(
+          new CommandLine(this), "expected --settings from 2 to 12, got " + settings);
     }
     Files.createDirectories(out);
     List<ServerFigures> figures = new ArrayList<>();
@@ -134,14 +138,39 @@ public final class ServerBench implements Callable<Integer> {
         loads.forEach((load, all) -> means.put(load, ServerFigures.Cell.mean(all)));
         cells.put(setting, means);
       });
-      return new ServerFigures(model, capacity, LOADS, cells, learned(server, taken));
+      return step(server, new ServerFigures(model, capacity, LOADS, cells, Map.of(), Map.of()));
     }
   }
 
+  /** Doubles the load for a while, for ours and the best static settings, and watches. */
+  private ServerFigures step(ServerRun server, ServerFigures figures) throws IOException {
+    Map<Setting, List<OverTime.Sample>> steps = new LinkedHashMap<>();
+    for (Setting setting :
+        List.of(
+            figures.ours(),
+            figures.bestSingle(Setting::timeout),
+            figures.bestSingle(any -> !any.timeout()))) {
+      OverTime watch = new OverTime(server, setting.name());
+      try (watch) {
+        for (double load :
+            List.of(ServerFigures.FEASIBLE, ServerFigures.TWICE, ServerFigures.FEASIBLE)) {
+          cell(server, figures.model(), setting, load * figures.capacity());
+        }
+      }
+      steps.put(setting, watch.samples());
+    }
+    return new ServerFigures(
+        figures.model(),
+        figures.capacity(),
+        figures.loads(),
+        figures.cells(),
+        steps,
+        learned(server, figures.ours()));
+  }
+
   @SuppressWarnings("unchecked")
-  private static Map<String, Object> learned(ServerRun server, List<Setting> settings)
-      throws IOException {
-    Object objective = server.statistics(settings.getFirst().name()).get("objective");
+  private static Map<String, Object> learned(ServerRun server, Setting ours) throws IOException {
+    Object objective = server.statistics(ours.name()).get("objective");
     return objective == null ? Map.of() : (Map<String, Object>) objective;
   }
 

@@ -12,6 +12,7 @@ import java.util.function.Predicate;
  * @param capacity requests a second that it answers when nobody minds how late
  * @param loads parts of the capacity that were asked for, ascending
  * @param cells by setting and then by load
+ * @param steps by setting, while the load doubled from the feasible one and halved again
  * @param learned the objective among the statistics of the model that has one, at the end
  */
 record ServerFigures(
@@ -19,6 +20,7 @@ record ServerFigures(
     double capacity,
     List<Double> loads,
     Map<Setting, Map<Double, Cell>> cells,
+    Map<Setting, List<OverTime.Sample>> steps,
     Map<String, Object> learned) {
 
   /** Where a load is one that can be answered, and where it is twice that. */

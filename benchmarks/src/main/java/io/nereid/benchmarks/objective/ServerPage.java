@@ -50,6 +50,7 @@ final class ServerPage {
     chart("In time, by load", "requests/s in time", true, figures, ServerFigures.Cell::goodput);
     chart("p99 of what is answered", "ms", false, figures, ServerFigures.Cell::p99Ms);
     page.table(table(figures));
+    steps(figures);
     learned(figures);
   }
 
@@ -112,6 +113,40 @@ final class ServerPage {
 
   private static Table.Cell number(String format, double value) {
     return new Table.Cell(String.format(Locale.ROOT, format, value), "number");
+  }
+
+  /** Draws what happened while the load doubled and halved again. */
+  private void steps(ServerFigures figures) {
+    List<Chart.Series> series = new ArrayList<>();
+    List<String> names = new ArrayList<>();
+    figures
+        .steps()
+        .forEach((setting, samples) -> {
+          List<Chart.Point> points = new ArrayList<>();
+          for (OverTime.Sample sample : samples) {
+            String text =
+                String.format(
+                    Locale.ROOT,
+                    "%s after %.1f s: %.1f ms, %.0f requests/s answered, %.0f refused",
+                    setting.text(),
+                    sample.second(),
+                    sample.meanMs(),
+                    sample.answeredPerSecond(),
+                    sample.failedPerSecond());
+            points.add(new Chart.Point(sample.second(), sample.meanMs(), text));
+          }
+          if (!points.isEmpty()) {
+            series.add(new Chart.Series("", points));
+            names.add(setting.text());
+          }
+        });
+    if (!series.isEmpty()) {
+      String caption = "Over time: the feasible load, twice that, and the feasible load again";
+      page.figure(
+          caption,
+          Chart.lines(caption, "seconds", "ms in the server, on average", false, series)
+              + HtmlPage.legend(names));
+    }
   }
 
   /** What the model had learned in the end. */
