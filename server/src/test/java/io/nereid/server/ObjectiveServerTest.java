@@ -11,6 +11,7 @@ import io.nereid.client.Tensor;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.Objective;
 import io.nereid.model.RepositoryOptions;
+import io.nereid.server.grpc.GrpcOptions;
 import io.nereid.server.metrics.MetricsOptions;
 import io.nereid.types.DataType;
 import io.nereid.types.StatusCode;
@@ -94,7 +95,7 @@ class ObjectiveServerTest {
 
   @Test
   void whatCannotBeInTimeIsRefusedWithWordsOnWhenToComeAgain() throws Exception {
-    start(ServerOptions.DEFAULT);
+    start(ServerOptions.DEFAULT.withGrpc(GrpcOptions.DEFAULT.withPort(0)));
     server.nereid().load(slow("m").objective(Objective.p99(Duration.ofMillis(1))).build());
     HttpResponse<String> refusal = firstRefusal("m");
     assertEquals(503, refusal.statusCode(), refusal.body());

@@ -12,7 +12,7 @@ import java.util.Optional;
  *
  * @param objectiveMs in how long it is to answer
  * @param configuration what {@code config.pbtxt} says of it, whatever the setting
- * @param file its file; empty: it has none
+ * @param file its file's content; empty: it has none
  * @param requests what the load generator is told of its requests
  */
 record ServedModel(
@@ -20,8 +20,17 @@ record ServedModel(
     int objectiveMs,
     int maxBatchSize,
     String configuration,
-    Optional<Path> file,
+    Optional<Content> file,
     List<String> requests) {
+
+  /** The content of a model's file. */
+  interface Content {
+    byte[] read() throws IOException;
+  }
+
+  private static Optional<Content> file(Path path) {
+    return Optional.of(() -> Files.readAllBytes(path));
+  }
 
   /** The models that can be served here; {@code project} is the top of the source tree. */
   static List<ServedModel> all(Path project) {
@@ -44,11 +53,20 @@ record ServedModel(
             List.of()));
     all.add(
         new ServedModel(
+            "mlp",
+            50,
+            32,
+            "backend: \"onnxruntime\"\nmax_batch_size: 32\n",
+            Optional.of(() -> Mlp.onnx(1536, 4)),
+            List.of()));
+    // Costs next to nothing: what is measured is the way there.
+    all.add(
+        new ServedModel(
             "digits",
             10,
             64,
             "backend: \"onnxruntime\"\nmax_batch_size: 64\n",
-            Optional.of(project.resolve("examples/models/digits/1/model.onnx")),
+            file(project.resolve("examples/models/digits/1/model.onnx")),
             List.of()));
     Path minilm = project.resolve("build/peers/models/all-minilm-l6-v2-q.onnx");
     if (Files.exists(minilm)) {
@@ -58,7 +76,7 @@ record ServedModel(
               100,
               16,
               "backend: \"onnxruntime\"\nmax_batch_size: 16\n",
-              Optional.of(minilm),
+              file(minilm),
               List.of(
                   "--shape=input_ids:16",
                   "--shape=attention_mask:16",
@@ -73,7 +91,7 @@ record ServedModel(
     for (Setting setting : Setting.all(this)) {
       Path version = Files.createDirectories(repository.resolve(setting.name()).resolve("1"));
       if (file.isPresent()) {
-        Files.copy(file.get(), version.resolve("model.onnx"));
+        Files.write(version.resolve("model.onnx"), file.get().read());
       }
       Files.writeString(
           version.resolveSibling("config.pbtxt"), configuration + setting.configuration());

@@ -42,7 +42,7 @@ public final class ServerBench implements Callable<Integer> {
       names = "--model",
       split = ",",
       paramLabel = "NAME",
-      description = "of flat, digits and minilm; all that there are unless said otherwise")
+      description = "of flat, mlp, digits and minilm; all that there are unless said otherwise")
   private List<String> names = List.of();
 
   @Option(
