@@ -8,6 +8,7 @@ namespace nereid::objective {
 namespace {
 
 constexpr double kFeasibleKept = 0.99;
+constexpr double kLatencies = 400;
 
 double Ratio(uint64_t ours, uint64_t theirs) {
   return static_cast<double>(ours) / static_cast<double>(std::max<uint64_t>(theirs, 1));
@@ -71,7 +72,10 @@ double FeasibleLoad(const Machine& machine, size_t requests, uint64_t seed) {
   return share * machine.Capacity();
 }
 
-std::vector<Load> Loads(const Machine& machine, double feasible, size_t requests, uint64_t seed) {
+// Every load begins with nothing known, and lasts long enough for that not to be all.
+std::vector<Load> Loads(const Machine& machine, double feasible, size_t least, uint64_t seed) {
+  const double latency = static_cast<double>(machine.latency_ns) / 1e9;
+  const size_t requests = std::max(least, static_cast<size_t>(kLatencies * latency * feasible));
   return {Constant(feasible, 0.5, requests),
           Constant(feasible, 1, requests),
           Poisson(feasible, 0.5, requests, seed),

@@ -83,7 +83,7 @@ class Objective final : public Player {
 
   bool Enters(const Line& line, int64_t now_ns) override {
     control_.Arrived(1, now_ns);
-    return control_.PredictAnswer(1, static_cast<int64_t>(line.size()), now_ns) <=
+    return control_.PredictAnswer(1, 0, static_cast<int64_t>(line.size()), now_ns) <=
            now_ns + machine_.latency_ns;
   }
 
@@ -92,14 +92,15 @@ class Objective final : public Player {
     for (size_t i = 0; i < line.size() && seen_.size() < look_; ++i) {
       seen_.push_back({.rows = 1, .due_ns = line[i] + machine_.latency_ns, .joins = true});
     }
-    return control_.Decide(instance, seen_, now_ns);
+    return control_.Decide(instance, 0, seen_, now_ns);
   }
 
   void Began(uint32_t instance, int64_t rows, int64_t now_ns) override {
-    control_.Began(instance, rows, now_ns);
+    control_.Began(instance, rows, 0, now_ns);
   }
-  void Ended(uint32_t instance, int64_t rows, int64_t duration_ns, int64_t /*now_ns*/) override {
-    control_.Ended(instance, rows, duration_ns);
+  void Ended(uint32_t instance, int64_t /*rows*/, int64_t /*duration_ns*/,
+             int64_t now_ns) override {
+    control_.Ended(instance, true, now_ns);
   }
   void Answered(uint64_t kept, uint64_t late) override { control_.Answered(kept, late); }
 

@@ -45,6 +45,7 @@ Dispatcher::Dispatcher(const SchedulerContext& context, ExecutionLimits& limits,
       now_(now),
       admission_(config_, context.backend),
       queue_(MakeWorkQueue(config_)),
+      objective_(config_.objective ? static_cast<ObjectiveQueue*>(queue_.get()) : nullptr),
       waiting_(config_.instance_count),
       opening_(config_.instance_count) {}
 
@@ -117,7 +118,12 @@ Instance* Dispatcher::BorrowFor(Request& request) {
   ++executing_;
   ++unanswered_;
   request.state.store(RequestState::kExecuting, std::memory_order_relaxed);
-  return &waiting_.Borrow();
+  Instance& instance = waiting_.Borrow();
+  if (objective_ != nullptr) [[unlikely]] {
+    instance.batch.assign(1, &request);
+    objective_->Began(instance.index(), instance.batch, request.submit_ns);
+  }
+  return &instance;
 }
 
 // From the moment the mutex is released the request may be answered and reused: all that touches it
@@ -155,6 +161,9 @@ void Dispatcher::TakeNow(Instance& instance, const BatchDecision& decision) {
     request->state.store(RequestState::kExecuting, std::memory_order_relaxed);
   }
   executing_ += instance.batch.size();
+  if (objective_ != nullptr) [[unlikely]] {
+    objective_->Began(instance.index(), instance.batch, now_());
+  }
 }
 
 void Dispatcher::ArmTimer() {
@@ -174,6 +183,9 @@ void Dispatcher::GiveBack(Instance& instance, uint64_t execution_ns) {
     if (config_.sequences) {
       queue_->Finish(&instance.batch, now_());
       ArmTimer();
+    }
+    if (objective_ != nullptr) [[unlikely]] {
+      objective_->Executed(instance.index(), instance.batch, now_());
     }
     waiting_.GiveBack(instance);
     woken = queue_->ChooseForRest(instance, waiting_);
@@ -303,7 +315,13 @@ int64_t Dispatcher::TakeBatch(Instance& instance, Work* work) {
   MarkTaken(work->expired);
   // When no more requests are accepted there is nothing to wait for.
   BatchDecision decision = queue_->Decide(instance.index(), admission_.is_open() ? now_ns : kNever);
-  if (!limits_.MayExecute(instance.index(), decision.take > 0)) {
+  int64_t latest_ns = kNever;
+  if (objective_ != nullptr) [[unlikely]] {
+    objective_->TakeRefused(&work->expired);
+    MarkTaken(work->expired);
+    latest_ns = objective_->latest_ns();
+  }
+  if (!limits_.MayExecute(instance.index(), decision.take > 0, latest_ns)) {
     decision = BatchDecision();
   }
   TakeNow(instance, decision);
@@ -337,14 +355,31 @@ bool Dispatcher::AwaitLimits(Instance& instance) {
 
 // An instance that executed it looks for more when it comes to Next; one that went on with another
 // batch may wait by now.
-void Dispatcher::Executed(std::vector<Request*>* batch) {
+void Dispatcher::Executed(Instance& instance, std::vector<Request*>* batch) {
   executing_.fetch_sub(batch->size(), std::memory_order_relaxed);
+  if (objective_ != nullptr) [[unlikely]] {
+    const MutexLock lock(mutex_);
+    objective_->Executed(instance.index(), *batch, now_());
+  }
   if (config_.sequences) {
     const MutexLock lock(mutex_);
     queue_->Finish(batch, now_());
     ArmTimer();
     Notify(queue_->ChooseForNew(waiting_));
   }
+}
+
+bool Dispatcher::ReadObjective(nrd_objective_stats* stats_out) {
+  const MutexLock lock(mutex_);
+  if (objective_ != nullptr) {
+    objective_->ReadObjective(now_(), stats_out);
+  }
+  return objective_ != nullptr;
+}
+
+uint32_t Dispatcher::ReadCostCurve(nrd_cost_point* points_out, uint32_t capacity) {
+  const MutexLock lock(mutex_);
+  return objective_ == nullptr ? 0 : objective_->ReadCostCurve(points_out, capacity);
 }
 
 RequestState Dispatcher::Withdraw(Request& request, RemovedRequests* removed) {

@@ -13,6 +13,7 @@
 #include "base/status.h"
 #include "core/admission.h"
 #include "core/instance.h"
+#include "core/objective_queue.h"
 #include "core/timer.h"
 #include "core/waiting_instances.h"
 #include "core/warm_up_turn.h"
@@ -113,9 +114,9 @@ class Dispatcher {
     return waiting_.WaitsUntilNs(instance);
   }
 
-  // A batch has been executed, and is answered next: what is left in it, without the requests that
-  // are to run again.
-  void Executed(std::vector<Request*>* batch) NRD_EXCLUDES(mutex_);
+  // A batch of the instance has been executed, and is answered next: what is left in it, without
+  // the requests that are to run again.
+  void Executed(Instance& instance, std::vector<Request*>* batch) NRD_EXCLUDES(mutex_);
 
   // Takes requests out of the queue; the caller answers them, and says so with Answered.
   // Withdraw marks the request as cancelled and returns the state that it was in; only one that was
@@ -153,6 +154,10 @@ class Dispatcher {
     *pending_out = queue_->size();
     *executing_out = executing_;
   }
+
+  // For models with an objective. False, and none: this is none.
+  bool ReadObjective(nrd_objective_stats* stats_out) NRD_EXCLUDES(mutex_);
+  uint32_t ReadCostCurve(nrd_cost_point* points_out, uint32_t capacity) NRD_EXCLUDES(mutex_);
 
   // For models with sequences; others know none.
   void FinishSequences() NRD_EXCLUDES(mutex_) {
@@ -203,6 +208,7 @@ class Dispatcher {
   Mutex mutex_;
   Admission admission_;  // guarded by the mutex, but for is_open
   const std::unique_ptr<WorkQueue> queue_ NRD_PT_GUARDED_BY(mutex_);
+  ObjectiveQueue* const objective_ NRD_PT_GUARDED_BY(mutex_);  // the same; null: it is no such
   WaitingInstances waiting_ NRD_GUARDED_BY(mutex_);
   int64_t armed_expiry_ns_ NRD_GUARDED_BY(mutex_) = kNever;  // what the timer knows of
   uint64_t unanswered_ NRD_GUARDED_BY(mutex_) = 0;           // admitted and not delivered yet

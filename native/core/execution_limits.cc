@@ -10,6 +10,11 @@ Status SharedLimiter::Limit(std::vector<ResourceCount> limits) {
   return limiter_.Limit(std::move(limits));
 }
 
+void SharedLimiter::SetTotal(const std::string& name, uint32_t count) {
+  const MutexLock lock(mutex_);
+  limiter_.SetTotal(name, count);
+}
+
 Status SharedLimiter::Add(Member& member, const InstanceOptions& options) {
   const MutexLock lock(mutex_);
   return limiter_.Add(member, options.resources, options.priority);
@@ -25,9 +30,9 @@ bool SharedLimiter::TryAcquire(Member& member) {
   return limiter_.TryAcquire(member);
 }
 
-bool SharedLimiter::AcquireOrWait(Member& member) {
+bool SharedLimiter::AcquireOrWait(Member& member, int64_t latest_ns) {
   const MutexLock lock(mutex_);
-  return limiter_.AcquireOrWait(member);
+  return limiter_.AcquireOrWait(member, latest_ns);
 }
 
 bool SharedLimiter::Leave(Member& member) {
@@ -108,6 +113,9 @@ ExecutionLimits::ExecutionLimits(SharedLimiter& limiter, const ModelConfig& conf
 }
 
 Status ExecutionLimits::Open() {
+  if (config_.objective && !config_.objective->share.empty()) {
+    limiter_.SetTotal(config_.objective->ShareResource(), config_.objective->share_width);
+  }
   for (size_t i = 0; i < members_.size(); ++i) {
     if (Status status = limiter_.Add(*members_[i], config_.instances[i]); !status.ok()) {
       Close();

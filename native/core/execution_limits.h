@@ -26,11 +26,12 @@ class SharedLimiter final : private RateLimiter::Observer {
   SharedLimiter() : limiter_(*this) {}
 
   Status Limit(std::vector<ResourceCount> limits) NRD_EXCLUDES(mutex_);
+  void SetTotal(const std::string& name, uint32_t count) NRD_EXCLUDES(mutex_);
   Status Add(Member& member, const InstanceOptions& options) NRD_EXCLUDES(mutex_);
   void Remove(Member& member) NRD_EXCLUDES(mutex_);
 
   bool TryAcquire(Member& member) NRD_EXCLUDES(mutex_);
-  bool AcquireOrWait(Member& member) NRD_EXCLUDES(mutex_);
+  bool AcquireOrWait(Member& member, int64_t latest_ns) NRD_EXCLUDES(mutex_);
   // True, for whoever asks whether it may go on.
   bool Leave(Member& member) NRD_EXCLUDES(mutex_);
   void LeaveIfWaiting(Member& member) NRD_EXCLUDES(mutex_);
@@ -72,10 +73,10 @@ class ExecutionLimits {
 
   // For a thread that borrows the instance, where any() holds: now or not at all.
   bool TryAcquire(uint32_t instance) { return limiter_.TryAcquire(*members_[instance]); }
-  // For the thread of the instance, which has something to execute or not. False: it has, and waits
-  // for what it needs.
-  bool MayExecute(uint32_t instance, bool executes) {
-    return !limited_ || (executes ? limiter_.AcquireOrWait(*members_[instance])
+  // For the thread of the instance, which has something to execute or not, at `latest_ns` if that
+  // matters. False: it has, and waits for what it needs.
+  bool MayExecute(uint32_t instance, bool executes, int64_t latest_ns = kNever) {
+    return !limited_ || (executes ? limiter_.AcquireOrWait(*members_[instance], latest_ns)
                                   : limiter_.Leave(*members_[instance]));
   }
   // The instance has executed, or has nothing to execute.

@@ -24,8 +24,9 @@ Instance::Instance(uint32_t index, const SchedulerContext& context, DetachedBatc
     : context_(context),
       index_(index),
       execution_(context.config, context.pool, context.account),
-      attends_(!context.config.instances.empty() &&
-               !context.config.instances[index].resources.empty()) {
+      attends_(context.config.objective.has_value() ||
+               (!context.config.instances.empty() &&
+                !context.config.instances[index].resources.empty())) {
   batch.reserve(context.config.max_batch_requests());
   if ((context.backend.flags & NRD_BACKEND_DETACHES) != 0) {
     detachable_ = std::make_unique<DetachedBatches>(*this, owner, context.config, context.pool,

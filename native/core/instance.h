@@ -96,7 +96,8 @@ class Instance {
   // In place of that, where the backend may keep a batch: with those that it has, several threads
   // count for this instance.
   std::unique_ptr<DetachedBatches> detachable_;
-  // Whether it executes one batch at a time all the same: it holds what it needs only once.
+  // Whether it executes one batch at a time all the same: it holds what it needs only once, or has
+  // to find out how long an execution takes.
   const bool attends_;
   Mutex recording_;
 };

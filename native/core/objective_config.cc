@@ -79,6 +79,12 @@ Status ReadObjective(const nrd_objective& objective, ModelConfig* config) {
   if (objective.instance_kinds != nullptr) {
     std::copy_n(objective.instance_kinds, config->instance_count, read.instance_kinds.begin());
   }
+  if (!read.share.empty()) {
+    config->instances.resize(config->instance_count);
+    for (InstanceOptions& instance : config->instances) {
+      instance.resources.push_back({.name = read.ShareResource(), .count = 1});
+    }
+  }
   config->batch_policy = {.dynamic = config->batched(), .max_batch_size = config->max_batch_size};
   return Status();
 }

@@ -20,6 +20,9 @@ struct ObjectiveConfig {
   uint32_t share_width = 1;
   std::vector<nrd_cost_point> costs;     // to begin with
   std::vector<uint32_t> instance_kinds;  // of all instances
+
+  // What executions of the share hold one of.
+  [[nodiscard]] std::string ShareResource() const { return "share " + share; }
 };
 
 // Once the rest of the configuration is known, of which it changes how requests are batched.

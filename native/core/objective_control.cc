@@ -2,75 +2,125 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace nereid {
 namespace {
 
-// Arrivals of so many latencies are averaged.
-constexpr double kWhile = 3;
-constexpr double kLeastMargin = 0.005;  // of the latency
+constexpr double kWhile = 3;  // latencies
+constexpr double kFirstMargin = 0.02;
+constexpr double kLeastMargin = 0.005;
 constexpr double kMostMargin = 0.3;
 constexpr double kMarginStep = 0.01;
+// A plan is good for so many parts of the latency.
+constexpr int64_t kPlansOfLatency = 32;
+// When nothing seems possible any more, one request after so many latencies finds out.
+constexpr int64_t kProbeLatencies = 16;
 
 }  // namespace
 
-ObjectiveControl::ObjectiveControl(const ObjectiveTerms& terms, double missing)
+ObjectiveControl::ObjectiveControl(const ObjectiveTerms& terms, double missing,
+                                   std::vector<uint32_t> kinds)
     : terms_(terms),
       missing_(missing),
-      curve_(terms.max_rows),
-      margin_ns_(kLeastMargin * 4 * static_cast<double>(terms.latency_ns)),
+      kinds_(std::move(kinds)),
       while_ns_(kWhile * static_cast<double>(terms.latency_ns)),
-      free_ns_(terms.instances),
-      ascending_(terms.instances) {}
+      curves_(terms.max_rows),
+      margin_ns_(kFirstMargin * static_cast<double>(terms.latency_ns)),
+      running_(std::max<size_t>(kinds_.size(), terms.instances)),
+      free_ns_(running_.size()),
+      ordered_(running_.size()) {}
 
 void ObjectiveControl::Arrived(int64_t rows, int64_t now_ns) {
-  const auto passed = static_cast<double>(std::max<int64_t>(now_ns - arrived_ns_, 0));
-  arrivals_ = arrivals_ * std::exp(-passed / while_ns_) + static_cast<double>(rows);
-  arrived_ns_ = now_ns;
+  arrivals_ = ArrivalsPerNs(now_ns) * while_ns_ + static_cast<double>(rows);
+  arrived_ns_ = std::max(arrived_ns_, now_ns);
 }
 
-void ObjectiveControl::Replan(int64_t now_ns) {
+double ObjectiveControl::ArrivalsPerNs(int64_t now_ns) const {
   const auto passed = static_cast<double>(std::max<int64_t>(now_ns - arrived_ns_, 0));
-  const double rate = arrivals_ * std::exp(-passed / while_ns_) / while_ns_;
-  plan_ = PlanBatches(curve_, terms_, rate, margin_ns());
+  return arrivals_ * std::exp(-passed / while_ns_) / while_ns_;
 }
 
-int64_t ObjectiveControl::PredictAnswer(int64_t rows, int64_t rows_ahead, int64_t now_ns) {
-  if (!curve_.known()) {
+void ObjectiveControl::Replan(const CostCurve& curve, int64_t now_ns) {
+  if (planned_ == &curve && now_ns - planned_ns_ < terms_.latency_ns / kPlansOfLatency) {
+    return;
+  }
+  planned_ = &curve;
+  planned_ns_ = now_ns;
+  plan_ = PlanBatches(curve, terms_, ArrivalsPerNs(now_ns), margin_ns());
+}
+
+bool ObjectiveControl::SomeExecute() const {
+  return std::any_of(running_.begin(), running_.end(),
+                     [](const Execution& execution) { return execution.rows > 0; });
+}
+
+bool ObjectiveControl::IsTimeToProbe(int64_t now_ns) const {
+  return now_ns - ended_ns_ > terms_.latency_ns * kProbeLatencies && !SomeExecute();
+}
+
+int64_t ObjectiveControl::PredictAnswer(int64_t rows, uint64_t row_elements, int64_t rows_ahead,
+                                        int64_t now_ns) {
+  const CostCurve& curve = curves_.Of(KindOf(0), row_elements);
+  if (!curve.known() || (rows_ahead == 0 && IsTimeToProbe(now_ns))) {
     return 0;
   }
-  if (now_ns - planned_ns_ > terms_.latency_ns / 16) {
-    planned_ns_ = now_ns;
-    Replan(now_ns);
-  }
-  std::copy(free_ns_.begin(), free_ns_.end(), ascending_.begin());
-  std::sort(ascending_.begin(), ascending_.end());
-  return nereid::PredictAnswer(plan_, curve_, arrivals_ / while_ns_, rows, rows_ahead, ascending_,
-                               now_ns);
+  Replan(curve, now_ns);
+  std::copy(free_ns_.begin(), free_ns_.end(), ordered_.begin());
+  std::sort(ordered_.begin(), ordered_.end());
+  return nereid::PredictAnswer(plan_, curve, ArrivalsPerNs(now_ns), rows, rows_ahead,
+                               std::span(ordered_).last(terms_.instances), now_ns);
 }
 
-ObjectiveDecision ObjectiveControl::Decide(uint32_t instance, std::span<const DueRequest> waiting,
-                                           int64_t now_ns) {
+int64_t ObjectiveControl::PredictAlone(int64_t rows, uint64_t row_elements, int64_t now_ns) {
+  return now_ns + margin_ns() + curves_.Of(KindOf(0), row_elements).HighNs(rows);
+}
+
+int64_t ObjectiveControl::MeanNs(int64_t rows, uint64_t row_elements) {
+  return curves_.Of(KindOf(0), row_elements).MeanNs(rows);
+}
+
+ObjectiveDecision ObjectiveControl::Decide(uint32_t instance, uint64_t row_elements,
+                                           std::span<const DueRequest> waiting, int64_t now_ns) {
   if (waiting.empty()) {
     return {};
   }
-  if (!curve_.known()) {
+  const CostCurve& curve = curves_.Of(KindOf(instance), row_elements);
+  if (!curve.known()) {
     return {.take = 1, .wake_ns = now_ns};
   }
-  planned_ns_ = now_ns;
-  Replan(now_ns);
-  std::copy(free_ns_.begin(), free_ns_.end(), ascending_.begin());
-  std::swap(ascending_[0], ascending_[instance]);
-  return DecideWithin(plan_, curve_, waiting, ascending_, margin_ns(), now_ns);
+  Replan(curve, now_ns);
+  std::copy(free_ns_.begin(), free_ns_.end(), ordered_.begin());
+  std::swap(ordered_[0], ordered_[instance]);
+  const ObjectiveDecision decision = DecideWithin(
+      plan_, curve, waiting, std::span(ordered_).first(terms_.instances), margin_ns(), now_ns);
+  if (decision.refuse > 0 && decision.take == 0 && IsTimeToProbe(now_ns)) {
+    return {.take = 1, .wake_ns = now_ns};
+  }
+  return decision;
 }
 
-void ObjectiveControl::Began(uint32_t instance, int64_t rows, int64_t now_ns) {
-  free_ns_[instance] = now_ns + curve_.MeanNs(rows) + 1;
+bool ObjectiveControl::RunsAtOnce(int64_t rows, uint64_t row_elements, int64_t due_ns,
+                                  int64_t now_ns) {
+  const CostCurve& curve = curves_.Of(KindOf(0), row_elements);
+  return curve.known() && now_ns + margin_ns() + curve.HighNs(rows) <= due_ns &&
+         (rows >= plan_.enough_rows || !SomeExecute());
 }
 
-void ObjectiveControl::Ended(uint32_t instance, int64_t rows, int64_t duration_ns) {
+void ObjectiveControl::Began(uint32_t instance, int64_t rows, uint64_t row_elements,
+                             int64_t now_ns) {
+  running_[instance] = {.rows = rows, .row_elements = row_elements, .begun_ns = now_ns};
+  free_ns_[instance] = now_ns + curves_.Of(KindOf(instance), row_elements).MeanNs(rows) + 1;
+}
+
+void ObjectiveControl::Ended(uint32_t instance, bool measures, int64_t now_ns) {
+  const Execution execution = std::exchange(running_[instance], {});
   free_ns_[instance] = 0;
-  curve_.Measured(rows, duration_ns);
+  ended_ns_ = now_ns;
+  if (measures && execution.rows > 0) {
+    curves_.Of(KindOf(instance), execution.row_elements)
+        .Measured(execution.rows, now_ns - execution.begun_ns);
+  }
 }
 
 // Late answers widen the margin and others narrow it, so that it rests where as many are late as
@@ -83,6 +133,26 @@ void ObjectiveControl::Answered(uint64_t kept, uint64_t late) {
   const double share = static_cast<double>(late) / static_cast<double>(kept + late);
   margin_ns_ += kMarginStep * latency * (share - missing_ / 2);
   margin_ns_ = std::clamp(margin_ns_, kLeastMargin * latency, kMostMargin * latency);
+}
+
+void ObjectiveControl::Read(int64_t waiting_rows, int64_t now_ns, nrd_objective_stats* stats_out) {
+  const CostCurve* const curve = planned_ == nullptr ? &curves_.Of(KindOf(0), 0) : planned_;
+  Replan(*curve, now_ns);
+  stats_out->max_rows = static_cast<uint64_t>(plan_.most_rows);
+  if (terms_.instances > 1 && plan_.enough_rows > 1) {
+    stats_out->wait_ns = static_cast<uint64_t>(
+        std::max<int64_t>(terms_.latency_ns - margin_ns() - curve->HighNs(plan_.enough_rows), 0));
+  }
+  if (plan_.rows_per_ns > 0) {
+    stats_out->rows_per_second = static_cast<uint64_t>(plan_.rows_per_ns * 1e9);
+    int64_t busy_ns = 0;
+    for (const int64_t free_ns : free_ns_) {
+      busy_ns += std::max<int64_t>(free_ns - now_ns, 0);
+    }
+    stats_out->backlog_ns =
+        static_cast<uint64_t>(static_cast<double>(waiting_rows) / plan_.rows_per_ns) +
+        static_cast<uint64_t>(busy_ns) / terms_.instances;
+  }
 }
 
 }  // namespace nereid

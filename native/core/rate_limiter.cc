@@ -95,6 +95,19 @@ void RateLimiter::UpdateTotals() {
   }
 }
 
+void RateLimiter::SetTotal(const std::string& name, uint32_t count) {
+  const auto known = std::find_if(limits_.begin(), limits_.end(), [&](const ResourceCount& limit) {
+    return limit.name == name && limit.device == ResourceCount::kNoDevice;
+  });
+  if (known == limits_.end()) {
+    limits_.push_back({.name = name, .count = count});
+  } else {
+    known->count = count;
+  }
+  UpdateTotals();
+  ServeTurns();
+}
+
 Status RateLimiter::Add(Holder& holder, const std::vector<ResourceCount>& needs,
                         uint32_t priority) {
   for (size_t i = 0; i < needs.size(); ++i) {
@@ -137,8 +150,10 @@ bool RateLimiter::Fits(const Holder& holder) {
 
 void RateLimiter::Wait(Holder& holder) {
   const auto place = std::upper_bound(
-      waiting_.begin(), waiting_.end(), &holder,
-      [](const Holder* left, const Holder* right) { return left->turn_ < right->turn_; });
+      waiting_.begin(), waiting_.end(), &holder, [](const Holder* left, const Holder* right) {
+        return left->latest_ns_ != right->latest_ns_ ? left->latest_ns_ < right->latest_ns_
+                                                     : left->turn_ < right->turn_;
+      });
   waiting_.insert(place, &holder);
   holder.state_ = State::kWaits;
   for (const auto& [resource, count] : holder.needs_) {
@@ -149,6 +164,7 @@ void RateLimiter::Wait(Holder& holder) {
 void RateLimiter::StopWaiting(Holder& holder) {
   std::erase(waiting_, &holder);
   holder.state_ = State::kIdle;
+  holder.latest_ns_ = kNever;
   for (const auto& [resource, count] : holder.needs_) {
     --resource->waiting;
   }
@@ -214,8 +230,12 @@ bool RateLimiter::TryAcquire(Holder& holder) {
   return acquired;
 }
 
-bool RateLimiter::AcquireOrWait(Holder& holder) {
+bool RateLimiter::AcquireOrWait(Holder& holder, int64_t latest_ns) {
   const bool waited = holder.state_ == State::kWaits;
+  if (waited && latest_ns != holder.latest_ns_) {
+    StopWaiting(holder);
+  }
+  holder.latest_ns_ = latest_ns;
   const bool acquired = Compete(holder);
   if (!acquired && !waited) {
     ++holder.waits_;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/status.h"
 
 namespace nereid {
@@ -29,6 +30,9 @@ struct ResourceCount {
 // priority 2 executes half as often as the one with priority 1. Who did not wait for a while gains
 // nothing from that: its turn is never before that of the last execution. Who cannot be served yet
 // keeps its claim: those whose turn comes later get what is free beyond it, so nobody starves.
+//
+// Those that have to begin by some time come before those that have not, the one first that has to
+// begin first.
 class RateLimiter {
  public:
   enum class State {
@@ -67,6 +71,7 @@ class RateLimiter {
     std::vector<Need> needs_;
     uint64_t priority_ = 1;
     uint64_t turn_ = 0;
+    int64_t latest_ns_ = kNever;
     uint64_t waits_ = 0;  // how often it had to wait
     State state_ = State::kIdle;
   };
@@ -88,6 +93,9 @@ class RateLimiter {
   // device is for each device, and for holders that need it without a device.
   Status Limit(std::vector<ResourceCount> limits);
 
+  // There is so much of a resource from now on, whatever was said.
+  void SetTotal(const std::string& name, uint32_t count);
+
   // Fails where the needs can never be met, and then changes nothing. A holder stays where it is
   // until it was removed, which may be at any time.
   Status Add(Holder& holder, const std::vector<ResourceCount>& needs, uint32_t priority);
@@ -96,8 +104,8 @@ class RateLimiter {
   // Gives the holder what it needs, or nothing. After an execution this is another turn, for which
   // it competes with those that wait.
   bool TryAcquire(Holder& holder);
-  // The same; without success the holder waits.
-  bool AcquireOrWait(Holder& holder);
+  // The same; without success the holder waits, and has to begin at `latest_ns`.
+  bool AcquireOrWait(Holder& holder, int64_t latest_ns = kNever);
   // An execution has ended, or there is nothing to execute: the holder neither waits nor holds
   // anything. A turn that was not used does not count.
   void Leave(Holder& holder);

@@ -74,6 +74,13 @@ struct alignas(64) Request {
   int64_t policy_expiry_ns;  // the model's policy decides what happens then; kNever: none
   int64_t hard_expiry_ns;    // the client's own limit: answered with an error; kNever: none
   bool delay_on_expiry;
+  // With an objective: when it has to be answered, when it has to run at the latest (kNever: that
+  // does not matter), when it would have been answered, where it was refused, and the size of a
+  // row.
+  int64_t due_ns;
+  int64_t latest_ns;
+  int64_t predicted_ns;
+  uint64_t row_elements;
   size_t heap_place;  // in the heap of expiries, counted from 1; 0: not in it
   uint64_t ticket;    // its place in the order of answers, with preserve_ordering
 

@@ -5,8 +5,8 @@
 
 namespace nereid {
 
-RequestQueue::RequestQueue(std::vector<QueuePolicy> policies, uint32_t default_level)
-    : default_level_(default_level), expiries_(NRD_DEFAULT_MAX_QUEUE_SIZE) {
+RequestQueue::RequestQueue(std::vector<QueuePolicy> policies, uint32_t default_level, bool by_due)
+    : default_level_(default_level), by_due_(by_due), expiries_(NRD_DEFAULT_MAX_QUEUE_SIZE) {
   levels_.resize(policies.size());
   for (size_t i = 0; i < policies.size(); ++i) {
     levels_[i].policy = policies[i];
@@ -14,9 +14,7 @@ RequestQueue::RequestQueue(std::vector<QueuePolicy> policies, uint32_t default_l
 }
 
 Status RequestQueue::Push(Request* request, int64_t now_ns) {
-  const uint32_t priority = request->record.priority;
-  const bool given = priority >= 1 && priority <= levels_.size();
-  request->level = given ? priority - 1 : default_level_;
+  request->level = LevelOf(*request);
   Level& level = levels_[request->level];
   if (level.size >= level.policy.max_queue_size) {
     return QueueFull(level.policy);
@@ -24,12 +22,42 @@ Status RequestQueue::Push(Request* request, int64_t now_ns) {
   request->enqueue_ns = now_ns;
   request->delayed = false;
   SetExpiries(level.policy, *request);
-  expiries_.Add(request);
-  level.in_time.Append(request);
+  if (by_due_) [[unlikely]] {
+    request->policy_expiry_ns = std::min(request->policy_expiry_ns, request->latest_ns);
+    expiries_.Add(request);
+    Request* place = level.in_time.tail;
+    while (place != nullptr && place->due_ns > request->due_ns) {
+      place = place->previous;
+    }
+    level.in_time.InsertAfter(place, {.head = request, .tail = request});
+  } else {
+    expiries_.Add(request);
+    level.in_time.Append(request);
+  }
   ++level.size;
   ++size_;
+  level.rows += request->rows;
   rows_ += request->rows;
   return Status();
+}
+
+uint32_t RequestQueue::LevelOf(const Request& request) const {
+  const uint32_t priority = request.record.priority;
+  const bool given = priority >= 1 && priority <= levels_.size();
+  return given ? priority - 1 : default_level_;
+}
+
+int64_t RequestQueue::RowsBefore(const Request& request) const {
+  const uint32_t own = LevelOf(request);
+  int64_t rows = 0;
+  for (uint32_t level = 0; level <= own; ++level) {
+    rows += levels_[level].rows;
+  }
+  for (const Request* later = levels_[own].in_time.tail;
+       later != nullptr && later->due_ns > request.due_ns; later = later->previous) {
+    rows -= later->rows;
+  }
+  return rows;
 }
 
 void RequestQueue::Remove(Request* request) {
@@ -37,6 +65,7 @@ void RequestQueue::Remove(Request* request) {
   (request->delayed ? level.delayed : level.in_time).Remove(request);
   --level.size;
   --size_;
+  level.rows -= request->rows;
   rows_ -= request->rows;
   expiries_.Remove(request);
 }

@@ -20,8 +20,9 @@ namespace nereid {
 // taking one out of the middle costs nothing.
 class RequestQueue {
  public:
-  // One policy a level, the most urgent first. `default_level` is an index.
-  RequestQueue(std::vector<QueuePolicy> policies, uint32_t default_level);
+  // One policy a level, the most urgent first. `default_level` is an index. `by_due`: within a
+  // level the requests that are due first come first, and none waits longer than it may.
+  RequestQueue(std::vector<QueuePolicy> policies, uint32_t default_level, bool by_due = false);
 
   // Fails when the level is full; throws when it is out of memory, with nothing changed. Sets
   // level, enqueue time and expiries of the request.
@@ -44,6 +45,9 @@ class RequestQueue {
   [[nodiscard]] bool empty() const { return size_ == 0; }
   [[nodiscard]] int64_t rows() const { return rows_; }
 
+  // Where requests are ordered by when they are due: those that come before one that is pushed now.
+  [[nodiscard]] int64_t RowsBefore(const Request& request) const;
+
   // Walks the requests in the order of service: First, then After until null.
   [[nodiscard]] Request* First() const;
   [[nodiscard]] Request* After(const Request* request) const;
@@ -52,14 +56,17 @@ class RequestQueue {
   struct Level {
     QueuePolicy policy;
     size_t size = 0;
+    int64_t rows = 0;
     RequestList in_time;
     RequestList delayed;
   };
 
   [[nodiscard]] Request* FirstFrom(size_t level) const;
+  [[nodiscard]] uint32_t LevelOf(const Request& request) const;
 
   std::vector<Level> levels_;
   uint32_t default_level_;
+  const bool by_due_;
   size_t size_ = 0;
   int64_t rows_ = 0;
   ExpiryHeap expiries_;

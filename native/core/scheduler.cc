@@ -5,6 +5,7 @@
 #include <thread>
 #include <utility>
 
+#include "core/objective_queue.h"
 #include "core/request_queue.h"
 
 namespace nereid {
@@ -142,7 +143,7 @@ Dispatcher::Outcome Scheduler::ExecuteAndDeliver(Instance& instance) {
   if (!instance.Execute(MonotonicNowNs(), false)) {
     return {};
   }
-  dispatcher_.Executed(&instance.batch);
+  dispatcher_.Executed(instance, &instance.batch);
   return {.executed = instance.executed(),
           .execution_ns = instance.execution_ns(),
           .answered = Deliver(instance.batch, instance.ticket)};
@@ -151,7 +152,7 @@ Dispatcher::Outcome Scheduler::ExecuteAndDeliver(Instance& instance) {
 // Stop closes the instance when the batch was given back, so that comes last.
 void Scheduler::EndDetached(DetachedBatch& batch) {
   batch.instance().EndDetached(batch);
-  dispatcher_.Executed(&batch.requests);
+  dispatcher_.Executed(batch.instance(), &batch.requests);
   dispatcher_.Answered(Deliver(batch.requests, batch.ticket));
   batch.instance().GiveBack(batch);
 }
@@ -178,7 +179,11 @@ void Scheduler::AnswerExpired(const RemovedRequests& removed) {
   }
   const int64_t now_ns = MonotonicNowNs();
   for (Request* request = removed.culprits.head; request != nullptr; request = request->next) {
-    SetExpired(*request, now_ns);
+    if (config_.objective && request->predicted_ns > 0) {
+      SetRefused(*config_.objective, *request, now_ns);
+    } else {
+      SetExpired(*request, now_ns);
+    }
   }
   AnswerAbandoned(removed.abandoned);
   AnswerUnexecuted(removed.culprits, FailReason::kRejected);
@@ -252,6 +257,14 @@ void Scheduler::ReadInstance(uint32_t instance, nrd_instance_stats* stats_out) {
 
 void Scheduler::ReadCounts(uint64_t* pending_out, uint64_t* executing_out) {
   dispatcher_.ReadCounts(pending_out, executing_out);
+}
+
+bool Scheduler::ReadObjective(nrd_objective_stats* stats_out) {
+  return dispatcher_.ReadObjective(stats_out);
+}
+
+uint32_t Scheduler::ReadCostCurve(nrd_cost_point* points_out, uint32_t capacity) {
+  return dispatcher_.ReadCostCurve(points_out, capacity);
 }
 
 void Scheduler::FinishSequences() { dispatcher_.FinishSequences(); }

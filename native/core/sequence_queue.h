@@ -38,9 +38,7 @@ class SequenceQueue final : public WorkQueue {
   [[nodiscard]] size_t size() const override { return size_; }
 
   // It has to know its sequence first.
-  [[nodiscard]] bool PassesBy(const Request& /*request*/, int64_t /*now_ns*/) const override {
-    return false;
-  }
+  [[nodiscard]] bool PassesBy(Request& /*request*/, int64_t /*now_ns*/) override { return false; }
   // Puts the request into its sequence, which it starts where it may. Fails, with nothing changed,
   // when the sequence is unknown or the queue is full; throws when it is out of memory. Afterwards
   // request.sequence says where it went.

@@ -7,14 +7,13 @@ namespace nereid {
 SharedQueue::SharedQueue(const ModelConfig& config)
     : config_(config),
       rows_tell_(config.uniform && config.queue_policies.size() == 1 && !config.batcher),
-      queue_(config.queue_policies, config.default_level) {
+      queue_(config.queue_policies, config.default_level, config.objective.has_value()) {
   seen_.reserve(config.max_batch_requests());
   if (config.batcher) {
     chosen_.reserve(config.max_batch_requests());
   }
 }
 
-// Whether the request can be in one batch with the first and those that were chosen since.
 bool SharedQueue::Joins(const Request& first, const Request& request) {
   if (&request != &first) {
     if (!config_.uniform && !SameShapes(config_, first, request)) {
@@ -27,6 +26,9 @@ bool SharedQueue::Joins(const Request& first, const Request& request) {
     }
   }
   if (config_.batcher) {
+    if (&request == &first) {
+      chosen_.clear();
+    }
     chosen_.push_back(&request.record);
   }
   return true;
@@ -35,7 +37,6 @@ bool SharedQueue::Joins(const Request& first, const Request& request) {
 // Looks only as far as one batch can reach, and one further to see that it ends there.
 BatchDecision SharedQueue::Decide(uint32_t /*instance*/, int64_t now_ns) {
   seen_.clear();
-  chosen_.clear();
   const Request* const first = queue_.First();
   int64_t rows = 0;
   for (const Request* request = first;

@@ -12,14 +12,14 @@
 
 namespace nereid {
 
-class SharedQueue final : public WorkQueue {
+class SharedQueue : public WorkQueue {
  public:
   // `config` outlives this.
   explicit SharedQueue(const ModelConfig& config);
 
   [[nodiscard]] size_t size() const override { return queue_.size(); }
 
-  [[nodiscard]] bool PassesBy(const Request& request, int64_t now_ns) const override {
+  [[nodiscard]] bool PassesBy(Request& request, int64_t now_ns) override {
     const WaitingRequest alone{.rows = request.rows, .enqueue_ns = now_ns, .joins = true};
     return queue_.empty() && DecideBatch(config_.batch_policy, {&alone, 1}, now_ns).take == 1;
   }
@@ -49,7 +49,9 @@ class SharedQueue final : public WorkQueue {
   Instance* ChooseForChange(WaitingInstances& waiting) override;
   void BeginToWait(Instance& instance, int64_t wake_ns, WaitingInstances& waiting) override;
 
- private:
+ protected:
+  // Whether the request can be in one batch with the first and those that were chosen since; the
+  // first itself, to begin with.
   [[nodiscard]] bool Joins(const Request& first, const Request& request);
 
   const ModelConfig& config_;
@@ -57,6 +59,8 @@ class SharedQueue final : public WorkQueue {
   // differ, nor when a request can come in between, nor when a batcher is asked.
   const bool rows_tell_;
   RequestQueue queue_;
+
+ private:
   std::vector<const nrd_request*> chosen_;  // what a batcher is shown; empty without one
   std::vector<WaitingRequest> seen_;        // reserved once, so that looking allocates nothing
 };

@@ -29,7 +29,7 @@ class WorkQueue {
 
   // Whether an instance that is idle would execute the request at once, so that it need not come
   // in here.
-  [[nodiscard]] virtual bool PassesBy(const Request& request, int64_t now_ns) const = 0;
+  [[nodiscard]] virtual bool PassesBy(Request& request, int64_t now_ns) = 0;
   // Fails, with nothing changed, where the request may not wait; throws when it is out of memory.
   virtual Status Push(Request& request, int64_t now_ns) = 0;
   // The instance that executes the request, just pushed, before anything else; null: that is open.

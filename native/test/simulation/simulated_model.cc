@@ -54,9 +54,14 @@ void SimulatedModel::Load() {
     config_.allow_inline = false;
     config_.queue_policies.front().delay_on_timeout = false;
   }
+  detaches_ = chance.OneIn(3);
+  backend_.flags = detaches_ ? uint32_t{NRD_BACKEND_DETACHES} : 0U;
+  execution_ns_ = chance.Spread(1'000, 1'000'000);
+  arrival_gap_ns_ = 1 + chance.Spread(execution_ns_ / 16, execution_ns_ * 16);
   if (!chance.OneIn(3)) {
     AddSequences();
   }
+  AddObjective();
   for (uint32_t i = 0; chance.OneIn(3) && i < config_.instance_count; ++i) {
     config_.instances.resize(config_.instance_count);
     const auto count = static_cast<uint32_t>(chance.Below(kResourceTotal + 1));
@@ -65,11 +70,6 @@ void SimulatedModel::Load() {
     }
     config_.instances[i].priority = static_cast<uint32_t>(chance.Below(4));
   }
-  detaches_ = chance.OneIn(3);
-  backend_.flags = detaches_ ? uint32_t{NRD_BACKEND_DETACHES} : 0U;
-  execution_ns_ = chance.Spread(1'000, 1'000'000);
-  arrival_gap_ns_ = 1 + chance.Spread(execution_ns_ / 16, execution_ns_ * 16);
-
   stats_ = std::make_unique<ModelStats>(config_.instance_count, config_.max_batch_size, false);
   ordered_ = std::make_unique<OrderedDelivery>(completion_);
   const SchedulerContext context{.config = config_,
@@ -89,6 +89,7 @@ void SimulatedModel::Load() {
   ++generation_;
   alarm_ns_ = kNever;
   closing_ = finishing_ = gave_up_ = warming_up_ = false;
+  executed_requests_ = 0;
   next_batch_ = 0;
   last_answered_batch_ = -1;
   sequences_.clear();
@@ -112,6 +113,21 @@ void SimulatedModel::Load() {
   world_.In(1, Happening::kArrival, this, 0, generation_);
   world_.In(chance.Spread(execution_ns_, execution_ns_ * 10'000), Happening::kUnload, this, 0,
             generation_);
+}
+
+// Where there are no sequences, nor anything else that an objective excludes. From tight to loose.
+void SimulatedModel::AddObjective() {
+  Chance& chance = world_.chance;
+  if (config_.sequences || config_.preserve_ordering || detaches_ || chance.OneIn(3)) {
+    return;
+  }
+  config_.objective.emplace();
+  config_.objective->latency_ns = chance.Spread(execution_ns_ / 2, execution_ns_ * 100);
+  config_.objective->instance_kinds.assign(config_.instance_count, 0);
+  for (QueuePolicy& policy : config_.queue_policies) {
+    policy.delay_on_timeout = false;
+  }
+  config_.batch_policy = {.dynamic = config_.batched(), .max_batch_size = config_.max_batch_size};
 }
 
 void SimulatedModel::AddSequences() {
@@ -371,30 +387,31 @@ void SimulatedModel::BeginDetachable(uint64_t index, int64_t duration_ns) {
 void SimulatedModel::EndExecution(uint64_t index) {
   Seat& seat = seats_[index];
   if (!detaches_) {
-    seat.outcome = {.executed = true,
-                    .execution_ns = static_cast<uint64_t>(execution_ns_),
-                    .answered = EndBatch(&seat.instance->batch, seat.instance->ticket)};
+    seat.outcome = {
+        .executed = true,
+        .execution_ns = static_cast<uint64_t>(execution_ns_),
+        .answered = EndBatch(*seat.instance, &seat.instance->batch, seat.instance->ticket)};
   } else if (DetachedBatch& running = *seat.running; running.IsOver(seat.code, false)) {
-    seat.outcome.answered = EndBatch(&running.requests, running.ticket);
+    seat.outcome.answered = EndBatch(*seat.instance, &running.requests, running.ticket);
     seat.batches->GiveBack(running);
   }
   Come(index);
 }
 
 void SimulatedModel::EndDetached(DetachedBatch& batch) {
-  dispatcher_->Answered(EndBatch(&batch.requests, batch.ticket));
+  dispatcher_->Answered(EndBatch(batch.instance(), &batch.requests, batch.ticket));
   seats_[batch.instance().index()].batches->GiveBack(batch);
 }
 
 // How many requests are answered by it.
-size_t SimulatedModel::EndBatch(std::vector<Request*>* batch, uint64_t ticket) {
+size_t SimulatedModel::EndBatch(Instance& instance, std::vector<Request*>* batch, uint64_t ticket) {
   const std::vector<Request*> executed = *batch;
   for (Request* const request : executed) {
     request->rescheduled = config_.sequences && config_.sequences->iterative &&
                            !request->cancelled && world_.chance.OneIn(2);
     Executed(SimulatedRequest::From(request));
   }
-  dispatcher_->Executed(batch);
+  dispatcher_->Executed(instance, batch);
   for (Request* const request : executed) {
     if (request->state == RequestState::kQueued) {
       Wait(SimulatedRequest::From(request));

@@ -70,6 +70,7 @@ class SimulatedModel final : public Actor,
   // A model comes and goes.
   void Load();
   void AddSequences();
+  void AddObjective();
   void Unload(bool all_have_ended);
   void GiveUp();
   void EndWhenAnswered();
@@ -97,7 +98,7 @@ class SimulatedModel final : public Actor,
   void Begin(uint64_t index, Happening end);
   void BeginDetachable(uint64_t index, int64_t duration_ns);
   void EndExecution(uint64_t index);
-  size_t EndBatch(std::vector<Request*>* batch, uint64_t ticket);
+  size_t EndBatch(Instance& instance, std::vector<Request*>* batch, uint64_t ticket);
   void EndInline(uint64_t index);
   void AnswerRemoved(const RemovedRequests& removed);
   static void OnComplete(void* context, const uint64_t* tags, uint32_t count);
@@ -106,8 +107,9 @@ class SimulatedModel final : public Actor,
   void Wait(SimulatedRequest* request);
   void WaitNoMore(SimulatedRequest* request);
   void CheckBatch(uint64_t index);
+  void CheckDue(const Request& last);
   void CheckTaken(SimulatedRequest* request, uint64_t index);
-  static void Executed(SimulatedRequest* request);
+  void Executed(SimulatedRequest* request);
   void CheckRemoved(SimulatedRequest* request);
   static void CheckGap(const ClientSequence& sequence);
   void CheckQueue();
@@ -140,6 +142,7 @@ class SimulatedModel final : public Actor,
   bool detaches_ = false;   // the backend may keep batches
   bool ending_ = false;
   bool gave_up_ = false;
+  uint64_t executed_requests_ = 0;  // since it was loaded
   bool warming_up_ = false;
   uint64_t next_to_warm_up_ = 0;
   Request warm_up_;

@@ -43,7 +43,8 @@ void SimulatedModel::CheckBatch(uint64_t index) {
   const BatchPolicy& policy = config_.batch_policy;
   int64_t rows = 0;
   const SimulatedRequest* expected = oldest_;
-  const bool in_order = !config_.sequences && config_.queue_policies.size() == 1 &&
+  const bool in_order = !config_.sequences && !config_.objective &&
+                        config_.queue_policies.size() == 1 &&
                         !config_.queue_policies.front().delay_on_timeout;
   for (size_t i = 0; i < batch.size(); ++i) {
     rows += batch[i]->rows;
@@ -61,12 +62,26 @@ void SimulatedModel::CheckBatch(uint64_t index) {
               "a batch has one request of a sequence");
     }
   }
+  if (config_.objective) {
+    CheckDue(*batch.back());
+  }
   Require(rows <= std::max<int64_t>(policy.max_batch_size, 1), "a batch is larger than allowed");
   Require(policy.dynamic || batch.size() == 1, "requests share a batch without batching");
   if (in_order && policy.dynamic && config_.uniform && policy.preferred_sizes.empty() &&
       seats_[index].phase == Phase::kExecuting && expected != nullptr) {
     Require(rows + expected->request.rows > policy.max_batch_size,
             "a batch is smaller than it could be");
+  }
+}
+
+// Of those that wait none is as urgent as the last of a batch and has to be answered before it.
+void SimulatedModel::CheckDue(const Request& last) {
+  for (const SimulatedRequest* waiting = oldest_; waiting != nullptr; waiting = waiting->later) {
+    const Request& request = waiting->request;
+    Require(request.level > last.level ||
+                (request.level == last.level && request.due_ns >= last.due_ns) ||
+                request.state != RequestState::kQueued,
+            "a request that is due later is executed first");
   }
 }
 
@@ -93,6 +108,8 @@ void SimulatedModel::CheckTaken(SimulatedRequest* request, uint64_t index) {
 }
 
 void SimulatedModel::Executed(SimulatedRequest* request) {
+  request->request.record.status = NRD_OK;
+  ++executed_requests_;
   if (request->sequence != nullptr) {
     request->sequence->running = false;
     request->sequence->active_ns = SimulatedWorld::Now();
@@ -175,10 +192,16 @@ void SimulatedModel::CheckSharedQueue() {
     return;
   }
   Require(armed != nullptr, "requests wait while an instance is idle");
-  const int64_t promised_ns =
+  int64_t promised_ns =
       AddDelay(oldest_->request.enqueue_ns, config_.batch_policy.max_queue_delay_ns);
+  if (config_.objective) {
+    promised_ns = oldest_->request.due_ns;
+  }
   Require(dispatcher_->WaitsUntilNs(*armed) <= promised_ns + kSlackNs,
           "a request waits for longer than the delay");
+  if (config_.objective) {
+    return;
+  }
   if (config_.uniform) {
     CheckCompany(waiting_rows_);
   }
@@ -270,7 +293,8 @@ void SimulatedModel::CheckUnknown(const ClientSequence& sequence) {
 }
 
 void SimulatedModel::CheckFull() {
-  Require(closing_ || finishing_ || waiting_ >= config_.queue_policies.front().max_queue_size,
+  Require(closing_ || finishing_ || config_.objective ||
+              waiting_ >= config_.queue_policies.front().max_queue_size,
           "a request is refused although there is room");
 }
 
@@ -287,6 +311,14 @@ void SimulatedModel::CheckRest() {
   dispatcher_->ReadCounts(&pending, &executing);
   Require(pending == 0 && executing == 0 && waiting_ == 0, "something is left of no request");
   Require(dispatcher_->IsIdle(), "an answer was not counted");
+  if (nrd_objective_stats objective{}; dispatcher_->ReadObjective(&objective)) {
+    Require(objective.kept + objective.late == executed_requests_,
+            "an answer is neither in time nor late");
+    Require(objective.backlog == 0 && objective.refused_deadline <= objective.refused_backlog +
+                                                                        objective.refused_cost +
+                                                                        objective.refused_waiting,
+            "refusals are miscounted");
+  }
   nrd_sequence_stats stats{};
   dispatcher_->ReadSequenceStats(&stats);
   Require(stats.backlog == 0, "a sequence without requests waits for a slot");

@@ -1,0 +1,38 @@
+// The cost curves of a model: one for each kind of instance and size of a row.
+#ifndef NEREID_CORE_COST_CURVES_H_
+#define NEREID_CORE_COST_CURVES_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/cost_curve.h"
+
+namespace nereid {
+
+// Sizes within a fifth share a curve. The first curve of a size begins with what the nearest one
+// says, in proportion. Not synchronised. Of may allocate, for a size that is new.
+class CostCurves {
+ public:
+  explicit CostCurves(int64_t max_rows) : max_rows_(max_rows) {}
+
+  // `row_elements` 0: rows have one size.
+  CostCurve& Of(uint32_t kind, uint64_t row_elements);
+
+  // By kind and size. Writes at most `capacity` points; returns how many there are.
+  uint32_t Read(nrd_cost_point* points_out, uint32_t capacity) const;
+
+ private:
+  struct Entry {
+    uint32_t kind;
+    uint64_t row_elements;
+    std::unique_ptr<CostCurve> curve;
+  };
+
+  const int64_t max_rows_;
+  std::vector<Entry> entries_;  // by kind and size
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_CORE_COST_CURVES_H_

@@ -1,0 +1,238 @@
+#include "core/objective_queue.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+namespace nereid {
+namespace {
+
+constexpr size_t kMostLooks = 1024;
+
+bool HasSizes(const ModelConfig& config) {
+  const auto inputs = config.VisibleInputs();
+  return std::any_of(inputs.begin(), inputs.end(), [](const TensorSpec& spec) {
+    return spec.ragged || spec.optional ||
+           std::find(spec.dims.begin(), spec.dims.end(), -1) != spec.dims.end();
+  });
+}
+
+uint64_t RowElements(const Request& request) {
+  uint64_t elements = 0;
+  for (uint32_t i = 0; i < request.record.input_count; ++i) {
+    const nrd_tensor& input = request.record.inputs[i];
+    uint64_t count = (input.flags & NRD_TENSOR_SELECTED) != 0 ? 1 : 0;
+    for (uint32_t dim = 0; dim < input.rank; ++dim) {
+      count *= static_cast<uint64_t>(std::max<int64_t>(input.shape[dim], 0));
+    }
+    elements += count;
+  }
+  return std::max<uint64_t>(elements / static_cast<uint64_t>(std::max<int64_t>(request.rows, 1)),
+                            1);
+}
+
+bool IsOwnDeadline(const Request& request) {
+  return request.record.deadline_ns > 0 && request.record.deadline_ns <= request.due_ns;
+}
+
+std::string Milliseconds(int64_t ns) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.3f ms", static_cast<double>(ns) / 1e6);
+  return text.data();
+}
+
+// "the objective of 20.000 ms", or "its deadline, 20.000 ms after it came".
+std::string WhatItMisses(const ObjectiveConfig& objective, const Request& request) {
+  return IsOwnDeadline(request)
+             ? "its deadline, which is " + Milliseconds(request.due_ns - request.submit_ns) +
+                   " after it came"
+             : "the objective of " + Milliseconds(objective.latency_ns);
+}
+
+int32_t CodeOf(const Request& request) {
+  return IsOwnDeadline(request) ? NRD_DEADLINE_EXCEEDED : NRD_UNAVAILABLE;
+}
+
+}  // namespace
+
+void SetRefused(const ObjectiveConfig& objective, Request& request, int64_t now_ns) {
+  SetFailure(request, CodeOf(request),
+             "Request cannot be answered within " + WhatItMisses(objective, request) +
+                 ": it has waited " + Milliseconds(now_ns - request.submit_ns) +
+                 ", and would be answered after " +
+                 Milliseconds(request.predicted_ns - request.submit_ns));
+}
+
+ObjectiveQueue::ObjectiveQueue(const ModelConfig& config)
+    : SharedQueue(config),
+      objective_(*config.objective),
+      sized_(HasSizes(config)),
+      look_(std::max(config.max_batch_requests() + 1,
+                     std::min(config.max_batch_requests() * 4, kMostLooks))),
+      control_({.latency_ns = config.objective->latency_ns,
+                .max_rows = std::max<int64_t>(config.max_batch_size, 1),
+                .instances = config.objective->share.empty()
+                                 ? config.instance_count
+                                 : std::min(config.instance_count, config.objective->share_width)},
+               1 - static_cast<double>(config.objective->quantile_ppm) / 1e6,
+               config.objective->instance_kinds) {
+  for (const nrd_cost_point& cost : objective_.costs) {
+    control_.Begin(cost);
+  }
+  seen_due_.reserve(look_);
+}
+
+void ObjectiveQueue::Prepare(Request& request) const {
+  request.due_ns = AddDelay(request.submit_ns, static_cast<uint64_t>(objective_.latency_ns));
+  if (request.record.deadline_ns > 0) {
+    request.due_ns = std::min(request.due_ns, request.record.deadline_ns);
+  }
+  request.row_elements = sized_ ? RowElements(request) : 0;
+  request.predicted_ns = 0;
+}
+
+// A request that cannot be answered in time is not run at once, so that Push says why.
+bool ObjectiveQueue::PassesBy(Request& request, int64_t now_ns) {
+  Prepare(request);
+  if (!queue_.empty() ||
+      !control_.RunsAtOnce(request.rows, request.row_elements, request.due_ns, now_ns)) {
+    return false;
+  }
+  control_.Arrived(request.rows, now_ns);
+  return true;
+}
+
+Status ObjectiveQueue::Push(Request& request, int64_t now_ns) {
+  Prepare(request);
+  control_.Arrived(request.rows, now_ns);
+  const int64_t rows_ahead = queue_.RowsBefore(request);
+  const int64_t predicted_ns =
+      control_.PredictAnswer(request.rows, request.row_elements, rows_ahead, now_ns);
+  if (predicted_ns > request.due_ns) {
+    const int64_t alone_ns = control_.PredictAlone(request.rows, request.row_elements, now_ns);
+    const bool alone = alone_ns > request.due_ns;
+    CountRefused(request, alone ? &counts_.refused_cost : &counts_.refused_backlog);
+    return Status(CodeOf(request),
+                  "Request cannot be answered within " + WhatItMisses(objective_, request) +
+                      ": it would be answered after " +
+                      Milliseconds((alone ? alone_ns : predicted_ns) - request.submit_ns) +
+                      (alone ? ", with nothing before it"
+                             : ", behind " + std::to_string(rows_ahead) + " rows that wait"));
+  }
+  const int64_t mean_ns = control_.MeanNs(request.rows, request.row_elements);
+  request.latest_ns = predicted_ns == 0 ? kNever : request.due_ns - mean_ns;
+  NRD_RETURN_IF_ERROR(queue_.Push(&request, now_ns));
+  newest_is_first_ = queue_.First() == &request;
+  return Status();
+}
+
+void ObjectiveQueue::CountRefused(const Request& request, uint64_t* reason) {
+  ++*reason;
+  counts_.refused_deadline += IsOwnDeadline(request) ? 1 : 0;
+}
+
+// What waits, as far as it matters now.
+void ObjectiveQueue::See() {
+  seen_due_.clear();
+  const Request* const first = queue_.First();
+  for (const Request* request = first; request != nullptr && seen_due_.size() < look_;
+       request = queue_.After(request)) {
+    const bool joins = config_.batch_policy.dynamic && Joins(*first, *request);
+    seen_due_.push_back({.rows = request->rows, .due_ns = request->due_ns, .joins = joins});
+    if (!joins && !rows_tell_ && seen_due_.size() > 1) {
+      break;
+    }
+  }
+}
+
+BatchDecision ObjectiveQueue::Decide(uint32_t instance, int64_t now_ns) {
+  latest_ns_ = kNever;
+  if (now_ns == kNever) {  // what waits is executed, whatever happens
+    return SharedQueue::Decide(instance, now_ns);
+  }
+  ObjectiveDecision decision;
+  do {
+    See();
+    const Request* const first = queue_.First();
+    decision =
+        control_.Decide(instance, first == nullptr ? 0 : first->row_elements, seen_due_, now_ns);
+    for (size_t i = 0; i < decision.refuse; ++i) {
+      Refuse(*queue_.First(), now_ns);
+    }
+    // Who joins is another question without those that are gone.
+  } while (decision.refuse > 0 && !rows_tell_);
+  if (decision.take > 0) {
+    const Request& first = *queue_.First();
+    latest_ns_ = first.due_ns - control_.MeanNs(first.rows, first.row_elements);
+  }
+  return {.take = decision.take, .wake_ns = decision.wake_ns};
+}
+
+void ObjectiveQueue::Refuse(Request& request, int64_t now_ns) {
+  queue_.Remove(&request);
+  request.predicted_ns = control_.PredictAlone(request.rows, request.row_elements, now_ns);
+  CountRefused(request, &counts_.refused_waiting);
+  refused_.Append(&request);
+}
+
+void ObjectiveQueue::TakeRefused(RemovedRequests* removed) {
+  while (Request* const request = refused_.TakeFirst()) {
+    removed->culprits.Append(request);
+  }
+}
+
+void ObjectiveQueue::TakeExpired(int64_t now_ns, RemovedRequests* removed) {
+  RequestList expired;
+  queue_.TakeExpired(now_ns, &expired);
+  while (Request* const request = expired.TakeFirst()) {
+    if (request->latest_ns <= now_ns) {
+      request->predicted_ns = control_.PredictAlone(request->rows, request->row_elements, now_ns);
+      CountRefused(*request, &counts_.refused_waiting);
+    }
+    removed->culprits.Append(request);
+  }
+}
+
+void ObjectiveQueue::BeginToWait(Instance& instance, int64_t wake_ns, WaitingInstances& waiting) {
+  if (queue_.empty() || waiting.has_armed()) {
+    waiting.BecomeIdle(instance);
+  } else {
+    waiting.BecomeArmedForQueue(instance, control_.plan().enough_rows, wake_ns);
+  }
+}
+
+void ObjectiveQueue::Began(uint32_t instance, const std::vector<Request*>& batch, int64_t now_ns) {
+  int64_t rows = 0;
+  for (const Request* request : batch) {
+    rows += request->rows;
+  }
+  if (rows > 0) {
+    control_.Began(instance, rows, batch.front()->row_elements, now_ns);
+  }
+}
+
+void ObjectiveQueue::Executed(uint32_t instance, const std::vector<Request*>& batch,
+                              int64_t now_ns) {
+  uint64_t kept = 0;
+  uint64_t late = 0;
+  for (const Request* request : batch) {
+    if (request->record.status == NRD_OK) {
+      ++(now_ns <= request->due_ns ? kept : late);
+    }
+  }
+  counts_.kept += kept;
+  counts_.late += late;
+  control_.Ended(instance, kept + late > 0, now_ns);
+  control_.Answered(kept, late);
+}
+
+void ObjectiveQueue::ReadObjective(int64_t now_ns, nrd_objective_stats* stats_out) {
+  *stats_out = counts_;
+  stats_out->struct_size = sizeof(nrd_objective_stats);
+  stats_out->quantile_ppm = objective_.quantile_ppm;
+  stats_out->latency_ns = static_cast<uint64_t>(objective_.latency_ns);
+  stats_out->backlog = queue_.size();
+  control_.Read(queue_.rows(), now_ns, stats_out);
+}
+
+}  // namespace nereid
