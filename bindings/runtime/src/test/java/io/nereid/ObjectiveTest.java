@@ -8,6 +8,7 @@ import io.nereid.model.Ensemble;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.Objective;
 import io.nereid.model.RepositoryOptions;
+import io.nereid.model.WarmUp;
 import io.nereid.statistics.ObjectiveStatistics;
 import io.nereid.types.DataType;
 import io.nereid.types.NereidException;
@@ -151,6 +152,20 @@ class ObjectiveTest extends RuntimeTest {
     model.unload();
     nereid.load(slow(2, Objective.p99(Duration.ofSeconds(20))).build());
     assertEquals(rows(before), rows(objective(model).costs()));
+  }
+
+  @Test
+  void warmUpsAreExecutedWhateverWasLearned() {
+    WarmUp.Input zeros = new WarmUp.Input(DataType.FP32, List.of(4L), new WarmUp.Zero());
+    ModelSpec spec =
+        slow(20, Objective.p99(Duration.ofMillis(1)))
+            .warmUp(new WarmUp("zeros", 1, 2, Map.of("IN", zeros)))
+            .build();
+    Model model = nereid.load(spec);
+    firstRefusal(model);
+    nereid.load(spec);
+    assertFalse(objective(model).costs().isEmpty());
+    assertEquals(0, objective(model).refused());
   }
 
   private static List<Long> rows(List<ObjectiveStatistics.Cost> costs) {
