@@ -148,6 +148,7 @@ int32_t LoadModel(nrd_runtime* runtime, const nrd_backend& backend, const ModelS
   options.max_queue_delay_ns = settings.max_queue_delay_ns;
   options.inline_budget_ns = settings.inline_budget_ns;
   options.batcher = settings.batcher;
+  options.objective = settings.objective;
   options.default_queue_policy = settings.policy;
   options.priority_levels = settings.priority_levels;
   options.default_priority_level = settings.default_priority_level;

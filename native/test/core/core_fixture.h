@@ -70,6 +70,7 @@ struct ModelSettings {
   nrd_source* source = nullptr;
   std::vector<nrd_instance_options> instances;  // of all, or none
   const nrd_batcher* batcher = nullptr;
+  const nrd_objective* objective = nullptr;
 };
 
 class TestRuntime {

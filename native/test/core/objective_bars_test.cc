@@ -1,0 +1,64 @@
+// The bars of objective_bench, on smaller loads: a policy that becomes worse fails here.
+#include <algorithm>
+
+#include "bench/objective_contest.h"
+#include "doctest/doctest.h"
+
+namespace nereid::objective {
+namespace {
+
+constexpr size_t kRequests = 12'000;
+
+const Machine& Named(const std::vector<Machine>& machines, const std::string& name) {
+  return *std::find_if(machines.begin(), machines.end(),
+                       [&](const Machine& machine) { return machine.name == name; });
+}
+
+std::vector<Contest> HoldAll(const Machine& machine, uint64_t seed) {
+  const double feasible = FeasibleLoad(machine, kRequests / 2, seed);
+  std::vector<Contest> contests;
+  for (const Load& load : Loads(machine, feasible, kRequests, seed)) {
+    contests.push_back(Hold(machine, load, seed));
+  }
+  return contests;
+}
+
+TEST_CASE(
+    "an objective keeps up with the best settings, and beyond the feasible load does better") {
+  const std::vector<Machine> machines = Machines();
+  for (const char* const name : {"minilm", "gpu", "two gpus"}) {
+    for (const uint64_t seed : {1, 2}) {
+      for (const Bar& bar : Bars(HoldAll(Named(machines, name), seed))) {
+        CHECK_MESSAGE((bar.met || !bar.counts), name, ", seed ", seed, ": ", bar.name, ": ",
+                      bar.found);
+      }
+    }
+  }
+}
+
+TEST_CASE("the best setting without timeouts, in hindsight, does not meet the bars") {
+  const std::vector<Machine> machines = Machines();
+  std::vector<Contest> contests = HoldAll(Named(machines, "gpu"), 1);
+  for (Contest& contest : contests) {
+    contest.objective = contest.BestStatic(false);
+  }
+  const std::vector<Bar> bars = Bars(contests);
+  CHECK(std::count_if(bars.begin(), bars.end(), [](const Bar& bar) { return !bar.met; }) >= 3);
+}
+
+TEST_CASE("nobody keeps more than the bound, whatever the setting") {
+  const std::vector<Machine> machines = Machines();
+  Machine machine = Named(machines, "gpu");
+  machine.noise = 0;
+  machine.outliers = 0;
+  const Load load = Poisson(machine.Capacity(), 1.5, kRequests, 7);
+  const Contest contest = Hold(machine, load, 7);
+  CHECK(contest.most < contest.offered);
+  CHECK(contest.objective.result.kept <= contest.most);
+  for (const Entry& entry : contest.statics) {
+    CHECK(entry.result.kept <= contest.most);
+  }
+}
+
+}  // namespace
+}  // namespace nereid::objective
