@@ -74,6 +74,10 @@ embed_run() {
   [[ $said == *"$want"*"$want"* ]] ||
     die "expected examples/modular to print '$want' twice, from an image and from the class path, got: $said"
   say "$said"
+  said=$(embed_example objective compile exec:exec) || die "examples/objective failed: $said"
+  want='^3200 requests/s: .* answered, .*; *[1-9][0-9]* refused$'
+  grep -qE "$want" <<<"$said" || die "expected examples/objective to answer some of 3200 requests/s and refuse others, got: $said"
+  say "$said"
   readme_project
 }
 

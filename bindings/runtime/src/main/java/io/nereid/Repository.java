@@ -91,6 +91,7 @@ public final class Repository {
     }
     RepositoryLoader.removeLeft();
     SortedMap<String, List<Path>> found = names.find();
+    names.warnOfUnknown(found, options.objectives().keySet());
     boolean all =
         options.controlMode() != ControlMode.EXPLICIT
             || options.loadModels().contains(RepositoryOptions.ALL_MODELS);

@@ -78,7 +78,8 @@ record Activity(
         none,
         none,
         none,
-        List.of());
+        List.of(),
+        Map.of());
   }
 
   private static long count(Times before, Times now) {

@@ -61,6 +61,7 @@ final class CheckCommand implements Callable<Integer> {
   public Integer call() throws IOException {
     RepositoryOptions.Builder options = RepositoryOptions.builder();
     repositories.directories(repository).forEach(options::repository);
+    repositories.apply(options);
     plugins.apply(options);
     List<CheckedModel> models = Repository.check(options.build(), plugins.options().build());
     PrintWriter out = command.commandLine().getOut();

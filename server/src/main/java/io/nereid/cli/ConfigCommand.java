@@ -25,7 +25,8 @@ import tools.jackson.jr.ob.JSON;
     name = "config",
     description = {
       "Load a model and print its configuration, and where each value came from;",
-      "or print the configuration that a running server has, as JSON."
+      "or print the configuration that a running server has, as JSON, and what the model has",
+      "learned there for its objective."
     },
     mixinStandardHelpOptions = true,
     footer = {
@@ -58,7 +59,20 @@ final class ConfigCommand implements Callable<Integer> {
           connection.ask(
               "expected the configuration of model '" + model.name() + "'",
               client -> client.modelConfig(model.name(), model.version()));
-      RemoteCommand.printJson(command.commandLine().getOut(), JSON.std.mapFrom(config));
+      ServedObjective objective = ServedObjective.ask(connection, model.name(), model.version());
+      var out = command.commandLine().getOut();
+      if (json) {
+        Map<String, Object> all = new LinkedHashMap<>();
+        all.put("config", JSON.std.mapFrom(config));
+        if (!objective.fields().isEmpty()) {
+          all.put("objective", objective.fields());
+        }
+        RemoteCommand.printJson(out, all);
+      } else {
+        RemoteCommand.printJson(out, JSON.std.mapFrom(config));
+        out.print(objective.comments());
+        out.flush();
+      }
       return 0;
     }
   }

@@ -108,6 +108,7 @@ final class ControlArguments extends Arguments {
             + "'");
     RepositoryOptions.Builder options = RepositoryOptions.builder();
     directories(more).forEach(options::repository);
+    repositories.apply(options);
     if (controlMode == ControlMode.EXPLICIT) {
       options.explicit(loadModels.toArray(String[]::new));
     }

@@ -78,7 +78,8 @@ final class LoadCommand extends RemoteCommand {
   }
 
   private String configText() throws IOException {
-    String text = Files.readString(config);
+    // Comments follow what 'nereid config' prints of a model with an objective.
+    String text = Files.readString(config).replaceAll("(?m)^#.*$", "");
     try {
       JSON.std.mapFrom(text);
       return text;

@@ -3,11 +3,14 @@ package io.nereid.cli;
 import io.nereid.Model;
 import io.nereid.Nereid;
 import io.nereid.NereidOptions;
+import io.nereid.model.Objective;
 import io.nereid.model.RepositoryOptions;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 import picocli.CommandLine.Mixin;
@@ -17,7 +20,9 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 
 /** The flag that says where models are: the bundled ones, unless it names other directories. */
-final class RepositoryArguments {
+final class RepositoryArguments extends Arguments {
+
+  private static final String OBJECTIVE_FORM = "--objective MODEL=p99:20ms";
 
   /** Held here: the logging system keeps loggers weakly, and would forget the level with them. */
   private static final Logger LOAD_LOG = Logger.getLogger("io.nereid.load");
@@ -27,6 +32,15 @@ final class RepositoryArguments {
       paramLabel = "DIR",
       description = "A model repository; repeatable. The bundled examples by default.")
   private List<Path> repositories = new ArrayList<>();
+
+  @Option(
+      names = "--objective",
+      paramLabel = "MODEL=p99:20ms",
+      description = {
+        "In how long the model is to answer, whatever its configuration says; repeatable.",
+        "Batches and waiting times follow from it, and what cannot be in time is refused."
+      })
+  private List<String> objectives = new ArrayList<>();
 
   /** The directories, with one more where it is not null. */
   List<Path> directories(Path more) {
@@ -38,6 +52,26 @@ final class RepositoryArguments {
     return all.isEmpty()
         ? List.of(Path.of(System.getProperty("nereid.home", ""), "examples", "models"))
         : all;
+  }
+
+  /** Adds what is said of single models. */
+  void apply(RepositoryOptions.Builder options) {
+    Set<String> named = new HashSet<>();
+    for (String text : objectives) {
+      int equal = text.indexOf('=');
+      if (equal <= 0) {
+        throw wrong(OBJECTIVE_FORM, "'" + text + "'");
+      }
+      String name = text.substring(0, equal);
+      if (!named.add(name)) {
+        throw wrong("one --objective for model '" + name + "'", "'" + text + "' as well");
+      }
+      try {
+        options.objective(name, Objective.parse(text.substring(equal + 1)));
+      } catch (IllegalArgumentException e) {
+        throw wrong(OBJECTIVE_FORM + ", from p50 to p99.9, in ns, us, ms or s", "'" + text + "'");
+      }
+    }
   }
 
   /** For commands that tell why a model cannot be loaded, or how long it took, themselves. */
@@ -90,6 +124,7 @@ final class RepositoryArguments {
       RepositoryArguments.muteLoadLog(); // what goes wrong is thrown by model()
       RepositoryOptions.Builder options = RepositoryOptions.builder().explicit(name);
       repositories.directories(directory).forEach(options::repository);
+      repositories.apply(options);
       plugins.apply(options);
       return Nereid.open(
           options.build(),

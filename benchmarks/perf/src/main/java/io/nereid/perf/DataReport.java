@@ -1,6 +1,7 @@
 package io.nereid.perf;
 
 import io.nereid.perf.report.Json;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -14,7 +15,7 @@ final class DataReport {
   private DataReport() {}
 
   /** In a fixed order; null where something is not known. */
-  private static Map<String, Object> fields(LevelResult result) {
+  private static Map<String, Object> fields(LevelResult result, Duration within) {
     Map<String, Object> fields = new LinkedHashMap<>();
     LoadLevel level = result.level();
     fields.put("load", level.isOpenLoop() ? level.poisson() ? "poisson" : "rate" : "concurrency");
@@ -31,6 +32,8 @@ final class DataReport {
       fields.put("latency_" + name + "_us", result.latencyUs(percentile));
     }
     fields.put("latency_max_us", result.maxLatencyUs());
+    boolean counted = !within.isZero();
+    fields.put("within_per_s", counted ? result.perSecondWithin(within) : null);
     server(result, fields);
     fields.put("server_cpu_us", result.serverCpuUs().orElse(null));
     fields.put("client_cpu_us", result.clientCpuUs());
@@ -88,7 +91,7 @@ final class DataReport {
   static String csv(PerfReport report) {
     StringBuilder csv = new StringBuilder();
     for (LevelResult result : report.results()) {
-      Map<String, Object> fields = fields(result);
+      Map<String, Object> fields = fields(result, report.options().within());
       if (csv.isEmpty()) {
         csv.append(String.join(",", fields.keySet())).append('\n');
       }
@@ -128,7 +131,7 @@ final class DataReport {
     json.put("failure", report.failure());
     List<Object> results = new ArrayList<>();
     for (LevelResult result : report.results()) {
-      Map<String, Object> fields = new LinkedHashMap<>(fields(result));
+      Map<String, Object> fields = new LinkedHashMap<>(fields(result, report.options().within()));
       fields.put("errors_by_status", result.counts().errors());
       fields.put("first_error", result.firstError());
       fields.put("notes", result.notes());

@@ -2,6 +2,7 @@ package io.nereid.perf;
 
 import com.sun.management.OperatingSystemMXBean;
 import java.lang.management.ManagementFactory;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
@@ -48,6 +49,11 @@ record LevelResult(
 
   double requestsPerSecond() {
     return requestCount() / seconds();
+  }
+
+  /** Answers that came within this time. */
+  double perSecondWithin(Duration latency) {
+    return counts.latency().getCountBetweenValues(0, latency.toNanos()) / seconds();
   }
 
   /** Rows, where a request has more than one. */

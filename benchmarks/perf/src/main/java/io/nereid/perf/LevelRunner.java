@@ -196,6 +196,16 @@ final class LevelRunner {
                       + " places (--max-outstanding) wait for the server, which does not keep up"
                   : "because the generator does not keep up"));
     }
+    if (!options.within().isZero()) {
+      double rate = result.perSecondWithin(options.within());
+      notes.add(
+          String.format(
+              Locale.ROOT,
+              "%.1f requests/s were answered within %.3g ms, %.2f %% of the answers",
+              rate,
+              options.within().toNanos() / 1e6,
+              100 * rate / Math.max(1e-9, result.requestsPerSecond())));
+    }
     if (result.counts().errorCount() > 0) {
       notes.add(
           result.counts().errorCount()
@@ -243,6 +253,7 @@ final class LevelRunner {
    * @param percentile of latency that has to agree; 0: the mean
    * @param warmUp before the first window
    * @param seed of random schedules
+   * @param within answers up to this latency are counted; zero: none are
    */
   record Options(
       Duration window,
@@ -250,7 +261,8 @@ final class LevelRunner {
       double tolerance,
       double percentile,
       Duration warmUp,
-      long seed) {
+      long seed,
+      Duration within) {
 
     /** How many windows have to agree. */
     static final int AGREEING = 3;

@@ -44,6 +44,12 @@ final class MeasureArguments {
   private long warmUpMs;
 
   @Option(
+      names = "--within",
+      paramLabel = "MS",
+      description = "Count the answers that came within so many milliseconds.")
+  private Double withinMs;
+
+  @Option(
       names = "--server-pid",
       paramLabel = "PID",
       description =
@@ -81,13 +87,17 @@ final class MeasureArguments {
     DataArguments.expect(
         percentile == null || percentile > 0 && percentile <= 100,
         "--percentile above 0 and up to 100, got " + percentile);
+    DataArguments.expect(
+        withinMs == null || withinMs > 0 && withinMs <= 3_600_000,
+        "--within above 0 and up to 3600000, got " + withinMs);
     return new LevelRunner.Options(
         Duration.ofMillis(windowMs),
         mostWindows,
         tolerancePercent / 100,
         percentile == null ? 0 : percentile,
         Duration.ofMillis(warmUpMs),
-        seed);
+        seed,
+        withinMs == null ? Duration.ZERO : Duration.ofNanos(Math.round(withinMs * 1e6)));
   }
 
   ServerProcess process(Target target) {

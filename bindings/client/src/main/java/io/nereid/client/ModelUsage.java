@@ -2,6 +2,7 @@ package io.nereid.client;
 
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -21,6 +22,8 @@ import java.util.Optional;
  * @param cacheHit requests answered from the response cache
  * @param cacheMiss requests that the response cache did not know
  * @param batches per batch size
+ * @param extensions what a server tells beside the protocol, such as the {@code objective} of
+ *     Nereid; as JSON has it, and nothing over gRPC
  */
 public record ModelUsage(
     String name,
@@ -36,7 +39,8 @@ public record ModelUsage(
     Times computeOutput,
     Times cacheHit,
     Times cacheMiss,
-    List<Batches> batches) {
+    List<Batches> batches,
+    Map<String, Object> extensions) {
 
   /**
    * How often something happened and how long it took altogether.

@@ -2,6 +2,9 @@ package io.nereid.client;
 
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Set;
+import java.util.LinkedHashMap;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -70,6 +73,19 @@ final class ServerReplies {
     return members(tree).list("model_stats", ServerReplies::statistics);
   }
 
+  /** The members of a model's statistics that every server has. */
+  private static final Set<String> OF_THE_PROTOCOL =
+      Set.of(
+          "name",
+          "version",
+          "last_inference",
+          "inference_count",
+          "execution_count",
+          "inference_stats",
+          "batch_stats",
+          "memory_usage",
+          "response_stats");
+
   private static ModelUsage statistics(Members members) {
     Members sums = members.object("inference_stats");
     long last = members.number("last_inference");
@@ -94,7 +110,8 @@ final class ServerReplies {
                     batch.number("batch_size"),
                     duration(batch, "compute_input"),
                     duration(batch, "compute_infer"),
-                    duration(batch, "compute_output"))));
+                    duration(batch, "compute_output"))),
+        members.others(OF_THE_PROTOCOL));
   }
 
   private static ModelUsage.Times duration(Members sums, String name) {
@@ -126,6 +143,17 @@ final class ServerReplies {
 
   /** An object of JSON, or a message. */
   private record Members(Map<?, ?> values) {
+
+    /** The members with other names than these. */
+    Map<String, Object> others(Set<String> known) {
+      Map<String, Object> others = new LinkedHashMap<>();
+      values.forEach((name, value) -> {
+        if (!known.contains(name.toString())) {
+          others.put(name.toString(), value);
+        }
+      });
+      return Collections.unmodifiableMap(others);
+    }
 
     String string(String name) {
       Object value = values.get(name);

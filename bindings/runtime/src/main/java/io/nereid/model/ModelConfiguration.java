@@ -21,7 +21,9 @@ public interface ModelConfiguration {
     /** Nobody said anything else. */
     DEFAULT,
     /** The program that loaded the model from a {@link ModelSpec}. */
-    CODE
+    CODE,
+    /** The options of the repository: {@link RepositoryOptions#objectives}. */
+    OPTION
   }
 
   /**

@@ -36,6 +36,7 @@ import java.util.Optional;
  * @param parameters settings of the backend
  * @param batchInputs inputs of the backend that tell of a batch's requests
  * @param batchOutputs outputs that are shared out by the shape of an input
+ * @param objective in how long it is to answer; how it batches follows from that
  */
 public record ModelSpec(
     String name,
@@ -58,7 +59,8 @@ public record ModelSpec(
     Optional<Ensemble> ensemble,
     Map<String, String> parameters,
     List<BatchInput> batchInputs,
-    List<BatchOutput> batchOutputs) {
+    List<BatchOutput> batchOutputs,
+    Optional<Objective> objective) {
 
   /** Checks the values and copies the collections. */
   public ModelSpec {
@@ -88,6 +90,7 @@ public record ModelSpec(
     }
     batchInputs = List.copyOf(Checks.notNull(batchInputs, "batchInputs"));
     batchOutputs = List.copyOf(Checks.notNull(batchOutputs, "batchOutputs"));
+    Checks.notNull(objective, "objective");
   }
 
   private static void checkSequences(String name, boolean dynamicBatching, boolean responseCache) {
@@ -182,7 +185,8 @@ public record ModelSpec(
         ensemble,
         parameters,
         batchInputs,
-        batchOutputs);
+        batchOutputs,
+        objective);
   }
 
   /** A builder for version 1 of a model without batching. */
@@ -213,6 +217,7 @@ public record ModelSpec(
     private String batcherName = "";
     private Batcher batcher;
     private Ensemble ensemble;
+    private Objective objective;
 
     private Builder(String name) {
       this.name = name;
@@ -358,6 +363,12 @@ public record ModelSpec(
       return this;
     }
 
+    /** In how long it is to answer, in place of preferred batch sizes and a delay. */
+    public Builder objective(Objective objective) {
+      this.objective = Checks.notNull(objective, "objective");
+      return this;
+    }
+
     /** The finished value. */
     public ModelSpec build() {
       return new ModelSpec(
@@ -381,7 +392,8 @@ public record ModelSpec(
           Optional.ofNullable(ensemble),
           parameters,
           batchInputs,
-          batchOutputs);
+          batchOutputs,
+          Optional.ofNullable(objective));
     }
   }
 }

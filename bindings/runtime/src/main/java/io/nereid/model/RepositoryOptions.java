@@ -4,7 +4,9 @@ import io.nereid.internal.Checks;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * Where models are, and which of them are loaded when. Build one with {@link #builder()}.
@@ -23,6 +25,7 @@ import java.util.List;
  * @param loadRetryCount how often the load of a version that failed is tried again, at once
  * @param loadThreadCount how many models are loaded at the same time
  * @param listeners hear of the models from the start
+ * @param objectives of models by their names, in place of what their configurations say
  */
 public record RepositoryOptions(
     List<Path> repositories,
@@ -35,7 +38,8 @@ public record RepositoryOptions(
     boolean namespacing,
     int loadRetryCount,
     int loadThreadCount,
-    List<LifecycleListener> listeners) {
+    List<LifecycleListener> listeners,
+    Map<String, Objective> objectives) {
 
   /** When models are loaded. */
   public enum ControlMode {
@@ -71,6 +75,7 @@ public record RepositoryOptions(
     Checks.notNegative(loadRetryCount, "loadRetryCount");
     Checks.positive(loadThreadCount, "loadThreadCount");
     listeners = List.copyOf(Checks.notNull(listeners, "listeners"));
+    objectives = Map.copyOf(Checks.notNull(objectives, "objectives"));
   }
 
   /** A builder with the defaults. */
@@ -83,6 +88,7 @@ public record RepositoryOptions(
     private final List<Path> repositories = new ArrayList<>();
     private final List<String> loadModels = new ArrayList<>();
     private final List<LifecycleListener> listeners = new ArrayList<>();
+    private final Map<String, Objective> objectives = new HashMap<>();
     private ControlMode controlMode = ControlMode.NONE;
     private Duration pollInterval = Duration.ofSeconds(15);
     private boolean autoComplete = true;
@@ -171,6 +177,12 @@ public record RepositoryOptions(
       return this;
     }
 
+    /** In how long a model is to answer, whatever its configuration says. */
+    public Builder objective(String model, Objective objective) {
+      objectives.put(Checks.notNull(model, "model"), Checks.notNull(objective, "objective"));
+      return this;
+    }
+
     /** The finished value. */
     public RepositoryOptions build() {
       return new RepositoryOptions(
@@ -184,7 +196,8 @@ public record RepositoryOptions(
           namespacing,
           loadRetryCount,
           loadThreadCount,
-          listeners);
+          listeners,
+          objectives);
     }
   }
 }

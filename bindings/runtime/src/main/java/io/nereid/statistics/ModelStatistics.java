@@ -32,6 +32,7 @@ import java.util.Optional;
  * @param totalHistogram distribution of the time from submission to answer
  * @param stages distributions of other times, with {@code NereidOptions.stageHistograms} only
  * @param sequences its sequences; empty: it has none
+ * @param objective what became of its objective; empty: it has none
  */
 public record ModelStatistics(
     int instanceCount,
@@ -58,4 +59,5 @@ public record ModelStatistics(
     Histogram computeHistogram,
     Histogram totalHistogram,
     Optional<StageHistograms> stages,
-    Optional<SequenceStatistics> sequences) {}
+    Optional<SequenceStatistics> sequences,
+    Optional<ObjectiveStatistics> objective) {}

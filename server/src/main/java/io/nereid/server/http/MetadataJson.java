@@ -140,6 +140,7 @@ final class MetadataJson {
     memory(model.memoryUsage(), json);
     json.write(']');
     waits(model.instanceStatistics(), json);
+    statistics.objective().ifPresent(figures -> ObjectiveJson.write(figures, json));
     json.write('}');
   }
 

@@ -58,6 +58,7 @@ final class ModelMetrics {
       metrics.cache();
     }
     metrics.sequences();
+    ObjectiveMetrics.write(models, text);
     metrics.instances();
     metrics.histograms();
     if (config.summaries()) {

@@ -40,6 +40,21 @@ public final class Chart {
   /** Lines over an axis that begins at 0 or, for loads that grow by factors, is logarithmic. */
   public static String lines(
       String description, String xName, String yName, boolean logX, List<Series> series) {
+    return lines(description, xName, yName, logX, true, series);
+  }
+
+  /** Lines over axes that begin at 0, for values of which 0 is one. */
+  public static String linear(String description, String xName, String yName, List<Series> series) {
+    return lines(description, xName, yName, false, false, series);
+  }
+
+  private static String lines(
+      String description,
+      String xName,
+      String yName,
+      boolean logX,
+      boolean logY,
+      List<Series> series) {
     List<Point> all = series.stream().flatMap(one -> one.points().stream()).toList();
     double leastX = all.stream().mapToDouble(Point::x).min().orElse(1);
     double mostX = all.stream().mapToDouble(Point::x).max().orElse(1);
@@ -50,7 +65,7 @@ public final class Chart {
         logX
             ? new Axis(leastX, Math.max(mostX, leastX * 2), true, LEFT, RIGHT)
             : Axis.linear(mostX, LEFT, RIGHT);
-    Axis y = Axis.logarithmic(leastY, mostY, BOTTOM, TOP);
+    Axis y = logY ? Axis.logarithmic(leastY, mostY, BOTTOM, TOP) : Axis.linear(mostY, BOTTOM, TOP);
     chart.yAxis(y, yName);
     List<Double> ticks =
         logX ? series.getFirst().points().stream().map(Point::x).distinct().toList() : x.ticks();

@@ -71,6 +71,7 @@ final class ConfigPrinter extends ConfigWalk {
       case MODEL -> "the model";
       case DEFAULT -> "default";
       case CODE -> "the program";
+      case OPTION -> "--objective";
     };
   }
 

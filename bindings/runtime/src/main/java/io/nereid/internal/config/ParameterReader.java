@@ -1,12 +1,16 @@
 package io.nereid.internal.config;
 
+import io.nereid.model.DynamicBatching;
 import io.nereid.model.ModelSpec;
+import io.nereid.model.Objective;
+import io.nereid.model.QueuePolicy;
 import io.nereid.proto.ModelConfig;
 import io.nereid.proto.ModelOptimizationPolicy;
 import io.nereid.proto.ModelOptimizationPolicy.Cuda;
 import io.nereid.proto.ModelParameter;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
@@ -27,6 +31,11 @@ final class ParameterReader {
   static final String INLINE_BUDGET = OWN_PREFIX + "inline_budget_microseconds";
 
   static final String BATCHER = OWN_PREFIX + "batcher";
+
+  static final String OBJECTIVE = OWN_PREFIX + "objective";
+
+  /** Where its value is in a configuration. */
+  static final String OBJECTIVE_PATH = "parameters[\"" + OBJECTIVE + "\"].value.string_value";
 
   /** Set by the runtime: a configuration must not name libraries to load into the process. */
   private static final Set<String> RESERVED =
@@ -64,6 +73,7 @@ final class ParameterReader {
       case INLINE -> readInline(node, value);
       case INLINE_BUDGET -> readInlineBudget(node, value);
       case BATCHER -> readBatcher(node, value);
+      case OBJECTIVE -> readObjective(node, value);
       default -> {
         if (key.startsWith(OWN_PREFIX)) {
           throw node.invalid(
@@ -71,6 +81,8 @@ final class ParameterReader {
                   + INLINE
                   + ", "
                   + INLINE_BUDGET
+                  + ", "
+                  + OBJECTIVE
                   + " or "
                   + BATCHER
                   + ", the parameters of Nereid itself, got '"
@@ -94,6 +106,60 @@ final class ParameterReader {
       throw node.invalid("expected " + BATCHER + " as the name or class of a batcher, got nothing");
     }
     spec.batcher(value);
+  }
+
+  private void readObjective(ConfigNode node, String value) {
+    try {
+      spec.objective(Objective.parse(value));
+    } catch (IllegalArgumentException e) {
+      throw node.invalid(OBJECTIVE + ": " + e.getMessage());
+    }
+  }
+
+  /** The same with this objective in place of its own; null: it keeps its own. */
+  static ConfigNode withObjective(ConfigNode root, Objective objective) {
+    if (objective == null) {
+      return root;
+    }
+    ModelParameter text = ModelParameter.newBuilder().setStringValue(objective.text()).build();
+    return root.withMessage(
+        root.as(ModelConfig.class).toBuilder().putParameters(OBJECTIVE, text).build());
+  }
+
+  /** An objective is refused where it stands when the model's other settings do not go with it. */
+  static void checkObjective(ConfigNode root, ModelSpec spec) {
+    String obstacle = spec.objective().isPresent() ? obstacle(spec) : "";
+    for (ConfigNode node : root.children(ModelConfig.PARAMETERS_FIELD_NUMBER)) {
+      if (!obstacle.isEmpty() && node.key().equals(OBJECTIVE)) {
+        throw node.invalid("the model cannot have " + OBJECTIVE + ": " + obstacle);
+      }
+    }
+  }
+
+  private static String obstacle(ModelSpec spec) {
+    if (spec.ensemble().isPresent()) {
+      return "it is an ensemble, and the models of its steps have objectives";
+    }
+    if (spec.sequenceBatching().isPresent()) {
+      return "it has sequences, whose requests wait for each other";
+    }
+    if (spec.decoupled()) {
+      return "it is decoupled, and its requests have any number of responses";
+    }
+    DynamicBatching batching = spec.dynamicBatching().orElse(DynamicBatching.create());
+    if (batching.preserveOrdering()) {
+      return "preserve_ordering is on, and an objective refuses requests and answers others";
+    }
+    List<QueuePolicy> policies = new ArrayList<>(batching.levelQueuePolicies().values());
+    policies.add(batching.defaultQueuePolicy());
+    return policies.stream().anyMatch(ParameterReader::isDelaying)
+        ? "timeout_action is DELAY, which executes requests when it is too late for them"
+        : "";
+  }
+
+  private static boolean isDelaying(QueuePolicy policy) {
+    return policy.timeoutAction() == QueuePolicy.TimeoutAction.DELAY
+        && (policy.allowTimeoutOverride() || !policy.defaultTimeout().isZero());
   }
 
   private void readInlineBudget(ConfigNode node, String value) {

@@ -19,7 +19,6 @@ import io.nereid.proto.ModelWarmup;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 
 /**
  * The configuration that a model is served with, as protobuf's message, with the defaults filled
@@ -40,12 +39,12 @@ public record ProtobufConfiguration(ModelConfig message, List<Value> values)
    * What a model of a repository is served with: a complete configuration, with the defaults of the
    * fields that are supported.
    *
-   * @param told paths of what the model told
+   * @param decided where values came from that are neither written nor defaults, by their paths
    */
   static ProtobufConfiguration of(
-      ConfigNode root, String model, BackendNames.Found backend, Set<String> told) {
+      ConfigNode root, String model, BackendNames.Found backend, Map<String, Origin> decided) {
     Defaults defaults = new Defaults(root, model, backend);
-    told.forEach(path -> defaults.decided.put(path, Origin.MODEL));
+    defaults.decided.putAll(decided);
     return defaults.fill();
   }
 

@@ -1,5 +1,6 @@
 package io.nereid.internal.config;
 
+import io.nereid.model.Objective;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -19,6 +20,7 @@ import java.util.function.Function;
  * @param plugins tells which backends are plug-ins
  * @param agents are told of models that name repository agents
  * @param override a configuration in JSON that is used in place of the directory's
+ * @param objectives of models by their names, in place of what configurations say
  */
 public record ReadOptions(
     boolean autoComplete,
@@ -27,7 +29,8 @@ public record ReadOptions(
     StepNames steps,
     Plugins plugins,
     Agents agents,
-    Optional<String> override) {
+    Optional<String> override,
+    Map<String, Objective> objectives) {
 
   /** The options that Triton has by default. */
   public static final ReadOptions DEFAULT = new ReadOptions(true, 4, Optional.empty());
@@ -39,6 +42,7 @@ public record ReadOptions(
     Objects.requireNonNull(plugins);
     Objects.requireNonNull(agents);
     Objects.requireNonNull(override);
+    objectives = Map.copyOf(objectives);
   }
 
   /** With {@code config.pbtxt}, names that all models have in common, and no plug-ins. */
@@ -50,13 +54,21 @@ public record ReadOptions(
         StepNames.COMMON,
         Plugins.NONE,
         Agents.NONE,
-        override);
+        override,
+        Map.of());
   }
 
   /** The same with other agents. */
   ReadOptions withAgents(Agents others) {
     return new ReadOptions(
-        autoComplete, defaultMaxBatchSize, configName, steps, plugins, others, override);
+        autoComplete,
+        defaultMaxBatchSize,
+        configName,
+        steps,
+        plugins,
+        others,
+        override,
+        objectives);
   }
 
   /** Finds the model that a step of an ensemble means. */

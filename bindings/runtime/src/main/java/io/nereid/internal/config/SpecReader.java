@@ -1,10 +1,14 @@
 package io.nereid.internal.config;
 
+import io.nereid.model.ModelConfiguration.Origin;
 import io.nereid.model.ModelSpec;
+import io.nereid.model.Objective;
 import io.nereid.model.WarmUp;
 import io.nereid.proto.ModelConfig;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /** Makes the {@link ModelSpec} of one version from its configuration, and checks every value. */
@@ -16,16 +20,18 @@ final class SpecReader {
   private final BackendNames.Found backend;
   private final ReadOptions.StepNames steps;
   private final long version;
+  private final Optional<Objective> objective; // of the options, in the configuration by now
   private final SchedulingReader scheduling;
 
-  /** The options say which models ensembles mean, and what plug-ins there are. */
+  /** The options say which models ensembles mean, what plug-ins there are, and objectives. */
   SpecReader(ConfigNode root, ModelFiles files, ReadOptions options, long version) {
     this(
-        root,
+        ParameterReader.withObjective(root, options.objectives().get(files.name())),
         files,
         BackendNames.find(root, files, options.plugins(), version),
         options.steps(),
-        version);
+        version,
+        Optional.ofNullable(options.objectives().get(files.name())));
   }
 
   private SpecReader(
@@ -33,19 +39,21 @@ final class SpecReader {
       ModelFiles files,
       BackendNames.Found backend,
       ReadOptions.StepNames steps,
-      long version) {
+      long version,
+      Optional<Objective> objective) {
     this.root = root;
     this.files = files;
     this.backend = backend;
     this.steps = steps;
     this.version = version;
+    this.objective = objective;
     config = root.as(ModelConfig.class);
     scheduling = new SchedulingReader(root, files.name(), backend.onProcessor());
   }
 
   /** The same with a configuration that holds more. */
   SpecReader with(ModelConfig completed) {
-    return new SpecReader(root.withMessage(completed), files, backend, steps, version);
+    return new SpecReader(root.withMessage(completed), files, backend, steps, version, objective);
   }
 
   ConfigNode root() {
@@ -68,7 +76,10 @@ final class SpecReader {
    * @param told paths of what the model told
    */
   ProtobufConfiguration configuration(Set<String> told) {
-    return ProtobufConfiguration.of(root, files.name(), backend, told);
+    Map<String, Origin> decided = new HashMap<>();
+    told.forEach(path -> decided.put(path, Origin.MODEL));
+    objective.ifPresent(given -> decided.put(ParameterReader.OBJECTIVE_PATH, Origin.OPTION));
+    return ProtobufConfiguration.of(root, files.name(), backend, decided);
   }
 
   /** All of it, from a configuration that is complete. */
@@ -90,6 +101,7 @@ final class SpecReader {
       spec.sequenceBatching(new SequenceReader(root, files).read());
     }
     readAnswers(spec);
+    ParameterReader.checkObjective(root, spec.build());
     for (WarmUp warmUp : new WarmUpReader(root, files, spec.build()).read()) {
       spec.warmUp(warmUp);
     }

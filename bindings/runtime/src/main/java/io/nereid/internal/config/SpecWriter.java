@@ -74,6 +74,7 @@ final class SpecWriter {
     if (!spec.batcherName().isEmpty()) {
       putParameter(ParameterReader.BATCHER, spec.batcherName());
     }
+    spec.objective().ifPresent(it -> putParameter(ParameterReader.OBJECTIVE, it.text()));
     if (!spec.inlineBudget().isZero()) {
       putParameter(ParameterReader.INLINE_BUDGET, Long.toString(micros(spec.inlineBudget())));
     }

@@ -191,5 +191,13 @@ final class Handles {
           "nrd_model_instance_stats_read",
           FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_LONG));
 
+  static final MethodHandle MODEL_OBJECTIVE_READ =
+      downcall("nrd_model_objective_read", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG));
+
+  static final MethodHandle MODEL_COST_CURVE_READ =
+      downcall(
+          "nrd_model_cost_curve_read",
+          FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_LONG));
+
   private Handles() {}
 }

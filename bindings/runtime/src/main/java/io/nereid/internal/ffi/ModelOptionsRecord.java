@@ -10,10 +10,8 @@ import io.nereid.internal.Checks;
 import io.nereid.model.BatchInput;
 import io.nereid.model.BatchOutput;
 import io.nereid.model.DynamicBatching;
-import io.nereid.model.HostPolicy;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.QueuePolicy;
-import io.nereid.model.ResourceCount;
 import io.nereid.model.SequenceBatching;
 import io.nereid.model.TensorSpec;
 import java.lang.foreign.Arena;
@@ -31,9 +29,6 @@ public final class ModelOptionsRecord {
 
   /** A step of an ensemble, and how its model's tensors are joined with those of the graph. */
   public record Step(ModelHandle model, List<Link> inputs, List<Link> outputs) {}
-
-  /** What an execution of an instance holds, and where its thread runs. */
-  public record Instance(List<ResourceCount> resources, int priority, HostPolicy hostPolicy) {}
 
   /** Joins an input or output of a step's model with a tensor of the graph. */
   public record Link(int position, int value) {}
@@ -81,15 +76,6 @@ public final class ModelOptionsRecord {
           JAVA_INT.withName("source"),
           JAVA_INT.withName("reserved"));
 
-  static final StructLayout INSTANCE =
-      structLayout(
-          JAVA_LONG.withName("resources"),
-          JAVA_INT.withName("resource_count"),
-          JAVA_INT.withName("priority"),
-          JAVA_LONG.withName("cores"),
-          JAVA_INT.withName("core_count"),
-          JAVA_INT.withName("numa_node"));
-
   static final StructLayout BATCHER =
       structLayout(JAVA_LONG.withName("context"), JAVA_LONG.withName("includes"));
 
@@ -128,7 +114,8 @@ public final class ModelOptionsRecord {
           JAVA_LONG.withName("instances"),
           JAVA_LONG.withName("batcher"),
           JAVA_INT.withName("max_inflight_requests"),
-          JAVA_INT.withName("reserved"));
+          JAVA_INT.withName("reserved"),
+          JAVA_LONG.withName("objective"));
 
   private final Arena arena;
   private final MemorySegment record;
@@ -367,23 +354,13 @@ public final class ModelOptionsRecord {
   }
 
   /** Adds what is special about the instances, in their order; they are all there, or none. */
-  public void instances(List<Instance> instances) {
-    MemorySegment array = arena.allocate(INSTANCE, instances.size());
-    for (int i = 0; i < instances.size(); i++) {
-      Instance instance = instances.get(i);
-      MemorySegment target = array.asSlice(i * INSTANCE.byteSize(), INSTANCE);
-      long resources = LimitRecord.write(arena, instance.resources());
-      target.set(JAVA_LONG, offset(INSTANCE, "resources"), resources);
-      target.set(JAVA_INT, offset(INSTANCE, "resource_count"), instance.resources().size());
-      target.set(JAVA_INT, offset(INSTANCE, "priority"), instance.priority());
-      HostPolicy policy = instance.hostPolicy();
-      int[] cores = policy.cores().stream().mapToInt(Integer::intValue).toArray();
-      target.set(
-          JAVA_LONG, offset(INSTANCE, "cores"), arena.allocateFrom(JAVA_INT, cores).address());
-      target.set(JAVA_INT, offset(INSTANCE, "core_count"), cores.length);
-      target.set(JAVA_INT, offset(INSTANCE, "numa_node"), policy.numaNode().orElse(-1));
-    }
-    set("instances", instances.isEmpty() ? 0 : array.address());
+  public void instances(List<InstanceRecord> instances) {
+    set("instances", instances.isEmpty() ? 0 : InstanceRecord.write(arena, instances));
+  }
+
+  /** Adds in how long the model is to answer. */
+  public void objective(ObjectiveRecord.Given given) {
+    set("objective", ObjectiveRecord.write(arena, given));
   }
 
   private long links(List<Link> links) {

@@ -22,7 +22,7 @@ import java.util.List;
 public final class NativeLibrary {
 
   /** {@code NRD_ABI_VERSION} that this binding speaks. */
-  static final int ABI_VERSION = 7;
+  static final int ABI_VERSION = 8;
 
   /** A struct as this binding declares it; {@code id} is its {@code NRD_STRUCT_*}. */
   record Struct(int id, String name, StructLayout layout) {}
@@ -55,14 +55,17 @@ public final class NativeLibrary {
         new Struct(22, "nrd_combined_input", ModelOptionsRecord.COMBINED_INPUT),
         new Struct(23, "nrd_scattered_output", ModelOptionsRecord.SCATTERED_OUTPUT),
         new Struct(24, "nrd_resource", LimitRecord.COUNT),
-        new Struct(25, "nrd_instance_options", ModelOptionsRecord.INSTANCE),
+        new Struct(25, "nrd_instance_options", InstanceRecord.LAYOUT),
         new Struct(26, "nrd_batcher", ModelOptionsRecord.BATCHER),
         new Struct(27, "nrd_sequence_stats", StatisticsRecord.SEQUENCES),
         new Struct(28, "nrd_resource_stats", LimitRecord.RESOURCE),
         new Struct(29, "nrd_instance_stats", LimitRecord.INSTANCE),
         new Struct(30, "nrd_value", RequestRecord.VALUE),
         new Struct(31, "nrd_receiver", RequestRecord.RECEIVER),
-        new Struct(32, "nrd_cache", RuntimeHandle.CACHE));
+        new Struct(32, "nrd_cache", RuntimeHandle.CACHE),
+        new Struct(33, "nrd_cost_point", ObjectiveRecord.COST),
+        new Struct(34, "nrd_objective", ObjectiveRecord.OBJECTIVE),
+        new Struct(35, "nrd_objective_stats", ObjectiveRecord.STATISTICS));
   }
 
   private NativeLibrary() {}

@@ -255,7 +255,8 @@ public final class StatisticsRecord {
           histogram(arena, model, COMPUTE),
           histogram(arena, model, TOTAL),
           stages ? Optional.of(stages(arena, model)) : Optional.empty(),
-          sequences(model));
+          sequences(model),
+          ObjectiveRecord.read(arena, model));
     }
   }
 

@@ -13,7 +13,7 @@ import java.util.Map;
 /** The backends that are built into the core. */
 public final class CoreBackends {
 
-  private static final String ONNXRUNTIME = "onnxruntime";
+  static final String ONNXRUNTIME = "onnxruntime";
   private static final String ONNXRUNTIME_PATH = "onnxruntime_path";
   private static final String SHARED_THREAD_COUNT = "shared_thread_count";
 

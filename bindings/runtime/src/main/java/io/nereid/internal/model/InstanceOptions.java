@@ -1,6 +1,6 @@
 package io.nereid.internal.model;
 
-import io.nereid.internal.ffi.ModelOptionsRecord;
+import io.nereid.internal.ffi.InstanceRecord;
 import io.nereid.internal.request.NativeRuntime;
 import io.nereid.model.HostPolicy;
 import io.nereid.model.InstanceGroup;
@@ -15,9 +15,9 @@ final class InstanceOptions {
   private InstanceOptions() {}
 
   /** One for each placement; none when nothing is special about any. */
-  static List<ModelOptionsRecord.Instance> of(
+  static List<InstanceRecord> of(
       List<InstancePlacement> placements, NativeRuntime.Settings settings) {
-    List<ModelOptionsRecord.Instance> instances =
+    List<InstanceRecord> instances =
         placements.stream().map(placement -> of(placement, settings)).toList();
     boolean special =
         instances.stream()
@@ -26,15 +26,14 @@ final class InstanceOptions {
     return special ? instances : List.of();
   }
 
-  private static ModelOptionsRecord.Instance of(
-      InstancePlacement placement, NativeRuntime.Settings settings) {
+  private static InstanceRecord of(InstancePlacement placement, NativeRuntime.Settings settings) {
     InstanceGroup.RateLimiter limiter = placement.group().rateLimiter();
     List<ResourceCount> resources =
         settings.rateLimit()
             ? limiter.resources().stream().map(each -> resource(each, placement)).toList()
             : List.of();
     HostPolicy policy = settings.hostPolicies().getOrDefault(policy(placement), HostPolicy.NONE);
-    return new ModelOptionsRecord.Instance(resources, limiter.priority(), policy);
+    return new InstanceRecord(resources, limiter.priority(), policy);
   }
 
   /** The processor counts as device 0, as it does in Triton. */

@@ -6,6 +6,7 @@ import io.nereid.model.Ensemble;
 import io.nereid.model.ModelConfiguration;
 import io.nereid.model.ModelState;
 import io.nereid.model.SequenceId;
+import io.nereid.statistics.ObjectiveStatistics;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.util.List;
@@ -123,6 +124,14 @@ public final class ModelEntry {
   /** The last load that worked, which may be gone by now; empty: none did. */
   public Optional<LoadedModel> latest() {
     return Optional.ofNullable(latest);
+  }
+
+  /** What the last load that worked has learned of the cost of executions, for the next one. */
+  List<ObjectiveStatistics.Cost> learned() {
+    LoadedModel last = latest;
+    return last == null || last.spec().objective().isEmpty()
+        ? List.of()
+        : last.statistics().objective().map(ObjectiveStatistics::costs).orElse(List.of());
   }
 
   /**

@@ -170,7 +170,7 @@ public final class ModelLifecycle {
 
   private LoadedModel publish(ModelEntry entry, ModelDraft draft) {
     if (draft.ensemble().isEmpty()) {
-      LoadedModel loaded = loader.load(draft, List.of());
+      LoadedModel loaded = loader.load(draft, List.of(), entry.learned());
       entry.publish(draft, loaded);
       return loaded;
     }
@@ -180,7 +180,7 @@ public final class ModelLifecycle {
       List<Ensemble.Step> steps = draft.ensemble().get().steps();
       EnsembleGraph.checkAcyclic(entry.id(), steps, models::current);
       steps.forEach(step -> used.add(models.use(step)));
-      LoadedModel loaded = loader.load(draft, used);
+      LoadedModel loaded = loader.load(draft, used, List.of());
       used.clear(); // it gives them back itself
       entry.publish(draft, loaded);
       return loaded;

@@ -22,6 +22,7 @@ import io.nereid.model.InstancePlacement;
 import io.nereid.model.LoadTimes;
 import io.nereid.model.ModelSignature;
 import io.nereid.model.ModelSpec;
+import io.nereid.statistics.ObjectiveStatistics;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.lang.System.Logger.Level;
@@ -84,31 +85,34 @@ public final class ModelLoader {
    *
    * @param steps what it uses as an ensemble, in the order of its steps; once it is loaded, they
    *     are given back with it
+   * @param learned what an earlier load learned of the cost of executions
    */
-  LoadedModel load(ModelDraft draft, List<LoadedModel> steps) {
+  LoadedModel load(
+      ModelDraft draft, List<LoadedModel> steps, List<ObjectiveStatistics.Cost> learned) {
     long startNs = System.nanoTime();
     LoadedModel loaded =
         switch (draft) {
-          case PluginDraft plugin -> new PluginLoader(runtime, plugins).load(plugin);
-          case ModelDraft.Partial partial -> complete(partial, steps);
-          default -> open(draft.complete(Optional.empty()), null, steps);
+          case PluginDraft plugin -> new PluginLoader(runtime, plugins, learned).load(plugin);
+          case ModelDraft.Partial partial -> complete(partial, steps, learned);
+          default -> open(draft.complete(Optional.empty()), null, steps, learned);
         };
     return warmUp(loaded, draft.times(), startNs);
   }
 
-  private LoadedModel complete(ModelDraft.Partial partial, List<LoadedModel> steps) {
+  private LoadedModel complete(
+      ModelDraft.Partial partial, List<LoadedModel> steps, List<ObjectiveStatistics.Cost> learned) {
     ModelSpec opening = partial.opening();
     Optional<Backend> javaBackend = BackendFinder.find(opening, plugins.search());
     if (javaBackend.isPresent()) {
       try {
         Optional<ModelSignature> told = describe(javaBackend.get(), opening);
-        return open(partial.complete(told), null, steps);
+        return open(partial.complete(told), null, steps, learned);
       } finally {
         javaBackend.get().loadEnded(opening);
       }
     }
     try (SourceHandle source = CoreBackends.open(runtime, opening)) {
-      return open(partial.complete(source.signature()), source, steps);
+      return open(partial.complete(source.signature()), source, steps, learned);
     }
   }
 
@@ -140,10 +144,16 @@ public final class ModelLoader {
     return loaded;
   }
 
-  private LoadedModel open(ModelDraft.Whole draft, SourceHandle source, List<LoadedModel> steps) {
+  private LoadedModel open(
+      ModelDraft.Whole draft,
+      SourceHandle source,
+      List<LoadedModel> steps,
+      List<ObjectiveStatistics.Cost> learned) {
     ModelSpec spec = draft.spec();
     warnOfCache(runtime, plugins, spec);
-    return spec.ensemble().isPresent() ? openEnsemble(draft, steps) : openBackend(draft, source);
+    return spec.ensemble().isPresent()
+        ? openEnsemble(draft, steps)
+        : openBackend(draft, source, learned);
   }
 
   static void warnOfCache(NativeRuntime runtime, PluginRuntime plugins, ModelSpec spec) {
@@ -162,6 +172,10 @@ public final class ModelLoader {
       boolean decoupled = steps.stream().anyMatch(step -> step.spec().decoupled());
       ModelDraft.Whole served = draft.withDecoupled(decoupled);
       ModelSpec spec = EnsembleGraph.labelled(served.spec(), steps);
+      if (spec.objective().isPresent()) {
+        throw Signature.invalid(
+            "ensemble '" + spec.name() + "' cannot have an objective: its steps' models have them");
+      }
       if (!spec.batcherName().isEmpty()) {
         throw Signature.invalid(
             "ensemble '" + spec.name() + "' cannot have a batcher: its steps' models batch");
@@ -180,7 +194,8 @@ public final class ModelLoader {
     }
   }
 
-  private LoadedModel openBackend(ModelDraft.Whole draft, SourceHandle source) {
+  private LoadedModel openBackend(
+      ModelDraft.Whole draft, SourceHandle source, List<ObjectiveStatistics.Cost> learned) {
     ModelSpec spec = draft.spec();
     Signature signature = new Signature(spec);
     Optional<Backend> javaBackend = BackendFinder.find(spec, plugins.search());
@@ -212,6 +227,7 @@ public final class ModelLoader {
           ModelOptionsRecord.write(arena, spec, placements.size(), table, parameters);
       options.instances(InstanceOptions.of(placements, runtime.settings()));
       options.batcher(batcher);
+      ObjectiveOptions.add(options, spec, placements, learned);
       ModelHandle handle = loadBackend(options, source, number);
       int tensorDevice =
           javaBackend

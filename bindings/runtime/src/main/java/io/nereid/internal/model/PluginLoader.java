@@ -17,6 +17,7 @@ import io.nereid.internal.request.Signature;
 import io.nereid.model.InstanceGroup;
 import io.nereid.model.InstancePlacement;
 import io.nereid.model.ModelSpec;
+import io.nereid.statistics.ObjectiveStatistics;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.lang.foreign.Arena;
@@ -38,13 +39,16 @@ final class PluginLoader {
 
   private final NativeRuntime runtime;
   private final PluginRuntime plugins;
+  private final List<ObjectiveStatistics.Cost> learned; // by an earlier load
 
   /** What the backend completes, while it opens the model. Written by the thread that it uses. */
   private volatile PluginDraft draft;
 
-  PluginLoader(NativeRuntime runtime, PluginRuntime plugins) {
+  PluginLoader(
+      NativeRuntime runtime, PluginRuntime plugins, List<ObjectiveStatistics.Cost> learned) {
     this.runtime = runtime;
     this.plugins = plugins;
+    this.learned = learned;
   }
 
   LoadedModel load(PluginDraft read) {
@@ -129,6 +133,7 @@ final class PluginLoader {
     ModelOptionsRecord options =
         ModelOptionsRecord.write(arena, spec, placements.size(), table, parameters);
     options.instances(InstanceOptions.of(placements, runtime.settings()));
+    ObjectiveOptions.add(options, spec, placements, learned);
     long batcher =
         BackendFinder.findBatcher(spec)
             .map(found -> JavaBatcher.add(found, signature, runtime.slots()))

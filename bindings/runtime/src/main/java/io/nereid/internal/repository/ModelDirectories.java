@@ -3,9 +3,12 @@ package io.nereid.internal.repository;
 import io.nereid.internal.config.ModelFiles;
 import io.nereid.internal.model.ModelId;
 import io.nereid.internal.model.ModelTable;
+import io.nereid.types.Names;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -13,8 +16,10 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.TreeSet;
 
 /**
  * Where models are, in repositories of Triton's layout, and what they are known by: their names,
@@ -22,6 +27,8 @@ import java.util.TreeMap;
  * its own. From any thread; every call looks at the disk.
  */
 public final class ModelDirectories {
+
+  private static final Logger LOGGER = System.getLogger("io.nereid");
 
   private final List<Path> repositories;
   private final boolean namespaces;
@@ -122,6 +129,21 @@ public final class ModelDirectories {
                 "expected model_namespace to be the path of a model repository, got '"
                     + namespace
                     + "'"));
+  }
+
+  /** Says which of the models that have an objective are not there. */
+  public void warnOfUnknown(SortedMap<String, List<Path>> found, Set<String> objectives) {
+    Set<String> known = new TreeSet<>();
+    found.keySet().forEach(key -> known.add(id(key).name()));
+    for (String name : new TreeSet<>(objectives)) {
+      if (!known.contains(name)) {
+        LOGGER.log(
+            Level.WARNING,
+            "there is an objective for model ''{0}'', which is in no repository{1}",
+            name,
+            Names.hint("there is", name, known));
+      }
+    }
   }
 
   // ---- Directories -----------------------------------------------------------------------------

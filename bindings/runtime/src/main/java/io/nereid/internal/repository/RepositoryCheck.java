@@ -63,7 +63,8 @@ public final class RepositoryCheck {
             names::step,
             backends,
             backends,
-            Optional.empty());
+            Optional.empty(),
+            options.objectives());
     List<ModelDraft> versions =
         ModelReader.read(
             model.getValue().getFirst(), how, line -> findings.add(finding(Kind.IGNORED, line)));

@@ -111,7 +111,8 @@ final class RepositoryReader {
             names::step,
             loader::isOfPlugin,
             agents,
-            override.map(ModelOverride::config));
+            override.map(ModelOverride::config),
+            options.objectives());
     return ModelReader.read(directory, how, RepositoryReader::warn);
   }
 

@@ -50,7 +50,8 @@ class PluginDraftTest {
             ReadOptions.StepNames.COMMON,
             (name, backend, where, version, runtime) -> true,
             ReadOptions.Agents.NONE,
-            Optional.empty());
+            Optional.empty(),
+            Map.of());
     return ModelReader.read(model, options, line -> {}).getFirst();
   }
 

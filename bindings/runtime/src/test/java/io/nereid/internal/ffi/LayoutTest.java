@@ -28,7 +28,7 @@ class LayoutTest {
       SymbolLookup symbols = SymbolLookup.libraryLookup(library, arena);
       assertEquals(List.of(), NativeLibrary.differences(symbols));
     }
-    assertEquals(33, NativeLibrary.structs().size());
+    assertEquals(36, NativeLibrary.structs().size());
   }
 
   @Test
@@ -56,6 +56,10 @@ class LayoutTest {
     assertEquals(240, Memory.offset(ModelOptionsRecord.LAYOUT, "max_inflight_requests"));
     assertEquals(32, Memory.offset(SequenceOptionsRecord.SEQUENCES, "controls"));
     assertEquals(184, Memory.offset(StatisticsRecord.MODEL, "fail_rejected"));
+    assertEquals(248, Memory.offset(ModelOptionsRecord.LAYOUT, "objective"));
+    assertEquals(48, Memory.offset(ObjectiveRecord.OBJECTIVE, "instance_kinds"));
+    assertEquals(24, Memory.offset(ObjectiveRecord.COST, "mean_ns"));
+    assertEquals(96, Memory.offset(ObjectiveRecord.STATISTICS, "refused_deadline"));
   }
 
   @Test

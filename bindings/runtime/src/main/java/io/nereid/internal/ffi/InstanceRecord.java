@@ -1,0 +1,49 @@
+package io.nereid.internal.ffi;
+
+import static io.nereid.internal.ffi.Memory.offset;
+import static java.lang.foreign.MemoryLayout.structLayout;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.nereid.model.HostPolicy;
+import io.nereid.model.ResourceCount;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
+import java.util.List;
+
+/**
+ * What an execution of an instance holds, and where its thread runs.
+ *
+ * @param priority who gets resources first; 1 is the most urgent
+ */
+public record InstanceRecord(List<ResourceCount> resources, int priority, HostPolicy hostPolicy) {
+
+  static final StructLayout LAYOUT =
+      structLayout(
+          JAVA_LONG.withName("resources"),
+          JAVA_INT.withName("resource_count"),
+          JAVA_INT.withName("priority"),
+          JAVA_LONG.withName("cores"),
+          JAVA_INT.withName("core_count"),
+          JAVA_INT.withName("numa_node"));
+
+  /** The address of an array of {@code nrd_instance_options}. */
+  static long write(Arena arena, List<InstanceRecord> instances) {
+    MemorySegment array = arena.allocate(LAYOUT, instances.size());
+    for (int i = 0; i < instances.size(); i++) {
+      instances.get(i).write(arena, array.asSlice(i * LAYOUT.byteSize(), LAYOUT));
+    }
+    return array.address();
+  }
+
+  private void write(Arena arena, MemorySegment target) {
+    target.set(JAVA_LONG, offset(LAYOUT, "resources"), LimitRecord.write(arena, resources));
+    target.set(JAVA_INT, offset(LAYOUT, "resource_count"), resources.size());
+    target.set(JAVA_INT, offset(LAYOUT, "priority"), priority);
+    int[] cores = hostPolicy.cores().stream().mapToInt(Integer::intValue).toArray();
+    target.set(JAVA_LONG, offset(LAYOUT, "cores"), arena.allocateFrom(JAVA_INT, cores).address());
+    target.set(JAVA_INT, offset(LAYOUT, "core_count"), cores.length);
+    target.set(JAVA_INT, offset(LAYOUT, "numa_node"), hostPolicy.numaNode().orElse(-1));
+  }
+}

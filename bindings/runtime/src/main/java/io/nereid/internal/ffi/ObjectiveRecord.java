@@ -1,0 +1,178 @@
+package io.nereid.internal.ffi;
+
+import static io.nereid.internal.ffi.Memory.offset;
+import static java.lang.foreign.MemoryLayout.structLayout;
+import static java.lang.foreign.ValueLayout.JAVA_DOUBLE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.nereid.internal.Checks;
+import io.nereid.model.Objective;
+import io.nereid.statistics.ObjectiveStatistics;
+import io.nereid.types.StatusCode;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** A model's objective as the core knows it, and what the core tells of it. */
+public final class ObjectiveRecord {
+
+  /**
+   * What a model is loaded with.
+   *
+   * @param share what other models execute on as well; empty: nothing
+   * @param shareWidth how many executions there may be at a time in the share
+   * @param costs what is known of executions already
+   * @param kinds of each instance; those with the same one take the same time
+   */
+  public record Given(
+      Objective objective,
+      String share,
+      int shareWidth,
+      List<ObjectiveStatistics.Cost> costs,
+      int[] kinds) {}
+
+  private static final double PPM_OF_A_PERCENT = 10_000;
+
+  static final StructLayout COST =
+      structLayout(
+          JAVA_INT.withName("kind"),
+          JAVA_INT.withName("reserved"),
+          JAVA_LONG.withName("rows"),
+          JAVA_LONG.withName("row_elements"),
+          JAVA_DOUBLE.withName("mean_ns"),
+          JAVA_DOUBLE.withName("high_ns"),
+          JAVA_DOUBLE.withName("weight"));
+
+  static final StructLayout OBJECTIVE =
+      structLayout(
+          JAVA_LONG.withName("latency_ns"),
+          JAVA_INT.withName("quantile_ppm"),
+          JAVA_INT.withName("share_width"),
+          TensorSpecRecord.STRING.withName("share"),
+          JAVA_LONG.withName("costs"),
+          JAVA_INT.withName("cost_count"),
+          JAVA_INT.withName("reserved"),
+          JAVA_LONG.withName("instance_kinds"));
+
+  static final StructLayout STATISTICS =
+      structLayout(
+          JAVA_INT.withName("struct_size"),
+          JAVA_INT.withName("quantile_ppm"),
+          JAVA_LONG.withName("latency_ns"),
+          JAVA_LONG.withName("max_rows"),
+          JAVA_LONG.withName("wait_ns"),
+          JAVA_LONG.withName("backlog"),
+          JAVA_LONG.withName("backlog_ns"),
+          JAVA_LONG.withName("rows_per_second"),
+          JAVA_LONG.withName("kept"),
+          JAVA_LONG.withName("late"),
+          JAVA_LONG.withName("refused_backlog"),
+          JAVA_LONG.withName("refused_cost"),
+          JAVA_LONG.withName("refused_waiting"),
+          JAVA_LONG.withName("refused_deadline"));
+
+  private ObjectiveRecord() {}
+
+  /** The address of an {@code nrd_objective}. */
+  static long write(Arena arena, Given given) {
+    MemorySegment record = arena.allocate(OBJECTIVE);
+    Objective objective = given.objective();
+    record.set(JAVA_LONG, offset(OBJECTIVE, "latency_ns"), Checks.nanos(objective.latency()));
+    int ppm = (int) Math.round(objective.percentile() * PPM_OF_A_PERCENT);
+    record.set(JAVA_INT, offset(OBJECTIVE, "quantile_ppm"), ppm);
+    record.set(JAVA_INT, offset(OBJECTIVE, "share_width"), given.shareWidth());
+    TensorSpecRecord.string(arena, record, offset(OBJECTIVE, "share"), given.share());
+    record.set(JAVA_LONG, offset(OBJECTIVE, "costs"), costs(arena, given.costs()));
+    record.set(JAVA_INT, offset(OBJECTIVE, "cost_count"), given.costs().size());
+    long kinds = arena.allocateFrom(JAVA_INT, given.kinds()).address();
+    record.set(JAVA_LONG, offset(OBJECTIVE, "instance_kinds"), kinds);
+    return record.address();
+  }
+
+  private static long costs(Arena arena, List<ObjectiveStatistics.Cost> costs) {
+    MemorySegment array = arena.allocate(COST, costs.size());
+    for (int i = 0; i < costs.size(); i++) {
+      ObjectiveStatistics.Cost cost = costs.get(i);
+      MemorySegment target = array.asSlice(i * COST.byteSize(), COST);
+      target.set(JAVA_INT, offset(COST, "kind"), cost.kind());
+      target.set(JAVA_LONG, offset(COST, "rows"), cost.rows());
+      target.set(JAVA_LONG, offset(COST, "row_elements"), cost.rowElements());
+      target.set(JAVA_DOUBLE, offset(COST, "mean_ns"), cost.meanNs());
+      target.set(JAVA_DOUBLE, offset(COST, "high_ns"), cost.highNs());
+      target.set(JAVA_DOUBLE, offset(COST, "weight"), cost.weight());
+    }
+    return array.address();
+  }
+
+  /** What became of a model's objective; empty: it has none. */
+  static Optional<ObjectiveStatistics> read(Arena arena, long model) {
+    MemorySegment record = Memory.sized(arena, STATISTICS);
+    int status;
+    try {
+      status = (int) Handles.MODEL_OBJECTIVE_READ.invokeExact(model, record.address());
+    } catch (Throwable t) {
+      throw NativeCalls.unexpected(t);
+    }
+    if (status != StatusCode.OK.number()) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        new ObjectiveStatistics(
+            record.get(JAVA_INT, offset(STATISTICS, "quantile_ppm")) / PPM_OF_A_PERCENT,
+            Duration.ofNanos(get(record, "latency_ns")),
+            get(record, "max_rows"),
+            Duration.ofNanos(get(record, "wait_ns")),
+            get(record, "backlog"),
+            Duration.ofNanos(get(record, "backlog_ns")),
+            get(record, "rows_per_second"),
+            get(record, "kept"),
+            get(record, "late"),
+            get(record, "refused_backlog"),
+            get(record, "refused_cost"),
+            get(record, "refused_waiting"),
+            get(record, "refused_deadline"),
+            readCosts(arena, model)));
+  }
+
+  private static long get(MemorySegment record, String field) {
+    return record.get(JAVA_LONG, offset(STATISTICS, field));
+  }
+
+  private static List<ObjectiveStatistics.Cost> readCosts(Arena arena, long model) {
+    MemorySegment count = arena.allocate(JAVA_INT);
+    int capacity = 64;
+    while (true) {
+      MemorySegment array = arena.allocate(COST, capacity);
+      try {
+        Handles.MODEL_COST_CURVE_READ.invokeExact(
+            model, array.address(), capacity, count.address());
+      } catch (Throwable t) {
+        throw NativeCalls.unexpected(t);
+      }
+      int found = count.get(JAVA_INT, 0);
+      if (found <= capacity) {
+        List<ObjectiveStatistics.Cost> costs = new ArrayList<>(found);
+        for (int i = 0; i < found; i++) {
+          costs.add(cost(array.asSlice(i * COST.byteSize(), COST)));
+        }
+        return costs;
+      }
+      capacity = found + 16; // there may be more at the next call
+    }
+  }
+
+  private static ObjectiveStatistics.Cost cost(MemorySegment record) {
+    return new ObjectiveStatistics.Cost(
+        record.get(JAVA_INT, offset(COST, "kind")),
+        record.get(JAVA_LONG, offset(COST, "rows")),
+        record.get(JAVA_LONG, offset(COST, "row_elements")),
+        record.get(JAVA_DOUBLE, offset(COST, "mean_ns")),
+        record.get(JAVA_DOUBLE, offset(COST, "high_ns")),
+        record.get(JAVA_DOUBLE, offset(COST, "weight")));
+  }
+}

@@ -1,0 +1,49 @@
+package io.nereid.internal.model;
+
+import io.nereid.internal.ffi.ModelOptionsRecord;
+import io.nereid.internal.ffi.ObjectiveRecord;
+import io.nereid.model.InstancePlacement;
+import io.nereid.model.ModelSpec;
+import io.nereid.statistics.ObjectiveStatistics;
+import java.util.List;
+import java.util.OptionalInt;
+
+/** Says what the core is told about the objective of a model, where it has one. */
+final class ObjectiveOptions {
+
+  private ObjectiveOptions() {}
+
+  /**
+   * Adds the objective, if there is one.
+   *
+   * @param learned what an earlier load learned of the cost of executions
+   */
+  static void add(
+      ModelOptionsRecord options,
+      ModelSpec spec,
+      List<InstancePlacement> placements,
+      List<ObjectiveStatistics.Cost> learned) {
+    if (spec.objective().isEmpty()) {
+      return;
+    }
+    int[] kinds = placements.stream().mapToInt(ObjectiveOptions::kind).toArray();
+    boolean onOne = placements.stream().map(InstancePlacement::device).distinct().count() == 1;
+    OptionalInt device = placements.getFirst().device();
+    String share = "";
+    int width = 1;
+    if (onOne && device.isPresent()) {
+      share = "gpu " + device.getAsInt();
+      width = placements.size();
+    } else if (onOne && spec.backendName().equals(CoreBackends.ONNXRUNTIME)) {
+      share = "processors"; // what other backends do there is not known: they may well only wait
+      width = Runtime.getRuntime().availableProcessors();
+    }
+    options.objective(
+        new ObjectiveRecord.Given(spec.objective().get(), share, width, learned, kinds));
+  }
+
+  /** Executions take the same time on the processor, and on one GPU. */
+  private static int kind(InstancePlacement placement) {
+    return placement.device().isPresent() ? placement.device().getAsInt() + 1 : 0;
+  }
+}
