@@ -38,7 +38,7 @@ export class Field {
     this.off = h('input', {type: 'checkbox', checked: optional});
     this.file = h('input', {type: 'file', hidden: true, tabIndex: -1, 'aria-label': `A file for ${name}`, onchange: () => this.#files(this.file.files)});
     this.tools = h('div', {className: 'row tools'},
-      h('button', {type: 'button', onclick: () => this.random()}, datatype === 'BYTES' ? 'Some text' : 'By lot'),
+      h('button', {type: 'button', onclick: () => this.random()}, datatype === 'BYTES' ? 'Some text' : 'Random'),
       h('button', {type: 'button', onclick: () => this.file.click()}, this.form ? 'Image or file …' : 'File …'), this.file,
       datatype === 'BYTES' && this.free && h('label', {}, this.lines, 'each line is an element'),
       optional && h('label', {}, this.off, 'leave it out'));
@@ -75,6 +75,7 @@ export class Field {
   }
 
   #typed() {
+    this.area.rows = Math.min(5, 1 + Math.ceil(this.area.value.length / 70));
     this.bytes = null;
     this.note.hidden = true;
     say(this.problem, '');
@@ -124,7 +125,7 @@ export class Field {
       this.area.value = elements === 1 ? 'The sea was calm.' : this.free ? 'The sea was calm.' : values.join('\n');
       this.#typed();
     } else if (elements > MOST_SHOWN && datatype === 'FP32') {
-      this.#raw(new Uint8Array(Float32Array.from(values, Number).buffer), `${plural(elements, 'value')} by lot`);
+      this.#raw(new Uint8Array(Float32Array.from(values, Number).buffer), `${plural(elements, 'value')} by chance`);
     } else {
       this.area.value = values.join(', ');
       this.#typed();

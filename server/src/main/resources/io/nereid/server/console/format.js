@@ -19,7 +19,7 @@ export function number(value) {
 
 /** @param {number} value */
 function trim(value) {
-  return value.toPrecision(3).replace(/\.?0+$/, '');
+  return value.toPrecision(3).replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '');
 }
 
 /** @param {number | null | undefined} value requests a second */
@@ -34,7 +34,9 @@ export function duration(us) {
   if (us < 1000) return digits(us) + ' µs';
   if (us < 1e6) return digits(us / 1e3) + ' ms';
   if (us < 6e7) return digits(us / 1e6) + ' s';
-  return Math.round(us / 6e7) + ' min';
+  if (us < 5.4e9) return Math.round(us / 6e7) + ' min';
+  if (us < 1.7e11) return Math.round(us / 3.6e9) + ' h';
+  return Math.round(us / 8.64e10) + ' days';
 }
 
 /** @param {number} value */

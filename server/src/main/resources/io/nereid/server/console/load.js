@@ -14,7 +14,7 @@ class Load {
     this.names = h('datalist', {id: 'names'});
     this.model.setAttribute('list', 'names');
     this.protocol = h('select', {}, h('option', {value: 'http'}, 'HTTP'), about.protocols.grpc !== null && h('option', {value: 'grpc'}, 'gRPC'));
-    this.loop = h('select', {onchange: () => this.#loop()}, h('option', {value: 'closed'}, 'closed: the next when one is answered'), h('option', {value: 'open'}, 'open: so many a second'));
+    this.loop = h('select', {onchange: () => this.#loop()}, h('option', {value: 'closed'}, 'closed: as they are answered'), h('option', {value: 'open'}, 'open: at a rate'));
     this.concurrency = this.#number(8, this.limits.concurrency);
     this.rate = this.#number(100, this.limits.rate_per_s);
     this.seconds = this.#number(10, this.limits.duration_s);
@@ -120,7 +120,7 @@ class Load {
           bar.style.width = `${(100 * (result.requests_per_s ?? 0)) / most}%`;
           return h('tr', {}, h('td', {}, link(result.model, result.version)),
             h('td', {}, setting(result), result.error && h('div', {className: 'wrong'}, result.error)),
-            h('td', {className: 'num'}, rate(result.requests_per_s)), h('td', {className: 'bars'}, h('div', {className: 'bar'}, bar)),
+            h('td', {className: 'num'}, rate(result.requests_per_s)), h('td', {className: 'share'}, bar),
             ...['p50_us', 'p90_us', 'p99_us'].map(name => h('td', {className: 'num'}, duration(result[name]))),
             h('td', {className: 'num'}, number(result.errors)), h('td', {className: 'soft'}, clock(result.start_ms)));
         })))));

@@ -77,7 +77,7 @@ export class Plot {
       cursor: {y: false, drag: {x: false, y: false}, points: {size: 6}},
       scales: {x: {time: !this.along, range: (/** @type {any} */ _, /** @type {number} */ low, /** @type {number} */ high) => (this.along ? [low, Math.max(high, low + 1)] : [high - SPAN, high])}, y: {range: (/** @type {any} */ _, /** @type {number} */ low, /** @type {number} */ high) => [0, Math.max(high * 1.1, 1e-9) || 1]}},
       axes: [
-        {...axis, grid: {show: false}, values: (/** @type {any} */ _, /** @type {number[]} */ times) => times.map(this.along ?? clock), space: 80},
+        {...axis, grid: {show: false}, values: (/** @type {any} */ _, /** @type {number[]} */ times) => times.map(this.along ?? clock), space: 80, incrs: [1, 2, 5, 10, 15, 30, 60, 120, 300]},
         {...axis, size: 62, values: (/** @type {any} */ _, /** @type {number[]} */ ticks) => ticks.map(tick => this.words(tick)), space: 36},
       ],
       series: [{}, ...this.lines.map(line => ({

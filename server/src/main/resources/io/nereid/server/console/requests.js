@@ -12,16 +12,21 @@ const WORDS = {
   write: 'sending it', execute: 'executing',
 };
 
-/** @param {any} request */
-function fall(request) {
+/**
+ * @param {any} request
+ * @param {number} slowest the longest of all, which takes the whole width
+ */
+function fall(request, slowest) {
   const width = Math.max(request.duration_us, 1);
-  return svg('svg', {viewBox: `0 0 ${width} 30`, preserveAspectRatio: 'none', role: 'img', 'aria-label': summary(request)},
+  const drawing = svg('svg', {viewBox: `0 0 ${width} 30`, preserveAspectRatio: 'none', role: 'img', 'aria-label': summary(request)},
     ...request.phases.map((/** @type {any} */ phase) => {
       const waits = phase.name === 'queue';
       return svg('rect', {class: phase.name, x: phase.start_us, y: waits ? 16 : 4, width: Math.max(phase.duration_us, width / 500), height: waits ? 12 : 11},
         svg('title', {}, `${WORDS[phase.name] ?? phase.name}: ${duration(phase.duration_us)}`));
     }),
     svg('line', {class: 'water', x1: 0, x2: width, y1: 15.5, y2: 15.5}));
+  drawing.style.width = `${Math.max(8, (100 * width) / slowest)}%`;
+  return drawing;
 }
 
 /** Where the time went, the longest first. @param {any} request */
@@ -30,13 +35,16 @@ function summary(request) {
   return longest.map(phase => `${duration(phase.duration_us)} ${WORDS[phase.name] ?? phase.name}`).join(', ');
 }
 
-/** @param {any} request */
-function entry(request) {
+/**
+ * @param {any} request
+ * @param {number} slowest
+ */
+function entry(request, slowest) {
   const batch = request.batch && `in a batch of ${request.batch.size}${request.batch.with.length ? ` with ${request.batch.with.length} of this list` : ''}`;
   const what = [summary(request), batch, request.inline && 'without a queue', request.cache_hit && 'from the cache', request.protocol, request.request_id && `id ${request.request_id}`];
   return h('li', {},
     h('div', {className: 'who'}, link(request.model, request.version), h('div', {className: 'soft'}, clock(request.start_ms))),
-    h('div', {className: 'bar'}, fall(request)),
+    h('div', {className: 'bar'}, fall(request, slowest)),
     h('div', {className: 'num'}, duration(request.duration_us)),
     h('div', {className: 'what'}, what.filter(Boolean).join(' · '), request.error && h('span', {className: 'wrong'}, ` · ${request.error}`)),
     h('details', {'data-id': request.id}, h('summary', {}, 'phases'), h('table', {}, h('tbody', {}, ...request.phases.map((/** @type {any} */ phase) =>
@@ -60,7 +68,9 @@ export function show({root, signal, pulse}) {
       : 'They are looked at while this page is open. None came yet.');
     const open = new Set([...list.querySelectorAll('details[open]')].map(each => /** @type {HTMLElement} */ (each).dataset.id));
     const wanted = filter.value.trim().toLowerCase();
-    fill(list, ...last.requests.filter((/** @type {any} */ request) => request.model.toLowerCase().includes(wanted)).map(entry));
+    const shown = last.requests.filter((/** @type {any} */ request) => request.model.toLowerCase().includes(wanted));
+    const slowest = Math.max(1, ...shown.map((/** @type {any} */ request) => request.duration_us));
+    fill(list, ...shown.map((/** @type {any} */ request) => entry(request, slowest)));
     for (const each of list.querySelectorAll('details')) each.open = open.has(each.dataset.id);
   }
 

@@ -11,10 +11,21 @@ const ORIGINS = {file: 'config.pbtxt', model: 'the model’s file', default: 'de
 
 /** @param {any} configuration */
 function values(configuration) {
-  return h('table', {className: 'settings'},
+  const all = h('input', {type: 'checkbox', onchange: () => rows()});
+  const body = h('tbody');
+  function rows() {
+    fill(body, ...configuration.values.filter((/** @type {any} */ value) => all.checked || value.origin !== 'default').map(row));
+  }
+  rows();
+  return h('div', {}, h('p', {}, h('label', {}, all, 'defaults, too')), h('table', {className: 'settings'},
     h('thead', {}, h('tr', {}, ...['Field', 'Value', 'From', 'Line'].map(name => h('th', {scope: 'col'}, name)))),
-    h('tbody', {}, ...configuration.values.map((/** @type {any} */ value) =>
-      h('tr', {}, h('td', {}, value.path), h('td', {}, value.value), h('td', {className: 'origin'}, ORIGINS[value.origin] ?? value.origin), h('td', {className: 'soft'}, value.place)))));
+    body));
+}
+
+/** @param {any} value */
+function row(value) {
+  return h('tr', {className: value.origin}, h('td', {}, value.path), h('td', {}, value.value),
+    h('td', {className: 'origin'}, ORIGINS[value.origin] ?? value.origin), h('td', {className: 'soft'}, value.place));
 }
 
 /** @param {any} reload */

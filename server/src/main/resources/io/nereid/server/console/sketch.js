@@ -39,7 +39,8 @@ export class Sketch {
       onblur: () => this.#draw(),
     });
     this.seen = h('canvas', {width: columns, height: rows, role: 'img', 'aria-label': 'What the model sees'});
-    this.element = h('div', {className: 'sketch'}, this.sheet,
+    this.hint = h('p', {}, 'draw here');
+    this.element = h('div', {className: 'sketch'}, h('div', {className: 'paper'}, this.sheet, this.hint),
       h('div', {className: 'small'}, h('p', {className: 'soft'}, 'What it sees'), this.seen,
         h('p', {}, h('button', {type: 'button', onclick: () => this.clear()}, 'Wipe'))));
     changes.addEventListener('change', () => this.#draw());
@@ -107,6 +108,7 @@ export class Sketch {
   #draw() {
     const pen = /** @type {CanvasRenderingContext2D} */ (this.sheet.getContext('2d'));
     pen.clearRect(0, 0, SIZE, SIZE);
+    this.hint.hidden = this.strokes.length > 0;
     trace(pen, this.strokes, point => ({x: point.x * SIZE, y: point.y * SIZE}), SIZE * 0.075, colour('ink'));
     if (document.activeElement !== this.sheet || !this.sheet.matches(':focus-visible')) return;
     pen.strokeStyle = colour('sea');
