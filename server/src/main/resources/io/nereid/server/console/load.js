@@ -18,6 +18,7 @@ class Load {
     this.concurrency = this.#number(8, this.limits.concurrency);
     this.rate = this.#number(100, this.limits.rate_per_s);
     this.seconds = this.#number(10, this.limits.duration_s);
+    this.seconds.name = 'seconds';
     this.batch = this.#number(1, 1024);
     this.many = h('label', {}, 'At a time', this.concurrency);
     this.often = h('label', {hidden: true}, 'A second', this.rate);

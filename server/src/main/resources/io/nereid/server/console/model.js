@@ -77,8 +77,7 @@ class Live {
   }
 
   sections() {
-    return [
-      this.element,
+    this.figures = h('div', {hidden: true},
       this.tide.element,
       this.plots,
       h('section', {}, h('h2', {}, 'Batches'), this.batches),
@@ -87,8 +86,8 @@ class Live {
         h('div', {className: 'scroll', tabIndex: 0, role: 'region', 'aria-label': 'The last minute'}, h('table', {},
           h('thead', {}, h('tr', {}, ...['', 'p50', 'p90', 'p95', 'p99', 'largest', 'mean'].map(name => h('th', {scope: 'col', className: name ? 'num' : ''}, name)))),
           this.table))),
-      h('section', {}, h('h2', {}, 'Since it was loaded'), this.facts),
-    ];
+      h('section', {}, h('h2', {}, 'Since it was loaded'), this.facts));
+    return [this.element, this.figures];
   }
 
   /**
@@ -102,7 +101,7 @@ class Live {
     if (this.history) this.tide.show(this.history);
     this.#head(value);
     const figures = value.requests_per_s !== null;
-    this.plots.hidden = this.tide.element.hidden = !figures;
+    if (this.figures) this.figures.hidden = !figures;
     if (!figures) return;
     if (value.cache && this.series.length === PLOTS.length) {
       this.series.push(new Series(CACHE));

@@ -73,7 +73,7 @@ export class Plot {
       width,
       height: HEIGHT,
       legend: {show: false},
-      padding: [8, 6, 0, 0],
+      padding: [8, 18, 0, 0],
       cursor: {y: false, drag: {x: false, y: false}, points: {size: 6}},
       scales: {x: {time: !this.along, range: (/** @type {any} */ _, /** @type {number} */ low, /** @type {number} */ high) => (this.along ? [low, Math.max(high, low + 1)] : [high - SPAN, high])}, y: {range: (/** @type {any} */ _, /** @type {number} */ low, /** @type {number} */ high) => [0, Math.max(high * 1.1, 1e-9) || 1]}},
       axes: [
