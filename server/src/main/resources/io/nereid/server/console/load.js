@@ -115,7 +115,7 @@ class Load {
     const most = Math.max(1, ...results.map(result => result.requests_per_s ?? 0));
     fill(this.results, h('h2', {}, 'Compared'),
       h('div', {className: 'scroll', tabIndex: 0, role: 'region', 'aria-label': 'Compared'}, h('table', {},
-        h('thead', {}, h('tr', {}, ...['Model', 'What', 'Requests/s', '', 'p50', 'p90', 'p99', 'Errors', 'At'].map(name => h('th', {scope: 'col', className: ['Requests/s', 'p50', 'p90', 'p99', 'Errors'].includes(name) ? 'num' : ''}, name)))),
+        h('thead', {}, h('tr', {}, ...['Model', 'What', 'Requests/s', 'Beside the best', 'p50', 'p90', 'p99', 'Errors', 'At'].map(name => h('th', {scope: 'col', className: ['Requests/s', 'p50', 'p90', 'p99', 'Errors'].includes(name) ? 'num' : ''}, name)))),
         h('tbody', {}, ...results.map(result => {
           const bar = h('span');
           bar.style.width = `${(100 * (result.requests_per_s ?? 0)) / most}%`;

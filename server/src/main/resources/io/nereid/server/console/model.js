@@ -84,7 +84,7 @@ class Live {
       h('section', {}, h('h2', {}, 'Instances'), this.cells),
       h('section', {}, h('h2', {}, 'The last minute'),
         h('div', {className: 'scroll', tabIndex: 0, role: 'region', 'aria-label': 'The last minute'}, h('table', {},
-          h('thead', {}, h('tr', {}, ...['', 'p50', 'p90', 'p95', 'p99', 'largest', 'mean'].map(name => h('th', {scope: 'col', className: name ? 'num' : ''}, name)))),
+          h('thead', {}, h('tr', {}, ...['Time', 'p50', 'p90', 'p95', 'p99', 'largest', 'mean'].map((name, i) => h('th', {scope: 'col', className: i ? 'num' : ''}, name)))),
           this.table))),
       h('section', {}, h('h2', {}, 'Since it was loaded'), this.facts));
     return [this.element, this.figures];

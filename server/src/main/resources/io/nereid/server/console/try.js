@@ -140,7 +140,7 @@ class Trial {
    * @param {() => string} took
    */
   async #stream(response, took) {
-    const list = h('ol', {className: 'stream', tabIndex: 0, role: 'log', 'aria-label': 'Answers'});
+    const list = h('ol', {className: 'stream', tabIndex: 0, 'aria-label': 'Answers'});
     fill(this.reply, list);
     let answers = 0;
     for await (const {data} of eventsOf(response)) {
