@@ -9,7 +9,7 @@
  */
 export async function* eventsOf(response) {
   const body = /** @type {ReadableStream<Uint8Array>} */ (response.body);
-  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  const reader = body.pipeThrough(/** @type {any} */ (new TextDecoderStream())).getReader();
   let rest = '';
   let event = 'message';
   /** @type {string[]} */

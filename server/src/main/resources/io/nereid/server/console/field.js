@@ -23,12 +23,7 @@ export class Field {
     this.bytes = null;
     this.form = slot.datatype === 'BYTES' ? null : layout(batched ? slot.shape.slice(1) : slot.shape);
     this.free = slot.shape.filter((/** @type {number} */ dim) => dim < 0).length > (batched ? 1 : 0);
-    this.#make();
-    this.random();
-  }
-
-  #make() {
-    const {name, datatype, shape, optional} = this.slot;
+    const {name, datatype, shape, optional} = slot;
     const id = 'input-' + (Field.count = (Field.count ?? 0) + 1);
     this.area = h('textarea', {id, rows: 3, spellcheck: false, 'data-input': name, oninput: () => this.#typed()});
     this.shape = h('input', {'aria-label': `Shape of ${name}`, spellcheck: false, oninput: () => (this.fixed = this.shape.value.trim() !== '')});
@@ -47,6 +42,7 @@ export class Field {
       h('header', {}, h('h3', {}, h('label', {htmlFor: id}, h('bdi', {}, name))), h('span', {className: 'soft'}, `${datatype} [${shape.join(', ')}]`), this.shape));
     if (this.form) this.#pictures();
     this.element.append(this.area, this.note, this.problem, this.tools);
+    this.random();
   }
 
   /** What inputs have that are images. */
@@ -59,7 +55,6 @@ export class Field {
     this.tools.append(h('label', {}, 'a pixel is', this.scale), h('label', {}, this.ink, 'dark is much'));
     if (form.channels > 1 || form.rows > 64 || form.columns > 64) return;
     this.sketch = new Sketch(form.rows, form.columns, ink => {
-      this.drawing = true;
       this.#take(ink.map(value => SCALES[this.#scale()](value, 0)));
       this.drawn();
     });

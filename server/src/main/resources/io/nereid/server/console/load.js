@@ -33,6 +33,7 @@ class Load {
       new Plot('Latency', [{name: 'p99', ink: 'sea', dash: true}, {name: 'p50', ink: 'ink'}], duration, along)];
     this.drawings = h('div', {className: 'plots', hidden: true}, ...this.plots.map(plot => plot.element));
     this.results = h('section', {hidden: true});
+    this.said = '';
     signal.addEventListener('abort', () => this.plots.forEach(plot => plot.close()));
   }
 

@@ -67,6 +67,7 @@ class Live {
     this.actions = h('span', {className: 'row'});
     this.trouble = h('div', {className: 'trouble', hidden: true});
     this.versions = h('p');
+    this.said = '';
     this.batches = h('dl', {className: 'bars'});
     this.cells = h('ul', {className: 'cells'});
     this.facts = h('dl', {className: 'facts'});

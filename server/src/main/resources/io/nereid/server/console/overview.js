@@ -79,6 +79,8 @@ class Overview {
     this.rows = new Map();
     this.by = COLUMNS[0];
     this.down = false;
+    this.words = '';
+    this.said = '';
     /** @type {Record<string, number[]>} */
     this.history = {requests_per_s: [], pending: [], errors_per_s: []};
     this.tide = new Tide(false, 'All models');
