@@ -19,6 +19,7 @@ final class GroupedHelp {
           Map.entry("Plugin", "Plug-ins"),
           Map.entry("TensorRt", "GPUs"),
           Map.entry("Http", "HTTP"),
+          Map.entry("Console", "Console"),
           Map.entry("Grpc", "gRPC"),
           Map.entry("Metrics", "Metrics"),
           Map.entry("Log", "Logging"),

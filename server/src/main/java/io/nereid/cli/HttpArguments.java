@@ -1,6 +1,7 @@
 package io.nereid.cli;
 
 import io.nereid.server.access.AccessControl;
+import io.nereid.server.console.ConsoleOptions;
 import io.nereid.server.http.HttpLimits;
 import io.nereid.server.http.HttpOptions;
 import io.nereid.server.tls.ServerTlsOptions;
@@ -102,7 +103,10 @@ final class HttpArguments extends Arguments {
 
   /** Empty where HTTP is not to be served. */
   Optional<HttpOptions> options(
-      Duration exitTimeout, Optional<ServerTlsOptions> tls, AccessControl access) {
+      Duration exitTimeout,
+      Optional<ServerTlsOptions> tls,
+      AccessControl access,
+      Optional<ConsoleOptions> console) {
     HttpOptions options =
         new HttpOptions(
             address,
@@ -112,7 +116,8 @@ final class HttpArguments extends Arguments {
             access,
             allowedOrigins(),
             forwarding("--http-header-forward-pattern", forwardPattern),
-            tls);
+            tls,
+            console);
     return allowed ? Optional.of(options) : Optional.empty();
   }
 

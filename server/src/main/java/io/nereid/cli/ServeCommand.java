@@ -62,6 +62,8 @@ final class ServeCommand implements Callable<Integer> {
 
   @Mixin private HttpArguments http;
 
+  @Mixin private ConsoleArguments console;
+
   @Mixin private GrpcArguments grpc;
 
   @Mixin private TlsArguments tls;
@@ -150,7 +152,7 @@ final class ServeCommand implements Callable<Integer> {
         id,
         models,
         runtime.options(quantiles, plugins.options()),
-        http.options(exitTimeout, tls.options(), access.http()),
+        http.options(exitTimeout, tls.options(), access.http(), console.options()),
         grpc.options(tls.options(), access.grpc()),
         trace.options(),
         served,

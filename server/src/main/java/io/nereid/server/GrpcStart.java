@@ -52,12 +52,4 @@ final class GrpcStart {
   Optional<GrpcServer> server() {
     return opening.map(open -> open.exceptionally(failure -> null).join());
   }
-
-  /** Open connections. */
-  long connectionCount() {
-    return opening
-        .filter(open -> open.isDone() && !open.isCompletedExceptionally())
-        .map(open -> open.join().connectionCount())
-        .orElse(0L);
-  }
 }

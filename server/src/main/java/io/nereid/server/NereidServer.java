@@ -16,12 +16,9 @@ import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
@@ -156,17 +153,7 @@ public final class NereidServer implements AutoCloseable {
     metrics =
         options
             .metrics()
-            .map(how -> measure(parts, "metrics", () -> MetricsServer.start(state, how, gauges())));
-  }
-
-  /** Open connections by the frontend that they came to. */
-  private Map<String, LongSupplier> gauges() {
-    Map<String, LongSupplier> gauges = new HashMap<>();
-    http.ifPresent(server -> gauges.put("http", server::connectionCount));
-    if (options.grpc().isPresent()) {
-      gauges.put("grpc", grpc::connectionCount);
-    }
-    return gauges;
+            .map(how -> measure(parts, "metrics", () -> MetricsServer.start(state, how)));
   }
 
   private static void checkModels(Nereid nereid) {

@@ -5,8 +5,9 @@ package io.nereid.server.access;
  *
  * @param kind what is missing
  * @param message what the client is told
+ * @param field the header field that decides
  */
-public record Refusal(Kind kind, String message) {
+public record Refusal(Kind kind, String message, String field) {
 
   /** What is missing. */
   public enum Kind {

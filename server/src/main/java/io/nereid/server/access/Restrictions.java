@@ -107,6 +107,7 @@ public final class Restrictions {
         ? null
         : new Refusal(
             Refusal.Kind.RESTRICTED,
-            "This " + noun + " is restricted, expecting header '" + rule.field + "'");
+            "This " + noun + " is restricted, expecting header '" + rule.field + "'",
+            rule.field);
   }
 }

@@ -23,6 +23,8 @@ public final class Tokens {
   /** In front of the token in the Authorization field; compared without regard to case. */
   private static final String SCHEME = "bearer ";
 
+  private static final String FIELD = "Authorization";
+
   /** Characters of a token beside letters and digits, by RFC 6750. */
   private static final String TOKEN_CHARACTERS = "-._~+/=";
 
@@ -103,7 +105,7 @@ public final class Tokens {
     if (authorization == null
         || !authorization.regionMatches(true, 0, SCHEME, 0, SCHEME.length())) {
       return new Refusal(
-          Refusal.Kind.UNAUTHENTICATED, "expected a token as 'Authorization: Bearer TOKEN'");
+          Refusal.Kind.UNAUTHENTICATED, "expected a token as 'Authorization: Bearer TOKEN'", FIELD);
     }
     Secret token = Secret.of(authorization.substring(SCHEME.length()).strip());
     boolean known = false;
@@ -116,11 +118,14 @@ public final class Tokens {
     if (!known) {
       return new Refusal(
           Refusal.Kind.UNAUTHENTICATED,
-          "expected a token that this server knows as 'Authorization: Bearer TOKEN'");
+          "expected a token that this server knows as 'Authorization: Bearer TOKEN'",
+          FIELD);
     }
     return granted
         ? null
         : new Refusal(
-            Refusal.Kind.NOT_GRANTED, "expected a token that grants '" + group + "', got another");
+            Refusal.Kind.NOT_GRANTED,
+            "expected a token that grants '" + group + "', got another",
+            FIELD);
   }
 }

@@ -110,6 +110,7 @@ public final class GrpcServer implements AutoCloseable {
       state.accessLog().ifPresent(log -> builder.addStreamTracerFactory(new CallLog(log)));
       server = builder.build();
       server.start();
+      state.frontends().add("grpc", server.getPort(), connections::count);
       return new GrpcServer(state, health, inference, connections, loops, server);
     } catch (IOException e) {
       release(server, health, inference, loops);

@@ -118,8 +118,8 @@ abstract class TensorCall extends ServerCall.Listener<IncomingRequest> {
             startNs,
             headers.get(TRACEPARENT),
             headers.get(TRACESTATE));
-    if (trace == null) {
-      return null;
+    if (trace == null || !trace.isWritten()) {
+      return trace;
     }
     trace
         .name(call.getMethodDescriptor().getFullMethodName())

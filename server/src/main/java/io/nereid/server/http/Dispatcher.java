@@ -92,8 +92,7 @@ final class Dispatcher {
         settings.logging(head, body, json);
         yield Status.OK;
       }
-      case INFER, GENERATE, GENERATE_STREAM, UNKNOWN ->
-          throw new IllegalStateException(route + " is not served here");
+      default -> throw new IllegalStateException(route + " is not served here");
     };
   }
 

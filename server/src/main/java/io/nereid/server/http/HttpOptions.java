@@ -1,6 +1,7 @@
 package io.nereid.server.http;
 
 import io.nereid.server.access.AccessControl;
+import io.nereid.server.console.ConsoleOptions;
 import io.nereid.server.options.RecordCopy;
 import io.nereid.server.shared.Durations;
 import io.nereid.server.shared.HeaderForwarding;
@@ -24,6 +25,7 @@ import java.util.regex.Pattern;
  *     https://app.example}; {@code *} means all
  * @param forwarding which header fields become parameters; empty: none
  * @param tls how connections are encrypted; empty: they are not
+ * @param console where the console is, and what may be done there; empty: there is none
  */
 public record HttpOptions(
     InetAddress address,
@@ -33,7 +35,8 @@ public record HttpOptions(
     AccessControl access,
     Set<String> allowedOrigins,
     Optional<HeaderForwarding> forwarding,
-    Optional<ServerTlsOptions> tls) {
+    Optional<ServerTlsOptions> tls,
+    Optional<ConsoleOptions> console) {
 
   /** Origins go into the heads of replies, whose room is bounded; a host has 253 characters. */
   private static final int MAX_ORIGIN_LENGTH = 280;
@@ -51,6 +54,7 @@ public record HttpOptions(
           AccessControl.OPEN,
           Set.of(),
           Optional.empty(),
+          Optional.empty(),
           Optional.empty());
 
   /** Checks the values. */
@@ -67,6 +71,7 @@ public record HttpOptions(
     }
     Objects.requireNonNull(forwarding);
     Objects.requireNonNull(tls);
+    Objects.requireNonNull(console);
     if (port < 0 || port > 65_535) {
       throw new IllegalArgumentException("port must be 0 to 65535, got " + port);
     }
@@ -119,5 +124,10 @@ public record HttpOptions(
   /** Returns a copy whose connections are encrypted. */
   public HttpOptions withTls(ServerTlsOptions files) {
     return RecordCopy.with(this, "tls", Optional.of(files));
+  }
+
+  /** Returns a copy with a console. */
+  public HttpOptions withConsole(ConsoleOptions pages) {
+    return RecordCopy.with(this, "console", Optional.of(pages));
   }
 }

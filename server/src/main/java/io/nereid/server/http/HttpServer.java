@@ -32,6 +32,7 @@ public final class HttpServer {
             options.tls(),
             context,
             health::listenerEnded);
+    state.frontends().add("http", port.number(), port::connectionCount);
     return new HttpServer(port, health);
   }
 

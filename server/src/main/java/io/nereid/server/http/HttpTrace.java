@@ -27,6 +27,9 @@ final class HttpTrace {
     if (trace == null) {
       return null;
     }
+    if (!trace.isWritten()) {
+      return trace;
+    }
     String template = route.endpoint().template(route.version() != 0);
     trace
         .name(head.method() + " " + template)

@@ -53,6 +53,7 @@ final class ProtocolHandler implements HttpHandler {
   private final InferRequestParser parser;
   private final GenerateHandler generate;
   private final Dispatcher dispatcher;
+  private final ConsoleHandler console;
   private final RequestLog log;
   private final Execution execution = new Execution();
 
@@ -74,6 +75,7 @@ final class ProtocolHandler implements HttpHandler {
     log = new RequestLog(context.state().accessLog().orElse(null), exchange);
     generate = new GenerateHandler(context, this, log);
     dispatcher = new Dispatcher(context, exchange);
+    console = new ConsoleHandler(context, exchange);
   }
 
   @Override
@@ -83,7 +85,8 @@ final class ProtocolHandler implements HttpHandler {
 
   private Route route(String target) {
     if (!target.equals(lastTarget)) {
-      lastRoute = Route.to(target);
+      Route route = Route.to(target);
+      lastRoute = route == Route.UNKNOWN ? console.route(target) : route;
       lastTarget = target;
     }
     return lastRoute;
@@ -122,7 +125,11 @@ final class ProtocolHandler implements HttpHandler {
     RequestBody body = exchange.content();
     Endpoint endpoint = head.route().endpoint();
     if (!endpoint.isInference() || !head.method().equals("POST")) {
-      send(dispatcher.dispatch(head, body, json));
+      if (!endpoint.isConsole()) {
+        send(dispatcher.dispatch(head, body, json));
+      } else if (console.answer(head, body, json, this)) {
+        send(Status.OK);
+      }
       return;
     }
     tellsLoad = true;
@@ -142,7 +149,7 @@ final class ProtocolHandler implements HttpHandler {
 
   /** Fails when the request may not be made; nothing of its body was read. */
   private void admit(ProtocolHead head) {
-    if (context.access().isOpen()) {
+    if (context.access().isOpen() || head.route().endpoint().isPublic()) {
       return;
     }
     Refusal refusal =

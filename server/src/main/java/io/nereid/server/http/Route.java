@@ -200,6 +200,20 @@ record Route(Endpoint endpoint, String model, long version, boolean repository, 
     CUDA_MEMORY_REGISTER("POST"),
     CUDA_MEMORY_UNREGISTER("POST"),
     LOGGING("GET", "POST"),
+    CONSOLE_FILE("GET"), // this and what follows is the console's
+    CONSOLE_ABOUT("GET"),
+    CONSOLE_OVERVIEW("GET"),
+    CONSOLE_MODEL("GET"),
+    CONSOLE_MODEL_EVENTS("GET"),
+    CONSOLE_CONFIGURATION("GET"),
+    CONSOLE_RELOAD("GET"),
+    CONSOLE_REQUESTS("GET"),
+    CONSOLE_REQUEST_EVENTS("GET"),
+    CONSOLE_LOAD("POST"),
+    CONSOLE_LOAD_STOP("POST"),
+    CONSOLE_LOAD_EVENTS("GET"),
+    OPENAPI("GET"),
+    OPENAPI_MODEL("GET"),
     /** Nothing is there. */
     UNKNOWN();
 
@@ -213,12 +227,20 @@ record Route(Endpoint endpoint, String model, long version, boolean repository, 
     EndpointGroup group() {
       return switch (this) {
         case SERVER_LIVE, SERVER_READY, MODEL_READY -> EndpointGroup.HEALTH;
-        case SERVER_METADATA, MODELS, MODEL_METADATA -> EndpointGroup.METADATA;
-        case INFER, GENERATE, GENERATE_STREAM -> EndpointGroup.INFERENCE;
-        case MODEL_CONFIG -> EndpointGroup.MODEL_CONFIG;
-        case MODEL_STATISTICS, ALL_STATISTICS -> EndpointGroup.STATISTICS;
-        case REPOSITORY_INDEX, MODEL_LOAD, MODEL_UNLOAD -> EndpointGroup.MODEL_REPOSITORY;
-        case TRACE_SETTING -> EndpointGroup.TRACE;
+        case SERVER_METADATA, MODELS, MODEL_METADATA, CONSOLE_MODEL, OPENAPI, OPENAPI_MODEL ->
+            EndpointGroup.METADATA;
+        case INFER, GENERATE, GENERATE_STREAM, CONSOLE_LOAD, CONSOLE_LOAD_STOP ->
+            EndpointGroup.INFERENCE;
+        case MODEL_CONFIG, CONSOLE_CONFIGURATION -> EndpointGroup.MODEL_CONFIG;
+        case MODEL_STATISTICS,
+            ALL_STATISTICS,
+            CONSOLE_OVERVIEW,
+            CONSOLE_MODEL_EVENTS,
+            CONSOLE_LOAD_EVENTS ->
+            EndpointGroup.STATISTICS;
+        case REPOSITORY_INDEX, MODEL_LOAD, MODEL_UNLOAD, CONSOLE_RELOAD ->
+            EndpointGroup.MODEL_REPOSITORY;
+        case TRACE_SETTING, CONSOLE_REQUESTS, CONSOLE_REQUEST_EVENTS -> EndpointGroup.TRACE;
         case LOGGING -> EndpointGroup.LOGGING;
         case SYSTEM_MEMORY_STATUS,
             SYSTEM_MEMORY_REGISTER,
@@ -227,7 +249,7 @@ record Route(Endpoint endpoint, String model, long version, boolean repository, 
             CUDA_MEMORY_REGISTER,
             CUDA_MEMORY_UNREGISTER ->
             EndpointGroup.SHARED_MEMORY;
-        case UNKNOWN -> null;
+        case CONSOLE_FILE, CONSOLE_ABOUT, UNKNOWN -> null;
       };
     }
 
@@ -241,7 +263,9 @@ record Route(Endpoint endpoint, String model, long version, boolean repository, 
             CUDA_MEMORY_REGISTER,
             CUDA_MEMORY_UNREGISTER,
             TRACE_SETTING,
-            LOGGING ->
+            LOGGING,
+            CONSOLE_LOAD,
+            CONSOLE_LOAD_STOP ->
             true;
         default -> false;
       };
@@ -249,7 +273,17 @@ record Route(Endpoint endpoint, String model, long version, boolean repository, 
 
     /** Whether a POST runs a model. */
     boolean isInference() {
-      return group() == EndpointGroup.INFERENCE;
+      return this == INFER || this == GENERATE || this == GENERATE_STREAM;
+    }
+
+    /** Whether it belongs to the console. */
+    boolean isConsole() {
+      return ordinal() >= CONSOLE_FILE.ordinal() && this != UNKNOWN;
+    }
+
+    /** Whether everybody may ask: what a page is made of, and what it may do. */
+    boolean isPublic() {
+      return this == CONSOLE_FILE || this == CONSOLE_ABOUT;
     }
 
     /** The path of an inference, with names in braces for what differs from request to request. */

@@ -11,10 +11,10 @@ import java.util.function.Function;
  * How the GPUs are doing, by Triton's names and in its units: watts, joules, bytes, and a ratio
  * from 0 to 1. A GPU that does not tell a value has no sample of it.
  */
-final class GpuMetrics {
+public final class GpuMetrics {
 
   /** One GPU at one time; energy is what it used since this was made. */
-  record Reading(
+  public record Reading(
       String uuid,
       OptionalDouble utilization,
       OptionalLong memoryTotalBytes,
@@ -59,24 +59,28 @@ final class GpuMetrics {
    *
    * @param intervalNs how old values may be: the driver takes a while to tell them
    */
-  GpuMetrics(long intervalNs) {
+  public GpuMetrics(long intervalNs) {
     this.intervalNs = intervalNs;
     Nvml.instance()
         .ifPresent(nvml ->
             nvml.gpus().forEach(gpu -> sources.add(new Source(gpu, gpu.energyMillijoules()))));
   }
 
-  /** Reads them anew when it is time, and writes them. */
-  synchronized void write(MetricsText text) {
-    if (sources.isEmpty()) {
-      return;
-    }
+  /** Reads them anew when it is time. */
+  public synchronized List<Reading> readings() {
     long nowNs = System.nanoTime();
     if (readings.isEmpty() || nowNs - readNs >= intervalNs) {
       readings = sources.stream().map(Source::read).toList();
       readNs = nowNs;
     }
-    write(readings, text);
+    return readings;
+  }
+
+  /** Writes them. */
+  void write(MetricsText text) {
+    if (!sources.isEmpty()) {
+      write(readings(), text);
+    }
   }
 
   static void write(List<Reading> readings, MetricsText text) {

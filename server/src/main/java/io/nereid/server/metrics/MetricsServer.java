@@ -19,9 +19,7 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.function.LongSupplier;
 
 /** Serves metrics at a port of their own: it answers, however busy the other ports are. */
 public final class MetricsServer {
@@ -39,16 +37,13 @@ public final class MetricsServer {
   private static final int MAX_BODY_BYTES = 1024;
 
   private final ServerState state;
-  private final Map<String, LongSupplier> connections;
   private final MetricsOptions options;
   private final SummaryMetrics summaries;
   private final HttpPort port;
   private volatile Machine machine;
 
-  private MetricsServer(
-      ServerState state, MetricsOptions options, Map<String, LongSupplier> connections) {
+  private MetricsServer(ServerState state, MetricsOptions options) {
     this.state = state;
-    this.connections = connections;
     this.options = options;
     summaries = new SummaryMetrics(options.config().quantiles());
     port =
@@ -81,14 +76,9 @@ public final class MetricsServer {
         "");
   }
 
-  /**
-   * Listens.
-   *
-   * @param connections of each protocol, how many are open
-   */
-  public static MetricsServer start(
-      ServerState state, MetricsOptions options, Map<String, LongSupplier> connections) {
-    return new MetricsServer(state, options, connections);
+  /** Listens. */
+  public static MetricsServer start(ServerState state, MetricsOptions options) {
+    return new MetricsServer(state, options);
   }
 
   /** Where it listens. */
@@ -106,7 +96,7 @@ public final class MetricsServer {
   private byte[] text() {
     MetricsText text = new MetricsText();
     ModelMetrics.write(state.nereid(), options.config(), summaries, text);
-    ServerMetrics.write(state, connections, text);
+    ServerMetrics.write(state, text);
     Machine known = machine();
     known.gpus().ifPresent(gpus -> gpus.write(text));
     known.process().write(text);

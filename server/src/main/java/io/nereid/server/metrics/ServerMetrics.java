@@ -5,8 +5,6 @@ import io.nereid.statistics.CacheStatistics;
 import io.nereid.statistics.PoolStatistics;
 import io.nereid.statistics.ResourceStatistics;
 import java.util.List;
-import java.util.Map;
-import java.util.function.LongSupplier;
 
 /**
  * What the server holds: memory of requests, cached responses, connections, and what it could not
@@ -16,13 +14,15 @@ final class ServerMetrics {
 
   private ServerMetrics() {}
 
-  static void write(ServerState state, Map<String, LongSupplier> connections, MetricsText text) {
+  static void write(ServerState state, MetricsText text) {
     pool(state.nereid().poolStatistics(), text);
     cache(state.nereid().cacheStatistics(), text);
     resources(state.nereid().resourceStatistics(), text);
     text.gauge("nereid_connections", "Open connections");
-    connections.forEach((protocol, count) ->
-        text.sample(MetricsText.label("protocol", protocol), count.getAsLong()));
+    state
+        .frontends()
+        .connections()
+        .forEach((protocol, count) -> text.sample(MetricsText.label("protocol", protocol), count));
     state
         .accessLog()
         .ifPresent(log ->

@@ -3,13 +3,11 @@ package io.nereid.server.metrics;
 import io.nereid.statistics.DurationStatistic;
 import io.nereid.statistics.Histogram;
 import io.nereid.statistics.ModelStatistics;
-import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Predicate;
 
@@ -113,42 +111,6 @@ final class SummaryMetrics {
         String label = MetricsText.label("quantile", Double.toString(quantile));
         text.sample(MetricsText.labels(labels, label), us);
       }
-    }
-  }
-
-  /**
-   * What a histogram that only grows got in the last minute, as far as it was looked at: before
-   * that is known, since its begin. Not for several threads at once.
-   */
-  static final class SlidingWindow {
-
-    static final long LENGTH_NS = TimeUnit.MINUTES.toNanos(1);
-
-    /** How far the window moves at a time. */
-    static final long STEP_NS = LENGTH_NS / 5;
-
-    private record Look(long takenNs, Histogram seen) {}
-
-    /** The first is the newest that the window has left behind, or the only one there is. */
-    private final ArrayDeque<Look> looks = new ArrayDeque<>();
-
-    /** Takes what the histogram holds by now; what it got in the window. */
-    Histogram look(Histogram now, long nowNs) {
-      if (!looks.isEmpty() && now.since(looks.getLast().seen) == now) {
-        looks.clear(); // it was begun anew
-      }
-      Look left = null;
-      while (!looks.isEmpty() && nowNs - looks.getFirst().takenNs >= LENGTH_NS) {
-        left = looks.removeFirst();
-      }
-      if (left != null) {
-        looks.addFirst(left);
-      }
-      Histogram recent = left == null ? now : now.since(left.seen);
-      if (looks.isEmpty() || nowNs - looks.getLast().takenNs >= STEP_NS) {
-        looks.addLast(new Look(nowNs, now));
-      }
-      return recent;
     }
   }
 }

@@ -22,6 +22,7 @@ public final class ServerState {
   private final Optional<LogSettings> log;
   private final Optional<AccessLog> accessLog;
   private final HeapBudget heap = HeapBudget.ofThisProcess();
+  private final Frontends frontends = new Frontends();
 
   private ServerState(Builder builder) {
     name = builder.name;
@@ -83,6 +84,11 @@ public final class ServerState {
   /** What gets a line for each request, if anything does. */
   public Optional<AccessLog> accessLog() {
     return accessLog;
+  }
+
+  /** The frontends that listen. */
+  public Frontends frontends() {
+    return frontends;
   }
 
   /** What connections and requests may hold of the heap, whatever frontend they came through. */

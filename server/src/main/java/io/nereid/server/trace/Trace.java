@@ -45,7 +45,11 @@ public final class Trace {
   /** Turns its times into those since 1970. It is read once, so that they fit together. */
   final long epochOffsetNs;
 
+  /** Where it is written to; null: it is only kept for a while, by {@link #ring}. */
   private final TraceQueue queue;
+
+  /** Who looks at slow requests; null: nobody does. */
+  private final TraceRing ring;
 
   final String modelName;
 
@@ -56,6 +60,10 @@ public final class Trace {
   String name = "infer";
   final List<Attribute> attributes = new ArrayList<>();
   long receiveStartNs;
+
+  /** When its head was read; 0: it has none of its own. */
+  long headEndNs;
+
   long receiveEndNs;
   long requestStartNs;
   long requestEndNs;
@@ -91,7 +99,8 @@ public final class Trace {
       long modelVersion,
       TraceParent parent,
       TraceSampler sampler,
-      TraceQueue queue) {
+      TraceQueue queue,
+      TraceRing ring) {
     this.id = id;
     this.protocol = protocol;
     this.modelName = limited(modelName);
@@ -99,6 +108,7 @@ public final class Trace {
     this.parent = parent;
     this.sampler = sampler;
     this.queue = queue;
+    this.ring = ring;
     Instant now = Instant.now();
     epochOffsetNs =
         TimeUnit.SECONDS.toNanos(now.getEpochSecond()) + now.getNano() - System.nanoTime();
@@ -106,6 +116,11 @@ public final class Trace {
 
   private static String limited(String text) {
     return text.length() <= MOST_TEXT ? text : text.substring(0, MOST_TEXT);
+  }
+
+  /** Whether what is said of it will be written somewhere. */
+  public boolean isWritten() {
+    return queue != null;
   }
 
   /** Names the request: what kind it is, not which. */
@@ -116,13 +131,17 @@ public final class Trace {
 
   /** Says something of the request, by the semantic conventions of OpenTelemetry. */
   public Trace attribute(String key, String value) {
-    attributes.add(new Attribute(key, limited(value)));
+    if (isWritten()) {
+      attributes.add(new Attribute(key, limited(value)));
+    }
     return this;
   }
 
   /** As {@link #attribute(String, String)}. */
   public Trace attribute(String key, long value) {
-    attributes.add(new Attribute(key, value));
+    if (isWritten()) {
+      attributes.add(new Attribute(key, value));
+    }
     return this;
   }
 
@@ -131,7 +150,7 @@ public final class Trace {
     ensemble = model.spec().ensemble().isPresent();
     modelVersion = model.version();
     receiveEndNs = System.nanoTime();
-    if (sampler.records(TraceLevel.TENSORS)) {
+    if (isWritten() && sampler.records(TraceLevel.TENSORS)) {
       request.inputs().forEach((name, input) -> record("TENSOR_QUEUE_INPUT", name, input));
     }
     requestStartNs = System.nanoTime();
@@ -147,7 +166,7 @@ public final class Trace {
     cacheHit = response.cacheHit();
     // Those of an ensemble are sums over models that may have run side by side.
     timings = batchSize > 0 && !ensemble && !cacheHit ? response.timings() : null;
-    if (sampler.records(TraceLevel.TENSORS)) {
+    if (isWritten() && sampler.records(TraceLevel.TENSORS)) {
       for (String name : response.outputNames()) {
         record("TENSOR_BACKEND_OUTPUT", name, response.output(name));
       }
@@ -190,7 +209,12 @@ public final class Trace {
         failed("no reply was sent: the client went away", false);
       }
       endNs = System.nanoTime();
-      queue.add(this);
+      if (ring != null) {
+        ring.add(this);
+      }
+      if (isWritten()) {
+        queue.add(this);
+      }
     }
   }
 

@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -39,6 +40,9 @@ public final class Tracing {
   /** The samplers in use; null when nothing is traced. */
   private volatile Sampling active;
 
+  /** The slow requests while somebody looks at them; null: nobody does. */
+  private volatile TraceRing watched;
+
   // ---- Guarded by this -------------------------------------------------------------------------
 
   private Sampling current;
@@ -59,7 +63,17 @@ public final class Tracing {
 
   /** Whether {@link #begin} can give a trace at all. */
   public boolean isOn() {
-    return active != null;
+    return active != null || watched != null;
+  }
+
+  /** Keeps the slowest requests from now on, all of whom are then looked at, or forgets them. */
+  public void watch(boolean wanted) {
+    watched = wanted ? new TraceRing() : null;
+  }
+
+  /** The slowest requests; empty: nobody {@link #watch}es. */
+  public Optional<TraceRing> slowest() {
+    return Optional.ofNullable(watched);
   }
 
   /**
@@ -78,23 +92,27 @@ public final class Tracing {
       String traceparent,
       String tracestate) {
     Sampling now = active;
-    if (now == null) {
+    TraceSampler sampler = now == null ? null : now.of(model);
+    TraceParent parent = null;
+    boolean written = sampler != null && sampler.isOn();
+    if (written) {
+      parent =
+          options.mode() == TraceMode.OPENTELEMETRY
+              ? TraceParent.parse(traceparent, tracestate)
+              : null;
+      written = sampler.sample(parent != null && parent.sampled());
+    }
+    TraceRing ring = watched;
+    if (!written && ring == null) {
       return null;
     }
-    TraceSampler sampler = now.of(model);
-    if (!sampler.isOn()) {
-      return null;
-    }
-    TraceParent parent =
-        options.mode() == TraceMode.OPENTELEMETRY
-            ? TraceParent.parse(traceparent, tracestate)
-            : null;
-    if (!sampler.sample(parent != null && parent.sampled())) {
-      return null;
-    }
-    Trace trace =
-        new Trace(ids.incrementAndGet(), protocol, model, version, parent, sampler, now.queue());
+    long id = written ? ids.incrementAndGet() : 0;
+    TraceQueue queue = written ? now.queue() : null;
+    Trace trace = new Trace(id, protocol, model, version, parent, sampler, queue, ring);
     trace.receiveStartNs = receiveStartNs;
+    if (protocol == Trace.Protocol.HTTP) {
+      trace.headEndNs = System.nanoTime();
+    }
     return trace;
   }
 

@@ -14,6 +14,11 @@ final class ConnectionGuard {
   /** How long a request runs before the client is looked after. Most are answered by then. */
   private static final long PROBE_AFTER_US = TimeUnit.MILLISECONDS.toMicros(20);
 
+  /**
+   * How long a reply in parts rests before the client is looked after. Its next part tells, too.
+   */
+  private static final long REST_US = TimeUnit.SECONDS.toMicros(5);
+
   /** How long a closed connection is read from, so that the client gets the last reply. */
   private static final long LINGER_US = TimeUnit.SECONDS.toMicros(2);
 
@@ -99,9 +104,18 @@ final class ConnectionGuard {
    * run by another thread when the client went away.
    */
   void running(Runnable cancel) {
+    running(cancel, PROBE_AFTER_US);
+  }
+
+  /** As {@link #running}, for what will be sent some time: the client is looked after later. */
+  void resting(Runnable cancel) {
+    running(cancel, REST_US);
+  }
+
+  private void running(Runnable cancel, long undisturbedUs) {
     cancellation = cancel;
     waiter = Thread.currentThread();
-    enter(RUNNING, PROBE_AFTER_US);
+    enter(RUNNING, undisturbedUs);
   }
 
   /** Has an answer, or a failure; the input is its own again. */

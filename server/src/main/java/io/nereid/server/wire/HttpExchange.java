@@ -210,6 +210,14 @@ public final class HttpExchange {
     guard.running(cancel);
   }
 
+  /**
+   * As {@link #running}, between the parts of a reply: the handler waits for what the next one is
+   * made of, for a few seconds at most.
+   */
+  public void resting(Runnable cancel) {
+    guard.resting(cancel);
+  }
+
   /** The handler has an answer, or a failure. */
   public void answered() {
     guard.answered();
@@ -241,8 +249,13 @@ public final class HttpExchange {
   public void send(Status status, PieceBuffer buffer, List<MemorySegment> binary)
       throws IOException {
     closing |= isEnding();
-    boolean headOnly = head != null && head.isHeadMethod();
+    boolean headOnly = status == Status.NOT_MODIFIED || (head != null && head.isHeadMethod());
     reply.send(status, buffer, binary, closing, headOnly);
+  }
+
+  /** Whether the client would rather have the reply's body in gzip. */
+  public boolean takesGzip() {
+    return ContentCoding.preferred(head.acceptEncoding()) == ContentCoding.GZIP;
   }
 
   /** Sends the reply, in the coding that the client prefers. */

@@ -7,6 +7,8 @@ import java.nio.charset.StandardCharsets;
 /** The statuses that this server answers with. */
 public enum Status {
   OK(200, "OK"),
+  NOT_MODIFIED(304, "Not Modified"),
+  PERMANENT_REDIRECT(308, "Permanent Redirect"),
   BAD_REQUEST(400, "Bad Request"),
   UNAUTHORIZED(401, "Unauthorized"),
   FORBIDDEN(403, "Forbidden"),

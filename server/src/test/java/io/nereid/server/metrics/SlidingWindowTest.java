@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 /** What a minute holds, by a clock that the test moves. */
 class SlidingWindowTest {
 
-  private final SummaryMetrics.SlidingWindow window = new SummaryMetrics.SlidingWindow();
+  private final SlidingWindow window = new SlidingWindow();
   private Nereid nereid;
 
   @BeforeEach

@@ -1,0 +1,218 @@
+package io.nereid.server.console;
+
+import io.nereid.Model;
+import io.nereid.model.ModelIndexEntry;
+import io.nereid.server.shared.ServerState;
+import io.nereid.types.NereidException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Collectors;
+
+/**
+ * Looks at the models once a second while somebody looks at the console, and hands what it saw to
+ * all pages alike. While nobody does there is no thread and nothing is kept. Any thread may open a
+ * view and wait for what it shows.
+ */
+public final class ConsoleFeed {
+
+  private static final Logger LOGGER = System.getLogger(ConsoleFeed.class.getName());
+
+  private static final long INTERVAL_NS = TimeUnit.SECONDS.toNanos(1);
+
+  /** How long it goes on for nobody: who changes from page to page finds what was kept. */
+  private static final int LINGERING_LOOKS = 5;
+
+  /** Models that nobody has loaded are looked for on the disk, and not at every look. */
+  private static final int LOOKS_PER_INDEX = 5;
+
+  private final ServerState state;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition changed = lock.newCondition();
+
+  // ---- Guarded by the lock ---------------------------------------------------------------------
+
+  private int viewers;
+  private boolean closed;
+  private Thread thread; // null: nobody looks
+  private Snapshot latest; // null: there is none yet
+
+  // ---- The sampling thread's own ---------------------------------------------------------------
+
+  private Map<Model, ModelSeries> series = new HashMap<>();
+  private List<String> unloaded = List.of();
+  private ServerJson server;
+
+  ConsoleFeed(ServerState state) {
+    this.state = state;
+  }
+
+  /** Begins to look, until the view is closed. */
+  View open() {
+    lock.lock();
+    try {
+      viewers++;
+      if (thread == null && !closed) {
+        state.tracing().watch(true);
+        thread = Thread.ofPlatform().daemon().name("nrd-console").start(this::run);
+      }
+      return new View();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Ends all views: the server stops. */
+  void close() {
+    lock.lock();
+    try {
+      closed = true;
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** One page that looks. Its owner waits; any thread may wake it. */
+  final class View implements AutoCloseable {
+
+    private boolean woken; // guarded by the lock
+
+    /**
+     * The newest snapshot that is not the one seen last; that one again when there is none for a
+     * while.
+     *
+     * @param seen its number; 0: none was seen
+     * @return null: it is over, because the server stops or somebody woke it
+     */
+    Snapshot next(long seen) throws InterruptedException {
+      long leftNs = 2 * INTERVAL_NS;
+      lock.lock();
+      try {
+        while (!closed && !woken && (latest == null || (latest.seq() <= seen && leftNs > 0))) {
+          leftNs = changed.awaitNanos(Math.max(leftNs, 1));
+        }
+        return closed || woken ? null : latest;
+      } finally {
+        lock.unlock();
+      }
+    }
+
+    /** Whoever waits gives up. */
+    void wake() {
+      lock.lock();
+      try {
+        woken = true;
+        changed.signalAll();
+      } finally {
+        lock.unlock();
+      }
+    }
+
+    @Override
+    public void close() {
+      lock.lock();
+      viewers--;
+      lock.unlock();
+    }
+  }
+
+  // ---- The sampling thread ---------------------------------------------------------------------
+
+  private void run() {
+    int idle = 0;
+    long nextNs = System.nanoTime();
+    for (long looks = 0; ; looks++) {
+      try {
+        look(looks);
+      } catch (RuntimeException e) {
+        LOGGER.log(Level.WARNING, "the console could not look at the models", e);
+      }
+      nextNs = Math.max(nextNs + INTERVAL_NS, System.nanoTime());
+      lock.lock();
+      try {
+        while (!closed && nextNs - System.nanoTime() > 0) {
+          changed.awaitNanos(nextNs - System.nanoTime());
+        }
+        idle = viewers == 0 ? idle + 1 : 0;
+        if (closed || idle > LINGERING_LOOKS) {
+          thread = null;
+          latest = null;
+          series = new HashMap<>();
+          state.tracing().watch(false);
+          return;
+        }
+      } catch (InterruptedException e) {
+        // Nobody has this thread to interrupt it.
+      } finally {
+        lock.unlock();
+      }
+    }
+  }
+
+  private void look(long looks) {
+    if (server == null) {
+      server = new ServerJson(state);
+    }
+    long nowNs = System.nanoTime();
+    List<Model> models = state.nereid().models();
+    long cacheBytes = state.nereid().options().cacheByteLimit();
+    List<ModelFigures> figures = new ArrayList<>();
+    for (Model model : models) {
+      ModelSeries its = series.computeIfAbsent(model, key -> new ModelSeries());
+      figures.add(its.look(model, cacheBytes, nowNs));
+    }
+    series.keySet().retainAll(Set.copyOf(models));
+    if (looks % LOOKS_PER_INDEX == 0) {
+      unloaded = unloaded();
+    }
+    Set<String> known = models.stream().map(Model::name).collect(Collectors.toSet());
+    unloaded.stream()
+        .filter(name -> !known.contains(name))
+        .forEach(name -> figures.add(ModelFigures.unknown(name)));
+    publish(figures);
+  }
+
+  private List<String> unloaded() {
+    try {
+      return state.nereid().repository().index().stream()
+          .filter(entry -> entry.state() == ModelIndexEntry.State.UNKNOWN)
+          .map(ModelIndexEntry::name)
+          .collect(
+              Collectors.collectingAndThen(Collectors.toCollection(TreeSet::new), List::copyOf));
+    } catch (NereidException e) {
+      return List.of(); // the repository cannot be read now, as the log says
+    }
+  }
+
+  private void publish(List<ModelFigures> figures) {
+    int looking;
+    Snapshot before;
+    lock.lock();
+    try {
+      looking = viewers;
+      before = latest;
+    } finally {
+      lock.unlock();
+    }
+    long nowMs = System.currentTimeMillis();
+    long intervalMs = before == null ? 0 : nowMs - before.timeMs();
+    byte[] told = Snapshot.bytes(json -> server.write(looking, json));
+    Snapshot snapshot = new Snapshot(before, nowMs, intervalMs, told, figures);
+    lock.lock();
+    try {
+      latest = snapshot;
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+}

@@ -1,0 +1,95 @@
+package io.nereid.server.console;
+
+import io.nereid.server.json.JsonBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+
+/**
+ * Events for one page. One thread takes them, one after the other, as fast as its client does; any
+ * thread may wake it. Nothing is kept for a client that is slow.
+ */
+public final class EventStream implements AutoCloseable {
+
+  /** Shows that somebody is there, and notices when nobody is. */
+  private static final byte[] NOTHING = ":\n\n".getBytes(StandardCharsets.US_ASCII);
+
+  private static final int QUIET_LOOKS = 15;
+
+  /** Makes the event of a snapshot for a page that has seen another one; null: it is over. */
+  interface Source {
+    byte[] event(Snapshot snapshot, long seen);
+  }
+
+  /**
+   * Events that are made when something else than a snapshot has changed.
+   *
+   * @param changes grows with each change
+   */
+  record WhenChanged(String name, LongSupplier changes, Consumer<JsonBuffer> data) {}
+
+  private final ConsoleFeed.View view;
+  private final Source source;
+  private long seen;
+  private int quiet;
+
+  private EventStream(ConsoleFeed.View view, Source source) {
+    this.view = view;
+    this.source = source;
+  }
+
+  static EventStream of(ConsoleFeed feed, Source source) {
+    return new EventStream(feed.open(), source);
+  }
+
+  static EventStream of(ConsoleFeed feed, WhenChanged what) {
+    long[] told = {-1};
+    return of(
+        feed,
+        (snapshot, seen) -> {
+          long now = what.changes.getAsLong();
+          if (now == told[0]) {
+            return NOTHING;
+          }
+          told[0] = now;
+          return Snapshot.event(what.name, what.data);
+        });
+  }
+
+  /**
+   * Waits for the next event; for a few seconds at most, so that empty ones come in between.
+   *
+   * @return as it goes over the wire; null: there will be no more
+   */
+  public byte[] next() throws InterruptedException {
+    Snapshot snapshot = view.next(seen);
+    if (snapshot == null) {
+      return null;
+    }
+    byte[] event = snapshot.seq() == seen ? NOTHING : source.event(snapshot, seen);
+    seen = snapshot.seq();
+    if (event != NOTHING) {
+      quiet = 0;
+    } else if (++quiet < QUIET_LOOKS) {
+      return new byte[0];
+    } else {
+      quiet = 0;
+    }
+    return event;
+  }
+
+  /** The last event of a stream that ends by itself. */
+  public static byte[] end(String reason) {
+    return Snapshot.event("end", json -> json.ascii("{\"reason\":").string(reason).write('}'));
+  }
+
+  /** Whoever waits gives up. */
+  public void wake() {
+    view.wake();
+  }
+
+  @Override
+  public void close() {
+    view.close();
+  }
+}

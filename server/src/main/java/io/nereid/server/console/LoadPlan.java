@@ -1,0 +1,66 @@
+package io.nereid.server.console;
+
+import io.nereid.server.json.JsonException;
+import io.nereid.server.json.JsonReader;
+
+/**
+ * What a load test is to do, as a page asks for it. It is filled in member by member.
+ *
+ * @see #read
+ */
+final class LoadPlan {
+
+  static final int MOST_CONCURRENCY = 64;
+  static final int MOST_RATE = 10_000;
+  static final int MOST_SECONDS = 120;
+  static final int MOST_BATCH = 1024;
+
+  String model = "";
+  String version = "";
+  int concurrency;
+  int ratePerSecond;
+  boolean poisson;
+  int seconds = 10;
+  int batchSize = 1;
+
+  /** Takes a member of the object that describes it. */
+  void read(String name, JsonReader parser) {
+    switch (name) {
+      case "model" -> model = parser.string(name);
+      case "version" -> version = parser.string(name);
+      case "protocol" -> {
+        String protocol = parser.string(name);
+        if (!protocol.equals("http")) {
+          throw new JsonException("expected 'http' as 'protocol', got '" + protocol + "'");
+        }
+      }
+      case "concurrency" -> concurrency = number(name, parser, MOST_CONCURRENCY);
+      case "rate_per_s" -> ratePerSecond = number(name, parser, MOST_RATE);
+      case "poisson" -> poisson = parser.bool(name);
+      case "duration_s" -> seconds = number(name, parser, MOST_SECONDS);
+      case "batch_size" -> batchSize = number(name, parser, MOST_BATCH);
+      default -> throw new JsonException("unknown member '" + name + "' of a load test");
+    }
+  }
+
+  private static int number(String name, JsonReader parser, int most) {
+    long value = parser.unsigned(name);
+    if (value < 1 || value > most) {
+      throw new JsonException("expected '" + name + "' from 1 to " + most + ", got " + value);
+    }
+    return (int) value;
+  }
+
+  /** Fails when it does not say what to do. */
+  void check() {
+    if (model.isEmpty()) {
+      throw new JsonException("expected the name of a model as 'model', got none");
+    }
+    if (!version.isEmpty() && !version.matches("[1-9][0-9]{0,17}")) {
+      throw new JsonException("expected a positive number in 'version', got '" + version + "'");
+    }
+    if ((concurrency > 0) == (ratePerSecond > 0)) {
+      throw new JsonException("expected either 'concurrency' or 'rate_per_s'");
+    }
+  }
+}

@@ -1,0 +1,130 @@
+package io.nereid.server.console;
+
+import io.nereid.Model;
+import io.nereid.model.ModelState;
+import io.nereid.statistics.BatchStatistics;
+import io.nereid.statistics.DurationStatistic;
+import io.nereid.statistics.Histogram;
+import io.nereid.statistics.InstanceStatistics;
+import io.nereid.statistics.MemoryUsage;
+import io.nereid.statistics.ModelStatistics;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.function.ToLongFunction;
+
+/**
+ * One version of a model at one moment, and what it did in the interval before.
+ *
+ * @param namespace its repository, where each has names of its own
+ * @param name its name
+ * @param version its version; empty where that is not known
+ * @param state where it is in its life, in capitals
+ * @param backend what executes it; empty: it is not known
+ * @param reason why it does not serve, or not its newest files; null: all is well
+ * @param work what it did; empty: it was never loaded
+ * @param history what it did before
+ */
+record ModelFigures(
+    String namespace,
+    String name,
+    String version,
+    String state,
+    String backend,
+    String reason,
+    Optional<Work> work,
+    ModelHistory history) {
+
+  /** Of a model that nobody has loaded yet. */
+  static ModelFigures unknown(String name) {
+    return new ModelFigures(
+        "", name, "", "UNKNOWN", "", null, Optional.empty(), new ModelHistory());
+  }
+
+  /** Which one it is, among all. */
+  String key() {
+    return (namespace.isEmpty() ? "" : namespace + "/") + name + "/" + version;
+  }
+
+  boolean isReady() {
+    return state.equals(ModelState.READY.name());
+  }
+
+  long number() {
+    return version.isEmpty() ? 0 : Long.parseLong(version);
+  }
+
+  /**
+   * What a model has done.
+   *
+   * @param now since it was loaded
+   * @param before the same at the last look; null: there was none
+   * @param seconds between the two
+   * @param minute what its histograms got in the last minute: total, queue, compute
+   * @param cached whether its responses are kept
+   */
+  record Work(
+      ModelStatistics now,
+      ModelStatistics before,
+      double seconds,
+      List<Histogram> minute,
+      MemoryUsage memory,
+      List<InstanceStatistics> instances,
+      boolean cached) {
+
+    static boolean isCached(Model model, long cacheByteLimit) {
+      return cacheByteLimit > 0 && model.spec().responseCache();
+    }
+
+    /** What was added to a counter in the interval; it began anew when the model was reloaded. */
+    long added(ToLongFunction<ModelStatistics> counter) {
+      long value = counter.applyAsLong(now);
+      long earlier = before == null ? value : counter.applyAsLong(before);
+      return value >= earlier ? value - earlier : value;
+    }
+
+    double perSecond(ToLongFunction<ModelStatistics> counter) {
+      return seconds <= 0 ? 0 : added(counter) / seconds;
+    }
+
+    /** What a histogram got in the interval. */
+    Histogram recent(Function<ModelStatistics, Histogram> which) {
+      Histogram durations = which.apply(now);
+      return durations.since(before == null ? durations : which.apply(before));
+    }
+
+    /** How many instances executed, on average over the interval. */
+    double busy() {
+      long ns = added(figures -> figures.batches().stream().mapToLong(Work::executionNs).sum());
+      return seconds <= 0 ? 0 : Math.min(now.instanceCount(), ns / 1e9 / seconds);
+    }
+
+    private static long executionNs(BatchStatistics batch) {
+      return batch.computeInput().totalNs()
+          + batch.computeInfer().totalNs()
+          + batch.computeOutput().totalNs();
+    }
+
+    /** The executions of a batch size until the last look. */
+    long executionsBefore(long batchSize) {
+      return before == null
+          ? executions(now, batchSize)
+          : Math.min(executions(before, batchSize), executions(now, batchSize));
+    }
+
+    private static long executions(ModelStatistics figures, long batchSize) {
+      return figures.batches().stream()
+          .filter(batch -> batch.batchSize() == batchSize)
+          .mapToLong(batch -> batch.computeInfer().count())
+          .sum();
+    }
+
+    /** A stage of the interval's requests on average, in microseconds; NaN: there were none. */
+    double meanUs(Function<ModelStatistics, DurationStatistic> stage) {
+      long count = added(figures -> stage.apply(figures).count());
+      return count == 0
+          ? Double.NaN
+          : added(figures -> stage.apply(figures).totalNs()) / 1e3 / count;
+    }
+  }
+}

@@ -1,0 +1,41 @@
+package io.nereid.server.console;
+
+import io.nereid.server.json.JsonBuffer;
+
+/**
+ * What a model did in the last intervals, for the lines that a page begins with. The sampling
+ * thread adds to it, and any thread may write it.
+ */
+final class ModelHistory {
+
+  /** Three minutes. */
+  static final int LENGTH = 180;
+
+  private static final String[] NAMES = {
+    "requests_per_s", "p50_us", "p99_us", "errors_per_s", "pending"
+  };
+
+  private final float[][] values = new float[NAMES.length][LENGTH];
+  private int count;
+
+  /** Adds an interval: the values in the order of their names, NaN for none. */
+  synchronized void add(double... interval) {
+    for (int i = 0; i < NAMES.length; i++) {
+      values[i][count % LENGTH] = (float) interval[i];
+    }
+    count++;
+  }
+
+  synchronized void write(JsonBuffer json) {
+    int kept = Math.min(count, LENGTH);
+    double[] row = new double[kept];
+    for (int i = 0; i < NAMES.length; i++) {
+      for (int at = 0; at < kept; at++) {
+        row[at] = values[i][(count - kept + at) % LENGTH];
+      }
+      json.ascii(i == 0 ? "{\"" : ",\"").ascii(NAMES[i]).ascii("\":");
+      Json.numbers(json, row);
+    }
+    json.write('}');
+  }
+}

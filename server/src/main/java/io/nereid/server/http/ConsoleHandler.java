@@ -1,0 +1,207 @@
+package io.nereid.server.http;
+
+import io.nereid.server.console.Console;
+import io.nereid.server.console.ConsoleFiles;
+import io.nereid.server.console.EventStream;
+import io.nereid.server.json.JsonBuffer;
+import io.nereid.server.wire.ClientGoneException;
+import io.nereid.server.wire.HttpExchange;
+import io.nereid.server.wire.HttpFailure;
+import io.nereid.server.wire.ReplyField;
+import io.nereid.server.wire.RequestBody;
+import io.nereid.server.wire.Status;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** Serves the console's pages, and what they ask for; for the requests of one exchange. */
+final class ConsoleHandler {
+
+  /** What keeps a page of the console from being used by others, and from using others. */
+  static final List<ReplyField> SAFETY =
+      List.of(
+          ReplyField.of(
+              "Content-Security-Policy",
+              "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:;"
+                  + " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors"
+                  + " 'none'"),
+          ReplyField.of("X-Content-Type-Options", "nosniff"),
+          ReplyField.of("X-Frame-Options", "DENY"),
+          ReplyField.of("Referrer-Policy", "no-referrer"),
+          ReplyField.of("Cross-Origin-Opener-Policy", "same-origin"));
+
+  /** What decides about a file's form. */
+  static final Set<String> FIELDS = Set.of("if-none-match");
+
+  private static final ReplyField CACHE = ReplyField.of("Cache-Control", "no-cache");
+  private static final ReplyField NO_STORE = ReplyField.of("Cache-Control", "no-store");
+  private static final ReplyField TYPE = ReplyField.of("Content-Type");
+  private static final ReplyField TAG = ReplyField.of("ETag");
+  private static final ReplyField GZIP = ReplyField.of("Content-Encoding", "gzip");
+  private static final ReplyField VARY = ReplyField.of("Vary", "Accept-Encoding");
+  private static final ReplyField LOCATION = ReplyField.of("Location");
+
+  private final Console console; // null: there is none
+  private final HttpContext context;
+  private final HttpExchange exchange;
+
+  ConsoleHandler(HttpContext context, HttpExchange exchange) {
+    this.context = context;
+    this.exchange = exchange;
+    console = context.console().orElse(null);
+  }
+
+  /** Where a target leads that is none of the protocol's. */
+  Route route(String target) {
+    return console == null ? Route.UNKNOWN : ConsoleRoute.to(target, console.options().path());
+  }
+
+  /** Answers with a file, or writes the JSON of the reply; whether that is left to be sent. */
+  boolean answer(ProtocolHead head, RequestBody body, JsonBuffer json, ProtocolHandler handler)
+      throws IOException {
+    Route route = head.route();
+    if (!route.endpoint().allows(head.method())) {
+      throw HttpFailure.withField(
+          Status.METHOD_NOT_ALLOWED, "Method Not Allowed", "Allow", route.endpoint().allow());
+    }
+    switch (route.endpoint()) {
+      case CONSOLE_FILE -> {
+        file(head, route.region(), json);
+        return false;
+      }
+      case CONSOLE_OVERVIEW -> stream(console.overview(), json, handler);
+      case CONSOLE_MODEL_EVENTS ->
+          stream(console.model(route.model(), route.version()), json, handler);
+      case CONSOLE_REQUEST_EVENTS -> stream(console.requests(), json, handler);
+      case CONSOLE_LOAD_EVENTS -> stream(console.loads(), json, handler);
+      default -> {
+        document(head, body, json);
+        SAFETY.forEach(exchange::field);
+        exchange.field(NO_STORE);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private void document(ProtocolHead head, RequestBody body, JsonBuffer json) throws IOException {
+    Route route = head.route();
+    switch (route.endpoint()) {
+      case CONSOLE_ABOUT -> console.about(context.access(), head::kept, json);
+      case CONSOLE_MODEL -> console.details(route.model(), route.version(), json);
+      case CONSOLE_CONFIGURATION -> console.configuration(route.model(), route.version(), json);
+      case CONSOLE_REQUESTS -> console.requests(json);
+      case CONSOLE_LOAD ->
+          console.startLoad(
+              members -> context.readObject(body, members), ownUrl(), credentials(head), json);
+      case CONSOLE_LOAD_STOP -> {
+        console.stopLoad();
+        json.ascii("{}");
+      }
+      case OPENAPI -> console.openApi(json);
+      case OPENAPI_MODEL -> console.openApi(route.model(), json);
+      default -> throw new IllegalStateException(route + " is not served here");
+    }
+  }
+
+  // ---- Files -----------------------------------------------------------------------------------
+
+  private void file(ProtocolHead head, String name, JsonBuffer json) throws IOException {
+    if (name.isEmpty()) {
+      SAFETY.forEach(exchange::field);
+      exchange.field(LOCATION, console.options().path());
+      exchange.send(Status.PERMANENT_REDIRECT, json, List.of());
+      return;
+    }
+    ConsoleFiles.Content file =
+        console
+            .files()
+            .file(name)
+            .orElseThrow(() -> new HttpFailure(Status.NOT_FOUND, "Not Found"));
+    SAFETY.forEach(exchange::field);
+    exchange.field(TYPE, file.type());
+    exchange.field(CACHE);
+    exchange.field(VARY);
+    boolean zipped = exchange.takesGzip();
+    String tag = zipped ? file.tag().replaceFirst("\"$", "-gzip\"") : file.tag();
+    exchange.field(TAG, tag);
+    if (zipped) {
+      exchange.field(GZIP);
+    }
+    byte[] bytes = zipped ? file.zipped() : file.plain();
+    json.write(bytes, 0, bytes.length);
+    String known = head.kept("if-none-match");
+    boolean unchanged = known != null && List.of(known.split("\\s*,\\s*")).contains(tag);
+    exchange.send(unchanged ? Status.NOT_MODIFIED : Status.OK, json, List.of());
+  }
+
+  // ---- Events ----------------------------------------------------------------------------------
+
+  private void stream(EventStream opened, JsonBuffer json, ProtocolHandler handler)
+      throws IOException {
+    try (EventStream events = opened) {
+      SAFETY.forEach(exchange::field);
+      exchange.field(NO_STORE);
+      handler.beginEvents();
+      byte[] event = next(events);
+      while (event != null) {
+        if (event.length > 0) {
+          send(event, json);
+        }
+        event = next(events);
+      }
+      boolean stopping = context.health().isStopping();
+      send(EventStream.end(stopping ? "the server stops" : "the model has gone"), json);
+      exchange.endParts(json);
+    }
+  }
+
+  private byte[] next(EventStream events) throws IOException {
+    exchange.resting(events::wake);
+    try {
+      return events.next();
+    } catch (InterruptedException e) {
+      throw new ClientGoneException(); // the server does not wait for it any more
+    } finally {
+      exchange.answered();
+      if (exchange.clientGone()) {
+        throw new ClientGoneException();
+      }
+    }
+  }
+
+  private void send(byte[] event, JsonBuffer json) throws IOException {
+    json.clear();
+    json.write(event, 0, event.length);
+    exchange.sendPart(json);
+    json.clear();
+  }
+
+  // ---- Load tests ------------------------------------------------------------------------------
+
+  /** This server, by the address that the request came to. */
+  private String ownUrl() throws IOException {
+    if (exchange.isEncrypted()) {
+      throw new HttpFailure(
+          Status.NOT_IMPLEMENTED,
+          "load tests from the console need a port without TLS; nereid perf measures this one");
+    }
+    InetSocketAddress own = (InetSocketAddress) exchange.socket().getLocalAddress();
+    String host = own.getAddress().getHostAddress().replaceFirst("%.*", "");
+    return "http://" + (host.contains(":") ? "[" + host + "]" : host) + ":" + own.getPort();
+  }
+
+  /** The fields by which the caller may do what it asks for. */
+  private Map<String, String> credentials(ProtocolHead head) {
+    Map<String, String> fields = new LinkedHashMap<>();
+    for (String name : context.access().fieldNames()) {
+      if (head.kept(name) != null) {
+        fields.put(name, head.kept(name));
+      }
+    }
+    return fields;
+  }
+}

@@ -1,0 +1,186 @@
+package io.nereid.server.trace;
+
+import io.nereid.server.trace.SlowRequest.Phase;
+import io.nereid.statistics.Timings;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.PriorityQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * The slowest requests of the last minutes: a few of each ten seconds, so that one bad moment does
+ * not hide all others. Every request asks whether it is among them, which most learn by reading one
+ * field. From any thread.
+ */
+public final class TraceRing {
+
+  /** How many are told. */
+  static final int MOST_TOLD = 100;
+
+  private static final int SLOTS = 30;
+  private static final int KEPT_PER_SLOT = 16;
+  private static final long SLOT_NS = TimeUnit.SECONDS.toNanos(10);
+
+  /** One that is kept; what its batch had in common is known by the times of its execution. */
+  private record Kept(SlowRequest request, Timings timings, long computeStartNs) {
+
+    boolean isMateOf(Kept other) {
+      return this != other
+          && timings != null
+          && other.timings != null
+          && request.batchSize() == other.request.batchSize()
+          && request.batchSize() > 1
+          && request.model().equals(other.request.model())
+          && request.version() == other.request.version()
+          && timings.computeInferNs() == other.timings.computeInferNs()
+          && timings.computeInputNs() == other.timings.computeInputNs()
+          && Math.abs(computeStartNs - other.computeStartNs) <= SLOT_NS;
+    }
+  }
+
+  private static final class Slot {
+    private final PriorityQueue<Kept> slowest =
+        new PriorityQueue<>(Comparator.comparingLong(kept -> kept.request.durationNs()));
+    private long number; // of the ten seconds that it stands for
+
+    /** What a request has to take longer than; written with the slot's lock. */
+    private volatile long floorNs = Long.MIN_VALUE;
+  }
+
+  private final Slot[] slots = new Slot[SLOTS];
+  private final long startNs = System.nanoTime();
+  private final long startMs = System.currentTimeMillis();
+  private final AtomicLong ids = new AtomicLong();
+  private final LongAdder seen = new LongAdder();
+
+  TraceRing() {
+    for (int i = 0; i < SLOTS; i++) {
+      slots[i] = new Slot();
+    }
+  }
+
+  /** Since when requests are looked at. */
+  public long sinceMs() {
+    return startMs;
+  }
+
+  /** How many were looked at. */
+  public long seen() {
+    return seen.sum();
+  }
+
+  /** Grows with each one that is kept. */
+  public long changes() {
+    return ids.get();
+  }
+
+  /** Takes a request that is over, if it was slow. */
+  void add(Trace trace) {
+    seen.increment();
+    long durationNs = trace.endNs - trace.receiveStartNs;
+    long number = (trace.endNs - startNs) / SLOT_NS;
+    Slot slot = slots[(int) (number % SLOTS)];
+    if (durationNs <= slot.floorNs && number <= slot.number) {
+      return;
+    }
+    synchronized (slot) {
+      if (slot.number < number) {
+        slot.slowest.clear();
+        slot.number = number;
+        slot.floorNs = Long.MIN_VALUE;
+      }
+      if (slot.number == number && durationNs > slot.floorNs) {
+        slot.slowest.add(kept(trace));
+        if (slot.slowest.size() > KEPT_PER_SLOT) {
+          slot.slowest.remove();
+        }
+        slot.floorNs =
+            slot.slowest.size() < KEPT_PER_SLOT
+                ? Long.MIN_VALUE
+                : slot.slowest.element().request.durationNs();
+      }
+    }
+  }
+
+  /** Those that are kept now, the slowest first. */
+  public List<SlowRequest> slowest() {
+    long oldest = (System.nanoTime() - startNs) / SLOT_NS - SLOTS;
+    List<Kept> all = new ArrayList<>();
+    for (Slot slot : slots) {
+      synchronized (slot) {
+        if (slot.number > oldest) {
+          all.addAll(slot.slowest);
+        }
+      }
+    }
+    all.sort(Comparator.comparingLong((Kept kept) -> kept.request.durationNs()).reversed());
+    List<Kept> told = all.subList(0, Math.min(MOST_TOLD, all.size()));
+    return told.stream()
+        .map(kept ->
+            kept.request.with(
+                told.stream().filter(kept::isMateOf).map(mate -> mate.request.id()).toList()))
+        .toList();
+  }
+
+  private Kept kept(Trace trace) {
+    long computeStartNs = trace.timings == null ? 0 : trace.stages().computeStartNs();
+    SlowRequest request =
+        new SlowRequest(
+            ids.incrementAndGet(),
+            trace.requestId,
+            trace.protocol,
+            trace.modelName,
+            Math.max(0, trace.modelVersion),
+            TimeUnit.NANOSECONDS.toMillis(trace.receiveStartNs + trace.epochOffsetNs),
+            trace.endNs - trace.receiveStartNs,
+            trace.error,
+            trace.timings == null ? 0 : trace.batchSize,
+            List.of(),
+            trace.inline,
+            trace.cacheHit,
+            phases(trace));
+    return new Kept(request, trace.timings, computeStartNs);
+  }
+
+  private static List<Phase> phases(Trace trace) {
+    Phases phases = new Phases(trace.receiveStartNs);
+    phases.until("read", trace.headEndNs);
+    phases.until("parse", trace.receiveEndNs);
+    if (trace.requestEndNs != 0 && trace.timings != null) {
+      Trace.Stages stages = trace.stages();
+      phases.until("queue", stages.computeStartNs());
+      phases.until("copy-in", stages.inputEndNs());
+      phases.until("compute", stages.outputStartNs());
+      phases.until("copy-out", stages.computeEndNs());
+      phases.until("wake", trace.requestEndNs);
+    } else {
+      phases.until("execute", trace.requestEndNs);
+    }
+    phases.until("encode", trace.sendStartNs);
+    phases.until("write", trace.endNs);
+    return phases.list;
+  }
+
+  /** Phases, each of which begins where the one before it ended. */
+  private static final class Phases {
+    private final List<Phase> list = new ArrayList<>();
+    private final long startNs;
+    private long atNs;
+
+    Phases(long startNs) {
+      this.startNs = startNs;
+      atNs = startNs;
+    }
+
+    /** Ends one; 0, or a time that is over, means that there was none. */
+    void until(String name, long endNs) {
+      if (endNs != 0 && endNs - atNs > 0) {
+        list.add(new Phase(name, atNs - startNs, endNs - atNs));
+        atNs = endNs;
+      }
+    }
+  }
+}
