@@ -120,7 +120,7 @@ class Load {
         h('tbody', {}, ...results.map(result => {
           const bar = h('span');
           bar.style.width = `${(100 * (result.requests_per_s ?? 0)) / most}%`;
-          return h('tr', {}, h('td', {}, link(result.model, result.version)),
+          return h('tr', {}, h('td', {}, link(result.model)),
             h('td', {}, setting(result), result.error && h('div', {className: 'wrong'}, result.error)),
             h('td', {className: 'num'}, rate(result.requests_per_s)), h('td', {className: 'share'}, bar),
             ...['p50_us', 'p90_us', 'p99_us'].map(name => h('td', {className: 'num'}, duration(result[name]))),

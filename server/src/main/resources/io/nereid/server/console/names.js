@@ -39,10 +39,9 @@ export function segment(name, version) {
  * A link to a model; a name may be written in any direction and stays apart from what is around it.
  *
  * @param {string} name
- * @param {string} [version]
  */
-export function link(name, version) {
-  return h('a', {href: address(name, version), className: 'mono'}, h('bdi', {}, name));
+export function link(name) {
+  return h('a', {href: address(name), className: 'mono'}, h('bdi', {}, name));
 }
 
 /** @param {{file: string, line: number, column: number}} place */

@@ -3,7 +3,7 @@
 import {follow} from './api.js';
 import {fill, h, say} from './dom.js';
 import {bytes, duration, NONE, number, percent, plural, rate} from './format.js';
-import {link, placeText, stateWord} from './names.js';
+import {address, link, placeText, stateWord} from './names.js';
 import {extend, Tide} from './tide.js';
 
 /**
@@ -41,7 +41,7 @@ class Row {
   constructor(model) {
     this.history = model.history;
     this.tide = new Tide(true, model.name);
-    this.name = link(model.name, model.version);
+    this.name = link(model.name);
     this.detail = h('small');
     this.state = h('span', {className: 'state'});
     /** @type {[Column, HTMLElement][]} */
@@ -135,9 +135,21 @@ class Overview {
       if (row) row.take(model);
       else this.rows.set(model.key, new Row({...model, history: model.history ?? {requests_per_s: [], pending: [], errors_per_s: []}}));
     }
+    this.#links();
     this.#draw(event === 'changes');
     this.#tell(value.server);
     this.arrange();
+  }
+
+  /** Links say a version only where a model has several: others go on with the one that serves. */
+  #links() {
+    /** @type {Map<string, number>} */
+    const counts = new Map();
+    for (const {model} of this.rows.values()) counts.set(model.name, (counts.get(model.name) ?? 0) + 1);
+    for (const {model, name} of this.rows.values()) {
+      const wanted = address(model.name, /** @type {number} */ (counts.get(model.name)) > 1 ? model.version : '');
+      if (name.getAttribute('href') !== wanted) name.setAttribute('href', wanted);
+    }
   }
 
   /** @param {boolean} later whether this is an interval after those of the history */
@@ -182,7 +194,7 @@ class Overview {
     this.troubles.hidden = !broken.length;
     fill(this.troubles, ...broken.map(model =>
       h('li', {},
-        h('p', {}, link(model.name, model.version), model.state === 'READY' ? ' goes on as it was: its last reload failed' : ''),
+        h('p', {}, link(model.name), model.state === 'READY' ? ' goes on as it was: its last reload failed' : ''),
         h('p', {className: 'reason'}, model.reason),
         model.place && h('p', {className: 'mono'}, placeText(model.place)))));
   }

@@ -43,7 +43,7 @@ function entry(request, slowest) {
   const batch = request.batch && `in a batch of ${request.batch.size}${request.batch.with.length ? ` with ${request.batch.with.length} of this list` : ''}`;
   const what = [summary(request), batch, request.inline && 'without a queue', request.cache_hit && 'from the cache', request.protocol, request.request_id && `id ${request.request_id}`];
   return h('li', {},
-    h('div', {className: 'who'}, link(request.model, request.version), h('div', {className: 'soft'}, clock(request.start_ms))),
+    h('div', {className: 'who'}, link(request.model), h('div', {className: 'soft'}, clock(request.start_ms))),
     h('div', {className: 'bar'}, fall(request, slowest)),
     h('div', {className: 'num'}, duration(request.duration_us)),
     h('div', {className: 'what'}, what.filter(Boolean).join(' · '), request.error && h('span', {className: 'wrong'}, ` · ${request.error}`)),

@@ -65,9 +65,7 @@ final class Browser implements AutoCloseable {
     Map<?, ?> made =
         (Map<?, ?>)
             send(
-                "POST",
-                server + "/session",
-                Map.of("capabilities", Map.of("alwaysMatch", wanted)));
+                "POST", server + "/session", Map.of("capabilities", Map.of("alwaysMatch", wanted)));
     session = server + "/session/" + made.get("sessionId");
     desktop();
   }
@@ -172,7 +170,8 @@ final class Browser implements AutoCloseable {
   /** Waits until an element is there that the selector means and whose text has a part. */
   void awaitText(String selector, String part) {
     await(
-        "[...document.querySelectorAll(arguments[0])].some(e => e.textContent.includes(arguments[1]))",
+        "[...document.querySelectorAll(arguments[0])].some(e =>"
+            + " e.textContent.includes(arguments[1]))",
         selector,
         part);
   }
@@ -225,10 +224,8 @@ final class Browser implements AutoCloseable {
                 selector);
     List<Map<String, ?>> actions = new ArrayList<>();
     for (double[] point : points) {
-      long x =
-          Math.round(box.get("x").doubleValue() + point[0] * box.get("w").doubleValue());
-      long y =
-          Math.round(box.get("y").doubleValue() + point[1] * box.get("h").doubleValue());
+      long x = Math.round(box.get("x").doubleValue() + point[0] * box.get("w").doubleValue());
+      long y = Math.round(box.get("y").doubleValue() + point[1] * box.get("h").doubleValue());
       actions.add(Map.of("type", "pointerMove", "duration", 0, "x", x, "y", y));
       if (actions.size() == 1) {
         actions.add(Map.of("type", "pointerDown", "button", 0));

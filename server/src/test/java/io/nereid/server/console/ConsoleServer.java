@@ -29,8 +29,7 @@ final class ConsoleServer implements AutoCloseable {
         RepositoryOptions.builder().repository(repository).explicit("*").build();
     HttpOptions http = HttpOptions.DEFAULT.withPort(0).withExitTimeout(EXIT);
     if (tokens != null) {
-      http =
-          http.withAccess(AccessControl.of(Restrictions.NONE, Optional.of(Tokens.open(tokens))));
+      http = http.withAccess(AccessControl.of(Restrictions.NONE, Optional.of(Tokens.open(tokens))));
     }
     server =
         NereidServer.start(

@@ -41,9 +41,10 @@ final class Picture {
             BufferedImage.TYPE_BYTE_INDEXED,
             new IndexColorModel(
                 8, palette.length, palette, 0, false, -1, java.awt.image.DataBuffer.TYPE_BYTE));
-    int[] indices = Arrays.stream(pixels)
-        .map(pixel -> nearest.computeIfAbsent(pixel, each -> nearest(palette, each)))
-        .toArray();
+    int[] indices =
+        Arrays.stream(pixels)
+            .map(pixel -> nearest.computeIfAbsent(pixel, each -> nearest(palette, each)))
+            .toArray();
     indexed.getRaster().setPixels(0, 0, image.getWidth(), image.getHeight(), indices);
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     ImageIO.write(indexed, "png", out);
@@ -54,9 +55,10 @@ final class Picture {
     int best = 0;
     int least = Integer.MAX_VALUE;
     for (int i = 0; i < palette.length; i++) {
-      int far = square(palette[i] >> 16, pixel >> 16)
-          + square(palette[i] >> 8, pixel >> 8)
-          + square(palette[i], pixel);
+      int far =
+          square(palette[i] >> 16, pixel >> 16)
+              + square(palette[i] >> 8, pixel >> 8)
+              + square(palette[i], pixel);
       if (far < least) {
         least = far;
         best = i;

@@ -57,7 +57,7 @@ class ScreenshotsTest {
   /** Starts two load tests' worth of requests from a page, so that there is something to see. */
   private static void load(Browser browser, ConsoleServer server) {
     browser.open(server.page("#/load"));
-    browser.awaitText("option", "digits");
+    browser.await("document.querySelector('option[value=digits]')");
     browser.run(
         "document.querySelector('input[name=model]').value = 'digits';"
             + "document.querySelector('input[name=seconds]').value = '120'");
@@ -68,9 +68,9 @@ class ScreenshotsTest {
   /** Waits until the page has had so many events that its plots have a shape. */
   private static void busy(Browser browser) {
     browser.runAsync(
-        "const done = arguments[0]; let left = 12;"
-            + "const seen = new MutationObserver(() => { if (!left--) { seen.disconnect(); done(true); } });"
-            + "seen.observe(document.querySelector('.tide .above'), {attributes: true})");
+        "const done = arguments[0]; let left = 12;const seen = new MutationObserver(() => { if"
+            + " (!left--) { seen.disconnect(); done(true); }"
+            + " });seen.observe(document.querySelector('.tide .above'), {attributes: true})");
   }
 
   private static void save(Browser browser, String name) throws IOException {
