@@ -9,12 +9,14 @@ import io.nereid.internal.model.ModelLoader;
 import io.nereid.internal.model.ModelTable;
 import io.nereid.internal.repository.Fingerprint;
 import io.nereid.internal.repository.ModelDirectories;
+import io.nereid.internal.repository.Poller;
 import io.nereid.internal.repository.RepositoryCheck;
 import io.nereid.internal.repository.RepositoryEntry;
 import io.nereid.internal.repository.RepositoryLoader;
 import io.nereid.model.CheckedModel;
 import io.nereid.model.ModelIndexEntry;
 import io.nereid.model.ModelOverride;
+import io.nereid.model.ModelPreview;
 import io.nereid.model.ModelState;
 import io.nereid.model.PluginOptions;
 import io.nereid.model.RepositoryOptions;
@@ -24,7 +26,6 @@ import io.nereid.types.StatusCode;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -36,8 +37,6 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
 
@@ -176,6 +175,20 @@ public final class Repository {
           case UNLOADED, INCOMPLETE, FAILED -> ModelIndexEntry.State.UNAVAILABLE;
         },
         state == ModelState.UNLOADED ? "unloaded" : model.failure().orElse(""));
+  }
+
+  /**
+   * Reads a model as {@link #load} would do now, and says what that would change; nothing is
+   * loaded.
+   */
+  public ModelPreview preview(String name) {
+    lifecycle.checkOpen();
+    SortedMap<String, List<Path>> found = names.find(Checks.notNull(name, "name"));
+    if (found.isEmpty()) {
+      throw new NereidException(
+          StatusCode.NOT_FOUND, "there is no model '" + name + "' in the repositories");
+    }
+    return loader.preview(found.firstKey(), found.get(found.firstKey()));
   }
 
   // ---- Loading and unloading -------------------------------------------------------------------
@@ -341,58 +354,5 @@ public final class Repository {
 
   private static void warn(String line) {
     CoreLog.LOGGER.log(Level.WARNING, line);
-  }
-
-  /** The thread {@code nrd-poll}, which looks for changes in the repositories. */
-  private static final class Poller implements AutoCloseable {
-
-    private final CountDownLatch stopped = new CountDownLatch(1);
-    private final Thread thread;
-
-    /** Starts to poll; the first time when one interval has passed. */
-    Poller(Runnable poll, Duration interval) {
-      thread =
-          Thread.ofPlatform()
-              .daemon()
-              .name("nrd-poll")
-              .start(() -> run(poll, Checks.nanos(interval)));
-    }
-
-    private void run(Runnable poll, long intervalNs) {
-      while (!isStoppedWithin(intervalNs)) {
-        try {
-          poll.run();
-        } catch (RuntimeException | Error e) { // whatever it was, the next round may do better
-          if (stopped.getCount() > 0) {
-            CoreLog.LOGGER.log(Level.WARNING, "looking for changed models failed", e);
-          }
-        }
-      }
-    }
-
-    private boolean isStoppedWithin(long intervalNs) {
-      try {
-        return stopped.await(intervalNs, TimeUnit.NANOSECONDS);
-      } catch (InterruptedException e) {
-        return true;
-      }
-    }
-
-    /** Waits for a poll that is under way. */
-    @Override
-    public void close() {
-      stopped.countDown();
-      boolean interrupted = false;
-      while (thread.isAlive()) {
-        try {
-          thread.join();
-        } catch (InterruptedException e) {
-          interrupted = true;
-        }
-      }
-      if (interrupted) {
-        Thread.currentThread().interrupt();
-      }
-    }
   }
 }

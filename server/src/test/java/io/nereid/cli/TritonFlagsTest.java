@@ -214,7 +214,7 @@ class TritonFlagsTest {
     assertEquals("", run.err());
     HeaderForwarding http =
         run.mixin(HttpArguments.class)
-            .options(Duration.ZERO, Optional.empty(), AccessControl.OPEN)
+            .options(Duration.ZERO, Optional.empty(), AccessControl.OPEN, Optional.empty())
             .flatMap(HttpOptions::forwarding)
             .orElseThrow();
     assertTrue(http.matches("x_a") && !http.matches("y"));

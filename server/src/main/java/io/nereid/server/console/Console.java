@@ -1,6 +1,7 @@
 package io.nereid.server.console;
 
 import io.nereid.Model;
+import io.nereid.model.ModelPreview;
 import io.nereid.server.access.AccessControl;
 import io.nereid.server.access.EndpointGroup;
 import io.nereid.server.access.Refusal;
@@ -189,6 +190,22 @@ public final class Console {
   /** Writes a model's configuration, and where each value came from. */
   public void configuration(String name, long version, JsonBuffer json) {
     DetailJson.configuration(find(name, version).configuration(), json);
+  }
+
+  /** Writes what loading a model again would change. */
+  public void reload(String name, long version, JsonBuffer json) {
+    Model model = find(name, version);
+    ModelPreview preview;
+    try {
+      preview = state.nereid().repository().preview(name);
+    } catch (NereidException e) {
+      if (e.code() != StatusCode.NOT_FOUND) {
+        throw e;
+      }
+      ReloadJson.unknown(json); // a program loaded it, or its directory is gone
+      return;
+    }
+    ReloadJson.write(model, versions(name), preview, json);
   }
 
   /** Writes what the protocol is, for programs. */

@@ -93,6 +93,7 @@ final class ConsoleHandler {
       case CONSOLE_ABOUT -> console.about(context.access(), head::kept, json);
       case CONSOLE_MODEL -> console.details(route.model(), route.version(), json);
       case CONSOLE_CONFIGURATION -> console.configuration(route.model(), route.version(), json);
+      case CONSOLE_RELOAD -> console.reload(route.model(), route.version(), json);
       case CONSOLE_REQUESTS -> console.requests(json);
       case CONSOLE_LOAD ->
           console.startLoad(

@@ -10,7 +10,10 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -57,6 +60,20 @@ public record Fingerprint(Map<Path, Stamp> files) {
       files.put(directory, Stamp.UNREADABLE);
     }
     return new Fingerprint(files);
+  }
+
+  /** The files, without directories, that differ between two looks. */
+  static List<Path> changed(List<Fingerprint> before, List<Fingerprint> after) {
+    Map<Path, Stamp> old = new TreeMap<>();
+    before.forEach(one -> old.putAll(one.files()));
+    Map<Path, Stamp> now = new TreeMap<>();
+    after.forEach(one -> now.putAll(one.files()));
+    Set<Path> all = new TreeSet<>(old.keySet());
+    all.addAll(now.keySet());
+    return all.stream()
+        .filter(file -> !Objects.equals(old.get(file), now.get(file)))
+        .filter(file -> !Files.isDirectory(file))
+        .toList();
   }
 
   private static final class Collector extends SimpleFileVisitor<Path> {

@@ -89,6 +89,16 @@ public final class RepositoryEntry {
     }
   }
 
+  /** What its directories looked like when it was loaded last; empty: nothing is loaded. */
+  List<Fingerprint> fingerprints() {
+    lock.lock();
+    try {
+      return loaded == null ? List.of() : loaded.fingerprints();
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /**
    * What it is served from, when that is an override, and directories that look like this are those
    * that it was given for.

@@ -6,8 +6,10 @@ import io.nereid.internal.model.ModelId;
 import io.nereid.internal.model.ModelLifecycle;
 import io.nereid.internal.model.ModelLoader;
 import io.nereid.internal.model.ModelTable;
+import io.nereid.model.ModelConfiguration;
 import io.nereid.model.ModelEvent;
 import io.nereid.model.ModelOverride;
+import io.nereid.model.ModelPreview;
 import io.nereid.model.ModelState;
 import io.nereid.model.RepositoryOptions;
 import io.nereid.types.StatusCode;
@@ -164,6 +166,28 @@ public final class RepositoryLoader {
     Optional<RepositoryPlan> kept =
         override.isPresent() ? Optional.empty() : entry(key).override(Fingerprint.of(directories));
     return reader.read(key, directories, override, kept);
+  }
+
+  /** What loading a model again would change. */
+  public ModelPreview preview(String key, List<Path> directories) {
+    List<Fingerprint> before = entry(key).fingerprints();
+    RepositoryPlan plan = read(key, directories, Optional.empty());
+    plan.agents().close(); // nothing comes of it
+    Optional<String> failure = Optional.empty();
+    Map<Long, ModelConfiguration> versions = new HashMap<>();
+    for (ModelDraft version : plan.versions()) {
+      if (version instanceof ModelDraft.Broken broken) {
+        String reason = broken.cause().getMessage();
+        failure = Optional.of(ServerPaths.hide(reason, plan.places()));
+      } else {
+        version.configuration().ifPresent(known -> versions.put(version.version(), known));
+      }
+    }
+    List<String> files =
+        Fingerprint.changed(before, plan.fingerprints()).stream()
+            .map(file -> ServerPaths.hide(file.toString(), directories))
+            .toList();
+    return new ModelPreview(!before.equals(plan.fingerprints()), failure, versions, files);
   }
 
   // ---- Loading ---------------------------------------------------------------------------------

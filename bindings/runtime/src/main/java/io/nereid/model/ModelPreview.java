@@ -1,0 +1,29 @@
+package io.nereid.model;
+
+import io.nereid.internal.Checks;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What loading a model again would change, as far as that is known without loading it.
+ *
+ * @param changed whether the files are others than those that it was loaded from
+ * @param failure why it could not be loaded; empty: nothing is wrong with its configuration
+ * @param versions what each version would be served with, by its number; what only the model's own
+ *     file tells is not in there
+ * @param files that are new, have changed or are gone, beginning with the model's name
+ */
+public record ModelPreview(
+    boolean changed,
+    Optional<String> failure,
+    Map<Long, ModelConfiguration> versions,
+    List<String> files) {
+
+  /** Copies the collections. */
+  public ModelPreview {
+    Checks.notNull(failure, "failure");
+    versions = Map.copyOf(Checks.notNull(versions, "versions"));
+    files = List.copyOf(Checks.notNull(files, "files"));
+  }
+}

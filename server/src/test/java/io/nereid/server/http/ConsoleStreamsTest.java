@@ -1,0 +1,388 @@
+package io.nereid.server.http;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.nereid.Nereid;
+import io.nereid.model.RepositoryOptions;
+import io.nereid.server.console.ConsoleOptions;
+import io.nereid.types.DataType;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.jr.ob.JSON;
+
+/** The console's events over sockets. */
+class ConsoleStreamsTest {
+
+  private static final byte[] BODY =
+      "{\"id\":\"mine\",\"inputs\":[{\"name\":\"IN\",\"datatype\":\"FP32\",\"shape\":[1,2],\"data\":[1,2]}]}"
+          .getBytes(StandardCharsets.US_ASCII);
+
+  private static TestServer server() {
+    return new TestServer(HttpOptions.DEFAULT.withConsole(ConsoleOptions.DEFAULT.withLoad(true)));
+  }
+
+  @SuppressWarnings("unchecked") // a test that is wrong about it fails
+  private static Map<String, Object> map(Object value) {
+    return (Map<String, Object>) value;
+  }
+
+  private static List<?> list(Object value) {
+    return (List<?>) value;
+  }
+
+  private record Event(String name, Map<String, Object> data) {
+
+    static Event of(String text) {
+      assertTrue(text.endsWith("\n\n"), text);
+      String[] lines = text.strip().split("\n");
+      assertEquals(2, lines.length, text);
+      return new Event(
+          lines[0].substring("event: ".length()),
+          JSON.std.mapFrom(lines[1].substring("data: ".length())));
+    }
+
+    long seq() {
+      return ((Number) data.get("seq")).longValue();
+    }
+
+    Map<String, Object> model(String name) {
+      return list(data.get("models")).stream()
+          .map(ConsoleStreamsTest::map)
+          .filter(model -> model.get("name").equals(name))
+          .findFirst()
+          .orElse(null);
+    }
+  }
+
+  private static RawClient open(TestServer server, String path) throws IOException {
+    RawClient client = server.connect();
+    client.send("GET /api/" + path + " HTTP/1.1\r\nHost: a\r\n\r\n");
+    RawClient.Response head = client.receiveHead().expect(200);
+    assertEquals("text/event-stream; charset=utf-8", head.fields().get("content-type"));
+    assertEquals("no-store", head.fields().get("cache-control"));
+    assertEquals("DENY", head.fields().get("x-frame-options"));
+    return client;
+  }
+
+  private static Event event(RawClient client) throws IOException {
+    String chunk = client.chunk();
+    while (chunk != null && chunk.equals(":\n\n")) {
+      chunk = client.chunk();
+    }
+    return chunk == null ? null : Event.of(chunk);
+  }
+
+  private static long samplers() {
+    return Thread.getAllStackTraces().keySet().stream()
+        .filter(thread -> thread.getName().equals("nrd-console"))
+        .count();
+  }
+
+  @Test
+  void theOverviewHasEverythingAndThenWhatChanges() throws IOException {
+    try (TestServer server = server().identity(DataType.FP32).identity(DataType.INT32);
+        RawClient page = open(server, "overview/events");
+        RawClient client = server.connect()) {
+      Event first = event(page);
+      assertEquals("overview", first.name());
+      assertEquals("ready", map(first.data().get("server")).get("state"));
+      assertNotNull(map(map(first.data().get("server")).get("pool")).get("limit_bytes"));
+      assertTrue((int) map(map(first.data().get("server")).get("connections")).get("http") >= 1);
+      Map<String, Object> idle = first.model("FP32");
+      assertEquals("FP32/1", idle.get("key"));
+      assertEquals("READY", idle.get("state"));
+      assertEquals(0, idle.get("requests"));
+      assertNotNull(map(idle.get("history")).get("p99_us"));
+      for (int i = 0; i < 3; i++) {
+        client.post("/v2/models/FP32/infer", "", BODY).expect(200);
+      }
+      Event next = event(page);
+      while (next.model("FP32") == null || !next.model("FP32").get("requests").equals(3)) {
+        assertEquals("changes", next.name());
+        next = event(page);
+      }
+      assertTrue(((Number) next.model("FP32").get("p99_us")).doubleValue() > 0);
+      assertFalse(next.model("FP32").containsKey("history"));
+      assertEquals(null, next.model("INT32"), "it did nothing, and is told all the same");
+      server.nereid().model("FP32").unload();
+      while (next.model("FP32") == null || !next.model("FP32").get("state").equals("UNLOADED")) {
+        next = event(page);
+      }
+    }
+  }
+
+  @Test
+  void aBrokenModelSaysWhyAndWhere(@TempDir Path models) throws IOException {
+    Path directory = Files.createDirectories(models.resolve("broken/1")).getParent();
+    Files.writeString(
+        directory.resolve("config.pbtxt"), "backend: \"identity\"\nmax_bach_size: 4\n");
+    Files.createDirectories(models.resolve("other/1"));
+    try (TestServer server =
+            new TestServer(
+                Nereid.open(
+                    RepositoryOptions.builder().repository(models).explicit("broken").build()),
+                HttpOptions.DEFAULT.withConsole(ConsoleOptions.DEFAULT),
+                state -> state);
+        RawClient page = open(server, "overview/events")) {
+      Event first = event(page);
+      Map<String, Object> broken = first.model("broken");
+      assertEquals("FAILED", broken.get("state"));
+      assertTrue(broken.get("reason").toString().contains("max_bach_size"), broken::toString);
+      assertEquals("broken/config.pbtxt", map(broken.get("place")).get("file"));
+      assertEquals(2, map(broken.get("place")).get("line"));
+      assertEquals(null, broken.get("p50_us"));
+      assertEquals("UNKNOWN", first.model("other").get("state"));
+      assertEquals("not-ready", map(first.data().get("server")).get("state"));
+    }
+  }
+
+  @Test
+  void aModelsPageTellsWhereItsTimeGoes() throws IOException {
+    try (TestServer server = server().identity(DataType.FP32);
+        RawClient page = open(server, "models/FP32/events");
+        RawClient client = server.connect()) {
+      Event event = event(page);
+      assertEquals("model", event.name());
+      assertNotNull(event.data().get("history"));
+      client.post("/v2/models/FP32/infer", "", BODY).expect(200);
+      while (map(map(event.data().get("latency")).get("total")).get("count").equals(0)) {
+        event = event(page);
+      }
+      Map<String, Object> data = event.data();
+      assertFalse(data.containsKey("history"));
+      assertEquals(
+          1, list(map(data.get("heat")).get("counts")).stream().mapToInt(n -> (int) n).sum());
+      assertEquals(
+          list(map(data.get("heat")).get("bounds_us")).size() + 1,
+          list(map(data.get("heat")).get("counts")).size());
+      assertNotNull(map(data.get("time_us")).get("compute_infer"));
+      assertEquals(1, map(list(data.get("batches")).getFirst()).get("total"));
+      assertEquals(null, data.get("sequences"));
+      assertEquals(null, data.get("cache"));
+      assertEquals(1, data.get("requests"));
+      assertEquals("1", map(list(data.get("versions")).getFirst()).get("version"));
+      assertEquals(1, list(data.get("instances")).size());
+    }
+  }
+
+  @Test
+  void slowRequestsAreToldWithTheirPhases() throws IOException {
+    try (TestServer server = server().identity(DataType.FP32);
+        RawClient page = open(server, "requests/events");
+        RawClient client = server.connect()) {
+      assertEquals(List.of(), event(page).data().get("requests"));
+      client.post("/v2/models/FP32/infer", "", BODY).expect(200);
+      client.post("/v2/models/FP32/infer", "", new byte[] {'{'}).expect(400);
+      Event event = event(page);
+      while (list(event.data().get("requests")).size() < 2) {
+        event = event(page);
+      }
+      List<Map<String, Object>> requests =
+          list(event.data().get("requests")).stream().map(ConsoleStreamsTest::map).toList();
+      Map<String, Object> good =
+          requests.stream().filter(one -> one.get("error") == null).findFirst().orElseThrow();
+      assertEquals("mine", good.get("request_id"));
+      assertEquals("HTTP", good.get("protocol"));
+      assertEquals("1", good.get("version"));
+      assertEquals(1, map(good.get("batch")).get("size"));
+      List<?> phases = list(good.get("phases"));
+      double end = 0;
+      for (Object phase : phases) {
+        assertEquals(end, number(phase, "start_us"), 0.2, phases::toString);
+        end = number(phase, "start_us") + number(phase, "duration_us");
+      }
+      assertEquals(number(good, "duration_us"), end, 0.3);
+      List<Object> names = new ArrayList<>();
+      phases.forEach(phase -> names.add(map(phase).get("name")));
+      assertTrue(names.containsAll(List.of("parse", "compute", "write")), names::toString);
+      assertEquals(1, requests.stream().filter(one -> one.get("error") != null).count());
+      assertEquals(2, event.data().get("seen"));
+    }
+  }
+
+  private static double number(Object of, String name) {
+    return ((Number) map(of).get(name)).doubleValue();
+  }
+
+  @Test
+  void aHundredPagesAreLookedAtForOnce() throws IOException {
+    try (TestServer server = server().identity(DataType.FP32)) {
+      assertEquals(0, samplers());
+      assertFalse(server.tracing().isOn());
+      List<RawClient> pages = new ArrayList<>();
+      try {
+        for (int i = 0; i < 100; i++) {
+          pages.add(open(server, "overview/events"));
+        }
+        List<Event> events = new ArrayList<>();
+        for (RawClient page : pages) {
+          Event event = event(page);
+          while (!map(event.data().get("server")).get("viewers").equals(100)) {
+            event = event(page);
+          }
+          events.add(event);
+        }
+        // They all were told of the same few looks, of which there is one thread.
+        assertEquals(1, samplers());
+        long looks = events.stream().mapToLong(Event::seq).max().getAsLong();
+        assertTrue(events.stream().map(Event::data).distinct().count() <= 2 * looks);
+        assertTrue(server.tracing().isOn());
+      } finally {
+        for (RawClient page : pages) {
+          page.close();
+        }
+      }
+      TestServer.await(() -> samplers() == 0, "it still looks, and nobody wants to know");
+      assertFalse(server.tracing().isOn());
+    }
+  }
+
+  @Test
+  void itIsTheSameOverHttp2() throws IOException {
+    try (TestServer server = server().identity(DataType.FP32);
+        FrameClient client = new FrameClient(server.port()).begin()) {
+      client.head(1, true, "GET", "/api/overview/events");
+      client.head(3, true, "GET", "/api/models/FP32/events");
+      String text = "";
+      while (!text.contains("event: changes") && !text.contains("event: model")) {
+        client.next();
+        text = client.reply(1).text() + client.reply(3).text();
+      }
+      assertTrue(text.contains("\"key\":\"FP32/1\""), text);
+      // A stream that its client gave up ends here, and the connection goes on.
+      client.reset(1);
+      client.reset(3);
+      assertEquals(200, client.get(5, "/v2").status());
+    }
+  }
+
+  @Test
+  void streamsEndWhenTheServerStops() throws IOException {
+    TestServer server = server().identity(DataType.FP32);
+    try (RawClient page = open(server, "overview/events");
+        RawClient other = open(server, "requests/events")) {
+      event(page);
+      event(other);
+      assertTrue(server.http().stop(Duration.ofSeconds(30)), "streams held it up");
+      Event last = event(page);
+      while (!last.name().equals("end")) {
+        last = event(page);
+      }
+      assertEquals("the server stops", last.data().get("reason"));
+      assertEquals(null, page.chunk());
+    } finally {
+      server.close();
+    }
+    TestServer.await(() -> samplers() == 0, "it still looks");
+  }
+
+  @Test
+  void whoReadsNothingHoldsNothingUp() throws IOException {
+    try (TestServer server = server();
+        RawClient idle = open(server, "overview/events");
+        RawClient page = open(server, "overview/events")) {
+      event(idle);
+      Event first = event(page);
+      Event later = event(page);
+      while (later.seq() < first.seq() + 3) {
+        later = event(page);
+      }
+      assertEquals("changes", event(idle).name());
+    }
+  }
+
+  @Test
+  void theLimitOfConnectionsHolds() throws IOException {
+    HttpLimits few =
+        new HttpLimits(1 << 20, 16 << 10, 100, 20, 2, Duration.ofMinutes(1), Duration.ofMinutes(1));
+    HttpOptions options = HttpOptions.DEFAULT.withLimits(few).withConsole(ConsoleOptions.DEFAULT);
+    try (TestServer server = new TestServer(options);
+        RawClient one = open(server, "overview/events");
+        RawClient two = open(server, "overview/events");
+        RawClient three = server.connect()) {
+      event(one);
+      event(two);
+      three.get("/v2").expect(503);
+    }
+  }
+
+  // ---- Load tests ------------------------------------------------------------------------------
+
+  @Test
+  void aLoadTestRunsAndIsStopped() throws IOException {
+    try (TestServer server = server().load(TestServer.identity("m", DataType.FP32));
+        RawClient page = open(server, "load/events");
+        RawClient client = server.connect()) {
+      assertEquals("idle", event(page).data().get("state"));
+      String plan = "{\"model\":\"m\",\"concurrency\":2,\"duration_s\":60}";
+      assertEquals("{\"id\":\"1\"}", client.post("/api/load", plan).expect(200).text());
+      String refused = client.post("/api/load", plan).expect(400).text();
+      assertTrue(refused.contains("test 1"), refused);
+      Event event = event(page);
+      while (event.data().get("current") == null
+          || list(map(event.data().get("current")).get("seconds")).isEmpty()) {
+        event = event(page);
+      }
+      assertEquals("closed", map(event.data().get("current")).get("loop"));
+      assertEquals("{}", client.post("/api/load/stop", "").expect(200).text());
+      while (!event.data().get("state").equals("idle")) {
+        event = event(page);
+      }
+      Map<String, Object> result = map(list(event.data().get("results")).getFirst());
+      assertEquals("stopped", result.get("outcome"), result::toString);
+      assertEquals(null, result.get("error"));
+      assertTrue((int) result.get("requests") > 0, result::toString);
+      assertTrue(server.statistics("m").success().count() >= (int) result.get("requests"));
+    }
+  }
+
+  @Test
+  void aLoadTestOfNothingSaysWhy() throws IOException {
+    try (TestServer server = server();
+        RawClient page = open(server, "load/events");
+        RawClient client = server.connect()) {
+      event(page);
+      client.post("/api/load", "{\"model\":\"none\",\"rate_per_s\":5}").expect(200);
+      Event event = event(page);
+      while (list(event.data().get("results")).isEmpty()) {
+        event = event(page);
+      }
+      Map<String, Object> result = map(list(event.data().get("results")).getFirst());
+      assertEquals("failed", result.get("outcome"));
+      assertTrue(result.get("error").toString().contains("none"), result::toString);
+      for (String wrong :
+          List.of(
+              "{\"concurrency\":1}",
+              "{\"model\":\"m\"}",
+              "{\"model\":\"m\",\"concurrency\":65}",
+              "{\"model\":\"m\",\"concurrency\":1,\"rate_per_s\":1}",
+              "{\"model\":\"m\",\"concurrency\":1,\"duration_s\":100000}",
+              "{\"model\":\"m\",\"concurrency\":1,\"version\":\"../1\"}",
+              "{\"model\":\"m\",\"concurrency\":1,\"url\":\"http://other\"}")) {
+        client.post("/api/load", wrong).expect(400);
+      }
+    }
+  }
+
+  @Test
+  void aLoadTestNeedsTheOperatorsWord() throws IOException {
+    HttpOptions options = HttpOptions.DEFAULT.withConsole(ConsoleOptions.DEFAULT);
+    try (TestServer server = new TestServer(options);
+        RawClient client = server.connect()) {
+      String refused =
+          client.post("/api/load", "{\"model\":\"m\",\"concurrency\":1}").expect(403).text();
+      assertTrue(refused.contains("--allow-console-load"), refused);
+    }
+  }
+}
