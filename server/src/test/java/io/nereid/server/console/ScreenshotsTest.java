@@ -25,8 +25,8 @@ class ScreenshotsTest {
   @Test
   void picturesOfThePages(@TempDir Path folder) throws IOException {
     Path repository = Files.createDirectory(folder.resolve("models"));
-    Repository.copyBundled(repository);
-    Repository.broken(repository);
+    ConsoleModels.copyBundled(repository);
+    ConsoleModels.broken(repository);
     Files.createDirectories(IMAGES);
     Optional<Browser> found = Browser.start();
     try (Browser browser = found.orElseThrow();

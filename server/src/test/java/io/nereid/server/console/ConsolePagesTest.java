@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** The console in a real browser; without one the tests are skipped. */
 @Tag("slow")
-class ConsoleTest {
+class ConsolePagesTest {
 
   private static final String LINKS = "[...document.querySelectorAll('.models .title a')]";
   private static final String TAB = "\uE004";
@@ -47,8 +47,8 @@ class ConsoleTest {
     Optional<Browser> found = Browser.start();
     assumeTrue(found.isPresent(), "no Chromium with its driver; './dev setup' installs them");
     browser = found.get();
-    Repository.copyBundled(folder);
-    Repository.broken(folder);
+    ConsoleModels.copyBundled(folder);
+    ConsoleModels.broken(folder);
     server = new ConsoleServer(folder, null);
   }
 
@@ -158,7 +158,7 @@ class ConsoleTest {
   }
 
   private static InputStream resource(String name) {
-    return ConsoleTest.class.getClassLoader().getResourceAsStream(name);
+    return ConsolePagesTest.class.getClassLoader().getResourceAsStream(name);
   }
 
   @Test
@@ -311,11 +311,11 @@ class ConsoleTest {
 
   @Test
   void namesOfModelsAreTextWhateverTheyAre(@TempDir Path models) throws IOException {
-    for (String name : Repository.HOSTILE) {
-      Repository.echo(models, name);
+    for (String name : ConsoleModels.HOSTILE) {
+      ConsoleModels.echo(models, name);
     }
     try (ConsoleServer hostile = new ConsoleServer(models, null)) {
-      for (String name : Repository.HOSTILE) {
+      for (String name : ConsoleModels.HOSTILE) {
         browser.open(hostile.page(""));
         browser.await(LINKS + ".some(a => a.textContent === arguments[0])", name);
         browser.run(
@@ -338,7 +338,7 @@ class ConsoleTest {
 
   @Test
   void aTokenIsAskedForAndWorks(@TempDir Path models) throws IOException {
-    Repository.copyBundled(models, "simple");
+    ConsoleModels.copyBundled(models, "simple");
     Path tokens =
         Files.writeString(folder.resolveSibling(folder.getFileName() + ".tokens"), "mermaid\n");
     try (ConsoleServer guarded = new ConsoleServer(models, tokens)) {
@@ -364,7 +364,7 @@ class ConsoleTest {
   void allOfItIsSmall() throws IOException {
     Path pages = Path.of("src", "main", "resources", "io", "nereid", "server", "console");
     try (var files = Files.list(pages)) {
-      long bytes = files.mapToLong(ConsoleTest::size).sum();
+      long bytes = files.mapToLong(ConsolePagesTest::size).sum();
       assertTrue(
           bytes + sizeOf("uplot.js") + sizeOf("uplot.css") < 300_000, bytes + " bytes of ours");
     }

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /** Writes the models that browsers are shown: the bundled ones, a broken one, and hostile names. */
-final class Repository {
+final class ConsoleModels {
 
   static final Path BUNDLED = Path.of("..", "examples", "models");
 
@@ -21,7 +21,7 @@ final class Repository {
           "..%2f..",
           "__proto__");
 
-  private Repository() {}
+  private ConsoleModels() {}
 
   /** Copies bundled models, all of them unless they are named. */
   static void copyBundled(Path to, String... names) throws IOException {
