@@ -1,0 +1,221 @@
+// @ts-check
+// One input of a model, as a part of the form: typed, drawn, by lot, or from a file that is dropped on it.
+import {h, say} from './dom.js';
+import {bytes, plural} from './format.js';
+import {fromFile, layout, SCALES, usualScale} from './picture.js';
+import {Sketch} from './sketch.js';
+import {count, fit, parse, random, SIZES} from './tensor.js';
+
+/** More elements are sent from where they are, and not written into the form. */
+const MOST_SHOWN = 5000;
+
+export class Field {
+  /**
+   * @param {any} slot name, datatype and shape of the input
+   * @param {boolean} batched whether its first dimension is the batch
+   * @param {() => void} drawn is called when a drawing changed
+   */
+  constructor(slot, batched, drawn) {
+    this.slot = slot;
+    this.batched = batched;
+    this.drawn = drawn;
+    /** What came from a file or an image and is too much to show. @type {Uint8Array | null} */
+    this.bytes = null;
+    this.form = slot.datatype === 'BYTES' ? null : layout(batched ? slot.shape.slice(1) : slot.shape);
+    this.free = slot.shape.filter((/** @type {number} */ dim) => dim < 0).length > (batched ? 1 : 0);
+    const {name, datatype, shape, optional} = slot;
+    const id = 'input-' + (Field.count = (Field.count ?? 0) + 1);
+    this.area = h('textarea', {id, rows: 3, spellcheck: false, 'data-input': name, oninput: () => this.#typed()});
+    this.shape = h('input', {'aria-label': `Shape of ${name}`, spellcheck: false, oninput: () => (this.fixed = this.shape.value.trim() !== '')});
+    this.problem = h('p', {className: 'problem wrong', role: 'alert'});
+    this.note = h('p', {className: 'soft', hidden: true});
+    this.lines = h('input', {type: 'checkbox', onchange: () => this.#typed()});
+    this.off = h('input', {type: 'checkbox', checked: optional});
+    this.file = h('input', {type: 'file', hidden: true, tabIndex: -1, 'aria-label': `A file for ${name}`, onchange: () => this.#files(this.file.files)});
+    this.tools = h('div', {className: 'row tools'},
+      h('button', {type: 'button', onclick: () => this.random()}, datatype === 'BYTES' ? 'Some text' : 'Random'),
+      h('button', {type: 'button', onclick: () => this.file.click()}, this.form ? 'Image or file …' : 'File …'), this.file,
+      datatype === 'BYTES' && this.free && h('label', {}, this.lines, 'each line is an element'),
+      optional && h('label', {}, this.off, 'leave it out'));
+    this.element = h('div', {className: 'field',
+      ondragover: (/** @type {DragEvent} */ event) => this.#over(event, true), ondragleave: (/** @type {DragEvent} */ event) => this.#over(event, false), ondrop: (/** @type {DragEvent} */ event) => this.#drop(event)},
+      h('header', {}, h('h3', {}, h('label', {htmlFor: id}, h('bdi', {}, name))), h('span', {className: 'soft'}, `${datatype} [${shape.join(', ')}]`), this.shape));
+    if (this.form) this.#pictures();
+    this.element.append(this.area, this.note, this.problem, this.tools);
+    this.random();
+  }
+
+  /** What inputs have that are images. */
+  #pictures() {
+    const form = /** @type {import('./picture.js').Layout} */ (this.form);
+    this.scale = h('select', {'aria-label': 'Values of a pixel', onchange: () => this.#again()},
+      ...Object.keys(SCALES).filter(name => name !== 'ImageNet' || form.channels === 3).map(name => h('option', {}, name)));
+    this.scale.value = usualScale(this.slot.datatype, form);
+    this.ink = h('input', {type: 'checkbox', checked: form.rows === 8 && form.columns === 8, onchange: () => this.#again()});
+    this.tools.append(h('label', {}, 'a pixel is', this.scale), h('label', {}, this.ink, 'dark is much'));
+    if (form.channels > 1 || form.rows > 64 || form.columns > 64) return;
+    this.sketch = new Sketch(form.rows, form.columns, ink => {
+      this.#take(ink.map(value => SCALES[this.#scale()](value, 0)));
+      this.drawn();
+    });
+    this.element.append(this.sketch.element);
+  }
+
+  #scale() {
+    return this.scale?.value ?? '0 … 1';
+  }
+
+  #again() {
+    if (this.image) this.#show(this.image);
+  }
+
+  #typed() {
+    this.area.rows = Math.min(5, 1 + Math.ceil(this.area.value.length / 70));
+    this.bytes = null;
+    this.note.hidden = true;
+    say(this.problem, '');
+    this.#shapeOf();
+  }
+
+  /** Writes the shape that fits the elements, unless somebody wrote one. */
+  #shapeOf() {
+    if (this.fixed) return;
+    try {
+      this.shape.value = this.#fitted().join(', ');
+    } catch {
+      // What is wrong is said when it is sent.
+    }
+  }
+
+  /** @param {number[]} values */
+  #take(values) {
+    const whole = !/^(FP|BF)/.test(this.slot.datatype);
+    if (values.length > MOST_SHOWN && this.slot.datatype === 'FP32') {
+      this.#raw(new Uint8Array(Float32Array.from(values).buffer), `${plural(values.length, 'value')} of an image`);
+    } else {
+      this.area.value = values.map(value => String(whole ? Math.round(value) : Math.round(value * 1e4) / 1e4)).join(', ');
+      this.#typed();
+    }
+  }
+
+  /**
+   * @param {Uint8Array} raw
+   * @param {string} what
+   */
+  #raw(raw, what) {
+    this.bytes = raw;
+    this.area.value = '';
+    say(this.note, `${what}, ${bytes(raw.length)}. What you type takes its place.`);
+    this.note.hidden = false;
+    say(this.problem, '');
+    this.#shapeOf();
+  }
+
+  random() {
+    const {datatype, shape} = this.slot;
+    this.area.value = '';
+    const elements = count(shape.map((/** @type {number} */ dim, /** @type {number} */ i) => (dim >= 0 ? dim : this.batched && i === 0 ? 1 : this.form ? this.form.rows : 4)));
+    const values = random(datatype, elements);
+    if (datatype === 'BYTES') {
+      this.area.value = elements === 1 ? 'The sea was calm.' : this.free ? 'The sea was calm.' : values.join('\n');
+      this.#typed();
+    } else if (elements > MOST_SHOWN && datatype === 'FP32') {
+      this.#raw(new Uint8Array(Float32Array.from(values, Number).buffer), `${plural(elements, 'value')} by chance`);
+    } else {
+      this.area.value = values.join(', ');
+      this.#typed();
+    }
+  }
+
+  /** Whether each line is an element: where the shape wants more than one. */
+  #byLine() {
+    return this.free ? this.lines.checked : count(this.slot.shape.map(Math.abs)) > 1;
+  }
+
+  #tokens() {
+    return parse(this.area.value, this.slot.datatype, this.#byLine());
+  }
+
+  #fitted() {
+    const {datatype, shape} = this.slot;
+    const elements = this.bytes ? (SIZES[datatype] ? this.bytes.length / SIZES[datatype] : 1) : this.#tokens().length;
+    return fit(shape, elements, this.batched);
+  }
+
+  /**
+   * What is to be sent; null where it is left out. An error says what is wrong with it, here and beside the field.
+   *
+   * @returns {import('./tensor.js').Tensor | null}
+   */
+  tensor() {
+    if (this.slot.optional && this.off.checked) return null;
+    const {name, datatype} = this.slot;
+    try {
+      const tokens = this.bytes ? undefined : this.#tokens();
+      const shape = this.fixed ? this.shape.value.split(/[^\d-]+/).filter(Boolean).map(Number) : this.#fitted();
+      const has = this.bytes ? (SIZES[datatype] ? this.bytes.length / SIZES[datatype] : 1) : /** @type {string[]} */ (tokens).length;
+      if (has !== count(shape)) throw new Error(`expected ${plural(count(shape), 'element')} for [${shape.join(', ')}], got ${has}`);
+      say(this.problem, '');
+      const raw = this.bytes && datatype === 'BYTES' ? prefixed(this.bytes) : this.bytes ?? undefined;
+      return {name, datatype, shape, tokens, bytes: raw};
+    } catch (e) {
+      say(this.problem, /** @type {Error} */ (e).message);
+      throw e;
+    }
+  }
+
+  /**
+   * @param {DragEvent} event
+   * @param {boolean} on
+   */
+  #over(event, on) {
+    event.preventDefault();
+    this.element.classList.toggle('over', on);
+  }
+
+  /** @param {DragEvent} event */
+  #drop(event) {
+    this.#over(event, false);
+    this.#files(event.dataTransfer?.files ?? null);
+  }
+
+  /** @param {FileList | null} files */
+  async #files(files) {
+    const file = files?.[0];
+    if (!file) return;
+    try {
+      if (this.form && file.type.startsWith('image/')) {
+        await this.#show(file);
+        this.drawn();
+      } else if (/\.json$/i.test(file.name) || (file.type.startsWith('text/') && this.slot.datatype !== 'BYTES')) {
+        this.area.value = await file.text();
+        this.#typed();
+      } else if (file.type.startsWith('text/')) {
+        this.area.value = await file.text();
+        this.#typed();
+      } else {
+        this.#raw(new Uint8Array(await file.arrayBuffer()), file.name);
+      }
+    } catch (e) {
+      say(this.problem, `${file.name}: ${/** @type {Error} */ (e).message}`);
+    }
+    this.file.value = '';
+  }
+
+  /** @param {Blob} file */
+  async #show(file) {
+    this.image = file;
+    this.#take(await fromFile(file, /** @type {any} */ (this.form), this.#scale(), Boolean(this.ink?.checked)));
+  }
+}
+
+/** How many fields there have been, for their ids. @type {number | undefined} */
+Field.count = 0;
+
+/** The bytes of one element behind their length. @param {Uint8Array} content */
+function prefixed(content) {
+  const whole = new Uint8Array(4 + content.length);
+  new DataView(whole.buffer).setUint32(0, content.length, true);
+  whole.set(content, 4);
+  return whole;
+}

@@ -1,0 +1,197 @@
+// @ts-check
+// A form for a model's inputs, its answers, and the same request in other languages.
+import {ask, json, modelPath, usesToken} from './api.js';
+import {copyable} from './copy.js';
+import {fill, h, say} from './dom.js';
+import {eventsOf} from './events.js';
+import {Field} from './field.js';
+import {bytes, duration, plural} from './format.js';
+import {modelHead, segment, stateWord} from './names.js';
+import {view} from './reply.js';
+import {samples} from './samples.js';
+import {decode, encode, jsonData, wanted, wantsBytes} from './tensor.js';
+
+class Trial {
+  /**
+   * @param {import('./main.js').Context} context
+   * @param {any} model
+   */
+  constructor({place, about, signal}, model) {
+    this.model = model;
+    this.version = place.version ?? '';
+    this.grpc = about.protocols.grpc;
+    this.signal = signal;
+    this.batched = model.max_batch_size > 0;
+    /** @type {Field[]} */
+    this.fields = model.inputs.map((/** @type {any} */ input) => new Field(input, this.batched, () => this.#live()));
+    this.streams = h('input', {type: 'checkbox', checked: model.decoupled, disabled: model.decoupled, onchange: () => this.#show()});
+    this.button = h('button', {className: 'main', id: 'send'}, 'Send');
+    this.status = h('span', {className: 'soft', role: 'status'});
+    this.reply = h('div', {className: 'reply', 'aria-live': 'polite'}, h('p', {className: 'soft'}, 'Nothing was sent yet.'));
+    this.samples = h('div');
+    this.language = 'curl';
+    this.sequence = h('input', {type: 'number', min: 1, value: String(1 + Math.floor(Math.random() * 1e6)), 'aria-label': 'Id of the sequence'});
+    this.start = h('input', {type: 'checkbox', checked: true});
+    this.end = h('input', {type: 'checkbox'});
+    this.form = h('form', {onsubmit: (/** @type {Event} */ event) => this.#submit(event), oninput: () => this.#show(), onkeydown: (/** @type {KeyboardEvent} */ event) => this.#keys(event)},
+      ...this.fields.map(field => field.element), this.#sequence(),
+      h('div', {className: 'row'}, this.button, h('label', {}, this.streams, 'answers one by one, as they come'), this.status));
+    this.#show();
+  }
+
+  #sequence() {
+    if (!this.model.stateful) return null;
+    return h('div', {className: 'field row'}, h('label', {}, 'Sequence', this.sequence), h('label', {}, this.start, 'starts with this'), h('label', {}, this.end, 'ends with this'));
+  }
+
+  elements() {
+    return h('div', {className: 'try'},
+      h('section', {}, h('h2', {}, 'What goes in'), this.form),
+      h('section', {}, h('h2', {}, 'What comes out'), this.reply, h('section', {}, h('h2', {}, 'The same request'), this.samples)));
+  }
+
+  #parameters() {
+    if (!this.model.stateful) return undefined;
+    return {sequence_id: Number(this.sequence.value), sequence_start: this.start.checked, sequence_end: this.end.checked};
+  }
+
+  /** The request that the form means; it throws where the form is wrong. */
+  #request() {
+    const tensors = this.fields.map(field => field.tensor()).filter(tensor => tensor !== null);
+    const outputs = this.model.outputs.map(wanted);
+    const stream = this.streams.checked;
+    const path = modelPath(this.model.name) + (this.version ? '/versions/' + encodeURIComponent(this.version) : '');
+    const parameters = this.#parameters();
+    if (!stream) {
+      const plain = outputs.every((/** @type {any} */ output) => !output.parameters);
+      return {tensors, stream, outputs, parameters, path: path + '/infer', ...encode(tensors, plain ? [] : outputs, parameters)};
+    }
+    if (tensors.some(wantsBytes) && tensors.some(tensor => tensor.bytes)) throw new Error('a stream takes what can be written in JSON, not a file');
+    const members = tensors.map(tensor => `${JSON.stringify(tensor.name)}:${jsonData(tensor)}`);
+    if (parameters) members.push(`"parameters":${JSON.stringify(parameters)}`);
+    const text = `{${members.join(',')}}`;
+    return {tensors, stream, outputs, parameters, path: path + '/generate_stream', text, body: text, headers: {'content-type': 'application/json'}};
+  }
+
+  /** @param {Event} event */
+  #submit(event) {
+    event.preventDefault();
+    this.send();
+  }
+
+  /** @param {KeyboardEvent} event */
+  #keys(event) {
+    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    this.send();
+  }
+
+  /** Sends while somebody draws: one request at a time, and the last drawing always. */
+  async #live() {
+    this.#show();
+    this.dirty = true;
+    if (this.drawing) return;
+    this.drawing = true;
+    while (this.dirty && !this.signal.aborted) {
+      this.dirty = false;
+      await this.send();
+    }
+    this.drawing = false;
+  }
+
+  async send() {
+    let request;
+    try {
+      request = this.#request();
+    } catch (e) {
+      say(this.status, /** @type {Error} */ (e).message);
+      return;
+    }
+    const began = performance.now();
+    const took = () => duration((performance.now() - began) * 1000);
+    try {
+      const response = await ask(request.path, {method: 'POST', body: request.body, headers: /** @type {any} */ (request.headers), signal: this.signal});
+      if (request.stream) await this.#stream(response, took);
+      else await this.#whole(response, took);
+      if (this.model.stateful) {
+        this.start.checked = this.end.checked;
+        this.end.checked = false;
+      }
+    } catch (e) {
+      if (this.signal.aborted) return;
+      say(this.status, took());
+      fill(this.reply, h('p', {className: 'wrong', role: 'alert'}, /** @type {Error} */ (e).message));
+    }
+  }
+
+  /**
+   * @param {Response} response
+   * @param {() => string} took
+   */
+  async #whole(response, took) {
+    const {reply, bytes: size} = await decode(response);
+    say(this.status, `${took()}, ${bytes(size)}`);
+    const labels = new Map(this.model.outputs.map((/** @type {any} */ output) => [output.name, output.labels]));
+    fill(this.reply, ...(reply.outputs ?? []).flatMap((/** @type {any} */ output) => view(output, labels.get(output.name) ?? [])));
+  }
+
+  /**
+   * @param {Response} response
+   * @param {() => string} took
+   */
+  async #stream(response, took) {
+    const list = h('ol', {className: 'stream', tabIndex: 0, 'aria-label': 'Answers'});
+    fill(this.reply, list);
+    let answers = 0;
+    for await (const {data} of eventsOf(response)) {
+      const answer = JSON.parse(data);
+      const {model_name: _, model_version: __, id: ___, ...rest} = answer;
+      const text = Object.entries(rest).map(([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`).join('   ');
+      list.append(h('li', {className: answer.error ? 'wrong' : ''}, h('span', {className: 'soft'}, took()), h('span', {}, text)));
+      list.scrollTop = list.scrollHeight;
+      say(this.status, `${plural(++answers, 'answer')}, ${took()}`);
+    }
+    if (!answers) fill(this.reply, h('p', {className: 'soft'}, 'It answered nothing.'));
+  }
+
+  /** Shows the request in the chosen language. */
+  #show() {
+    let request;
+    try {
+      request = this.#request();
+    } catch {
+      return;
+    }
+    const {body} = request;
+    const texts = samples({...request, model: this.model.name, version: this.version, token: usesToken(), grpc: this.grpc});
+    const tabs = Object.keys(texts).map(name => h('button', {type: 'button', role: 'tab', 'aria-selected': String(name === this.language), onclick: () => {
+      this.language = name;
+      this.#show();
+      /** @type {HTMLElement} */ (this.samples.querySelector('[aria-selected="true"]')).focus();
+    }}, name));
+    const save = typeof body === 'string' ? null : h('button', {type: 'button', onclick: () => download(body)}, 'Save request.bin');
+    fill(this.samples, h('div', {className: 'choice', role: 'tablist', 'aria-label': 'Language'}, ...tabs), save, copyable(/** @type {any} */ (texts)[this.language]));
+  }
+}
+
+/** @param {Blob} body */
+function download(body) {
+  const address = URL.createObjectURL(body);
+  h('a', {href: address, download: 'request.bin'}).click();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}
+
+/** @param {import('./main.js').Context} context */
+export async function show(context) {
+  const {root, place, signal} = context;
+  const name = place.model ?? '';
+  const model = await json(`api/models/${segment(name, place.version)}`, {signal});
+  if (model.state !== 'READY') {
+    fill(root, modelHead(place), h('section', {}, h('p', {}, `There is nothing to try: the model is ${stateWord(model.state)}.`), model.reason && h('p', {className: 'wrong'}, model.reason)));
+    return;
+  }
+  const trial = new Trial(context, model);
+  const description = h('p', {className: 'soft'}, model.decoupled ? 'It answers a request any number of times. ' : '', model.stateful ? 'It keeps a state from one request of a sequence to the next. ' : '',
+    h('a', {href: `/openapi/${encodeURIComponent(name)}.json`}, 'Its OpenAPI description'));
+  fill(root, modelHead(place, description), trial.elements());
+}

@@ -1,0 +1,67 @@
+package io.nereid.server.console;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** Writes the models that browsers are shown: the bundled ones, a broken one, and hostile names. */
+final class ConsoleModels {
+
+  static final Path BUNDLED = Path.of("..", "examples", "models");
+
+  /** Names of folders; the server serves some, and says of others why it does not. */
+  static final List<String> HOSTILE =
+      List.of(
+          "<img src=x onerror=window.harmed=1>",
+          "quote\"'s",
+          "a&amp;b<textarea><script>window.harmed=1<script>",
+          "abc\u202efed",
+          "..%2f..",
+          "__proto__");
+
+  private ConsoleModels() {}
+
+  /** Copies bundled models, all of them unless they are named. */
+  static void copyBundled(Path to, String... names) throws IOException {
+    List<String> wanted = List.of(names);
+    try (Stream<Path> files = Files.walk(BUNDLED)) {
+      for (Path file : files.toList()) {
+        Path name = BUNDLED.relativize(file);
+        if (wanted.isEmpty() || wanted.contains(name.getName(0).toString())) {
+          Path target = to.resolve(name.toString());
+          if (Files.isDirectory(file)) {
+            Files.createDirectories(target);
+          } else {
+            Files.copy(file, target);
+          }
+        }
+      }
+    }
+  }
+
+  /** Writes a model that gives back what it gets, in text. */
+  static void echo(Path to, String name) throws IOException {
+    write(
+        to,
+        name,
+        """
+        backend: "identity"
+        max_batch_size: 8
+        input [ { name: "INPUT0" data_type: TYPE_STRING dims: [ -1 ] } ]
+        output [ { name: "OUTPUT0" data_type: TYPE_STRING dims: [ -1 ] } ]
+        """);
+  }
+
+  /** Writes a model that cannot be loaded, because of the second line of its configuration. */
+  static void broken(Path to) throws IOException {
+    write(to, "broken", "backend: \"identity\"\nmax_batch: 8\n");
+  }
+
+  private static void write(Path to, String name, String config) throws IOException {
+    Path model = to.resolve(name);
+    Files.createDirectories(model.resolve("1"));
+    Files.writeString(model.resolve("config.pbtxt"), config);
+  }
+}

@@ -1,0 +1,81 @@
+package io.nereid.server.console;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Makes the pictures of docs/images anew, with {@code -Dconsole.screenshots=true}: what README.md
+ * and docs/console.md show is what a server shows.
+ */
+@Tag("slow")
+@EnabledIfSystemProperty(named = "console.screenshots", matches = "true")
+class ScreenshotsTest {
+
+  private static final Path IMAGES = Path.of("..", "docs", "images");
+  private static final int MOST_BYTES = 100_000;
+
+  @Test
+  void picturesOfThePages(@TempDir Path folder) throws IOException {
+    Path repository = Files.createDirectory(folder.resolve("models"));
+    ConsoleModels.copyBundled(repository);
+    ConsoleModels.broken(repository);
+    Files.createDirectories(IMAGES);
+    Optional<Browser> found = Browser.start();
+    try (Browser browser = found.orElseThrow();
+        ConsoleServer server = new ConsoleServer(repository, null)) {
+      browser.prefer("light");
+      load(browser, server);
+      for (String scheme : new String[] {"light", "dark"}) {
+        browser.prefer(scheme);
+        browser.open(server.page(""));
+        browser.await("document.querySelector('.models .title a')");
+        busy(browser);
+        save(browser, "console-overview-" + scheme);
+        browser.open(server.page("#/models/digits"));
+        browser.awaitText(".facts dt", "Executions");
+        browser.run("document.querySelector('.tide').scrollIntoView()");
+        busy(browser);
+        save(browser, "console-model-" + scheme);
+        browser.open(server.page("#/models/digits/try"));
+        browser.awaitText(".code pre", "curl");
+        Drawings.three(browser);
+        browser.awaitText(".verdict", "three");
+        browser.run("document.activeElement.blur(); scrollTo(0, 0)");
+        save(browser, "console-try-" + scheme);
+      }
+    }
+  }
+
+  /** Starts two load tests' worth of requests from a page, so that there is something to see. */
+  private static void load(Browser browser, ConsoleServer server) {
+    browser.open(server.page("#/load"));
+    browser.await("document.querySelector('option[value=digits]')");
+    browser.run(
+        "document.querySelector('input[name=model]').value = 'digits';"
+            + "document.querySelector('input[name=seconds]').value = '120'");
+    browser.click(".bench button.main");
+    browser.awaitText("[role=status]", "Running");
+  }
+
+  /** Waits until the page has had so many events that its plots have a shape. */
+  private static void busy(Browser browser) {
+    browser.runAsync(
+        "const done = arguments[0]; let left = 12;const seen = new MutationObserver(() => { if"
+            + " (!left--) { seen.disconnect(); done(true); }"
+            + " });seen.observe(document.querySelector('.tide .above'), {attributes: true})");
+  }
+
+  private static void save(Browser browser, String name) throws IOException {
+    byte[] png = Picture.small(browser.screenshot());
+    assertTrue(png.length < MOST_BYTES, name + " has " + png.length + " bytes");
+    Files.write(IMAGES.resolve(name + ".png"), png);
+  }
+}
