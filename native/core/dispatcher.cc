@@ -120,8 +120,7 @@ Instance* Dispatcher::BorrowFor(Request& request) {
   request.state.store(RequestState::kExecuting, std::memory_order_relaxed);
   Instance& instance = waiting_.Borrow();
   if (objective_ != nullptr) [[unlikely]] {
-    instance.batch.assign(1, &request);
-    objective_->Began(instance.index(), instance.batch, request.submit_ns);
+    objective_->BeganAtOnce(instance.index(), request);
   }
   return &instance;
 }

@@ -94,12 +94,8 @@ void ObjectiveQueue::Prepare(Request& request) const {
 // A request that cannot be answered in time is not run at once, so that Push says why.
 bool ObjectiveQueue::PassesBy(Request& request, int64_t now_ns) {
   Prepare(request);
-  if (!queue_.empty() ||
-      !control_.RunsAtOnce(request.rows, request.row_elements, request.due_ns, now_ns)) {
-    return false;
-  }
-  control_.Arrived(request.rows, now_ns);
-  return true;
+  return queue_.empty() &&
+         control_.RunsAtOnce(request.rows, request.row_elements, request.due_ns, now_ns);
 }
 
 Status ObjectiveQueue::Push(Request& request, int64_t now_ns) {

@@ -68,6 +68,29 @@ TEST_CASE("what was limited has that much, on each device or on one") {
   CHECK(limiter.Limit({Some("R1", 1)}).code() == NRD_FAILED_PRECONDITION);
 }
 
+TEST_CASE("who has to begin first comes first, and before those that need not") {
+  Nobody nobody;
+  RateLimiter limiter(nobody);
+  limiter.SetTotal("share", 1);
+  std::array<Holder, 4> holders;
+  for (Holder& holder : holders) {
+    REQUIRE(limiter.Add(holder, {Some("share", 1)}, 1).ok());
+  }
+  CHECK(limiter.AcquireOrWait(holders[0]));
+  CHECK(!limiter.AcquireOrWait(holders[1]));
+  CHECK(!limiter.AcquireOrWait(holders[2], 900));
+  CHECK(!limiter.AcquireOrWait(holders[3], 700));
+  CHECK(!limiter.AcquireOrWait(holders[2], 500));  // something more urgent came
+  limiter.Leave(holders[0]);
+  CHECK(holders[2].state() == State::kGranted);
+  limiter.Leave(holders[2]);
+  CHECK(holders[3].state() == State::kGranted);
+  limiter.Leave(holders[3]);
+  CHECK(holders[1].state() == State::kGranted);
+  limiter.SetTotal("share", 2);
+  CHECK(limiter.AcquireOrWait(holders[0]));
+}
+
 TEST_CASE("needs that can never be met are refused, and leave nothing") {
   Nobody nobody;
   RateLimiter limiter(nobody);
