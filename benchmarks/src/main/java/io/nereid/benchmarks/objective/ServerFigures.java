@@ -101,8 +101,22 @@ record ServerFigures(
                 setting.getValue().entrySet().stream()
                     .map(cell -> json(setting.getKey(), cell.getKey(), cell.getValue())))
             .toList());
+    json.put(
+        "steps",
+        steps.entrySet().stream()
+            .flatMap(step -> step.getValue().stream().map(sample -> json(step.getKey(), sample)))
+            .toList());
     json.put("objective", learned);
     return json;
+  }
+
+  private static Map<String, Object> json(Setting setting, OverTime.Sample sample) {
+    return Map.of(
+        "setting", setting.text(),
+        "second", sample.second(),
+        "answered", sample.answeredPerSecond(),
+        "failed", sample.failedPerSecond(),
+        "mean_ms", sample.meanMs());
   }
 
   private Map<String, Object> json(Setting setting, double load, Cell cell) {
