@@ -26,7 +26,7 @@ final class RequestsJson {
   private static void request(SlowRequest request, JsonBuffer json) {
     json.ascii("{\"id\":\"").number(request.id());
     json.ascii("\",\"request_id\":").string(request.requestId());
-    json.ascii(",\"protocol\":\"").ascii(request.protocol().name());
+    json.ascii(",\"protocol\":\"").ascii(request.protocol());
     json.ascii("\",\"model\":").string(request.model());
     json.ascii(",\"version\":\"");
     if (request.version() > 0) {

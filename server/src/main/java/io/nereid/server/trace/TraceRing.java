@@ -131,7 +131,7 @@ public final class TraceRing {
         new SlowRequest(
             ids.incrementAndGet(),
             trace.requestId,
-            trace.protocol,
+            trace.protocol.name(),
             trace.modelName,
             Math.max(0, trace.modelVersion),
             TimeUnit.NANOSECONDS.toMillis(trace.receiveStartNs + trace.epochOffsetNs),
