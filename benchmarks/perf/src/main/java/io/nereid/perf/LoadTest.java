@@ -2,6 +2,9 @@ package io.nereid.perf;
 
 import io.nereid.perf.RequestPlan.TensorForm;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.HdrHistogram.Histogram;
@@ -79,8 +82,7 @@ public final class LoadTest implements AutoCloseable {
           Target.of(
               plan.url, Target.Protocol.HTTP, false, null, plan.headers, plan.model, plan.version);
       ModelInfo model = model(target);
-      InputData data =
-          InputData.read(model, new InputShapes(Map.of(), plan.batchSize), randomData());
+      InputData data = InputData.read(model, shapes(model, plan.batchSize), randomData());
       RequestPlan requests =
           new RequestPlan(
               target, model, TensorForm.BINARY, TensorForm.BINARY, Map.of(), false, false, false);
@@ -105,6 +107,20 @@ public final class LoadTest implements AutoCloseable {
       }
       return model;
     }
+  }
+
+  /** Dimensions of any size are 1: nobody can be asked. */
+  private static InputShapes shapes(ModelInfo model, int batchSize) {
+    Map<String, List<Long>> shapes = new HashMap<>();
+    for (ModelInfo.TensorInfo input : model.inputs()) {
+      List<Long> shape = new ArrayList<>(input.shape());
+      shape.replaceAll(dim -> dim < 0 ? 1 : dim);
+      if (model.batched() && !shape.isEmpty()) {
+        shape.set(0, (long) batchSize);
+      }
+      shapes.put(input.name(), shape);
+    }
+    return new InputShapes(shapes, batchSize);
   }
 
   private static InputData.Options randomData() {

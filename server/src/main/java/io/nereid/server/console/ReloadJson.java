@@ -8,6 +8,7 @@ import io.nereid.model.ModelPreview;
 import io.nereid.model.ModelState;
 import io.nereid.server.json.JsonBuffer;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -54,7 +55,7 @@ final class ReloadJson {
     Json.text(json.ascii(",\"known\":true,\"error\":"), error);
     Json.place(json.ascii(",\"place\":"), error);
     json.ascii(",\"values\":");
-    ModelConfiguration next = preview.versions().get(model.version());
+    ModelConfiguration next = next(model, preview);
     boolean comparable = next != null && model.state() == ModelState.READY;
     List<Change> changes = comparable ? changes(model.configuration(), next) : List.of();
     Json.array(json, changes, change -> write(change, json));
@@ -75,6 +76,14 @@ final class ReloadJson {
     json.ascii("},\"files\":");
     Json.array(json, preview.files(), json::string);
     json.write('}');
+  }
+
+  /** What the version would be served with; where it would leave, what the newest would be. */
+  private static ModelConfiguration next(Model model, ModelPreview preview) {
+    ModelConfiguration same = preview.versions().get(model.version());
+    return same != null || preview.versions().isEmpty()
+        ? same
+        : preview.versions().get(Collections.max(preview.versions().keySet()));
   }
 
   private static List<Change> changes(ModelConfiguration loaded, ModelConfiguration next) {

@@ -329,6 +329,7 @@ class ConsoleTest {
       assertEquals("16", value.get("next"));
       assertEquals("m/config.pbtxt:2:1", value.get("place"));
       assertEquals(List.of("2"), map(some.get("versions")).get("added"));
+      assertEquals(List.of("1"), map(some.get("versions")).get("removed"));
       Files.writeString(file, config.formatted(4) + "max_bach_size: 3\n");
       Map<String, Object> broken = json(client.get("/api/models/m/reload").expect(200));
       assertEquals(5, map(broken.get("place")).get("line"), broken::toString);
