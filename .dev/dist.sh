@@ -37,6 +37,7 @@ dist_stage() {
   cp "$jar" "$root/dist/README.md" "$to"
   cp "$root"/server/target/lib/*.jar "$to/lib"
   cp "$root"/docs/*.md "$to/docs"
+  cp -r "$root/docs/images" "$to/docs"
   mkdir "$to/examples"
   cp -r "$root/examples/models" "$root/examples/data" "$root/examples/voice" "$to/examples"
   cp "$root/examples/models-src/README.md" "$to/examples"

@@ -19,7 +19,7 @@ export class Heat {
     this.box = h('div', {className: 'canvas'}, this.canvas);
     this.element = h('figure', {className: 'plot'},
       h('h2', {}, 'How latencies spread'),
-      h('ul', {className: 'key'}, h('li', {className: 'sea'}, h('i', {className: 'fill'}), 'more answers, the darker')),
+      h('ul', {className: 'key'}, h('li', {className: 'sea'}, h('i', {className: 'fill'}), 'more answers, the stronger')),
       this.box);
     this.resizes = new ResizeObserver(() => this.draw());
     this.resizes.observe(this.box);

@@ -4,7 +4,7 @@ import {follow, post} from './api.js';
 import {fill, h, say} from './dom.js';
 import {bytes, duration, NONE, number, percent, plural, rate} from './format.js';
 import {Heat} from './heat.js';
-import {address, modelHead, placeText, segment, stateWord} from './names.js';
+import {address, modelHead, reasonOf, segment, stateWord} from './names.js';
 import {Plot} from './plots.js';
 import {extend, SPAN, Tide} from './tide.js';
 
@@ -125,8 +125,7 @@ class Live {
     say(this.lead, `${value.backend ? 'Runs on ' + value.backend : 'A model of the repository'}${value.version ? ', version ' + value.version : ''}${now}.`);
     this.trouble.hidden = !value.reason;
     if (value.reason) {
-      fill(this.trouble, value.state === 'READY' && h('p', {}, 'It goes on as it was: its last reload failed.'),
-        h('p', {className: 'reason'}, value.reason), value.place && h('p', {className: 'mono'}, placeText(value.place)));
+      fill(this.trouble, value.state === 'READY' && h('p', {}, 'It goes on as it was: its last reload failed.'), ...reasonOf(value));
     }
     const versions = JSON.stringify(value.versions ?? []);
     if (versions !== this.said) {

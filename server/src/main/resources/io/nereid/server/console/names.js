@@ -48,6 +48,19 @@ export function link(name) {
 export const placeText = place => `${place.file}:${place.line}:${place.column}`;
 
 /**
+ * Why something is wrong, and the line that is to blame, once.
+ *
+ * @param {{reason: string, place: {file: string, line: number, column: number} | null}} what
+ */
+export function reasonOf({reason, place}) {
+  const text = place ? placeText(place) : '';
+  return [
+    h('p', {className: 'reason'}, text && reason.startsWith(text + ': ') ? reason.slice(text.length + 2) : reason),
+    text && h('p', {className: 'mono'}, text),
+  ];
+}
+
+/**
  * The head of the pages of one model.
  *
  * @param {import('./main.js').Place} place

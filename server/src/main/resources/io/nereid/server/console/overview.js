@@ -3,7 +3,7 @@
 import {follow} from './api.js';
 import {fill, h, say} from './dom.js';
 import {bytes, duration, NONE, number, percent, plural, rate} from './format.js';
-import {address, link, placeText, stateWord} from './names.js';
+import {address, link, reasonOf, stateWord} from './names.js';
 import {extend, Tide} from './tide.js';
 
 /**
@@ -195,8 +195,7 @@ class Overview {
     fill(this.troubles, ...broken.map(model =>
       h('li', {},
         h('p', {}, link(model.name), model.state === 'READY' ? ' goes on as it was: its last reload failed' : ''),
-        h('p', {className: 'reason'}, model.reason),
-        model.place && h('p', {className: 'mono'}, placeText(model.place)))));
+        ...reasonOf(model))));
   }
 
   /** @param {any} server */

@@ -4,7 +4,7 @@ import {json} from './api.js';
 import {copyable} from './copy.js';
 import {fill, h} from './dom.js';
 import {NONE} from './format.js';
-import {modelHead, placeText, segment} from './names.js';
+import {modelHead, reasonOf, segment} from './names.js';
 
 /** @type {Record<string, string>} */
 const ORIGINS = {file: 'config.pbtxt', model: 'the model’s file', default: 'default', override: 'the load request'};
@@ -33,8 +33,7 @@ function difference(reload) {
   if (!reload.known) return [h('p', {}, 'This model does not come from a repository.')];
   const parts = [];
   if (reload.error) {
-    parts.push(h('div', {className: 'trouble'}, h('p', {}, 'Loading it again would fail:'), h('p', {className: 'reason'}, reload.error),
-      reload.place && h('p', {className: 'mono'}, placeText(reload.place))));
+    parts.push(h('div', {className: 'trouble'}, h('p', {}, 'Loading it again would fail:'), ...reasonOf({reason: reload.error, place: reload.place})));
   }
   if (!reload.changed && !reload.error) parts.push(h('p', {}, 'Nothing: the repository has what is loaded.'));
   const list = [
