@@ -3,6 +3,7 @@ package io.nereid.cli;
 import io.nereid.Model;
 import io.nereid.Nereid;
 import io.nereid.NereidOptions;
+import io.nereid.model.ModelFile;
 import io.nereid.model.RepositoryOptions;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -28,10 +29,13 @@ final class RepositoryArguments {
 
   /** The directories, with one more where it is not null. */
   List<Path> directories(Path more) {
+    return directories(more == null ? List.of() : List.of(more));
+  }
+
+  /** The directories, with more. */
+  List<Path> directories(List<Path> more) {
     List<Path> all = new ArrayList<>(repositories);
-    if (more != null) {
-      all.add(more);
-    }
+    all.addAll(more);
     // The launcher says where the project is.
     return all.isEmpty()
         ? List.of(Path.of(System.getProperty("nereid.home", ""), "examples", "models"))
@@ -46,7 +50,10 @@ final class RepositoryArguments {
   /** The argument and the flags of commands that load one model and nothing else. */
   static final class ModelArguments {
 
-    @Parameters(index = "0", paramLabel = "MODEL", description = "The model's name.")
+    @Parameters(
+        index = "0",
+        paramLabel = "MODEL",
+        description = "The model's name, or a file NAME.onnx.")
     private String name;
 
     @Parameters(
@@ -69,6 +76,10 @@ final class RepositoryArguments {
     /** A runtime with this model, and with those that it needs. */
     Nereid open() {
       RepositoryArguments.muteLoadLog(); // what goes wrong is thrown by model()
+      if (ModelFile.isNamed(name) && directory == null) {
+        directory = Path.of(name);
+        name = ModelFile.nameAt(directory);
+      }
       RepositoryOptions.Builder options = RepositoryOptions.builder().explicit(name);
       repositories.directories(directory).forEach(options::repository);
       plugins.apply(options);
