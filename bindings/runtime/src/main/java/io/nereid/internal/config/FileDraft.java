@@ -47,7 +47,8 @@ final class FileDraft {
         ConfigNode.root(config.build(), new ConfigSource.Text("model '" + spec.name() + "'"));
     SpecReader reader = new SpecReader(root, files, ReadOptions.DEFAULT, spec.version());
     reader.readOpening(); // which looks whether the file is there
-    int most = spec.maxBatchSize() > 0 ? (int) spec.maxBatchSize() : MAX_BATCH_SIZE;
+    long wanted = spec.maxBatchSize() > 0 ? spec.maxBatchSize() : MAX_BATCH_SIZE;
+    int most = (int) Math.min(wanted, Integer.MAX_VALUE);
     return new ModelDraft.Partial(
         reader, spec, List.of("input", "output"), most, Optional.of(spec), LoadTimes.NONE);
   }

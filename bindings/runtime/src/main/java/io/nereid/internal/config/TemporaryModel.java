@@ -28,7 +28,7 @@ public record TemporaryModel(ModelSpec spec, Path file) implements AutoCloseable
     try {
       Path file =
           Files.createTempDirectory("nereid-model-")
-              .resolve(spec.name().replaceAll("[^\\w.-]", "_"));
+              .resolve(spec.name().replaceAll("[^\\w-]", "_") + ".model");
       Map<String, String> parameters = new HashMap<>(spec.parameters());
       parameters.put(ParameterReader.MODEL_PATH, file.toString());
       TemporaryModel made = new TemporaryModel(spec.withParameters(parameters), file);
