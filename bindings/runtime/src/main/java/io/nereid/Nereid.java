@@ -3,6 +3,7 @@ package io.nereid;
 import io.nereid.internal.Checks;
 import io.nereid.internal.backend.PluginRuntime;
 import io.nereid.internal.config.ModelDraft;
+import io.nereid.internal.config.TemporaryModel;
 import io.nereid.internal.cuda.PageKeeper;
 import io.nereid.internal.ffi.NativeLibrary;
 import io.nereid.internal.ffi.PoolAllocator;
@@ -30,6 +31,7 @@ import io.nereid.statistics.PoolStatistics;
 import io.nereid.statistics.ResourceStatistics;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
+import java.io.InputStream;
 import java.lang.System.Logger;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -152,7 +154,12 @@ public final class Nereid implements AutoCloseable {
     return new Nereid(repositoryOptions, options, allocator, keeper);
   }
 
-  /** All models of a directory in Triton's layout. */
+  /**
+   * All models of a directory in Triton's layout, or the one of a file, {@link #model()}. Files
+   * {@code NAME.onnx} and {@code NAME.plan} in the directory are models, too. What is a file has
+   * the inputs and outputs that it tells, and batches where the first dimension of all of them is
+   * free.
+   */
   public static Nereid open(Path repository) {
     Checks.notNull(repository, "repository");
     return open(RepositoryOptions.builder().repository(repository).build());
@@ -198,8 +205,27 @@ public final class Nereid implements AutoCloseable {
     Checks.notNull(spec, "spec");
     lifecycle.checkOpen();
     ModelEntry entry = models.entry(ModelId.of(spec.name()), spec.version());
-    lifecycle.load(entry, ModelDraft.Whole.of(spec));
+    lifecycle.load(entry, ModelDraft.of(spec));
     return face(entry);
+  }
+
+  /**
+   * As {@link #load(ModelSpec)}, of a model whose file comes out of a stream, as of {@link
+   * Class#getResourceAsStream}. While it is loaded, it lies in a temporary directory of this user.
+   *
+   * @param file is read to its end, and not closed
+   */
+  public Model load(ModelSpec spec, InputStream file) {
+    Checks.notNull(spec, "spec");
+    Checks.notNull(file, "file");
+    try (TemporaryModel temporary = TemporaryModel.of(spec, file)) {
+      return load(temporary.spec());
+    }
+  }
+
+  /** As {@link #load(ModelSpec, InputStream)}, of a model in ONNX with nothing else set. */
+  public Model load(String name, InputStream onnx) {
+    return load(ModelSpec.builder(name).backend("onnxruntime").build(), onnx);
   }
 
   /** The directories that models are loaded from by name, and the index of what is in them. */
@@ -216,6 +242,12 @@ public final class Nereid implements AutoCloseable {
     Checks.notNull(name, "name");
     lifecycle.checkOpen();
     return face(models.ready(name));
+  }
+
+  /** The only model there is: that of a file that was opened, for instance. */
+  public Model model() {
+    lifecycle.checkOpen();
+    return face(models.only());
   }
 
   /** A version of a model, which must take requests. */
@@ -358,27 +390,10 @@ public final class Nereid implements AutoCloseable {
           }
         };
     Thread thread = Thread.ofPlatform().daemon().name("nrd-close").start(unload);
-    if (join(thread, deadlineNs + LEAVE_TIME.toNanos()) || !decided.compareAndSet(false, true)) {
+    if (Shutdown.join(thread, deadlineNs + LEAVE_TIME.toNanos())
+        || !decided.compareAndSet(false, true)) {
       return;
     }
     throw shutdown.stuck();
-  }
-
-  private static boolean join(Thread thread, long deadlineNs) {
-    boolean interrupted = false;
-    try {
-      while (true) {
-        try {
-          long leftNs = Math.max(0, deadlineNs - System.nanoTime());
-          return thread.join(Duration.ofNanos(leftNs));
-        } catch (InterruptedException e) {
-          interrupted = true;
-        }
-      }
-    } finally {
-      if (interrupted) {
-        Thread.currentThread().interrupt();
-      }
-    }
   }
 }

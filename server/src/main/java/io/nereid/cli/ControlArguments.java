@@ -98,6 +98,11 @@ final class ControlArguments extends Arguments {
 
   /** The options, to which listeners can be added; {@code more} is another repository or null. */
   RepositoryOptions.Builder options(Path more) {
+    return optionsOf(more == null ? List.of() : List.of(more));
+  }
+
+  /** The same with more repositories. */
+  RepositoryOptions.Builder optionsOf(List<Path> more) {
     check(
         controlMode == ControlMode.EXPLICIT || loadModels.isEmpty(),
         "--load-model needs --model-control-mode explicit");
@@ -107,7 +112,7 @@ final class ControlArguments extends Arguments {
             + configName
             + "'");
     RepositoryOptions.Builder options = RepositoryOptions.builder();
-    directories(more).forEach(options::repository);
+    repositories.directories(more).forEach(options::repository);
     repositories.apply(options);
     if (controlMode == ControlMode.EXPLICIT) {
       options.explicit(loadModels.toArray(String[]::new));

@@ -2,6 +2,7 @@ package io.nereid.cli;
 
 import io.nereid.perf.PerfCommand;
 import io.nereid.server.log.KeptLogManager;
+import io.nereid.types.NereidException;
 import java.io.PrintWriter;
 import java.util.Map;
 import picocli.CommandLine;
@@ -86,9 +87,10 @@ public final class Main implements Runnable {
             .setParameterExceptionHandler(errors)
             .setExecutionExceptionHandler(errors)
             .setExecutionStrategy(settings);
-    try {
-      return command.execute(args);
-    } catch (Error error) { // picocli takes exceptions only; threads would keep the process alive
+    try (ServedFile served = ServedFile.of(args)) {
+      return command.execute(served.arguments());
+    } catch (NereidException
+        | Error error) { // picocli takes exceptions only; threads would keep the process alive
       return errors.report(error, command);
     }
   }

@@ -3,6 +3,7 @@ package io.nereid.cli;
 import io.nereid.Model;
 import io.nereid.Nereid;
 import io.nereid.NereidOptions;
+import io.nereid.model.ModelFile;
 import io.nereid.model.Objective;
 import io.nereid.model.RepositoryOptions;
 import java.nio.file.Path;
@@ -44,10 +45,13 @@ final class RepositoryArguments extends Arguments {
 
   /** The directories, with one more where it is not null. */
   List<Path> directories(Path more) {
+    return directories(more == null ? List.of() : List.of(more));
+  }
+
+  /** The directories, with more. */
+  List<Path> directories(List<Path> more) {
     List<Path> all = new ArrayList<>(repositories);
-    if (more != null) {
-      all.add(more);
-    }
+    all.addAll(more);
     // The launcher says where the project is.
     return all.isEmpty()
         ? List.of(Path.of(System.getProperty("nereid.home", ""), "examples", "models"))
@@ -82,7 +86,10 @@ final class RepositoryArguments extends Arguments {
   /** The argument and the flags of commands that load one model and nothing else. */
   static final class ModelArguments {
 
-    @Parameters(index = "0", paramLabel = "MODEL", description = "The model's name.")
+    @Parameters(
+        index = "0",
+        paramLabel = "MODEL",
+        description = "The model's name, or a file NAME.onnx.")
     private String name;
 
     @Parameters(
@@ -122,6 +129,10 @@ final class RepositoryArguments extends Arguments {
     /** A runtime with this model, and with those that it needs. */
     Nereid open() {
       RepositoryArguments.muteLoadLog(); // what goes wrong is thrown by model()
+      if (ModelFile.isNamed(name) && directory == null) {
+        directory = Path.of(name);
+        name = ModelFile.nameAt(directory);
+      }
       RepositoryOptions.Builder options = RepositoryOptions.builder().explicit(name);
       repositories.directories(directory).forEach(options::repository);
       repositories.apply(options);

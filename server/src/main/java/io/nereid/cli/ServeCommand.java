@@ -40,6 +40,7 @@ import picocli.CommandLine.Spec;
       "Examples:",
       "  nereid serve",
       "  nereid serve DIR --http-port 9000",
+      "  nereid serve model.onnx",
       "  nereid serve --config nereid.yaml",
       "  curl localhost:8000/v2/health/ready"
     })
@@ -47,10 +48,13 @@ final class ServeCommand implements Callable<Integer> {
   @Spec private CommandSpec command;
 
   @Parameters(
-      arity = "0..1",
+      arity = "0..*",
       paramLabel = "REPOSITORY",
-      description = "A model repository; the bundled examples by default.")
-  private Path repository;
+      description = {
+        "A model repository, or a file NAME.onnx or NAME.plan that is a model; repeatable.",
+        "The bundled examples by default."
+      })
+  private List<Path> repositories = List.of();
 
   @Mixin private ControlArguments control;
 
@@ -137,7 +141,7 @@ final class ServeCommand implements Callable<Integer> {
   private NereidServer start(LogSettings log) {
     tensorrt.apply();
     try (TerminalBar.OfLoads progress = new TerminalBar.OfLoads()) {
-      RepositoryOptions.Builder models = control.options(repository).listener(progress);
+      RepositoryOptions.Builder models = control.optionsOf(repositories).listener(progress);
       plugins.apply(models);
       return NereidServer.start(options(models.build(), log));
     }

@@ -2,6 +2,7 @@ package io.nereid.model;
 
 import io.nereid.internal.Checks;
 import io.nereid.types.DataType;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -10,7 +11,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Everything that is needed to load one version of a model. Build one with {@link #builder}.
+ * All that is needed to load one version of a model. Build one with {@link #builder} or {@link
+ * #onnx}.
  *
  * @param name the model's name
  * @param version a positive number
@@ -77,7 +79,7 @@ public record ModelSpec(
     instanceGroups = List.copyOf(Checks.notNull(instanceGroups, "instanceGroups"));
     Checks.notNull(dynamicBatching, "dynamicBatching");
     if (Checks.notNull(sequenceBatching, "sequenceBatching").isPresent()) {
-      checkSequences(name, dynamicBatching.isPresent(), responseCache);
+      SequenceBatching.check(name, dynamicBatching.isPresent(), responseCache);
     }
     Checks.notNegative(inlineBudget, "inlineBudget");
     Checks.notNull(batcherName, "batcherName");
@@ -93,25 +95,14 @@ public record ModelSpec(
     Checks.notNull(objective, "objective");
   }
 
-  private static void checkSequences(String name, boolean dynamicBatching, boolean responseCache) {
-    if (dynamicBatching) {
-      throw new IllegalArgumentException(
-          "model '" + name + "' has dynamic batching and sequences: it can have one of them");
-    }
-    if (responseCache) {
-      throw new IllegalArgumentException(
-          "model '" + name + "' has sequences, whose answers the response cache cannot keep");
-    }
-  }
-
   /** The same with other outputs. */
   public ModelSpec withOutputs(List<TensorSpec> outputs) {
-    return with(inputs, outputs, decoupled);
+    return with(inputs, outputs, decoupled, maxBatchSize, dynamicBatching, parameters);
   }
 
   /** The same, where a request can have any number of responses or has one. */
   public ModelSpec withDecoupled(boolean decoupled) {
-    return with(inputs, outputs, decoupled);
+    return with(inputs, outputs, decoupled, maxBatchSize, dynamicBatching, parameters);
   }
 
   /**
@@ -130,15 +121,11 @@ public record ModelSpec(
 
   /** What the core keeps of what the backend makes, and no client gets: states of sequences. */
   public List<TensorSpec> hiddenOutputs() {
-    List<TensorSpec> hidden = new ArrayList<>();
-    sequenceBatching.ifPresent(sequences -> {
-      for (SequenceBatching.State state : sequences.states()) {
-        if (outputs.stream().noneMatch(output -> output.name().equals(state.output()))) {
-          hidden.add(state.outputTensor());
-        }
-      }
-    });
-    return hidden;
+    return sequenceBatching.stream()
+        .flatMap(sequences -> sequences.states().stream())
+        .filter(state -> outputs.stream().noneMatch(one -> one.name().equals(state.output())))
+        .map(SequenceBatching.State::outputTensor)
+        .toList();
   }
 
   /**
@@ -151,19 +138,33 @@ public record ModelSpec(
         || inputs.stream().anyMatch(TensorSpec::ragged);
   }
 
-  /**
-   * The model as its backend sees it, with {@link #hiddenInputs} among the inputs and {@link
-   * #hiddenOutputs} among the outputs.
-   */
+  /** The model as its backend sees it, with {@link #hiddenInputs} and {@link #hiddenOutputs}. */
   public ModelSpec forBackend() {
     List<TensorSpec> all = new ArrayList<>(inputs);
     all.addAll(hiddenInputs());
     List<TensorSpec> made = new ArrayList<>(outputs);
     made.addAll(hiddenOutputs());
-    return with(all, made, decoupled);
+    return with(all, made, decoupled, maxBatchSize, dynamicBatching, parameters);
   }
 
-  private ModelSpec with(List<TensorSpec> inputs, List<TensorSpec> outputs, boolean decoupled) {
+  /** The same with tensors and batching of another, which a model's file told. */
+  public ModelSpec completed(ModelSpec told) {
+    return with(
+        told.inputs, told.outputs, decoupled, told.maxBatchSize, told.dynamicBatching, parameters);
+  }
+
+  /** The same with other settings of the backend. */
+  public ModelSpec withParameters(Map<String, String> parameters) {
+    return with(inputs, outputs, decoupled, maxBatchSize, dynamicBatching, parameters);
+  }
+
+  private ModelSpec with(
+      List<TensorSpec> inputs,
+      List<TensorSpec> outputs,
+      boolean decoupled,
+      long maxBatchSize,
+      Optional<DynamicBatching> dynamicBatching,
+      Map<String, String> parameters) {
     return new ModelSpec(
         name,
         version,
@@ -187,6 +188,11 @@ public record ModelSpec(
         batchInputs,
         batchOutputs,
         objective);
+  }
+
+  /** A file of ONNX, which tells its inputs and outputs, called as the file without its ending. */
+  public static ModelSpec onnx(Path file) {
+    return builder(ModelFile.nameAt(Checks.notNull(file, "file"))).onnx(file).build();
   }
 
   /** A builder for version 1 of a model without batching. */
@@ -234,6 +240,12 @@ public record ModelSpec(
       backendName = Checks.notNull(name, "name");
       backend = null;
       return this;
+    }
+
+    /** A file of ONNX, which tells the inputs, the outputs and batching that are not set. */
+    public Builder onnx(Path file) {
+      Checks.notNull(file, "file");
+      return backend("onnxruntime").parameter("model_path", file.toAbsolutePath().toString());
     }
 
     /** A Java backend. */

@@ -29,6 +29,18 @@ public record SequenceBatching(
     List<Control> controls,
     List<State> states) {
 
+  /** What a model with sequences cannot have. */
+  static void check(String model, boolean dynamicBatching, boolean responseCache) {
+    if (dynamicBatching) {
+      throw new IllegalArgumentException(
+          "model '" + model + "' has dynamic batching and sequences: it can have one of them");
+    }
+    if (responseCache) {
+      throw new IllegalArgumentException(
+          "model '" + model + "' has sequences, whose answers the response cache cannot keep");
+    }
+  }
+
   /** How long a sequence may be idle where nothing else is said. */
   public static final Duration DEFAULT_MAX_IDLE = Duration.ofSeconds(1);
 

@@ -59,11 +59,6 @@ public sealed interface ModelDraft
   record Whole(ModelSpec spec, ProtobufConfiguration served, LoadTimes times)
       implements ModelDraft {
 
-    /** What a program describes. */
-    public static Whole of(ModelSpec spec) {
-      return new Whole(spec, ProtobufConfiguration.of(spec), LoadTimes.NONE);
-    }
-
     @Override
     public String name() {
       return spec.name();
@@ -143,6 +138,7 @@ public sealed interface ModelDraft
    *     tensors
    * @param missing what the configuration leaves out, in words
    * @param defaultMaxBatchSize what a model with a batch dimension gets that tells no size
+   * @param given what a program describes, where that is what leaves things out
    * @param times how long reading it took
    */
   record Partial(
@@ -150,6 +146,7 @@ public sealed interface ModelDraft
       ModelSpec opening,
       List<String> missing,
       int defaultMaxBatchSize,
+      Optional<ModelSpec> given,
       LoadTimes times)
       implements ModelDraft {
 
@@ -188,7 +185,9 @@ public sealed interface ModelDraft
       AutoComplete.Completed completed =
           AutoComplete.complete(reader.root(), told, defaultMaxBatchSize);
       SpecReader all = reader.with(completed.config());
-      return new Whole(all.read(), all.configuration(completed.told()), times);
+      return given
+          .map(spec -> FileDraft.complete(spec, all.read()))
+          .orElseGet(() -> new Whole(all.read(), all.configuration(completed.told()), times));
     }
 
     NereidException incomplete(String why) {
@@ -197,7 +196,7 @@ public sealed interface ModelDraft
 
     @Override
     public Partial timed(LoadTimes times) {
-      return new Partial(reader, opening, missing, defaultMaxBatchSize, times);
+      return new Partial(reader, opening, missing, defaultMaxBatchSize, given, times);
     }
   }
 
@@ -205,6 +204,13 @@ public sealed interface ModelDraft
   static NereidException incomplete(SpecReader reader, List<String> missing, String why) {
     String lacks = "the configuration lacks " + String.join(", ", missing);
     return reader.root().invalid(lacks + ", and " + why + ": add it");
+  }
+
+  /** What a program describes. */
+  static ModelDraft of(ModelSpec spec) {
+    return FileDraft.isMeant(spec)
+        ? FileDraft.of(spec)
+        : new Whole(spec, ProtobufConfiguration.of(spec), LoadTimes.NONE);
   }
 
   /** What a configuration says of one version. */
@@ -221,7 +227,13 @@ public sealed interface ModelDraft
       return new Whole(reader.read(), reader.configuration(Set.of()), LoadTimes.NONE);
     }
     Partial partial =
-        new Partial(reader, opening, missing, options.defaultMaxBatchSize(), LoadTimes.NONE);
+        new Partial(
+            reader,
+            opening,
+            missing,
+            FileDraft.maxBatchSize(files, options),
+            Optional.empty(),
+            LoadTimes.NONE);
     if (!options.autoComplete()) {
       throw partial.incomplete("auto-completion is off");
     }

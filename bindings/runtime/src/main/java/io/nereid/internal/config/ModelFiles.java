@@ -1,5 +1,6 @@
 package io.nereid.internal.config;
 
+import io.nereid.model.ModelFile;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.io.IOException;
@@ -21,6 +22,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Supplier;
@@ -50,19 +52,42 @@ public final class ModelFiles {
 
   private final Path directory;
   private final String name;
+
+  /** The name of the only file, where the model is one; null: its directory is the model. */
+  private final String file;
+
   private final Map<Path, List<String>> labels = new HashMap<>();
   private int labelBytesLeft = MAX_LABEL_BYTES;
   private int labelsLeft = MAX_LABELS;
   private long readNs;
 
-  ModelFiles(Path directory) {
-    this(directory, directory.getFileName().toString());
-  }
-
-  /** The files of a model whose directory has another name. */
-  ModelFiles(Path directory, String name) {
+  private ModelFiles(Path directory, String name, String file) {
     this.directory = directory;
     this.name = name;
+    this.file = file;
+  }
+
+  /** The files of a model whose directory may have another name. */
+  ModelFiles(Path directory, String name) {
+    this(directory, name, null);
+  }
+
+  /** The files of a model that is a directory, or one file. */
+  static ModelFiles of(Path place) {
+    return ModelFile.isAt(place)
+        ? ofFile(place, ModelFile.nameAt(place))
+        : new ModelFiles(place, place.getFileName().toString());
+  }
+
+  /** A model that is one file. */
+  static ModelFiles ofFile(Path file, String name) {
+    Path whole = file.toAbsolutePath();
+    return new ModelFiles(whole.getParent(), name, whole.getFileName().toString());
+  }
+
+  /** The name of the only file, where the model is one. */
+  Optional<String> file() {
+    return Optional.ofNullable(file);
   }
 
   Path directory() {
@@ -80,11 +105,20 @@ public final class ModelFiles {
 
   /** How messages name a file of the model. */
   String shown(Path file) {
-    return name() + "/" + directory.relativize(file);
+    Path relative = directory.relativize(file);
+    return this.file == null ? name() + "/" + relative : relative.toString();
   }
 
+  /** A message without the place of the files, which may be a temporary one. */
+  String relative(String message) {
+    return file == null
+        ? message.replace(directory.toString(), name)
+        : message.replace(directory + "/", "");
+  }
+
+  /** The directory of a version; that of a model that is one file is where the file lies. */
   Path version(long version) {
-    return directory.resolve(Long.toString(version));
+    return file != null ? directory : directory.resolve(Long.toString(version));
   }
 
   /** Refuses names that could leave the repository or could not be told apart in a message. */
@@ -213,7 +247,7 @@ public final class ModelFiles {
 
   /** The numbers of the directories that hold versions, ascending. */
   TreeSet<Long> versions() {
-    return timed(this::listVersions);
+    return file != null ? new TreeSet<>(Set.of(1L)) : timed(this::listVersions);
   }
 
   private <T> T timed(Supplier<T> read) {

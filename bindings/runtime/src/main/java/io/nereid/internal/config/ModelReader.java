@@ -47,15 +47,14 @@ public final class ModelReader {
   }
 
   /**
-   * What a directory holds: each version to serve, or one broken one for the whole model; never
-   * empty. Nothing is thrown.
+   * What a directory holds, or a file that is a whole model: each version to serve, or one broken
+   * one for the whole model; never empty. Nothing is thrown.
    *
    * @param warnings gets a line for each setting that is ignored
    */
-  public static List<ModelDraft> read(
-      Path directory, ReadOptions options, Consumer<String> warnings) {
+  public static List<ModelDraft> read(Path place, ReadOptions options, Consumer<String> warnings) {
     long startNs = System.nanoTime();
-    ModelFiles files = new ModelFiles(directory);
+    ModelFiles files = ModelFiles.of(place);
     List<ModelDraft> versions;
     try {
       versions = new ModelReader(files, options, warnings).versions();
@@ -85,8 +84,7 @@ public final class ModelReader {
           default -> new NereidException(StatusCode.INTERNAL, "the model cannot be read", t);
         };
     // Files that came with a load lie in a temporary directory, of which nobody wants to hear.
-    String relative = failure.getMessage().replace(files.directory().toString(), files.name());
-    String message = ModelFiles.printable(relative);
+    String message = ModelFiles.printable(files.relative(failure.getMessage()));
     if (message.equals(failure.getMessage())) {
       return failure;
     }
@@ -154,7 +152,15 @@ public final class ModelReader {
   private ConfigNode config(NavigableSet<Long> versions) {
     if (options.override().isPresent()) {
       String shown = files.name() + ": the load's config";
-      return JsonConfigReader.read(options.override().get(), shown);
+      return naming(JsonConfigReader.read(options.override().get(), shown));
+    }
+    if (files.file().isPresent()) {
+      if (!options.autoComplete()) {
+        throw untold(files.file().get());
+      }
+      return naming(
+          ConfigNode.root(
+              ModelConfig.getDefaultInstance(), new ConfigSource.Text(files.file().get())));
     }
     Path file = configFile();
     String shown = files.shown(file);
@@ -162,6 +168,19 @@ public final class ModelReader {
       return withoutFile(shown, versions);
     }
     return ConfigFile.parse(files.readText(file, ConfigFile.MAX_BYTES), shown);
+  }
+
+  /** With the name of the file that the model is, where it is one. */
+  private ConfigNode naming(ConfigNode root) {
+    ModelConfig config = root.as(ModelConfig.class);
+    return files.file().isEmpty()
+        ? root
+        : root.withMessage(config.toBuilder().setDefaultModelFilename(files.file().get()).build());
+  }
+
+  private static NereidException untold(String file) {
+    return new NereidException(
+        StatusCode.NOT_FOUND, file + " has no configuration beside it, and auto-completion is off");
   }
 
   /** The one that was chosen, where the model has it. */

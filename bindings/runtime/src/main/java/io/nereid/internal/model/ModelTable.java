@@ -107,6 +107,16 @@ public final class ModelTable {
         "Request for unknown model: '" + name + "' has no available versions");
   }
 
+  /** The highest version of the only model, which must be ready. */
+  public ModelEntry only() {
+    List<String> names = all().stream().map(ModelEntry::name).distinct().toList();
+    if (names.size() != 1) {
+      throw new NereidException(
+          StatusCode.FAILED_PRECONDITION, "expected one model, there are " + names + ": name one");
+    }
+    return ready(names.getFirst());
+  }
+
   /** One version, which must be ready. */
   public ModelEntry ready(String name, long version) {
     ModelEntry[] models = known(name);

@@ -5,6 +5,7 @@ import io.nereid.model.ModelState;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.lang.System.Logger.Level;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
@@ -66,5 +67,24 @@ public final class Shutdown {
             + String.join(", ", stuck)
             + " is still executing or being loaded; the memory of Nereid stays until it comes"
             + " back");
+  }
+
+  /** Waits for a thread, whatever interrupts say; whether it ended. */
+  public static boolean join(Thread thread, long deadlineNs) {
+    boolean interrupted = false;
+    try {
+      while (true) {
+        try {
+          long leftNs = Math.max(0, deadlineNs - System.nanoTime());
+          return thread.join(Duration.ofNanos(leftNs));
+        } catch (InterruptedException e) {
+          interrupted = true;
+        }
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
   }
 }

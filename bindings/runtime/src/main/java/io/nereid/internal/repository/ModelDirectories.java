@@ -3,6 +3,7 @@ package io.nereid.internal.repository;
 import io.nereid.internal.config.ModelFiles;
 import io.nereid.internal.model.ModelId;
 import io.nereid.internal.model.ModelTable;
+import io.nereid.model.ModelFile;
 import io.nereid.types.Names;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
@@ -16,15 +17,18 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
+import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
  * Where models are, in repositories of Triton's layout, and what they are known by: their names,
  * which repositories have in common, or their directories, where each repository is a name space of
- * its own. From any thread; every call looks at the disk.
+ * its own. A model can be a file as well, {@code NAME.onnx} in place of a directory {@code NAME},
+ * and such a file is also a repository of one model. From any thread; every call looks at the disk.
  */
 public final class ModelDirectories {
 
@@ -57,17 +61,18 @@ public final class ModelDirectories {
       return new TreeMap<>(named);
     }
     SortedMap<String, List<Path>> keyed = new TreeMap<>();
-    named
-        .values()
-        .forEach(
-            directories -> directories.forEach(one -> keyed.put(one.toString(), List.of(one))));
+    named.values().forEach(places -> places.forEach(one -> keyed.put(key(one), List.of(one))));
     return keyed;
+  }
+
+  private static String key(Path place) {
+    return place.resolveSibling(ModelFile.nameAt(place)).toString();
   }
 
   /** What belongs to a key. */
   public ModelId id(String key) {
     for (Path repository : repositories) {
-      String namespace = repository.toAbsolutePath().toString();
+      String namespace = namespace(repository).toString();
       if (namespaces && key.startsWith(namespace + "/")) {
         return new ModelId(key, ModelId.shown(key), namespace);
       }
@@ -80,7 +85,7 @@ public final class ModelDirectories {
     ModelId id = id(key);
     if (!id.namespace().isEmpty()) {
       Path directory = Path.of(key);
-      return Files.isDirectory(directory) ? List.of(directory) : List.of();
+      return place(directory.getParent(), directory.getFileName().toString()).stream().toList();
     }
     if (namespaces) {
       return List.of(); // of no repository
@@ -106,21 +111,21 @@ public final class ModelDirectories {
     if (!namespace.isEmpty()) {
       return repository(namespace).resolve(name).toString();
     }
-    Path own = ensemble.resolveSibling(name);
-    if (Files.isDirectory(own)) {
-      return own.toString();
+    Optional<Path> own = place(ensemble.toAbsolutePath().getParent(), name);
+    if (own.isPresent()) {
+      return key(own.get());
     }
     List<Path> others = find(repositories, name);
     if (others.size() > 1) {
       throw ModelTable.ambiguous(name, others.size());
     }
-    return others.isEmpty() ? name : others.getFirst().toString();
+    return others.isEmpty() ? name : key(others.getFirst());
   }
 
   private Path repository(String namespace) {
     Path wanted = Path.of(namespace).toAbsolutePath().normalize();
     return repositories.stream()
-        .map(Path::toAbsolutePath)
+        .map(ModelDirectories::namespace)
         .filter(repository -> repository.normalize().equals(wanted))
         .findFirst()
         .orElseThrow(() ->
@@ -146,40 +151,62 @@ public final class ModelDirectories {
     }
   }
 
-  // ---- Directories -----------------------------------------------------------------------------
+  private static Path namespace(Path repository) {
+    Path absolute = repository.toAbsolutePath();
+    return ModelFile.isAt(absolute) ? absolute.getParent() : absolute;
+  }
+
+  // ---- Directories and files -------------------------------------------------------------------
 
   /**
-   * Every model's directory by name; more than one where repositories have the same name.
+   * Every model's directory or file by name; more than one where repositories have the same name.
    *
    * @throws NereidException when a repository cannot be listed
    */
   public static SortedMap<String, List<Path>> find(List<Path> repositories) {
     SortedMap<String, List<Path>> models = new TreeMap<>();
     for (Path repository : repositories) {
-      for (Path directory : list(repository)) {
-        String name = directory.getFileName().toString();
-        models.computeIfAbsent(name, key -> new ArrayList<>()).add(directory);
+      for (String name : list(repository)) {
+        place(repository, name)
+            .ifPresent(place -> models.computeIfAbsent(name, key -> new ArrayList<>()).add(place));
       }
     }
     return models;
   }
 
-  /** The directories of one model; none when no repository has it. */
+  /** The places of one model; none when no repository has it. */
   public static List<Path> find(List<Path> repositories, String name) {
     ModelFiles.checkName(name);
-    return repositories.stream()
-        .map(repository -> repository.toAbsolutePath().resolve(name))
-        .filter(Files::isDirectory)
-        .toList();
+    return repositories.stream().flatMap(repository -> place(repository, name).stream()).toList();
   }
 
-  private static List<Path> list(Path repository) {
+  /** Where a repository has a model: its directory, or else its file. */
+  private static Optional<Path> place(Path repository, String name) {
+    Path whole = repository.toAbsolutePath();
+    if (ModelFile.isAt(whole)) {
+      return Optional.of(whole).filter(file -> ModelFile.nameAt(file).equals(name));
+    }
+    Path directory = whole.resolve(name);
+    return Files.isDirectory(directory)
+        ? Optional.of(directory)
+        : ModelFile.ENDINGS.stream()
+            .map(ending -> whole.resolve(name + ending))
+            .filter(ModelFile::isAt)
+            .findFirst();
+  }
+
+  /** The names of a repository's models. */
+  private static SortedSet<String> list(Path repository) {
+    if (ModelFile.isAt(repository)) {
+      return new TreeSet<>(Set.of(ModelFile.nameAt(repository)));
+    }
     checkRepository(repository);
-    List<Path> directories = new ArrayList<>();
+    SortedSet<String> names = new TreeSet<>();
     try (DirectoryStream<Path> paths = Files.newDirectoryStream(repository.toAbsolutePath())) {
       for (Path path : paths) {
-        if (!isHidden(path.getFileName().toString()) && Files.isDirectory(path)) {
-          directories.add(path);
+        boolean model = Files.isDirectory(path) || ModelFile.isAt(path);
+        if (model && !isHidden(path.getFileName().toString())) {
+          names.add(ModelFile.nameAt(path));
         }
       }
     } catch (DirectoryIteratorException e) {
@@ -187,7 +214,7 @@ public final class ModelDirectories {
     } catch (IOException e) {
       throw unreadable(repository, e);
     }
-    return directories;
+    return names;
   }
 
   /**
@@ -206,7 +233,10 @@ public final class ModelDirectories {
         there ? StatusCode.INVALID_ARGUMENT : StatusCode.NOT_FOUND,
         "expected a model repository at "
             + repository
-            + (there ? ", but it is no directory" : ", but nothing is there"));
+            + (there
+                ? ", but it is no directory, and no file *"
+                    + String.join(" or *", ModelFile.ENDINGS)
+                : ", but nothing is there"));
   }
 
   private static NereidException unreadable(Path repository, IOException cause) {

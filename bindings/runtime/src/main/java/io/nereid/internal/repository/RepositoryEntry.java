@@ -6,6 +6,7 @@ import io.nereid.internal.model.ModelEntry;
 import io.nereid.internal.model.ModelId;
 import io.nereid.internal.model.ModelLifecycle;
 import io.nereid.internal.model.ModelTable;
+import io.nereid.model.ModelFile;
 import io.nereid.model.ModelState;
 import io.nereid.model.RepositoryOptions;
 import io.nereid.types.NereidException;
@@ -277,7 +278,8 @@ public final class RepositoryEntry {
   /** Whether a repository still has a version. */
   private boolean isThere(long version) {
     return names.of(id.key()).stream()
-        .anyMatch(directory -> Files.isDirectory(directory.resolve(Long.toString(version))));
+        .anyMatch(place ->
+            ModelFile.isAt(place) || Files.isDirectory(place.resolve(Long.toString(version))));
   }
 
   private void closeFiles(Optional<OverrideFiles> kept) {

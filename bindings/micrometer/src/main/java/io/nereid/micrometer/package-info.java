@@ -1,0 +1,2 @@
+/** Metrics of an embedded Nereid for Micrometer: {@link io.nereid.micrometer.NereidMetrics}. */
+package io.nereid.micrometer;

@@ -1,0 +1,38 @@
+package io.nereid.spring;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+
+/** What editors are told of is what there is. */
+class MetadataTest {
+
+  @Test
+  void everyPropertyIsDescribed() throws Exception {
+    String json;
+    try (var in =
+        NereidProperties.class
+            .getClassLoader()
+            .getResourceAsStream("META-INF/spring-configuration-metadata.json")) {
+      assertNotNull(in);
+      json = new String(in.readAllBytes(), StandardCharsets.UTF_8);
+    }
+    Set<String> described = new TreeSet<>();
+    Pattern.compile("\"name\": \"(nereid\\.[^\"]+)\"")
+        .matcher(json)
+        .results()
+        .forEach(found -> described.add(found.group(1)));
+    Set<String> there = new TreeSet<>();
+    Arrays.stream(NereidProperties.class.getRecordComponents())
+        .map(component -> component.getName().replaceAll("([A-Z])", "-$1").toLowerCase())
+        .forEach(name -> there.add(ConfigurationPropertyName.of("nereid." + name).toString()));
+    assertEquals(there, described);
+  }
+}

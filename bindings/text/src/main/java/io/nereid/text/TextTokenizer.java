@@ -1,0 +1,62 @@
+package io.nereid.text;
+
+import ai.djl.huggingface.tokenizers.Encoding;
+import ai.djl.huggingface.tokenizers.HuggingFaceTokenizer;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Stream;
+
+/** A tokenizer of Hugging Face's, from its {@code tokenizer.json}. Any thread may use it. */
+public final class TextTokenizer implements AutoCloseable {
+
+  private final HuggingFaceTokenizer tokenizer;
+
+  private TextTokenizer(HuggingFaceTokenizer tokenizer) {
+    this.tokenizer = tokenizer;
+  }
+
+  /**
+   * The tokenizer in a file.
+   *
+   * @param maxTokens what is longer is cut off there
+   */
+  public static TextTokenizer open(Path json, int maxTokens) throws IOException {
+    try (InputStream in = Files.newInputStream(Objects.requireNonNull(json, "json"))) {
+      return read(in, maxTokens);
+    }
+  }
+
+  /** The same out of a stream, as of {@link Class#getResourceAsStream}; it is not closed. */
+  public static TextTokenizer read(InputStream json, int maxTokens) throws IOException {
+    Objects.requireNonNull(json, "json");
+    if (maxTokens < 1) {
+      throw new IllegalArgumentException("maxTokens must be positive, got " + maxTokens);
+    }
+    Map<String, String> options =
+        Map.of(
+            "padding",
+            "false",
+            "truncation",
+            "true",
+            "modelMaxLength",
+            Integer.toString(maxTokens),
+            "maxLength",
+            Integer.toString(maxTokens));
+    return new TextTokenizer(HuggingFaceTokenizer.newInstance(json, options));
+  }
+
+  /** The numbers of each text's tokens, with those that the model wants around them. */
+  public List<long[]> encode(List<String> texts) {
+    return Stream.of(tokenizer.batchEncode(texts)).map(Encoding::getIds).toList();
+  }
+
+  @Override
+  public void close() {
+    tokenizer.close();
+  }
+}

@@ -1,0 +1,114 @@
+package io.nereid.text;
+
+import com.sun.management.OperatingSystemMXBean;
+import dev.langchain4j.model.embedding.EmbeddingModel;
+import dev.langchain4j.model.embedding.onnx.allminilml6v2q.AllMiniLmL6V2QuantizedEmbeddingModel;
+import io.nereid.Nereid;
+import io.nereid.model.ModelSpec;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.management.ManagementFactory;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+
+/**
+ * Texts a second with 32 callers, by LangChain4j's own way and by ours, in turns: a program to be
+ * run by hand. Arguments: seconds of each turn (5), how many turns (4).
+ */
+final class EmbeddingThroughput {
+
+  private static final int CALLERS = 32;
+
+  private static final OperatingSystemMXBean SYSTEM =
+      (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+
+  private EmbeddingThroughput() {}
+
+  private record Case(String name, Consumer<String> embed, List<Turn> turns) {}
+
+  /** What a turn showed: processor time says more than texts a second where others compute, too. */
+  private record Turn(double perSecond, double processorMs) {}
+
+  public static void main(String[] arguments) throws Exception {
+    int seconds = arguments.length > 0 ? Integer.parseInt(arguments[0]) : 5;
+    int turns = arguments.length > 1 ? Integer.parseInt(arguments[1]) : 4;
+    int processors = Runtime.getRuntime().availableProcessors();
+    ModelSpec.Builder alone =
+        ModelSpec.builder("alone")
+            .maxBatchSize(1)
+            .instanceCount(processors)
+            .parameter("intra_op_thread_count", "1");
+    try (Nereid nereid = Nereid.create();
+        InputStream json = TextEmbedderTest.resource("all-minilm-l6-v2-q-tokenizer.json");
+        TextTokenizer tokenizer = TextTokenizer.read(json, 510)) {
+      EmbeddingModel theirs = new AllMiniLmL6V2QuantizedEmbeddingModel();
+      TextEmbedder batches = embedder(nereid, ModelSpec.builder("batches"), tokenizer);
+      TextEmbedder exact = embedder(nereid, alone, tokenizer);
+      List<Case> cases =
+          List.of(
+              new Case("LangChain4j in process", theirs::embed, new ArrayList<>()),
+              new Case("Nereid, each text alone", exact::embed, new ArrayList<>()),
+              new Case("Nereid, in batches", batches::embed, new ArrayList<>()));
+      cases.forEach(one -> measure(one, Duration.ofSeconds(2))); // what is compiled is not counted
+      for (int turn = 0; turn < turns; turn++) {
+        List<Case> order = turn % 2 == 0 ? cases : cases.reversed();
+        order.forEach(one -> one.turns.add(measure(one, Duration.ofSeconds(seconds))));
+      }
+      cases.forEach(EmbeddingThroughput::print);
+    }
+  }
+
+  private static TextEmbedder embedder(
+      Nereid nereid, ModelSpec.Builder spec, TextTokenizer tokenizer) throws IOException {
+    try (InputStream model = TextEmbedderTest.resource("all-minilm-l6-v2-q.onnx")) {
+      return new TextEmbedder(nereid.load(spec.backend("onnxruntime").build(), model), tokenizer);
+    }
+  }
+
+  private static void print(Case measured) {
+    System.out.printf(
+        Locale.ROOT,
+        "%-26s %7.0f texts/s, %6.2f ms of processor time a text%n",
+        measured.name,
+        median(measured.turns.stream().map(Turn::perSecond).toList()),
+        median(measured.turns.stream().map(Turn::processorMs).toList()));
+  }
+
+  private static double median(List<Double> values) {
+    return values.stream().sorted().skip((values.size() - 1) / 2).findFirst().orElseThrow();
+  }
+
+  private static Turn measure(Case measured, Duration time) {
+    AtomicLong done = new AtomicLong();
+    long startCpuNs = SYSTEM.getProcessCpuTime();
+    long startNs = System.nanoTime();
+    long endNs = startNs + time.toNanos();
+    List<Thread> callers = new ArrayList<>();
+    for (int i = 0; i < CALLERS; i++) {
+      int first = i;
+      callers.add(
+          Thread.ofPlatform()
+              .start(() -> {
+                for (int n = first; System.nanoTime() < endNs; n++) {
+                  measured.embed.accept(
+                      TextEmbedderTest.TEXTS.get(n % TextEmbedderTest.TEXTS.size()));
+                  done.incrementAndGet();
+                }
+              }));
+    }
+    try {
+      for (Thread caller : callers) {
+        caller.join();
+      }
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+    return new Turn(
+        done.get() * 1e9 / (System.nanoTime() - startNs),
+        (SYSTEM.getProcessCpuTime() - startCpuNs) / 1e6 / done.get());
+  }
+}
