@@ -122,7 +122,6 @@ BatchPlan PlanBatches(const CostCurve& curve, const ObjectiveTerms& terms, doubl
       plan.proven_rows = rows;
     }
   });
-  plan.overloaded = arrivals_per_ns > plan.rows_per_ns;
   plan.enough_rows = plan.most_rows;
   ForSizes(plan.most_rows, [&](int64_t rows) {
     const double rate = instances * static_cast<double>(rows) / MeanOf(curve, rows);
@@ -147,7 +146,7 @@ ObjectiveDecision DecideWithin(const BatchPlan& plan, const CostCurve& curve,
   if (waiting.empty()) {
     return decision;
   }
-  if (plan.overloaded || !AllWithin(plan, curve, waiting, free_ns, margin_ns, now_ns)) {
+  if (!AllWithin(plan, curve, waiting, free_ns, margin_ns, now_ns)) {
     const size_t left_out = WorthLeavingOut(plan, curve, waiting, free_ns.size(), begin_ns);
     decision.refuse += left_out;
     waiting = waiting.subspan(left_out);
