@@ -78,6 +78,7 @@ class ServeOptionsTest {
     lines.put("--load-model", List.of("--load-model=m", "--model-control-mode=explicit"));
     lines.put("--auth-token-file", List.of("--auth-token-file=" + tokens));
     lines.put("--http-allowed-origin", List.of("--http-allowed-origin=https://app.example"));
+    lines.put("--console-path", List.of("--console-path=/console"));
     lines.put(
         "--grpc-restricted-protocol",
         List.of("--grpc-restricted-protocol=health:triton-grpc-protocol-a=b"));

@@ -145,14 +145,14 @@ public final class Console {
     json.ascii(",\"state\":\"").ascii(ServerJson.word(state));
     json.ascii("\",\"started_ms\":").number(ManagementFactory.getRuntimeMXBean().getStartTime());
     json.ascii(",\"control_mode\":\"").ascii(controlMode());
-    Json.bool(json.ascii("\",\"load_allowed\":"), options.load());
+    ConsoleJson.bool(json.ascii("\",\"load_allowed\":"), options.load());
     json.ascii(",\"load_limits\":{\"concurrency\":").number(LoadPlan.MOST_CONCURRENCY);
     json.ascii(",\"rate_per_s\":").number(LoadPlan.MOST_RATE);
     json.ascii(",\"duration_s\":").number(LoadPlan.MOST_SECONDS);
     json.ascii(",\"batch_size\":").number(LoadPlan.MOST_BATCH).ascii("},\"grants\":{");
     for (EndpointGroup group : EndpointGroup.values()) {
       json.ascii(group.ordinal() == 0 ? "" : ",").string(group.toString()).write(':');
-      Json.bool(json, !refusals.containsKey(group));
+      ConsoleJson.bool(json, !refusals.containsKey(group));
     }
     json.ascii("},\"wants\":{");
     String separator = "";

@@ -33,11 +33,11 @@ final class DetailJson {
     }
     json.ascii("\",\"versions\":");
     List<Model> ready = all.stream().filter(one -> one.state() == ModelState.READY).toList();
-    Json.array(json, ready, one -> json.string(Long.toString(one.version())));
+    ConsoleJson.array(json, ready, one -> json.string(Long.toString(one.version())));
     String reason = model.failure().orElse(null);
     json.ascii(",\"state\":\"").ascii(model.state().name());
-    Json.text(json.ascii("\",\"reason\":"), reason);
-    Json.place(json.ascii(",\"place\":"), reason);
+    ConsoleJson.text(json.ascii("\",\"reason\":"), reason);
+    ConsoleJson.place(json.ascii(",\"place\":"), reason);
     try {
       loaded(model, model.spec(), json);
     } catch (NereidException | IllegalStateException e) {
@@ -54,18 +54,18 @@ final class DetailJson {
     json.ascii(",\"backend\":").string(backend);
     json.ascii(",\"platform\":").string(ModelFacts.platform(model));
     json.ascii(",\"max_batch_size\":").number(spec.maxBatchSize());
-    Json.bool(json.ascii(",\"decoupled\":"), spec.decoupled());
-    Json.bool(json.ascii(",\"stateful\":"), spec.sequenceBatching().isPresent());
-    Json.bool(json.ascii(",\"cached\":"), spec.responseCache());
+    ConsoleJson.bool(json.ascii(",\"decoupled\":"), spec.decoupled());
+    ConsoleJson.bool(json.ascii(",\"stateful\":"), spec.sequenceBatching().isPresent());
+    ConsoleJson.bool(json.ascii(",\"cached\":"), spec.responseCache());
     json.ascii(",\"inputs\":");
-    Json.array(json, spec.inputs(), tensor -> tensor(spec, tensor, json));
+    ConsoleJson.array(json, spec.inputs(), tensor -> tensor(spec, tensor, json));
     json.ascii(",\"outputs\":");
-    Json.array(json, spec.outputs(), tensor -> tensor(spec, tensor, json));
+    ConsoleJson.array(json, spec.outputs(), tensor -> tensor(spec, tensor, json));
     json.ascii(",\"instances\":");
-    Json.array(json, spec.instanceGroups(), group -> group(group, json));
+    ConsoleJson.array(json, spec.instanceGroups(), group -> group(group, json));
     json.ascii(",\"steps\":");
     List<Ensemble.Step> steps = spec.ensemble().map(Ensemble::steps).orElse(List.of());
-    Json.array(json, steps, step -> step(step, json));
+    ConsoleJson.array(json, steps, step -> step(step, json));
     us(json.ascii(",\"load_us\":{\"read\":"), times.read());
     us(json.ascii(",\"parse\":"), times.parse());
     us(json.ascii(",\"session\":"), times.session());
@@ -81,11 +81,11 @@ final class DetailJson {
     json.ascii("{\"name\":").string(tensor.name());
     json.ascii(",\"datatype\":\"").ascii(tensor.dataType().name());
     json.ascii("\",\"shape\":");
-    Json.array(json, ModelFacts.shape(model, tensor), json::number);
-    Json.bool(json.ascii(",\"optional\":"), tensor.optional());
+    ConsoleJson.array(json, ModelFacts.shape(model, tensor), json::number);
+    ConsoleJson.bool(json.ascii(",\"optional\":"), tensor.optional());
     json.ascii(",\"labels\":");
     List<String> labels = tensor.labels();
-    Json.array(json, labels.subList(0, Math.min(MOST_LABELS, labels.size())), json::string);
+    ConsoleJson.array(json, labels.subList(0, Math.min(MOST_LABELS, labels.size())), json::string);
     json.write('}');
   }
 
@@ -93,7 +93,7 @@ final class DetailJson {
     json.ascii("{\"name\":").string(group.name());
     json.ascii(",\"kind\":\"").ascii(group.kind().name());
     json.ascii("\",\"count\":").number(group.count()).ascii(",\"devices\":");
-    Json.array(json, group.devices(), json::number);
+    ConsoleJson.array(json, group.devices(), json::number);
     json.write('}');
   }
 
@@ -112,7 +112,7 @@ final class DetailJson {
     json.ascii("{\"config\":").write(config, 0, config.length);
     json.ascii(",\"text\":").string(configuration.toCommentedText());
     json.ascii(",\"values\":");
-    Json.array(json, configuration.values(), value -> value(value, json));
+    ConsoleJson.array(json, configuration.values(), value -> value(value, json));
     json.write('}');
   }
 

@@ -208,7 +208,7 @@ final class LoadTests {
         write(current, json);
       }
       json.ascii(",\"results\":");
-      Json.array(json, List.copyOf(results), result -> write(result, json));
+      ConsoleJson.array(json, List.copyOf(results), result -> write(result, json));
       json.write('}');
     } finally {
       lock.unlock();
@@ -222,29 +222,31 @@ final class LoadTests {
     json.ascii("\",\"model\":").string(plan.model);
     json.ascii(",\"version\":").string(plan.version);
     json.ascii(",\"protocol\":\"http\",\"loop\":\"").ascii(closedLoop ? "closed" : "open");
-    Json.decimal(json.ascii("\",\"concurrency\":"), closedLoop ? plan.concurrency : Double.NaN);
-    Json.decimal(json.ascii(",\"rate_per_s\":"), closedLoop ? Double.NaN : plan.ratePerSecond);
-    Json.bool(json.ascii(",\"poisson\":"), plan.poisson);
+    ConsoleJson.decimal(
+        json.ascii("\",\"concurrency\":"), closedLoop ? plan.concurrency : Double.NaN);
+    ConsoleJson.decimal(
+        json.ascii(",\"rate_per_s\":"), closedLoop ? Double.NaN : plan.ratePerSecond);
+    ConsoleJson.bool(json.ascii(",\"poisson\":"), plan.poisson);
     json.ascii(",\"batch_size\":").number(plan.batchSize);
     json.ascii(",\"duration_s\":").number(plan.seconds);
     json.ascii(",\"elapsed_ms\":").number(test.elapsedMs);
     json.ascii(",\"start_ms\":").number(test.startMs);
-    Json.text(json.ascii(",\"outcome\":"), test.outcome);
-    Json.text(json.ascii(",\"error\":"), test.error);
+    ConsoleJson.text(json.ascii(",\"outcome\":"), test.outcome);
+    ConsoleJson.text(json.ascii(",\"error\":"), test.error);
     LoadTest.Figures total = test.total;
     boolean any = total != null && total.requests() > 0;
     json.ascii(",\"requests\":").number(total == null ? 0 : total.requests());
     json.ascii(",\"errors\":").number(total == null ? 0 : total.errors());
     double perSecond = total == null ? 0 : total.requests() * 1e3 / Math.max(1, test.elapsedMs);
     OverviewJson.rate("requests", perSecond, json);
-    Json.decimal(json.ascii(",\"mean_us\":"), any ? total.meanUs() : Double.NaN);
-    Json.decimal(json.ascii(",\"p50_us\":"), any ? total.p50Us() : Double.NaN);
-    Json.decimal(json.ascii(",\"p90_us\":"), any ? total.p90Us() : Double.NaN);
-    Json.decimal(json.ascii(",\"p95_us\":"), any ? total.p95Us() : Double.NaN);
-    Json.decimal(json.ascii(",\"p99_us\":"), any ? total.p99Us() : Double.NaN);
-    Json.decimal(json.ascii(",\"max_us\":"), any ? total.maxUs() : Double.NaN);
+    ConsoleJson.decimal(json.ascii(",\"mean_us\":"), any ? total.meanUs() : Double.NaN);
+    ConsoleJson.decimal(json.ascii(",\"p50_us\":"), any ? total.p50Us() : Double.NaN);
+    ConsoleJson.decimal(json.ascii(",\"p90_us\":"), any ? total.p90Us() : Double.NaN);
+    ConsoleJson.decimal(json.ascii(",\"p95_us\":"), any ? total.p95Us() : Double.NaN);
+    ConsoleJson.decimal(json.ascii(",\"p99_us\":"), any ? total.p99Us() : Double.NaN);
+    ConsoleJson.decimal(json.ascii(",\"max_us\":"), any ? total.maxUs() : Double.NaN);
     json.ascii(",\"seconds\":");
-    Json.array(json, test.seconds, second -> write(second, json));
+    ConsoleJson.array(json, test.seconds, second -> write(second, json));
     json.write('}');
   }
 
@@ -252,8 +254,8 @@ final class LoadTests {
     boolean any = second.figures.requests() > 0;
     json.ascii("{\"at_ms\":").number(second.atMs);
     OverviewJson.rate("requests", second.perSecond, json);
-    Json.decimal(json.ascii(",\"p50_us\":"), any ? second.figures.p50Us() : Double.NaN);
-    Json.decimal(json.ascii(",\"p99_us\":"), any ? second.figures.p99Us() : Double.NaN);
+    ConsoleJson.decimal(json.ascii(",\"p50_us\":"), any ? second.figures.p50Us() : Double.NaN);
+    ConsoleJson.decimal(json.ascii(",\"p99_us\":"), any ? second.figures.p99Us() : Double.NaN);
     json.ascii(",\"errors\":").number(second.figures.errors()).write('}');
   }
 }

@@ -35,7 +35,7 @@ record ModelFigures(
     Optional<Work> work,
     ModelHistory history) {
 
-  /** Of a model that nobody has loaded yet. */
+  /** Returns the figures of a model that nobody has loaded yet. */
   static ModelFigures unknown(String name) {
     return new ModelFigures(
         "", name, "", "UNKNOWN", "", null, Optional.empty(), new ModelHistory());

@@ -34,7 +34,7 @@ final class ModelHistory {
         row[at] = values[i][(count - kept + at) % LENGTH];
       }
       json.ascii(i == 0 ? "{\"" : ",\"").ascii(NAMES[i]).ascii("\":");
-      Json.numbers(json, row);
+      ConsoleJson.numbers(json, row);
     }
     json.write('}');
   }

@@ -38,7 +38,7 @@ final class ModelJson {
     json.ascii(",\"interval_ms\":").number(snapshot.intervalMs()).write(',');
     OverviewJson.identity(model, json);
     json.ascii(",\"versions\":");
-    Json.array(json, snapshot.versions(model), version -> version(version, json));
+    ConsoleJson.array(json, snapshot.versions(model), version -> version(version, json));
     ModelFigures.Work work = model.work().orElse(null);
     if (work == null) {
       json.ascii(
@@ -63,7 +63,7 @@ final class ModelJson {
   private static void version(ModelFigures version, JsonBuffer json) {
     json.ascii("{\"version\":\"").ascii(version.version());
     json.ascii("\",\"state\":\"").ascii(version.state());
-    Json.text(json.ascii("\",\"reason\":"), version.reason()).write('}');
+    ConsoleJson.text(json.ascii("\",\"reason\":"), version.reason()).write('}');
   }
 
   private static void counts(ModelFigures.Work work, JsonBuffer json) {
@@ -98,10 +98,13 @@ final class ModelJson {
       json.ascii("null");
       return;
     }
-    Json.decimal(json.ascii("{\"queue\":"), work.meanUs(queue));
-    Json.decimal(json.ascii(",\"compute_input\":"), work.meanUs(ModelStatistics::computeInput));
-    Json.decimal(json.ascii(",\"compute_infer\":"), work.meanUs(ModelStatistics::computeInfer));
-    Json.decimal(json.ascii(",\"compute_output\":"), work.meanUs(ModelStatistics::computeOutput));
+    ConsoleJson.decimal(json.ascii("{\"queue\":"), work.meanUs(queue));
+    ConsoleJson.decimal(
+        json.ascii(",\"compute_input\":"), work.meanUs(ModelStatistics::computeInput));
+    ConsoleJson.decimal(
+        json.ascii(",\"compute_infer\":"), work.meanUs(ModelStatistics::computeInfer));
+    ConsoleJson.decimal(
+        json.ascii(",\"compute_output\":"), work.meanUs(ModelStatistics::computeOutput));
     json.write('}');
   }
 
@@ -114,15 +117,16 @@ final class ModelJson {
 
   private static void distribution(String name, Histogram durations, JsonBuffer json) {
     json.ascii(name).ascii("{\"count\":").number(durations.count());
-    Json.decimal(json.ascii(",\"mean_us\":"), meanUs(durations));
-    Json.decimal(json.ascii(",\"p50_us\":"), Json.percentileUs(durations, 50));
-    Json.decimal(json.ascii(",\"p90_us\":"), Json.percentileUs(durations, 90));
-    Json.decimal(json.ascii(",\"p95_us\":"), Json.percentileUs(durations, 95));
-    Json.decimal(json.ascii(",\"p99_us\":"), Json.percentileUs(durations, 99));
-    Json.decimal(json.ascii(",\"max_us\":"), Json.percentileUs(durations, 100)).write('}');
+    ConsoleJson.decimal(json.ascii(",\"mean_us\":"), meanUs(durations));
+    ConsoleJson.decimal(json.ascii(",\"p50_us\":"), ConsoleJson.percentileUs(durations, 50));
+    ConsoleJson.decimal(json.ascii(",\"p90_us\":"), ConsoleJson.percentileUs(durations, 90));
+    ConsoleJson.decimal(json.ascii(",\"p95_us\":"), ConsoleJson.percentileUs(durations, 95));
+    ConsoleJson.decimal(json.ascii(",\"p99_us\":"), ConsoleJson.percentileUs(durations, 99));
+    ConsoleJson.decimal(json.ascii(",\"max_us\":"), ConsoleJson.percentileUs(durations, 100))
+        .write('}');
   }
 
-  /** By the middles of the ranges. */
+  /** The mean, with each duration taken as the middle of its range. */
   private static double meanUs(Histogram durations) {
     double sum = 0;
     for (int i = 0; i < durations.bucketCount(); i++) {
@@ -159,7 +163,7 @@ final class ModelJson {
   private static void executions(ModelFigures.Work work, JsonBuffer json) {
     ModelStatistics now = work.now();
     json.ascii(",\"batches\":");
-    Json.array(json, now.batches(), batch -> batch(work, batch, json));
+    ConsoleJson.array(json, now.batches(), batch -> batch(work, batch, json));
     json.ascii(",\"cache\":");
     if (work.cached()) {
       OverviewJson.rate(
@@ -190,7 +194,8 @@ final class ModelJson {
     json.ascii("{\"size\":").number(batch.batchSize());
     json.ascii(",\"executions\":").number(total - work.executionsBefore(batch.batchSize()));
     json.ascii(",\"total\":").number(total);
-    Json.decimal(json.ascii(",\"compute_us\":"), batch.computeInfer().meanNs() / 1e3).write('}');
+    ConsoleJson.decimal(json.ascii(",\"compute_us\":"), batch.computeInfer().meanNs() / 1e3)
+        .write('}');
   }
 
   /** Only an instance that shares something with others is known to wait or to hold. */
@@ -199,7 +204,7 @@ final class ModelJson {
         instance != null
             && (instance.holds() || instance.awaited().isPresent() || instance.waits() > 0);
     json.ascii("{\"index\":").number(index);
-    Json.text(json.ascii(",\"state\":"), limited ? instance.text() : null);
+    ConsoleJson.text(json.ascii(",\"state\":"), limited ? instance.text() : null);
     json.ascii(",\"waits\":").number(instance == null ? 0 : instance.waits()).write('}');
   }
 }

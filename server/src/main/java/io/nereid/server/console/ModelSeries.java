@@ -65,8 +65,8 @@ final class ModelSeries {
       Histogram total = work.recent(ModelStatistics::totalHistogram);
       history.add(
           work.perSecond(figures -> figures.success().count()),
-          Json.percentileUs(total, 50),
-          Json.percentileUs(total, 99),
+          ConsoleJson.percentileUs(total, 50),
+          ConsoleJson.percentileUs(total, 99),
           work.perSecond(figures -> figures.fail().count()),
           work.now().pendingCount());
     }

@@ -29,11 +29,14 @@ final class OverviewJson {
     rates(work, json);
     json.ascii(",\"requests\":").number(now.success().count());
     errors(now, json);
-    Json.decimal(json.ascii(",\"p50_us\":"), Json.percentileUs(work.minute().getFirst(), 50));
-    Json.decimal(json.ascii(",\"p99_us\":"), Json.percentileUs(work.minute().getFirst(), 99));
+    ConsoleJson.decimal(
+        json.ascii(",\"p50_us\":"), ConsoleJson.percentileUs(work.minute().getFirst(), 50));
+    ConsoleJson.decimal(
+        json.ascii(",\"p99_us\":"), ConsoleJson.percentileUs(work.minute().getFirst(), 99));
     long executions = work.added(ModelStatistics::executionCount);
     double rows = work.added(ModelStatistics::inferenceCount);
-    Json.decimal(json.ascii(",\"batch_mean\":"), executions == 0 ? Double.NaN : rows / executions);
+    ConsoleJson.decimal(
+        json.ascii(",\"batch_mean\":"), executions == 0 ? Double.NaN : rows / executions);
     queue(work, json);
     json.ascii(",\"instances\":").number(now.instanceCount());
     memory(work.memory(), json);
@@ -59,8 +62,8 @@ final class OverviewJson {
     json.ascii(",\"version\":\"").ascii(model.version());
     json.ascii("\",\"state\":\"").ascii(model.state());
     json.ascii("\",\"backend\":").string(model.backend());
-    Json.text(json.ascii(",\"reason\":"), model.reason());
-    Json.place(json.ascii(",\"place\":"), model.reason());
+    ConsoleJson.text(json.ascii(",\"reason\":"), model.reason());
+    ConsoleJson.place(json.ascii(",\"place\":"), model.reason());
   }
 
   static void rates(ModelFigures.Work work, JsonBuffer json) {
@@ -71,7 +74,7 @@ final class OverviewJson {
   }
 
   static void rate(String what, double perSecond, JsonBuffer json) {
-    Json.decimal(json.ascii(",\"").ascii(what).ascii("_per_s\":"), perSecond);
+    ConsoleJson.decimal(json.ascii(",\"").ascii(what).ascii("_per_s\":"), perSecond);
   }
 
   static void errors(ModelStatistics now, JsonBuffer json) {
@@ -84,7 +87,7 @@ final class OverviewJson {
   static void queue(ModelFigures.Work work, JsonBuffer json) {
     json.ascii(",\"pending\":").number(work.now().pendingCount());
     json.ascii(",\"executing\":").number(work.now().executingCount());
-    Json.decimal(json.ascii(",\"busy\":"), work.busy());
+    ConsoleJson.decimal(json.ascii(",\"busy\":"), work.busy());
   }
 
   static void memory(MemoryUsage memory, JsonBuffer json) {

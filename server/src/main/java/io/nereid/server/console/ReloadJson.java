@@ -51,14 +51,14 @@ final class ReloadJson {
    */
   static void write(Model model, List<Model> all, ModelPreview preview, JsonBuffer json) {
     String error = preview.failure().orElse(null);
-    Json.bool(json.ascii("{\"changed\":"), preview.changed());
-    Json.text(json.ascii(",\"known\":true,\"error\":"), error);
-    Json.place(json.ascii(",\"place\":"), error);
+    ConsoleJson.bool(json.ascii("{\"changed\":"), preview.changed());
+    ConsoleJson.text(json.ascii(",\"known\":true,\"error\":"), error);
+    ConsoleJson.place(json.ascii(",\"place\":"), error);
     json.ascii(",\"values\":");
     ModelConfiguration next = next(model, preview);
     boolean comparable = next != null && model.state() == ModelState.READY;
     List<Change> changes = comparable ? changes(model.configuration(), next) : List.of();
-    Json.array(json, changes, change -> write(change, json));
+    ConsoleJson.array(json, changes, change -> write(change, json));
     Set<Long> added = new TreeSet<>(preview.versions().keySet());
     Set<Long> removed = new TreeSet<>();
     for (Model version : all) {
@@ -70,11 +70,11 @@ final class ReloadJson {
       }
     }
     json.ascii(",\"versions\":{\"added\":");
-    Json.array(json, List.copyOf(added), number -> json.string(number.toString()));
+    ConsoleJson.array(json, List.copyOf(added), number -> json.string(number.toString()));
     json.ascii(",\"removed\":");
-    Json.array(json, List.copyOf(removed), number -> json.string(number.toString()));
+    ConsoleJson.array(json, List.copyOf(removed), number -> json.string(number.toString()));
     json.ascii("},\"files\":");
-    Json.array(json, preview.files(), json::string);
+    ConsoleJson.array(json, preview.files(), json::string);
     json.write('}');
   }
 
@@ -109,8 +109,9 @@ final class ReloadJson {
 
   private static void write(Change change, JsonBuffer json) {
     json.ascii("{\"path\":").string(change.path);
-    Json.text(json.ascii(",\"loaded\":"), change.loaded == null ? null : change.loaded.text());
-    Json.text(json.ascii(",\"next\":"), change.next == null ? null : change.next.text());
+    ConsoleJson.text(
+        json.ascii(",\"loaded\":"), change.loaded == null ? null : change.loaded.text());
+    ConsoleJson.text(json.ascii(",\"next\":"), change.next == null ? null : change.next.text());
     json.ascii(",\"place\":").string(change.next == null ? "" : change.next.place()).write('}');
   }
 }

@@ -19,14 +19,14 @@ final class RequestsJson {
     json.ascii(",\"seen\":").number(ring == null ? 0 : ring.seen());
     List<SlowRequest> slowest = ring == null ? List.of() : ring.slowest();
     json.ascii(",\"requests\":");
-    Json.array(json, slowest, request -> request(request, json));
+    ConsoleJson.array(json, slowest, request -> request(request, json));
     json.write('}');
   }
 
   private static void request(SlowRequest request, JsonBuffer json) {
     json.ascii("{\"id\":\"").number(request.id());
     json.ascii("\",\"request_id\":").string(request.requestId());
-    json.ascii(",\"protocol\":\"").ascii(request.protocol().name());
+    json.ascii(",\"protocol\":\"").ascii(request.protocol());
     json.ascii("\",\"model\":").string(request.model());
     json.ascii(",\"version\":\"");
     if (request.version() > 0) {
@@ -34,19 +34,19 @@ final class RequestsJson {
     }
     json.ascii("\",\"start_ms\":").number(request.startMs());
     micros(json.ascii(",\"duration_us\":"), request.durationNs());
-    Json.text(json.ascii(",\"error\":"), request.error());
+    ConsoleJson.text(json.ascii(",\"error\":"), request.error());
     json.ascii(",\"batch\":");
     if (request.batchSize() > 0) {
       json.ascii("{\"size\":").number(request.batchSize()).ascii(",\"with\":");
-      Json.array(json, request.mates(), id -> json.string(Long.toString(id)));
+      ConsoleJson.array(json, request.mates(), id -> json.string(Long.toString(id)));
       json.write('}');
     } else {
       json.ascii("null");
     }
-    Json.bool(json.ascii(",\"inline\":"), request.inline());
-    Json.bool(json.ascii(",\"cache_hit\":"), request.cacheHit());
+    ConsoleJson.bool(json.ascii(",\"inline\":"), request.inline());
+    ConsoleJson.bool(json.ascii(",\"cache_hit\":"), request.cacheHit());
     json.ascii(",\"phases\":");
-    Json.array(json, request.phases(), phase -> phase(phase, json));
+    ConsoleJson.array(json, request.phases(), phase -> phase(phase, json));
     json.write('}');
   }
 
@@ -58,6 +58,6 @@ final class RequestsJson {
   }
 
   private static void micros(JsonBuffer json, long ns) {
-    Json.decimal(json, ns / 1e3);
+    ConsoleJson.decimal(json, ns / 1e3);
   }
 }

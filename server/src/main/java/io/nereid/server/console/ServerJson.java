@@ -60,9 +60,10 @@ final class ServerJson {
     }
     json.ascii("},\"devices\":");
     List<GpuMetrics.Reading> readings = gpus.readings();
-    Json.array(json, readings, reading -> device(reading, json));
+    ConsoleJson.array(json, readings, reading -> device(reading, json));
     json.ascii(",\"resources\":");
-    Json.array(json, state.nereid().resourceStatistics(), resource -> resource(resource, json));
+    ConsoleJson.array(
+        json, state.nereid().resourceStatistics(), resource -> resource(resource, json));
     json.ascii(",\"viewers\":").number(viewers).write('}');
   }
 

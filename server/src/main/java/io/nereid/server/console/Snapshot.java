@@ -119,7 +119,7 @@ final class Snapshot {
 
   private void whole(JsonBuffer json) {
     head(json);
-    Json.array(
+    ConsoleJson.array(
         json,
         models,
         model -> {
@@ -134,7 +134,7 @@ final class Snapshot {
 
   private void changes(JsonBuffer json) {
     head(json);
-    Json.array(
+    ConsoleJson.array(
         json,
         changes.models,
         key -> {
@@ -142,7 +142,7 @@ final class Snapshot {
           json.write(line, 0, line.length);
         });
     json.ascii(",\"gone\":");
-    Json.array(json, changes.gone, json::string);
+    ConsoleJson.array(json, changes.gone, json::string);
     json.write('}');
   }
 

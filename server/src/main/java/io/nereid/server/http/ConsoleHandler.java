@@ -15,7 +15,6 @@ import java.net.InetSocketAddress;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 
 /** Serves the console's pages, and what they ask for; for the requests of one exchange. */
 final class ConsoleHandler {
@@ -32,9 +31,6 @@ final class ConsoleHandler {
           ReplyField.of("X-Frame-Options", "DENY"),
           ReplyField.of("Referrer-Policy", "no-referrer"),
           ReplyField.of("Cross-Origin-Opener-Policy", "same-origin"));
-
-  /** What decides about a file's form. */
-  static final Set<String> FIELDS = Set.of("if-none-match");
 
   private static final ReplyField CACHE = ReplyField.of("Cache-Control", "no-cache");
   private static final ReplyField NO_STORE = ReplyField.of("Cache-Control", "no-store");

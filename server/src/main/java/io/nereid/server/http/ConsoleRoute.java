@@ -5,9 +5,13 @@ import io.nereid.server.http.Route.Endpoint;
 import io.nereid.server.wire.RequestHead;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 
 /** Where the paths of the console lead. */
 final class ConsoleRoute {
+
+  /** The header fields that decide about what is sent. */
+  static final Set<String> FIELDS = Set.of("if-none-match");
 
   private static final String OPENAPI = "/openapi";
 

@@ -36,7 +36,7 @@ record HttpContext(
     OriginCheck origins = new OriginCheck(options.allowedOrigins());
     Set<String> kept = new HashSet<>(options.access().fieldNames());
     kept.addAll(origins.fieldNames());
-    options.console().ifPresent(served -> kept.addAll(ConsoleHandler.FIELDS));
+    options.console().ifPresent(served -> kept.addAll(ConsoleRoute.FIELDS));
     return new HttpContext(
         state,
         options.limits(),

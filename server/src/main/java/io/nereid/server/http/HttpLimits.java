@@ -2,6 +2,7 @@ package io.nereid.server.http;
 
 import io.nereid.server.options.RecordCopy;
 import io.nereid.server.shared.Durations;
+import io.nereid.server.wire.WireLimits;
 import java.time.Duration;
 
 /**
@@ -30,13 +31,13 @@ public record HttpLimits(
   /** What applies when nothing is said. */
   public static final HttpLimits DEFAULT =
       new HttpLimits(
-          64L << 20,
-          16 << 10,
-          65_536,
+          WireLimits.USUAL.bodyBytes(),
+          WireLimits.USUAL.headBytes(),
+          WireLimits.USUAL.chunkCount(),
           100,
-          10_000,
-          Duration.ofSeconds(120),
-          Duration.ofSeconds(75));
+          WireLimits.USUAL.connectionCount(),
+          WireLimits.USUAL.requestTime(),
+          WireLimits.USUAL.idleTime());
 
   /** Checks the values. */
   public HttpLimits {

@@ -1,6 +1,5 @@
 package io.nereid.server.metrics;
 
-import io.nereid.server.http.HttpLimits;
 import io.nereid.server.json.JsonBuffer;
 import io.nereid.server.shared.HeapBudget;
 import io.nereid.server.shared.ServerState;
@@ -58,7 +57,7 @@ public final class MetricsServer {
 
   /** It takes no part in what requests hold of the heap, so it answers when that is all taken. */
   private WireContext context(ServerState state, MetricsOptions options) {
-    HttpLimits usual = HttpLimits.DEFAULT;
+    WireLimits usual = WireLimits.USUAL;
     WireLimits limits =
         new WireLimits(
             MAX_BODY_BYTES,

@@ -7,6 +7,7 @@ import java.util.List;
  *
  * @param id which one it is of those that were kept
  * @param requestId the client's own id; empty: it gave none
+ * @param protocol what it came over, in capitals
  * @param version the model's version; 0: it is not known
  * @param startMs when it began to arrive, since 1970
  * @param durationNs until its reply was sent
@@ -18,7 +19,7 @@ import java.util.List;
 public record SlowRequest(
     long id,
     String requestId,
-    Trace.Protocol protocol,
+    String protocol,
     String model,
     long version,
     long startMs,

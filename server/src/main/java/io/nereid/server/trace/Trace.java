@@ -48,7 +48,7 @@ public final class Trace {
   /** Where it is written to; null: it is only kept for a while, by {@link #ring}. */
   private final TraceQueue queue;
 
-  /** Who looks at slow requests; null: nobody does. */
+  /** What keeps the slowest requests for a while; null: nobody looks at them. */
   private final TraceRing ring;
 
   final String modelName;

@@ -105,7 +105,7 @@ public final class TraceRing {
     }
   }
 
-  /** Those that are kept now, the slowest first. */
+  /** Returns what is kept now, the slowest first. */
   public List<SlowRequest> slowest() {
     long oldest = (System.nanoTime() - startNs) / SLOT_NS - SLOTS;
     List<Kept> all = new ArrayList<>();
@@ -131,7 +131,7 @@ public final class TraceRing {
         new SlowRequest(
             ids.incrementAndGet(),
             trace.requestId,
-            trace.protocol,
+            trace.protocol.name(),
             trace.modelName,
             Math.max(0, trace.modelVersion),
             TimeUnit.NANOSECONDS.toMillis(trace.receiveStartNs + trace.epochOffsetNs),

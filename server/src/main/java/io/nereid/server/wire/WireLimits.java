@@ -18,4 +18,10 @@ public record WireLimits(
     int chunkCount,
     int connectionCount,
     Duration requestTime,
-    Duration idleTime) {}
+    Duration idleTime) {
+
+  /** What a port has that nobody says anything else of. */
+  public static final WireLimits USUAL =
+      new WireLimits(
+          64L << 20, 16 << 10, 65_536, 10_000, Duration.ofSeconds(120), Duration.ofSeconds(75));
+}

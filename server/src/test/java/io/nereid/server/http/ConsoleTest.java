@@ -10,16 +10,19 @@ import io.nereid.model.RepositoryOptions;
 import io.nereid.server.access.AccessControl;
 import io.nereid.server.access.Restrictions;
 import io.nereid.server.access.Tokens;
+import io.nereid.server.console.ConsoleFiles;
 import io.nereid.server.console.ConsoleOptions;
 import io.nereid.types.DataType;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.URISyntaxException;
 import java.net.URL;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -164,17 +167,13 @@ class ConsoleTest {
       bytes = files.filter(ConsoleTest::isPage).mapToLong(file -> file.toFile().length()).sum();
     }
     for (String name : List.of("uplot.js", "uplot.css")) {
-      bytes +=
-          new io.nereid.server.console.ConsoleFiles()
-              .file(name)
-              .map(file -> file.plain().length)
-              .orElse(0);
+      bytes += new ConsoleFiles().file(name).map(file -> file.plain().length).orElse(0);
     }
     assertTrue(bytes > 0 && bytes < 300_000, "the pages have " + bytes + " bytes");
   }
 
   private static boolean isPage(Path file) {
-    return io.nereid.server.console.ConsoleFiles.isName(file.getFileName().toString());
+    return ConsoleFiles.isName(file.getFileName().toString());
   }
 
   // ---- Who may ask -----------------------------------------------------------------------------
@@ -358,7 +357,7 @@ class ConsoleTest {
                               .replace("{region}", "r");
                       try {
                         client.send(
-                            method.toUpperCase(java.util.Locale.ROOT)
+                            method.toUpperCase(Locale.ROOT)
                                 + " "
                                 + real
                                 + " HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}");
@@ -368,7 +367,7 @@ class ConsoleTest {
                                 || response.status() == 405,
                             method + " " + path + ": " + response.text());
                       } catch (IOException e) {
-                        throw new java.io.UncheckedIOException(e);
+                        throw new UncheckedIOException(e);
                       }
                     }));
         assertReferencesLead(api, api);

@@ -9,12 +9,12 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** Forms that values have in all that the pages are told. */
-final class Json {
+final class ConsoleJson {
 
   /** What a reason says about a line of a file. */
   private static final Pattern PLACE = Pattern.compile("(\\S+?):(\\d{1,9}):(\\d{1,9})(?=[:,; ]|$)");
 
-  private Json() {}
+  private ConsoleJson() {}
 
   /** Writes one element of a list. */
   interface Element<T> {
