@@ -18,7 +18,7 @@ final class ConsoleModels {
           "quote\"'s",
           "a&amp;b<textarea><script>window.harmed=1<script>",
           "abc\u202efed",
-          "..%2f..",
+          "half%2fway",
           "__proto__");
 
   private ConsoleModels() {}
