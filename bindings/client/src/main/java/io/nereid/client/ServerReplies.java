@@ -2,12 +2,12 @@ package io.nereid.client;
 
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Set;
-import java.util.LinkedHashMap;
 import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Function;
 
 /**

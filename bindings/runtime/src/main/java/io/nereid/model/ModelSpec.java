@@ -11,14 +11,13 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * All that is needed to load one version of a model. Build one with {@link #builder} or {@link
- * #onnx}.
+ * All that is needed to load a version of a model; {@link #builder} and {@link #onnx} make one.
  *
  * @param name the model's name
  * @param version a positive number
- * @param backendName the backend: one of the core's ({@code identity}, {@code onnxruntime}), or the
- *     name or class name of a Java backend; ignored when {@code backend} is there
- * @param backend a Java backend given as an object
+ * @param backendName one of the core's backends ({@code identity}, {@code onnxruntime}), or the
+ *     name or class name of a Java backend
+ * @param backend a Java backend given as an object, in place of its name
  * @param inputs what requests bring
  * @param outputs what responses hold
  * @param maxBatchSize most rows per execution; 0: tensors have no batch dimension
@@ -28,11 +27,9 @@ import java.util.Optional;
  * @param inline whether an idle model may run a request on the thread that sends it
  * @param inlineBudget longest execution that runs inline; zero: the core's default (1 ms)
  * @param responseCache whether equal requests may be answered from the response cache
- * @param decoupled whether a request can have any number of responses; of an ensemble its steps
- *     decide, when it is loaded
- * @param batcherName the name or class name of a {@link Batcher}; empty: none; ignored when {@code
- *     batcher} is there
- * @param batcher a batcher given as an object
+ * @param decoupled whether a request can have any number of responses; an ensemble's steps decide
+ * @param batcherName the name or class name of a {@link Batcher}; empty: none
+ * @param batcher a batcher given as an object, in place of its name
  * @param warmUps requests that are executed while it loads
  * @param ensemble the graph of models that it is, in place of a backend
  * @param parameters settings of the backend
@@ -112,20 +109,13 @@ public record ModelSpec(
   public List<TensorSpec> hiddenInputs() {
     List<TensorSpec> hidden = new ArrayList<>();
     batchInputs.forEach(input -> hidden.addAll(input.tensors(inputs, maxBatchSize > 0)));
-    sequenceBatching.ifPresent(sequences -> {
-      sequences.controls().forEach(control -> hidden.add(control.tensor()));
-      sequences.states().forEach(state -> hidden.add(state.inputTensor()));
-    });
+    sequenceBatching.ifPresent(sequences -> hidden.addAll(sequences.hiddenInputs()));
     return hidden;
   }
 
   /** What the core keeps of what the backend makes, and no client gets: states of sequences. */
   public List<TensorSpec> hiddenOutputs() {
-    return sequenceBatching.stream()
-        .flatMap(sequences -> sequences.states().stream())
-        .filter(state -> outputs.stream().noneMatch(one -> one.name().equals(state.output())))
-        .map(SequenceBatching.State::outputTensor)
-        .toList();
+    return sequenceBatching.map(one -> one.hiddenOutputs(outputs)).orElse(List.of());
   }
 
   /**

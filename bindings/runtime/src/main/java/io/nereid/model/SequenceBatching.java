@@ -29,6 +29,22 @@ public record SequenceBatching(
     List<Control> controls,
     List<State> states) {
 
+  /** What the core makes for the backend: controls, and states as they were. */
+  List<TensorSpec> hiddenInputs() {
+    List<TensorSpec> hidden = new ArrayList<>();
+    controls.forEach(control -> hidden.add(control.tensor()));
+    states.forEach(state -> hidden.add(state.inputTensor()));
+    return hidden;
+  }
+
+  /** States that the backend makes, but for those that are among the model's outputs. */
+  List<TensorSpec> hiddenOutputs(List<TensorSpec> outputs) {
+    return states.stream()
+        .filter(state -> outputs.stream().noneMatch(one -> one.name().equals(state.output())))
+        .map(State::outputTensor)
+        .toList();
+  }
+
   /** What a model with sequences cannot have. */
   static void check(String model, boolean dynamicBatching, boolean responseCache) {
     if (dynamicBatching) {

@@ -1,11 +1,14 @@
 package io.nereid.server.trace;
 
 import io.nereid.model.TracedActivity;
+import io.nereid.tensor.Tensor;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 
 /**
  * What a plug-in tells of one request, on whatever threads it has: its own activities, and those of
@@ -39,7 +42,14 @@ final class ToldActivities implements Consumer<TracedActivity> {
     }
   }
 
-  private final Trace trace;
+  /** Keeps a copy of a tensor in a list, where there is room for it. */
+  interface Recorder {
+    void record(List<TracedTensor> list, String activity, String name, Tensor tensor);
+  }
+
+  private final long request;
+  private final LongSupplier ids;
+  private final Optional<Recorder> recorder;
 
   // ---- Guarded by this -------------------------------------------------------------------------
 
@@ -47,8 +57,17 @@ final class ToldActivities implements Consumer<TracedActivity> {
   private int count;
   private boolean ended;
 
-  ToldActivities(Trace trace) {
-    this.trace = trace;
+  /**
+   * For a request.
+   *
+   * @param request its number
+   * @param ids gives numbers to inferences that its backend begins
+   * @param recorder empty: tensors are not kept
+   */
+  ToldActivities(long request, LongSupplier ids, Optional<Recorder> recorder) {
+    this.request = request;
+    this.ids = ids;
+    this.recorder = recorder;
   }
 
   @Override
@@ -60,22 +79,21 @@ final class ToldActivities implements Consumer<TracedActivity> {
     activity
         .tensor()
         .ifPresentOrElse(
-            content -> {
-              if (trace.sampler.records(TraceLevel.TENSORS)) {
-                trace.record(inference.tensors, activity.name(), content.name(), content.tensor());
-              }
-            },
+            content ->
+                recorder.ifPresent(to ->
+                    to.record(
+                        inference.tensors, activity.name(), content.name(), content.tensor())),
             () ->
                 inference.moments.add(
-                    new Moment(Trace.limited(activity.name()), activity.timeNs())));
+                    new Moment(TracedTensor.limited(activity.name()), activity.timeNs())));
   }
 
   private Inference begin(TracedActivity first) {
     if (first.inference() == 0) {
-      return new Inference(trace.id, 0, first);
+      return new Inference(request, 0, first);
     }
     Inference parent = inferences.get(first.parent());
-    return new Inference(trace.nextId(), parent == null ? trace.id : parent.id, first);
+    return new Inference(ids.getAsLong(), parent == null ? request : parent.id, first);
   }
 
   /** What was told, each inference behind the one that began it. */

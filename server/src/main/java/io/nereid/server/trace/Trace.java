@@ -8,6 +8,7 @@ import io.nereid.tensor.Tensor;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
@@ -27,9 +28,6 @@ public final class Trace {
     /** GRPC. */
     GRPC
   }
-
-  /** Longest text that is kept: what clients send must not add up in the queue. */
-  private static final int MOST_TEXT = 512;
 
   /** An attribute of the root span; its value is a String or a Long. */
   record Attribute(String name, Object value) {}
@@ -112,7 +110,7 @@ public final class Trace {
     this.ids = ids;
     id = queue == null ? 0 : ids.getAsLong();
     this.protocol = protocol;
-    this.modelName = limited(modelName);
+    this.modelName = TracedTensor.limited(modelName);
     this.modelVersion = modelVersion > 0 ? modelVersion : -1;
     this.parent = parent;
     this.sampler = sampler;
@@ -121,10 +119,6 @@ public final class Trace {
     Instant now = Instant.now();
     epochOffsetNs =
         TimeUnit.SECONDS.toNanos(now.getEpochSecond()) + now.getNano() - System.nanoTime();
-  }
-
-  static String limited(String text) {
-    return text.length() <= MOST_TEXT ? text : text.substring(0, MOST_TEXT);
   }
 
   /** Whether what is said of it will be written somewhere. */
@@ -141,7 +135,7 @@ public final class Trace {
   /** Says something of the request, by the semantic conventions of OpenTelemetry. */
   public Trace attribute(String key, String value) {
     if (isWritten()) {
-      attributes.add(new Attribute(key, limited(value)));
+      attributes.add(new Attribute(key, TracedTensor.limited(value)));
     }
     return this;
   }
@@ -165,22 +159,21 @@ public final class Trace {
             .inputs()
             .forEach((name, input) -> record(tensors, "TENSOR_QUEUE_INPUT", name, input));
       }
-      listener = new ToldActivities(this);
+      listener =
+          new ToldActivities(
+              id,
+              ids,
+              sampler.records(TraceLevel.TENSORS) ? Optional.of(this::record) : Optional.empty());
       request.trace(listener);
     }
     requestStartNs = System.nanoTime();
-  }
-
-  /** The number of an inference that the request's backend began. */
-  long nextId() {
-    return ids.getAsLong();
   }
 
   /** The model has answered, for the last time where it does so several times. */
   public void answered(InferResponse response) {
     requestEndNs = System.nanoTime();
     modelVersion = response.modelVersion();
-    requestId = limited(response.id().orElse(""));
+    requestId = TracedTensor.limited(response.id().orElse(""));
     batchSize = response.executedBatchSize();
     inline = response.ranInline();
     cacheHit = response.cacheHit();
@@ -221,7 +214,7 @@ public final class Trace {
     } else if (requestEndNs == 0) {
       requestEndNs = nowNs;
     }
-    error = limited(why);
+    error = TracedTensor.limited(why);
     serverError = byServer;
   }
 

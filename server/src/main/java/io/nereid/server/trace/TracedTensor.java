@@ -20,6 +20,9 @@ record TracedTensor(
   /** What one takes of the heap, beside its contents. */
   static final int ENTRY_BYTES = 256;
 
+  /** What clients send must not add up in the queue. */
+  private static final int MOST_TEXT = 512;
+
   private static final byte[] NONE = {};
 
   /** Takes down a tensor that can be read now, with its contents if {@code copied}. */
@@ -30,6 +33,11 @@ record TracedTensor(
         tensor.dataType(),
         tensor.shape(),
         copied ? tensor.segment().toArray(JAVA_BYTE) : NONE);
+  }
+
+  /** A text that others chose, cut where it is longer than a trace wants to keep. */
+  static String limited(String text) {
+    return text.length() <= MOST_TEXT ? text : text.substring(0, MOST_TEXT);
   }
 
   /** Its elements as text, one after the other. */

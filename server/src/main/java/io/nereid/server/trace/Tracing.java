@@ -108,8 +108,7 @@ public final class Tracing {
     }
     TraceQueue queue = written ? now.queue() : null;
     Trace trace =
-        new Trace(
-            ids::incrementAndGet, protocol, model, version, parent, sampler, queue, ring);
+        new Trace(ids::incrementAndGet, protocol, model, version, parent, sampler, queue, ring);
     trace.receiveStartNs = receiveStartNs;
     if (protocol == Trace.Protocol.HTTP) {
       trace.headEndNs = System.nanoTime();
