@@ -176,7 +176,7 @@ class Live {
       ];
     });
     if (rows.length) fill(this.batches, ...rows.flat());
-    else fill(this.batches, h('dt', {className: 'soft'}, 'none yet'));
+    else fill(this.batches, h('dt', {}, '–'), h('dd', {className: 'soft'}, 'none yet'));
   }
 
   /** @param {any[]} instances */

@@ -93,7 +93,7 @@ class ConsolePagesTest {
         browser.await("document.querySelector('option[value=digits]')");
       }
       case "#/models/digits" -> open(fragment, ".facts dt", "Executions");
-      case "#/models/digits/configuration" -> open(fragment, ".settings td", "dynamic_batching");
+      case "#/models/digits/configuration" -> open(fragment, ".settings td", "max_batch_size");
       default -> open(fragment, ".code pre", "curl");
     }
   }
