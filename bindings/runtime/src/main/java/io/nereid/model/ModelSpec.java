@@ -15,8 +15,7 @@ import java.util.Optional;
  *
  * @param name the model's name
  * @param version a positive number
- * @param backendName one of the core's backends ({@code identity}, {@code onnxruntime}), or the
- *     name or class name of a Java backend
+ * @param backendName a backend of the core, such as {@code identity}, or the name of a Java one
  * @param backend a Java backend given as an object, in place of its name
  * @param inputs what requests bring
  * @param outputs what responses hold
