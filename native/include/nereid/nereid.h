@@ -569,9 +569,10 @@ NRD_API void nrd_batch_finish(nrd_batch* batch, int32_t code, const char* messag
 
 /* For backends with NRD_BACKEND_DETACHES: answers a request of a batch before the others, on this
  * thread, with what nrd_batch_request_output made of it (and nrd_batch_output nothing) or with what
- * nrd_batch_request_fail said. From here on the backend neither names nor reads it; nrd_batch_finish
- * answers the rest, which may be none. From any thread, while the batch is the backend's. Returns
- * NRD_FAILED_PRECONDITION, and does nothing, where the model has sequences or keeps the order. */
+ * nrd_batch_request_fail said. From here on the backend neither names nor reads it;
+ * nrd_batch_finish answers the rest, which may be none. From any thread, while the batch is the
+ * backend's. Returns NRD_FAILED_PRECONDITION, and does nothing, where the model has sequences or
+ * keeps the order. */
 NRD_API int32_t nrd_batch_request_finish(nrd_batch* batch, uint32_t request_index);
 
 /* For backends with NRD_BACKEND_OWN_STATES: what the request finds of state `state` (its place in
