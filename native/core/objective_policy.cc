@@ -36,8 +36,8 @@ Batch LongestWithin(const BatchPlan& plan, const CostCurve& curve,
   for (const DueRequest& request : waiting) {
     const int64_t rows = batch.rows + request.rows;
     const int64_t due_ns = std::min(batch.due_ns, request.due_ns);
-    if (batch.count > 0 &&
-        (!request.joins || rows > plan.most_rows || begin_ns + curve.HighNs(rows) > due_ns)) {
+    if (batch.count > 0 && (!request.joins || rows > plan.most_rows ||
+                            begin_ns + curve.BoundNs(rows, plan.caution) > due_ns)) {
       break;
     }
     batch = {.count = batch.count + 1, .rows = rows, .due_ns = due_ns};
@@ -55,7 +55,7 @@ bool AllWithin(const BatchPlan& plan, const CostCurve& curve, std::span<const Du
     int64_t& next_ns = *std::min_element(free.begin(), free.begin() + instances);
     next_ns = std::max(next_ns, now_ns);
     const Batch batch = LongestWithin(plan, curve, waiting, next_ns + margin_ns);
-    if (next_ns + margin_ns + curve.HighNs(batch.rows) > batch.due_ns) {
+    if (next_ns + margin_ns + curve.BoundNs(batch.rows, plan.caution) > batch.due_ns) {
       return false;
     }
     next_ns += curve.MeanNs(batch.rows);
@@ -76,7 +76,8 @@ size_t WorthLeavingOut(const BatchPlan& plan, const CostCurve& curve,
   size_t best = 0;
   double best_worth = 0;
   for (size_t i = 0; i < waiting.size(); ++i) {
-    const int64_t possible = curve.RowsWithin(waiting[i].due_ns - begin_ns, plan.most_rows);
+    const int64_t possible =
+        curve.RowsWithin(waiting[i].due_ns - begin_ns, plan.most_rows, plan.caution);
     const int64_t rows = std::min(std::max(possible, waiting[i].rows), rows_left);
     const double worth = static_cast<double>(rows) - price * MeanOf(curve, rows);
     if (i == 0 || worth > best_worth) {
@@ -89,6 +90,24 @@ size_t WorthLeavingOut(const BatchPlan& plan, const CostCurve& curve,
     rows_left -= waiting[i].rows;
   }
   return best;
+}
+
+// The most with which even a request that comes alone can be answered: where executions differ as
+// much as that it cannot, the mean decides, so that most are answered and not none. Less than all
+// of it has to leave time to wait for another execution, too, or hardly anybody would be let in.
+double CautionFor(const CostCurve& curve, double latency, double instances) {
+  const auto fits = [&](double caution, double executions) {
+    return static_cast<double>(curve.BoundNs(1, caution)) * executions <= latency;
+  };
+  if (fits(1, 1)) {
+    return 1;
+  }
+  for (const double caution : {0.5, 0.25}) {
+    if (fits(caution, 1 + 1 / instances)) {
+      return caution;
+    }
+  }
+  return 0;
 }
 
 }  // namespace
@@ -104,10 +123,11 @@ BatchPlan PlanBatches(const CostCurve& curve, const ObjectiveTerms& terms, doubl
   }
   const auto latency = static_cast<double>(terms.latency_ns - margin_ns);
   const double instances = terms.instances;
+  plan.caution = CautionFor(curve, latency, instances);
   double best = 0;
   ForSizes(std::min(terms.max_rows, curve.most_rows()), [&](int64_t rows) {
     const auto count = static_cast<double>(rows);
-    const auto high = static_cast<double>(curve.HighNs(rows));
+    const auto high = static_cast<double>(curve.BoundNs(rows, plan.caution));
     const double rate = instances * count / MeanOf(curve, rows);
     const double gathering = arrivals_per_ns > 0 ? count / arrivals_per_ns : latency;
     if (high + std::min(high / instances, gathering) > latency) {
@@ -122,6 +142,7 @@ BatchPlan PlanBatches(const CostCurve& curve, const ObjectiveTerms& terms, doubl
       plan.proven_rows = rows;
     }
   });
+  plan.keeps_up = plan.rows_per_ns >= arrivals_per_ns;
   plan.enough_rows = plan.most_rows;
   ForSizes(plan.most_rows, [&](int64_t rows) {
     const double rate = instances * static_cast<double>(rows) / MeanOf(curve, rows);
@@ -139,7 +160,8 @@ ObjectiveDecision DecideWithin(const BatchPlan& plan, const CostCurve& curve,
   ObjectiveDecision decision;
   const int64_t begin_ns = now_ns + margin_ns;
   while (decision.refuse < waiting.size() &&
-         begin_ns + curve.HighNs(waiting[decision.refuse].rows) > waiting[decision.refuse].due_ns) {
+         begin_ns + curve.BoundNs(waiting[decision.refuse].rows, plan.caution) >
+             waiting[decision.refuse].due_ns) {
     ++decision.refuse;
   }
   waiting = waiting.subspan(decision.refuse);
@@ -155,7 +177,8 @@ ObjectiveDecision DecideWithin(const BatchPlan& plan, const CostCurve& curve,
   const bool others_run = std::any_of(free_ns.begin() + 1, free_ns.end(),
                                       [now_ns](int64_t free) { return free > now_ns; });
   if (others_run && batch.rows < plan.enough_rows && batch.count == waiting.size()) {
-    const int64_t latest_ns = batch.due_ns - margin_ns - curve.HighNs(plan.enough_rows);
+    const int64_t latest_ns =
+        batch.due_ns - margin_ns - curve.BoundNs(plan.enough_rows, plan.caution);
     if (latest_ns > now_ns) {
       decision.wake_ns = latest_ns;
       return decision;
@@ -178,7 +201,7 @@ int64_t PredictAnswer(const BatchPlan& plan, const CostCurve& curve, double arri
   const auto to_come =
       static_cast<int64_t>(arrivals_per_ns * static_cast<double>(begin_ns - now_ns));
   const int64_t batch = std::clamp(with + to_come, rows, std::max(plan.proven_rows, rows));
-  return begin_ns + curve.HighNs(batch);
+  return begin_ns + curve.BoundNs(batch, plan.caution);
 }
 
 }  // namespace nereid
