@@ -23,6 +23,7 @@ constexpr double kForgotten = 0.9995;
 constexpr double kLeastWeight = 0.5;
 // Few executions of a size do not make it dearer in proportion than the size below.
 constexpr double kTrustedWeight = 3;
+constexpr double kDoubtedSpread = 0.3;
 
 size_t IndexOf(double rows) {
   if (rows <= kExactRows) {
@@ -181,8 +182,9 @@ int64_t CostCurve::BoundNs(int64_t rows, double caution) const {
          static_cast<int64_t>((1 - caution) * static_cast<double>(high_ns - MeanNs(rows)));
 }
 
-double CostCurve::WeightOf(int64_t rows) const {
-  return sizes_[IndexOf(static_cast<double>(std::min(rows, max_rows_)))].weight;
+bool CostCurve::DoubtsOf(int64_t rows) const {
+  const Size& size = sizes_[IndexOf(static_cast<double>(std::min(rows, max_rows_)))];
+  return size.weight < kTrustedWeight || size.spread > kDoubtedSpread;
 }
 
 int64_t CostCurve::RowsWithin(int64_t budget_ns, int64_t limit, double caution) const {

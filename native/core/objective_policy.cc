@@ -9,6 +9,8 @@ namespace {
 
 // What is asked of a batch size that is to keep up, beyond the requests that come on average.
 constexpr double kHeadroom = 1.05;
+// Executions differ much when a high one takes so many times as long as the mean.
+constexpr double kMuch = 2;
 
 double MeanOf(const CostCurve& curve, int64_t rows) {
   return std::max(static_cast<double>(curve.MeanNs(rows)), 1.0);
@@ -92,45 +94,18 @@ size_t WorthLeavingOut(const BatchPlan& plan, const CostCurve& curve,
   return best;
 }
 
-// The most with which even a request that comes alone can be answered: where executions differ as
-// much as that it cannot, the mean decides, so that most are answered and not none. Less than all
-// of it has to leave time to wait for another execution, too, or hardly anybody would be let in.
-double CautionFor(const CostCurve& curve, double latency, double instances) {
-  const auto fits = [&](double caution, double executions) {
-    return static_cast<double>(curve.BoundNs(1, caution)) * executions <= latency;
-  };
-  if (fits(1, 1)) {
-    return 1;
-  }
-  for (const double caution : {0.5, 0.25}) {
-    if (fits(caution, 1 + 1 / instances)) {
-      return caution;
-    }
-  }
-  return 0;
-}
-
-}  // namespace
-
-// A batch may take as long as its requests have left, when they have waited for the batches before
-// it: for one of each instance in turn, or, when there are more requests than can be answered, just
-// until there are enough of them.
-BatchPlan PlanBatches(const CostCurve& curve, const ObjectiveTerms& terms, double arrivals_per_ns,
-                      int64_t margin_ns) {
-  BatchPlan plan;
-  if (!curve.known()) {
-    return plan;
-  }
-  const auto latency = static_cast<double>(terms.latency_ns - margin_ns);
+// The sizes, once it is known with how much caution costs are judged.
+BatchPlan PlanWith(double caution, const CostCurve& curve, const ObjectiveTerms& terms,
+                   double arrivals_per_ns, double latency) {
+  BatchPlan plan{.caution = caution};
   const double instances = terms.instances;
-  plan.caution = CautionFor(curve, latency, instances);
   double best = 0;
   ForSizes(std::min(terms.max_rows, curve.most_rows()), [&](int64_t rows) {
     const auto count = static_cast<double>(rows);
-    const auto high = static_cast<double>(curve.BoundNs(rows, plan.caution));
+    const auto bound = static_cast<double>(curve.BoundNs(rows, caution));
     const double rate = instances * count / MeanOf(curve, rows);
     const double gathering = arrivals_per_ns > 0 ? count / arrivals_per_ns : latency;
-    if (high + std::min(high / instances, gathering) > latency) {
+    if (bound + std::min(bound / instances, gathering) > latency) {
       return;
     }
     if (rate > best) {
@@ -143,6 +118,35 @@ BatchPlan PlanBatches(const CostCurve& curve, const ObjectiveTerms& terms, doubl
     }
   });
   plan.keeps_up = plan.rows_per_ns >= arrivals_per_ns;
+  return plan;
+}
+
+}  // namespace
+
+// A batch may take as long as its requests have left, when they have waited for the batches before
+// it: for one of each instance in turn, or, when there are more requests than can be answered, just
+// until there are enough of them.
+//
+// All caution is given up in steps where it would refuse what most likely can be kept: where not
+// even a request that comes alone is sure to be, or executions differ much and too few are
+// answered.
+BatchPlan PlanBatches(const CostCurve& curve, const ObjectiveTerms& terms, double arrivals_per_ns,
+                      int64_t margin_ns) {
+  BatchPlan plan;
+  if (!curve.known()) {
+    return plan;
+  }
+  const auto latency = static_cast<double>(terms.latency_ns - margin_ns);
+  const double instances = terms.instances;
+  const int64_t proven = curve.proven_rows();
+  const bool varies = MeanOf(curve, proven) * kMuch < static_cast<double>(curve.HighNs(proven));
+  for (const double caution : {1.0, 0.5, 0.25, 0.0}) {
+    plan = PlanWith(caution, curve, terms, arrivals_per_ns, latency);
+    const bool alone = static_cast<double>(curve.BoundNs(1, caution)) <= latency;
+    if (alone && (plan.keeps_up || (caution == 1 && !varies))) {
+      break;
+    }
+  }
   plan.enough_rows = plan.most_rows;
   ForSizes(plan.most_rows, [&](int64_t rows) {
     const double rate = instances * static_cast<double>(rows) / MeanOf(curve, rows);
