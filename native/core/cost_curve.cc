@@ -23,6 +23,7 @@ constexpr double kForgotten = 0.9995;
 constexpr double kLeastWeight = 0.5;
 // Few executions of a size do not make it dearer in proportion than the size below.
 constexpr double kTrustedWeight = 3;
+constexpr double kDoubtedSpread = 0.3;
 
 size_t IndexOf(double rows) {
   if (rows <= kExactRows) {
@@ -175,12 +176,23 @@ int64_t CostCurve::HighNs(int64_t rows) const {
   return static_cast<int64_t>(At(static_cast<double>(rows), &Knot::high_ns));
 }
 
-int64_t CostCurve::RowsWithin(int64_t budget_ns, int64_t limit) const {
+int64_t CostCurve::BoundNs(int64_t rows, double caution) const {
+  const int64_t high_ns = HighNs(rows);
+  return high_ns -
+         static_cast<int64_t>((1 - caution) * static_cast<double>(high_ns - MeanNs(rows)));
+}
+
+bool CostCurve::DoubtsOf(int64_t rows) const {
+  const Size& size = sizes_[IndexOf(static_cast<double>(std::min(rows, max_rows_)))];
+  return size.weight < kTrustedWeight || size.spread > kDoubtedSpread;
+}
+
+int64_t CostCurve::RowsWithin(int64_t budget_ns, int64_t limit, double caution) const {
   int64_t least = 0;  // that fits
   int64_t most = std::min(limit, most_rows_);
   while (least < most) {
     const int64_t middle = most - (most - least) / 2;
-    if (HighNs(middle) <= budget_ns) {
+    if (BoundNs(middle, caution) <= budget_ns) {
       least = middle;
     } else {
       most = middle - 1;

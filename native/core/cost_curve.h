@@ -31,11 +31,15 @@ class CostCurve {
   [[nodiscard]] int64_t MeanNs(int64_t rows) const;
   // What a hundredth of the executions exceeds, about.
   [[nodiscard]] int64_t HighNs(int64_t rows) const;
+  // From the one, with a caution of 0, to the other, with 1.
+  [[nodiscard]] int64_t BoundNs(int64_t rows, double caution) const;
   // The largest that was executed, and twice that: more is not tried at once.
   [[nodiscard]] int64_t proven_rows() const { return proven_rows_; }
   [[nodiscard]] int64_t most_rows() const { return most_rows_; }
   // The largest number of rows, of at most `limit`, that take no longer; 0: not even one.
-  [[nodiscard]] int64_t RowsWithin(int64_t budget_ns, int64_t limit) const;
+  [[nodiscard]] int64_t RowsWithin(int64_t budget_ns, int64_t limit, double caution = 1) const;
+  // Whether what is said of so many rows is from few executions, or from such as differ much.
+  [[nodiscard]] bool DoubtsOf(int64_t rows) const;
 
   // Writes at most `capacity` points, without kind and size of a row; returns how many there are.
   uint32_t Read(nrd_cost_point* points_out, uint32_t capacity) const;

@@ -14,8 +14,10 @@ constexpr double kMostMargin = 0.3;
 constexpr double kMarginStep = 0.01;
 // A plan is good for so many parts of the latency.
 constexpr int64_t kPlansOfLatency = 32;
-// When nothing seems possible any more, one request after so many latencies finds out.
-constexpr int64_t kProbeLatencies = 16;
+// Where more is needed, one of so many executions tries more rows, while there are doubts of them.
+constexpr int kTryEvery = 8;
+// The share that may be late where nothing can be kept with all caution.
+constexpr double kLateWithoutCaution = 0.5;
 
 }  // namespace
 
@@ -55,8 +57,33 @@ bool ObjectiveControl::SomeExecute() const {
                      [](const Execution& execution) { return execution.rows > 0; });
 }
 
+// When nothing was executed for a latency, and for as long as the last execution took, a request
+// that seems impossible finds out: nobody loses by it.
 bool ObjectiveControl::IsTimeToProbe(int64_t now_ns) const {
-  return now_ns - ended_ns_ > terms_.latency_ns * kProbeLatencies && !SomeExecute();
+  return now_ns - ended_ns_ > std::max(terms_.latency_ns, took_ns_) && !SomeExecute();
+}
+
+// Few executions, and slow ones by chance, may say that more rows do not pay. When less is answered
+// than comes, now and then a batch has twice the rows, whether it makes it or not.
+void ObjectiveControl::TryMoreRows(const CostCurve& curve, std::span<const DueRequest> waiting,
+                                   ObjectiveDecision* decision) {
+  if ((plan_.keeps_up && plan_.caution == 1) || ++since_try_ < kTryEvery) {
+    return;
+  }
+  const int64_t most = std::min(plan_.proven_rows * 2, terms_.max_rows);
+  int64_t rows = 0;
+  size_t take = 0;
+  for (const DueRequest& request : waiting.subspan(decision->refuse)) {
+    if ((take > 0 && !request.joins) || rows + request.rows > most) {
+      break;
+    }
+    rows += request.rows;
+    ++take;
+  }
+  if (take > decision->take && rows > plan_.proven_rows && curve.DoubtsOf(rows)) {
+    decision->take = take;
+    since_try_ = 0;
+  }
 }
 
 int64_t ObjectiveControl::PredictAnswer(int64_t rows, uint64_t row_elements, int64_t rows_ahead,
@@ -73,7 +100,7 @@ int64_t ObjectiveControl::PredictAnswer(int64_t rows, uint64_t row_elements, int
 }
 
 int64_t ObjectiveControl::PredictAlone(int64_t rows, uint64_t row_elements, int64_t now_ns) {
-  return now_ns + margin_ns() + curves_.Of(KindOf(0), row_elements).HighNs(rows);
+  return now_ns + margin_ns() + curves_.Of(KindOf(0), row_elements).BoundNs(rows, plan_.caution);
 }
 
 int64_t ObjectiveControl::MeanNs(int64_t rows, uint64_t row_elements) {
@@ -92,10 +119,13 @@ ObjectiveDecision ObjectiveControl::Decide(uint32_t instance, uint64_t row_eleme
   Replan(curve, now_ns);
   std::copy(free_ns_.begin(), free_ns_.end(), ordered_.begin());
   std::swap(ordered_[0], ordered_[instance]);
-  const ObjectiveDecision decision = DecideWithin(
+  ObjectiveDecision decision = DecideWithin(
       plan_, curve, waiting, std::span(ordered_).first(terms_.instances), margin_ns(), now_ns);
   if (decision.refuse > 0 && decision.take == 0 && IsTimeToProbe(now_ns)) {
     return {.take = 1, .wake_ns = now_ns};
+  }
+  if (decision.take > 0) {
+    TryMoreRows(curve, waiting, &decision);
   }
   return decision;
 }
@@ -103,7 +133,7 @@ ObjectiveDecision ObjectiveControl::Decide(uint32_t instance, uint64_t row_eleme
 bool ObjectiveControl::RunsAtOnce(int64_t rows, uint64_t row_elements, int64_t due_ns,
                                   int64_t now_ns) {
   const CostCurve& curve = curves_.Of(KindOf(0), row_elements);
-  return curve.known() && now_ns + margin_ns() + curve.HighNs(rows) <= due_ns &&
+  return curve.known() && now_ns + margin_ns() + curve.BoundNs(rows, plan_.caution) <= due_ns &&
          (rows >= plan_.enough_rows || !SomeExecute());
 }
 
@@ -117,6 +147,7 @@ void ObjectiveControl::Ended(uint32_t instance, bool measures, int64_t now_ns) {
   const Execution execution = std::exchange(running_[instance], {});
   free_ns_[instance] = 0;
   ended_ns_ = now_ns;
+  took_ns_ = now_ns - execution.begun_ns;
   if (measures && execution.rows > 0) {
     curves_.Of(KindOf(instance), execution.row_elements)
         .Measured(execution.rows, now_ns - execution.begun_ns);
@@ -124,14 +155,15 @@ void ObjectiveControl::Ended(uint32_t instance, bool measures, int64_t now_ns) {
 }
 
 // Late answers widen the margin and others narrow it, so that it rests where as many are late as
-// may be; half of them, to be on the safe side.
+// may be; half of them, to be on the safe side. With less caution more of them have to be expected.
 void ObjectiveControl::Answered(uint64_t kept, uint64_t late) {
   if (kept + late == 0) {
     return;
   }
   const auto latency = static_cast<double>(terms_.latency_ns);
   const double share = static_cast<double>(late) / static_cast<double>(kept + late);
-  margin_ns_ += kMarginStep * latency * (share - missing_ / 2);
+  const double expected = plan_.caution < 1 ? kLateWithoutCaution : missing_ / 2;
+  margin_ns_ += kMarginStep * latency * (share - expected);
   margin_ns_ = std::clamp(margin_ns_, kLeastMargin * latency, kMostMargin * latency);
 }
 
@@ -140,8 +172,8 @@ void ObjectiveControl::Read(int64_t waiting_rows, int64_t now_ns, nrd_objective_
   Replan(*curve, now_ns);
   stats_out->max_rows = static_cast<uint64_t>(plan_.most_rows);
   if (terms_.instances > 1 && plan_.enough_rows > 1) {
-    stats_out->wait_ns = static_cast<uint64_t>(
-        std::max<int64_t>(terms_.latency_ns - margin_ns() - curve->HighNs(plan_.enough_rows), 0));
+    stats_out->wait_ns = static_cast<uint64_t>(std::max<int64_t>(
+        terms_.latency_ns - margin_ns() - curve->BoundNs(plan_.enough_rows, plan_.caution), 0));
   }
   if (plan_.rows_per_ns > 0) {
     stats_out->rows_per_second = static_cast<uint64_t>(plan_.rows_per_ns * 1e9);

@@ -65,6 +65,8 @@ class ObjectiveControl {
   }
   [[nodiscard]] bool SomeExecute() const;
   [[nodiscard]] bool IsTimeToProbe(int64_t now_ns) const;
+  void TryMoreRows(const CostCurve& curve, std::span<const DueRequest> waiting,
+                   ObjectiveDecision* decision);
   void Replan(const CostCurve& curve, int64_t now_ns);
 
   const ObjectiveTerms terms_;
@@ -78,7 +80,9 @@ class ObjectiveControl {
   double margin_ns_;
   double arrivals_ = 0;  // rows of the last while, older ones counted less
   int64_t arrived_ns_ = 0;
-  int64_t ended_ns_ = 0;            // the last execution
+  int64_t ended_ns_ = 0;  // the last execution, which took so long
+  int64_t took_ns_ = 0;
+  int since_try_ = 0;               // executions
   std::vector<Execution> running_;  // by instance
   std::vector<int64_t> free_ns_;    // by instance, as expected; 0: it is free
   std::vector<int64_t> ordered_;    // scratch: the same, in another order

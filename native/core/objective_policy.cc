@@ -9,6 +9,8 @@ namespace {
 
 // What is asked of a batch size that is to keep up, beyond the requests that come on average.
 constexpr double kHeadroom = 1.05;
+// Executions differ much when a high one takes so many times as long as the mean.
+constexpr double kMuch = 2;
 
 double MeanOf(const CostCurve& curve, int64_t rows) {
   return std::max(static_cast<double>(curve.MeanNs(rows)), 1.0);
@@ -36,8 +38,8 @@ Batch LongestWithin(const BatchPlan& plan, const CostCurve& curve,
   for (const DueRequest& request : waiting) {
     const int64_t rows = batch.rows + request.rows;
     const int64_t due_ns = std::min(batch.due_ns, request.due_ns);
-    if (batch.count > 0 &&
-        (!request.joins || rows > plan.most_rows || begin_ns + curve.HighNs(rows) > due_ns)) {
+    if (batch.count > 0 && (!request.joins || rows > plan.most_rows ||
+                            begin_ns + curve.BoundNs(rows, plan.caution) > due_ns)) {
       break;
     }
     batch = {.count = batch.count + 1, .rows = rows, .due_ns = due_ns};
@@ -55,7 +57,7 @@ bool AllWithin(const BatchPlan& plan, const CostCurve& curve, std::span<const Du
     int64_t& next_ns = *std::min_element(free.begin(), free.begin() + instances);
     next_ns = std::max(next_ns, now_ns);
     const Batch batch = LongestWithin(plan, curve, waiting, next_ns + margin_ns);
-    if (next_ns + margin_ns + curve.HighNs(batch.rows) > batch.due_ns) {
+    if (next_ns + margin_ns + curve.BoundNs(batch.rows, plan.caution) > batch.due_ns) {
       return false;
     }
     next_ns += curve.MeanNs(batch.rows);
@@ -76,7 +78,8 @@ size_t WorthLeavingOut(const BatchPlan& plan, const CostCurve& curve,
   size_t best = 0;
   double best_worth = 0;
   for (size_t i = 0; i < waiting.size(); ++i) {
-    const int64_t possible = curve.RowsWithin(waiting[i].due_ns - begin_ns, plan.most_rows);
+    const int64_t possible =
+        curve.RowsWithin(waiting[i].due_ns - begin_ns, plan.most_rows, plan.caution);
     const int64_t rows = std::min(std::max(possible, waiting[i].rows), rows_left);
     const double worth = static_cast<double>(rows) - price * MeanOf(curve, rows);
     if (i == 0 || worth > best_worth) {
@@ -91,26 +94,18 @@ size_t WorthLeavingOut(const BatchPlan& plan, const CostCurve& curve,
   return best;
 }
 
-}  // namespace
-
-// A batch may take as long as its requests have left, when they have waited for the batches before
-// it: for one of each instance in turn, or, when there are more requests than can be answered, just
-// until there are enough of them.
-BatchPlan PlanBatches(const CostCurve& curve, const ObjectiveTerms& terms, double arrivals_per_ns,
-                      int64_t margin_ns) {
-  BatchPlan plan;
-  if (!curve.known()) {
-    return plan;
-  }
-  const auto latency = static_cast<double>(terms.latency_ns - margin_ns);
+// The sizes, once it is known with how much caution costs are judged.
+BatchPlan PlanWith(double caution, const CostCurve& curve, const ObjectiveTerms& terms,
+                   double arrivals_per_ns, double latency) {
+  BatchPlan plan{.caution = caution};
   const double instances = terms.instances;
   double best = 0;
   ForSizes(std::min(terms.max_rows, curve.most_rows()), [&](int64_t rows) {
     const auto count = static_cast<double>(rows);
-    const auto high = static_cast<double>(curve.HighNs(rows));
+    const auto bound = static_cast<double>(curve.BoundNs(rows, caution));
     const double rate = instances * count / MeanOf(curve, rows);
     const double gathering = arrivals_per_ns > 0 ? count / arrivals_per_ns : latency;
-    if (high + std::min(high / instances, gathering) > latency) {
+    if (bound + std::min(bound / instances, gathering) > latency) {
       return;
     }
     if (rate > best) {
@@ -122,6 +117,36 @@ BatchPlan PlanBatches(const CostCurve& curve, const ObjectiveTerms& terms, doubl
       plan.proven_rows = rows;
     }
   });
+  plan.keeps_up = plan.rows_per_ns >= arrivals_per_ns;
+  return plan;
+}
+
+}  // namespace
+
+// A batch may take as long as its requests have left, when they have waited for the batches before
+// it: for one of each instance in turn, or, when there are more requests than can be answered, just
+// until there are enough of them.
+//
+// All caution is given up in steps where it would refuse what most likely can be kept: where not
+// even a request that comes alone is sure to be, or executions differ much and too few are
+// answered.
+BatchPlan PlanBatches(const CostCurve& curve, const ObjectiveTerms& terms, double arrivals_per_ns,
+                      int64_t margin_ns) {
+  BatchPlan plan;
+  if (!curve.known()) {
+    return plan;
+  }
+  const auto latency = static_cast<double>(terms.latency_ns - margin_ns);
+  const double instances = terms.instances;
+  const int64_t proven = curve.proven_rows();
+  const bool varies = MeanOf(curve, proven) * kMuch < static_cast<double>(curve.HighNs(proven));
+  for (const double caution : {1.0, 0.5, 0.25, 0.0}) {
+    plan = PlanWith(caution, curve, terms, arrivals_per_ns, latency);
+    const bool alone = static_cast<double>(curve.BoundNs(1, caution)) <= latency;
+    if (alone && (plan.keeps_up || (caution == 1 && !varies))) {
+      break;
+    }
+  }
   plan.enough_rows = plan.most_rows;
   ForSizes(plan.most_rows, [&](int64_t rows) {
     const double rate = instances * static_cast<double>(rows) / MeanOf(curve, rows);
@@ -139,7 +164,8 @@ ObjectiveDecision DecideWithin(const BatchPlan& plan, const CostCurve& curve,
   ObjectiveDecision decision;
   const int64_t begin_ns = now_ns + margin_ns;
   while (decision.refuse < waiting.size() &&
-         begin_ns + curve.HighNs(waiting[decision.refuse].rows) > waiting[decision.refuse].due_ns) {
+         begin_ns + curve.BoundNs(waiting[decision.refuse].rows, plan.caution) >
+             waiting[decision.refuse].due_ns) {
     ++decision.refuse;
   }
   waiting = waiting.subspan(decision.refuse);
@@ -155,7 +181,8 @@ ObjectiveDecision DecideWithin(const BatchPlan& plan, const CostCurve& curve,
   const bool others_run = std::any_of(free_ns.begin() + 1, free_ns.end(),
                                       [now_ns](int64_t free) { return free > now_ns; });
   if (others_run && batch.rows < plan.enough_rows && batch.count == waiting.size()) {
-    const int64_t latest_ns = batch.due_ns - margin_ns - curve.HighNs(plan.enough_rows);
+    const int64_t latest_ns =
+        batch.due_ns - margin_ns - curve.BoundNs(plan.enough_rows, plan.caution);
     if (latest_ns > now_ns) {
       decision.wake_ns = latest_ns;
       return decision;
@@ -178,7 +205,7 @@ int64_t PredictAnswer(const BatchPlan& plan, const CostCurve& curve, double arri
   const auto to_come =
       static_cast<int64_t>(arrivals_per_ns * static_cast<double>(begin_ns - now_ns));
   const int64_t batch = std::clamp(with + to_come, rows, std::max(plan.proven_rows, rows));
-  return begin_ns + curve.HighNs(batch);
+  return begin_ns + curve.BoundNs(batch, plan.caution);
 }
 
 }  // namespace nereid

@@ -31,6 +31,8 @@ struct BatchPlan {
   int64_t proven_rows = 1;  // the same of those that were tried
   int64_t enough_rows = 1;  // at which there is nothing to wait for: such batches keep up
   double rows_per_ns = 0;   // that are answered at most; 0: nothing is known
+  double caution = 1;       // with which costs are judged: 1: as high, 0: as on average
+  bool keeps_up = true;     // with the requests that come
 };
 
 // `margin_ns` is kept free beside all that is known of costs.
