@@ -368,6 +368,14 @@ void Dispatcher::Executed(Instance& instance, std::vector<Request*>* batch) {
   }
 }
 
+void Dispatcher::ExecutedEarly(const Request& request) {
+  executing_.fetch_sub(1, std::memory_order_relaxed);
+  if (objective_ != nullptr) [[unlikely]] {
+    const MutexLock lock(mutex_);
+    objective_->ExecutedEarly(request, now_());
+  }
+}
+
 bool Dispatcher::ReadObjective(nrd_objective_stats* stats_out) {
   const MutexLock lock(mutex_);
   if (objective_ != nullptr) {

@@ -118,7 +118,7 @@ class Dispatcher {
   // the requests that are to run again.
   void Executed(Instance& instance, std::vector<Request*>* batch) NRD_EXCLUDES(mutex_);
   // One request of a batch that is not over, without sequences.
-  void ExecutedEarly() { executing_.fetch_sub(1, std::memory_order_relaxed); }
+  void ExecutedEarly(const Request& request) NRD_EXCLUDES(mutex_);
 
   // Takes requests out of the queue; the caller answers them, and says so with Answered.
   // Withdraw marks the request as cancelled and returns the state that it was in; only one that was

@@ -209,17 +209,22 @@ void ObjectiveQueue::Began(uint32_t instance, const std::vector<Request*>& batch
 
 void ObjectiveQueue::Executed(uint32_t instance, const std::vector<Request*>& batch,
                               int64_t now_ns) {
+  const uint64_t answered = Count(batch, now_ns);
+  control_.Ended(instance, answered > 0, now_ns);
+}
+
+uint64_t ObjectiveQueue::Count(std::span<const Request* const> requests, int64_t now_ns) {
   uint64_t kept = 0;
   uint64_t late = 0;
-  for (const Request* request : batch) {
+  for (const Request* request : requests) {
     if (request->record.status == NRD_OK) {
       ++(now_ns <= request->due_ns ? kept : late);
     }
   }
   counts_.kept += kept;
   counts_.late += late;
-  control_.Ended(instance, kept + late > 0, now_ns);
   control_.Answered(kept, late);
+  return kept + late;
 }
 
 void ObjectiveQueue::ReadObjective(int64_t now_ns, nrd_objective_stats* stats_out) {

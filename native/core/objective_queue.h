@@ -2,8 +2,10 @@
 #ifndef NEREID_CORE_OBJECTIVE_QUEUE_H_
 #define NEREID_CORE_OBJECTIVE_QUEUE_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -39,6 +41,11 @@ class ObjectiveQueue final : public SharedQueue {
   // The batch is executed by the instance from now on, and no more; it is answered next.
   void Began(uint32_t instance, const std::vector<Request*>& batch, int64_t now_ns);
   void Executed(uint32_t instance, const std::vector<Request*>& batch, int64_t now_ns);
+  // A request that is answered before the others of its batch.
+  void ExecutedEarly(const Request& request, int64_t now_ns) {
+    const std::array<const Request*, 1> one{&request};
+    Count(one, now_ns);
+  }
 
   // When the batch that Decide found has to begin at the latest.
   [[nodiscard]] int64_t latest_ns() const { return latest_ns_; }
@@ -49,6 +56,8 @@ class ObjectiveQueue final : public SharedQueue {
   }
 
  private:
+  // How many of them were answered with NRD_OK.
+  uint64_t Count(std::span<const Request* const> requests, int64_t now_ns);
   void Prepare(Request& request) const;
   void Refuse(Request& request, int64_t now_ns);
   void CountRefused(const Request& request, uint64_t* reason);

@@ -159,7 +159,7 @@ void Scheduler::EndDetached(DetachedBatch& batch) {
 
 void Scheduler::AnswerEarly(DetachedBatch& batch, Request& request) {
   batch.instance().EndEarly(batch, request);
-  dispatcher_.ExecutedEarly();
+  dispatcher_.ExecutedEarly(request);
   RequestList answered;
   answered.Append(&request);
   dispatcher_.Answered(context_.completion.Deliver(answered));

@@ -403,6 +403,14 @@ void SimulatedModel::EndDetached(DetachedBatch& batch) {
   seats_[batch.instance().index()].batches->GiveBack(batch);
 }
 
+void SimulatedModel::AnswerEarly(DetachedBatch& /*batch*/, Request& request) {
+  Executed(SimulatedRequest::From(&request));
+  dispatcher_->ExecutedEarly(request);
+  RequestList answered;
+  answered.Append(&request);
+  dispatcher_->Answered(completion_.Deliver(answered));
+}
+
 // How many requests are answered by it.
 size_t SimulatedModel::EndBatch(Instance& instance, std::vector<Request*>* batch, uint64_t ticket) {
   const std::vector<Request*> executed = *batch;

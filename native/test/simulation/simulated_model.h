@@ -51,6 +51,7 @@ class SimulatedModel final : public Actor,
   void Arm(TimerTarget* target, int64_t time_ns) override;
   int64_t OnTimer(int64_t now_ns) override;
   void EndDetached(DetachedBatch& batch) override;
+  void AnswerEarly(DetachedBatch& batch, Request& request) override;
 
  private:
   // Where the thread of an instance is; kBorrowed: it waits, while another executes there.
