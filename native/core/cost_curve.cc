@@ -25,7 +25,7 @@ constexpr double kLeastWeight = 0.5;
 constexpr double kTrustedWeight = 3;
 // Executions that differ by so much may all have been slow ones by chance; a few less likely.
 constexpr double kDoubtedSpread = 0.3;
-constexpr double kDoubtOfFew = 0.125;
+constexpr double kDoubtOfFew = 0.0625;
 
 size_t IndexOf(double rows) {
   if (rows <= kExactRows) {
