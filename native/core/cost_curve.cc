@@ -23,7 +23,9 @@ constexpr double kForgotten = 0.9995;
 constexpr double kLeastWeight = 0.5;
 // Few executions of a size do not make it dearer in proportion than the size below.
 constexpr double kTrustedWeight = 3;
+// Executions that differ by so much may all have been slow ones by chance; a few less likely.
 constexpr double kDoubtedSpread = 0.3;
+constexpr double kDoubtOfFew = 0.0625;
 
 size_t IndexOf(double rows) {
   if (rows <= kExactRows) {
@@ -182,9 +184,12 @@ int64_t CostCurve::BoundNs(int64_t rows, double caution) const {
          static_cast<int64_t>((1 - caution) * static_cast<double>(high_ns - MeanNs(rows)));
 }
 
-bool CostCurve::DoubtsOf(int64_t rows) const {
+double CostCurve::DoubtOf(int64_t rows) const {
   const Size& size = sizes_[IndexOf(static_cast<double>(std::min(rows, max_rows_)))];
-  return size.weight < kTrustedWeight || size.spread > kDoubtedSpread;
+  if (size.spread > kDoubtedSpread) {
+    return 1;
+  }
+  return size.weight < kTrustedWeight ? kDoubtOfFew : 0;
 }
 
 int64_t CostCurve::RowsWithin(int64_t budget_ns, int64_t limit, double caution) const {

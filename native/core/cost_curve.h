@@ -38,8 +38,8 @@ class CostCurve {
   [[nodiscard]] int64_t most_rows() const { return most_rows_; }
   // The largest number of rows, of at most `limit`, that take no longer; 0: not even one.
   [[nodiscard]] int64_t RowsWithin(int64_t budget_ns, int64_t limit, double caution = 1) const;
-  // Whether what is said of so many rows is from few executions, or from such as differ much.
-  [[nodiscard]] bool DoubtsOf(int64_t rows) const;
+  // How much what is said of so many rows is to be doubted, from 0 to 1.
+  [[nodiscard]] double DoubtOf(int64_t rows) const;
 
   // Writes at most `capacity` points, without kind and size of a row; returns how many there are.
   uint32_t Read(nrd_cost_point* points_out, uint32_t capacity) const;

@@ -14,7 +14,7 @@ constexpr double kMostMargin = 0.3;
 constexpr double kMarginStep = 0.01;
 // A plan is good for so many parts of the latency.
 constexpr int64_t kPlansOfLatency = 32;
-// Where more is needed, one of so many executions tries more rows, while there are doubts of them.
+// Where more is needed, one of so many executions tries more rows that are doubted.
 constexpr int kTryEvery = 8;
 // The share that may be late where nothing can be kept with all caution.
 constexpr double kLateWithoutCaution = 0.5;
@@ -80,7 +80,8 @@ void ObjectiveControl::TryMoreRows(const CostCurve& curve, std::span<const DueRe
     rows += request.rows;
     ++take;
   }
-  if (take > decision->take && rows > plan_.proven_rows && curve.DoubtsOf(rows)) {
+  if (take > decision->take && rows > plan_.proven_rows &&
+      static_cast<double>(since_try_) * curve.DoubtOf(rows) >= kTryEvery) {
     decision->take = take;
     since_try_ = 0;
   }

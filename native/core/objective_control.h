@@ -82,7 +82,7 @@ class ObjectiveControl {
   int64_t arrived_ns_ = 0;
   int64_t ended_ns_ = 0;  // the last execution, which took so long
   int64_t took_ns_ = 0;
-  int since_try_ = 0;               // executions
+  int64_t since_try_ = 0;           // executions
   std::vector<Execution> running_;  // by instance
   std::vector<int64_t> free_ns_;    // by instance, as expected; 0: it is free
   std::vector<int64_t> ordered_;    // scratch: the same, in another order
