@@ -177,7 +177,7 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
    * @param release as of {@link #deviceInput}: called when nobody writes to the memory any more
    */
   public InferRequest deviceOutput(String name, DeviceMemory memory, Runnable release) {
-    return edit(content -> content.deviceOutput(signature().outputIndex(name), memory, release));
+    return edit(content -> content.deviceOutput(name, memory, release));
   }
 
   private Tensor allocate(String name, long byteSize, long[] shape) {

@@ -178,9 +178,9 @@ public final class RequestContent {
 
   /** Gives an input the memory of a GPU; {@code release} as for {@link #afterwards}. */
   public void deviceInput(String name, DeviceMemory memory, Runnable release, long[] shape) {
-    int index = signature.inputIndex(name);
     checkDevice(memory, release);
     Checks.notNull(shape, "shape");
+    int index = signature.inputIndex(name);
     DataType type = signature.input(index).dataType();
     describe(index, type, shape, memory.byteSize()).lend(memory);
     afterwards(release);
@@ -197,12 +197,13 @@ public final class RequestContent {
   }
 
   /**
-   * Wants output {@code index} in the memory of a GPU.
+   * Wants an output in the memory of a GPU.
    *
    * @param release as for {@link #afterwards}
    */
-  public void deviceOutput(int index, DeviceMemory memory, Runnable release) {
+  public void deviceOutput(String name, DeviceMemory memory, Runnable release) {
     checkDevice(memory, release);
+    int index = signature.outputIndex(name);
     TensorRecord output = record.output(index);
     if (output.isOnDevice()) {
       throw twice(index);
