@@ -9,6 +9,7 @@ import io.nereid.NereidOptions;
 import io.nereid.model.RepositoryOptions;
 import io.nereid.server.access.AccessControl;
 import io.nereid.server.access.Restrictions;
+import io.nereid.server.console.ConsoleOptions;
 import io.nereid.server.grpc.GrpcCompression;
 import io.nereid.server.grpc.GrpcKeepAlive;
 import io.nereid.server.grpc.GrpcLimits;
@@ -67,6 +68,7 @@ class OptionsTest {
       case "AccessControl" -> AccessControl.of(Restrictions.NONE, Optional.empty());
       case "HeaderForwarding" -> new HeaderForwarding("x");
       case "ServerTlsOptions" -> ServerTlsOptions.of(Path.of("c"), Path.of("k"));
+      case "ConsoleOptions" -> ConsoleOptions.DEFAULT.withLoad(true);
       case "HttpOptions" -> HttpOptions.DEFAULT.withPort(7);
       case "GrpcOptions" -> GrpcOptions.DEFAULT;
       case "MetricsOptions" -> MetricsOptions.DEFAULT;
