@@ -149,7 +149,8 @@ export function modelPath(name) {
 }
 
 /**
- * Reads a stream of JSON until the signal says stop, and begins again where it breaks.
+ * Reads a stream of JSON until the signal says stop, and begins again where it breaks. A page that
+ * nobody sees reads nothing: a browser has few connections to a server, for all its tabs together.
  *
  * @param {string} path
  * @param {AbortSignal} signal
@@ -158,10 +159,11 @@ export function modelPath(name) {
  */
 export async function follow(path, signal, take, state) {
   let wait = 500;
-  while (!signal.aborted) {
+  while (await seen(signal)) {
     let why = '';
+    const reading = untilUnseen(signal);
     try {
-      const response = await ask(path, {signal, headers: {accept: 'text/event-stream'}});
+      const response = await ask(path, {signal: reading.signal, headers: {accept: 'text/event-stream'}});
       state('live');
       wait = 500;
       for await (const {event, data} of eventsOf(response)) {
@@ -175,12 +177,51 @@ export async function follow(path, signal, take, state) {
         state('lost', why);
         return;
       }
+    } finally {
+      reading.end();
     }
     if (signal.aborted) return;
+    if (reading.signal.aborted) continue;
     state('lost', why);
     await new Promise(done => setTimeout(done, wait));
     wait = Math.min(wait * 2, 8000);
   }
+}
+
+/**
+ * Waits until somebody sees the page; false: the signal says stop.
+ *
+ * @param {AbortSignal} signal
+ * @returns {Promise<boolean>}
+ */
+async function seen(signal) {
+  while (!signal.aborted && document.hidden) {
+    await new Promise(done => {
+      document.addEventListener('visibilitychange', done, {once: true});
+      signal.addEventListener('abort', done, {once: true});
+    });
+  }
+  return !signal.aborted;
+}
+
+/**
+ * A signal that says stop when the other does, or when nobody sees the page any more.
+ *
+ * @param {AbortSignal} signal
+ */
+function untilUnseen(signal) {
+  const unseen = new AbortController();
+  const stop = () => unseen.abort();
+  const look = () => document.hidden && stop();
+  signal.addEventListener('abort', stop);
+  document.addEventListener('visibilitychange', look);
+  addEventListener('pagehide', stop);
+  const end = () => {
+    signal.removeEventListener('abort', stop);
+    document.removeEventListener('visibilitychange', look);
+    removeEventListener('pagehide', stop);
+  };
+  return {signal: unseen.signal, end};
 }
 
 /** Whether requests carry a token. */
