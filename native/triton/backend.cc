@@ -111,6 +111,13 @@ Status Backend::Initialize() {
 }
 
 Backend::~Backend() {
+  if (!owner_.AwaitInferences()) {
+    Log(kLogWarning, owner_.name() +
+                         " has begun inferences that do not end: its library stays loaded, and is "
+                         "not told that it is over");
+    library_->Keep();
+    return;
+  }
   if (initialized_ && functions_.finalize != nullptr) {
     const Status status = Call("TRITONBACKEND_Finalize", [&] {
       return functions_.finalize(Give<TRITONBACKEND_Backend>(this));

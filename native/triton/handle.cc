@@ -1,7 +1,9 @@
 #include "triton/handle.h"
 
+#include <chrono>
 #include <deque>
 #include <memory>
+#include <thread>
 #include <unordered_map>
 
 #include "base/mutex.h"
@@ -124,6 +126,18 @@ Owner& Owner::Current() {
   }
   static Owner& nobody = Of("a plug-in", "");
   return nobody;
+}
+
+bool Owner::AwaitInferences() const {
+  constexpr auto kPatience = std::chrono::seconds(30);
+  const auto until = std::chrono::steady_clock::now() + kPatience;
+  while (inferences_.load(std::memory_order_acquire) > 0) {
+    if (std::chrono::steady_clock::now() > until) {
+      return false;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
 }
 
 std::string Owner::Holdings() const {

@@ -66,6 +66,12 @@ class Owner {
   [[nodiscard]] int64_t count(Kind kind) const {
     return counts_[static_cast<size_t>(kind)].load(std::memory_order_relaxed);
   }
+  // An inference that it asked the server for: until it ends, callbacks of the plug-in are called.
+  void BeginInference() { inferences_.fetch_add(1, std::memory_order_relaxed); }
+  void EndInference() { inferences_.fetch_sub(1, std::memory_order_release); }
+  // Waits until all have ended; false: some have not after a while.
+  [[nodiscard]] bool AwaitInferences() const;
+
   // "3 requests, 1 response"; empty when it holds nothing.
   [[nodiscard]] std::string Holdings() const;
 
@@ -78,6 +84,7 @@ class Owner {
 
   const std::string name_;
   std::array<std::atomic<int64_t>, kKinds> counts_{};
+  std::atomic<int64_t> inferences_{0};
 };
 
 // While it lives the calling thread works for `owner`.

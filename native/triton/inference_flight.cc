@@ -29,12 +29,18 @@ uint64_t Nanoseconds(uint64_t microseconds) {
 }  // namespace
 
 InferenceFlight::InferenceFlight(InferenceRequest& request, InferenceTrace* trace)
-    : request_(request), trace_(trace), receiver_{this, &OnComplete, &OnRespond} {}
+    : owner_(request.owner()),
+      request_(request),
+      trace_(trace),
+      receiver_{this, &OnComplete, &OnRespond} {
+  owner_.BeginInference();
+}
 
 InferenceFlight::~InferenceFlight() {
   if (record_ != nullptr) {
     nrd_request_release(record_);
   }
+  owner_.EndInference();
 }
 
 Status InferenceFlight::Start(InferenceRequest& request, InferenceTrace* trace) {

@@ -49,6 +49,7 @@ class InferenceFlight {
   void Send(std::unique_ptr<InferenceResponse> response, uint32_t flags);
   void EndTrace();
 
+  Owner& owner_;                   // whose callbacks are called
   InferenceRequest& request_;      // the plug-in's again when Finish calls it back
   InferenceTrace* trace_;          // null: nobody records anything
   PinnedModel model_;              // until the plug-in was called back

@@ -100,7 +100,9 @@ PluginLibrary::~PluginLibrary() {
     const MutexLock lock(loaded.mutex);
     loaded.owners.erase(base_);
   }
-  dlclose(handle_);
+  if (handle_ != nullptr) {
+    dlclose(handle_);
+  }
 }
 
 void* PluginLibrary::Address(const char* name) const { return dlsym(handle_, name); }

@@ -25,6 +25,9 @@ class PluginLibrary {
     *function = reinterpret_cast<Function>(Address(name));
   }
 
+  // It stays loaded when this is deleted: somebody may still call into it.
+  void Keep() { handle_ = nullptr; }
+
   // Whose code it is: "backend 'python'", or the file's name.
   static std::string NameAt(const void* code);
 
@@ -32,7 +35,7 @@ class PluginLibrary {
   PluginLibrary(void* handle, const void* base) : handle_(handle), base_(base) {}
   void* Address(const char* name) const;
 
-  void* const handle_;
+  void* handle_;  // null: it is kept
   const void* const base_;
 };
 
