@@ -59,8 +59,7 @@ final class LiveScreen implements AutoCloseable {
       return;
     }
     StringBuilder screen = new StringBuilder(BEGIN);
-    List<String> shown = new ArrayList<>(lines.subList(0, Math.min(lines.size(), rows() - 1)));
-    for (String line : shown) {
+    for (String line : lines.subList(0, Math.min(lines.size(), rows() - 1))) {
       screen.append(line).append(CLEAR_LINE).append('\n');
     }
     out.print(screen.append(CLEAR_REST));

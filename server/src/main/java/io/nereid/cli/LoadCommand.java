@@ -57,13 +57,11 @@ final class LoadCommand extends RemoteCommand {
       contents.put(file.getKey(), Files.readAllBytes(file.getValue()));
     }
     long startNs = System.nanoTime();
-    server.ask(
+    server.tell(
         "expected model '" + model + "' to be loaded",
-        client -> {
-          text.ifPresentOrElse(
-              json -> client.loadModel(model, json, contents), () -> client.loadModel(model));
-          return null;
-        });
+        client ->
+            text.ifPresentOrElse(
+                json -> client.loadModel(model, json, contents), () -> client.loadModel(model)));
     long ms = (System.nanoTime() - startNs) / 1_000_000;
     if (json) {
       Map<String, Object> object = new LinkedHashMap<>();
@@ -89,7 +87,7 @@ final class LoadCommand extends RemoteCommand {
               + config
               + ", as 'nereid config "
               + model
-              + " -u' prints it, got: "
+              + " -u HOST:PORT' prints it, got: "
               + e.getOriginalMessage(),
           e);
     }

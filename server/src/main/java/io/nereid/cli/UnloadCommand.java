@@ -28,7 +28,7 @@ final class UnloadCommand extends RemoteCommand {
 
   @Override
   int run(ServerConnection server, PrintWriter out) throws IOException {
-    server.ask(
+    server.tell(
         "expected model '" + model + "' to be unloaded",
         client -> {
           if (dependents) {
@@ -36,7 +36,6 @@ final class UnloadCommand extends RemoteCommand {
           } else {
             client.unloadModel(model);
           }
-          return null;
         });
     if (json) {
       Map<String, Object> object = new LinkedHashMap<>();

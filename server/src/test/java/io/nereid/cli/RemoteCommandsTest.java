@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.nereid.InferRequest;
 import io.nereid.Model;
 import io.nereid.model.RepositoryOptions;
 import io.nereid.server.NereidServer;
@@ -15,6 +16,7 @@ import io.nereid.server.grpc.GrpcOptions;
 import io.nereid.server.http.HttpOptions;
 import io.nereid.server.log.LogSettings;
 import io.nereid.server.log.LogValues;
+import io.nereid.tensor.Tensor;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -23,6 +25,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -157,15 +160,43 @@ class RemoteCommandsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"http", "grpc"})
-  void topShowsWhatHappensInBetween(String protocol) throws IOException {
+  void topShowsWhatHappensInBetween(String protocol) throws Exception {
     String text = printed(protocol, "top", "--count", "2", "--delay", "0.1");
     assertEquals(2, text.lines().filter(line -> line.startsWith("nereid top, ")).count(), text);
     assertEquals(2, text.lines().filter(line -> line.startsWith("MODEL ")).count(), text);
     assertTrue(text.contains("4 models"), text);
-    Map<String, Object> look =
-        JSON.std.mapFrom(printed(protocol, "top", "-n", "1", "-d", "0.1", "--json"));
-    assertEquals(4, ((List<?>) look.get("models")).size());
+    AtomicBoolean enough = new AtomicBoolean();
+    Thread load = Thread.ofVirtual().start(() -> askUntil(enough));
+    long requests = 0;
+    for (int looks = 0; requests == 0 && looks < 100; looks++) {
+      requests = requestsSeen(printed(protocol, "top", "-n", "1", "-d", "0.1", "--json"));
+    }
+    enough.set(true);
+    load.join();
+    assertTrue(requests > 0, "nothing was seen of the requests");
+    assertEquals(0, requestsSeen(printed(protocol, "top", "-n", "1", "-d", "0.1", "--json")));
     assertTrue(failure(protocol, 2, "top", "--delay", "0").contains("--delay from 0.1"));
+  }
+
+  private void askUntil(AtomicBoolean enough) {
+    Tensor one = Tensor.ofFloats(new float[] {1}, 1, 1);
+    while (!enough.get()) {
+      try (InferRequest request =
+          server.nereid().model("identity_fp32").newRequest().input("INPUT0", one)) {
+        request.infer().close();
+      }
+    }
+  }
+
+  /** How many requests a look in JSON has of the model that is asked, of all four. */
+  private static long requestsSeen(String look) throws IOException {
+    List<?> models = (List<?>) JSON.std.mapFrom(look).get("models");
+    assertEquals(4, models.size());
+    return models.stream()
+        .map(model -> (Map<?, ?>) model)
+        .filter(model -> model.get("name").equals("identity_fp32"))
+        .mapToLong(model -> ((Number) model.get("requests")).longValue())
+        .sum();
   }
 
   @ParameterizedTest

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import tools.jackson.core.JacksonException;
 import tools.jackson.jr.ob.JSON;
@@ -72,6 +73,16 @@ public final class ServerConnection implements AutoCloseable {
     } catch (InferenceException e) {
       throw failure(expected, e);
     }
+  }
+
+  /** Has the server change something; {@code expected} as of {@link #ask}. */
+  public void tell(String expected, Consumer<InferenceClient> change) {
+    ask(
+        expected,
+        asked -> {
+          change.accept(asked);
+          return true;
+        });
   }
 
   /**
