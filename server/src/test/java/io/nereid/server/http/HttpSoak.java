@@ -11,14 +11,18 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Loads a server process fully for a while, and attacks it meanwhile: {@code HttpSoak SECONDS
@@ -48,7 +52,7 @@ final class HttpSoak implements AutoCloseable {
   private final LongAdder brokenOff = new LongAdder();
   private final LongAdder reloads = new LongAdder();
   private final Map<SoakAttacker, LongAdder> attacks = new LinkedHashMap<>();
-  private final long socketsBefore;
+  private final Set<String> socketsBefore;
   private final List<String> unexpected = new ArrayList<>();
   private final List<Long> rssKib = new ArrayList<>(); // one each second
   private final List<Long> heapKib = new ArrayList<>(); // what is used, each ten seconds at most
@@ -254,12 +258,13 @@ final class HttpSoak implements AutoCloseable {
     long bytes = settled("nv_pinned_memory_pool_used_bytes");
     long open = settled("nereid_connections{protocol=\"http\"}");
     long openGrpc = settled("nereid_connections{protocol=\"grpc\"}");
-    long sockets = settledSockets();
+    List<String> sockets = settledSockets();
     expectNone(buffers, "live buffers", faults);
     expectNone(bytes, "bytes of live buffers", faults);
     expectNone(open, "open connections of HTTP", faults);
     expectNone(openGrpc, "open connections of gRPC", faults);
-    expectNone(sockets, "sockets", faults);
+    expectNone(sockets.size(), "sockets", faults);
+    faults.addAll(sockets);
     int quarter = (int) (rssKib.size() * WARM_UP);
     double early = mean(rssKib.subList(quarter, 2 * quarter));
     double late = mean(rssKib.subList(rssKib.size() - quarter, rssKib.size()));
@@ -290,7 +295,7 @@ final class HttpSoak implements AutoCloseable {
             lateHeap >> 10,
             buffers,
             open + openGrpc,
-            sockets,
+            sockets.size(),
             attacksText());
     return new Verdict(figures, faults);
   }
@@ -334,30 +339,55 @@ final class HttpSoak implements AutoCloseable {
     }
   }
 
-  /** Sockets of the server that were not there at first, when they have had their time to go. */
-  private long settledSockets() throws IOException {
+  /**
+   * Sockets of the server that were not there at first, when they have had their time to go, each
+   * as the kernel's table tells it.
+   */
+  private List<String> settledSockets() throws IOException {
     long deadlineNs = System.nanoTime() + TestServer.PATIENCE.toNanos();
     while (true) {
-      long more = sockets() - socketsBefore;
-      if (more <= 0 || System.nanoTime() - deadlineNs > 0) {
-        return more;
+      Set<String> more = sockets();
+      more.removeAll(socketsBefore);
+      if (more.isEmpty() || System.nanoTime() - deadlineNs > 0) {
+        return more.stream().map(this::socketTold).toList();
       }
     }
   }
 
-  private long sockets() throws IOException {
-    long count = 0;
+  /** The inodes of the server's sockets. */
+  private Set<String> sockets() throws IOException {
+    Set<String> inodes = new HashSet<>();
     try (DirectoryStream<Path> all =
         Files.newDirectoryStream(Path.of("/proc/" + process.pid() + "/fd"))) {
       for (Path descriptor : all) {
         try {
-          count += Files.readSymbolicLink(descriptor).toString().startsWith("socket:") ? 1 : 0;
+          String target = Files.readSymbolicLink(descriptor).toString();
+          if (target.startsWith("socket:")) {
+            inodes.add(target.replaceAll("[^0-9]", ""));
+          }
         } catch (NoSuchFileException e) {
           // It was closed meanwhile.
         }
       }
     }
-    return count;
+    return inodes;
+  }
+
+  /** The line of the kernel's table of sockets that has this inode. */
+  private String socketTold(String inode) {
+    for (String table : List.of("tcp", "tcp6", "udp", "udp6", "unix")) {
+      try (Stream<String> lines =
+          Files.lines(Path.of("/proc/" + process.pid() + "/net/" + table))) {
+        Optional<String> found =
+            lines.filter(line -> List.of(line.trim().split("\\s+")).contains(inode)).findFirst();
+        if (found.isPresent()) {
+          return table + " " + found.get().trim();
+        }
+      } catch (IOException e) {
+        return e.toString();
+      }
+    }
+    return "a socket in no table, inode " + inode;
   }
 
   private long gauge(String name) throws IOException {
