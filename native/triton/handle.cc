@@ -128,9 +128,8 @@ Owner& Owner::Current() {
   return nobody;
 }
 
-bool Owner::AwaitInferences() const {
-  constexpr auto kPatience = std::chrono::seconds(30);
-  const auto until = std::chrono::steady_clock::now() + kPatience;
+bool Owner::AwaitInferences(std::chrono::nanoseconds patience) const {
+  const auto until = std::chrono::steady_clock::now() + patience;
   while (inferences_.load(std::memory_order_acquire) > 0) {
     if (std::chrono::steady_clock::now() > until) {
       return false;

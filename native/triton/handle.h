@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -69,8 +70,8 @@ class Owner {
   // An inference that it asked the server for: until it ends, callbacks of the plug-in are called.
   void BeginInference() { inferences_.fetch_add(1, std::memory_order_relaxed); }
   void EndInference() { inferences_.fetch_sub(1, std::memory_order_release); }
-  // Waits until all have ended; false: some have not after a while.
-  [[nodiscard]] bool AwaitInferences() const;
+  // Waits until all have ended; false: some have not after so long.
+  [[nodiscard]] bool AwaitInferences(std::chrono::nanoseconds patience) const;
 
   // "3 requests, 1 response"; empty when it holds nothing.
   [[nodiscard]] std::string Holdings() const;
