@@ -141,6 +141,23 @@ Status Request::Deliver(Response& response, bool final) {
   return code == NRD_OK ? Status() : StatusFromCallback(code, error, "the core");
 }
 
+// Only the final flag ends a decoupled request: an error before it is one of its responses.
+Status Request::DeliverError(const Status& failure) {
+  if (gone_ || failed_) {
+    return Status();
+  }
+  execution_.NoteFailure();
+  nrd_error error = NoError();
+  const int32_t code =
+      nrd_batch_request_respond_error(execution_.batch(), index_, failure.code(),
+                                      failure.message().data(), failure.message().size(), &error);
+  if (code == NRD_CANCELLED) {
+    gone_ = true;
+    return Status();
+  }
+  return code == NRD_OK ? Status() : StatusFromCallback(code, error, "the core");
+}
+
 Status Request::Send(const Site& site, Response& response, uint32_t flags, const Status& error) {
   if (!response.TakeFromPlugin()) {
     return WrongHandle(site, Response::kKind, &response);
@@ -155,10 +172,12 @@ Status Request::Send(const Site& site, Response& response, uint32_t flags, const
     } else if (answered_ && !decoupled_) {
       status = Late(site, "sent a second response");
     } else {
-      if (record_ != nullptr && !error.ok() && !failed_) {
-        Fail(error);
-      } else if (record_ != nullptr && error.ok()) {
-        status = Deliver(response, final);
+      if (record_ != nullptr && !error.ok() && (final || !decoupled_)) {
+        if (!failed_) {
+          Fail(error);
+        }
+      } else if (record_ != nullptr) {
+        status = error.ok() ? Deliver(response, final) : DeliverError(error);
         if (!status.ok()) {
           Fail(status);
         }
