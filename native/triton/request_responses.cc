@@ -58,10 +58,7 @@ void Request::EndResponse(Response& response) {
 
 Status Request::OutputMemory(Output& output, uint64_t byte_size) {
   const nrd_tensor& tensor = output.tensor();
-  uint64_t needed = byte_size;
-  if (tensor.datatype != NRD_TYPE_BYTES) {
-    NRD_RETURN_IF_ERROR(TensorByteSize(tensor.datatype, tensor.rank, tensor.shape, &needed));
-  }
+  const uint64_t needed = tensor.datatype == NRD_TYPE_BYTES ? byte_size : output.needed();
   if (byte_size < needed) {
     return Status::InvalidArgument(execution_.owner().name() + " asks for " +
                                    std::to_string(byte_size) + " bytes for output '" +
@@ -98,7 +95,7 @@ Status Request::GiveOutput(Output& output) {
   uint64_t byte_size = tensor.byte_size;
   uint64_t count = 0;
   if (tensor.datatype != NRD_TYPE_BYTES) {
-    NRD_RETURN_IF_ERROR(TensorByteSize(tensor.datatype, tensor.rank, tensor.shape, &byte_size));
+    byte_size = output.needed();
   } else if (uint64_t used = 0; ElementCount(tensor.rank, tensor.shape, &count).ok() &&
                                 SkipBytesElements(tensor.data, byte_size, count, &used)) {
     byte_size = used;
