@@ -102,6 +102,18 @@ printf 'POST /v2/models/simple/infer HTTP/1.1\r\nHost: localhost\r\nConnection: 
 reply=$(timeout 20 cat <&8)
 [[ $reply == 'HTTP/1.1 200 OK'* && $reply == *'"data":[2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17]'* ]] ||
   die "a model of ONNX Runtime answered: $reply"
+# The library for Triton's plug-ins says what is wrong with this one, so it was found and loaded.
+mkdir -p "$root/tmp/plugins/none/1"
+: >"$root/tmp/plugins/none/1/libtriton_none.so"
+cat >"$root/tmp/plugins/none/config.pbtxt" <<'MODEL'
+backend: "none"
+input { name: "x" data_type: TYPE_FP32 dims: [ 1 ] }
+output { name: "y" data_type: TYPE_FP32 dims: [ 1 ] }
+MODEL
+(in_root "$1" models /tmp/plugins) >"$work/said" 2>&1 || true
+grep -q 'libtriton_none.so is no shared library of 64 bits' "$work/said" ||
+  die "expected the library for plug-ins to be loaded, got: $(<"$work/said")"
+rm -r "$root/tmp/plugins"
 unpacked=$(find "$root/tmp" -name '*.so*')
 [[ ! $unpacked ]] || die "libraries were unpacked once more: $unpacked"
 

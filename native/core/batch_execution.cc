@@ -18,6 +18,11 @@ namespace {
 
 constexpr char kOutOfMemory[] = "the process is out of memory";
 
+// What a backend says may be none of the codes that there are.
+int32_t FailureCode(int32_t code) {
+  return code > NRD_OK && code <= NRD_UNAVAILABLE ? code : static_cast<int32_t>(NRD_INTERNAL);
+}
+
 }  // namespace
 
 BatchExecution::BatchExecution(const ModelConfig& config, BufferPool& pool, PoolAccount* account,
@@ -428,13 +433,24 @@ Status BatchExecution::CheckRequestIndex(uint32_t request_index) const {
                                  ", the batch has " + std::to_string(requests_.size()));
 }
 
-Status BatchExecution::Respond(uint32_t request_index) {
+Status BatchExecution::CheckResponds(uint32_t request_index) const {
   if (!config_.decoupled) {
     return Status(NRD_FAILED_PRECONDITION,
                   "model '" + config_.name + "' is not decoupled: its requests have one response");
   }
-  NRD_RETURN_IF_ERROR(CheckRequestIndex(request_index));
+  return CheckRequestIndex(request_index);
+}
+
+Status BatchExecution::Respond(uint32_t request_index) {
+  NRD_RETURN_IF_ERROR(CheckResponds(request_index));
   return responses_.Send(*requests_[request_index], request_index, responder_);
+}
+
+Status BatchExecution::RespondError(uint32_t request_index, int32_t code,
+                                    std::string_view message) {
+  NRD_RETURN_IF_ERROR(CheckResponds(request_index));
+  return responses_.SendError(*requests_[request_index], request_index, responder_,
+                              FailureCode(code), message);
 }
 
 Status BatchExecution::Reschedule(uint32_t request_index) {
@@ -480,8 +496,7 @@ Status BatchExecution::GiveState(uint32_t request_index, uint32_t state, const n
 
 void BatchExecution::FailRequest(uint32_t request_index, int32_t code, std::string_view message) {
   if (request_index < requests_.size()) {
-    const bool known = code > NRD_OK && code <= NRD_UNAVAILABLE;
-    SetFailure(*requests_[request_index], known ? code : NRD_INTERNAL, message);
+    SetFailure(*requests_[request_index], FailureCode(code), message);
   }
 }
 

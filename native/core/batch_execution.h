@@ -68,6 +68,7 @@ class BatchExecution {
   Status RequestOutput(uint32_t request_index, uint32_t index, const nrd_tensor& wanted,
                        void** data_out);
   Status Respond(uint32_t request_index);
+  Status RespondError(uint32_t request_index, int32_t code, std::string_view message);
   Status AddValue(uint32_t request_index, const nrd_value& value);
   Status Reschedule(uint32_t request_index);
   void FailRequest(uint32_t request_index, int32_t code, std::string_view message);
@@ -90,6 +91,7 @@ class BatchExecution {
 
  private:
   [[nodiscard]] Status CheckRequestIndex(uint32_t request_index) const;
+  [[nodiscard]] Status CheckResponds(uint32_t request_index) const;
   void Begin(std::span<Request* const> requests);
   Status Gather(bool backend_gathers);
   Status Describe(const nrd_tensor* own);

@@ -72,6 +72,15 @@ int32_t nrd_batch_request_respond(nrd_batch* batch, uint32_t request_index, nrd_
   return Guarded(error_out, [&] { return BatchExecution::From(batch)->Respond(request_index); });
 }
 
+int32_t nrd_batch_request_respond_error(nrd_batch* batch, uint32_t request_index, int32_t code,
+                                        const char* message, uint64_t message_size,
+                                        nrd_error* error_out) {
+  return Guarded(error_out, [&] {
+    return BatchExecution::From(batch)->RespondError(request_index, code,
+                                                     nereid::View({message, message_size}));
+  });
+}
+
 int32_t nrd_batch_request_value(nrd_batch* batch, uint32_t request_index, const nrd_value* value,
                                 nrd_error* error_out) {
   return Guarded(error_out,

@@ -10,16 +10,19 @@ namespace {
 
 constexpr char kCancelled[] = "Request was cancelled while it was executing";
 
+void DropOutputs(nrd_request& record) {
+  DropTensors(record.outputs, record.output_count);
+  for (uint32_t i = 0; i < record.output_count; ++i) {
+    record.outputs[i].byte_size = 0;
+  }
+}
+
 // Empties the outputs whichever way a response goes, for the next one.
 class OutputsDropper {
  public:
   explicit OutputsDropper(Request& request) : request_(request) {}
   ~OutputsDropper() {
-    nrd_request& record = request_.record;
-    DropTensors(record.outputs, record.output_count);
-    for (uint32_t i = 0; i < record.output_count; ++i) {
-      record.outputs[i].byte_size = 0;
-    }
+    DropOutputs(request_.record);
     ClearResponseValues(request_);
   }
   OutputsDropper(const OutputsDropper&) = delete;
@@ -84,6 +87,23 @@ Status DecoupledResponses::Send(Request& request, uint32_t request_index,
   } else if (responder != nullptr) {
     responder->Respond(request, record.outputs, record.output_count);
   }
+  return Status();
+}
+
+Status DecoupledResponses::SendError(Request& request, uint32_t request_index,
+                                     const Responder* responder, int32_t code,
+                                     std::string_view message) const {
+  nrd_request& record = request.record;
+  const OutputsDropper dropper(request);
+  NRD_RETURN_IF_ERROR(CheckSender(request, request_index));
+  SetFailure(request, code, message);
+  if (request.sink != nullptr || responder == nullptr) {
+    return Status(NRD_CANCELLED, "the request has failed with this error");
+  }
+  DropOutputs(record);
+  responder->Respond(request, record.outputs, record.output_count);
+  record.status = NRD_OK;
+  WriteError(&request.error, NRD_OK, "");
   return Status();
 }
 

@@ -3,6 +3,7 @@
 #define NEREID_CORE_DECOUPLED_RESPONSES_H_
 
 #include <cstdint>
+#include <string_view>
 
 #include "base/status.h"
 #include "core/output_maker.h"
@@ -32,6 +33,11 @@ class DecoupledResponses {
   // the backend's number of the request. Fails when an output is missing, or nobody waits any more:
   // that fails the request too, since one that lacks a response must not look complete.
   Status Send(Request& request, uint32_t request_index, const Responder* responder) const;
+
+  // The same with an error in place of outputs, which ends the request where that is a step of an
+  // ensemble or has no responder: then NRD_CANCELLED is returned, since more is of no use.
+  Status SendError(Request& request, uint32_t request_index, const Responder* responder,
+                   int32_t code, std::string_view message) const;
 
   // At the end: the last response may be missing, but not a part of it.
   void CheckLast(Request& request) const;

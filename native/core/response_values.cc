@@ -1,5 +1,7 @@
 #include "core/response_values.h"
 
+#include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "base/status.h"
@@ -17,21 +19,51 @@ void Tell(Request& request) {
 
 }  // namespace
 
+// There is room.
 nrd_string ResponseValues::Keep(const nrd_string& text) {
-  return text.size == 0 ? nrd_string{} : AsNrdString(texts_.emplace_back(View(text)));
+  if (text.size == 0) {
+    return {};
+  }
+  char* const kept = texts_.get() + used_;
+  std::memcpy(kept, text.data, text.size);
+  used_ += text.size;
+  return {kept, text.size};
 }
 
-// What may throw comes first. A text that nothing points to goes with the others.
+// Moves the texts, and what points to them.
+void ResponseValues::Grow(size_t size) {
+  const size_t room = std::max(size, 2 * room_);
+  auto grown = std::make_unique<char[]>(room);
+  room_ = room;
+  if (used_ > 0) {
+    std::memcpy(grown.get(), texts_.get(), used_);
+  }
+  const auto move = [&](nrd_string* text) {
+    if (text->size > 0) {
+      text->data = grown.get() + (text->data - texts_.get());
+    }
+  };
+  for (nrd_value& value : values_) {
+    move(&value.name);
+    move(&value.text);
+  }
+  texts_ = std::move(grown);
+}
+
+// What may throw comes first.
 void ResponseValues::Add(const nrd_value& value) {
-  nrd_value kept = value;
-  kept.name = Keep(value.name);
-  kept.text = Keep(value.text);
-  values_.push_back(kept);
+  const size_t size = used_ + value.name.size + value.text.size;
+  if (size > room_) {
+    Grow(size);
+  }
+  values_.push_back(value);
+  values_.back().name = Keep(value.name);
+  values_.back().text = Keep(value.text);
 }
 
 void ResponseValues::Clear() {
   values_.clear();
-  texts_.clear();
+  used_ = 0;
 }
 
 void AddResponseValue(Request& request, const nrd_value& value) {

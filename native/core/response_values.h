@@ -3,9 +3,7 @@
 #define NEREID_CORE_RESPONSE_VALUES_H_
 
 #include <cstddef>
-#include <deque>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "core/request.h"
@@ -13,7 +11,8 @@
 
 namespace nereid {
 
-// Copies of values, which stay where they are until they are cleared. One thread at a time.
+// Copies of values, until they are cleared; those stay where they are until another is added. The
+// memory is kept. One thread at a time.
 class ResponseValues {
  public:
   ResponseValues() = default;
@@ -29,9 +28,12 @@ class ResponseValues {
 
  private:
   nrd_string Keep(const nrd_string& text);
+  void Grow(size_t size);
 
   std::vector<nrd_value> values_;
-  std::deque<std::string> texts_;  // which `values_` point to
+  std::unique_ptr<char[]> texts_;  // which `values_` point to
+  size_t room_ = 0;
+  size_t used_ = 0;
 };
 
 // A record has such values from its first one on, and keeps their memory; most never have any.

@@ -111,7 +111,7 @@ Status Backend::Initialize() {
 }
 
 Backend::~Backend() {
-  if (!owner_.AwaitInferences()) {
+  if (!owner_.AwaitInferences(patience_)) {
     Log(kLogWarning, owner_.name() +
                          " has begun inferences that do not end: its library stays loaded, and is "
                          "not told that it is over");

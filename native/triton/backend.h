@@ -3,6 +3,7 @@
 #define NEREID_TRITON_BACKEND_H_
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -71,6 +72,9 @@ class Backend : public Handle {
   [[nodiscard]] Message& config() { return config_; }
   [[nodiscard]] MemoryManager& memory() { return memory_; }
 
+  // How long closing waits for inferences that the backend began.
+  void set_patience(std::chrono::nanoseconds patience) { patience_ = patience; }
+
   // Calls into the plug-in, in its name.
   template <typename Body>
   Status Call(std::string_view what, Body&& body) const {
@@ -100,6 +104,7 @@ class Backend : public Handle {
   MemoryManager memory_;
   nrt_backend_info info_{};
   bool initialized_ = false;
+  std::chrono::nanoseconds patience_{0};
   std::mutex instances_mutex_;
 };
 

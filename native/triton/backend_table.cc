@@ -1,5 +1,6 @@
 // Backends of plug-ins as the core sees them: a table like any other backend's, and what the
 // control plane does with them.
+#include <chrono>
 #include <exception>
 #include <memory>
 #include <span>
@@ -64,8 +65,9 @@ int32_t OpenModel(void* context, const nrd_model_options* options, void** model_
 }
 
 int32_t Configure(void* model, const nrd_model_options* options, nrd_error* error_out) {
-  return Guarded(error_out, "configuring a model",
-                 [&] { return static_cast<Model*>(model)->Configure(*options); });
+  return Guarded(error_out, "configuring a model", [&] {
+    return OnThreadOfItsOwn([&] { return static_cast<Model*>(model)->Configure(*options); });
+  });
 }
 
 void ReadMemory(void* model, uint64_t* weight_bytes, uint64_t* working_bytes) {
@@ -127,7 +129,10 @@ void nrt_backend_info_read(nrt_backend* backend, nrt_backend_info* info_out) {
   *info_out = backend->backend->info();
 }
 
-void nrt_backend_close(nrt_backend* backend) { delete backend; }
+void nrt_backend_close(nrt_backend* backend, uint64_t patience_ns) {
+  backend->backend->set_patience(std::chrono::nanoseconds(patience_ns));
+  delete backend;
+}
 
 int32_t nrt_model_ready(uint64_t load, nrd_error* error_out) {
   return Guarded(error_out, "asking a model", [&] {

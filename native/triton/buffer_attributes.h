@@ -21,7 +21,7 @@ class BufferAttributes : public Handle {
 
   // `owner`: who deletes it; null: it belongs to another object.
   void OpenFor(Owner* owner) { Open(kKind, owner); }
-  void End() { Close(); }
+  void End() { ClosePart(); }
 };
 
 }  // namespace nereid::triton

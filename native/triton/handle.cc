@@ -12,9 +12,6 @@ namespace nereid::triton {
 
 namespace {
 
-// An open handle begins with this and its kind.
-constexpr uint32_t kMark = 0x4E520000;
-
 constexpr std::array<std::string_view, kKinds> kNames = {
     "error",
     "message",
@@ -97,8 +94,6 @@ Shard& ShardOf(const void* pointer) {
   return (*shards)[(reinterpret_cast<uintptr_t>(pointer) >> 6) % kShards];
 }
 
-bool checked = false;
-
 }  // namespace
 
 std::string_view NameOf(Kind kind) { return kNames[static_cast<size_t>(kind)]; }
@@ -128,9 +123,8 @@ Owner& Owner::Current() {
   return nobody;
 }
 
-bool Owner::AwaitInferences() const {
-  constexpr auto kPatience = std::chrono::seconds(30);
-  const auto until = std::chrono::steady_clock::now() + kPatience;
+bool Owner::AwaitInferences(std::chrono::nanoseconds patience) const {
+  const auto until = std::chrono::steady_clock::now() + patience;
   while (inferences_.load(std::memory_order_acquire) > 0) {
     if (std::chrono::steady_clock::now() > until) {
       return false;
@@ -172,32 +166,17 @@ OwnerScope::~OwnerScope() { current_owner = before_; }
 
 void Handle::CheckAll() { checked = true; }
 
-bool Handle::IsOpen(const void* pointer, Kind kind) {
-  if (pointer == nullptr) [[unlikely]] {
-    return false;
-  }
-  if (checked) [[unlikely]] {
-    Shard& shard = ShardOf(pointer);
-    const MutexLock lock(shard.mutex);
-    const auto found = shard.open.find(pointer);
-    return found != shard.open.end() && found->second == kind;
-  }
-  return static_cast<const Handle*>(pointer)->mark_.load(std::memory_order_acquire) ==
-         (kMark | static_cast<uint32_t>(kind));
+bool Handle::IsListed(const void* pointer, Kind kind) {
+  Shard& shard = ShardOf(pointer);
+  const MutexLock lock(shard.mutex);
+  const auto found = shard.open.find(pointer);
+  return found != shard.open.end() && found->second == kind;
 }
 
-void Handle::Open(Kind kind, Owner* owner) {
-  kind_ = kind;
-  owner_ = owner;
-  if (owner != nullptr) {
-    owner->Count(kind, 1);
-  }
-  if (checked) [[unlikely]] {
-    Shard& shard = ShardOf(this);
-    const MutexLock lock(shard.mutex);
-    shard.open[this] = kind;
-  }
-  mark_.store(kMark | static_cast<uint32_t>(kind), std::memory_order_release);
+void Handle::List() {
+  Shard& shard = ShardOf(this);
+  const MutexLock lock(shard.mutex);
+  shard.open[this] = kind_;
 }
 
 bool Handle::Close() {

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -69,8 +70,8 @@ class Owner {
   // An inference that it asked the server for: until it ends, callbacks of the plug-in are called.
   void BeginInference() { inferences_.fetch_add(1, std::memory_order_relaxed); }
   void EndInference() { inferences_.fetch_sub(1, std::memory_order_release); }
-  // Waits until all have ended; false: some have not after a while.
-  [[nodiscard]] bool AwaitInferences() const;
+  // Waits until all have ended; false: some have not after so long.
+  [[nodiscard]] bool AwaitInferences(std::chrono::nanoseconds patience) const;
 
   // "3 requests, 1 response"; empty when it holds nothing.
   [[nodiscard]] std::string Holdings() const;
@@ -107,7 +108,12 @@ class Handle {
   Handle& operator=(const Handle&) = delete;
 
   // Whether the pointer is a handle of that kind, and open. In checked mode it may point anywhere.
-  static bool IsOpen(const void* pointer, Kind kind);
+  static bool IsOpen(const void* pointer, Kind kind) {
+    if (pointer == nullptr || checked) [[unlikely]] {
+      return pointer != nullptr && IsListed(pointer, kind);
+    }
+    return static_cast<const Handle*>(pointer)->mark_.load(std::memory_order_acquire) == Mark(kind);
+  }
 
   // From here on handles are looked up. Before the first is opened.
   static void CheckAll();
@@ -117,11 +123,35 @@ class Handle {
   ~Handle() { Close(); }
 
   // `owner`: who has to give it back; null: it belongs to something else.
-  void Open(Kind kind, Owner* owner);
+  void Open(Kind kind, Owner* owner) {
+    kind_ = kind;
+    owner_ = owner;
+    if (owner != nullptr) {
+      owner->Count(kind, 1);
+    }
+    if (checked) [[unlikely]] {
+      List();
+    }
+    mark_.store(Mark(kind), std::memory_order_release);
+  }
   // False when it was not open: of two who close it one is late.
   bool Close();
+  // Close for a part of something else, which nobody but that closes.
+  void ClosePart() {
+    if (checked) [[unlikely]] {
+      Close();
+    }
+    mark_.store(0, std::memory_order_release);
+  }
 
  private:
+  // An open handle begins with this.
+  static constexpr uint32_t Mark(Kind kind) { return 0x4E520000 | static_cast<uint32_t>(kind); }
+  static bool IsListed(const void* pointer, Kind kind);
+  void List();
+
+  inline static bool checked = false;
+
   std::atomic<uint32_t> mark_{0};
   Kind kind_ = Kind::kError;
   Owner* owner_ = nullptr;

@@ -188,11 +188,12 @@ void InferenceFlight::OnComplete(void* context, nrd_request* /*record*/) {
   static_cast<InferenceFlight*>(context)->Finish();
 }
 
-void InferenceFlight::OnRespond(void* context, nrd_request* /*record*/, nrd_tensor* outputs,
+void InferenceFlight::OnRespond(void* context, nrd_request* record, nrd_tensor* outputs,
                                 uint32_t count) {
   if (outputs != nullptr) {
     auto* const flight = static_cast<InferenceFlight*>(context);
-    flight->Send(flight->MakeResponse(outputs, count), 0);
+    flight->Send(
+        record->status == NRD_OK ? flight->MakeResponse(outputs, count) : flight->MakeFailure(), 0);
   }
 }
 
@@ -219,15 +220,19 @@ void InferenceFlight::Finish() {
 // Null: a decoupled model ended behind its last response, without more to say.
 std::unique_ptr<InferenceResponse> InferenceFlight::MakeLastResponse() {
   if (record_->status != NRD_OK) {
-    auto response = NewResponse();
-    response->Fail(Status(record_->status, std::string(MessageOf(*record_->error))));
-    return response;
+    return MakeFailure();
   }
   const bool empty = record_->response_value_count == 0 &&
                      std::none_of(record_->outputs, record_->outputs + record_->output_count,
                                   [](const nrd_tensor& output) { return output.data != nullptr; });
   return model_.decoupled() && empty ? nullptr
                                      : MakeResponse(record_->outputs, record_->output_count);
+}
+
+std::unique_ptr<InferenceResponse> InferenceFlight::MakeFailure() const {
+  auto response = NewResponse();
+  response->Fail(Status(record_->status, std::string(MessageOf(*record_->error))));
+  return response;
 }
 
 std::unique_ptr<InferenceResponse> InferenceFlight::MakeResponse(const nrd_tensor* outputs,

@@ -44,6 +44,7 @@ class InferenceFlight {
 
   void Finish();
   std::unique_ptr<InferenceResponse> MakeLastResponse();
+  [[nodiscard]] std::unique_ptr<InferenceResponse> MakeFailure() const;
   std::unique_ptr<InferenceResponse> MakeResponse(const nrd_tensor* outputs, uint32_t count);
   [[nodiscard]] std::unique_ptr<InferenceResponse> NewResponse() const;
   void Send(std::unique_ptr<InferenceResponse> response, uint32_t flags);

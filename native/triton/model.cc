@@ -166,6 +166,7 @@ Model::~Model() {
   LoadedModels::Remove(this);
   const BackendFunctions& functions = backend_.functions();
   batcher_.reset();
+  passive_.clear();
   if (!initialized_ || functions.model_finalize == nullptr) {
     return;
   }
@@ -185,7 +186,8 @@ Status Model::Configure(const nrd_model_options& options) {
     const MutexLock lock(mutex_);
     config_ = Option(options, "nereid.config");
   }
-  return ReadInstances(options);
+  NRD_RETURN_IF_ERROR(ReadInstances(options));
+  return OpenPassiveInstances(std::max(options.instance_count, 1U));
 }
 
 Status Model::ReadInstances(const nrd_model_options& options) {
@@ -207,6 +209,13 @@ Status Model::ReadInstances(const nrd_model_options& options) {
   while (instance_infos_.size() < count) {
     InstanceInfo& info = instance_infos_.emplace_back();
     info.name = name_ + "_0_" + std::to_string(instance_infos_.size() - 1);
+  }
+  return Status();
+}
+
+Status Model::OpenPassiveInstances(uint32_t active) {
+  for (auto i = active; i < instance_infos_.size(); ++i) {
+    NRD_RETURN_IF_ERROR(Instance::Open(*this, i, &passive_.emplace_back()));
   }
   return Status();
 }

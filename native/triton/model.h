@@ -20,7 +20,8 @@ namespace nereid::triton {
 class Instance;
 class PluginBatcher;
 
-// How an instance is configured: an entry of the option nereid.instances.
+// How an instance is configured: an entry of the option nereid.instances, in which the passive ones
+// come behind those that the core opens.
 struct InstanceInfo {
   struct Device {
     std::string kind;
@@ -87,6 +88,8 @@ class Model : public Handle {
   Model(Backend& backend, const nrd_model_options& options);
   Status Initialize();
   Status ReadInstances(const nrd_model_options& options);
+  // They get no requests, so the core knows nothing of them: those behind the `active` ones.
+  Status OpenPassiveInstances(uint32_t active);
 
   Backend& backend_;
   const std::string name_;
@@ -96,6 +99,7 @@ class Model : public Handle {
   const bool auto_complete_;
   ModelTensors tensors_;
   std::vector<InstanceInfo> instance_infos_;
+  std::vector<std::unique_ptr<Instance>> passive_;
   bool pinned_ = false;
   bool initialized_ = false;
   std::atomic<bool> initializing_{false};

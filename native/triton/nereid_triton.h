@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 /* Raised when a struct or a function's meaning changes. */
-#define NRT_ABI_VERSION 2
+#define NRT_ABI_VERSION 3
 NRD_API uint32_t nrt_abi_version(void);
 
 /* Takes a text, which is valid during the call. */
@@ -138,7 +138,8 @@ NRD_ASSERT_SIZE(nrt_backend_info, 112);
  *   nereid.auto_complete 1: the backend may complete the configuration
  *   nereid.instances    JSON: [{"name": "m_0_0", "kind": "KIND_CPU", "device": 0, "host_policy":
  *                       "cpu", "profiles": [], "passive": false, "secondary_devices":
- *                       [{"kind": "…", "device": 0}]}], one for each instance
+ *                       [{"kind": "…", "device": 0}]}], one for each instance, and
+ *                       behind them one for each that is passive and gets no requests
  *   nereid.host_policies JSON: {"cpu": {"numa-node": "0"}}
  * nrd_source_open may be called before the instances are known. */
 NRD_API int32_t nrt_backend_open(nrd_string name, nrd_string directory, nrd_string library,
@@ -146,8 +147,9 @@ NRD_API int32_t nrt_backend_open(nrd_string name, nrd_string directory, nrd_stri
                                  nrt_backend** backend_out, nrd_error* error_out);
 NRD_API void nrt_backend_table(nrt_backend* backend, nrd_backend* table_out);
 NRD_API void nrt_backend_info_read(nrt_backend* backend, nrt_backend_info* info_out);
-/* After all of its models are closed. */
-NRD_API void nrt_backend_close(nrt_backend* backend);
+/* After all of its models are closed. Waits so long for inferences that the backend began and that
+ * have not ended; its library stays loaded where they do not end. */
+NRD_API void nrt_backend_close(nrt_backend* backend, uint64_t patience_ns);
 
 /* Asks the instances of a model whether they are ready (ModelInstanceReady), by nereid.load.
  * NRD_OK, also for backends that cannot tell, or what the first that is not says. */

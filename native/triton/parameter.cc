@@ -38,16 +38,29 @@ Parameter Parameter::OfBytes(std::string name, const void* bytes, uint64_t byte_
 }
 
 Parameter Parameter::Of(const nrd_value& value) {
-  std::string name(View(value.name));
+  Parameter made("", TRITONSERVER_PARAMETER_STRING);
+  made.Become(value);
+  return made;
+}
+
+void Parameter::Become(const nrd_value& value) {
+  name_.assign(View(value.name));
   switch (value.kind) {
     case NRD_VALUE_INT:
-      return OfInt(std::move(name), value.number);
+      type_ = TRITONSERVER_PARAMETER_INT;
+      number_ = value.number;
+      break;
     case NRD_VALUE_BOOL:
-      return OfBool(std::move(name), value.number != 0);
+      type_ = TRITONSERVER_PARAMETER_BOOL;
+      truth_ = value.number != 0;
+      break;
     case NRD_VALUE_DOUBLE:
-      return OfDouble(std::move(name), value.real);
+      type_ = TRITONSERVER_PARAMETER_DOUBLE;
+      real_ = value.real;
+      break;
     default:
-      return OfString(std::move(name), std::string(View(value.text)));
+      type_ = TRITONSERVER_PARAMETER_STRING;
+      text_.assign(View(value.text));
   }
 }
 

@@ -58,7 +58,7 @@ void Input::Begin(const TensorInfo& info, const nrd_tensor& tensor, bool pinned)
 
 void Input::End() {
   attributes_.End();
-  Close();
+  ClosePart();
 }
 
 Request::Request(Execution& execution) : execution_(execution) {}

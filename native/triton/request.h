@@ -106,6 +106,7 @@ class Request : public Handle {
   [[nodiscard]] Status Late(const Site& site, std::string_view what) const;
   Status GiveOutput(Output& output) NRD_REQUIRES(mutex_);
   Status Deliver(Response& response, bool final) NRD_REQUIRES(mutex_);
+  Status DeliverError(const Status& failure) NRD_REQUIRES(mutex_);
   void Fail(const Status& status) NRD_REQUIRES(mutex_);
   void EndResponse(Response& response) NRD_REQUIRES(mutex_);
   // Whether it ends now, for the caller to tell the execution when the mutex is free.

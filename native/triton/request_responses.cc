@@ -58,10 +58,7 @@ void Request::EndResponse(Response& response) {
 
 Status Request::OutputMemory(Output& output, uint64_t byte_size) {
   const nrd_tensor& tensor = output.tensor();
-  uint64_t needed = byte_size;
-  if (tensor.datatype != NRD_TYPE_BYTES) {
-    NRD_RETURN_IF_ERROR(TensorByteSize(tensor.datatype, tensor.rank, tensor.shape, &needed));
-  }
+  const uint64_t needed = tensor.datatype == NRD_TYPE_BYTES ? byte_size : output.needed();
   if (byte_size < needed) {
     return Status::InvalidArgument(execution_.owner().name() + " asks for " +
                                    std::to_string(byte_size) + " bytes for output '" +
@@ -98,7 +95,7 @@ Status Request::GiveOutput(Output& output) {
   uint64_t byte_size = tensor.byte_size;
   uint64_t count = 0;
   if (tensor.datatype != NRD_TYPE_BYTES) {
-    NRD_RETURN_IF_ERROR(TensorByteSize(tensor.datatype, tensor.rank, tensor.shape, &byte_size));
+    byte_size = output.needed();
   } else if (uint64_t used = 0; ElementCount(tensor.rank, tensor.shape, &count).ok() &&
                                 SkipBytesElements(tensor.data, byte_size, count, &used)) {
     byte_size = used;
@@ -141,6 +138,23 @@ Status Request::Deliver(Response& response, bool final) {
   return code == NRD_OK ? Status() : StatusFromCallback(code, error, "the core");
 }
 
+// Only the final flag ends a decoupled request: an error before it is one of its responses.
+Status Request::DeliverError(const Status& failure) {
+  if (gone_ || failed_) {
+    return Status();
+  }
+  execution_.NoteFailure();
+  nrd_error error = NoError();
+  const int32_t code =
+      nrd_batch_request_respond_error(execution_.batch(), index_, failure.code(),
+                                      failure.message().data(), failure.message().size(), &error);
+  if (code == NRD_CANCELLED) {
+    gone_ = true;
+    return Status();
+  }
+  return code == NRD_OK ? Status() : StatusFromCallback(code, error, "the core");
+}
+
 Status Request::Send(const Site& site, Response& response, uint32_t flags, const Status& error) {
   if (!response.TakeFromPlugin()) {
     return WrongHandle(site, Response::kKind, &response);
@@ -155,10 +169,12 @@ Status Request::Send(const Site& site, Response& response, uint32_t flags, const
     } else if (answered_ && !decoupled_) {
       status = Late(site, "sent a second response");
     } else {
-      if (record_ != nullptr && !error.ok() && !failed_) {
-        Fail(error);
-      } else if (record_ != nullptr && error.ok()) {
-        status = Deliver(response, final);
+      if (record_ != nullptr && !error.ok() && (final || !decoupled_)) {
+        if (!failed_) {
+          Fail(error);
+        }
+      } else if (record_ != nullptr) {
+        status = error.ok() ? Deliver(response, final) : DeliverError(error);
         if (!status.ok()) {
           Fail(status);
         }

@@ -9,8 +9,23 @@
 
 namespace nereid::triton {
 
+namespace {
+
+// What the elements of a shape need, as far as their datatype tells.
+Status NeededBytes(TRITONSERVER_DataType datatype, uint32_t rank, const int64_t* shape,
+                   uint64_t* needed, std::string_view what) {
+  if (datatype != TRITONSERVER_TYPE_BYTES) {
+    return TensorByteSize(datatype, rank, shape, needed, what);
+  }
+  uint64_t count = 0;
+  return ElementCount(rank, shape, &count, what);
+}
+
+}  // namespace
+
 void Output::Begin(Response& response, uint32_t index, const TensorInfo& info,
-                   const nrd_tensor& tensor) {
+                   const nrd_tensor& tensor, uint64_t needed) {
+  needed_ = needed;
   response_ = &response;
   index_ = index;
   info_ = &info;
@@ -26,7 +41,7 @@ void Output::End() {
   }
   tensor_ = nrd_tensor{};
   attributes_.End();
-  Close();
+  ClosePart();
 }
 
 Status Output::Buffer(uint64_t byte_size, void** out) {
@@ -56,7 +71,14 @@ void Response::End() {
     outputs_[i].End();
   }
   output_count_ = 0;
-  parameters_.clear();
+  parameter_count_ = 0;
+}
+
+void Response::Add(const nrd_value& parameter) {
+  if (parameter_count_ == parameters_.size()) {
+    parameters_.emplace_back("", TRITONSERVER_PARAMETER_STRING);
+  }
+  parameters_[parameter_count_++].Become(parameter);
 }
 
 Status Response::AddOutput(const char* name, TRITONSERVER_DataType datatype, const int64_t* shape,
@@ -68,12 +90,12 @@ Status Response::AddOutput(const char* name, TRITONSERVER_DataType datatype, con
                                    std::string(name == nullptr ? "" : name) + "' for model '" +
                                    request_.execution().model_name() + "'");
   }
-  uint64_t count = 0;
-  if (!ElementCount(rank, shape, &count).ok()) {
-    return ElementCount(rank, shape, &count, "output '" + std::string(name) + "'");
-  }
   if (!IsDataType(datatype)) {
     return Status::InvalidArgument("output '" + std::string(name) + "' has no datatype");
+  }
+  uint64_t needed = 0;
+  if (!NeededBytes(datatype, rank, shape, &needed, {}).ok()) {
+    return NeededBytes(datatype, rank, shape, &needed, "output '" + std::string(name) + "'");
   }
   for (uint32_t i = 0; i < output_count_; ++i) {
     if (outputs_[i].index() == static_cast<uint32_t>(index)) {
@@ -90,7 +112,7 @@ Status Response::AddOutput(const char* name, TRITONSERVER_DataType datatype, con
   }
   *out = &outputs_[output_count_++];
   (*out)->Begin(*this, static_cast<uint32_t>(index), tensors.outputs[static_cast<size_t>(index)],
-                tensor);
+                tensor, needed);
   return Status();
 }
 

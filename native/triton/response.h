@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,7 +26,8 @@ class Output : public Handle {
   static constexpr Kind kKind = Kind::kOutput;
 
   ~Output() { End(); }
-  void Begin(Response& response, uint32_t index, const TensorInfo& info, const nrd_tensor& tensor);
+  void Begin(Response& response, uint32_t index, const TensorInfo& info, const nrd_tensor& tensor,
+             uint64_t needed);
   void End();
 
   // Memory of `byte_size` bytes, once.
@@ -34,6 +36,8 @@ class Output : public Handle {
   [[nodiscard]] const std::string& name() const { return info_->name; }
   [[nodiscard]] uint32_t index() const { return index_; }
   [[nodiscard]] const nrd_tensor& tensor() const { return tensor_; }
+  // Bytes that its shape needs; 0 for BYTES, whose elements tell.
+  [[nodiscard]] uint64_t needed() const { return needed_; }
   [[nodiscard]] BufferAttributes& attributes() { return attributes_; }
   // Where the plug-in writes: in the core's memory, or in a buffer of its own that is copied from.
   void WriteInto(void* memory) { tensor_.data = memory; }
@@ -45,6 +49,7 @@ class Output : public Handle {
   uint32_t index_ = 0;
   const TensorInfo* info_ = nullptr;
   nrd_tensor tensor_{};
+  uint64_t needed_ = 0;
   BufferAttributes attributes_;
 };
 
@@ -67,14 +72,17 @@ class Response : public Handle {
   [[nodiscard]] uint32_t output_count() const { return output_count_; }
   [[nodiscard]] Output& output(uint32_t index) { return outputs_[index]; }
 
-  void Add(Parameter parameter) { parameters_.push_back(std::move(parameter)); }
-  [[nodiscard]] const std::vector<Parameter>& parameters() const { return parameters_; }
+  void Add(const nrd_value& parameter);
+  [[nodiscard]] std::span<const Parameter> parameters() const {
+    return {parameters_.data(), parameter_count_};
+  }
 
  private:
   Request& request_;
   std::deque<Output> outputs_;
   uint32_t output_count_ = 0;
-  std::vector<Parameter> parameters_;
+  std::vector<Parameter> parameters_;  // of which the first ones are in use
+  uint32_t parameter_count_ = 0;
 };
 
 // A way to make responses of a request that has been released.

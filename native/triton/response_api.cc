@@ -7,7 +7,6 @@
 using nereid::Status;
 using nereid::triton::Give;
 using nereid::triton::Output;
-using nereid::triton::Parameter;
 using nereid::triton::Request;
 using nereid::triton::Response;
 using nereid::triton::ResponseFactory;
@@ -25,14 +24,14 @@ Status NewResponse(Request& request, TRITONBACKEND_Response** response) {
   return Status();
 }
 
-template <typename Make>
 TRITONSERVER_Error* AddParameter(const Site& site, TRITONBACKEND_Response* response,
-                                 const char* name, Make&& make) {
+                                 const char* name, nrd_value value) {
   return Serve<Response>(site, response, [&](Response& known) -> Status {
     if (name == nullptr) {
       return Status::InvalidArgument("the name of a response's parameter is NULL");
     }
-    known.Add(make());
+    value.name = nereid::AsNrdString(name);
+    known.Add(value);
     return Status();
   });
 }
@@ -102,23 +101,34 @@ TRITONSERVER_Error* TRITONBACKEND_ResponseDelete(TRITONBACKEND_Response* respons
 
 TRITONSERVER_Error* TRITONBACKEND_ResponseSetStringParameter(TRITONBACKEND_Response* response,
                                                              const char* name, const char* value) {
-  return AddParameter(NRT_SITE, response, name,
-                      [&] { return Parameter::OfString(name, value == nullptr ? "" : value); });
+  nrd_value text{};
+  text.kind = NRD_VALUE_STRING;
+  text.text = nereid::AsNrdString(value == nullptr ? "" : value);
+  return AddParameter(NRT_SITE, response, name, text);
 }
 
 TRITONSERVER_Error* TRITONBACKEND_ResponseSetIntParameter(TRITONBACKEND_Response* response,
                                                           const char* name, const int64_t value) {
-  return AddParameter(NRT_SITE, response, name, [&] { return Parameter::OfInt(name, value); });
+  nrd_value number{};
+  number.kind = NRD_VALUE_INT;
+  number.number = value;
+  return AddParameter(NRT_SITE, response, name, number);
 }
 
 TRITONSERVER_Error* TRITONBACKEND_ResponseSetBoolParameter(TRITONBACKEND_Response* response,
                                                            const char* name, const bool value) {
-  return AddParameter(NRT_SITE, response, name, [&] { return Parameter::OfBool(name, value); });
+  nrd_value truth{};
+  truth.kind = NRD_VALUE_BOOL;
+  truth.number = value ? 1 : 0;
+  return AddParameter(NRT_SITE, response, name, truth);
 }
 
 TRITONSERVER_Error* TRITONBACKEND_ResponseSetDoubleParameter(TRITONBACKEND_Response* response,
                                                              const char* name, const double value) {
-  return AddParameter(NRT_SITE, response, name, [&] { return Parameter::OfDouble(name, value); });
+  nrd_value real{};
+  real.kind = NRD_VALUE_DOUBLE;
+  real.real = value;
+  return AddParameter(NRT_SITE, response, name, real);
 }
 
 TRITONSERVER_Error* TRITONBACKEND_ResponseOutput(TRITONBACKEND_Response* response,

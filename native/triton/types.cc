@@ -91,6 +91,10 @@ bool TRITONSERVER_LogIsEnabled(TRITONSERVER_LogLevel level) {
 
 TRITONSERVER_Error* TRITONSERVER_LogMessage(TRITONSERVER_LogLevel level, const char* file,
                                             const int line, const char* message) {
+  // Plug-ins ask for what nobody wants, several times a request.
+  if (!nereid::triton::LogsLevel(ToLogLevel(level))) [[likely]] {
+    return nullptr;
+  }
   return nereid::triton::Serve(NRT_SITE, [&] {
     nereid::triton::Log(ToLogLevel(level), message == nullptr ? "" : message,
                         file == nullptr ? "" : file, line < 0 ? 0 : static_cast<uint32_t>(line));

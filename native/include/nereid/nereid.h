@@ -29,7 +29,7 @@ extern "C" {
 #endif
 
 /* Raised when a struct or a function's meaning changes. */
-#define NRD_ABI_VERSION 8
+#define NRD_ABI_VERSION 9
 
 #define NRD_MAX_RANK 8
 
@@ -221,6 +221,10 @@ typedef void (*nrd_complete_fn)(void* context, const uint64_t* tags, uint32_t co
  * the model's outputs; the callee takes a buffer over by clearing its `slab`, the others are
  * dropped when it returns. Called from nrd_batch_request_respond on the thread that calls that, in
  * the order of the responses; blocking it is how a slow reader slows the model down.
+ *
+ * While it is called, `status` of the record is NRD_OK, or the code of an error that is the
+ * response (nrd_batch_request_respond_error), with its message in `error`; then no output has
+ * `data`.
  *
  * Responses of an ensemble come on whatever thread ends the last step of each, which must not be
  * blocked. For that this is called with NULL and 0 in place of outputs, on the thread of the
@@ -546,6 +550,13 @@ NRD_API int32_t nrd_batch_request_reschedule(nrd_batch* batch, uint32_t request_
  * this and nrd_batch_request_output while execute waits for them, one at a time for a request. */
 NRD_API int32_t nrd_batch_request_respond(nrd_batch* batch, uint32_t request_index,
                                           nrd_error* error_out);
+
+/* The same with an error in place of outputs: one of the request's responses, behind which others
+ * may come. What was made of its outputs is dropped. A request that is a step of an ensemble, or
+ * whose responses nobody gets, fails with the error, and NRD_CANCELLED is returned. */
+NRD_API int32_t nrd_batch_request_respond_error(nrd_batch* batch, uint32_t request_index,
+                                                int32_t code, const char* message,
+                                                uint64_t message_size, nrd_error* error_out);
 
 /* Sends a value along with the next response of a request; it is copied. Under the rules of
  * nrd_batch_request_output. */

@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "test/core/core_fixture.h"
@@ -70,6 +71,13 @@ inline int32_t Make(nrd_batch* batch, uint32_t request, uint32_t index, int32_t 
 inline int32_t Send(nrd_batch* batch, uint32_t request, int32_t value, nrd_error* error) {
   const int32_t code = Make(batch, request, 0, value, error);
   return code == NRD_OK ? nrd_batch_request_respond(batch, request, error) : code;
+}
+
+// Sends NRD_NOT_FOUND as a response.
+inline int32_t SendError(nrd_batch* batch, uint32_t request, nrd_error* error) {
+  constexpr std::string_view kWhy = "not this one";
+  return nrd_batch_request_respond_error(batch, request, NRD_NOT_FOUND, kWhy.data(), kWhy.size(),
+                                         error);
 }
 
 inline int32_t ValueOf(const nrd_batch* batch, uint32_t request) {

@@ -51,6 +51,38 @@ TEST_CASE("a request may end without a last response, or have none at all") {
   CHECK(model.stats().fail.count == 0);
 }
 
+TEST_CASE("an error may be a response, and others follow") {
+  Collector collector;
+  TestRuntime runtime(0, collector.Options());
+  FunctionBackend backend{.run = [](nrd_batch* batch, nrd_error* error) {
+    CHECK(Send(batch, 0, 1, error) == NRD_OK);
+    CHECK(Make(batch, 0, 0, 9, error) == NRD_OK);  // which is dropped
+    CHECK(SendError(batch, 0, error) == NRD_OK);
+    return Make(batch, 0, 0, 3, error);
+  }};
+  TestModel model(runtime, backend, {.flags = kDecoupled});
+  TestRequest request(model, 1);
+  std::vector<std::string> told;
+  collector.on_response = [&](uint64_t, const nrd_tensor*, uint32_t) {
+    told.push_back(std::to_string(request->status) + ": " + Text(*request->error));
+  };
+  CHECK(request.SubmitAndWait() == NRD_OK);
+  CHECK(told == std::vector<std::string>{"0: ", "5: not this one"});
+  CHECK(collector.Of(0) == std::vector<std::vector<int32_t>>{std::vector<int32_t>(4, 1), {}});
+  CHECK(request.output() == std::vector<int32_t>(4, 3));
+  CHECK(request.message() == "");
+  CHECK(model.stats().success.count == 1);
+  CHECK(model.stats().fail.count == 0);
+
+  FunctionBackend once{.run = [](nrd_batch* batch, nrd_error* error) {
+    CHECK(SendError(batch, 0, error) == NRD_FAILED_PRECONDITION);
+    return Make(batch, 0, 0, 3, error);
+  }};
+  TestModel single(runtime, once, {});
+  TestRequest other(single, 1);
+  CHECK(other.SubmitAndWait() == NRD_OK);
+}
+
 TEST_CASE("a part of the outputs is no response") {
   Collector collector;
   TestRuntime runtime(0, collector.Options());

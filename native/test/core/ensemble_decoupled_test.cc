@@ -37,6 +37,20 @@ TEST_CASE("each response of a decoupled step becomes one of the ensemble, in the
   }
 }
 
+TEST_CASE("an error that a decoupled step responds with is the end of the ensemble's request") {
+  Collector collector;
+  Stream stream(collector, [](nrd_batch* batch, nrd_error* error) {
+    CHECK(Send(batch, 0, 1, error) == NRD_OK);
+    CHECK(SendError(batch, 0, error) == NRD_CANCELLED);
+    CHECK(Send(batch, 0, 2, error) == NRD_INVALID_ARGUMENT);
+    return int32_t{NRD_OK};
+  });
+  TestRequest request(stream.ensemble);
+  CHECK(request.SubmitAndWait() == NRD_NOT_FOUND);
+  CHECK(request.message() == "in ensemble 'e', step 'counter': not this one");
+  CHECK(collector.Of(0) == Values{std::vector<int32_t>(4, 101)});
+}
+
 TEST_CASE("a record serves one stream after the other, also where the steps run inline") {
   Collector collector;
   Stream stream(collector, Count(3, true), {.flags = 0});

@@ -1,4 +1,7 @@
 // A backend made for Triton that asks other models within its Execute.
+#include <dlfcn.h>
+
+#include <future>
 #include <thread>
 
 #include "test/triton/inference_fixture.h"
@@ -13,6 +16,15 @@ PluginModelSettings Named(const std::string& name, uint32_t instances = 1) {
   settings.name = name;
   settings.instance_count = instances;
   return settings;
+}
+
+// Whether the caller's library is.
+bool IsLoaded() {
+  void* const library = dlopen(NEREID_CALLER_PATH, RTLD_NOW | RTLD_NOLOAD);
+  if (library != nullptr) {
+    dlclose(library);
+  }
+  return library != nullptr;
 }
 
 // Of the only reply.
@@ -77,6 +89,34 @@ TEST_CASE("a backend cancels what it asked for, and goes on") {
   }
   PluginRequest after(caller, "call", {2});
   CHECK(after.With("target", "counter").Run() == NRD_OK);
+}
+
+TEST_CASE("a library stays loaded when inferences that it began do not end") {
+  REQUIRE(IsLoaded() == false);
+  std::promise<void> gate;
+  {
+    const Target endless(
+        "endless", [opened = gate.get_future().share()](nrd_batch* batch, nrd_error* error_out) {
+          opened.wait();
+          return Target::Copy(batch, error_out);
+        });
+    Plugin plugin(NEREID_CALLER_PATH, "caller");
+    {
+      PluginModel caller(plugin, Named("caller"));
+      PluginRequest leaving(caller, "leave");
+      REQUIRE(leaving.With("target", "endless").Run() == NRD_OK);
+    }
+    PluginHost::Get().TakeLog();
+    plugin.CloseAtOnce();
+    CHECK(PluginHost::Get().TakeLog().find("backend 'caller' has begun inferences that do not "
+                                           "end: its library stays loaded") != std::string::npos);
+    CHECK(IsLoaded());
+    gate.set_value();
+  }
+  while (PluginHost::Get().pins() > 0) {  // until its callbacks have returned
+    std::this_thread::yield();
+  }
+  CHECK(PluginHost::Handles() == "");
 }
 
 TEST_CASE("what a traced request starts is told with it") {

@@ -134,7 +134,17 @@ int32_t Target::Count(nrd_batch* batch, nrd_error* error_out) {
   if (elements[0] < 0) {
     return Fail(error_out, NRD_INTERNAL, "COUNT is below 0");
   }
+  const bool fails = batch->inputs[0].byte_size > sizeof(int32_t);
   for (int32_t i = 0; i < elements[0]; ++i) {
+    if (fails && i == elements[1]) {
+      constexpr std::string_view kWhy = "COUNT leaves one out";
+      const int32_t code = nrd_batch_request_respond_error(batch, 0, NRD_NOT_FOUND, kWhy.data(),
+                                                           kWhy.size(), error_out);
+      if (code != NRD_OK) {
+        return code;
+      }
+      continue;
+    }
     const int64_t shape = 1;
     void* data = nullptr;
     nrd_value value{};

@@ -40,7 +40,8 @@ class Target {
 
   // Output is input.
   static int32_t Copy(nrd_batch* batch, nrd_error* error_out);
-  // As many responses as the first element says, each its number; below 0: an error.
+  // As many responses as the first element says, each its number; below 0: an error. The one that
+  // the second element names is an error.
   static int32_t Count(nrd_batch* batch, nrd_error* error_out);
 
  private:

@@ -190,6 +190,21 @@ TEST_CASE("a decoupled model answers as often as it wants") {
   CHECK(none.answer().is_null);
 }
 
+TEST_CASE("an error may be one answer of a decoupled model, and others follow") {
+  const Target counter("counter", Target::Count, true);
+  Asker asker("counter", {3, 1});
+  asker.Run();
+  REQUIRE(asker.answers().size() == 4);
+  CHECK(asker.answers()[0].output == Elements{0});
+  CHECK(asker.answers()[1].error == "Not found: COUNT leaves one out");
+  CHECK(asker.answers()[1].output.empty());
+  CHECK_FALSE(asker.answers()[1].is_final);
+  CHECK(asker.answers()[2].error == "");
+  CHECK(asker.answers()[2].output == Elements{2});
+  CHECK(asker.answers()[3].is_null);
+  CHECK(asker.answers()[3].is_final);
+}
+
 TEST_CASE("what a model fails with is the response's error") {
   const Target counter("counter", Target::Count, true);
   Asker asker("counter", {-1});

@@ -14,6 +14,24 @@ TEST_CASE("a backend, its models and instances see what they are") {
   request.CheckReport();
 }
 
+TEST_CASE("passive instances are made, and get no requests") {
+  Plugin plugin(NEREID_PROBE_PATH);
+  PluginHost::Get().TakeLog();
+  {
+    PluginModel model(plugin,
+                      {.secondary = R"([{"kind":"KIND_NVDLA","device":1}])", .passive_count = 2});
+    for (int i = 0; i < 5; ++i) {
+      PluginRequest request(model, "lifecycle");
+      REQUIRE_MESSAGE(request.Run() == NRD_OK, request.message());
+      request.CheckReport();
+      CHECK(std::get<int64_t>(request.replies()[0].values.at("passive")) == 2);
+    }
+  }
+  CHECK(PluginModel::Refusal(plugin, {.name = "shy", .passive_count = 1})
+            .find("this instance is shy") != std::string::npos);
+  CHECK(PluginHost::Get().TakeLog() == "");
+}
+
 TEST_CASE("a backend says what it prefers") {
   Plugin plugin(NEREID_PROBE_PATH);
   nrt_backend_info info{};

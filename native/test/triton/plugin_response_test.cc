@@ -132,6 +132,44 @@ TEST_CASE("a decoupled model answers as often as it likes") {
   CheckNothingKept(model);
 }
 
+TEST_CASE("an error is one response of a decoupled model, and others follow") {
+  Plugin plugin(NEREID_PROBE_PATH);
+  PluginModel model(plugin, {.flags = NRD_MODEL_DECOUPLED});
+  for (const char* what : {"stream", "stream_late"}) {
+    for (const int64_t fail_at : {0, 1, 2}) {
+      CAPTURE(what);
+      CAPTURE(fail_at);
+      PluginRequest request(model, what, {8, 9});
+      request.With("count", int64_t{3}).With("fail_at", fail_at);
+      REQUIRE_MESSAGE(request.Run() == NRD_OK, request.message());
+      REQUIRE(request.replies().size() == 3);
+      for (int64_t i = 0; i < 3; ++i) {
+        const Reply& reply = request.replies()[static_cast<size_t>(i)];
+        CHECK(reply.error == (i == fail_at ? "there is no such response" : ""));
+        CHECK(reply.output == (i == fail_at ? std::vector<int32_t>{} : std::vector{8, 9}));
+        CHECK(reply.values.contains("index") == (i != fail_at));
+      }
+    }
+  }
+  CheckNothingKept(model);
+}
+
+TEST_CASE("an error with the final flag, or of a model that is not decoupled, is the end") {
+  Plugin plugin(NEREID_PROBE_PATH);
+  PluginModel decoupled(plugin, {.flags = NRD_MODEL_DECOUPLED});
+  PluginRequest last(decoupled, "stream");
+  last.With("count", int64_t{2}).With("fail_at", int64_t{1}).With("last", true);
+  CHECK(last.Run() == NRD_NOT_FOUND);
+  CHECK(last.message() == "there is no such response");
+  CHECK(last.replies().size() == 1);
+  PluginModel single(plugin);
+  PluginRequest only(single, "stream");
+  only.With("count", int64_t{1}).With("fail_at", int64_t{0});
+  CHECK(only.Run() == NRD_NOT_FOUND);
+  CHECK(only.message() == "there is no such response");
+  CHECK(only.replies().empty());
+}
+
 TEST_CASE("nothing comes after the last response") {
   Plugin plugin(NEREID_PROBE_PATH);
   for (const uint32_t flags : {0U, static_cast<uint32_t>(NRD_MODEL_DECOUPLED)}) {

@@ -20,11 +20,13 @@ std::string Config(const PluginModelSettings& settings) {
 
 std::string Instances(const PluginModelSettings& settings) {
   std::string json;
-  for (uint32_t i = 0; i < settings.instance_count; ++i) {
-    json +=
-        (i == 0 ? R"({"name":")" : R"(,{"name":")") + settings.name + "_0_" + std::to_string(i) +
-        R"(","kind":"KIND_CPU","device":0,"host_policy":"cpu","profiles":)" + settings.profiles +
-        R"(,"passive":false,"secondary_devices":)" + settings.secondary + "}";
+  for (uint32_t i = 0; i < settings.instance_count + settings.passive_count; ++i) {
+    const bool passive = i >= settings.instance_count;
+    json += (i == 0 ? R"({"name":")" : R"(,{"name":")") + settings.name +
+            (passive ? "_passive_" : "_0_") + std::to_string(i) +
+            R"(","kind":"KIND_CPU","device":0,"host_policy":"cpu","profiles":)" +
+            settings.profiles + R"(,"passive":)" + (passive ? "true" : "false") +
+            R"(,"secondary_devices":)" + settings.secondary + "}";
   }
   return "[" + json + "]";
 }
@@ -210,7 +212,10 @@ void PluginRequest::Keep(const nrd_tensor* outputs, uint32_t count) {
     const auto* data = static_cast<const int32_t*>(outputs[0].data);
     reply.output.assign(data, data + outputs[0].byte_size / sizeof(int32_t));
   }
-  if (reply.values.empty() && reply.output.empty()) {
+  if (record_->status != NRD_OK) {
+    reply.error = message();
+  }
+  if (reply.values.empty() && reply.output.empty() && reply.error.empty()) {
     return;  // the end of a stream
   }
   const std::lock_guard lock(mutex_);

@@ -39,6 +39,7 @@ Value ValueOf(const nrd_value& value);
 struct Reply {
   std::map<std::string, Value> values;
   std::vector<int32_t> output;
+  std::string error;  // in place of outputs
 };
 
 // What a traced request told.
@@ -106,6 +107,8 @@ class Plugin {
 
   nrt_backend* get() { return backend_; }
   const nrd_backend& table() const { return table_; }
+  // Without waiting for inferences that it began.
+  void CloseAtOnce();
   // Opens one that must not be opened, and returns what is said.
   static std::string Refusal(const std::string& library, const std::string& name);
 
@@ -126,6 +129,7 @@ struct PluginModelSettings {
   bool with_state = false;
   std::string profiles = "[]";
   std::string secondary = "[]";
+  uint32_t passive_count = 0;
 };
 
 // A model of INPUT0 and OUTPUT0, both INT32 [-1].

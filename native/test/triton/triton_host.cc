@@ -203,9 +203,14 @@ Plugin::Plugin(const std::string& library, const std::string& name) {
 }
 
 Plugin::~Plugin() {
-  nrt_backend_close(backend_);
-  CHECK(PluginHost::Handles() == "");
+  if (backend_ != nullptr) {
+    constexpr uint64_t kLong = 30'000'000'000;
+    nrt_backend_close(backend_, kLong);
+    CHECK(PluginHost::Handles() == "");
+  }
 }
+
+void Plugin::CloseAtOnce() { nrt_backend_close(std::exchange(backend_, nullptr), 0); }
 
 std::string Plugin::Refusal(const std::string& library, const std::string& name) {
   Errors errors;

@@ -1,6 +1,7 @@
 /* A backend that answers by asking other models, as its requests say:
  *   target  the model
- *   do      "call"; "cancel": it cancels at once; "trace": it gives a child of its trace along
+ *   do      "call"; "cancel": it cancels at once; "trace": it gives a child of its trace along;
+ *           "leave": it answers without waiting for the target
  *           "describe": it asks the server for its documents, which become values of the answer
  *   then    the target is a caller, too, and calls this one
  * OUTPUT0 has the elements of all answers one after another, the value "answers" how many came. */
@@ -122,6 +123,38 @@ static void on_release(TRITONSERVER_InferenceRequest* request, const uint32_t fl
   mine->released = (flags & TRITONSERVER_REQUEST_RELEASE_ALL) != 0;
   pthread_cond_signal(&mine->changed);
   pthread_mutex_unlock(&mine->mutex);
+}
+
+/* Of an inference that nobody waits for. */
+static void on_left_response(TRITONSERVER_InferenceResponse* response, const uint32_t flags,
+                             void* userp) {
+  (void)flags;
+  (void)userp;
+  TRITONSERVER_ErrorDelete(TRITONSERVER_InferenceResponseDelete(response));
+}
+
+static void on_left_release(TRITONSERVER_InferenceRequest* request, const uint32_t flags,
+                            void* allocator) {
+  (void)flags;
+  TRITONSERVER_ErrorDelete(TRITONSERVER_InferenceRequestDelete(request));
+  TRITONSERVER_ErrorDelete(TRITONSERVER_ResponseAllocatorDelete(allocator));
+}
+
+static TRITONSERVER_Error* leave(const char* target) {
+  static const int32_t element = 1;
+  static const int64_t shape = 1;
+  TRITONSERVER_ResponseAllocator* allocator = NULL;
+  TRITONSERVER_InferenceRequest* to = NULL;
+  RETURN_IF_ERROR(TRITONSERVER_InferenceRequestNew(&to, the_server, target, -1));
+  RETURN_IF_ERROR(TRITONSERVER_ResponseAllocatorNew(&allocator, allocate, release, NULL));
+  RETURN_IF_ERROR(TRITONSERVER_InferenceRequestSetReleaseCallback(to, on_left_release, allocator));
+  RETURN_IF_ERROR(TRITONSERVER_InferenceRequestSetResponseCallback(to, allocator, NULL,
+                                                                   on_left_response, NULL));
+  RETURN_IF_ERROR(
+      TRITONSERVER_InferenceRequestAddInput(to, "INPUT0", TRITONSERVER_TYPE_INT32, &shape, 1));
+  RETURN_IF_ERROR(TRITONSERVER_InferenceRequestAppendInputData(
+      to, "INPUT0", &element, sizeof(element), TRITONSERVER_MEMORY_CPU, 0));
+  return TRITONSERVER_ServerInferAsync(the_server, to, NULL);
 }
 
 /* Gives the target what the caller got. */
@@ -262,7 +295,10 @@ static void answer(TRITONBACKEND_Request* request) {
   pthread_mutex_init(&mine.mutex, NULL);
   pthread_cond_init(&mine.changed, NULL);
   const int describes = strcmp(parameter(request, "do"), "describe") == 0;
-  TRITONSERVER_Error* error = describes ? NULL : ask(request, &mine);
+  const int leaves = strcmp(parameter(request, "do"), "leave") == 0;
+  TRITONSERVER_Error* error = describes ? NULL
+                              : leaves  ? leave(parameter(request, "target"))
+                                        : ask(request, &mine);
   if (error == NULL && mine.error[0] != '\0') {
     error = TRITONSERVER_ErrorNew(mine.code, mine.error);
   }

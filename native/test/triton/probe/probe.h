@@ -42,6 +42,7 @@ typedef struct probe_model {
   TRITONBACKEND_Model* handle;
   TRITONSERVER_MetricFamily* family;
   TRITONSERVER_Metric* metric;
+  int64_t passive; /* instances of it that get no requests */
 } probe_model;
 
 typedef struct probe_instance {
@@ -49,6 +50,7 @@ typedef struct probe_instance {
   probe_model* model;
   int64_t executions;
   bool broken;
+  bool passive;
 } probe_instance;
 
 /* Returns an error for Execute as a whole, or NULL; what it leaves of the request is none. */

@@ -59,6 +59,9 @@ TRITONSERVER_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_ModelInstanceExecute(
   if (error != NULL) {
     return error;
   }
+  if (state->passive) {
+    return TRITONSERVER_ErrorNew(TRITONSERVER_ERROR_INTERNAL, "a passive instance got requests");
+  }
   ++state->executions;
   for (uint32_t i = 0; i < request_count && error == NULL; ++i) {
     probe_report* const report = calloc(1, sizeof(*report));

@@ -85,12 +85,15 @@ TRITONSERVER_Error* probe_later(probe_call call) {
 }
 
 /* "count" responses by a factory, then the end without one, unless "last" asks to send it with the
- * last response. */
+ * last response. Number "fail_at" is an error. */
 static void stream(probe_call call) {
   probe_report* const report = call.report;
   const int64_t count = probe_number(call.request, "count", 3);
   const bool* const last = probe_parameter(call.request, "last", TRITONSERVER_PARAMETER_BOOL);
+  const int64_t fail_at = probe_number(call.request, "fail_at", -1);
   const bool with_last = last != NULL && *last && count > 0;
+  TRITONSERVER_Error* const failure =
+      TRITONSERVER_ErrorNew(TRITONSERVER_ERROR_NOT_FOUND, "there is no such response");
   TRITONBACKEND_ResponseFactory* factory = NULL;
   TRITONBACKEND_Response* response = NULL;
   bool cancelled = true;
@@ -102,11 +105,12 @@ static void stream(probe_call call) {
     WORKS(TRITONBACKEND_ResponseSetIntParameter(response, "index", i));
     probe_fill(report, call.request, response);
     WORKS(TRITONBACKEND_ResponseSend(response, final ? TRITONSERVER_RESPONSE_COMPLETE_FINAL : 0,
-                                     NULL));
+                                     i == fail_at ? failure : NULL));
   }
   if (!with_last) {
     WORKS(TRITONBACKEND_ResponseFactorySendFlags(factory, TRITONSERVER_RESPONSE_COMPLETE_FINAL));
   }
+  TRITONSERVER_ErrorDelete(failure);
   REFUSED(TRITONBACKEND_ResponseFactorySendFlags(factory, TRITONSERVER_RESPONSE_COMPLETE_FINAL));
   WORKS(TRITONBACKEND_ResponseFactoryDelete(factory));
   REFUSED(TRITONBACKEND_ResponseFactoryDelete(factory));

@@ -137,6 +137,10 @@ TRITONSERVER_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_ModelInitialize(
   if (error == NULL && strcmp(name, "refused") == 0) {
     error = TRITONSERVER_ErrorNew(TRITONSERVER_ERROR_UNAVAILABLE, "the probe does not want it");
   }
+  if (error == NULL && strcmp(name, "unhealthy") == 0) { /* as the Python backend says it */
+    error = TRITONSERVER_ErrorNew(TRITONSERVER_ERROR_INTERNAL,
+                                  "Stub process 'unhealthy_0_0' is not healthy.");
+  }
   if (error != NULL) {
     free(self);
     return error;
@@ -154,8 +158,10 @@ TRITONSERVER_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_ModelFinalize(TRITONBACK
   probe_join_background();
   TRITONSERVER_ErrorDelete(TRITONSERVER_MetricDelete(self->metric));
   TRITONSERVER_ErrorDelete(TRITONSERVER_MetricFamilyDelete(self->family));
+  const bool whole = self->passive == 0;
   free(self);
-  return NULL;
+  return whole ? NULL
+               : TRITONSERVER_ErrorNew(TRITONSERVER_ERROR_INTERNAL, "passive instances are left");
 }
 
 /* Profiles, secondary devices and the host policy: as many as there are, and no more. */
@@ -165,12 +171,9 @@ static void look_around(probe_report* report, TRITONBACKEND_ModelInstance* insta
   uint32_t count = 0;
   int64_t id = 0;
   size_t size = 0;
-  bool passive = true;
   WORKS(TRITONBACKEND_ModelInstanceHostPolicy(instance, &policy));
   WORKS(TRITONSERVER_MessageSerializeToJson(policy, &text, &size));
   EXPECT(text[0] == '{');
-  WORKS(TRITONBACKEND_ModelInstanceIsPassive(instance, &passive));
-  EXPECT(!passive);
   WORKS(TRITONBACKEND_ModelInstanceProfileCount(instance, &count));
   for (uint32_t i = 0; i < count; ++i) {
     WORKS(TRITONBACKEND_ModelInstanceProfileName(instance, i, &text));
@@ -220,6 +223,16 @@ TRITONSERVER_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_ModelInstanceInitialize(
   WORKS(TRITONBACKEND_ModelInstanceState(instance, &state));
   EXPECT(state == NULL);
   look_around(report, instance);
+  WORKS(TRITONBACKEND_ModelInstanceIsPassive(instance, &self->passive));
+  EXPECT(self->passive == (strstr(name, "passive") != NULL));
+  if (self->passive && strncmp(name, "shy", 3) == 0) {
+    free(self);
+    return TRITONSERVER_ErrorNew(TRITONSERVER_ERROR_INTERNAL, "this instance is shy");
+  }
+  if (self->passive) { /* they begin one after another, before the others */
+    ++self->model->passive;
+    probe_add(&self->model->report, report->wrong);
+  }
   if (strncmp(name, "meeting", 7) == 0) {
     meet();
   }
@@ -234,6 +247,9 @@ TRITONSERVER_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_ModelInstanceFinalize(
     TRITONBACKEND_ModelInstance* instance) {
   probe_instance* self = NULL;
   TRITONSERVER_Error* const error = TRITONBACKEND_ModelInstanceState(instance, (void**)&self);
+  if (self != NULL && self->passive) {
+    --self->model->passive;
+  }
   free(self);
   return error;
 }
@@ -262,5 +278,11 @@ TRITONSERVER_Error* probe_lifecycle(probe_call call) {
   EXPECT(instance->report.checks > 10 && instance->model->report.checks > 10);
   probe_add(report, instance->report.wrong);
   probe_add(report, instance->model->report.wrong);
-  return probe_answer(call);
+  TRITONBACKEND_Response* response = NULL;
+  WORKS(TRITONBACKEND_ResponseNew(&response, call.request));
+  WORKS(TRITONBACKEND_ResponseSetIntParameter(response, "passive", instance->model->passive));
+  probe_fill(report, call.request, response);
+  WORKS(TRITONBACKEND_ResponseSend(response, TRITONSERVER_RESPONSE_COMPLETE_FINAL, NULL));
+  WORKS(TRITONBACKEND_RequestRelease(call.request, TRITONSERVER_REQUEST_RELEASE_ALL));
+  return NULL;
 }

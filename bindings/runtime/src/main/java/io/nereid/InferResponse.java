@@ -89,7 +89,15 @@ public final class InferResponse extends TensorOwner implements AutoCloseable {
     return earlier == null ? read(RequestRecord::responseValues, Map.of()) : earlier.parameters();
   }
 
-  /** Names of the outputs that are here, in the model's order. */
+  /**
+   * The error that a decoupled model has sent in place of outputs, as one of several responses:
+   * others may follow. One that ends the request is thrown by {@link ResponseStream#next}.
+   */
+  public Optional<NereidException> failure() {
+    return earlier == null ? Optional.empty() : Optional.ofNullable(earlier.failure());
+  }
+
+  /** Names of the outputs that are here, in the model's order; none where it is a failure. */
   public List<String> outputNames() {
     enter();
     try {
@@ -105,7 +113,10 @@ public final class InferResponse extends TensorOwner implements AutoCloseable {
     }
   }
 
-  /** An output by name; {@link StatusCode#NOT_FOUND} when the request did not ask for it. */
+  /**
+   * An output by name; {@link StatusCode#NOT_FOUND} when the request did not ask for it. Throws the
+   * {@linkplain #failure failure} where there is one.
+   */
   public Tensor output(String name) {
     return output(signature().outputIndex(name));
   }
@@ -114,6 +125,9 @@ public final class InferResponse extends TensorOwner implements AutoCloseable {
   public Tensor output(int index) {
     Objects.checkIndex(index, signature().outputs().size());
     Tensor output = earlier == null ? recorded(index) : earlier.output(index);
+    if (output == null && failure().isPresent()) {
+      throw failure().get();
+    }
     if (output == null) {
       throw new NereidException(
           StatusCode.NOT_FOUND,

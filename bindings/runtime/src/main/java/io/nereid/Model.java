@@ -3,6 +3,7 @@ package io.nereid;
 import io.nereid.internal.Checks;
 import io.nereid.internal.config.ProtobufConfiguration;
 import io.nereid.internal.model.LoadedModel;
+import io.nereid.internal.model.ModelDocuments;
 import io.nereid.internal.model.ModelEntry;
 import io.nereid.internal.model.ModelLifecycle;
 import io.nereid.internal.request.Diagnostics;
@@ -103,6 +104,16 @@ public final class Model implements AutoCloseable {
    */
   public List<InstanceStatistics> instanceStatistics() {
     return entry.latest().map(LoadedModel::instances).orElse(List.of());
+  }
+
+  /** Its statistics and what it occupies, as JSON that the inference protocol has for them. */
+  public String statisticsJson() {
+    return ModelDocuments.statistics(entry);
+  }
+
+  /** Its metadata, as JSON that the inference protocol has for it, with these versions. */
+  public String metadataJson(List<String> versions) {
+    return ModelDocuments.metadata(entry, Checks.notNull(versions, "versions"));
   }
 
   private LoadedModel latest() {

@@ -159,6 +159,9 @@ final class InferCommand implements Callable<Integer> {
     InferResponse next;
     while ((next = stream.next()) != null) {
       try (InferResponse response = next) {
+        if (response.failure().isPresent()) {
+          throw response.failure().get();
+        }
         printer.printNext(outputs(response));
       }
     }

@@ -1,6 +1,7 @@
 package io.nereid.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
@@ -78,6 +79,23 @@ class CheckCommandTest {
     Files.delete(library);
     out = check(3).out();
     assertTrue(out.contains("which needs the Python backend: there is no " + library), out);
+  }
+
+  /** Other backends have no use for the second of these, and do not have the first made. */
+  @Test
+  void aPluginGetsPassiveInstancesAndSecondaryDevices() throws IOException {
+    String groups =
+        "instance_group [ { kind: KIND_CPU }, { kind: KIND_CPU passive: true"
+            + " secondary_devices { device_id: 1 } } ]\n";
+    model("split", "backend: \"mine\"\n" + groups);
+    Path mine = Files.createDirectories(directory.resolve("backends/mine"));
+    Files.writeString(mine.resolve("libtriton_mine.so"), "");
+    String out = check(0).out();
+    assertTrue(out.contains("split (mine): runs with plugin\n"), out);
+    assertFalse(out.contains("ignored"), out);
+    model("split", "backend: \"identity\"\n" + groups);
+    out = check(0).out();
+    assertTrue(out.contains("secondary_devices is ignored: no backend uses NVIDIA's DLA"), out);
   }
 
   @Test

@@ -3,19 +3,24 @@ package io.nereid.client;
 import static io.nereid.client.PluginFixture.ints;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.nereid.Model;
 import io.nereid.Repository;
+import io.nereid.cli.Main;
+import io.nereid.cli.ServeProcess;
 import io.nereid.model.PluginOptions;
 import io.nereid.model.RepositoryOptions;
 import io.nereid.server.ServerOptions;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -271,8 +276,7 @@ class PluginKindsTest {
 
   @Test
   void aModelInPythonThatComesWithALoadIsNotRun() throws IOException {
-    Path to = Files.createDirectories(directory.resolve("backends").resolve("python"));
-    Files.copy(PluginFixture.built("probe"), to.resolve("libtriton_python.so"));
+    python();
     plugins.model("ours", "backend: \"identity\"");
     plugins.start(plugins.plugins(), UnaryOperator.identity());
     try (InferenceClient client = plugins.connect("http")) {
@@ -281,6 +285,41 @@ class PluginKindsTest {
           CONFIG.replace("probe", "python"),
           Map.of("1/anything", new byte[] {1}),
           "its backend 'python' runs the model's files as code");
+    }
+  }
+
+  /** The same server as a process, with and without the flag. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void anOperatorAllowsItOnTheCommandLine(boolean allowed) throws Exception {
+    plugins.model("ours", "backend: \"identity\"");
+    List<String> arguments = new ArrayList<>(ServeProcess.arguments());
+    arguments.add("--model-control-mode=explicit");
+    if (allowed) {
+      arguments.add("--allow-client-code");
+    }
+    arguments.add(plugins.models().toString());
+    Process process = ServeProcess.start(Main.class.getName(), arguments);
+    try (BufferedReader printed = process.inputReader()) {
+      String line = printed.readLine();
+      while (!line.startsWith("Serving HTTP")) {
+        line = printed.readLine();
+      }
+      String port = line.replaceAll(".*:(\\d+).*", "$1");
+      while (!line.startsWith("Ready")) {
+        line = printed.readLine();
+      }
+      try (InferenceClient client = InferenceClient.connect("http://127.0.0.1:" + port)) {
+        if (allowed) {
+          client.loadModel("sent", CONFIG, library("1/libtriton_probe.so"));
+          client.infer(ints("sent", 1).build()).close();
+        } else {
+          assertRefused(client, CONFIG, library("1/libtriton_probe.so"), "would run as code");
+        }
+      }
+    } finally {
+      process.destroy();
+      process.waitFor();
     }
   }
 
@@ -302,5 +341,63 @@ class PluginKindsTest {
       client.loadModel("sent", CONFIG, Map.of("1/data", new byte[] {1}));
       client.infer(ints("sent", 1).build()).close();
     }
+  }
+
+  // ---- What the Python backend needs
+  // -------------------------------------------------------------
+
+  private String refusal(String model) {
+    Repository repository = plugins.server().nereid().repository();
+    return assertThrows(NereidException.class, () -> repository.load(model)).getMessage();
+  }
+
+  private void python() throws IOException {
+    Path to = Files.createDirectories(directory.resolve("backends").resolve("python"));
+    Files.copy(PluginFixture.built("probe"), to.resolve("libtriton_python.so"));
+  }
+
+  private static void assertTells(String message, String... parts) {
+    for (String part : parts) {
+      assertTrue(message.contains(part), message);
+    }
+  }
+
+  @Test
+  void aModelInPythonSaysWhatIsMissing() throws IOException {
+    plugins.model("ours", "backend: \"identity\"").model("snake", "backend: \"python\"");
+    Path based = Files.createDirectories(directory.resolve("backends").resolve("based"));
+    Files.writeString(based.resolve("model.py"), "");
+    Files.writeString(plugins.models().resolve("snake/1/model.py"), "import numpy");
+    plugins.model("on_python", "backend: \"based\"");
+    plugins.start(plugins.plugins(), this::loading);
+    assertTells(
+        refusal("snake"),
+        "there is no libtriton_python.so nor model.py in ",
+        "the backend directory has [based]",
+        "--backend-directory names another",
+        "Take the directory 'python' of Triton's backends",
+        "install Python 3 and numpy");
+    assertTells(
+        refusal("on_python"),
+        "the backend 'based' of model 'on_python' is ",
+        "which needs the Python backend: there is no ",
+        "install Python 3 and numpy");
+  }
+
+  @Test
+  void aProcessOfPythonsThatDoesNotStartIsExplained() throws IOException {
+    python();
+    plugins.model("ours", "backend: \"identity\"");
+    plugins.model("unhealthy", "backend: \"python\" max_batch_size: 8");
+    plugins.model("refused", "backend: \"python\" max_batch_size: 8");
+    plugins.start(plugins.plugins(), this::loading);
+    assertTells(
+        refusal("unhealthy"),
+        "Stub process 'unhealthy_0_0' is not healthy.",
+        "triton_python_backend_stub did not start",
+        "needs the Python 3 that it was built for, with numpy");
+    String other = refusal("refused");
+    assertTells(other, "the probe does not want it");
+    assertFalse(other.contains("numpy"), other);
   }
 }

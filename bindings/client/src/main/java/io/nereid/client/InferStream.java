@@ -3,6 +3,7 @@ package io.nereid.client;
 import io.grpc.ClientCall;
 import io.grpc.Metadata;
 import io.grpc.Status;
+import io.nereid.proto.InferParameter;
 import io.nereid.types.StatusCode;
 import java.util.ArrayDeque;
 import java.util.Map;
@@ -149,8 +150,11 @@ public final class InferStream implements AutoCloseable {
   private InferResponse read(GrpcReply reply) {
     String id = reply.message().getId();
     if (!reply.error().isEmpty()) {
+      InferParameter last = reply.message().getParametersMap().get("triton_final_response");
+      if (last == null || last.getBoolParam()) {
+        withSlices.remove(id);
+      }
       reply.lease().close();
-      withSlices.remove(id);
       throw InferenceException.builder(StatusCode.UNKNOWN, reply.error())
           .requestId(id.isEmpty() ? null : id)
           .build();

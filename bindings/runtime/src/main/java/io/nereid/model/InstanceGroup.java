@@ -14,6 +14,8 @@ import java.util.List;
  * @param rateLimiter what each instance holds while it executes
  * @param hostPolicy the name of the policy for their threads; empty: {@code gpu_<number>}, {@code
  *     cpu} or {@code model}, by where they run
+ * @param passive whether the instances get no requests; only plug-ins have such
+ * @param secondaryDevices what the instances use beside their device; plug-ins are told of it
  */
 public record InstanceGroup(
     String name,
@@ -22,7 +24,9 @@ public record InstanceGroup(
     List<Integer> devices,
     List<String> profiles,
     RateLimiter rateLimiter,
-    String hostPolicy) {
+    String hostPolicy,
+    boolean passive,
+    List<SecondaryDevice> secondaryDevices) {
 
   /** Where instances run. */
   public enum Kind {
@@ -34,6 +38,26 @@ public record InstanceGroup(
     GPU,
     /** The backend decides. */
     MODEL
+  }
+
+  /** What can stand beside a device. */
+  public enum SecondaryKind {
+    /** A deep-learning accelerator of NVIDIA's. */
+    NVDLA
+  }
+
+  /**
+   * A device beside that of an instance.
+   *
+   * @param kind what it is
+   * @param device its number
+   */
+  public record SecondaryDevice(SecondaryKind kind, long device) {
+
+    /** Checks the values. */
+    public SecondaryDevice {
+      Checks.notNull(kind, "kind");
+    }
   }
 
   /**
@@ -72,6 +96,18 @@ public record InstanceGroup(
     }
   }
 
+  /** A group whose instances get requests. */
+  public InstanceGroup(
+      String name,
+      Kind kind,
+      int count,
+      List<Integer> devices,
+      List<String> profiles,
+      RateLimiter rateLimiter,
+      String hostPolicy) {
+    this(name, kind, count, devices, profiles, rateLimiter, hostPolicy, false, List.of());
+  }
+
   /** A group whose instances wait for nothing, and have no policy of their own. */
   public InstanceGroup(
       String name, Kind kind, int count, List<Integer> devices, List<String> profiles) {
@@ -87,6 +123,7 @@ public record InstanceGroup(
     Checks.positive(count, "count");
     devices = List.copyOf(Checks.notNull(devices, "devices"));
     profiles = List.copyOf(Checks.notNull(profiles, "profiles"));
+    secondaryDevices = List.copyOf(Checks.notNull(secondaryDevices, "secondaryDevices"));
     for (int device : devices) {
       Checks.notNegative(device, "device");
     }

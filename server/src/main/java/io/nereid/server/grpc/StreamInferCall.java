@@ -203,14 +203,20 @@ final class StreamInferCall extends TensorCall {
     write();
   }
 
-  /** A decoupled model has one more response. */
+  /** A decoupled model has one more response, be it an error. */
   void responded(StreamedRequest request, InferResponse response) {
     if (over) {
       drop(response);
       return;
     }
-    request.responded(response);
-    ready.add(new Ready(request, response, null, false, false));
+    Throwable failure = response.failure().orElse(null);
+    if (failure == null) {
+      request.responded(response);
+      ready.add(new Ready(request, response, null, false, false));
+    } else {
+      drop(response);
+      ready.add(new Ready(request, null, failure, false, false));
+    }
     write();
   }
 
@@ -252,7 +258,7 @@ final class StreamInferCall extends TensorCall {
 
   private void write(Ready item) {
     // Asked now, since the response may be closed when its reply cannot be made.
-    boolean last = item.ends() || item.response().isFinal();
+    boolean last = item.ends() || item.response() != null && item.response().isFinal();
     Throwable failure = item.failure();
     OutgoingReply reply = null;
     if (failure == null && !item.silent()) {

@@ -142,7 +142,7 @@ final class ConsoleHandler {
     try (EventStream events = opened) {
       SAFETY.forEach(exchange::field);
       exchange.field(NO_STORE);
-      handler.beginEvents();
+      handler.beginEvents(Status.OK);
       byte[] event = next(events);
       while (event != null) {
         if (event.length > 0) {

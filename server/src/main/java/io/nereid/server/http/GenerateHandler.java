@@ -16,6 +16,7 @@ import io.nereid.server.wire.ContentCoding;
 import io.nereid.server.wire.HttpExchange;
 import io.nereid.server.wire.HttpFailure;
 import io.nereid.server.wire.RequestBody;
+import io.nereid.server.wire.Status;
 import io.nereid.types.DataType;
 import java.io.IOException;
 import java.util.Arrays;
@@ -45,6 +46,9 @@ final class GenerateHandler {
         if (response == null) {
           throw notOne();
         }
+        if (response.failure().isPresent()) {
+          throw response.failure().get();
+        }
         InferResponseWriter.writeGenerated(response, json);
       }
       try (InferResponse more = next(request, responses)) {
@@ -62,20 +66,21 @@ final class GenerateHandler {
   }
 
   /**
-   * Answers with an event for each response. What fails before the first is thrown, and answered as
-   * everywhere; what fails later is an event.
+   * Answers with an event for each response, and the status of the first, which may be an error.
+   * What fails before it is thrown, and answered as everywhere; what fails later is an event.
    */
   void stream(ProtocolHead head, RequestBody body, JsonBuffer json) throws IOException {
     HttpExchange exchange = handler.exchange();
     try (InferRequest request = read(head, body);
         ResponseStream responses = send(request)) {
-      boolean more = write(request, responses, json);
-      handler.beginEvents();
+      Status first = write(request, responses, json);
+      boolean more = first != null;
+      handler.beginEvents(more ? first : Status.OK);
       while (more) {
         exchange.sendPart(json);
         json.clear();
         try {
-          more = write(request, responses, json);
+          more = write(request, responses, json) != null;
         } catch (RuntimeException e) {
           HttpFailure failure = ProtocolHandler.known(e);
           if (failure == null) {
@@ -84,10 +89,8 @@ final class GenerateHandler {
           if (exchange.clientGone()) {
             throw new ClientGoneException();
           }
-          failed(failure);
           json.clear();
-          json.ascii(EVENT_START).ascii("{\"error\":").string(String.valueOf(failure.getMessage()));
-          json.ascii("}").ascii(EVENT_END);
+          writeFailure(failure, json);
           exchange.sendPart(json);
           json.clear();
           more = false;
@@ -97,24 +100,31 @@ final class GenerateHandler {
     }
   }
 
-  /** The status was sent before: this is all that a trace says of it. */
-  private void failed(HttpFailure failure) {
+  /** Writes a failure as an event; where the status was sent before, a trace hears of it here. */
+  private void writeFailure(HttpFailure failure, JsonBuffer json) {
     if (handler.trace() != null) {
       handler.trace().failed(String.valueOf(failure.getMessage()), failure.status().code() >= 500);
     }
+    json.ascii(EVENT_START).ascii("{\"error\":").string(String.valueOf(failure.getMessage()));
+    json.ascii("}").ascii(EVENT_END);
   }
 
-  /** Writes the next response as an event; false when there is none. */
-  private boolean write(InferRequest request, ResponseStream responses, JsonBuffer json)
+  /** Writes the next response as an event; returns what it stands for, null when there is none. */
+  private Status write(InferRequest request, ResponseStream responses, JsonBuffer json)
       throws IOException {
     try (InferResponse response = next(request, responses)) {
       if (response == null) {
-        return false;
+        return null;
+      }
+      if (response.failure().isPresent()) {
+        HttpFailure failure = ProtocolHandler.known(response.failure().get());
+        writeFailure(failure, json);
+        return failure.status();
       }
       json.ascii(EVENT_START);
       InferResponseWriter.writeGenerated(response, json);
       json.ascii(EVENT_END);
-      return true;
+      return Status.OK;
     }
   }
 

@@ -319,11 +319,11 @@ final class ProtocolHandler implements HttpHandler {
   }
 
   /** Begins a reply of events. */
-  void beginEvents() throws IOException {
-    HttpTrace.sending(trace, Status.OK, null);
+  void beginEvents(Status status) throws IOException {
+    HttpTrace.sending(trace, status, null);
     exchange.field(EVENTS);
     addFields((ProtocolHead) exchange.head());
-    exchange.beginParts();
+    exchange.beginParts(status);
   }
 
   /** Adds the fields that every reply has; {@code head} is null when it could not be read. */

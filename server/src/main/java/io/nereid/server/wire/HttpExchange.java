@@ -271,9 +271,9 @@ public final class HttpExchange {
   }
 
   /** Begins a reply in parts; the first of them is to follow at once. */
-  public void beginParts() throws IOException {
+  public void beginParts(Status status) throws IOException {
     closing |= isEnding();
-    reply.beginParts(!head.isHttp10(), closing);
+    reply.beginParts(status, !head.isHttp10(), closing);
   }
 
   /** Sends what is in the buffer as a part of the reply, as soon as it can go. */

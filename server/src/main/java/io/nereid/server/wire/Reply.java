@@ -89,8 +89,8 @@ abstract class Reply {
    *
    * @param chunked whether parts of HTTP/1.1 say how long they are; else the connection's end does
    */
-  final void beginParts(boolean chunked, boolean close) throws IOException {
-    status = Status.OK;
+  final void beginParts(Status status, boolean chunked, boolean close) throws IOException {
+    this.status = status;
     bodyBytes = 0;
     begun = true;
     guard.writing();

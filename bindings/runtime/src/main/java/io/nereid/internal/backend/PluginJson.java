@@ -1,6 +1,7 @@
 package io.nereid.internal.backend;
 
 import io.nereid.model.HostPolicy;
+import io.nereid.model.InstanceGroup;
 import io.nereid.model.InstancePlacement;
 import java.io.StringWriter;
 import java.util.HashMap;
@@ -58,15 +59,23 @@ final class PluginJson {
         json.writeStartArray();
         placement.group().profiles().forEach(json::writeString);
         json.writeEndArray();
-        json.writeBooleanProperty("passive", false);
+        json.writeBooleanProperty("passive", placement.group().passive());
         json.writeName("secondary_devices");
         json.writeStartArray();
+        placement.group().secondaryDevices().forEach(device -> write(json, device));
         json.writeEndArray();
         json.writeEndObject();
       }
       json.writeEndArray();
     }
     return text.toString();
+  }
+
+  private static void write(JsonGenerator json, InstanceGroup.SecondaryDevice device) {
+    json.writeStartObject();
+    json.writeStringProperty("kind", "KIND_" + device.kind());
+    json.writeNumberProperty("device", device.device());
+    json.writeEndObject();
   }
 
   private static String kind(InstancePlacement placement) {

@@ -69,7 +69,7 @@ final class FieldRules {
     ignore(Scope.ALL, "ModelConfig.model_metrics", "metrics keep their standard form");
     ignore(
         Scope.OWN, "ModelInput.format", "it is taken as a remark; data is passed on as it comes");
-    ignore(Scope.ALL, "ModelInstanceGroup.secondary_devices", "no backend uses NVIDIA's DLA");
+    ignore(Scope.OWN, "ModelInstanceGroup.secondary_devices", "no backend uses NVIDIA's DLA");
 
     // ---- The same, for the backends that run on the processor ----
     String processor = "the core's backends run on the processor";

@@ -8,6 +8,7 @@ import io.nereid.proto.ModelDynamicBatching;
 import io.nereid.proto.ModelInstanceGroup;
 import io.nereid.proto.ModelQueuePolicy;
 import io.nereid.proto.ModelRateLimiter;
+import io.nereid.types.NereidException;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -27,18 +28,20 @@ final class SchedulingReader {
   private final ConfigNode root;
   private final String model;
   private final boolean onProcessor;
+  private final boolean plugin;
   private final ConfigNode batching;
   private final ModelDynamicBatching config; // what batching holds
 
   /**
    * A reader for one model.
    *
-   * @param onProcessor whether its backend runs on the processor alone
+   * @param backend what runs it
    */
-  SchedulingReader(ConfigNode root, String model, boolean onProcessor) {
+  SchedulingReader(ConfigNode root, String model, BackendNames.Found backend) {
     this.root = root;
     this.model = model;
-    this.onProcessor = onProcessor;
+    onProcessor = backend.onProcessor();
+    plugin = backend.plugin();
     batching = root.child(ModelConfig.DYNAMIC_BATCHING_FIELD_NUMBER);
     config = batching.as(ModelDynamicBatching.class);
   }
@@ -55,8 +58,8 @@ final class SchedulingReader {
   }
 
   /**
-   * {@code instance_group}: at least one group; a passive instance gets no requests, so there is no
-   * use in having it.
+   * {@code instance_group}: at least one group. A passive instance gets no requests, so that only
+   * plug-ins have a use for it.
    */
   List<InstanceGroup> instances() {
     List<ConfigNode> nodes = root.children(ModelConfig.INSTANCE_GROUP_FIELD_NUMBER);
@@ -65,22 +68,29 @@ final class SchedulingReader {
     }
     List<InstanceGroup> groups = new ArrayList<>();
     long count = 0;
+    long passive = 0;
     for (int i = 0; i < nodes.size(); i++) {
       InstanceGroup group = group(nodes.get(i), i);
-      if (!nodes.get(i).as(ModelInstanceGroup.class).getPassive()) {
+      long more = (long) group.count() * Math.max(1, group.devices().size());
+      count += group.passive() ? 0 : more;
+      passive += group.passive() ? more : 0;
+      if (plugin || !group.passive()) {
         groups.add(group);
-        count += (long) group.count() * Math.max(1, group.devices().size());
       }
     }
-    if (count > MAX_INSTANCES || groups.isEmpty()) {
-      throw root.invalid(
-          ModelConfig.INSTANCE_GROUP_FIELD_NUMBER,
-          "expected from 1 to "
-              + MAX_INSTANCES
-              + " instances that are not passive in all groups together, got "
-              + count);
+    if (count > MAX_INSTANCES || count == 0) {
+      throw invalidInstances("from 1 to " + MAX_INSTANCES + " instances that are not", count);
+    }
+    if (passive > MAX_INSTANCES) {
+      throw invalidInstances("at most " + MAX_INSTANCES + " instances that are", passive);
     }
     return groups;
+  }
+
+  private NereidException invalidInstances(String expected, long got) {
+    return root.invalid(
+        ModelConfig.INSTANCE_GROUP_FIELD_NUMBER,
+        "expected " + expected + " passive in all groups together, got " + got);
   }
 
   private InstanceGroup group(ConfigNode node, int index) {
@@ -100,7 +110,26 @@ final class SchedulingReader {
         onProcessor ? List.of() : group.getGpusList(),
         onProcessor ? List.of() : group.getProfileList(),
         rateLimiter(node.child(ModelInstanceGroup.RATE_LIMITER_FIELD_NUMBER)),
-        group.getHostPolicy());
+        group.getHostPolicy(),
+        group.getPassive(),
+        plugin ? secondaryDevices(node, group) : List.of());
+  }
+
+  private static List<InstanceGroup.SecondaryDevice> secondaryDevices(
+      ConfigNode node, ModelInstanceGroup group) {
+    List<InstanceGroup.SecondaryDevice> devices = new ArrayList<>();
+    for (ModelInstanceGroup.SecondaryDevice device : group.getSecondaryDevicesList()) {
+      if (device.getKind() != ModelInstanceGroup.SecondaryDevice.SecondaryDeviceKind.KIND_NVDLA) {
+        throw node.invalid(
+            ModelInstanceGroup.SECONDARY_DEVICES_FIELD_NUMBER,
+            devices.size(),
+            "expected kind KIND_NVDLA, got " + device.getKindValue());
+      }
+      devices.add(
+          new InstanceGroup.SecondaryDevice(
+              InstanceGroup.SecondaryKind.NVDLA, device.getDeviceId()));
+    }
+    return devices;
   }
 
   private static InstanceGroup.RateLimiter rateLimiter(ConfigNode node) {

@@ -48,7 +48,7 @@ final class SpecReader {
     this.version = version;
     this.objective = objective;
     config = root.as(ModelConfig.class);
-    scheduling = new SchedulingReader(root, files.name(), backend.onProcessor());
+    scheduling = new SchedulingReader(root, files.name(), backend);
   }
 
   /** The same with a configuration that holds more. */

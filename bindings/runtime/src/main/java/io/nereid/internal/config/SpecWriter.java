@@ -185,7 +185,15 @@ final class SpecWriter {
         .addAllGpus(group.devices())
         .addAllProfile(group.profiles())
         .setHostPolicy(group.hostPolicy())
+        .setPassive(group.passive())
+        .addAllSecondaryDevices(
+            group.secondaryDevices().stream().map(SpecWriter::secondaryDevice).toList())
         .build();
+  }
+
+  private static ModelInstanceGroup.SecondaryDevice secondaryDevice(
+      InstanceGroup.SecondaryDevice device) {
+    return ModelInstanceGroup.SecondaryDevice.newBuilder().setDeviceId(device.device()).build();
   }
 
   private static ModelRateLimiter rateLimiter(InstanceGroup.RateLimiter limiter) {

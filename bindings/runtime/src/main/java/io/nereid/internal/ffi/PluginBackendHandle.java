@@ -9,6 +9,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -25,6 +26,9 @@ public final class PluginBackendHandle {
   public record PreferredGroup(int kind, long count) {}
 
   private static final int MOST_GROUPS = 8;
+
+  /** How long closing waits for inferences that the backend began. */
+  private static final long PATIENCE_NS = Duration.ofSeconds(30).toNanos();
 
   private static final StructLayout INFO =
       structLayout(
@@ -108,7 +112,7 @@ public final class PluginBackendHandle {
   /** Lets it end, and unloads its library. */
   public void close() {
     try {
-      PluginLibrary.Functions.BACKEND_CLOSE.invokeExact(address);
+      PluginLibrary.Functions.BACKEND_CLOSE.invokeExact(address, PATIENCE_NS);
     } catch (Throwable t) {
       throw NativeCalls.unexpected(t);
     }

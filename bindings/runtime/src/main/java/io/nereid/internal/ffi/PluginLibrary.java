@@ -22,7 +22,7 @@ import java.nio.file.Path;
 public final class PluginLibrary {
 
   /** {@code NRT_ABI_VERSION} that this binding speaks. */
-  private static final int ABI_VERSION = 2;
+  private static final int ABI_VERSION = 3;
 
   private static volatile SymbolLookup symbols;
   private static volatile Path loadedFrom;
@@ -45,7 +45,7 @@ public final class PluginLibrary {
     static final MethodHandle BACKEND_INFO_READ =
         find("nrt_backend_info_read", FunctionDescriptor.ofVoid(L, L));
     static final MethodHandle BACKEND_CLOSE =
-        find("nrt_backend_close", FunctionDescriptor.ofVoid(L));
+        find("nrt_backend_close", FunctionDescriptor.ofVoid(L, L));
     static final MethodHandle MODEL_READY =
         find("nrt_model_ready", FunctionDescriptor.of(JAVA_INT, L, L));
 

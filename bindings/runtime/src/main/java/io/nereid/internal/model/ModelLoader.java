@@ -202,7 +202,7 @@ public final class ModelLoader {
     List<Integer> devices = javaBackend.map(Backend::devices).orElse(List.of());
     int batchesInFlight = javaBackend.map(backend -> backend.batchesInFlight(spec)).orElse(1);
     List<InstancePlacement> placements =
-        placements(spec.instanceGroups(), devices, batchesInFlight);
+        placements(spec.instanceGroups(), false, devices, batchesInFlight);
     if (devices.isEmpty()) {
       warnOfGpus(spec);
     }
@@ -256,13 +256,17 @@ public final class ModelLoader {
   /**
    * One for each instance of the groups.
    *
+   * @param passive of which groups: those that get no requests, or the others
    * @param devices numbers of the GPUs that the backend can use; empty: it runs on the processor
    * @param batchesInFlight how often each instance is there, for as many batches at once
    */
   static List<InstancePlacement> placements(
-      List<InstanceGroup> groups, List<Integer> devices, int batchesInFlight) {
+      List<InstanceGroup> groups, boolean passive, List<Integer> devices, int batchesInFlight) {
     List<InstancePlacement> placements = new ArrayList<>();
     for (InstanceGroup group : groups) {
+      if (group.passive() != passive) {
+        continue;
+      }
       for (OptionalInt device : devices(group, devices)) {
         for (int i = 0; i < group.count() * batchesInFlight; i++) {
           placements.add(new InstancePlacement(group, device));

@@ -21,6 +21,7 @@ import io.nereid.statistics.ObjectiveStatistics;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.lang.foreign.Arena;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -123,12 +124,15 @@ final class PluginLoader {
     ModelLoader.warnOfCache(runtime, plugins, spec);
     Signature signature = new Signature(spec, true);
     List<Integer> gpus = load.gpus();
-    List<InstancePlacement> placements = ModelLoader.placements(spec.instanceGroups(), gpus, 1);
-    OptionalInt gpu = ModelLoader.firstGpu(placements, gpus);
+    List<InstancePlacement> placements =
+        ModelLoader.placements(spec.instanceGroups(), false, gpus, 1);
+    List<InstancePlacement> all = new ArrayList<>(placements);
+    all.addAll(ModelLoader.placements(spec.instanceGroups(), true, gpus, 1));
+    OptionalInt gpu = ModelLoader.firstGpu(all, gpus);
     gpu.ifPresent(runtime::pageLock);
     Map<String, String> parameters =
         PluginLoad.withInstances(
-            opening, placements, InstanceOptions::policy, runtime.settings().hostPolicies());
+            opening, all, InstanceOptions::policy, runtime.settings().hostPolicies());
     parameters.put("nereid.config", draft.json());
     ModelOptionsRecord options =
         ModelOptionsRecord.write(arena, spec, placements.size(), table, parameters);

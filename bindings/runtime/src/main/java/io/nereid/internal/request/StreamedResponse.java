@@ -5,6 +5,8 @@ import io.nereid.internal.ffi.TensorRecord;
 import io.nereid.internal.request.Diagnostics.Origin;
 import io.nereid.tensor.Tensor;
 import io.nereid.tensor.TensorOwner;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.lang.foreign.MemorySegment;
 import java.util.Map;
 
@@ -21,6 +23,7 @@ public final class StreamedResponse extends TensorOwner implements SlotPool.Open
   private final Tensor[] tensors; // null: not there
   private final long[] buffers;
   private final Map<String, Object> parameters;
+  private final NereidException failure; // null: it has outputs
 
   private final LentMemory lent = Diagnostics.CHECKED ? new LentMemory() : null;
 
@@ -34,6 +37,8 @@ public final class StreamedResponse extends TensorOwner implements SlotPool.Open
     pool = slot.pool();
     id = slot.content().id();
     origin = slot.origin;
+    int status = slot.record().status();
+    failure = status == StatusCode.OK.number() ? null : slot.record().failure(status);
     parameters = pool.signature().takesValues() ? slot.record().responseValues() : Map.of();
     tensors = new Tensor[outputs.count()];
     buffers = new long[tensors.length];
@@ -118,6 +123,11 @@ public final class StreamedResponse extends TensorOwner implements SlotPool.Open
   /** What the backend said with it, besides outputs. */
   public Map<String, Object> parameters() {
     return parameters;
+  }
+
+  /** The error that the backend sent in place of outputs, or null. */
+  public NereidException failure() {
+    return failure;
   }
 
   /** Throws when it was closed. */

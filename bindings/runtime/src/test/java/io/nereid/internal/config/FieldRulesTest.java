@@ -128,6 +128,12 @@ class FieldRulesTest {
     assertEquals(
         List.of("m/config.pbtxt:1:54: secondary_devices is ignored: no backend uses NVIDIA's DLA"),
         others);
+    List<String> plugins = new ArrayList<>();
+    FieldRules.check(
+        ConfigFile.parse(config, "m/config.pbtxt"),
+        new BackendNames.Found("other", true, true),
+        plugins::add);
+    assertEquals(List.of(), plugins);
     assertEquals(12, warnings(config).size(), warnings(config).toString());
     String asItIs = "optimization { input_pinned_memory { enable: true } }";
     assertEquals(List.of(), warnings(asItIs));
