@@ -378,6 +378,11 @@ void Dispatcher::ExecutedEarly(const Request& request) {
   }
 }
 
+void Dispatcher::Sent(const Request& request, uint64_t took_ns) {
+  const MutexLock lock(mutex_);
+  objective_->Sent(request, took_ns);
+}
+
 bool Dispatcher::ReadObjective(nrd_objective_stats* stats_out) {
   const MutexLock lock(mutex_);
   if (objective_ != nullptr) {

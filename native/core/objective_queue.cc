@@ -227,6 +227,17 @@ uint64_t ObjectiveQueue::Count(std::span<const Request* const> requests, int64_t
   return kept + late;
 }
 
+// An answer from the cache says nothing of what waits for the processor with executions.
+void ObjectiveQueue::Sent(const Request& request, uint64_t took_ns) {
+  const nrd_request& record = request.record;
+  if (record.status != NRD_OK || record.cache_hit != 0) {
+    return;
+  }
+  const uint64_t inside_ns = record.queue_ns + record.compute_input_ns + record.compute_infer_ns +
+                             record.compute_output_ns;
+  control_.Sent(took_ns > inside_ns ? took_ns - inside_ns : 0);
+}
+
 void ObjectiveQueue::ReadObjective(int64_t now_ns, nrd_objective_stats* stats_out) {
   *stats_out = counts_;
   stats_out->struct_size = sizeof(nrd_objective_stats);

@@ -47,6 +47,9 @@ class ObjectiveQueue final : public SharedQueue {
     Count(one, now_ns);
   }
 
+  // The answer to a request has left, so long after the request came.
+  void Sent(const Request& request, uint64_t took_ns);
+
   // When the batch that Decide found has to begin at the latest.
   [[nodiscard]] int64_t latest_ns() const { return latest_ns_; }
 

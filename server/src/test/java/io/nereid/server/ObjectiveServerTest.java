@@ -205,6 +205,30 @@ class ObjectiveServerTest {
     assertEquals(1, costs.getFirst().get("rows"));
   }
 
+  @Test
+  void whatRequestsSpendInTheFrontendIsKeptFree() throws Exception {
+    start(ServerOptions.DEFAULT.withGrpc(GrpcOptions.DEFAULT.withPort(0)));
+    Objective objective = Objective.p99(Duration.ofSeconds(30));
+    server.nereid().load(slow("http").objective(objective).build());
+    server.nereid().load(slow("grpc").objective(objective).build());
+    int port = server.grpcPort().orElseThrow();
+    try (InferenceClient grpc = InferenceClient.connect("grpc://127.0.0.1:" + port)) {
+      for (int i = 0; i < 5; i++) {
+        assertEquals(200, infer("http").statusCode());
+        Tensor input = Tensor.ofFloats(new float[] {1}, 1, 1);
+        grpc.infer(InferRequest.builder("grpc").input("IN", input).build());
+      }
+    }
+    assertTrue(outside("http").compareTo(Duration.ZERO) > 0);
+    assertTrue(outside("http").compareTo(Duration.ofSeconds(1)) < 0);
+    assertTrue(outside("grpc").compareTo(Duration.ZERO) > 0);
+    assertTrue(outside("grpc").compareTo(Duration.ofSeconds(1)) < 0);
+  }
+
+  private Duration outside(String model) {
+    return server.nereid().model(model).statistics().objective().orElseThrow().outside();
+  }
+
   /** Executions of microseconds, on the threads of many callers who interrupt each other. */
   @Test
   @SuppressWarnings("unchecked")

@@ -24,6 +24,7 @@ final class ObjectiveJson {
     json.ascii(",\"cost\":").number(figures.refusedCost());
     json.ascii(",\"waiting\":").number(figures.refusedWaiting());
     json.ascii("},\"refused_deadline\":").number(figures.refusedDeadline());
+    json.ascii(",\"outside_ns\":").number(figures.outside().toNanos());
     json.ascii(",\"costs\":[");
     boolean first = true;
     for (ObjectiveStatistics.Cost cost : figures.costs()) {

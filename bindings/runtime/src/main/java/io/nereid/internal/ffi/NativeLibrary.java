@@ -22,7 +22,7 @@ import java.util.List;
 public final class NativeLibrary {
 
   /** {@code NRD_ABI_VERSION} that this binding speaks. */
-  static final int ABI_VERSION = 8;
+  static final int ABI_VERSION = 9;
 
   /** A struct as this binding declares it; {@code id} is its {@code NRD_STRUCT_*}. */
   record Struct(int id, String name, StructLayout layout) {}
