@@ -159,7 +159,8 @@ BatchDecision ObjectiveQueue::Decide(uint32_t instance, int64_t now_ns) {
   } while (decision.refuse > 0 && !rows_tell_);
   if (decision.take > 0) {
     const Request& first = *queue_.First();
-    latest_ns_ = first.due_ns - control_.MeanNs(first.rows, first.row_elements);
+    latest_ns_ =
+        first.due_ns - (control_.PredictAlone(first.rows, first.row_elements, now_ns) - now_ns);
   }
   return {.take = decision.take, .wake_ns = decision.wake_ns};
 }

@@ -50,7 +50,7 @@ class ObjectiveQueue final : public SharedQueue {
   // The answer to a request has left, so long after the request came.
   void Sent(const Request& request, uint64_t took_ns);
 
-  // When the batch that Decide found has to begin at the latest.
+  // When the batch that Decide found has to begin at the latest, so as not to be refused.
   [[nodiscard]] int64_t latest_ns() const { return latest_ns_; }
 
   void ReadObjective(int64_t now_ns, nrd_objective_stats* stats_out);
