@@ -2,8 +2,9 @@
 //
 //   objective_bench [--requests N] [--seed S] [--machine NAME] [--trace FILE] [--json FILE]
 //
-// Every machine is given every load, under every policy. Prints a table, writes a line of JSON for
-// each load and policy, and exits with 1 where a bar of Bars is missed.
+// Every machine is given every load, under every policy; then three models share one, which is
+// called "shared". Prints a table, writes a line of JSON for
+// each load and policy, and exits with 1 where a bar is missed.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "bench/objective_contest.h"
+#include "bench/objective_share.h"
 
 namespace nereid::objective {
 namespace {
@@ -94,6 +96,46 @@ void PrintContest(const Contest& contest) {
               100 * Share(contest.most, contest.offered));
 }
 
+void PrintShared(const char* name, const SharedContest& contest,
+                 const std::vector<Result>& results) {
+  std::printf("    %-30s", name);
+  for (size_t i = 0; i < results.size(); ++i) {
+    std::printf("  %s %5.1f%% kept %5.2f%% late", contest.names[i].c_str(),
+                100 * Share(results[i].kept, results[i].offered),
+                100 * Share(results[i].late, results[i].kept + results[i].late));
+  }
+  std::printf("\n");
+}
+
+bool PrintBars(const std::vector<Bar>& bars) {
+  bool all_met = true;
+  for (const Bar& bar : bars) {
+    all_met = all_met && (bar.met || !bar.counts);
+    std::printf("  %s  %-58s %s\n",
+                bar.met      ? "met   "
+                : bar.counts ? "MISSED"
+                             : "missed",
+                bar.name.c_str(), bar.found.c_str());
+  }
+  return all_met;
+}
+
+// Three models on the same processors.
+bool RunShared(const Arguments& arguments) {
+  std::printf("shared: %u instances, of three models\n", kTenantsWidth);
+  std::vector<SharedContest> contests;
+  for (const double times : {0.75, 1.0, 1.5}) {
+    contests.push_back(HoldShared(times, arguments.requests / 20, arguments.seed));
+    const SharedContest& contest = contests.back();
+    std::printf("  %.2f of the capacity\n", times);
+    PrintShared("objectives, by who is due", contest, contest.first_due);
+    PrintShared("objectives, by who came", contest, contest.first_come);
+    PrintShared("best static setting", contest, contest.settings);
+    std::fflush(stdout);
+  }
+  return PrintBars(SharedBars(contests.front(), contests.back()));
+}
+
 int Run(const Arguments& arguments) {
   std::ofstream json;
   if (!arguments.json.empty()) {
@@ -129,14 +171,11 @@ int Run(const Arguments& arguments) {
       WriteLine(json, machine, contest, {.policy = "oracle", .result = most});
       std::fflush(stdout);
     }
-    for (const Bar& bar : Bars(contests)) {
-      all_met = all_met && (bar.met || !bar.counts);
-      std::printf("  %s  %-58s %s\n",
-                  bar.met      ? "met   "
-                  : bar.counts ? "MISSED"
-                               : "missed",
-                  bar.name.c_str(), bar.found.c_str());
-    }
+    all_met = PrintBars(Bars(contests)) && all_met;
+  }
+  if (arguments.machine.empty() || arguments.machine == "shared") {
+    some = true;
+    all_met = RunShared(arguments) && all_met;
   }
   if (!some) {
     throw std::runtime_error("there is no machine " + arguments.machine);

@@ -102,6 +102,9 @@ class Objective final : public Player {
              int64_t now_ns) override {
     control_.Ended(instance, true, now_ns);
   }
+  int64_t LatestNs(const Line& line) override {
+    return line[0] + machine_.latency_ns - control_.PredictAlone(1, 0, 0);
+  }
   void Answered(uint64_t kept, uint64_t late) override { control_.Answered(kept, late); }
 
  private:

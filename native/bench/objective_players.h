@@ -35,6 +35,8 @@ class Player {
   virtual void Began(uint32_t /*instance*/, int64_t /*rows*/, int64_t /*now_ns*/) {}
   virtual void Ended(uint32_t /*instance*/, int64_t /*rows*/, int64_t /*duration_ns*/,
                      int64_t /*now_ns*/) {}
+  // When the first that waits has to begin at the latest.
+  virtual int64_t LatestNs(const Line& line) { return line[0]; }
   virtual void Answered(uint64_t /*kept*/, uint64_t /*late*/) {}
 };
 

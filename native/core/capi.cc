@@ -214,6 +214,11 @@ int32_t nrd_request_input_alloc(nrd_request* request, uint32_t index) {
   });
 }
 
+void nrd_request_sent(const nrd_request* request, uint64_t took_ns) {
+  const nereid::Request& answered = *nereid::Request::From(request);
+  answered.model->Sent(answered, took_ns);
+}
+
 void nrd_request_receive(nrd_request* request, const nrd_receiver* receiver) {
   Model::Receive(*Request::From(request), receiver);
 }

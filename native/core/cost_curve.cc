@@ -13,11 +13,22 @@ constexpr double kMostWeight = 20;
 // What is known of a size that was executed once, beside the spread.
 constexpr double kUncertain = 0.1;
 constexpr double kLeastSpread = 0.01;
+constexpr double kMostSpread = 1;
 // So many mean deviations above the mean are about the hundredth part of what is nearly normal.
 constexpr double kHighDeviations = 3;
-// The machine follows small deviations slowly, and clear ones at once.
-constexpr double kMachineGain = 0.1;
+// The machine follows clear deviations, at once. What lasts becomes usual: sizes learn it while the
+// machine is taken to come back, within some hundred executions.
 constexpr double kClearDeviations = 3;
+constexpr double kMostChange = 16;
+constexpr double kLasting = 0.998;
+// An execution that takes more than twice as long as predicted, or less than half, is a surprise.
+// Where they are this many, it takes most of the last executions to believe in a change.
+constexpr double kSurprise = 2;
+constexpr double kSurpriseGain = 1.0 / 64;
+constexpr double kManySurprises = 0.1;
+constexpr size_t kFewAgree = 3;
+// What is left of what was known of a size, when an execution has nothing to do with it.
+constexpr double kDoubted = 0.8;
 // What was not executed for thousands of others is tried again.
 constexpr double kForgotten = 0.9995;
 constexpr double kLeastWeight = 0.5;
@@ -35,20 +46,24 @@ size_t IndexOf(double rows) {
   return static_cast<size_t>(kExactRows - 1 + std::lround(steps));
 }
 
+bool IsSurprise(double ratio) { return ratio > kSurprise || ratio < 1 / kSurprise; }
+
 }  // namespace
 
 CostCurve::CostCurve(int64_t max_rows)
     : max_rows_(std::max<int64_t>(max_rows, 1)),
       sizes_(IndexOf(static_cast<double>(max_rows_)) + 1),
-      knots_(sizes_.size()) {}
+      knots_(sizes_.size()) {
+  implied_.fill(1);
+}
 
 void CostCurve::Begin(const nrd_cost_point& point) {
   const double rows = std::min(static_cast<double>(point.rows), static_cast<double>(max_rows_));
   Size& size = sizes_[IndexOf(rows)];
   size = {.rows = rows,
           .mean_ns = point.mean_ns / machine_,
-          .spread =
-              std::clamp((point.high_ns / point.mean_ns - 1) / kHighDeviations, kLeastSpread, 1.0),
+          .spread = std::clamp((point.high_ns / point.mean_ns - 1) / kHighDeviations, kLeastSpread,
+                               kMostSpread),
           .weight = std::min(point.weight, kBeginWeight),
           .seen = 3};
   MakeKnots();
@@ -58,9 +73,8 @@ void CostCurve::Measured(int64_t rows, int64_t duration_ns) {
   const auto count = static_cast<double>(std::clamp<int64_t>(rows, 1, max_rows_));
   const double duration = std::max<double>(static_cast<double>(duration_ns), 1);
   Size& size = sizes_[IndexOf(count)];
-  if (known()) {
-    const double spread = size.weight > 0 ? size.spread : spread_;
-    FollowMachine(duration / At(count, &Knot::mean_ns), spread);
+  if (size.weight > 0) {
+    FollowMachine(duration / size.mean_ns, size.spread);
   }
   Update(size, count, duration / machine_);
   for (Size& other : sizes_) {
@@ -69,17 +83,24 @@ void CostCurve::Measured(int64_t rows, int64_t duration_ns) {
   MakeKnots();
 }
 
-void CostCurve::FollowMachine(double ratio, double spread) {
-  ratios_[next_ratio_] = ratio;
-  next_ratio_ = (next_ratio_ + 1) % ratios_.size();
-  const double least = std::min({ratios_[0], ratios_[1], ratios_[2]});
-  const double most = std::max({ratios_[0], ratios_[1], ratios_[2]});
-  const double median = ratios_[0] + ratios_[1] + ratios_[2] - least - most;
-  const bool clear = std::abs(median - 1) > kClearDeviations * std::max(spread, kLeastSpread * 2);
-  machine_ *= clear ? median : 1 + kMachineGain * (median - 1);
-  if (clear) {
-    ratios_.fill(1);  // against what is predicted from here on
+void CostCurve::FollowMachine(double implied, double spread) {
+  implied_[next_implied_] = std::clamp(implied, 1 / kMostChange, kMostChange);
+  next_implied_ = (next_implied_ + 1) % implied_.size();
+  const double median = MedianOfLast(surprises_ < kManySurprises ? kFewAgree : implied_.size());
+  const double change = median / machine_ - 1;
+  const bool clear = std::abs(change) > kClearDeviations * std::max(spread, kLeastSpread * 2);
+  machine_ = clear ? median : std::pow(machine_, kLasting);
+  surprises_ += kSurpriseGain * ((IsSurprise(implied / machine_) ? 1 : 0) - surprises_);
+}
+
+double CostCurve::MedianOfLast(size_t count) const {
+  std::array<double, std::tuple_size_v<decltype(implied_)>> last{};
+  for (size_t i = 0; i < count; ++i) {
+    last[i] = implied_[(next_implied_ + implied_.size() - 1 - i) % implied_.size()];
   }
+  const auto middle = last.begin() + static_cast<ptrdiff_t>(count / 2);
+  std::nth_element(last.begin(), middle, last.begin() + static_cast<ptrdiff_t>(count));
+  return *middle;
 }
 
 void CostCurve::Update(Size& size, double rows, double duration_ns) {
@@ -97,12 +118,15 @@ void CostCurve::Update(Size& size, double rows, double duration_ns) {
   }
   // What sticks out counts as far as such things usually do.
   const double reach = std::max(4 * size.spread, 0.05);
+  if (IsSurprise(duration_ns / size.mean_ns)) {
+    size.weight *= kDoubted;
+  }
   const double deviation = std::clamp(duration_ns / size.mean_ns - 1, -reach, reach);
   const double gain = 1 / std::min(size.weight + 1, kMostWeight);
   size.rows += gain * (rows - size.rows);
   size.mean_ns *= 1 + gain * deviation;
   size.spread += gain * (std::abs(deviation) - size.spread);
-  size.spread = std::max(size.spread, kLeastSpread);
+  size.spread = std::clamp(size.spread, kLeastSpread, kMostSpread);
   size.weight = std::min(size.weight + 1, kMostWeight);
   spread_ += (size.spread - spread_) / kMostWeight;
 }

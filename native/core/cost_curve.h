@@ -14,8 +14,12 @@ namespace nereid {
 // Times are kept for each number of rows, large ones in steps of about a fifth, and between them
 // they are interpolated. Two things are learned apart. How the sizes compare changes slowly: an
 // execution moves its own size by a twentieth. How fast the machine is now changes for all sizes at
-// once: the median of the last three executions, against what was predicted, so that two that agree
-// are believed and one alone is not.
+// once: the median of what the last three executions say, so that two that agree are believed and
+// one alone is not; of the last fifteen where many stick out.
+//
+// Only the product of the two is ever measured, so noise could drag them apart without end, and
+// with them every size that is not executed at the moment. Therefore the machine is never taken to
+// be more than kMostChange faster or slower than usual, and what lasts becomes the usual.
 //
 // Neither synchronised nor aware of clocks. Nothing here allocates but the constructor.
 class CostCurve {
@@ -47,7 +51,7 @@ class CostCurve {
  private:
   struct Size {
     double rows = 0;     // mean of those that it stands for
-    double mean_ns = 0;  // on the machine as it was at first
+    double mean_ns = 0;  // on the machine as it usually is
     double spread = 0;   // mean deviation, as a share of it
     double weight = 0;
     std::array<double, 3> first = {};  // executions, of which there were `seen`, at most three
@@ -60,7 +64,8 @@ class CostCurve {
     double weight = 0;
   };
 
-  void FollowMachine(double ratio, double spread);
+  void FollowMachine(double implied, double spread);
+  [[nodiscard]] double MedianOfLast(size_t count) const;
   void Update(Size& size, double rows, double duration_ns);
   void MakeKnots();
   [[nodiscard]] double At(double rows, double Knot::*what) const;
@@ -71,10 +76,11 @@ class CostCurve {
   size_t knot_count_ = 0;
   int64_t proven_rows_ = 0;
   int64_t most_rows_ = 1;
-  double spread_ = 0.1;  // of all sizes
-  double machine_ = 1;   // how much longer all takes now than at first
-  std::array<double, 3> ratios_{1, 1, 1};
-  size_t next_ratio_ = 0;
+  double spread_ = 0.1;             // of all sizes
+  double machine_ = 1;              // how much longer all takes now than usual
+  std::array<double, 15> implied_;  // the same, as each of the last executions alone has it
+  size_t next_implied_ = 0;
+  double surprises_ = 0;  // share of the executions that had nothing to do with what was predicted
 };
 
 }  // namespace nereid

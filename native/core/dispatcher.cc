@@ -120,7 +120,7 @@ Instance* Dispatcher::BorrowFor(Request& request) {
   request.state.store(RequestState::kExecuting, std::memory_order_relaxed);
   Instance& instance = waiting_.Borrow();
   if (objective_ != nullptr) [[unlikely]] {
-    objective_->BeganAtOnce(instance.index(), request);
+    objective_->BeganAtOnce(instance.index(), request, now_());
   }
   return &instance;
 }
@@ -174,6 +174,7 @@ void Dispatcher::ArmTimer() {
 
 void Dispatcher::GiveBack(Instance& instance, uint64_t execution_ns) {
   Instance* woken = nullptr;
+  const int64_t ended_ns = config_.objective ? now_() : 0;  // before anything is waited for
   limits_.Leave(instance.index());
   {
     const MutexLock lock(mutex_);
@@ -184,7 +185,7 @@ void Dispatcher::GiveBack(Instance& instance, uint64_t execution_ns) {
       ArmTimer();
     }
     if (objective_ != nullptr) [[unlikely]] {
-      objective_->Executed(instance.index(), instance.batch, now_());
+      objective_->Executed(instance.index(), instance.batch, ended_ns);
     }
     waiting_.GiveBack(instance);
     woken = queue_->ChooseForRest(instance, waiting_);
@@ -357,8 +358,9 @@ bool Dispatcher::AwaitLimits(Instance& instance) {
 void Dispatcher::Executed(Instance& instance, std::vector<Request*>* batch) {
   executing_.fetch_sub(batch->size(), std::memory_order_relaxed);
   if (objective_ != nullptr) [[unlikely]] {
+    const int64_t ended_ns = now_();
     const MutexLock lock(mutex_);
-    objective_->Executed(instance.index(), *batch, now_());
+    objective_->Executed(instance.index(), *batch, ended_ns);
   }
   if (config_.sequences) {
     const MutexLock lock(mutex_);
@@ -374,6 +376,11 @@ void Dispatcher::ExecutedEarly(const Request& request) {
     const MutexLock lock(mutex_);
     objective_->ExecutedEarly(request, now_());
   }
+}
+
+void Dispatcher::Sent(const Request& request, uint64_t took_ns) {
+  const MutexLock lock(mutex_);
+  objective_->Sent(request, took_ns);
 }
 
 bool Dispatcher::ReadObjective(nrd_objective_stats* stats_out) {

@@ -157,7 +157,9 @@ class Dispatcher {
     *executing_out = executing_;
   }
 
-  // For models with an objective. False, and none: this is none.
+  // For models with an objective: a request's answer has left, so long after the request came.
+  void Sent(const Request& request, uint64_t took_ns) NRD_EXCLUDES(mutex_);
+  // False, and none: this is none.
   bool ReadObjective(nrd_objective_stats* stats_out) NRD_EXCLUDES(mutex_);
   uint32_t ReadCostCurve(nrd_cost_point* points_out, uint32_t capacity) NRD_EXCLUDES(mutex_);
 

@@ -72,6 +72,7 @@ class Model {
   // False: there is no such instance.
   bool ReadInstance(uint32_t instance, nrd_instance_stats* stats_out);
   // False: the model has no objective.
+  void Sent(const Request& request, uint64_t took_ns) { runner_->Sent(request, took_ns); }
   bool ReadObjective(nrd_objective_stats* stats_out);
   uint32_t ReadCostCurve(nrd_cost_point* points_out, uint32_t capacity) {
     return runner_->ReadCostCurve(points_out, capacity);

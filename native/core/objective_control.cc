@@ -12,6 +12,10 @@ constexpr double kFirstMargin = 0.02;
 constexpr double kLeastMargin = 0.005;
 constexpr double kMostMargin = 0.3;
 constexpr double kMarginStep = 0.01;
+// What is outside is followed in steps of a tenth of it, or of the least that matters.
+constexpr double kOutsideStep = 0.1;
+constexpr double kLeastOutside = 0.001;
+constexpr double kMostOutside = 0.3;
 // A plan is good for so many parts of the latency.
 constexpr int64_t kPlansOfLatency = 32;
 // Where more is needed, one of so many executions tries more rows that are doubted.
@@ -168,9 +172,19 @@ void ObjectiveControl::Answered(uint64_t kept, uint64_t late) {
   margin_ns_ = std::clamp(margin_ns_, kLeastMargin * latency, kMostMargin * latency);
 }
 
+// Goes up with a request that spends longer outside, and down with others, so that it rests at the
+// quantile that the objective asks for.
+void ObjectiveControl::Sent(uint64_t outside_ns) {
+  const auto latency = static_cast<double>(terms_.latency_ns);
+  const double above = static_cast<double>(outside_ns) > outside_ns_ ? 1 : 0;
+  outside_ns_ += kOutsideStep * std::max(outside_ns_, kLeastOutside * latency) * (above - missing_);
+  outside_ns_ = std::clamp(outside_ns_, 0.0, kMostOutside * latency);
+}
+
 void ObjectiveControl::Read(int64_t waiting_rows, int64_t now_ns, nrd_objective_stats* stats_out) {
   const CostCurve* const curve = planned_ == nullptr ? &curves_.Of(KindOf(0), 0) : planned_;
   Replan(*curve, now_ns);
+  stats_out->outside_ns = static_cast<uint64_t>(outside_ns_);
   stats_out->max_rows = static_cast<uint64_t>(plan_.most_rows);
   if (terms_.instances > 1 && plan_.enough_rows > 1) {
     stats_out->wait_ns = static_cast<uint64_t>(std::max<int64_t>(

@@ -43,6 +43,8 @@ class ObjectiveControl {
   void Began(uint32_t instance, int64_t rows, uint64_t row_elements, int64_t now_ns);
   void Ended(uint32_t instance, bool measures, int64_t now_ns);
   void Answered(uint64_t kept, uint64_t late);
+  // A request spent so long before it came here and after its answer went.
+  void Sent(uint64_t outside_ns);
 
   // What it does now. `waiting_rows` in the queue.
   void Read(int64_t waiting_rows, int64_t now_ns, nrd_objective_stats* stats_out);
@@ -59,7 +61,7 @@ class ObjectiveControl {
   };
 
   [[nodiscard]] double ArrivalsPerNs(int64_t now_ns) const;
-  [[nodiscard]] int64_t margin_ns() const { return static_cast<int64_t>(margin_ns_); }
+  [[nodiscard]] int64_t margin_ns() const { return static_cast<int64_t>(margin_ns_ + outside_ns_); }
   [[nodiscard]] uint32_t KindOf(uint32_t instance) const {
     return kinds_.empty() ? 0 : kinds_[instance];
   }
@@ -78,7 +80,8 @@ class ObjectiveControl {
   const CostCurve* planned_ = nullptr;  // what the plan is for, and when it was made
   int64_t planned_ns_ = 0;
   double margin_ns_;
-  double arrivals_ = 0;  // rows of the last while, older ones counted less
+  double outside_ns_ = 0;  // as many requests spend more outside as may be late
+  double arrivals_ = 0;    // rows of the last while, older ones counted less
   int64_t arrived_ns_ = 0;
   int64_t ended_ns_ = 0;  // the last execution, which took so long
   int64_t took_ns_ = 0;

@@ -159,7 +159,8 @@ BatchDecision ObjectiveQueue::Decide(uint32_t instance, int64_t now_ns) {
   } while (decision.refuse > 0 && !rows_tell_);
   if (decision.take > 0) {
     const Request& first = *queue_.First();
-    latest_ns_ = first.due_ns - control_.MeanNs(first.rows, first.row_elements);
+    latest_ns_ =
+        first.due_ns - (control_.PredictAlone(first.rows, first.row_elements, now_ns) - now_ns);
   }
   return {.take = decision.take, .wake_ns = decision.wake_ns};
 }
@@ -225,6 +226,17 @@ uint64_t ObjectiveQueue::Count(std::span<const Request* const> requests, int64_t
   counts_.late += late;
   control_.Answered(kept, late);
   return kept + late;
+}
+
+// An answer from the cache says nothing of what waits for the processor with executions.
+void ObjectiveQueue::Sent(const Request& request, uint64_t took_ns) {
+  const nrd_request& record = request.record;
+  if (record.status != NRD_OK || record.cache_hit != 0) {
+    return;
+  }
+  const uint64_t inside_ns = record.queue_ns + record.compute_input_ns + record.compute_infer_ns +
+                             record.compute_output_ns;
+  control_.Sent(took_ns > inside_ns ? took_ns - inside_ns : 0);
 }
 
 void ObjectiveQueue::ReadObjective(int64_t now_ns, nrd_objective_stats* stats_out) {

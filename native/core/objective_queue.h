@@ -34,9 +34,9 @@ class ObjectiveQueue final : public SharedQueue {
   void TakeRefused(RemovedRequests* removed);
 
   // A request that was let pass by is executed by the instance from now on.
-  void BeganAtOnce(uint32_t instance, const Request& request) {
+  void BeganAtOnce(uint32_t instance, const Request& request, int64_t now_ns) {
     control_.Arrived(request.rows, request.submit_ns);
-    control_.Began(instance, request.rows, request.row_elements, request.submit_ns);
+    control_.Began(instance, request.rows, request.row_elements, now_ns);
   }
   // The batch is executed by the instance from now on, and no more; it is answered next.
   void Began(uint32_t instance, const std::vector<Request*>& batch, int64_t now_ns);
@@ -47,7 +47,10 @@ class ObjectiveQueue final : public SharedQueue {
     Count(one, now_ns);
   }
 
-  // When the batch that Decide found has to begin at the latest.
+  // The answer to a request has left, so long after the request came.
+  void Sent(const Request& request, uint64_t took_ns);
+
+  // When the batch that Decide found has to begin at the latest, so as not to be refused.
   [[nodiscard]] int64_t latest_ns() const { return latest_ns_; }
 
   void ReadObjective(int64_t now_ns, nrd_objective_stats* stats_out);

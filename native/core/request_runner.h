@@ -45,6 +45,7 @@ class RequestRunner {
 
   // What an objective has it do, and the points of what it learned of costs, of which there are as
   // many as are returned; false and none where there is no objective.
+  virtual void Sent(const Request& /*request*/, uint64_t /*took_ns*/) {}
   virtual bool ReadObjective(nrd_objective_stats* /*stats_out*/) { return false; }
   virtual uint32_t ReadCostCurve(nrd_cost_point* /*points_out*/, uint32_t /*capacity*/) {
     return 0;

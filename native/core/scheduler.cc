@@ -267,6 +267,12 @@ void Scheduler::ReadCounts(uint64_t* pending_out, uint64_t* executing_out) {
   dispatcher_.ReadCounts(pending_out, executing_out);
 }
 
+void Scheduler::Sent(const Request& request, uint64_t took_ns) {
+  if (config_.objective) {
+    dispatcher_.Sent(request, took_ns);
+  }
+}
+
 bool Scheduler::ReadObjective(nrd_objective_stats* stats_out) {
   return dispatcher_.ReadObjective(stats_out);
 }

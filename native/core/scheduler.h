@@ -43,6 +43,7 @@ class Scheduler final : public RequestRunner, public TimerTarget, public Detache
   void ReadInstance(uint32_t instance, nrd_instance_stats* stats_out) override;
   void ReadCounts(uint64_t* pending_out, uint64_t* executing_out) override;
 
+  void Sent(const Request& request, uint64_t took_ns) override;
   bool ReadObjective(nrd_objective_stats* stats_out) override;
   uint32_t ReadCostCurve(nrd_cost_point* points_out, uint32_t capacity) override;
 

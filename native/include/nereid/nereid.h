@@ -443,6 +443,11 @@ NRD_API void nrd_request_reset(nrd_request* request);
 /* As reset, and the record goes back to the core. */
 NRD_API void nrd_request_release(nrd_request* request);
 
+/* The answer has left for who asked, so long after the request came from there: what the core did
+ * not take of that is learned, and kept free of the model's objective. After completion, before
+ * reset; without an objective nothing happens. */
+NRD_API void nrd_request_sent(const nrd_request* request, uint64_t took_ns);
+
 /* Drops only the inputs' (outputs') buffers. The two may run at once on different threads. */
 NRD_API void nrd_request_drop_inputs(nrd_request* request);
 NRD_API void nrd_request_drop_outputs(nrd_request* request);
@@ -1105,8 +1110,9 @@ typedef struct nrd_objective_stats {
   uint64_t refused_cost;     /* at once: it takes too long even with nothing before it */
   uint64_t refused_waiting;  /* while it waited */
   uint64_t refused_deadline; /* of all refused, those that could not make their own deadline */
+  uint64_t outside_ns;       /* kept free for what nrd_request_sent tells of */
 } nrd_objective_stats;
-NRD_ASSERT_SIZE(nrd_objective_stats, 104);
+NRD_ASSERT_SIZE(nrd_objective_stats, 112);
 /* NRD_NOT_FOUND, and zeros: the model has no objective. */
 NRD_API int32_t nrd_model_objective_read(nrd_model* model, nrd_objective_stats* stats_out);
 

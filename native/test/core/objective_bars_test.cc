@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "bench/objective_contest.h"
+#include "bench/objective_share.h"
 #include "doctest/doctest.h"
 
 namespace nereid::objective {
@@ -38,6 +39,21 @@ TEST_CASE(
     }
     const std::vector<Bar> bars = Bars(contests);
     CHECK(std::count_if(bars.begin(), bars.end(), [](const Bar& bar) { return !bar.met; }) >= 3);
+  }
+}
+
+TEST_CASE(
+    "models that share a machine all keep what they can, where who came first starves others") {
+  for (const uint64_t seed : {1, 2}) {
+    const SharedContest feasible = HoldShared(0.75, 500, seed);
+    const SharedContest beyond = HoldShared(1.5, 500, seed);
+    for (const Bar& bar : SharedBars(feasible, beyond)) {
+      CHECK_MESSAGE(bar.met, "seed ", seed, ": ", bar.name, ": ", bar.found);
+    }
+    SharedContest unfair = beyond;
+    unfair.first_due = beyond.first_come;
+    const std::vector<Bar> bars = SharedBars(feasible, unfair);
+    CHECK(std::count_if(bars.begin(), bars.end(), [](const Bar& bar) { return !bar.met; }) == 3);
   }
 }
 

@@ -1,6 +1,10 @@
 // What the policy of objectives decides, and what it goes by.
 #include "core/objective_policy.h"
 
+#include <algorithm>
+#include <cmath>
+
+#include "bench/objective_loads.h"
 #include "core/cost_curves.h"
 #include "doctest/doctest.h"
 
@@ -84,6 +88,92 @@ TEST_CASE("a size whose first execution was slow is tried again") {
   CHECK(curve.MeanNs(16) <= 10 * kMs);
   curve.Measured(16, 6 * kMs);
   CHECK(curve.MeanNs(16) == doctest::Approx(6 * kMs).epsilon(0.05));
+}
+
+// Microseconds, now and then with a thousand times as much for a thread that lost its processor.
+class Interrupted {
+ public:
+  Interrupted(double share, uint64_t seed) : share_(share), chance_(seed) {}
+  int64_t Next(int64_t rows) {
+    double ns = (2'000 + 100 * static_cast<double>(rows)) * std::exp(0.2 * chance_.Normal());
+    if (chance_.Uniform() < share_) {
+      ns += 1e6 * chance_.Exponential();
+    }
+    return static_cast<int64_t>(ns);
+  }
+  // Most requests run alone.
+  int64_t Rows() {
+    const bool alone = chance_.Uniform() < 0.7;
+    return alone ? 1 : 1 + static_cast<int64_t>(chance_.Uniform() * 15);
+  }
+  void Calm() { share_ = 0; }
+
+ private:
+  double share_;
+  objective::Chance chance_;
+};
+
+TEST_CASE("however often executions are interrupted, a curve stays where executions are") {
+  for (const double share : {0.02, 0.1, 0.2, 0.4, 0.7}) {
+    for (uint64_t seed = 1; seed <= 4; ++seed) {
+      CAPTURE(share);
+      CAPTURE(seed);
+      Interrupted machine(share, seed);
+      CostCurve curve(64);
+      curve.Measured(1, machine.Next(1));
+      int64_t least_ns = curve.MeanNs(1);
+      int64_t most_ns = curve.HighNs(32);
+      for (int i = 0; i < 50'000; ++i) {
+        const int64_t rows = machine.Rows();
+        curve.Measured(rows, machine.Next(rows));
+        least_ns = std::min(least_ns, curve.MeanNs(1));
+        most_ns = std::max(most_ns, curve.HighNs(32));
+      }
+      CHECK(least_ns > 100);
+      CHECK(most_ns < 1'000 * kMs);
+      machine.Calm();
+      for (int i = 0; i < 2'000; ++i) {
+        const int64_t rows = machine.Rows();
+        curve.Measured(rows, machine.Next(rows));
+      }
+      CHECK(curve.MeanNs(1) == doctest::Approx(2'100).epsilon(0.3));
+      CHECK(curve.MeanNs(8) == doctest::Approx(2'800).epsilon(0.3));
+      CHECK(curve.HighNs(16) < 20'000);
+    }
+  }
+}
+
+TEST_CASE("sizes that are not executed stay what they were, while the machine varies for long") {
+  CostCurve curve(64);
+  Interrupted machine(0, 1);
+  for (int i = 0; i < 100; ++i) {
+    curve.Measured(1, machine.Next(1));
+    curve.Measured(16, machine.Next(16));
+  }
+  Interrupted wild(0.2, 2);
+  for (int i = 0; i < 100'000; ++i) {
+    curve.Measured(1, wild.Next(1));
+  }
+  for (int i = 0; i < 1'000; ++i) {
+    curve.Measured(1, machine.Next(1));
+  }
+  CHECK(curve.MeanNs(16) > 1'800);
+  CHECK(curve.MeanNs(16) < 3 * 3'600);
+}
+
+TEST_CASE("what lasts becomes usual, whatever it is") {
+  for (const int64_t times : {2, 10, 1'000}) {
+    CostCurve curve(64);
+    for (int i = 0; i < 100; ++i) {
+      curve.Measured(1, kMs);
+    }
+    for (const int64_t duration : {times * kMs, kMs, times * kMs}) {
+      for (int i = 0; i < 2'000; ++i) {
+        curve.Measured(1, duration);
+      }
+      CHECK(curve.MeanNs(1) == doctest::Approx(static_cast<double>(duration)).epsilon(0.05));
+    }
+  }
 }
 
 TEST_CASE("rows of another size have a curve of their own, which begins in proportion") {

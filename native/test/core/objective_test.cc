@@ -249,6 +249,38 @@ TEST_CASE("a request that becomes hopeless is answered while its instance is sti
   CHECK(StatsOf(busy.model).late == 1);
 }
 
+TEST_CASE("what requests spend outside is kept free of the objective, up to a third of it") {
+  const nrd_cost_point cost = Cost(1, 4 * kSecond);
+  const nrd_objective objective = Within(10 * kSecond, cost);
+  TestRuntime runtime;
+  FunctionBackend backend{.run = CopyInputs};
+  TestModel model(runtime, backend, {.objective = &objective});
+  TestRequest request(model);
+  REQUIRE(request.SubmitAndWait() == NRD_OK);
+  CHECK(StatsOf(model).outside_ns == 0);
+  for (int i = 0; i < 10; ++i) {
+    nrd_request_sent(request.get(), 1);  // less than what it took here
+  }
+  CHECK(StatsOf(model).outside_ns == 0);
+  for (int i = 0; i < 100; ++i) {
+    nrd_request_sent(request.get(), kSecond);
+  }
+  CHECK(StatsOf(model).outside_ns > kSecond * 9 / 10);
+  CHECK(StatsOf(model).outside_ns < kSecond * 12 / 10);
+  for (int i = 0; i < 1'000; ++i) {
+    nrd_request_sent(request.get(), 9 * kSecond);
+  }
+  CHECK(StatsOf(model).outside_ns == 3 * kSecond);
+  for (int i = 0; i < 10'000; ++i) {
+    nrd_request_sent(request.get(), kSecond / 100);
+  }
+  CHECK(StatsOf(model).outside_ns < kSecond / 50);
+  TestModel other(runtime, backend, {.name = "other"});
+  TestRequest elsewhere(other);
+  REQUIRE(elsewhere.SubmitAndWait() == NRD_OK);
+  nrd_request_sent(elsewhere.get(), kSecond);
+}
+
 TEST_CASE("models of a share execute one at a time, and who waits is served") {
   TestRuntime runtime;
   std::atomic<int> now{0};

@@ -184,6 +184,23 @@ public final class InferResponse extends TensorOwner implements AutoCloseable {
     return read(RequestRecord::cacheHit, false);
   }
 
+  /**
+   * For who stands between clients and a model with an objective: the answer has left for the
+   * client now. What lies between the two moments and was not the model's is learned, and kept free
+   * of the objective from then on. Of other models, and of other responses, nothing is learned.
+   *
+   * @param cameNs when the request came, by the clock of {@link System#nanoTime}
+   */
+  public void sent(long cameNs) {
+    long tookNs = System.nanoTime() - cameNs;
+    read(
+        record -> {
+          record.sent(Math.max(0, tookNs));
+          return true;
+        },
+        false);
+  }
+
   /** What the record says; a response that is not the last has another answer. */
   private <T> T read(Function<RequestRecord, T> field, T otherwise) {
     enter();

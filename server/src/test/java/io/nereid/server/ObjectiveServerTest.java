@@ -24,8 +24,12 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -199,5 +203,67 @@ class ObjectiveServerTest {
     assertEquals(0, after.get("kept"));
     List<Map<String, Object>> costs = (List<Map<String, Object>>) after.get("costs");
     assertEquals(1, costs.getFirst().get("rows"));
+  }
+
+  @Test
+  void whatRequestsSpendInTheFrontendIsKeptFree() throws Exception {
+    start(ServerOptions.DEFAULT.withGrpc(GrpcOptions.DEFAULT.withPort(0)));
+    Objective objective = Objective.p99(Duration.ofSeconds(30));
+    server.nereid().load(slow("http").objective(objective).build());
+    server.nereid().load(slow("grpc").objective(objective).build());
+    int port = server.grpcPort().orElseThrow();
+    try (InferenceClient grpc = InferenceClient.connect("grpc://127.0.0.1:" + port)) {
+      for (int i = 0; i < 5; i++) {
+        assertEquals(200, infer("http").statusCode());
+        Tensor input = Tensor.ofFloats(new float[] {1}, 1, 1);
+        grpc.infer(InferRequest.builder("grpc").input("IN", input).build());
+      }
+    }
+    assertTrue(outside("http").compareTo(Duration.ZERO) > 0);
+    assertTrue(outside("http").compareTo(Duration.ofSeconds(1)) < 0);
+    assertTrue(outside("grpc").compareTo(Duration.ZERO) > 0);
+    assertTrue(outside("grpc").compareTo(Duration.ofSeconds(1)) < 0);
+  }
+
+  private Duration outside(String model) {
+    return server.nereid().model(model).statistics().objective().orElseThrow().outside();
+  }
+
+  /** Executions of microseconds, on the threads of many callers who interrupt each other. */
+  @Test
+  @SuppressWarnings("unchecked")
+  void aModelOfMicrosecondsRefusesNothing() throws Exception {
+    start(
+        ServerOptions.DEFAULT.withRepository(
+            RepositoryOptions.builder()
+                .repository(Path.of("..", "examples", "models"))
+                .explicit("digits")
+                .objective("digits", Objective.p99(Duration.ofSeconds(30)))
+                .build()));
+    float[] pixels = new float[64];
+    URI uri = URI.create("http://127.0.0.1:" + server.httpPort());
+    try (InferenceClient clients = InferenceClient.connect(uri.toString());
+        var callers = Executors.newFixedThreadPool(16)) {
+      List<Callable<Void>> work =
+          Collections.nCopies(
+              16,
+              () -> {
+                for (int i = 0; i < 500; i++) {
+                  Tensor image = Tensor.ofFloats(pixels, 1, 8, 8);
+                  clients.infer(InferRequest.builder("digits").input("image", image).build());
+                }
+                return null;
+              });
+      for (Future<Void> caller : callers.invokeAll(work)) {
+        caller.get();
+      }
+    }
+    Map<String, Object> objective = (Map<String, Object>) statistics("digits").get("objective");
+    assertEquals(16 * 500, objective.get("kept"));
+    assertEquals(Map.of("backlog", 0, "cost", 0, "waiting", 0), objective.get("refused"));
+    for (Map<String, Object> cost : (List<Map<String, Object>>) objective.get("costs")) {
+      long meanNs = ((Number) cost.get("mean_ns")).longValue();
+      assertTrue(meanNs > 100 && meanNs < 1_000_000_000L, "" + cost);
+    }
   }
 }

@@ -83,6 +83,17 @@ record ServedModel(
                   "--shape=token_type_ids:16",
                   "--random-range=0:1")));
     }
+    Path detector = project.resolve("build/peers/models/ch_PP-OCRv4_det_infer.onnx");
+    if (Files.exists(detector)) {
+      all.add(
+          new ServedModel(
+              "detector",
+              300,
+              4,
+              "backend: \"onnxruntime\"\nmax_batch_size: 4\n",
+              file(detector),
+              List.of("--shape=x:3,320,320")));
+    }
     return all;
   }
 

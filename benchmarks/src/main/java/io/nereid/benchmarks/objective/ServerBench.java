@@ -27,7 +27,8 @@ import picocli.CommandLine.ParameterException;
     mixinStandardHelpOptions = true,
     description = {
       "Measures models with an objective beside a grid of static settings on a real server, in an",
-      "open loop; all take turns in one run. MiniLM is measured where './dev bench peers' has run."
+      "open loop; all take turns in one run. MiniLM and the detector of text are measured where",
+      "'./dev bench peers' has run."
     },
     sortOptions = false)
 public final class ServerBench implements Callable<Integer> {
@@ -42,7 +43,7 @@ public final class ServerBench implements Callable<Integer> {
       names = "--model",
       split = ",",
       paramLabel = "NAME",
-      description = "of flat, mlp, digits and minilm; all that there are unless said otherwise")
+      description = "of flat, mlp, digits, minilm and detector; all that there are unless said otherwise")
   private List<String> names = List.of();
 
   @Option(

@@ -100,7 +100,9 @@ record Simulation(List<Play> plays, Map<String, String> machines, List<Bar> bars
       Matcher bar = BAR.matcher(line);
       if (head.matches()) {
         machine = head.group(1);
-        read.machines.put(machine, head.group(2));
+        if (read.plays.stream().map(Play::machine).anyMatch(machine::equals)) {
+          read.machines.put(machine, head.group(2)); // others have bars only
+        }
       } else if (bar.matches()) {
         read.bars.add(new Bar(machine, bar.group(1), bar.group(2).strip(), bar.group(3)));
       }

@@ -37,6 +37,8 @@ class SimulationPageTest {
           objective                  594.0/s  99.0% kept
         met     steady: 0.95 of the best static setting                    1.042 (poisson 0.5)
         MISSED  changing: 1.3 of the best without timeouts                 1.100 (step)
+      shared: 2 instances, of three models
+        met     feasible: who keeps least keeps 0.99                       0.998
       """;
 
   @TempDir Path directory;
@@ -71,6 +73,8 @@ class SimulationPageTest {
             "feasible load 1200.0 requests/s",
             "1.100 (step)",
             "MISSED",
+            "shared",
+            "0.998",
             "changing: 1.3 of the best without timeouts",
             "990.5 requests/s in time")) {
       assertTrue(page.contains(text), "no '" + text + "' in " + page);

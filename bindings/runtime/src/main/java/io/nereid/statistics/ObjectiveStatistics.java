@@ -21,6 +21,8 @@ import java.util.List;
  * @param refusedCost requests that were refused at once, because even alone they take too long
  * @param refusedWaiting requests that were refused while they waited
  * @param refusedDeadline of all refused requests, those whose own deadline was the reason
+ * @param outside what is kept free for what requests spend outside the model, as far as frontends
+ *     tell of it
  * @param costs what executions take, as far as it was learned
  */
 public record ObjectiveStatistics(
@@ -37,6 +39,7 @@ public record ObjectiveStatistics(
     long refusedCost,
     long refusedWaiting,
     long refusedDeadline,
+    Duration outside,
     List<Cost> costs) {
 
   /** Copies the list. */

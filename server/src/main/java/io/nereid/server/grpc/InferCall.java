@@ -5,6 +5,7 @@ import io.grpc.ServerCall;
 import io.grpc.Status;
 import io.nereid.InferResponse;
 import io.nereid.ResponseListener;
+import io.nereid.model.ModelSpec;
 import io.nereid.server.shared.HeaderForwarding;
 import io.nereid.server.trace.Trace;
 import io.nereid.types.NereidException;
@@ -23,6 +24,7 @@ final class InferCall extends TensorCall implements ResponseListener {
 
   private IncomingRequest incoming;
   private Trace trace; // null: it is not traced
+  private long cameNs; // 0: the model has no objective
   private boolean over; // the client was answered, or has gone
 
   // Written by whoever brings the answer, before it goes to the loop.
@@ -77,10 +79,14 @@ final class InferCall extends TensorCall implements ResponseListener {
   }
 
   private void send(IncomingRequest incoming) {
-    if (incoming.model().spec().decoupled()) {
+    ModelSpec spec = incoming.model().spec();
+    if (spec.decoupled()) {
       throw new NereidException(
           StatusCode.UNIMPLEMENTED,
           "ModelInfer RPC doesn't support models with decoupled transaction policy");
+    }
+    if (spec.objective().isPresent()) {
+      cameNs = System.nanoTime();
     }
     HeaderForwarding.apply(forwarded(), incoming.request());
     limit(incoming.request());
@@ -162,6 +168,9 @@ final class InferCall extends TensorCall implements ResponseListener {
     if (trace != null) {
       traceEnd(trace, Status.OK);
       trace.sending();
+    }
+    if (cameNs != 0) {
+      response.sent(cameNs); // the transport closes it
     }
     try (reply) {
       call.sendHeaders(new Metadata());

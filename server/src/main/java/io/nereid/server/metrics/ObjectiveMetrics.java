@@ -74,6 +74,10 @@ final class ObjectiveMetrics {
         "How long it takes to execute what waits and executes",
         figures -> seconds(figures.backlogTime()));
     gauge(
+        "outside_seconds",
+        "What is kept free for the way between frontends and the model",
+        figures -> seconds(figures.outside()));
+    gauge(
         "rows_per_second",
         "Rows a second that can be answered in time; 0: not known yet",
         figures -> figures.rowsPerSecond());

@@ -69,6 +69,9 @@ final class Handles {
   static final MethodHandle REQUEST_INPUT_ALLOC =
       downcall("nrd_request_input_alloc", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT));
 
+  static final MethodHandle REQUEST_SENT =
+      downcall("nrd_request_sent", FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG));
+
   static final MethodHandle REQUEST_SUBMIT =
       downcall("nrd_request_submit", FunctionDescriptor.of(JAVA_INT, JAVA_LONG));
 

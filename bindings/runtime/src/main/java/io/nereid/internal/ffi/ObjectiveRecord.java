@@ -74,7 +74,8 @@ public final class ObjectiveRecord {
           JAVA_LONG.withName("refused_backlog"),
           JAVA_LONG.withName("refused_cost"),
           JAVA_LONG.withName("refused_waiting"),
-          JAVA_LONG.withName("refused_deadline"));
+          JAVA_LONG.withName("refused_deadline"),
+          JAVA_LONG.withName("outside_ns"));
 
   private ObjectiveRecord() {}
 
@@ -136,6 +137,7 @@ public final class ObjectiveRecord {
             get(record, "refused_cost"),
             get(record, "refused_waiting"),
             get(record, "refused_deadline"),
+            Duration.ofNanos(get(record, "outside_ns")),
             readCosts(arena, model)));
   }
 

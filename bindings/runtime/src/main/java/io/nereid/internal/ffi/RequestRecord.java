@@ -362,6 +362,15 @@ public final class RequestRecord {
     }
   }
 
+  /** Its answer has left, so long after the request came. */
+  public void sent(long tookNs) {
+    try {
+      Handles.REQUEST_SENT.invokeExact(address, tookNs);
+    } catch (Throwable t) {
+      throw NativeCalls.unexpected(t);
+    }
+  }
+
   /** Gives the inputs' memory back. */
   public void dropInputs() {
     try {

@@ -195,6 +195,7 @@ public final class ModelDocuments {
     json.writeNumberProperty("waiting", figures.refusedWaiting());
     json.writeEndObject();
     json.writeNumberProperty("refused_deadline", figures.refusedDeadline());
+    json.writeNumberProperty("outside_ns", figures.outside().toNanos());
     json.writeName("costs");
     json.writeStartArray();
     for (ObjectiveStatistics.Cost cost : figures.costs()) {
