@@ -93,13 +93,14 @@ public final class TextEmbedder {
 
   /** The vectors of texts, in their order. */
   public List<float[]> embedAll(List<String> texts) {
-    if (texts.isEmpty()) {
-      return List.of();
-    }
-    List<long[]> tokens = tokenizer.encode(texts);
+    return texts.isEmpty() ? List.of() : embedTokens(tokenizer.encode(texts));
+  }
+
+  /** The vectors of texts that are tokenized: the numbers of each one's tokens, as they are. */
+  public List<float[]> embedTokens(List<long[]> tokens) {
     List<Chunk> chunks = chunks(tokens);
     List<CompletableFuture<Void>> answers = new ArrayList<>();
-    float[][] vectors = new float[texts.size()][];
+    float[][] vectors = new float[tokens.size()][];
     for (Chunk chunk : chunks) {
       answers.add(send(chunk, tokens, vectors));
     }

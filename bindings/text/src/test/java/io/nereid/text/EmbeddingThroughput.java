@@ -10,14 +10,18 @@ import java.io.InputStream;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
+import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 
 /**
- * Texts a second with 32 callers, by LangChain4j's own way and by ours, in turns: a program to be
- * run by hand. Arguments: seconds of each turn (5), how many turns (4).
+ * Texts a second with 32 callers, by LangChain4j's own way, by DJL's and by ours, in turns: a
+ * program to be run by hand. All run the same file with the same library. Arguments: seconds of
+ * each turn (5), how many turns (4).
  */
 final class EmbeddingThroughput {
 
@@ -26,7 +30,25 @@ final class EmbeddingThroughput {
   private static final OperatingSystemMXBean SYSTEM =
       (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
 
+  /** Of 1 to 90 words, half of them of 10 or fewer; the same ones in each run. */
+  private static final List<String> TEXTS = texts();
+
   private EmbeddingThroughput() {}
+
+  private static List<String> texts() {
+    String[] words = TextEmbedderTest.TEXTS.get(2).toLowerCase(Locale.ROOT).split(" ");
+    Random random = new Random(20);
+    List<String> texts = new ArrayList<>();
+    for (int i = 0; i < 512; i++) {
+      int length = (int) Math.clamp(Math.round(Math.exp(2.3 + random.nextGaussian())), 1, 90);
+      texts.add(
+          random
+              .ints(length, 0, words.length)
+              .mapToObj(word -> words[word])
+              .collect(Collectors.joining(" ")));
+    }
+    return texts;
+  }
 
   private record Case(String name, Consumer<String> embed, List<Turn> turns) {}
 
@@ -44,13 +66,15 @@ final class EmbeddingThroughput {
             .parameter("intra_op_thread_count", "1");
     try (Nereid nereid = Nereid.create();
         InputStream json = TextEmbedderTest.resource("all-minilm-l6-v2-q-tokenizer.json");
-        TextTokenizer tokenizer = TextTokenizer.read(json, 510)) {
+        TextTokenizer tokenizer = TextTokenizer.read(json, 510);
+        DjlEmbedder djl = new DjlEmbedder()) {
       EmbeddingModel theirs = new AllMiniLmL6V2QuantizedEmbeddingModel();
       TextEmbedder batches = embedder(nereid, ModelSpec.builder("batches"), tokenizer);
       TextEmbedder exact = embedder(nereid, alone, tokenizer);
       List<Case> cases =
           List.of(
               new Case("LangChain4j in process", theirs::embed, new ArrayList<>()),
+              new Case("DJL in process", djl::embed, new ArrayList<>()),
               new Case("Nereid, each text alone", exact::embed, new ArrayList<>()),
               new Case("Nereid, in batches", batches::embed, new ArrayList<>()));
       cases.forEach(one -> measure(one, Duration.ofSeconds(2))); // what is compiled is not counted
@@ -58,7 +82,7 @@ final class EmbeddingThroughput {
         List<Case> order = turn % 2 == 0 ? cases : cases.reversed();
         order.forEach(one -> one.turns.add(measure(one, Duration.ofSeconds(seconds))));
       }
-      cases.forEach(EmbeddingThroughput::print);
+      cases.forEach(one -> print(one, cases.getFirst()));
     }
   }
 
@@ -69,13 +93,26 @@ final class EmbeddingThroughput {
     }
   }
 
-  private static void print(Case measured) {
+  /** The ratios are of turns that followed each other: how often that was, and how far apart. */
+  private static void print(Case measured, Case first) {
+    List<Double> rates = new ArrayList<>();
+    List<Double> costs = new ArrayList<>();
+    for (int i = 0; i < measured.turns.size(); i++) {
+      rates.add(measured.turns.get(i).perSecond / first.turns.get(i).perSecond);
+      costs.add(first.turns.get(i).processorMs / measured.turns.get(i).processorMs);
+    }
     System.out.printf(
         Locale.ROOT,
-        "%-26s %7.0f texts/s, %6.2f ms of processor time a text%n",
+        "%-24s %6.0f texts/s (x %.2f, %.2f to %.2f), %5.2f ms a text (x %.2f, %.2f to %.2f)%n",
         measured.name,
         median(measured.turns.stream().map(Turn::perSecond).toList()),
-        median(measured.turns.stream().map(Turn::processorMs).toList()));
+        median(rates),
+        Collections.min(rates),
+        Collections.max(rates),
+        median(measured.turns.stream().map(Turn::processorMs).toList()),
+        median(costs),
+        Collections.min(costs),
+        Collections.max(costs));
   }
 
   private static double median(List<Double> values) {
@@ -93,9 +130,8 @@ final class EmbeddingThroughput {
       callers.add(
           Thread.ofPlatform()
               .start(() -> {
-                for (int n = first; System.nanoTime() < endNs; n++) {
-                  measured.embed.accept(
-                      TextEmbedderTest.TEXTS.get(n % TextEmbedderTest.TEXTS.size()));
+                for (int n = 0; System.nanoTime() < endNs; n++) {
+                  measured.embed.accept(TEXTS.get((n * 31 + first * 16) % TEXTS.size()));
                   done.incrementAndGet();
                 }
               }));
