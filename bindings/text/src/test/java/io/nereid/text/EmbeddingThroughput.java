@@ -3,11 +3,15 @@ package io.nereid.text;
 import com.sun.management.OperatingSystemMXBean;
 import dev.langchain4j.model.embedding.EmbeddingModel;
 import dev.langchain4j.model.embedding.onnx.allminilml6v2q.AllMiniLmL6V2QuantizedEmbeddingModel;
+import io.nereid.Model;
 import io.nereid.Nereid;
 import io.nereid.model.ModelSpec;
+import io.nereid.tensor.Tensor;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -64,25 +68,51 @@ final class EmbeddingThroughput {
             .maxBatchSize(1)
             .instanceCount(processors)
             .parameter("intra_op_thread_count", "1");
+    Path directory = Files.createTempDirectory("minilm");
     try (Nereid nereid = Nereid.create();
+        Nereid repository = Nereid.open(repository(directory));
         InputStream json = TextEmbedderTest.resource("all-minilm-l6-v2-q-tokenizer.json");
         TextTokenizer tokenizer = TextTokenizer.read(json, 510);
         DjlEmbedder djl = new DjlEmbedder()) {
       EmbeddingModel theirs = new AllMiniLmL6V2QuantizedEmbeddingModel();
-      TextEmbedder batches = embedder(nereid, ModelSpec.builder("batches"), tokenizer);
+      ModelSpec.Builder several =
+          ModelSpec.builder("batches")
+              .instanceCount(processors)
+              .parameter("intra_op_thread_count", "1");
+      TextEmbedder batches = embedder(nereid, several, tokenizer);
+      Model backend = repository.model("minilm");
       TextEmbedder exact = embedder(nereid, alone, tokenizer);
       List<Case> cases =
           List.of(
               new Case("LangChain4j in process", theirs::embed, new ArrayList<>()),
               new Case("DJL in process", djl::embed, new ArrayList<>()),
               new Case("Nereid, each text alone", exact::embed, new ArrayList<>()),
-              new Case("Nereid, in batches", batches::embed, new ArrayList<>()));
+              new Case("Nereid, in batches", batches::embed, new ArrayList<>()),
+              new Case("Nereid, backend text", text -> ask(backend, text), new ArrayList<>()));
       cases.forEach(one -> measure(one, Duration.ofSeconds(2))); // what is compiled is not counted
       for (int turn = 0; turn < turns; turn++) {
         List<Case> order = turn % 2 == 0 ? cases : cases.reversed();
         order.forEach(one -> one.turns.add(measure(one, Duration.ofSeconds(seconds))));
       }
       cases.forEach(one -> print(one, cases.getFirst()));
+    }
+  }
+
+  private static Path repository(Path directory) throws IOException {
+    Path version = Files.createDirectories(directory.resolve("minilm/1"));
+    Files.writeString(directory.resolve("minilm/config.pbtxt"), "backend: \"text\"");
+    try (InputStream model = TextEmbedderTest.resource("all-minilm-l6-v2-q.onnx");
+        InputStream json = TextEmbedderTest.resource("all-minilm-l6-v2-q-tokenizer.json")) {
+      Files.copy(model, version.resolve("model.onnx"));
+      Files.copy(json, version.resolve("tokenizer.json"));
+    }
+    return directory;
+  }
+
+  private static void ask(Model model, String text) {
+    try (var request = model.newRequest();
+        var response = request.input("text", Tensor.of(List.of(text)).reshape(1, 1)).infer()) {
+      response.output("embedding").toFloatArray();
     }
   }
 
