@@ -153,8 +153,8 @@ public final class ImageTensors {
       return new Placement(0, 0, width, height);
     }
     double scale = Math.min((double) width / image.getWidth(), (double) height / image.getHeight());
-    int wide = (int) Math.clamp(Math.round(image.getWidth() * scale), 1, width);
-    int high = (int) Math.clamp(Math.round(image.getHeight() * scale), 1, height);
+    int wide = Math.clamp(Math.round(image.getWidth() * scale), 1, width);
+    int high = Math.clamp(Math.round(image.getHeight() * scale), 1, height);
     return new Placement((width - wide) / 2, (height - high) / 2, wide, high);
   }
 

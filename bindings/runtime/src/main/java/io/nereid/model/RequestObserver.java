@@ -43,17 +43,20 @@ public interface RequestObserver {
       boolean inline,
       boolean cacheHit) {}
 
-  /** Who is asked from now on, in place of who was. What it throws is logged, and changes none. */
+  /**
+   * Has this one asked from now on, in place of who was. What it throws is logged, and no request
+   * ends otherwise for it.
+   */
   static void install(RequestObserver observer) {
     InstalledObserver.set(Checks.notNull(observer, "observer"));
   }
 
-  /** Nobody is asked any more, if that is who was. */
+  /** Has nobody asked any more, unless another one was installed since. */
   static void uninstall(RequestObserver observer) {
     InstalledObserver.clear(Checks.notNull(observer, "observer"));
   }
 
-  /** Who is asked; null: nobody. */
+  /** The one that is asked; null: there is none. */
   static RequestObserver installed() {
     return InstalledObserver.get();
   }

@@ -133,7 +133,7 @@ public final class TextEmbedder {
   private record Chunk(int length, int[] texts) {}
 
   private List<Chunk> chunks(List<long[]> tokens) {
-    int rows = (int) Math.clamp(model.spec().maxBatchSize(), 1, Integer.MAX_VALUE);
+    int rows = Math.clamp(model.spec().maxBatchSize(), 1, Integer.MAX_VALUE);
     int[] order =
         IntStream.range(0, tokens.size())
             .boxed()

@@ -44,7 +44,7 @@ final class EmbeddingThroughput {
     Random random = new Random(20);
     List<String> texts = new ArrayList<>();
     for (int i = 0; i < 512; i++) {
-      int length = (int) Math.clamp(Math.round(Math.exp(2.3 + random.nextGaussian())), 1, 90);
+      int length = Math.clamp(Math.round(Math.exp(2.3 + random.nextGaussian())), 1, 90);
       texts.add(
           random
               .ints(length, 0, words.length)

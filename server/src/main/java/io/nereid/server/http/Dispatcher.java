@@ -10,6 +10,7 @@ import io.nereid.server.wire.HttpFailure;
 import io.nereid.server.wire.RequestBody;
 import io.nereid.server.wire.Status;
 import java.io.IOException;
+import java.util.function.Function;
 
 /**
  * Serves everything but inference by Triton's protocol: writes the JSON of a reply and gives its
@@ -23,13 +24,13 @@ final class Dispatcher {
   private final SettingsHandler settings;
   private final EmbeddingsHandler embeddings;
 
-  /** For the requests of one exchange. */
-  Dispatcher(HttpContext context, HttpExchange exchange, ProtocolHandler handler) {
+  /** For the requests of one exchange; {@code models} gives those that are to answer inferences. */
+  Dispatcher(HttpContext context, HttpExchange exchange, Function<Route, Model> models) {
     this.context = context;
     repository = new RepositoryHandler(context, exchange);
     sharedMemory = new SharedMemoryHandler(context);
     settings = new SettingsHandler(context);
-    embeddings = new EmbeddingsHandler(context, handler);
+    embeddings = new EmbeddingsHandler(context, exchange, models);
   }
 
   Status dispatch(ProtocolHead head, RequestBody body, JsonBuffer json) throws IOException {

@@ -12,7 +12,7 @@ import java.util.Set;
 /** Reads the body of a request for embeddings, as OpenAI's clients send it. For one request. */
 final class EmbeddingsBody {
 
-  /** As many as OpenAI takes. */
+  /** OpenAI takes as many. */
   static final int MOST_INPUTS = 2048;
 
   private static final int BYTES_OF_A_TOKEN = Long.BYTES;

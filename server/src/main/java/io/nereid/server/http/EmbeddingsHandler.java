@@ -13,6 +13,7 @@ import io.nereid.server.http.Route.Endpoint;
 import io.nereid.server.json.JsonBuffer;
 import io.nereid.server.json.JsonReader;
 import io.nereid.server.shared.HeaderForwarding;
+import io.nereid.server.wire.HttpExchange;
 import io.nereid.server.wire.HttpFailure;
 import io.nereid.server.wire.RequestBody;
 import io.nereid.server.wire.Status;
@@ -27,6 +28,7 @@ import java.util.Base64;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.function.Function;
 
 /**
  * The endpoints that OpenAI's clients ask for embeddings, one request after the other, for one
@@ -40,13 +42,16 @@ final class EmbeddingsHandler {
   private static final String COUNT = "prompt_tokens";
 
   private final HttpContext context;
-  private final ProtocolHandler handler;
+  private final HttpExchange exchange;
+  private final Function<Route, Model> models;
   private EmbeddingsBody asked; // of the present request; null: none, or not read yet
   private String param; // that a failure is about, where no member of the body tells
 
-  EmbeddingsHandler(HttpContext context, ProtocolHandler handler) {
+  /** For the requests of one exchange; {@code models} gives the one that is to answer. */
+  EmbeddingsHandler(HttpContext context, HttpExchange exchange, Function<Route, Model> models) {
     this.context = context;
-    this.handler = handler;
+    this.exchange = exchange;
+    this.models = models;
   }
 
   /** Writes the models that there are vectors from. */
@@ -72,7 +77,7 @@ final class EmbeddingsHandler {
     asked = new EmbeddingsBody();
     asked.read(new JsonReader(context.limits().jsonDepth()).reset(body, Long.MAX_VALUE));
     param = "model";
-    Model model = handler.model(new Route(Endpoint.EMBEDDINGS, asked.model(), 0, false));
+    Model model = models.apply(new Route(Endpoint.EMBEDDINGS, asked.model(), 0, false));
     check(
         embeds(model.spec()),
         "expected a model with an input 'text' of BYTES and an output 'embedding' of FP32, and '"
@@ -109,7 +114,7 @@ final class EmbeddingsHandler {
     ModelSpec spec = model.spec();
     boolean batches = spec.maxBatchSize() > 0;
     List<String> texts = asked.texts();
-    int most = (int) Math.clamp(spec.maxBatchSize(), 1, EmbeddingsBody.MOST_INPUTS);
+    int most = Math.clamp(spec.maxBatchSize(), 1, EmbeddingsBody.MOST_INPUTS);
     for (int i = 0; i < texts.size(); i += most) {
       Tensor some = Tensor.of(texts.subList(i, Math.min(texts.size(), i + most)));
       add(model, head, TEXT, batches ? some.reshape(some.dim(0), 1) : some, requests);
@@ -140,7 +145,7 @@ final class EmbeddingsHandler {
   private void run(List<InferRequest> requests, List<InferResponse> responses) {
     List<CompletableFuture<InferResponse>> answers = new ArrayList<>();
     RuntimeException failure = null;
-    handler.exchange().running(() -> requests.forEach(InferRequest::cancel));
+    exchange.running(() -> requests.forEach(InferRequest::cancel));
     try {
       requests.forEach(request -> answers.add(request.inferAsync()));
     } catch (RuntimeException e) {
@@ -156,7 +161,7 @@ final class EmbeddingsHandler {
         }
       }
     }
-    handler.exchange().answered();
+    exchange.answered();
     if (failure != null) {
       throw failure;
     }

@@ -74,7 +74,7 @@ final class ProtocolHandler implements HttpHandler {
     parser = new InferRequestParser(context.limits());
     log = new RequestLog(context.state().accessLog().orElse(null), exchange);
     generate = new GenerateHandler(context, this, log);
-    dispatcher = new Dispatcher(context, exchange, this);
+    dispatcher = new Dispatcher(context, exchange, this::model);
     console = new ConsoleHandler(context, exchange);
   }
 
