@@ -11,6 +11,7 @@ import ai.djl.translate.Batchifier;
 import ai.djl.translate.TranslateException;
 import ai.djl.translate.Translator;
 import ai.djl.translate.TranslatorContext;
+import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -92,7 +93,7 @@ final class DjlEmbedder implements AutoCloseable, Translator<String, float[]> {
   }
 
   @Override
-  public void close() throws Exception {
+  public void close() throws IOException {
     model.close();
     tokenizer.close();
     Files.delete(directory.resolve("model.onnx"));

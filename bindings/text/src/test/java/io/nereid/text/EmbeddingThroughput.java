@@ -1,6 +1,7 @@
 package io.nereid.text;
 
 import com.sun.management.OperatingSystemMXBean;
+import dev.langchain4j.data.segment.TextSegment;
 import dev.langchain4j.model.embedding.EmbeddingModel;
 import dev.langchain4j.model.embedding.onnx.allminilml6v2q.AllMiniLmL6V2QuantizedEmbeddingModel;
 import io.nereid.Model;
@@ -23,13 +24,14 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /**
- * Texts a second with 32 callers, by LangChain4j's own way, by DJL's and by ours, in turns: a
+ * Vectors of 32 texts at a time, by LangChain4j's own way, by DJL's and by ours, in turns: a
  * program to be run by hand. All run the same file with the same library. Arguments: seconds of
- * each turn (5), how many turns (4).
+ * each turn (5), how many turns (4), how many texts are in a call (32); there are as many callers
+ * as make 32 texts.
  */
 final class EmbeddingThroughput {
 
-  private static final int CALLERS = 32;
+  private static final int IN_FLIGHT = 32;
 
   private static final OperatingSystemMXBean SYSTEM =
       (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
@@ -54,7 +56,7 @@ final class EmbeddingThroughput {
     return texts;
   }
 
-  private record Case(String name, Consumer<String> embed, List<Turn> turns) {}
+  private record Case(String name, Consumer<List<String>> embed, List<Turn> turns) {}
 
   /** What a turn showed: processor time says more than texts a second where others compute, too. */
   private record Turn(double perSecond, double processorMs) {}
@@ -62,6 +64,7 @@ final class EmbeddingThroughput {
   public static void main(String[] arguments) throws Exception {
     int seconds = arguments.length > 0 ? Integer.parseInt(arguments[0]) : 5;
     int turns = arguments.length > 1 ? Integer.parseInt(arguments[1]) : 4;
+    int together = arguments.length > 2 ? Integer.parseInt(arguments[2]) : IN_FLIGHT;
     int processors = Runtime.getRuntime().availableProcessors();
     ModelSpec.Builder alone =
         ModelSpec.builder("alone")
@@ -84,15 +87,16 @@ final class EmbeddingThroughput {
       TextEmbedder exact = embedder(nereid, alone, tokenizer);
       List<Case> cases =
           List.of(
-              new Case("LangChain4j in process", theirs::embed, new ArrayList<>()),
-              new Case("DJL in process", djl::embed, new ArrayList<>()),
-              new Case("Nereid, each text alone", exact::embed, new ArrayList<>()),
-              new Case("Nereid, in batches", batches::embed, new ArrayList<>()),
-              new Case("Nereid, backend text", text -> ask(backend, text), new ArrayList<>()));
-      cases.forEach(one -> measure(one, Duration.ofSeconds(2))); // what is compiled is not counted
+              new Case("LangChain4j in process", texts -> ask(theirs, texts), new ArrayList<>()),
+              new Case("DJL in process", texts -> texts.forEach(djl::embed), new ArrayList<>()),
+              new Case("Nereid, each text alone", exact::embedAll, new ArrayList<>()),
+              new Case("Nereid, in batches", batches::embedAll, new ArrayList<>()),
+              new Case("Nereid, backend text", texts -> ask(backend, texts), new ArrayList<>()));
+      cases.forEach(
+          one -> measure(one, together, Duration.ofSeconds(2))); // what is compiled is not counted
       for (int turn = 0; turn < turns; turn++) {
         List<Case> order = turn % 2 == 0 ? cases : cases.reversed();
-        order.forEach(one -> one.turns.add(measure(one, Duration.ofSeconds(seconds))));
+        order.forEach(one -> one.turns.add(measure(one, together, Duration.ofSeconds(seconds))));
       }
       cases.forEach(one -> print(one, cases.getFirst()));
     }
@@ -100,7 +104,9 @@ final class EmbeddingThroughput {
 
   private static Path repository(Path directory) throws IOException {
     Path version = Files.createDirectories(directory.resolve("minilm/1"));
-    Files.writeString(directory.resolve("minilm/config.pbtxt"), "backend: \"text\"");
+    Files.writeString(
+        directory.resolve("minilm/config.pbtxt"),
+        "backend: \"text\" max_batch_size: 64 dynamic_batching { }");
     try (InputStream model = TextEmbedderTest.resource("all-minilm-l6-v2-q.onnx");
         InputStream json = TextEmbedderTest.resource("all-minilm-l6-v2-q-tokenizer.json")) {
       Files.copy(model, version.resolve("model.onnx"));
@@ -109,9 +115,14 @@ final class EmbeddingThroughput {
     return directory;
   }
 
-  private static void ask(Model model, String text) {
+  private static void ask(EmbeddingModel model, List<String> texts) {
+    model.embedAll(texts.stream().map(TextSegment::from).toList());
+  }
+
+  private static void ask(Model model, List<String> texts) {
+    Tensor input = Tensor.of(texts).reshape(texts.size(), 1);
     try (var request = model.newRequest();
-        var response = request.input("text", Tensor.of(List.of(text)).reshape(1, 1)).infer()) {
+        var response = request.input("text", input).infer()) {
       response.output("embedding").toFloatArray();
     }
   }
@@ -149,20 +160,21 @@ final class EmbeddingThroughput {
     return values.stream().sorted().skip((values.size() - 1) / 2).findFirst().orElseThrow();
   }
 
-  private static Turn measure(Case measured, Duration time) {
+  private static Turn measure(Case measured, int together, Duration time) {
     AtomicLong done = new AtomicLong();
     long startCpuNs = SYSTEM.getProcessCpuTime();
     long startNs = System.nanoTime();
     long endNs = startNs + time.toNanos();
     List<Thread> callers = new ArrayList<>();
-    for (int i = 0; i < CALLERS; i++) {
+    for (int i = 0; i < IN_FLIGHT / together; i++) {
       int first = i;
       callers.add(
           Thread.ofPlatform()
               .start(() -> {
                 for (int n = 0; System.nanoTime() < endNs; n++) {
-                  measured.embed.accept(TEXTS.get((n * 31 + first * 16) % TEXTS.size()));
-                  done.incrementAndGet();
+                  int from = (n * 31 + first * 16) % (TEXTS.size() - together);
+                  measured.embed.accept(TEXTS.subList(from, from + together));
+                  done.addAndGet(together);
                 }
               }));
     }
