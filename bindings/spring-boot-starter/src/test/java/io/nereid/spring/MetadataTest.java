@@ -30,9 +30,14 @@ class MetadataTest {
         .results()
         .forEach(found -> described.add(found.group(1)));
     Set<String> there = new TreeSet<>();
-    Arrays.stream(NereidProperties.class.getRecordComponents())
-        .map(component -> component.getName().replaceAll("([A-Z])", "-$1").toLowerCase())
-        .forEach(name -> there.add(ConfigurationPropertyName.of("nereid." + name).toString()));
+    addNames("nereid.", NereidProperties.class, there);
+    addNames("nereid.embedding.", NereidEmbeddingProperties.class, there);
     assertEquals(there, described);
+  }
+
+  private static void addNames(String prefix, Class<?> properties, Set<String> there) {
+    Arrays.stream(properties.getRecordComponents())
+        .map(component -> component.getName().replaceAll("([A-Z])", "-$1").toLowerCase())
+        .forEach(name -> there.add(ConfigurationPropertyName.of(prefix + name).toString()));
   }
 }

@@ -24,6 +24,7 @@ final class OpenApi {
     api.server();
     api.models();
     api.inference();
+    api.embeddings();
     api.repository();
     api.settings(state);
     if (state.sharedMemory().isEnabled()) {
@@ -87,6 +88,40 @@ final class OpenApi {
           type("object"),
           map("text/event-stream", map("schema", type(TEXT))));
     }
+  }
+
+  private void embeddings() {
+    Map<String, Object> body =
+        map(
+            "model",
+            type(TEXT),
+            "input",
+            map("type", List.of(TEXT, "array")),
+            "encoding_format",
+            map("type", TEXT, "enum", List.of("float", "base64")),
+            "dimensions",
+            type(NUMBER),
+            "user",
+            type(TEXT));
+    post(
+        "/v1/embeddings",
+        "Vectors of texts, as OpenAI's clients ask for them",
+        map("type", "object", "properties", body, "required", List.of("model", "input")),
+        json(
+            object(
+                map(
+                    "object",
+                    type(TEXT),
+                    "data",
+                    array(type("object")),
+                    "model",
+                    type(TEXT),
+                    "usage",
+                    type("object")))));
+    get(
+        "/v1/models",
+        "The models that make vectors",
+        object(map("object", type(TEXT), "data", array(type("object")))));
   }
 
   private void repository() {

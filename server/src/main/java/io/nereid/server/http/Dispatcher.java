@@ -10,10 +10,11 @@ import io.nereid.server.wire.HttpFailure;
 import io.nereid.server.wire.RequestBody;
 import io.nereid.server.wire.Status;
 import java.io.IOException;
+import java.util.function.Function;
 
 /**
- * Serves everything but inference: writes the JSON of a reply and gives its status. Called by the
- * thread that serves the request.
+ * Serves everything but inference by Triton's protocol: writes the JSON of a reply and gives its
+ * status. Called by the thread that serves the request.
  */
 final class Dispatcher {
 
@@ -21,13 +22,15 @@ final class Dispatcher {
   private final RepositoryHandler repository;
   private final SharedMemoryHandler sharedMemory;
   private final SettingsHandler settings;
+  private final EmbeddingsHandler embeddings;
 
-  /** For the requests of one exchange. */
-  Dispatcher(HttpContext context, HttpExchange exchange) {
+  /** For the requests of one exchange; {@code models} gives those that are to answer inferences. */
+  Dispatcher(HttpContext context, HttpExchange exchange, Function<Route, Model> models) {
     this.context = context;
     repository = new RepositoryHandler(context, exchange);
     sharedMemory = new SharedMemoryHandler(context);
     settings = new SettingsHandler(context);
+    embeddings = new EmbeddingsHandler(context, exchange, models);
   }
 
   Status dispatch(ProtocolHead head, RequestBody body, JsonBuffer json) throws IOException {
@@ -92,8 +95,31 @@ final class Dispatcher {
         settings.logging(head, body, json);
         yield Status.OK;
       }
+      case EMBEDDINGS -> {
+        embeddings.embeddings(head, body, json);
+        yield Status.OK;
+      }
+      case EMBEDDING_MODELS -> ok(() -> embeddings.models(json));
       default -> throw new IllegalStateException(route + " is not served here");
     };
+  }
+
+  /** Writes why a request has no other answer; {@code head} is null when it could not be read. */
+  void fail(ProtocolHead head, HttpFailure failure, JsonBuffer json) {
+    json.clear();
+    if (head != null && head.route().endpoint().isOpenAi()) {
+      embeddings.fail(failure, json);
+      return;
+    }
+    String message = failure.getMessage();
+    json.ascii("{\"error\":")
+        .string(message == null ? failure.status().toString() : message)
+        .write('}');
+  }
+
+  /** The request is done with. */
+  void end() {
+    embeddings.end();
   }
 
   private static Status ok(Runnable writing) {

@@ -75,7 +75,7 @@ final class ProtocolHandler implements HttpHandler {
     parser = new InferRequestParser(context.limits());
     log = new RequestLog(context.state().accessLog().orElse(null), exchange);
     generate = new GenerateHandler(context, this, log);
-    dispatcher = new Dispatcher(context, exchange);
+    dispatcher = new Dispatcher(context, exchange, this::model);
     console = new ConsoleHandler(context, exchange);
   }
 
@@ -105,6 +105,7 @@ final class ProtocolHandler implements HttpHandler {
       log.end();
     } finally {
       json.clear();
+      dispatcher.end();
       parser.release();
       if (trace != null) {
         trace.end();
@@ -353,12 +354,8 @@ final class ProtocolHandler implements HttpHandler {
 
   @Override
   public void fail(HttpFailure failure) throws IOException {
-    String message = failure.getMessage();
-    json.clear();
-    json.ascii("{\"error\":")
-        .string(message == null ? failure.status().toString() : message)
-        .write('}');
-    HttpTrace.sending(trace, failure.status(), message);
+    dispatcher.fail((ProtocolHead) exchange.head(), failure, json);
+    HttpTrace.sending(trace, failure.status(), failure.getMessage());
     if (failure.field() != null) {
       exchange.field(failure.field());
     }

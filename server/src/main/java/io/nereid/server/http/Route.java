@@ -40,7 +40,11 @@ record Route(Endpoint endpoint, String model, long version, boolean repository, 
       return Route.of(Endpoint.SERVER_METADATA);
     }
     if (!path.startsWith("/v2/")) {
-      return Route.UNKNOWN;
+      return switch (path) {
+        case "/v1/embeddings" -> Route.of(Endpoint.EMBEDDINGS);
+        case "/v1/models" -> Route.of(Endpoint.EMBEDDING_MODELS);
+        default -> Route.UNKNOWN;
+      };
     }
     List<String> segments = Arrays.asList(path.substring("/v2/".length()).split("/", -1));
     return switch (segments.getFirst()) {
@@ -200,6 +204,8 @@ record Route(Endpoint endpoint, String model, long version, boolean repository, 
     CUDA_MEMORY_REGISTER("POST"),
     CUDA_MEMORY_UNREGISTER("POST"),
     LOGGING("GET", "POST"),
+    EMBEDDINGS("POST"), // this and what follows is as OpenAI has it
+    EMBEDDING_MODELS("GET"),
     CONSOLE_FILE("GET"), // this and what follows is the console's
     CONSOLE_ABOUT("GET"),
     CONSOLE_OVERVIEW("GET"),
@@ -227,9 +233,15 @@ record Route(Endpoint endpoint, String model, long version, boolean repository, 
     EndpointGroup group() {
       return switch (this) {
         case SERVER_LIVE, SERVER_READY, MODEL_READY -> EndpointGroup.HEALTH;
-        case SERVER_METADATA, MODELS, MODEL_METADATA, CONSOLE_MODEL, OPENAPI, OPENAPI_MODEL ->
+        case SERVER_METADATA,
+            MODELS,
+            MODEL_METADATA,
+            EMBEDDING_MODELS,
+            CONSOLE_MODEL,
+            OPENAPI,
+            OPENAPI_MODEL ->
             EndpointGroup.METADATA;
-        case INFER, GENERATE, GENERATE_STREAM, CONSOLE_LOAD, CONSOLE_LOAD_STOP ->
+        case INFER, GENERATE, GENERATE_STREAM, EMBEDDINGS, CONSOLE_LOAD, CONSOLE_LOAD_STOP ->
             EndpointGroup.INFERENCE;
         case MODEL_CONFIG, CONSOLE_CONFIGURATION -> EndpointGroup.MODEL_CONFIG;
         case MODEL_STATISTICS,
@@ -274,6 +286,11 @@ record Route(Endpoint endpoint, String model, long version, boolean repository, 
     /** Whether a POST runs a model. */
     boolean isInference() {
       return this == INFER || this == GENERATE || this == GENERATE_STREAM;
+    }
+
+    /** Whether it is as OpenAI has it, failures too. */
+    boolean isOpenAi() {
+      return this == EMBEDDINGS || this == EMBEDDING_MODELS;
     }
 
     /** Whether it belongs to the console. */

@@ -132,9 +132,17 @@ final class AutoComplete {
     config.getOutputList().forEach(output -> chosen.add(output.getName()));
     return Stream.concat(
         signature.inputs().stream()
-            .filter(input -> !input.optional() || listed.contains(input.name())),
+            .filter(input -> isServed(input) || listed.contains(input.name())),
         signature.outputs().stream()
             .filter(output -> chosen.isEmpty() || chosen.contains(output.name())));
+  }
+
+  /**
+   * Whether requests send it though nobody lists it. An input with a default can be a weight of the
+   * model, and then only who lists it wants to send it; where all have one, none is a weight.
+   */
+  private boolean isServed(TensorSpec input) {
+    return !input.optional() || signature.inputs().stream().allMatch(TensorSpec::optional);
   }
 
   // ---- Tensors ---------------------------------------------------------------------------------
@@ -147,11 +155,11 @@ final class AutoComplete {
     sequences.getStateList().forEach(state -> listed.add(state.getInputName()));
     listed.addAll(BatchTensorReader.inputTargets(config)); // the core makes them
     for (TensorSpec own : signature.inputs()) {
-      // An input with a default can be a weight of the model: only who lists it wants to send it.
-      if (!own.optional() && !listed.contains(own.name())) {
+      if (isServed(own) && !listed.contains(own.name())) {
         int index = completed.getInputCount();
         told.add("input[" + index + "]");
-        fill(completed.addInputBuilder().setName(own.name()), "input", index, own);
+        var input = completed.addInputBuilder().setName(own.name()).setOptional(own.optional());
+        fill(input, "input", index, own);
       }
     }
     if (config.getOutputCount() > 0) {

@@ -1,23 +1,29 @@
 package io.nereid.internal.request;
 
+import io.nereid.internal.ffi.CoreLog;
 import io.nereid.internal.ffi.RequestRecord;
 import io.nereid.internal.recording.RecordedFailure;
 import io.nereid.internal.recording.RecordedRequest;
 import io.nereid.model.ModelSpec;
+import io.nereid.model.RequestObserver;
+import io.nereid.model.RequestObserver.Outcome;
 import io.nereid.statistics.Timings;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 
 /**
- * Tells Java's Flight Recorder of the requests of one slot. The thread that submits a request calls
- * it, and the one that completes it.
+ * Tells Java's Flight Recorder, and whoever observes requests, of the requests of one slot. The
+ * thread that submits a request calls it, and the one that completes it.
  */
 final class RequestRecording {
+
+  private static final Timings NO_TIME = new Timings(0, 0, 0, 0);
 
   private final ModelSpec model;
   private final RequestRecord record;
   private final RequestContent content;
   private RecordedRequest event; // null: nobody recorded when the request was submitted
+  private RequestObserver.Observation observation; // null: nobody is interested
 
   RequestRecording(ModelSpec model, RequestRecord record, RequestContent content) {
     this.model = model;
@@ -28,6 +34,24 @@ final class RequestRecording {
   /** The request is about to be submitted. */
   void begin() {
     event = RecordedRequest.begun();
+    RequestObserver observer = RequestObserver.installed();
+    if (observer != null) {
+      try {
+        observation = observer.begin(model);
+      } catch (RuntimeException e) {
+        CoreLog.logQuietly("an observer failed as a request began", e);
+      }
+    }
+  }
+
+  /** It was not submitted after all. */
+  void refused(Throwable why) {
+    event = null;
+    if (observation != null) {
+      boolean known = why instanceof NereidException;
+      StatusCode status = known ? ((NereidException) why).code() : StatusCode.INTERNAL;
+      tell(new Outcome(status, String.valueOf(why.getMessage()), NO_TIME, 0, false, false));
+    }
   }
 
   /** The request is answered, and nobody else has its record yet. */
@@ -41,6 +65,28 @@ final class RequestRecording {
         commit();
       }
       event = null;
+    }
+    if (observation != null) {
+      int status = record.status();
+      boolean good = status == StatusCode.OK.number();
+      tell(
+          new Outcome(
+              StatusCode.ofNumber(status),
+              good ? "" : record.failure(status).getMessage(),
+              record.timings(),
+              record.executedBatchSize(),
+              record.ranInline(),
+              record.cacheHit()));
+    }
+  }
+
+  private void tell(Outcome outcome) {
+    RequestObserver.Observation ended = observation;
+    observation = null;
+    try {
+      ended.end(outcome);
+    } catch (RuntimeException e) {
+      CoreLog.logQuietly("an observer failed as a request ended", e);
     }
   }
 

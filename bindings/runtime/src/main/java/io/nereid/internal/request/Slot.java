@@ -266,6 +266,7 @@ public final class Slot {
       recording.begin();
       status = record.submit();
     } catch (Throwable t) {
+      recording.refused(t);
       content.notSent();
       this.receiver = null;
       this.completion = null;
@@ -279,10 +280,7 @@ public final class Slot {
     return true;
   }
 
-  /**
-   * The record is the caller's again: it was answered by submit itself, or completed later. Inputs
-   * of a request that was closed meanwhile are dropped here.
-   */
+  /** The record is the caller's again. Inputs of a request that was closed are dropped here. */
   private void complete() {
     recording.end();
     long now;

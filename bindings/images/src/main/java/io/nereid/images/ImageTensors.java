@@ -1,0 +1,201 @@
+package io.nereid.images;
+
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
+
+import io.nereid.InferRequest;
+import io.nereid.tensor.Tensor;
+import java.awt.image.BufferedImage;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.Objects;
+
+/**
+ * What a model wants of images: their size, the order of its numbers, and what they are. It writes
+ * images of any size and kind as FP32 straight into the memory that the model reads.
+ *
+ * <pre>{@code
+ * static final ImageTensors PHOTOS =
+ *     ImageTensors.of(224, 224)
+ *         .mean(0.485f, 0.456f, 0.406f)
+ *         .deviation(0.229f, 0.224f, 0.225f);
+ *
+ * PHOTOS.input(request, "pixel_values", List.of(ImageIO.read(file)));
+ * }</pre>
+ *
+ * <p>An element is {@code (p / 255 - mean) / deviation} of a channel's value {@code p}, 0 to 255.
+ * Images are resized bilinearly, between the centres of pixels. Colours are sRGB; how transparent a
+ * pixel is makes no difference. Values cannot change, and any thread may use them.
+ */
+public final class ImageTensors {
+
+  /** The order of the numbers: N images, C channels, H rows, W columns. */
+  public enum Layout {
+    /** Channel by channel, as PyTorch's models have it. */
+    NCHW,
+    /** Pixel by pixel, as TensorFlow's have it. */
+    NHWC,
+    /** Grey images, whose one channel is no dimension. */
+    NHW
+  }
+
+  /**
+   * Where an image lies within the model's, in its pixels: all of it, but for bars that a letterbox
+   * has. What a model finds at {@code x} is at {@code (x - left) * image.getWidth() / width} of the
+   * image.
+   */
+  public record Placement(int left, int top, int width, int height) {}
+
+  private static final float[] NO_MEAN = {0, 0, 0};
+  private static final float[] NO_DEVIATION = {1, 1, 1};
+  private static final int NO_BARS = -1;
+
+  private final int width;
+  private final int height;
+  private final Layout layout;
+  private final boolean gray;
+  private final float[] mean;
+  private final float[] deviation;
+  private final int bars; // the colour of what a letterbox leaves over; NO_BARS: there is none
+
+  private ImageTensors(
+      int width,
+      int height,
+      Layout layout,
+      boolean gray,
+      float[] mean,
+      float[] deviation,
+      int bars) {
+    this.width = width;
+    this.height = height;
+    this.layout = layout;
+    this.gray = gray;
+    this.mean = mean;
+    this.deviation = deviation;
+    this.bars = bars;
+  }
+
+  /** RGB images of that size, as {@link Layout#NCHW}, elements from 0 to 1, stretched to fit. */
+  public static ImageTensors of(int width, int height) {
+    if (width < 1 || height < 1) {
+      throw new IllegalArgumentException(
+          "expected a size of at least 1 x 1, got " + width + " x " + height);
+    }
+    return new ImageTensors(width, height, Layout.NCHW, false, NO_MEAN, NO_DEVIATION, NO_BARS);
+  }
+
+  /** In another order; {@link Layout#NHW} makes them grey, too. */
+  public ImageTensors layout(Layout other) {
+    Objects.requireNonNull(other, "layout");
+    boolean flat = other == Layout.NHW;
+    return new ImageTensors(width, height, other, gray || flat, mean, deviation, bars);
+  }
+
+  /** With one channel, the luminance that ITU-R BT.601 gives the three. */
+  public ImageTensors gray() {
+    return new ImageTensors(width, height, layout, true, mean, deviation, bars);
+  }
+
+  /** With what is taken off each channel: one number, or those of red, green and blue. */
+  public ImageTensors mean(float... values) {
+    return new ImageTensors(width, height, layout, gray, three(values), deviation, bars);
+  }
+
+  /** With what each channel is divided by then, likewise; one below 0 turns dark to light. */
+  public ImageTensors deviation(float... values) {
+    float[] all = three(values);
+    for (float value : all) {
+      if (value == 0) {
+        throw new IllegalArgumentException("expected deviations other than 0");
+      }
+    }
+    return new ImageTensors(width, height, layout, gray, mean, all, bars);
+  }
+
+  private static float[] three(float[] values) {
+    return switch (values.length) {
+      case 1 -> new float[] {values[0], values[0], values[0]};
+      case 3 -> values.clone();
+      default ->
+          throw new IllegalArgumentException("expected 1 or 3 numbers, got " + values.length);
+    };
+  }
+
+  /** With their proportions kept, in the middle of bars of this colour ({@code 0x727272}). */
+  public ImageTensors letterbox(int rgb) {
+    return new ImageTensors(width, height, layout, gray, mean, deviation, rgb & 0xffffff);
+  }
+
+  // ---- Images ----------------------------------------------------------------------------------
+
+  /** The shape that so many images have. */
+  public long[] shape(int images) {
+    int channels = gray ? 1 : 3;
+    return switch (layout) {
+      case NCHW -> new long[] {images, channels, height, width};
+      case NHWC -> new long[] {images, height, width, channels};
+      case NHW -> new long[] {images, height, width};
+    };
+  }
+
+  /** Allocates an input of a request, and writes the images there, one a row. */
+  public Tensor input(InferRequest request, String name, List<BufferedImage> images) {
+    Tensor tensor = request.allocateInput(name, shape(images.size()));
+    long size = tensor.byteSize() / Math.max(1, images.size());
+    for (int i = 0; i < images.size(); i++) {
+      write(images.get(i), tensor.segment().asSlice(i * size, size));
+    }
+    return tensor;
+  }
+
+  /** Where an image comes to lie. */
+  public Placement placement(BufferedImage image) {
+    if (bars == NO_BARS) {
+      return new Placement(0, 0, width, height);
+    }
+    double scale = Math.min((double) width / image.getWidth(), (double) height / image.getHeight());
+    int wide = Math.clamp(Math.round(image.getWidth() * scale), 1, width);
+    int high = Math.clamp(Math.round(image.getHeight() * scale), 1, height);
+    return new Placement((width - wide) / 2, (height - high) / 2, wide, high);
+  }
+
+  /** Writes one image as FP32 into memory that has room for it, one row of {@link #shape}. */
+  public void write(BufferedImage image, MemorySegment to) {
+    new ImageWriter(this, to).write(image, placement(image));
+  }
+
+  // ---- What an element is, and where
+  // -------------------------------------------------------------
+
+  int width() {
+    return width;
+  }
+
+  int height() {
+    return height;
+  }
+
+  int bars() {
+    return bars;
+  }
+
+  /** Writes a pixel, whose channels are from 0 to 255. */
+  void put(MemorySegment to, int x, int y, float red, float green, float blue) {
+    if (gray) {
+      put(to, x, y, 0, 0.299f * red + 0.587f * green + 0.114f * blue);
+    } else {
+      put(to, x, y, 0, red);
+      put(to, x, y, 1, green);
+      put(to, x, y, 2, blue);
+    }
+  }
+
+  private void put(MemorySegment to, int x, int y, int channel, float value) {
+    long pixel = (long) y * width + x;
+    int channels = gray ? 1 : 3;
+    long index =
+        layout == Layout.NHWC
+            ? pixel * channels + channel
+            : (long) channel * width * height + pixel;
+    to.setAtIndex(JAVA_FLOAT, index, (value / 255 - mean[channel]) / deviation[channel]);
+  }
+}

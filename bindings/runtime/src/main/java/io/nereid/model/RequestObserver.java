@@ -1,0 +1,63 @@
+package io.nereid.model;
+
+import io.nereid.internal.Checks;
+import io.nereid.statistics.Timings;
+import io.nereid.types.StatusCode;
+
+/**
+ * Hears of requests that programs send, such as to make spans of them. One is installed for the
+ * whole process; without one a request pays a look at a field.
+ */
+@FunctionalInterface
+public interface RequestObserver {
+
+  /**
+   * A request to a model is about to be sent, by the thread that calls this and waits for it.
+   *
+   * @return what hears how it ended; null: this request is of no interest
+   */
+  Observation begin(ModelSpec model);
+
+  /** One request that is under way. */
+  @FunctionalInterface
+  interface Observation {
+    /** It is answered. Called once, by any thread, while whoever waits for the answer waits. */
+    void end(Outcome outcome);
+  }
+
+  /**
+   * How a request ended.
+   *
+   * @param status whether it was answered, or why not
+   * @param message the failure in words; empty: there is none
+   * @param timings where its time went
+   * @param batchSize rows of the batch that it was executed in; 0: it was not
+   * @param inline whether it was executed on the thread that sent it
+   * @param cacheHit whether the response cache answered it
+   */
+  record Outcome(
+      StatusCode status,
+      String message,
+      Timings timings,
+      int batchSize,
+      boolean inline,
+      boolean cacheHit) {}
+
+  /**
+   * Has this one asked from now on, in place of who was. What it throws is logged, and no request
+   * ends otherwise for it.
+   */
+  static void install(RequestObserver observer) {
+    InstalledObserver.set(Checks.notNull(observer, "observer"));
+  }
+
+  /** Has nobody asked any more, unless another one was installed since. */
+  static void uninstall(RequestObserver observer) {
+    InstalledObserver.clear(Checks.notNull(observer, "observer"));
+  }
+
+  /** The one that is asked; null: there is none. */
+  static RequestObserver installed() {
+    return InstalledObserver.get();
+  }
+}
