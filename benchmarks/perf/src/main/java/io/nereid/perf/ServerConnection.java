@@ -33,7 +33,7 @@ public final class ServerConnection implements AutoCloseable {
   /** Loading takes as long as a model is large. */
   private static final Duration CHANGE_PATIENCE = Duration.ofMinutes(10);
 
-  /** By which servers say over HTTP that they know no such address, or nothing to do there. */
+  /** Servers say by these over HTTP that they know no such address, or nothing to do there. */
   private static final Set<Integer> LACKING = Set.of(404, 405, 501);
 
   private final Target target;

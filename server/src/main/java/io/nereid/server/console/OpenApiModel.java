@@ -16,12 +16,17 @@ import io.nereid.types.DataType;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** Describes one model with its inputs and outputs, by OpenAPI 3.1. */
 final class OpenApiModel {
+
+  /** An example of more elements says nothing more. */
+  private static final int MOST_ELEMENTS = 1024;
 
   private OpenApiModel() {}
 
@@ -43,6 +48,7 @@ final class OpenApiModel {
       post(paths, path + "/infer", "Run it", ref("Request"), json(ref("Response")));
       post(paths, path + "/generate", "Run it", generated(spec), json(type("object")));
     }
+    example(spec).ifPresent(values -> addExample(spec, paths, path, values));
     return OpenApi.document(state, model.name(), paths, schemas);
   }
 
@@ -144,6 +150,53 @@ final class OpenApiModel {
                 "of " + element(spec.dataType()) + ", nested or not")),
         "required",
         List.of("name", "datatype", "shape"));
+  }
+
+  // ---- Examples --------------------------------------------------------------------------------
+
+  /** The example is in the form that the model's first operation takes. */
+  @SuppressWarnings("unchecked") // what is in there was put there by this
+  private static void addExample(
+      ModelSpec spec, Map<String, Object> paths, String path, List<Map<String, Object>> inputs) {
+    Map<String, Object> byName = new LinkedHashMap<>();
+    inputs.forEach(input -> byName.put((String) input.get("name"), input.get("data")));
+    String end = spec.decoupled() ? "/generate_stream" : "/infer";
+    Map<String, Object> item = (Map<String, Object>) paths.get(path + end);
+    Map<String, Object> operation = (Map<String, Object>) item.get("post");
+    Map<String, Object> body = (Map<String, Object>) operation.get("requestBody");
+    Map<String, Object> content = (Map<String, Object>) body.get("content");
+    Map<String, Object> json = (Map<String, Object>) content.get("application/json");
+    json.put("example", spec.decoupled() ? byName : map("inputs", inputs));
+  }
+
+  /** Inputs of ones, the smallest that fit; empty: JSON has no form of them, or they are many. */
+  private static Optional<List<Map<String, Object>>> example(ModelSpec spec) {
+    List<Map<String, Object>> inputs = new ArrayList<>();
+    for (TensorSpec input : spec.inputs()) {
+      List<Long> shape = ModelFacts.shape(spec, input).stream().map(dim -> Math.abs(dim)).toList();
+      long count = shape.stream().reduce(1L, (product, dim) -> Math.min(product * dim, 1L << 31));
+      boolean half = input.dataType() == DataType.FP16 || input.dataType() == DataType.BF16;
+      if (half || count > MOST_ELEMENTS) {
+        return Optional.empty();
+      }
+      Object one =
+          switch (input.dataType()) {
+            case BOOL -> true;
+            case BYTES -> "1";
+            default -> 1;
+          };
+      inputs.add(
+          map(
+              "name",
+              input.name(),
+              "datatype",
+              input.dataType().name(),
+              "shape",
+              shape,
+              "data",
+              Collections.nCopies((int) count, one)));
+    }
+    return Optional.of(inputs);
   }
 
   private static Map<String, Object> generated(ModelSpec spec) {
