@@ -48,7 +48,6 @@ final class OpenApiModel {
       post(paths, path + "/infer", "Run it", ref("Request"), json(ref("Response")));
       post(paths, path + "/generate", "Run it", generated(spec), json(type("object")));
     }
-    example(spec).ifPresent(values -> addExample(spec, paths, path, values));
     return OpenApi.document(state, model.name(), paths, schemas);
   }
 
@@ -99,7 +98,10 @@ final class OpenApiModel {
             all,
             "outputs",
             array(output(spec)));
-    return map("type", "object", "properties", members, "required", List.of("inputs"));
+    Map<String, Object> request =
+        map("type", "object", "properties", members, "required", List.of("inputs"));
+    example(spec).ifPresent(example -> request.put("examples", List.of(map("inputs", example))));
+    return request;
   }
 
   private static Map<String, Object> output(ModelSpec spec) {
@@ -154,27 +156,14 @@ final class OpenApiModel {
 
   // ---- Examples --------------------------------------------------------------------------------
 
-  /** The example is in the form that the model's first operation takes. */
-  @SuppressWarnings("unchecked") // what is in there was put there by this
-  private static void addExample(
-      ModelSpec spec, Map<String, Object> paths, String path, List<Map<String, Object>> inputs) {
-    Map<String, Object> byName = new LinkedHashMap<>();
-    inputs.forEach(input -> byName.put((String) input.get("name"), input.get("data")));
-    String end = spec.decoupled() ? "/generate_stream" : "/infer";
-    Map<String, Object> item = (Map<String, Object>) paths.get(path + end);
-    Map<String, Object> operation = (Map<String, Object>) item.get("post");
-    Map<String, Object> body = (Map<String, Object>) operation.get("requestBody");
-    Map<String, Object> content = (Map<String, Object>) body.get("content");
-    Map<String, Object> json = (Map<String, Object>) content.get("application/json");
-    json.put("example", spec.decoupled() ? byName : map("inputs", inputs));
-  }
-
   /** Inputs of ones, the smallest that fit; empty: JSON has no form of them, or they are many. */
   private static Optional<List<Map<String, Object>>> example(ModelSpec spec) {
     List<Map<String, Object>> inputs = new ArrayList<>();
     for (TensorSpec input : spec.inputs()) {
       List<Long> shape = ModelFacts.shape(spec, input).stream().map(dim -> Math.abs(dim)).toList();
-      long count = shape.stream().reduce(1L, (product, dim) -> Math.min(product * dim, 1L << 31));
+      long most = MOST_ELEMENTS + 1L; // no product of two overflows
+      long count =
+          shape.stream().reduce(1L, (one, two) -> Math.min(one, most) * Math.min(two, most));
       boolean half = input.dataType() == DataType.FP16 || input.dataType() == DataType.BF16;
       if (half || count > MOST_ELEMENTS) {
         return Optional.empty();
@@ -205,7 +194,15 @@ final class OpenApiModel {
       Map<String, Object> element = type(element(input.dataType()));
       members.put(input.name(), map("anyOf", List.of(element, array(element))));
     }
-    return object(members);
+    Map<String, Object> generated = object(members);
+    example(spec).ifPresent(example -> generated.put("examples", List.of(byName(example))));
+    return generated;
+  }
+
+  private static Map<String, Object> byName(List<Map<String, Object>> inputs) {
+    Map<String, Object> values = new LinkedHashMap<>();
+    inputs.forEach(input -> values.put((String) input.get("name"), input.get("data")));
+    return values;
   }
 
   /** How JSON calls the elements of a tensor. */
