@@ -19,6 +19,9 @@ final class LiveScreen implements AutoCloseable {
   private static final String CLEAR_LINE = "\033[K";
   private static final String CLEAR_REST = "\033[J";
 
+  /** How long a size holds: asking for it starts a process. */
+  private static final long SIZE_NS = TimeUnit.SECONDS.toNanos(1);
+
   /** Where the terminal does not say how large it is. */
   private static final int USUAL_ROWS = 24;
 
@@ -26,6 +29,8 @@ final class LiveScreen implements AutoCloseable {
   private final boolean live;
   private final Thread restore = new Thread(this::leave, "nrd-terminal");
   private boolean first = true;
+  private int rows; // 0: nobody asked yet
+  private long rowsNs;
 
   private LiveScreen(PrintWriter out, boolean live) {
     this.out = out;
@@ -75,7 +80,16 @@ final class LiveScreen implements AutoCloseable {
     return -1;
   }
 
-  private static int rows() {
+  private int rows() {
+    long nowNs = System.nanoTime();
+    if (rows == 0 || nowNs - rowsNs > SIZE_NS) {
+      rows = askedRows();
+      rowsNs = nowNs;
+    }
+    return rows;
+  }
+
+  private static int askedRows() {
     try {
       Process stty = stty(ProcessBuilder.Redirect.PIPE, "size");
       String size = new String(stty.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);

@@ -1,14 +1,8 @@
 package io.nereid.cli;
 
 import io.nereid.client.InferenceClient;
-import io.nereid.perf.ServerConnection;
-import java.io.IOException;
-import java.io.PrintWriter;
-import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Parameters;
 
 /** {@code nereid logs}: shows and changes what a running server logs. */
 @Command(
@@ -23,40 +17,25 @@ import picocli.CommandLine.Parameters;
       "  nereid logs verbose_level=1 format=json -u host:8000",
       "  nereid logs info=false"
     })
-final class LogsCommand extends RemoteCommand {
+final class LogsCommand extends SettingsCommand<Object> {
 
-  @Parameters(
-      arity = "0..*",
-      paramLabel = "NAME=VALUE",
-      converter = SettingChange.Converter.class,
-      description = "A new value, by Triton's names with or without 'log_'.")
-  private List<SettingChange> changes = List.of();
+  LogsCommand() {
+    super("log_", "log settings");
+  }
 
   @Override
-  int run(ServerConnection server, PrintWriter out) throws IOException {
-    Map<String, Object> settings =
-        server.ask("expected log settings of " + server, InferenceClient::logSettings);
-    if (!changes.isEmpty()) {
-      Map<String, Object> wanted = new LinkedHashMap<>();
-      for (SettingChange change : changes) {
-        String name = change.fullName("log_", settings.keySet());
-        wanted.put(name, typed(name, settings.get(name), change.value()));
-      }
-      settings =
-          server.ask(
-              "expected other log settings of " + server,
-              client -> client.changeLogSettings(wanted));
-    }
-    if (json) {
-      printJson(out, settings);
-    } else {
-      SettingChange.print(out, settings);
-    }
-    return 0;
+  Map<String, Object> settings(InferenceClient client) {
+    return client.logSettings();
+  }
+
+  @Override
+  Map<String, Object> change(InferenceClient client, Map<String, Object> wanted) {
+    return client.changeLogSettings(wanted);
   }
 
   /** The value has the type that the setting has now. */
-  private static Object typed(String name, Object now, String value) {
+  @Override
+  Object value(String name, Object now, String value) {
     return switch (now) {
       case Boolean truth -> {
         if (!value.equals("true") && !value.equals("false")) {

@@ -19,12 +19,14 @@ record ServedObjective(String server, Map<String, Object> fields) {
   @SuppressWarnings("unchecked") // JSON has no other keys
   static ServedObjective ask(ServerConnection server, String model, String version) {
     List<ModelUsage> versions =
-        server.ask(
-            "expected statistics of model '" + model + "'",
-            client ->
-                version.isEmpty()
-                    ? client.statistics(model)
-                    : List.of(client.statistics(model, version)));
+        server
+            .askIfServed(
+                "expected statistics of model '" + model + "'",
+                client ->
+                    version.isEmpty()
+                        ? client.statistics(model)
+                        : List.of(client.statistics(model, version)))
+            .orElse(List.of());
     Object objective = versions.isEmpty() ? null : versions.getLast().extensions().get("objective");
     return new ServedObjective(
         server.toString(), objective == null ? Map.of() : (Map<String, Object>) objective);

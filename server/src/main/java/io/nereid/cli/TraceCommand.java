@@ -1,14 +1,10 @@
 package io.nereid.cli;
 
-import io.nereid.perf.ServerConnection;
-import java.io.IOException;
-import java.io.PrintWriter;
-import java.util.LinkedHashMap;
+import io.nereid.client.InferenceClient;
 import java.util.List;
 import java.util.Map;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 
 /** {@code nereid trace}: shows and changes which requests a running server traces. */
 @Command(
@@ -26,7 +22,7 @@ import picocli.CommandLine.Parameters;
       "  nereid trace --model digits level=TIMESTAMPS,TENSORS count=10",
       "  nereid trace rate="
     })
-final class TraceCommand extends RemoteCommand {
+final class TraceCommand extends SettingsCommand<List<String>> {
 
   @Option(
       names = {"-m", "--model"},
@@ -34,39 +30,24 @@ final class TraceCommand extends RemoteCommand {
       description = "The settings of this model; those of the server by default.")
   private String model;
 
-  @Parameters(
-      arity = "0..*",
-      paramLabel = "NAME=VALUE",
-      converter = SettingChange.Converter.class,
-      description = "A new value, by Triton's names with or without 'trace_'.")
-  private List<SettingChange> changes = List.of();
+  TraceCommand() {
+    super("trace_", "trace settings");
+  }
 
   @Override
-  int run(ServerConnection server, PrintWriter out) throws IOException {
-    Map<String, List<String>> settings =
-        server.ask(
-            "expected trace settings of " + server,
-            client -> model == null ? client.traceSettings() : client.traceSettings(model));
-    if (!changes.isEmpty()) {
-      Map<String, List<String>> wanted = new LinkedHashMap<>();
-      for (SettingChange change : changes) {
-        wanted.put(
-            change.fullName("trace_", settings.keySet()),
-            change.value().isEmpty() ? List.of() : List.of(change.value().split(",")));
-      }
-      settings =
-          server.ask(
-              "expected other trace settings of " + server,
-              client ->
-                  model == null
-                      ? client.changeTraceSettings(wanted)
-                      : client.changeTraceSettings(model, wanted));
-    }
-    if (json) {
-      printJson(out, settings);
-    } else {
-      SettingChange.print(out, settings);
-    }
-    return 0;
+  Map<String, List<String>> settings(InferenceClient client) {
+    return model == null ? client.traceSettings() : client.traceSettings(model);
+  }
+
+  @Override
+  Map<String, List<String>> change(InferenceClient client, Map<String, List<String>> wanted) {
+    return model == null
+        ? client.changeTraceSettings(wanted)
+        : client.changeTraceSettings(model, wanted);
+  }
+
+  @Override
+  List<String> value(String name, List<String> now, String text) {
+    return text.isEmpty() ? List.of() : List.of(text.split(","));
   }
 }

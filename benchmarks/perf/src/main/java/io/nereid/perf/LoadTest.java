@@ -1,7 +1,9 @@
 package io.nereid.perf;
 
 import io.nereid.perf.RequestPlan.TensorForm;
+import io.nereid.perf.Target.Protocol;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -10,17 +12,20 @@ import java.util.Optional;
 import org.HdrHistogram.Histogram;
 
 /**
- * One level of load against one model over HTTP, for a program that starts and watches it: random
- * data, binary tensors, no windows and no search. Whoever starts it looks at it, and ends it; one
- * thread at a time.
+ * One level of load against one model, for a program that starts and watches it: random data,
+ * binary tensors, no windows and no search. Whoever starts it looks at it, and ends it; one thread
+ * at a time.
  */
 public final class LoadTest implements AutoCloseable {
 
   /**
    * Says what is sent.
    *
-   * @param url the server, such as {@code http://localhost:8000}
+   * @param url the server, such as {@code http://localhost:8000} or {@code grpcs://localhost:8001}
+   * @param certificate the file of its certificate, which is the one that is trusted; empty: those
+   *     that the JVM trusts
    * @param headers sent with every request, by lower-case names
+   * @param model what is known of the model
    * @param version of the model; empty: what the server chooses
    * @param concurrency requests under way in a closed loop; 0: an open loop
    * @param ratePerSecond of an open loop
@@ -29,8 +34,9 @@ public final class LoadTest implements AutoCloseable {
    */
   public record Plan(
       String url,
+      Optional<Path> certificate,
       Map<String, String> headers,
-      String model,
+      ModelInfo model,
       String version,
       int batchSize,
       int concurrency,
@@ -67,6 +73,7 @@ public final class LoadTest implements AutoCloseable {
   }
 
   private static final long SEED = 1;
+  private static final int GRPC_CONNECTIONS = 4;
 
   private final LoadRun run;
   private final Tally.Counts all = new Tally.Counts();
@@ -75,38 +82,55 @@ public final class LoadTest implements AutoCloseable {
     this.run = run;
   }
 
-  /** Asks the server about the model, and begins; fails with what keeps it from that. */
+  /**
+   * Begins; fails with what keeps it from that. A decoupled model is asked over streams of gRPC,
+   * and not at all over HTTP.
+   */
   public static LoadTest start(Plan plan) throws IOException {
     try {
-      Target target =
-          Target.of(
-              plan.url, Target.Protocol.HTTP, false, null, plan.headers, plan.model, plan.version);
-      ModelInfo model = model(target);
+      ModelInfo model = plan.model;
+      Target target = target(plan);
       InputData data = InputData.read(model, shapes(model, plan.batchSize), randomData());
       RequestPlan requests =
           new RequestPlan(
-              target, model, TensorForm.BINARY, TensorForm.BINARY, Map.of(), false, false, false);
+              target,
+              model,
+              TensorForm.BINARY,
+              TensorForm.BINARY,
+              Map.of(),
+              false,
+              false,
+              model.decoupled());
       Requests encoded = Requests.of(requests, data, null, null);
       LoadLevel level =
           plan.concurrency > 0
               ? LoadLevel.closed(plan.concurrency)
               : LoadLevel.open(plan.ratePerSecond, plan.poisson, plan.mostOutstanding);
-      HttpSenders senders = new HttpSenders(target, encoded, null, 1);
+      int connections = Math.min(GRPC_CONNECTIONS, level.mostSenders());
+      LoadRun.Senders senders =
+          target.protocol() == Protocol.HTTP
+              ? new HttpSenders(target, encoded, null, 1)
+              : new GrpcSenders(requests, encoded, null, 1, connections);
       return new LoadTest(LoadRun.start(senders, encoded, level, SEED));
     } catch (PerfException e) {
       throw new IOException(e.getMessage(), e);
     }
   }
 
-  private static ModelInfo model(Target target) {
-    try (ServerControl control = new ServerControl(target)) {
-      ModelInfo model = control.model();
-      if (model.decoupled()) {
-        throw new PerfException(
-            "model '" + model.name() + "' is decoupled: measure it over gRPC, with nereid perf");
-      }
-      return model;
+  private static Target target(Plan plan) {
+    TlsFiles files =
+        plan.certificate
+            .map(TlsFiles::pinning)
+            .orElse(
+                new TlsFiles(
+                    Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty()));
+    Target target =
+        Target.of(plan.url, null, false, files, plan.headers, plan.model.name(), plan.version);
+    if (plan.model.decoupled() && target.protocol() == Protocol.HTTP) {
+      throw new PerfException(
+          "model '" + plan.model.name() + "' is decoupled: measure it over gRPC");
     }
+    return target;
   }
 
   /** Dimensions of any size are 1: nobody can be asked. */

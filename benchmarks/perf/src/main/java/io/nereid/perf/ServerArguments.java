@@ -96,7 +96,8 @@ public final class ServerArguments {
         new TlsFiles(
             Optional.ofNullable(trusted),
             Optional.ofNullable(certificate),
-            Optional.ofNullable(key));
+            Optional.ofNullable(key),
+            Optional.empty());
     boolean encrypted = tls || trusted != null || certificate != null;
     return Target.of(url, protocol, encrypted, files, fields(), model, version);
   }

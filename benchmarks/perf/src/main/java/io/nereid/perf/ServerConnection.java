@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import tools.jackson.core.JacksonException;
@@ -31,6 +32,9 @@ public final class ServerConnection implements AutoCloseable {
 
   /** Loading takes as long as a model is large. */
   private static final Duration CHANGE_PATIENCE = Duration.ofMinutes(10);
+
+  /** Servers say by these over HTTP that they know no such address, or nothing to do there. */
+  private static final Set<Integer> LACKING = Set.of(404, 405, 501);
 
   private final Target target;
   private final InferenceClient client;
@@ -71,6 +75,18 @@ public final class ServerConnection implements AutoCloseable {
     try {
       return question.apply(client);
     } catch (InferenceException e) {
+      throw failure(expected, e);
+    }
+  }
+
+  /** As {@link #ask}; empty where the server does not have that part of the protocol. */
+  public <T> Optional<T> askIfServed(String expected, Function<InferenceClient, T> question) {
+    try {
+      return Optional.of(question.apply(client));
+    } catch (InferenceException e) {
+      if (isLacking(e)) {
+        return Optional.empty();
+      }
       throw failure(expected, e);
     }
   }
@@ -205,12 +221,20 @@ public final class ServerConnection implements AutoCloseable {
         e);
   }
 
+  private static boolean isLacking(InferenceException e) {
+    return e.httpStatus().isPresent()
+        ? LACKING.contains(e.httpStatus().getAsInt())
+        : e.code() == StatusCode.UNIMPLEMENTED;
+  }
+
   private static PerfException refused(String what, InferenceException e) {
+    String lacking = isLacking(e) ? "this server does not have that: " : "";
     if (e.httpStatus().isEmpty()) {
-      return new PerfException(what + ": " + e.code() + ": " + e.getMessage(), e);
+      return new PerfException(what + ": " + lacking + e.code() + ": " + e.getMessage(), e);
     }
     int status = e.httpStatus().getAsInt();
     String text = e.getMessage().replaceFirst("^status " + status + ": ", "");
-    return new PerfException(what + ": HTTP " + status + ", " + ErrorText.printable(text), e);
+    return new PerfException(
+        what + ": " + lacking + "HTTP " + status + ", " + ErrorText.printable(text), e);
   }
 }

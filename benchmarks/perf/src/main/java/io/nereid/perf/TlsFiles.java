@@ -17,8 +17,14 @@ import javax.net.ssl.TrustManager;
  * @param trusted certificates of the authorities to trust; empty: those the JVM trusts
  * @param certificate the client's certificate with its chain; empty: it shows none
  * @param privateKey its key, not encrypted; there exactly when a certificate is
+ * @param pinned the server's own certificate, trusted in place of all others and whatever name it
+ *     is for; empty: {@code trusted} says who is
  */
-record TlsFiles(Optional<Path> trusted, Optional<Path> certificate, Optional<Path> privateKey) {
+record TlsFiles(
+    Optional<Path> trusted,
+    Optional<Path> certificate,
+    Optional<Path> privateKey,
+    Optional<Path> pinned) {
 
   TlsFiles {
     if (certificate.isPresent() != privateKey.isPresent()) {
@@ -27,7 +33,13 @@ record TlsFiles(Optional<Path> trusted, Optional<Path> certificate, Optional<Pat
     }
   }
 
-  /** The same for Nereid's client. */
+  /** For a server whose certificate is at hand. */
+  static TlsFiles pinning(Path serverCertificate) {
+    return new TlsFiles(
+        Optional.empty(), Optional.empty(), Optional.empty(), Optional.of(serverCertificate));
+  }
+
+  /** The same for Nereid's client, which pins nothing. */
   TlsOptions forClient() {
     return new TlsOptions(trusted, certificate, privateKey);
   }
@@ -44,6 +56,11 @@ record TlsFiles(Optional<Path> trusted, Optional<Path> certificate, Optional<Pat
 
   /** Null: the JVM's. */
   TrustManager[] trustManagers() throws GeneralSecurityException, IOException {
+    if (pinned.isPresent()) {
+      return new TrustManager[] {
+        new PinnedCertificate(PemFile.read(pinned.get()).certificates().getFirst())
+      };
+    }
     if (trusted.isEmpty()) {
       return null;
     }

@@ -2,11 +2,16 @@ package io.nereid.server.console;
 
 import io.nereid.Model;
 import io.nereid.model.ModelPreview;
+import io.nereid.model.ModelSpec;
+import io.nereid.model.TensorSpec;
+import io.nereid.perf.ModelInfo;
 import io.nereid.server.access.AccessControl;
 import io.nereid.server.access.EndpointGroup;
 import io.nereid.server.access.Refusal;
 import io.nereid.server.json.JsonBuffer;
 import io.nereid.server.json.JsonReader;
+import io.nereid.server.shared.Frontends;
+import io.nereid.server.shared.ModelFacts;
 import io.nereid.server.shared.ServerFacts;
 import io.nereid.server.shared.ServerState;
 import io.nereid.types.NereidException;
@@ -17,6 +22,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.UnaryOperator;
 
@@ -111,10 +117,9 @@ public final class Console {
   /**
    * Starts a load test, and writes which one it is.
    *
-   * @param url this server, as it reaches itself
    * @param headers what its caller may ask with
    */
-  public void startLoad(PlanSource source, String url, Map<String, String> headers, JsonBuffer json)
+  public void startLoad(PlanSource source, Map<String, String> headers, JsonBuffer json)
       throws IOException {
     if (!options.load()) {
       throw new NereidException(
@@ -123,8 +128,48 @@ public final class Console {
     }
     LoadPlan plan = new LoadPlan();
     source.read(plan::read);
-    String id = loads.start(plan, url, headers);
+    plan.check();
+    ModelInfo model = described(find(plan.model, plan.versionNumber()).spec());
+    String id = loads.start(plan, model, target(plan.protocol), headers);
     json.ascii("{\"id\":").string(id).write('}');
+  }
+
+  private Frontends.Place target(String protocol) {
+    Frontends.Place place =
+        state
+            .frontends()
+            .place(protocol)
+            .orElseThrow(() ->
+                new NereidException(
+                    StatusCode.FAILED_PRECONDITION,
+                    "expected a protocol that this server serves, got '" + protocol + "'"));
+    if (place.mutual()) {
+      throw new NereidException(
+          StatusCode.UNIMPLEMENTED,
+          "this port wants a certificate of each client, and load tests from the console have none;"
+              + " nereid perf measures it");
+    }
+    return place;
+  }
+
+  private static ModelInfo described(ModelSpec spec) {
+    return new ModelInfo(
+        spec.name(),
+        List.of(),
+        spec.backendName(),
+        described(spec, spec.inputs()),
+        described(spec, spec.outputs()),
+        OptionalInt.of((int) spec.maxBatchSize()),
+        spec.decoupled(),
+        spec.inputs().stream().filter(TensorSpec::optional).map(TensorSpec::name).toList());
+  }
+
+  private static List<ModelInfo.TensorInfo> described(ModelSpec model, List<TensorSpec> tensors) {
+    return tensors.stream()
+        .map(tensor ->
+            new ModelInfo.TensorInfo(
+                tensor.name(), tensor.dataType(), ModelFacts.shape(model, tensor)))
+        .toList();
   }
 
   /** Stops the load test that runs, if one does. */
@@ -161,13 +206,11 @@ public final class Console {
       json.string(wanted(refusal.getValue()));
       separator = ",";
     }
-    OptionalInt grpc = state.frontends().port("grpc");
+    Optional<Frontends.Place> grpc = state.frontends().place("grpc");
     json.ascii("},\"protocols\":{\"http\":true,\"grpc\":");
-    if (grpc.isPresent()) {
-      json.number(grpc.getAsInt()).ascii("}}");
-    } else {
-      json.ascii("null}}");
-    }
+    grpc.ifPresentOrElse(place -> json.number(place.port()), () -> json.ascii("null"));
+    boolean encrypted = grpc.flatMap(Frontends.Place::certificate).isPresent();
+    ConsoleJson.bool(json.ascii(",\"grpc_tls\":"), encrypted).ascii("}}");
   }
 
   private String controlMode() {

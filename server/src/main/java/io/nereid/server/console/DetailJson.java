@@ -21,6 +21,9 @@ final class DetailJson {
 
   private static final int MOST_LABELS = 1000;
 
+  /** The parameter of a configuration that says what an input's elements are. */
+  private static final String MEDIA_PREFIX = "nereid.media.";
+
   private DetailJson() {}
 
   /** Writes a version of a model; {@code all} are its versions. */
@@ -83,6 +86,8 @@ final class DetailJson {
     json.ascii("\",\"shape\":");
     ConsoleJson.array(json, ModelFacts.shape(model, tensor), json::number);
     ConsoleJson.bool(json.ascii(",\"optional\":"), tensor.optional());
+    String media = model.parameters().get(MEDIA_PREFIX + tensor.name());
+    ConsoleJson.text(json.ascii(",\"media\":"), media);
     json.ascii(",\"labels\":");
     List<String> labels = tensor.labels();
     ConsoleJson.array(json, labels.subList(0, Math.min(MOST_LABELS, labels.size())), json::string);

@@ -17,6 +17,7 @@ final class LoadPlan {
 
   String model = "";
   String version = "";
+  String protocol = "http";
   int concurrency;
   int ratePerSecond;
   boolean poisson;
@@ -29,9 +30,10 @@ final class LoadPlan {
       case "model" -> model = parser.string(name);
       case "version" -> version = parser.string(name);
       case "protocol" -> {
-        String protocol = parser.string(name);
-        if (!protocol.equals("http")) {
-          throw new JsonException("expected 'http' as 'protocol', got '" + protocol + "'");
+        protocol = parser.string(name);
+        if (!protocol.equals("http") && !protocol.equals("grpc")) {
+          throw new JsonException(
+              "expected 'http' or 'grpc' as 'protocol', got '" + protocol + "'");
         }
       }
       case "concurrency" -> concurrency = number(name, parser, MOST_CONCURRENCY);
@@ -49,6 +51,11 @@ final class LoadPlan {
       throw new JsonException("expected '" + name + "' from 1 to " + most + ", got " + value);
     }
     return (int) value;
+  }
+
+  /** Its version as a number; 0: the one that answers. */
+  long versionNumber() {
+    return version.isEmpty() ? 0 : Long.parseLong(version);
   }
 
   /** Fails when it does not say what to do. */

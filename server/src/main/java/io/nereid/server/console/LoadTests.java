@@ -1,7 +1,9 @@
 package io.nereid.server.console;
 
 import io.nereid.perf.LoadTest;
+import io.nereid.perf.ModelInfo;
 import io.nereid.server.json.JsonBuffer;
+import io.nereid.server.shared.Frontends;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.io.IOException;
@@ -57,12 +59,27 @@ final class LoadTests {
   /**
    * Begins a test.
    *
-   * @param url this server
+   * @param model what it sends requests to
+   * @param server where this server listens
    * @param headers what the caller may ask with
    * @return which one it is
    */
-  String start(LoadPlan plan, String url, Map<String, String> headers) {
-    plan.check();
+  String start(
+      LoadPlan plan, ModelInfo model, Frontends.Place server, Map<String, String> headers) {
+    String url =
+        plan.protocol + (server.certificate().isPresent() ? "s://" : "://") + server.local();
+    LoadTest.Plan wanted =
+        new LoadTest.Plan(
+            url,
+            server.certificate(),
+            headers,
+            model,
+            plan.version,
+            plan.batchSize,
+            plan.concurrency,
+            plan.ratePerSecond,
+            plan.poisson,
+            LoadPlan.MOST_CONCURRENCY);
     lock.lock();
     try {
       if (closed) {
@@ -77,7 +94,7 @@ final class LoadTests {
       current = test;
       changes++;
       changed.signalAll();
-      Thread.ofPlatform().daemon().name("nrd-console-load").start(() -> run(test, url, headers));
+      Thread.ofPlatform().daemon().name("nrd-console-load").start(() -> run(test, wanted));
       return test.id;
     } finally {
       lock.unlock();
@@ -117,22 +134,10 @@ final class LoadTests {
 
   // ---- The test's thread -----------------------------------------------------------------------
 
-  private void run(Test test, String url, Map<String, String> headers) {
+  private void run(Test test, LoadTest.Plan wanted) {
     String outcome = "failed";
     String error = null;
-    LoadPlan plan = test.plan;
-    try (LoadTest load =
-        LoadTest.start(
-            new LoadTest.Plan(
-                url,
-                headers,
-                plan.model,
-                plan.version,
-                plan.batchSize,
-                plan.concurrency,
-                plan.ratePerSecond,
-                plan.poisson,
-                LoadPlan.MOST_CONCURRENCY))) {
+    try (LoadTest load = LoadTest.start(wanted)) {
       outcome = watch(test, load);
       error = load.firstError().orElse(null);
     } catch (IOException | RuntimeException e) {
@@ -221,7 +226,8 @@ final class LoadTests {
     json.ascii("{\"id\":\"").ascii(test.id);
     json.ascii("\",\"model\":").string(plan.model);
     json.ascii(",\"version\":").string(plan.version);
-    json.ascii(",\"protocol\":\"http\",\"loop\":\"").ascii(closedLoop ? "closed" : "open");
+    json.ascii(",\"protocol\":\"").ascii(plan.protocol);
+    json.ascii("\",\"loop\":\"").ascii(closedLoop ? "closed" : "open");
     ConsoleJson.decimal(
         json.ascii("\",\"concurrency\":"), closedLoop ? plan.concurrency : Double.NaN);
     ConsoleJson.decimal(

@@ -27,7 +27,28 @@ final class ModelHistory {
   }
 
   synchronized void write(JsonBuffer json) {
+    write(Math.min(count, LENGTH), json);
+  }
+
+  /** Writes it from the first interval on in which something happened: most models may be idle. */
+  synchronized void writeBusy(JsonBuffer json) {
     int kept = Math.min(count, LENGTH);
+    while (kept > 0 && isIdle((count - kept) % LENGTH)) {
+      kept--;
+    }
+    write(kept, json);
+  }
+
+  private boolean isIdle(int at) {
+    for (float[] row : values) {
+      if (row[at] > 0) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private void write(int kept, JsonBuffer json) {
     double[] row = new double[kept];
     for (int i = 0; i < NAMES.length; i++) {
       for (int at = 0; at < kept; at++) {

@@ -16,12 +16,17 @@ import io.nereid.types.DataType;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** Describes one model with its inputs and outputs, by OpenAPI 3.1. */
 final class OpenApiModel {
+
+  /** An example of more elements says nothing more. */
+  private static final int MOST_ELEMENTS = 1024;
 
   private OpenApiModel() {}
 
@@ -93,7 +98,10 @@ final class OpenApiModel {
             all,
             "outputs",
             array(output(spec)));
-    return map("type", "object", "properties", members, "required", List.of("inputs"));
+    Map<String, Object> request =
+        map("type", "object", "properties", members, "required", List.of("inputs"));
+    example(spec).ifPresent(example -> request.put("examples", List.of(map("inputs", example))));
+    return request;
   }
 
   private static Map<String, Object> output(ModelSpec spec) {
@@ -146,13 +154,55 @@ final class OpenApiModel {
         List.of("name", "datatype", "shape"));
   }
 
+  // ---- Examples --------------------------------------------------------------------------------
+
+  /** Inputs of ones, the smallest that fit; empty: JSON has no form of them, or they are many. */
+  private static Optional<List<Map<String, Object>>> example(ModelSpec spec) {
+    List<Map<String, Object>> inputs = new ArrayList<>();
+    for (TensorSpec input : spec.inputs()) {
+      List<Long> shape = ModelFacts.shape(spec, input).stream().map(dim -> Math.abs(dim)).toList();
+      long most = MOST_ELEMENTS + 1L; // no product of two overflows
+      long count =
+          shape.stream().reduce(1L, (one, two) -> Math.min(one, most) * Math.min(two, most));
+      boolean half = input.dataType() == DataType.FP16 || input.dataType() == DataType.BF16;
+      if (half || count > MOST_ELEMENTS) {
+        return Optional.empty();
+      }
+      Object one =
+          switch (input.dataType()) {
+            case BOOL -> true;
+            case BYTES -> "1";
+            default -> 1;
+          };
+      inputs.add(
+          map(
+              "name",
+              input.name(),
+              "datatype",
+              input.dataType().name(),
+              "shape",
+              shape,
+              "data",
+              Collections.nCopies((int) count, one)));
+    }
+    return Optional.of(inputs);
+  }
+
   private static Map<String, Object> generated(ModelSpec spec) {
     Map<String, Object> members = new LinkedHashMap<>();
     for (TensorSpec input : spec.inputs()) {
       Map<String, Object> element = type(element(input.dataType()));
       members.put(input.name(), map("anyOf", List.of(element, array(element))));
     }
-    return object(members);
+    Map<String, Object> generated = object(members);
+    example(spec).ifPresent(example -> generated.put("examples", List.of(byName(example))));
+    return generated;
+  }
+
+  private static Map<String, Object> byName(List<Map<String, Object>> inputs) {
+    Map<String, Object> values = new LinkedHashMap<>();
+    inputs.forEach(input -> values.put((String) input.get("name"), input.get("data")));
+    return values;
   }
 
   /** How JSON calls the elements of a tensor. */

@@ -126,7 +126,7 @@ final class Snapshot {
           byte[] line = lines.get(model.key());
           json.write(line, 0, line.length - 1);
           json.ascii(",\"history\":");
-          model.history().write(json);
+          model.history().writeBusy(json);
           json.write('}');
         });
     json.ascii(",\"gone\":[]}");

@@ -11,7 +11,9 @@ import io.grpc.netty.shaded.io.netty.channel.ServerChannel;
 import io.grpc.protobuf.services.ProtoReflectionService;
 import io.grpc.protobuf.services.ProtoReflectionServiceV1;
 import io.nereid.server.shared.FrameLimit;
+import io.nereid.server.shared.Frontends;
 import io.nereid.server.shared.ServerState;
+import io.nereid.server.tls.ServerTlsOptions;
 import io.nereid.server.tls.TlsSettings;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
@@ -110,7 +112,7 @@ public final class GrpcServer implements AutoCloseable {
       state.accessLog().ifPresent(log -> builder.addStreamTracerFactory(new CallLog(log)));
       server = builder.build();
       server.start();
-      state.frontends().add("grpc", server.getPort(), connections::count);
+      state.frontends().add("grpc", place(options, server.getPort()), connections::count);
       return new GrpcServer(state, health, inference, connections, loops, server);
     } catch (IOException e) {
       release(server, health, inference, loops);
@@ -119,6 +121,14 @@ public final class GrpcServer implements AutoCloseable {
       release(server, health, inference, loops);
       throw e;
     }
+  }
+
+  private static Frontends.Place place(GrpcOptions options, int port) {
+    return new Frontends.Place(
+        options.address(),
+        port,
+        options.tls().map(ServerTlsOptions::certificate),
+        options.tls().map(ServerTlsOptions::isMutual).orElse(false));
   }
 
   /** Releases all parts: a server that did not come to listen must be shut down, too. */

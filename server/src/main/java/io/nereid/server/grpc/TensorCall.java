@@ -118,7 +118,11 @@ abstract class TensorCall extends ServerCall.Listener<IncomingRequest> {
             startNs,
             headers.get(TRACEPARENT),
             headers.get(TRACESTATE));
-    if (trace == null || !trace.isWritten()) {
+    if (trace == null) {
+      return null;
+    }
+    trace.requestId(incoming.id()); // one that fails has no answer that tells it
+    if (!trace.isWritten()) {
       return trace;
     }
     trace

@@ -11,7 +11,6 @@ import io.nereid.server.wire.ReplyField;
 import io.nereid.server.wire.RequestBody;
 import io.nereid.server.wire.Status;
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -92,8 +91,7 @@ final class ConsoleHandler {
       case CONSOLE_RELOAD -> console.reload(route.model(), route.version(), json);
       case CONSOLE_REQUESTS -> console.requests(json);
       case CONSOLE_LOAD ->
-          console.startLoad(
-              members -> context.readObject(body, members), ownUrl(), credentials(head), json);
+          console.startLoad(members -> context.readObject(body, members), credentials(head), json);
       case CONSOLE_LOAD_STOP -> {
         console.stopLoad();
         json.ascii("{}");
@@ -178,18 +176,6 @@ final class ConsoleHandler {
   }
 
   // ---- Load tests ------------------------------------------------------------------------------
-
-  /** This server, by the address that the request came to. */
-  private String ownUrl() throws IOException {
-    if (exchange.isEncrypted()) {
-      throw new HttpFailure(
-          Status.NOT_IMPLEMENTED,
-          "load tests from the console need a port without TLS; nereid perf measures this one");
-    }
-    InetSocketAddress own = (InetSocketAddress) exchange.socket().getLocalAddress();
-    String host = own.getAddress().getHostAddress().replaceFirst("%.*", "");
-    return "http://" + (host.contains(":") ? "[" + host + "]" : host) + ":" + own.getPort();
-  }
 
   /** The fields by which the caller may do what it asks for. */
   private Map<String, String> credentials(ProtocolHead head) {

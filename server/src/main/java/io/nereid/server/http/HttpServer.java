@@ -1,8 +1,10 @@
 package io.nereid.server.http;
 
+import io.nereid.server.shared.Frontends;
 import io.nereid.server.shared.HeapBudget;
 import io.nereid.server.shared.ServerHealth;
 import io.nereid.server.shared.ServerState;
+import io.nereid.server.tls.ServerTlsOptions;
 import io.nereid.server.wire.ConnectionWatch;
 import io.nereid.server.wire.HttpPort;
 import io.nereid.server.wire.WireContext;
@@ -32,8 +34,16 @@ public final class HttpServer {
             options.tls(),
             context,
             health::listenerEnded);
-    state.frontends().add("http", port.number(), port::connectionCount);
+    state.frontends().add("http", place(options, port.number()), port::connectionCount);
     return new HttpServer(port, health);
+  }
+
+  private static Frontends.Place place(HttpOptions options, int port) {
+    return new Frontends.Place(
+        options.address(),
+        port,
+        options.tls().map(ServerTlsOptions::certificate),
+        options.tls().map(ServerTlsOptions::isMutual).orElse(false));
   }
 
   /** What connections share whose requests are answered by the protocol. */

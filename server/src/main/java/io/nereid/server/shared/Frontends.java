@@ -1,7 +1,9 @@
 package io.nereid.server.shared;
 
+import java.net.InetAddress;
+import java.nio.file.Path;
 import java.util.Map;
-import java.util.OptionalInt;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
@@ -10,7 +12,23 @@ import java.util.stream.Collectors;
 /** The frontends of one server that listen, by their protocols. From any thread. */
 public final class Frontends {
 
-  private record Frontend(int port, LongSupplier connections) {}
+  /**
+   * Where a frontend listens.
+   *
+   * @param certificate the file of what it shows to clients; empty: connections are not encrypted
+   * @param mutual whether each client has to show one, too
+   */
+  public record Place(InetAddress address, int port, Optional<Path> certificate, boolean mutual) {
+
+    /** Its address for a client on this machine, such as {@code 127.0.0.1:8000}. */
+    public String local() {
+      InetAddress near = address.isAnyLocalAddress() ? InetAddress.getLoopbackAddress() : address;
+      String host = near.getHostAddress().replaceFirst("%.*", "");
+      return (host.contains(":") ? "[" + host + "]" : host) + ":" + port;
+    }
+  }
+
+  private record Frontend(Place place, LongSupplier connections) {}
 
   private final Map<String, Frontend> known = new ConcurrentHashMap<>();
 
@@ -20,14 +38,13 @@ public final class Frontends {
    * @param protocol as metrics call it
    * @param connections how many it has open
    */
-  public void add(String protocol, int port, LongSupplier connections) {
-    known.put(protocol, new Frontend(port, connections));
+  public void add(String protocol, Place place, LongSupplier connections) {
+    known.put(protocol, new Frontend(place, connections));
   }
 
   /** Where a protocol is served; empty: it is not. */
-  public OptionalInt port(String protocol) {
-    Frontend frontend = known.get(protocol);
-    return frontend == null ? OptionalInt.empty() : OptionalInt.of(frontend.port);
+  public Optional<Place> place(String protocol) {
+    return Optional.ofNullable(known.get(protocol)).map(Frontend::place);
   }
 
   /** Open connections by protocol. */

@@ -44,6 +44,11 @@ public record ServerTlsOptions(
     return new ServerTlsOptions(certificate, key, Optional.of(clientCa), clientCertificate);
   }
 
+  /** Whether a client that shows no certificate is refused. */
+  public boolean isMutual() {
+    return clientCa.isPresent() && clientCertificate == ClientCertificate.REQUIRED;
+  }
+
   List<Path> files() {
     List<Path> files = new ArrayList<>(List.of(certificate, key));
     clientCa.ifPresent(files::add);

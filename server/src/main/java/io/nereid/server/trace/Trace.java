@@ -126,6 +126,12 @@ public final class Trace {
     return queue != null;
   }
 
+  /** The client's own id of the request, before an answer tells it. */
+  public Trace requestId(String told) {
+    requestId = TracedTensor.limited(told);
+    return this;
+  }
+
   /** Names the request: what kind it is, not which. */
   public Trace name(String kind) {
     name = kind;

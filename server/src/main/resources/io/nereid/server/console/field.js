@@ -1,7 +1,8 @@
 // @ts-check
 // One input of a model, as a part of the form: typed, drawn, by lot, or from a file that is dropped on it.
-import {h, say} from './dom.js';
-import {bytes, plural} from './format.js';
+import {drawing, elements, isText, part, samplesOf, soundRate, tone} from './audio.js';
+import {fill, h, say} from './dom.js';
+import {bytes, duration, plural} from './format.js';
 import {fromFile, layout, SCALES, usualScale} from './picture.js';
 import {Sketch} from './sketch.js';
 import {count, fit, parse, random, SIZES} from './tensor.js';
@@ -11,7 +12,7 @@ const MOST_SHOWN = 5000;
 
 export class Field {
   /**
-   * @param {any} slot name, datatype and shape of the input
+   * @param {any} slot name, datatype, shape and media of the input
    * @param {boolean} batched whether its first dimension is the batch
    * @param {() => void} drawn is called when a drawing changed
    */
@@ -21,7 +22,11 @@ export class Field {
     this.drawn = drawn;
     /** What came from a file or an image and is too much to show. @type {Uint8Array | null} */
     this.bytes = null;
+    /** What a part of is sent. @type {Float32Array | null} */
+    this.sound = null;
     this.form = slot.datatype === 'BYTES' ? null : layout(batched ? slot.shape.slice(1) : slot.shape);
+    this.rate = soundRate(slot, batched);
+    this.text = isText(slot, batched);
     this.free = slot.shape.filter((/** @type {number} */ dim) => dim < 0).length > (batched ? 1 : 0);
     const {name, datatype, shape, optional} = slot;
     const id = 'input-' + (Field.count = (Field.count ?? 0) + 1);
@@ -33,14 +38,18 @@ export class Field {
     this.off = h('input', {type: 'checkbox', checked: optional});
     this.file = h('input', {type: 'file', hidden: true, tabIndex: -1, 'aria-label': `A file for ${name}`, onchange: () => this.#files(this.file.files)});
     this.tools = h('div', {className: 'row tools'},
-      h('button', {type: 'button', onclick: () => this.random()}, datatype === 'BYTES' ? 'Some text' : 'Random'),
-      h('button', {type: 'button', onclick: () => this.file.click()}, this.form ? 'Image or file …' : 'File …'), this.file,
+      h('button', {type: 'button', onclick: () => {
+        this.random();
+        this.#tell();
+      }}, datatype === 'BYTES' || this.text ? 'Some text' : this.rate ? 'A tone' : 'Random'),
+      h('button', {type: 'button', onclick: () => this.file.click()}, this.rate ? 'Sound or file …' : this.form ? 'Image or file …' : 'File …'), this.file,
       datatype === 'BYTES' && this.free && h('label', {}, this.lines, 'each line is an element'),
       optional && h('label', {}, this.off, 'leave it out'));
     this.element = h('div', {className: 'field',
       ondragover: (/** @type {DragEvent} */ event) => this.#over(event, true), ondragleave: (/** @type {DragEvent} */ event) => this.#over(event, false), ondrop: (/** @type {DragEvent} */ event) => this.#drop(event)},
       h('header', {}, h('h3', {}, h('label', {htmlFor: id}, h('bdi', {}, name))), h('span', {className: 'soft'}, `${datatype} [${shape.join(', ')}]`), this.shape));
     if (this.form) this.#pictures();
+    if (this.rate) this.#sounds();
     this.element.append(this.area, this.note, this.problem, this.tools);
     this.random();
   }
@@ -61,6 +70,24 @@ export class Field {
     this.element.append(this.sketch.element);
   }
 
+  /** What inputs have that are sound. */
+  #sounds() {
+    this.wave = h('div');
+    this.from = h('input', {type: 'number', min: 0, step: 0.01, value: '0', oninput: () => this.sound && this.#hear(this.sound)});
+    this.element.append(this.wave);
+    this.tools.append(h('label', {}, 'from second', this.from), h('span', {className: 'soft'}, `one channel, ${this.rate} samples a second`));
+  }
+
+  /** @param {Float32Array} sound */
+  #hear(sound) {
+    const rate = Number(this.rate);
+    const shape = this.batched ? this.slot.shape.slice(1) : this.slot.shape;
+    const taken = part(sound, shape, Math.max(0, Math.floor(Number(this.from?.value) * rate)));
+    this.#raw(elements(taken, this.slot.datatype), `${duration((1e6 * taken.length) / rate)} of ${duration((1e6 * sound.length) / rate)} of sound`);
+    fill(/** @type {Element} */ (this.wave), drawing(taken));
+    this.sound = sound;
+  }
+
   #scale() {
     return this.scale?.value ?? '0 … 1';
   }
@@ -72,6 +99,8 @@ export class Field {
   #typed() {
     this.area.rows = Math.min(5, 1 + Math.ceil(this.area.value.length / 70));
     this.bytes = null;
+    this.sound = null;
+    this.wave?.replaceChildren();
     this.note.hidden = true;
     say(this.problem, '');
     this.#shapeOf();
@@ -104,6 +133,8 @@ export class Field {
    */
   #raw(raw, what) {
     this.bytes = raw;
+    this.sound = null;
+    this.wave?.replaceChildren();
     this.area.value = '';
     say(this.note, `${what}, ${bytes(raw.length)}. What you type takes its place.`);
     this.note.hidden = false;
@@ -114,13 +145,20 @@ export class Field {
   random() {
     const {datatype, shape} = this.slot;
     this.area.value = '';
-    const elements = count(shape.map((/** @type {number} */ dim, /** @type {number} */ i) => (dim >= 0 ? dim : this.batched && i === 0 ? 1 : this.form ? this.form.rows : 4)));
-    const values = random(datatype, elements);
-    if (datatype === 'BYTES') {
-      this.area.value = elements === 1 ? 'The sea was calm.' : this.free ? 'The sea was calm.' : values.join('\n');
+    if (this.rate) {
+      this.#hear(tone(this.rate));
+      return;
+    }
+    const wanted = count(shape.map((/** @type {number} */ dim, /** @type {number} */ i) => (dim >= 0 ? dim : this.batched && i === 0 ? 1 : this.form ? this.form.rows : 4)));
+    const values = random(datatype, wanted);
+    if (this.text) {
+      this.area.value = 'The sea was calm.';
       this.#typed();
-    } else if (elements > MOST_SHOWN && datatype === 'FP32') {
-      this.#raw(new Uint8Array(Float32Array.from(values, Number).buffer), `${plural(elements, 'value')} by chance`);
+    } else if (datatype === 'BYTES') {
+      this.area.value = wanted === 1 ? 'The sea was calm.' : this.free ? 'The sea was calm.' : values.join('\n');
+      this.#typed();
+    } else if (wanted > MOST_SHOWN && datatype === 'FP32') {
+      this.#raw(new Uint8Array(Float32Array.from(values, Number).buffer), `${plural(wanted, 'value')} by chance`);
     } else {
       this.area.value = values.join(', ');
       this.#typed();
@@ -133,13 +171,14 @@ export class Field {
   }
 
   #tokens() {
+    if (this.text) return utf8(this.area.value, this.slot.datatype);
     return parse(this.area.value, this.slot.datatype, this.#byLine());
   }
 
   #fitted() {
     const {datatype, shape} = this.slot;
-    const elements = this.bytes ? (SIZES[datatype] ? this.bytes.length / SIZES[datatype] : 1) : this.#tokens().length;
-    return fit(shape, elements, this.batched);
+    const has = this.bytes ? (SIZES[datatype] ? this.bytes.length / SIZES[datatype] : 1) : this.#tokens().length;
+    return fit(shape, has, this.batched);
   }
 
   /**
@@ -187,12 +226,11 @@ export class Field {
       if (this.form && file.type.startsWith('image/')) {
         await this.#show(file);
         this.drawn();
-      } else if (/\.json$/i.test(file.name) || (file.type.startsWith('text/') && this.slot.datatype !== 'BYTES')) {
+      } else if (/\.json$/i.test(file.name) || file.type.startsWith('text/')) {
         this.area.value = await file.text();
         this.#typed();
-      } else if (file.type.startsWith('text/')) {
-        this.area.value = await file.text();
-        this.#typed();
+      } else if (this.rate && /^(audio|video)\//.test(file.type)) {
+        this.#hear(await samplesOf(file, this.rate));
       } else {
         this.#raw(new Uint8Array(await file.arrayBuffer()), file.name);
       }
@@ -200,6 +238,12 @@ export class Field {
       say(this.problem, `${file.name}: ${/** @type {Error} */ (e).message}`);
     }
     this.file.value = '';
+    this.#tell();
+  }
+
+  /** Whoever listens to the form hears of what nobody typed. */
+  #tell() {
+    this.element.dispatchEvent(new Event('input', {bubbles: true}));
   }
 
   /** @param {Blob} file */
@@ -211,6 +255,17 @@ export class Field {
 
 /** How many fields there have been, for their ids. @type {number | undefined} */
 Field.count = 0;
+
+/**
+ * The bytes of a text as elements.
+ *
+ * @param {string} text
+ * @param {string} datatype
+ */
+function utf8(text, datatype) {
+  const raw = new TextEncoder().encode(text);
+  return Array.from(datatype === 'INT8' ? new Int8Array(raw.buffer, raw.byteOffset, raw.length) : raw, String);
+}
 
 /** The bytes of one element behind their length. @param {Uint8Array} content */
 function prefixed(content) {

@@ -35,6 +35,17 @@ const COLUMNS = [
   {name: 'Errors', sort: errorsOf, text: model => number(model.errors ? errorsOf(model) : null)},
 ];
 
+/** Draws the lines of those rows only that somebody sees: there may be hundreds. */
+const sight = new IntersectionObserver(entries => {
+  for (const {target, isIntersecting} of entries) {
+    const row = rows.get(target);
+    if (row) row.look(isIntersecting);
+  }
+});
+
+/** @type {WeakMap<Element, Row>} */
+const rows = new WeakMap();
+
 /** One line of the table. */
 class Row {
   /** @param {any} model */
@@ -59,7 +70,20 @@ class Row {
       }
       this.element.append(cell);
     }
+    this.seen = false;
+    rows.set(this.element, this);
+    sight.observe(this.element);
     this.take(model);
+  }
+
+  /** @param {boolean} seen whether it is on the screen */
+  look(seen) {
+    this.seen = seen;
+    this.draw();
+  }
+
+  draw() {
+    if (this.seen) this.tide.show(this.history);
   }
 
   /** @param {any} model */
@@ -156,8 +180,8 @@ class Overview {
   #draw(later) {
     const total = {requests_per_s: 0, pending: 0, errors_per_s: 0};
     for (const row of this.rows.values()) {
-      if (later && row.history) extend(row.history, row.model);
-      if (row.history) row.tide.show(row.history);
+      if (later) extend(row.history, row.model);
+      row.draw();
       total.requests_per_s += row.model.requests_per_s ?? 0;
       total.pending += row.model.pending ?? 0;
       total.errors_per_s += row.model.errors_per_s ?? 0;
@@ -239,12 +263,14 @@ class Overview {
   }
 }
 
+const order = new Intl.Collator(undefined, {numeric: true});
+
 /**
  * @param {any} a
  * @param {any} b
  */
 function compare(a, b) {
-  if (typeof a === 'string') return a.localeCompare(b, undefined, {numeric: true});
+  if (typeof a === 'string') return order.compare(a, b);
   return (a ?? -1) - (b ?? -1);
 }
 

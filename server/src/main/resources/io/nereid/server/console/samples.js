@@ -7,13 +7,14 @@ import {isFloat, jsonData, toBytes, wantsBytes, count} from './tensor.js';
  * @property {string} model
  * @property {string} version
  * @property {import('./tensor.js').Tensor[]} tensors
- * @property {any[]} outputs as the protocol has them
+ * @property {any[]} slots name and datatype of each output
  * @property {boolean} stream
  * @property {any} parameters
  * @property {string} path
  * @property {string} text the request in JSON
  * @property {boolean} token whether the server wants one
- * @property {number | null} grpc its port
+ * @property {number | null} grpc its port, where there is one
+ * @property {boolean} secure whether that speaks TLS
  */
 
 /** More elements than this would only hide the rest. */
@@ -25,59 +26,75 @@ const shell = text => `'${text.replaceAll("'", `'\\''`)}'`;
 /** A text as Java and Python write it. @param {string} text */
 const quoted = text => JSON.stringify(text).replace(/[\u007f-\uffff]/g, each => '\\u' + each.charCodeAt(0).toString(16).padStart(4, '0'));
 
-/** @param {Request} request */
-export const samples = request => ({curl: curl(request), Python: python(request), Java: java(request), grpcurl: grpcurl(request)});
+/**
+ * The languages that can ask this server for it.
+ *
+ * @param {Request} request
+ * @returns {Record<string, string>}
+ */
+export function samples(request) {
+  const either = {curl: curl(request), Python: python(request)};
+  if (request.grpc === null) return request.stream ? either : {...either, Java: java(request)};
+  return {...either, Java: java(request), grpcurl: grpcurl(request)};
+}
 
 /** @param {Request} request */
 function curl({path, text, tensors, stream, token}) {
   const field = token ? ` \\\n  -H "Authorization: Bearer $TOKEN"` : '';
-  if (tensors.some(wantsBytes)) {
+  if (!stream && tensors.some(wantsBytes)) {
     const length = new TextEncoder().encode(text).length;
     return `# Save the request first, with the button above.\ncurl ${shell(location.origin + path)}${field} \\\n  -H 'Inference-Header-Content-Length: ${length}' \\\n  --data-binary @request.bin`;
   }
   return `curl ${stream ? '-N ' : ''}${shell(location.origin + path)}${field} \\\n  -d ${shell(text)}`;
 }
 
-/** @type {Record<string, string>} */
-const NUMPY = {
-  BOOL: 'np.bool_', UINT8: 'np.uint8', UINT16: 'np.uint16', UINT32: 'np.uint32', UINT64: 'np.uint64', INT8: 'np.int8', INT16: 'np.int16',
-  INT32: 'np.int32', INT64: 'np.int64', FP16: 'np.float16', BF16: 'np.float32', FP32: 'np.float32', FP64: 'np.float64', BYTES: 'np.object_',
-};
+/** A value as Python writes it. @param {any} value @returns {string} */
+function literal(value) {
+  if (typeof value === 'boolean') return value ? 'True' : 'False';
+  if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`;
+  if (typeof value === 'object') return `{${Object.entries(value).map(([name, each]) => `${quoted(name)}: ${literal(each)}`).join(', ')}}`;
+  return typeof value === 'string' ? quoted(value) : JSON.stringify(value);
+}
 
-/** @param {import('./tensor.js').Tensor} tensor */
-function numpy({datatype, shape, tokens}) {
-  if (!tokens || tokens.length > MOST) return `np.zeros((${shape.join(', ')},), dtype=${NUMPY[datatype]})  # put your values here`;
-  const list = datatype === 'BYTES' ? tokens.map(quoted) : datatype === 'BOOL' ? tokens.map(each => (each === 'true' ? 'True' : 'False')) : tokens.map(plain);
-  return `np.array([${list.join(', ')}], dtype=${NUMPY[datatype]}).reshape(${shape.join(', ')})`;
+/** The elements as Python writes them. @param {import('./tensor.js').Tensor} tensor */
+function listed(tensor) {
+  if (tensor.datatype === 'BYTES') return literal(tensor.tokens);
+  return tensor.datatype === 'BOOL' ? literal((tensor.tokens ?? []).map(token => token === 'true')) : jsonData(tensor).replaceAll(',', ', ');
+}
+
+/** How Python's module struct calls elements that JSON has no form of; of BF16 it has the bits. */
+const STRUCT = '{"FP16": "e", "BF16": "H", "INT64": "q", "UINT64": "Q"}';
+
+/** What Python needs to send the request: nothing but itself. @param {Request} request */
+function python({path, tensors, stream, token, parameters, text}) {
+  const url = quoted(location.origin + path);
+  const access = token ? `, "Authorization": "Bearer " + os.environ["TOKEN"]` : '';
+  const binary = !stream && tensors.some(wantsBytes);
+  const modules = ['json', token && 'os', binary && 'struct', 'urllib.request'].filter(Boolean);
+  const head = [`import ${modules.join(', ')}`, ''];
+  if (binary) {
+    const length = new TextEncoder().encode(text).length;
+    return [...head, 'with open("request.bin", "rb") as file:  # saved with the button above', '    body = file.read()',
+      `request = urllib.request.Request(${url}, body, {"Inference-Header-Content-Length": "${length}"${access}})`,
+      'with urllib.request.urlopen(request) as response:', '    reply = response.read()',
+      '    at = int(response.headers.get("Inference-Header-Content-Length", len(reply)))',
+      'for output in json.loads(reply[:at])["outputs"]:', '    if "data" not in output:',
+      '        size = output["parameters"]["binary_data_size"]', `        kind = ${STRUCT}[output["datatype"]]`,
+      '        output["data"] = [each[0] for each in struct.iter_unpack("<" + kind, reply[at : at + size])]', '        at += size',
+      '    print(output["name"], output["shape"], output["data"])'].join('\n');
+  }
+  const inputs = tensors.map(tensor => stream ? `    ${quoted(tensor.name)}: ${listed(tensor)},`
+    : `    {"name": ${quoted(tensor.name)}, "datatype": "${tensor.datatype}", "shape": ${literal(tensor.shape)},\n     "data": ${listed(tensor)}},`);
+  const more = parameters ? `"parameters": ${literal(parameters)}` : '';
+  const send = [`request = urllib.request.Request(${url}, json.dumps(${stream ? 'values' : `{"inputs": inputs${more && ', ' + more}}`}).encode(),`,
+    `    {"Content-Type": "application/json"${access}})`, 'with urllib.request.urlopen(request) as response:'];
+  return stream
+    ? [...head, 'values = {', ...inputs, ...(more ? [`    ${more},`] : []), '}', ...send, '    for line in response:', '        if line.startswith(b"data:"):', '            print(json.loads(line[5:]))'].join('\n')
+    : [...head, 'inputs = [', ...inputs, ']', ...send, '    for output in json.load(response)["outputs"]:', '        print(output["name"], output["shape"], output["data"])'].join('\n');
 }
 
 /** A number without zeros before it, which would mean something else. @param {string} token */
 const plain = token => token.replace(/^(-?)0+(?=\d)/, '$1');
-
-/** @param {Request} request */
-function python({model, version, tensors, outputs, stream, token, grpc, parameters}) {
-  const kind = stream ? 'grpc' : 'http';
-  const server = stream ? `${location.hostname}:${grpc ?? 8001}` : location.host;
-  const {sequence_id: sequence, sequence_start: start, sequence_end: end} = parameters ?? {};
-  const named = [
-    version && `model_version=${quoted(version)}`,
-    sequence && `sequence_id=${sequence}, sequence_start=${start ? 'True' : 'False'}, sequence_end=${end ? 'True' : 'False'}`,
-    token && `headers={"authorization": "Bearer " + os.environ["TOKEN"]}`,
-  ].filter(Boolean);
-  const made = tensors.map((tensor, i) =>
-    `inputs.append(triton.InferInput(${quoted(tensor.name)}, [${tensor.shape.join(', ')}], "${tensor.datatype}"))\ninputs[${i}].set_data_from_numpy(${numpy(tensor)})`);
-  const head = [token && 'import os', 'import numpy as np', `import tritonclient.${kind} as triton`, '',
-    `client = triton.InferenceServerClient(${quoted(server)}${location.protocol === 'https:' ? ', ssl=True' : ''})`, 'inputs = []', ...made];
-  const more = named.map(each => ', ' + each).join('');
-  if (!stream) {
-    return [...head, `reply = client.infer(${quoted(model)}, inputs${more})`, ...outputs.map(output => `print(reply.as_numpy(${quoted(output.name)}))`)].filter(line => line !== false).join('\n');
-  }
-  return [...head.slice(0, 1), 'import queue', ...head.slice(1), 'replies = queue.Queue()',
-    `client.start_stream(lambda result, error: replies.put(error or result)${token ? ', ' + named.at(-1) : ''})`,
-    `client.async_stream_infer(${quoted(model)}, inputs, enable_empty_final_response=True)`,
-    'while not (reply := replies.get()).get_response().parameters["triton_final_response"].bool_param:',
-    ...outputs.map(output => `    print(reply.as_numpy(${quoted(output.name)}))`), 'client.stop_stream()'].filter(line => line !== false).join('\n');
-}
 
 /** How Java makes an array: type, factory, and what stands behind each number. @type {Record<string, [string, string, string]>} */
 const JAVA = {
@@ -85,51 +102,61 @@ const JAVA = {
   BOOL: ['boolean', 'ofBooleans', ''], BYTES: ['String', 'ofStrings', ''],
 };
 
+/** Stands for elements that are too many to show. */
+const YOURS = ' /* put your values here */';
+
 /** @param {import('./tensor.js').Tensor} tensor */
 function javaTensor(tensor) {
   const {datatype, shape, tokens} = tensor;
   const dims = shape.join(', ');
   const elements = count(shape);
+  const few = tokens && tokens.length <= MOST ? tokens : null;
+  if (datatype === 'BYTES' && !few) return `Tensor.ofByteStrings(new byte[][] {{}}${YOURS}, ${dims})`;
   if (JAVA[datatype]) {
     const [type, factory, suffix] = JAVA[datatype];
-    if (!tokens || tokens.length > MOST) return `Tensor.${factory}(new ${type}[${elements}], ${dims})`;
-    const list = datatype === 'BYTES' ? tokens.map(quoted) : tokens.map(each => plain(each) + suffix);
+    if (!few) return `Tensor.${factory}(new ${type}[${elements}]${YOURS}, ${dims})`;
+    const list = datatype === 'BYTES' ? few.map(quoted) : few.map(each => plain(each) + suffix);
     return `Tensor.${factory}(new ${type}[] {${list.join(', ')}}, ${dims})`;
   }
   if (isFloat(datatype)) {
-    const list = tokens && tokens.length <= MOST ? `new float[] {${tokens.map(each => plain(each) + 'f').join(', ')}}` : `new float[${elements}]`;
+    const list = few ? `new float[] {${few.map(each => plain(each) + 'f').join(', ')}}` : `new float[${elements}]${YOURS}`;
     return `Tensor.ofHalfFloats(DataType.${datatype}, ${list}, ${dims})`;
   }
   const raw = toBytes(tensor);
-  const list = raw.length <= MOST ? `new byte[] {${[...new Int8Array(raw.buffer, raw.byteOffset, raw.length)].join(', ')}}` : `new byte[${raw.length}]`;
+  const list = few ? `new byte[] {${[...new Int8Array(raw.buffer, raw.byteOffset, raw.length)].join(', ')}}` : `new byte[${raw.length}]${YOURS}`;
   return `Tensor.of(DataType.${datatype}, ByteBuffer.wrap(${list}), ${dims})`;
 }
 
-/** @param {Request} request */
-function java({model, version, tensors, outputs, stream, token, grpc, parameters}) {
-  const server = stream ? `grpc://${location.hostname}:${grpc ?? 8001}` : location.origin;
-  const {sequence_id: sequence, sequence_start: start, sequence_end: end} = parameters ?? {};
-  const builder = [
-    `InferRequest.builder(${quoted(model)})`,
-    version && `    .version(${quoted(version)})`,
-    ...tensors.map(tensor => `    .input(${quoted(tensor.name)}, ${javaTensor(tensor)})`),
-    sequence && `    .sequence(${sequence}, ${Boolean(start)}, ${Boolean(end)})`,
-  ].filter(Boolean).join('\n          ');
-  const options = token ? `,\n    ClientOptions.builder().header("authorization", "Bearer " + System.getenv("TOKEN")).build()` : '';
-  const print = outputs.map(output => `    IO.println(response.output(${quoted(output.name)}));`).join('\n');
-  return `import io.nereid.client.*;
-import io.nereid.types.DataType;
-import java.nio.ByteBuffer;
+/** The method that reads a tensor's elements. @type {[RegExp, string][]} */
+const READERS = [
+  [/^U?INT32$/, 'toIntArray'], [/^U?INT64$/, 'toLongArray'], [/^U?INT16$/, 'toShortArray'], [/^FP64$/, 'toDoubleArray'], [/^(FP|BF)/, 'toFloatArray'],
+  [/^BOOL$/, 'toBooleanArray'], [/^BYTES$/, 'toStringArray'],
+];
 
-void main() {
-  var request =
-      ${builder}
-          .build();
-  try (var client = InferenceClient.connect(${quoted(server)}${options});
-      var response = client.infer(request)) {
-${print}
-  }
-}`;
+/** A statement that prints an output. @param {any} output */
+function javaPrint({name, datatype}) {
+  const reader = READERS.find(([form]) => form.test(datatype))?.[1] ?? 'toByteArray';
+  return `IO.println(${quoted(name + ' ')} + Arrays.toString(response.output(${quoted(name)}).${reader}()));`;
+}
+
+/** @param {Request} request */
+function java({model, version, tensors, slots, stream, token, grpc, secure, parameters}) {
+  const server = stream ? `${secure ? 'grpcs' : 'grpc'}://${location.hostname}:${grpc}` : location.origin;
+  const {sequence_id: sequence, sequence_start: start, sequence_end: end} = parameters ?? {};
+  const made = tensors.map(tensor => `.input(${quoted(tensor.name)}, ${javaTensor(tensor)})`);
+  const builder = [
+    `InferRequest.builder(${quoted(model)})`, version && `.version(${quoted(version)})`, ...made,
+    sequence && `.sequence(${sequence}L, ${Boolean(start)}, ${Boolean(end)})`, '.build();',
+  ].filter(Boolean).join('\n          ');
+  const options = token ? `,\n          ClientOptions.builder().header("authorization", "Bearer " + System.getenv("TOKEN")).build()` : '';
+  const open = `  try (var client = InferenceClient.connect(${quoted(server)}${options});`;
+  const ask = stream
+    ? [open, '      var stream = client.openStream()) {', '    stream.send(request);', '    stream.finish();',
+      '    for (var next = stream.next(); next != null; next = stream.next()) {', '      try (var response = next) {',
+      ...slots.map(slot => '        ' + javaPrint(slot)), '      }', '    }', '  }']
+    : [open, '      var response = client.infer(request)) {', ...slots.map(slot => '    ' + javaPrint(slot)), '  }'];
+  const types = made.some(each => each.includes('DataType.')) ? ['import io.nereid.types.DataType;'] : [];
+  return ['import io.nereid.client.*;', ...types, '', 'void main() {', '  var request =', `      ${builder}`, ...ask, '}'].join('\n');
 }
 
 /** Which member of the message has the elements. @type {[RegExp, string][]} */
@@ -142,7 +169,7 @@ const CONTENTS = [
 const base64 = raw => btoa(Array.from(raw, byte => String.fromCharCode(byte)).join(''));
 
 /** @param {Request} request */
-function grpcurl({model, version, tensors, stream, token, grpc, parameters}) {
+function grpcurl({model, version, tensors, stream, token, grpc, secure, parameters}) {
   const raw = tensors.some(tensor => wantsBytes(tensor));
   const inputs = tensors.map(tensor => {
     const head = JSON.stringify({name: tensor.name, datatype: tensor.datatype, shape: tensor.shape});
@@ -157,6 +184,6 @@ function grpcurl({model, version, tensors, stream, token, grpc, parameters}) {
     parameters?.sequence_id && `"parameters":{"sequence_id":{"int64_param":${parameters.sequence_id}},"sequence_start":{"bool_param":${Boolean(parameters.sequence_start)}},"sequence_end":{"bool_param":${Boolean(parameters.sequence_end)}}}`,
     raw && `"raw_input_contents":[${tensors.map(tensor => (big ? '"BASE64 of your values"' : JSON.stringify(base64(toBytes(tensor))))).join(',')}]`];
   const field = token ? ` -H "authorization: Bearer $TOKEN"` : '';
-  const plainText = location.protocol === 'https:' ? '' : '-plaintext ';
-  return `grpcurl ${plainText}${field ? field.trim() + ' ' : ''}-d ${shell(`{${parts.filter(Boolean).join(',')}}`)} \\\n  ${location.hostname}:${grpc ?? 8001} inference.GRPCInferenceService/${stream ? 'ModelStreamInfer' : 'ModelInfer'}`;
+  const plainText = secure ? '' : '-plaintext ';
+  return `grpcurl ${plainText}${field ? field.trim() + ' ' : ''}-d ${shell(`{${parts.filter(Boolean).join(',')}}`)} \\\n  ${location.hostname}:${grpc} inference.GRPCInferenceService/${stream ? 'ModelStreamInfer' : 'ModelInfer'}`;
 }

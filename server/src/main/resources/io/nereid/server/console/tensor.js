@@ -129,7 +129,7 @@ export function wantsBytes(tensor) {
 
 /** The elements in JSON, their digits as they were typed. @param {Tensor} tensor */
 export function jsonData(tensor) {
-  const tokens = tensor.tokens ?? [];
+  const tokens = tensor.tokens ?? (tensor.bytes ? elements(tensor.bytes, tensor.datatype).map(String) : []);
   if (tensor.datatype === 'BYTES') return JSON.stringify(tokens);
   return '[' + tokens.map(token => token.replace(/^(-?)0+(?=\d)/, '$1').replace(/^(-?)\./, '$10.').replace(/\.(?=e|$)/i, '')).join(',') + ']';
 }
@@ -249,6 +249,18 @@ function read(view, at, datatype) {
   }
 }
 
+/**
+ * The elements of a tensor that came or goes as bytes, and whose elements are of one size.
+ *
+ * @param {Uint8Array} bytes
+ * @param {string} datatype
+ */
+function elements(bytes, datatype) {
+  const step = SIZES[datatype];
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  return Array.from({length: bytes.length / step}, (_, i) => read(view, i * step, datatype));
+}
+
 /** How an output is asked for: in binary where JSON would not do. @param {Slot} slot */
 export function wanted(slot) {
   return BINARY.has(slot.datatype) ? {name: slot.name, parameters: {binary_data: true}} : {name: slot.name};
@@ -268,9 +280,7 @@ export async function decode(response) {
   for (const output of reply.outputs ?? []) {
     const size = output.parameters?.binary_data_size;
     if (size === undefined) continue;
-    const view = new DataView(whole.buffer, at, size);
-    const step = SIZES[output.datatype];
-    output.data = Array.from({length: size / step}, (_, i) => read(view, i * step, output.datatype));
+    output.data = elements(whole.subarray(at, at + size), output.datatype);
     at += size;
   }
   return {reply, text, bytes: whole.length};

@@ -46,7 +46,7 @@ export class Tide {
     const level = svg('line', {class: 'level', x1: 0, x2: SPAN - 1, y1: LEVEL, y2: LEVEL});
     this.drawing = svg(
       'svg',
-      {viewBox: `0 0 ${SPAN - 1} 100`, preserveAspectRatio: 'none', role: 'img'},
+      {viewBox: `0 0 ${SPAN - 1} 100`, preserveAspectRatio: 'none', role: 'img', 'aria-label': subject},
       this.glint, this.below, level, this.above, this.errors
     );
     this.top = h('span');

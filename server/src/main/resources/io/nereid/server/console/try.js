@@ -19,7 +19,7 @@ class Trial {
   constructor({place, about, signal}, model) {
     this.model = model;
     this.version = place.version ?? '';
-    this.grpc = about.protocols.grpc;
+    this.grpc = {grpc: about.protocols.grpc, secure: about.protocols.grpc_tls};
     this.signal = signal;
     this.batched = model.max_batch_size > 0;
     /** @type {Field[]} */
@@ -66,7 +66,7 @@ class Trial {
       const plain = outputs.every((/** @type {any} */ output) => !output.parameters);
       return {tensors, stream, outputs, parameters, path: path + '/infer', ...encode(tensors, plain ? [] : outputs, parameters)};
     }
-    if (tensors.some(wantsBytes) && tensors.some(tensor => tensor.bytes)) throw new Error('a stream takes what can be written in JSON, not a file');
+    if (tensors.some(tensor => tensor.bytes && tensor.datatype === 'BYTES')) throw new Error('a stream takes what can be written in JSON, not a file of bytes');
     const members = tensors.map(tensor => `${JSON.stringify(tensor.name)}:${jsonData(tensor)}`);
     if (parameters) members.push(`"parameters":${JSON.stringify(parameters)}`);
     const text = `{${members.join(',')}}`;
@@ -163,14 +163,15 @@ class Trial {
       return;
     }
     const {body} = request;
-    const texts = samples({...request, model: this.model.name, version: this.version, token: usesToken(), grpc: this.grpc});
+    const texts = samples({...request, model: this.model.name, version: this.version, slots: this.model.outputs, token: usesToken(), ...this.grpc});
+    if (!texts[this.language]) this.language = 'curl';
     const tabs = Object.keys(texts).map(name => h('button', {type: 'button', role: 'tab', 'aria-selected': String(name === this.language), onclick: () => {
       this.language = name;
       this.#show();
       /** @type {HTMLElement} */ (this.samples.querySelector('[aria-selected="true"]')).focus();
     }}, name));
     const save = typeof body === 'string' ? null : h('button', {type: 'button', onclick: () => download(body)}, 'Save request.bin');
-    fill(this.samples, h('div', {className: 'choice', role: 'tablist', 'aria-label': 'Language'}, ...tabs), save, copyable(/** @type {any} */ (texts)[this.language]));
+    fill(this.samples, h('div', {className: 'choice', role: 'tablist', 'aria-label': 'Language'}, ...tabs), save, copyable(texts[this.language]));
   }
 }
 

@@ -270,6 +270,13 @@ final class Browser implements AutoCloseable {
                 Map.of("name", "prefers-reduced-motion", "value", "reduce"))));
   }
 
+  /** Lets pages save files into a folder. */
+  void saveTo(Path folder) {
+    devTools(
+        "Page.setDownloadBehavior",
+        Map.of("behavior", "allow", "downloadPath", folder.toAbsolutePath().toString()));
+  }
+
   /** Puts a file of this machine into a field for files. */
   void choose(String selector, Path file) {
     post(

@@ -54,6 +54,31 @@ final class ConsoleModels {
         """);
   }
 
+  /**
+   * Writes a model that gives back one row of what it gets.
+   *
+   * @param type as configurations call it, such as {@code FP32}
+   * @param media what its configuration says that the input is; empty: nothing
+   */
+  static void row(Path to, String name, String input, String type, String media)
+      throws IOException {
+    String said =
+        media.isEmpty()
+            ? ""
+            : "parameters { key: \"nereid.media.%s\" value { string_value: \"%s\" } }\n"
+                .formatted(input, media);
+    write(
+        to,
+        name,
+        """
+        backend: "identity"
+        input [ { name: "%s" data_type: TYPE_%s dims: [ -1 ] } ]
+        output [ { name: "OUTPUT0" data_type: TYPE_%s dims: [ -1 ] } ]
+        """
+                .formatted(input, type, type)
+            + said);
+  }
+
   /** Writes a model that cannot be loaded, because of the second line of its configuration. */
   static void broken(Path to) throws IOException {
     write(to, "broken", "backend: \"identity\"\nmax_batch: 8\n");

@@ -37,6 +37,9 @@ final class ParameterReader {
   /** Where its value is in a configuration. */
   static final String OBJECTIVE_PATH = "parameters[\"" + OBJECTIVE + "\"].value.string_value";
 
+  /** An input's name follows: it says what the input's elements are to who tries the model. */
+  private static final String MEDIA_PREFIX = OWN_PREFIX + "media.";
+
   /** Set by the runtime: a configuration must not name libraries to load into the process. */
   private static final Set<String> RESERVED =
       Set.of(MODEL_PATH, "onnxruntime_path", "shared_thread_count");
@@ -75,7 +78,9 @@ final class ParameterReader {
       case BATCHER -> readBatcher(node, value);
       case OBJECTIVE -> readObjective(node, value);
       default -> {
-        if (key.startsWith(OWN_PREFIX)) {
+        if (key.startsWith(MEDIA_PREFIX)) {
+          checkMedia(node, key, value);
+        } else if (key.startsWith(OWN_PREFIX)) {
           throw node.invalid(
               "expected "
                   + INLINE
@@ -83,7 +88,9 @@ final class ParameterReader {
                   + INLINE_BUDGET
                   + ", "
                   + OBJECTIVE
-                  + " or "
+                  + ", "
+                  + MEDIA_PREFIX
+                  + "INPUT or "
                   + BATCHER
                   + ", the parameters of Nereid itself, got '"
                   + key
@@ -99,6 +106,17 @@ final class ParameterReader {
       throw node.invalid("expected " + INLINE + " \"true\" or \"false\", got \"" + value + "\"");
     }
     spec.inline(value.equals("true"));
+  }
+
+  private static void checkMedia(ConfigNode node, String key, String value) {
+    if (!value.matches("text|audio(;rate=[1-9][0-9]{3,5})?")) {
+      throw node.invalid(
+          "expected "
+              + key
+              + " as \"text\", \"audio\" or \"audio;rate=16000\", got \""
+              + value
+              + "\"");
+    }
   }
 
   private void readBatcher(ConfigNode node, String value) {

@@ -68,6 +68,7 @@ class SpecReaderTest {
             optimization { graph { level: -1 } }
             parameters { key: "intra_op_thread_count" value { string_value: "1" } }
             parameters { key: "nereid.inline" value { string_value: "false" } }
+            parameters { key: "nereid.media.x" value { string_value: "audio;rate=8000" } }
             parameters { key: "nereid.inline_budget_microseconds" value { string_value: "20" } }
             """,
             3);
@@ -110,6 +111,7 @@ class SpecReaderTest {
     assertEquals(
         Map.of(
             "intra_op_thread_count", "1",
+            "nereid.media.x", "audio;rate=8000",
             "optimization.graph.level", "-1",
             "model_path", file.toAbsolutePath().toString()),
         spec.parameters());
@@ -203,6 +205,8 @@ class SpecReaderTest {
         "parameters { key: \"onnxruntime_path\" value { } }|is set by the runtime alone",
         "parameters { key: \"nereid.inlin\" value { } }|expected nereid.inline, nereid.",
         "parameters { key: \"nereid.batcher\" value { } }|as the name or class of a batcher",
+        "parameters { key: \"nereid.media.x\" value { string_value: \"noise\" } }|\"text\","
+            + " \"audio\" or",
         "parameters { key: \"nereid.inline\" value { string_value: \"no\" } }|\"true\" or"
             + " \"false\"",
         "default_model_filename: \"../../x\"|expected default_model_filename to name a file",
