@@ -12,7 +12,7 @@ final class IdleHeap {
 
   private static final Duration LOOK = Duration.ofSeconds(30);
 
-  /** Who takes less of a processor than this part is idle: probes and metrics take less. */
+  /** A process that takes less of a processor is idle: probes and metrics take less. */
   private static final double IDLE_PART = 0.02;
 
   /** Processor time that must have gone by since the last collection for another one to pay. */
