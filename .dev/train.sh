@@ -1,8 +1,8 @@
 # shellcheck shell=bash
-# Trains a server for the AOT cache: starts it on the bundled models and sends it one request of each
-# kind. Sourced by aot.sh in a tree, and by nereid-prepare in a distribution.
+# Trains a server for the AOT cache: starts it on the bundled models, sends it one request of each
+# kind, and loads it for some seconds. Sourced by aot.sh in a tree, and by nereid-prepare in a distribution.
 
-readonly aot_patience_s=300
+readonly aot_patience_s=600
 
 # Sends one request to the server in training and reads the reply to its end.
 aot_request() {
@@ -53,6 +53,26 @@ aot_requests() {
     aot_grpc_request "$grpc_port"
 }
 
+# Loads the server in training with the generator of the given nereid command, so that the cache gets
+# profiles of the methods that requests run through: a fresh server then compiles them at once, and for
+# what they meet. Requests are few enough for some seconds, and enough to be profiled.
+aot_load() {
+  local port=$1 grpc_port=$2 elements option command=()
+  shift 2
+  for option; do
+    # Of the server in training alone.
+    [[ $option == -XX:AOTCacheOutput=* ]] || command+=("$option")
+  done
+  for elements in 16 4096; do
+    env -i "PATH=$PATH" "TMPDIR=${TMPDIR:-/tmp}" "HOME=${HOME:-/}" "JAVA_HOME=${JAVA_HOME:-}" \
+      "${command[@]}" perf identity_fp32 --quiet --url "http://127.0.0.1:$port" \
+      --shape "INPUT0:$elements" --concurrency 4 -p 500 -r 3 --warm-up 1500
+    env -i "PATH=$PATH" "TMPDIR=${TMPDIR:-/tmp}" "HOME=${HOME:-/}" "JAVA_HOME=${JAVA_HOME:-}" \
+      "${command[@]}" perf identity_fp32 --quiet -i grpc --url "127.0.0.1:$grpc_port" \
+      --shape "INPUT0:$elements" --concurrency 4 -p 500 -r 3 --warm-up 1500
+  done
+}
+
 # Runs the given nereid command as a server while the JVM takes notes; the cache is written to the
 # given file when it ends, and what is said to the given log.
 aot_train() {
@@ -73,6 +93,8 @@ aot_train() {
       grpc_port=$(sed -n 's|^Serving gRPC at .*:\([0-9]*\)$|\1|p' "$log")
       # In a shell of its own, which a connection that fails ends.
       if (aot_requests "$port" "$grpc_port") 2>>"$log"; then trained=yes; fi
+      # Without a load the cache is worth less, and not nothing.
+      if [[ $trained ]]; then aot_load "$port" "$grpc_port" "$@" >>"$log" 2>&1 || true; fi
       break
     fi
     sleep 0.1

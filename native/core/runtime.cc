@@ -2,11 +2,15 @@
 
 #include <string>
 
+#include "base/clock.h"
 #include "core/external_cache.h"
 #include "core/response_cache.h"
 
 namespace nereid {
 namespace {
+
+// Long beside a pause of the load: pages that come back cost a fault and are cleared.
+constexpr int64_t kIdleMemoryNs = int64_t{10} * 1'000'000'000;
 
 // Counts of the whole process, for nrd_handle_counts_read.
 std::atomic<int64_t> live_runtimes{0};
@@ -34,6 +38,18 @@ Runtime::Runtime(const nrd_runtime_options& options)
 }
 
 Runtime::~Runtime() { live_runtimes.fetch_sub(1, std::memory_order_relaxed); }
+
+Runtime::IdleMemory::IdleMemory(BufferPool* pool, Timer* timer) : pool_(pool), timer_(timer) {
+  timer_->Add(this);
+  timer_->Arm(this, MonotonicNowNs() + kIdleMemoryNs);
+}
+
+Runtime::IdleMemory::~IdleMemory() { timer_->Remove(this); }
+
+int64_t Runtime::IdleMemory::OnTimer(int64_t now_ns) {
+  pool_->ReleaseIdle();
+  return now_ns + kIdleMemoryNs;
+}
 
 Status Runtime::UseCache(const nrd_cache& cache) {
   if (cache.lookup == nullptr || cache.insert == nullptr) {

@@ -48,11 +48,24 @@ class Runtime {
   static void ReadHandleCounts(nrd_handle_counts* counts_out);
 
  private:
+  // Has the pool give back what it does not use.
+  class IdleMemory final : public TimerTarget {
+   public:
+    IdleMemory(BufferPool* pool, Timer* timer);
+    ~IdleMemory() override;
+    int64_t OnTimer(int64_t now_ns) override;
+
+   private:
+    BufferPool* const pool_;
+    Timer* const timer_;
+  };
+
   BufferPool pool_;
   std::unique_ptr<AnswerCache> cache_;  // null: there is none
   Completion completion_;
   const Responder responder_;
   Timer timer_;
+  IdleMemory idle_memory_{&pool_, &timer_};
   SharedLimiter limiter_;
   const bool stage_histograms_;
   const nrd_log_fn log_;

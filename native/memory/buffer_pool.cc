@@ -344,6 +344,36 @@ void BufferPool::ReadStats(nrd_pool_stats* stats_out) {
   stats_out->locked_bytes = pages_.locked_bytes();
 }
 
+void BufferPool::ReleaseIdle() {
+  if (poison_freed_) {
+    return;  // who looks for stale reads finds them by what freed memory holds
+  }
+  uint64_t small_allocations = 0;
+  for (uint32_t i = 0; i < shard_count_; ++i) {
+    small_allocations += ReadCounter(shards_[i].allocations);
+  }
+  const bool shards_idle = small_allocations == seen_small_allocations_;
+  seen_small_allocations_ = small_allocations;
+  size_t chunk_count = 0;
+  {
+    const MutexLock lock(mutex_);
+    if (shards_idle) {
+      FlushShards();
+    }
+    chunk_count = pages_.chunk_count();
+  }
+  // One chunk at a time, since who allocates a large buffer waits meanwhile.
+  for (size_t i = 0; i < chunk_count; ++i) {
+    const MutexLock lock(mutex_);
+    pages_.ReleaseIdle(i);
+  }
+}
+
+uint64_t BufferPool::released_bytes() const {
+  const MutexLock lock(mutex_);
+  return pages_.released_bytes();
+}
+
 bool BufferPool::LockPages(const PageAllocator::PageLock& page_lock) {
   const MutexLock lock(mutex_);
   return pages_.LockPages(page_lock);

@@ -1,11 +1,11 @@
 // The pool of tensor memory: hands out reference-counted buffers, and keeps the memory that it once
-// asked for.
+// asked for as long as it is used.
 //
 // Any thread may call it. A buffer belongs to those that hold references to it, and all of them are
 // given back before the pool dies. Small sizes come in size classes from caches ("shards") that are
 // picked by thread and need no teardown when a thread ends; SpanAllocator fills them. Larger
-// buffers are runs of pages under one mutex. Memory goes back to the allocator only when the pool
-// dies, so a stale read never faults.
+// buffers are runs of pages under one mutex. Memory stays mapped until the pool dies, so a stale
+// read never faults; the system gets the pages back that nobody has used for a while.
 #ifndef NEREID_MEMORY_BUFFER_POOL_H_
 #define NEREID_MEMORY_BUFFER_POOL_H_
 
@@ -51,6 +51,11 @@ class BufferPool {
   [[nodiscard]] uint64_t live_buffers() const;
   PoolAccounts& accounts() { return accounts_; }
 
+  // Gives the system what was not used between the last two calls; to be called now and then.
+  void ReleaseIdle() NRD_EXCLUDES(mutex_);
+  // What it has given to the system so far.
+  [[nodiscard]] uint64_t released_bytes() const NRD_EXCLUDES(mutex_);
+
   // As PageAllocator::LockPages.
   bool LockPages(const PageAllocator::PageLock& page_lock);
 
@@ -84,6 +89,7 @@ class BufferPool {
   std::atomic<uint64_t> large_live_bytes_{0};
 
   std::atomic<uint64_t> failures_{0};
+  uint64_t seen_small_allocations_ = 0;  // of ReleaseIdle, which one thread calls
 };
 
 }  // namespace nereid

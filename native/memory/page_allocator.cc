@@ -99,6 +99,31 @@ void PageAllocator::Lock(Chunk* chunk) {
   }
 }
 
+void PageAllocator::ReleaseIdle(size_t index) {
+  Chunk& chunk = *chunks_[index];
+  if (options_.allocate != AllocateAnonymous || chunk.is_locked) {
+    return;
+  }
+  for (uint32_t i = 0; i < chunk.page_count; i += chunk.runs[i].page_count) {
+    PageRun& run = chunk.runs[i];
+    if (!run.is_free || run.age == RunAge::kReleased) {
+      continue;
+    }
+    if (run.age == RunAge::kNew) {
+      run.age = RunAge::kSeen;
+      continue;
+    }
+    // Whole huge pages only: the kernel would fill up again what is missing of one.
+    const uint64_t first = (uint64_t{i} * kPageBytes + kHugePageBytes - 1) / kHugePageBytes;
+    const uint64_t end = (uint64_t{i} + run.page_count) * kPageBytes / kHugePageBytes;
+    if (first < end) {
+      madvise(chunk.memory + first * kHugePageBytes, (end - first) * kHugePageBytes, MADV_DONTNEED);
+      released_bytes_ += (end - first) * kHugePageBytes;
+    }
+    run.age = RunAge::kReleased;
+  }
+}
+
 void* PageAllocator::Address(const PageRun& run) {
   const auto page = static_cast<uint64_t>(&run - run.chunk->runs.get());
   return run.chunk->memory + page * kPageBytes;
@@ -116,6 +141,7 @@ PageRun* PageAllocator::Allocate(uint64_t page_count) {
   const auto used_pages = static_cast<uint32_t>(page_count);
   if (run->page_count > used_pages) {
     PageRun* rest = run + used_pages;
+    rest->age = run->age;
     Describe(rest, run->page_count - used_pages, true);
     Insert(rest);
   }
@@ -137,6 +163,7 @@ void PageAllocator::Free(PageRun* run) {
     Remove(first);
     page_count += first->page_count;
   }
+  first->age = RunAge::kNew;
   Describe(first, page_count, true);
   Insert(first);
 }

@@ -4,6 +4,7 @@
 #define NEREID_MEMORY_PAGE_ALLOCATOR_H_
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -15,6 +16,10 @@ namespace nereid {
 struct BufferHeader;
 struct Chunk;
 
+// How long a run has been free, told by ReleaseIdle, which looks at it twice before the system gets
+// its pages back. `kReleased`: the system has them all.
+enum class RunAge : uint8_t { kNew, kSeen, kReleased };
+
 // Describes the run that starts at this page; there is one per page of a chunk. Of the entries
 // inside a run only the last is kept up to date, and only `page_count` and `is_free` of it: that is
 // how the run behind it finds the start of its neighbour.
@@ -24,6 +29,7 @@ struct PageRun {
   PageRun* next = nullptr;
   uint32_t page_count = 0;
   bool is_free = false;
+  RunAge age = RunAge::kReleased;  // of a free run: what its pages still hold
 
   // For a run that a size class cut into blocks.
   uint32_t blocks_carved = 0;  // blocks behind these were never used
@@ -63,6 +69,14 @@ class PageAllocator {
   PageRun* Allocate(uint64_t page_count);
   void Free(PageRun* run);
 
+  // Gives the system the huge pages that were free at the last call and are still, of one chunk.
+  // They stay mapped and are zero when they are used again. Locked memory and that of a caller's
+  // allocator stay as they are.
+  void ReleaseIdle(size_t chunk);
+  [[nodiscard]] size_t chunk_count() const { return chunks_.size(); }
+  // What ReleaseIdle has given to the system so far.
+  [[nodiscard]] uint64_t released_bytes() const { return released_bytes_; }
+
   // Locks the chunks that are there and all that come. False: there is a lock already.
   bool LockPages(const PageLock& page_lock);
 
@@ -90,6 +104,7 @@ class PageAllocator {
   PageLock page_lock_{};  // without functions: none
   uint64_t reserved_bytes_ = 0;
   uint64_t locked_bytes_ = 0;
+  uint64_t released_bytes_ = 0;
   bool allocator_failed_ = false;
   std::vector<std::unique_ptr<Chunk>> chunks_;
   std::array<PageRun*, kLastBin + 1> bins_{};

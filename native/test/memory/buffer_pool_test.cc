@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <cstdio>
@@ -382,6 +383,69 @@ TEST_CASE("references from many threads") {
       thread.join();
     }
     REQUIRE(pool.live_buffers() == 0);
+  }
+}
+
+TEST_CASE("the system gets back what nobody has used between two looks, and the memory stays") {
+  BufferPool pool(Anonymous(64 * kMiB));
+  auto* first = static_cast<uint8_t*>(MustAllocate(pool, 7 * kMiB));
+  auto* held = static_cast<uint8_t*>(MustAllocate(pool, 7 * kMiB));
+  std::memset(first, 7, 7 * kMiB);
+  std::memset(held, 8, 7 * kMiB);
+  BufferPool::Release(first);
+
+  pool.ReleaseIdle();
+  CHECK(pool.released_bytes() == 0);
+  SUBCASE("what is used in between is kept") {
+    auto* again = static_cast<uint8_t*>(MustAllocate(pool, 7 * kMiB));
+    CHECK(again == first);
+    CHECK(again[4 * kMiB] == 7);
+    BufferPool::Release(again);
+    pool.ReleaseIdle();
+    CHECK(pool.released_bytes() == 0);
+  }
+  SUBCASE("what is not is zero when it is used again") {
+    pool.ReleaseIdle();
+    CHECK(pool.released_bytes() >= 6 * kMiB);
+    CHECK(first[4 * kMiB] == 0);  // a stale read does not fault
+    CHECK(std::count(held, held + 7 * kMiB, 8) == 7 * kMiB);
+    const uint64_t released_bytes = pool.released_bytes();
+    pool.ReleaseIdle();
+    CHECK(pool.released_bytes() == released_bytes);
+    auto* again = static_cast<uint8_t*>(MustAllocate(pool, 7 * kMiB));
+    std::memset(again, 9, 7 * kMiB);
+    CHECK(std::count(held, held + 7 * kMiB, 8) == 7 * kMiB);
+    BufferPool::Release(again);
+  }
+  BufferPool::Release(held);
+}
+
+TEST_CASE("small buffers that wait in the caches go back when nobody takes any") {
+  BufferPool pool(Anonymous(64 * kMiB));
+  std::vector<void*> buffers;
+  for (int i = 0; i < 200; ++i) {
+    buffers.push_back(MustAllocate(pool, 60 << 10));
+    std::memset(buffers.back(), 1, 60 << 10);
+  }
+  for (void* buffer : buffers) {
+    BufferPool::Release(buffer);
+  }
+  for (int i = 0; i < 3; ++i) {
+    pool.ReleaseIdle();
+  }
+  CHECK(pool.released_bytes() >= 10 * kMiB);
+}
+
+TEST_CASE("memory of a caller's allocator, and of a pool that poisons, stays as it is") {
+  FaultyAllocator allocator;
+  BufferPool lent(allocator.Options(64 * kMiB, 8 * kMiB));
+  BufferPool poisoned(Anonymous(64 * kMiB), true);
+  for (BufferPool* pool : {&lent, &poisoned}) {
+    BufferPool::Release(MustAllocate(*pool, 7 * kMiB));
+    for (int i = 0; i < 3; ++i) {
+      pool->ReleaseIdle();
+    }
+    CHECK(pool->released_bytes() == 0);
   }
 }
 

@@ -133,6 +133,7 @@ final class ServeCommand implements Callable<Integer> {
         NereidServer server = start(log)) {
       signal.started(server);
       printScreen(server);
+      IdleHeap.watch();
       signal.await();
     }
     return 0;

@@ -177,7 +177,7 @@ public final class Http2Codec {
   }
 
   /** Writes a part of a reply, whose bytes nobody changes any more. */
-  Sent writeData(int stream, byte[] bytes, boolean last) {
+  Sent writeData(int stream, ByteBuffer bytes, boolean last) {
     ByteBuf data = Unpooled.wrappedBuffer(bytes);
     return new Sent(
         handler.encoder().writeData(context, stream, data, 0, last, channel.newPromise()));

@@ -274,9 +274,24 @@ final class Http2Seat implements Runnable, HttpExchange.HeadSource {
       write(empty.seal(NO_HEAD, 0, 0), true);
     }
 
+    /** Tensors are lent to the connection, and everything else is copied. */
     private void write(List<ByteBuffer> pieces, boolean last) throws IOException {
-      for (int i = 0; i < pieces.size(); i++) {
-        stream.write(pieces.get(i), last && i == pieces.size() - 1);
+      boolean lent = false;
+      try {
+        for (int i = 0; i < pieces.size(); i++) {
+          ByteBuffer piece = pieces.get(i);
+          boolean end = last && i == pieces.size() - 1;
+          if (piece.isDirect()) {
+            lent = true;
+            stream.lend(piece, end);
+          } else {
+            stream.write(piece, end);
+          }
+        }
+      } finally {
+        if (lent) {
+          stream.awaitWritten(0);
+        }
       }
     }
   }

@@ -180,11 +180,24 @@ final class StreamChannel implements ClientChannel {
     do {
       byte[] piece = new byte[Math.min(from.remaining(), PIECE_BYTES)];
       from.get(piece);
+      writePiece(ByteBuffer.wrap(piece), last && !from.hasRemaining());
+    } while (from.hasRemaining());
+  }
+
+  /**
+   * Sends a part of a reply from where it lies. It must stay there until {@link #awaitWritten} of 0
+   * has returned, also when this fails: the writer may be at it.
+   */
+  void lend(ByteBuffer from, boolean last) throws IOException {
+    do {
+      int count = Math.min(from.remaining(), Http2Connection.MOST_UNWRITTEN_BYTES);
+      ByteBuffer piece = from.slice(from.position(), count);
+      from.position(from.position() + count);
       writePiece(piece, last && !from.hasRemaining());
     } while (from.hasRemaining());
   }
 
-  private void writePiece(byte[] piece, boolean last) throws IOException {
+  private void writePiece(ByteBuffer piece, boolean last) throws IOException {
     connection.lock().lock();
     try {
       awaitWritten(Http2Connection.MOST_UNWRITTEN_BYTES);
