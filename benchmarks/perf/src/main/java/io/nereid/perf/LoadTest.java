@@ -10,9 +10,9 @@ import java.util.Optional;
 import org.HdrHistogram.Histogram;
 
 /**
- * One level of load against one model over HTTP, for a program that starts and watches it: random
- * data, binary tensors, no windows and no search. Whoever starts it looks at it, and ends it; one
- * thread at a time.
+ * One level of load against one model over HTTP, for a program that starts and watches it: binary
+ * tensors, no windows and no search. Whoever starts it looks at it, and ends it; one thread at a
+ * time.
  */
 public final class LoadTest implements AutoCloseable {
 
@@ -22,6 +22,7 @@ public final class LoadTest implements AutoCloseable {
    * @param url the server, such as {@code http://localhost:8000}
    * @param headers sent with every request, by lower-case names
    * @param version of the model; empty: what the server chooses
+   * @param data {@code random}, or a file or directory as {@code perf --input-data} takes it
    * @param concurrency requests under way in a closed loop; 0: an open loop
    * @param ratePerSecond of an open loop
    * @param poisson whether its gaps are random
@@ -32,6 +33,7 @@ public final class LoadTest implements AutoCloseable {
       Map<String, String> headers,
       String model,
       String version,
+      String data,
       int batchSize,
       int concurrency,
       double ratePerSecond,
@@ -82,7 +84,7 @@ public final class LoadTest implements AutoCloseable {
           Target.of(
               plan.url, Target.Protocol.HTTP, false, null, plan.headers, plan.model, plan.version);
       ModelInfo model = model(target);
-      InputData data = InputData.read(model, shapes(model, plan.batchSize), randomData());
+      InputData data = InputData.read(model, shapes(model, plan.batchSize), options(plan.data));
       RequestPlan requests =
           new RequestPlan(
               target, model, TensorForm.BINARY, TensorForm.BINARY, Map.of(), false, false, false);
@@ -123,9 +125,9 @@ public final class LoadTest implements AutoCloseable {
     return new InputShapes(shapes, batchSize);
   }
 
-  private static InputData.Options randomData() {
+  private static InputData.Options options(String data) {
     return new InputData.Options(
-        "random", Map.of(), new InputData.Generated(false, 0, 1, null, 16), SEED, 1);
+        data, Map.of(), new InputData.Generated(false, 0, 1, null, 16), SEED, 1);
   }
 
   /** What happened since the last call. */

@@ -128,6 +128,7 @@ final class LoadTests {
                 headers,
                 plan.model,
                 plan.version,
+                "random",
                 plan.batchSize,
                 plan.concurrency,
                 plan.ratePerSecond,
