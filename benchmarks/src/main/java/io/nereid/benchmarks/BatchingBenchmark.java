@@ -2,6 +2,7 @@ package io.nereid.benchmarks;
 
 import io.nereid.Model;
 import io.nereid.benchmarks.fixtures.BenchmarkModels;
+import io.nereid.jmh.RuntimeBenchmark;
 import io.nereid.model.DynamicBatching;
 import io.nereid.tensor.Tensor;
 import java.lang.foreign.MemorySegment;
@@ -35,7 +36,7 @@ public class BatchingBenchmark extends RuntimeBenchmark {
   public BatchingBenchmark() {}
 
   @Override
-  void open() {
+  protected void open() {
     var core =
         BenchmarkModels.identity(64, ELEMENTS)
             .dynamicBatching(DynamicBatching.builder().preferredBatchSizes(32, 64).build());

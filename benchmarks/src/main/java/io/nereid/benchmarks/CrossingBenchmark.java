@@ -3,6 +3,7 @@ package io.nereid.benchmarks;
 import io.nereid.Model;
 import io.nereid.benchmarks.fixtures.BenchmarkModels;
 import io.nereid.internal.ffi.StatisticsRecord;
+import io.nereid.jmh.RuntimeBenchmark;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -23,7 +24,7 @@ public class CrossingBenchmark extends RuntimeBenchmark {
   public CrossingBenchmark() {}
 
   @Override
-  void open() {
+  protected void open() {
     model = nereid.load(BenchmarkModels.identity(8, 16).build());
   }
 

@@ -2,6 +2,7 @@ package io.nereid.benchmarks;
 
 import io.nereid.Model;
 import io.nereid.benchmarks.fixtures.BenchmarkModels;
+import io.nereid.jmh.RuntimeBenchmark;
 import io.nereid.tensor.Tensor;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -30,7 +31,7 @@ public class DigitsBenchmark extends RuntimeBenchmark {
   public DigitsBenchmark() {}
 
   @Override
-  void open() {
+  protected void open() {
     model = nereid.load(BenchmarkModels.digits().build());
     image = nativeInput(1, 8, 8);
   }

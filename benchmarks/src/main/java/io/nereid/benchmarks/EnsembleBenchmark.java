@@ -2,6 +2,7 @@ package io.nereid.benchmarks;
 
 import io.nereid.Model;
 import io.nereid.benchmarks.fixtures.BenchmarkModels;
+import io.nereid.jmh.RuntimeBenchmark;
 import io.nereid.model.Ensemble;
 import io.nereid.model.ModelSpec;
 import io.nereid.tensor.Tensor;
@@ -37,7 +38,7 @@ public class EnsembleBenchmark extends RuntimeBenchmark {
   public EnsembleBenchmark() {}
 
   @Override
-  void open() {
+  protected void open() {
     nereid.load(BenchmarkModels.identity(8, ELEMENTS).build());
     List<Ensemble.Step> graph = new ArrayList<>();
     for (int i = 0; i < steps; i++) {

@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
 import io.nereid.Model;
 import io.nereid.benchmarks.fixtures.BenchmarkModels;
+import io.nereid.jmh.RuntimeBenchmark;
 import io.nereid.tensor.Tensor;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -29,7 +30,7 @@ public class InlineIdentityBenchmark extends RuntimeBenchmark {
   public InlineIdentityBenchmark() {}
 
   @Override
-  void open() {
+  protected void open() {
     model = nereid.load(BenchmarkModels.identity(8, ELEMENTS).build());
     array = new float[ELEMENTS];
     nativeInput = nativeInput(1, ELEMENTS);

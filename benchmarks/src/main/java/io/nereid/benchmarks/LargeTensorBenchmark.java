@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
 import io.nereid.Model;
 import io.nereid.benchmarks.fixtures.BenchmarkModels;
+import io.nereid.jmh.RuntimeBenchmark;
 import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
 import java.lang.foreign.Arena;
@@ -34,7 +35,7 @@ public class LargeTensorBenchmark extends RuntimeBenchmark {
   public LargeTensorBenchmark() {}
 
   @Override
-  void open() {
+  protected void open() {
     model = nereid.load(BenchmarkModels.identity(8, 3, 224, 224).build());
     array = new float[ELEMENTS];
     source = Arena.ofAuto().allocate(JAVA_FLOAT, ELEMENTS);

@@ -2,6 +2,7 @@ package io.nereid.benchmarks;
 
 import io.nereid.Model;
 import io.nereid.benchmarks.fixtures.BenchmarkModels;
+import io.nereid.jmh.RuntimeBenchmark;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -25,7 +26,7 @@ public class PoolBenchmark extends RuntimeBenchmark {
   public PoolBenchmark() {}
 
   @Override
-  void open() {
+  protected void open() {
     model = nereid.load(BenchmarkModels.identity(8, elements).build());
   }
 

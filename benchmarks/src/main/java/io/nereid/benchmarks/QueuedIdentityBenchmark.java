@@ -2,6 +2,7 @@ package io.nereid.benchmarks;
 
 import io.nereid.Model;
 import io.nereid.benchmarks.fixtures.BenchmarkModels;
+import io.nereid.jmh.RuntimeBenchmark;
 import io.nereid.model.DynamicBatching;
 import io.nereid.model.ModelSpec;
 import io.nereid.tensor.Tensor;
@@ -38,7 +39,7 @@ public class QueuedIdentityBenchmark extends RuntimeBenchmark {
   public QueuedIdentityBenchmark() {}
 
   @Override
-  void open() {
+  protected void open() {
     ModelSpec.Builder spec = BenchmarkModels.identity(64, ELEMENTS).inline(false);
     if (batching) {
       spec.dynamicBatching(DynamicBatching.create());

@@ -3,6 +3,7 @@ package io.nereid.benchmarks;
 import io.nereid.InferRequest;
 import io.nereid.Model;
 import io.nereid.benchmarks.fixtures.BenchmarkModels;
+import io.nereid.jmh.RuntimeBenchmark;
 import io.nereid.model.DynamicBatching;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.SequenceBatching;
@@ -77,7 +78,7 @@ public class SequenceBenchmark extends RuntimeBenchmark {
   }
 
   @Override
-  void open() {
+  protected void open() {
     ModelSpec.Builder spec = BenchmarkModels.identity(64, ELEMENTS).inline(false);
     switch (strategy) {
       case "direct" -> spec.sequenceBatching(SequenceBatching.direct());

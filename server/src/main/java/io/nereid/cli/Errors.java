@@ -63,10 +63,14 @@ final class Errors implements IParameterExceptionHandler, IExecutionExceptionHan
     if (error instanceof UnmatchedArgumentException unmatched
         && !unmatched.isUnknownOption()
         && !command.getSubcommands().isEmpty()) {
+      String written = unmatched.getUnmatched().getFirst();
       return "no such command: "
-          + unmatched.getUnmatched().getFirst()
+          + written
           + "; there is "
-          + String.join(", ", command.getSubcommands().keySet());
+          + String.join(", ", command.getSubcommands().keySet())
+          + Names.nearest(written, command.getSubcommands().keySet())
+              .map(near -> "; did you mean " + near + "?")
+              .orElse("");
     }
     if (error instanceof UnmatchedArgumentException unmatched && unmatched.isUnknownOption()) {
       return message(error) + meant(command, unmatched.getUnmatched().getFirst());

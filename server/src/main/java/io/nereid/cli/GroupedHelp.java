@@ -3,7 +3,10 @@ package io.nereid.cli;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
+import picocli.CommandLine;
 import picocli.CommandLine.Help;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
@@ -40,15 +43,16 @@ final class GroupedHelp {
     List<OptionSpec> shown = command.options().stream().filter(option -> !option.hidden()).toList();
     StringBuilder text = new StringBuilder();
     groups(command, shown)
-        .forEach((heading, options) -> {
-          Help.Layout layout = help.createDefaultLayout(shown, List.of(), help.colorScheme());
-          layout.addOptions(options, help.parameterLabelRenderer());
-          text.append(System.lineSeparator())
-              .append(help.colorScheme().optionText(heading + ":"))
-              .append(System.lineSeparator())
-              .append(layout);
-        });
+        .forEach((heading, options) ->
+            text.append(System.lineSeparator()).append(section(help, shown, heading, options)));
     return text.toString();
+  }
+
+  private static String section(
+      Help help, List<OptionSpec> shown, String heading, List<OptionSpec> options) {
+    Help.Layout layout = help.createDefaultLayout(shown, List.of(), help.colorScheme());
+    layout.addOptions(options, help.parameterLabelRenderer());
+    return help.colorScheme().optionText(heading + ":") + System.lineSeparator() + layout;
   }
 
   /** The given options of a command by heading. */
@@ -70,6 +74,28 @@ final class GroupedHelp {
     }
     groups.put("General", general);
     return groups;
+  }
+
+  /** The options under one heading of a command's help, named as {@link #topics} has it. */
+  static Optional<String> topic(CommandLine command, String topic) {
+    Help help = command.getHelp();
+    CommandSpec spec = command.getCommandSpec();
+    List<OptionSpec> shown = spec.options().stream().filter(option -> !option.hidden()).toList();
+    return groups(spec, shown).entrySet().stream()
+        .filter(group -> topic(group.getKey()).equals(topic.toLowerCase(Locale.ROOT)))
+        .map(group -> section(help, shown, group.getKey(), group.getValue()))
+        .findFirst();
+  }
+
+  /** What can be asked for by itself. */
+  static List<String> topics(CommandSpec command) {
+    List<OptionSpec> shown = command.options().stream().filter(option -> !option.hidden()).toList();
+    return groups(command, shown).keySet().stream().map(GroupedHelp::topic).toList();
+  }
+
+  /** The first word of a heading says enough. */
+  private static String topic(String heading) {
+    return heading.split(" ")[0].toLowerCase(Locale.ROOT);
   }
 
   private static String heading(CommandSpec mixin) {

@@ -11,6 +11,7 @@ import io.nereid.model.TensorSpec;
 import io.nereid.perf.ServerArguments;
 import io.nereid.perf.ServerConnection;
 import io.nereid.tensor.Tensor;
+import io.nereid.types.Names;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Arrays;
@@ -40,7 +41,7 @@ import picocli.CommandLine.Spec;
       "Examples:",
       "  nereid infer identity_fp32 --input INPUT0=1.5,2,3",
       "  nereid infer identity_fp32 --input 'INPUT0=[1.5, 2, 3]' --shape INPUT0=3",
-      "  nereid infer MODEL --repository DIR --input NAME=@tensor.raw --shape NAME=2x3",
+      "  nereid infer MODEL DIR --input NAME=@tensor.raw --shape NAME=2x3",
       "  nereid infer simple -u localhost:8000 --input INPUT0=@in.json --input INPUT1=@in.json"
     })
 final class InferCommand implements Callable<Integer> {
@@ -193,11 +194,13 @@ final class InferCommand implements Callable<Integer> {
     for (String name : outputs) {
       if (model.outputs().stream().noneMatch(output -> output.name().equals(name))) {
         throw new IllegalArgumentException(
-            "expected --output to name one of "
-                + model.outputs().stream().map(TensorSpec::name).toList()
-                + ", got '"
+            "model '"
+                + model.name()
+                + "' has no output '"
                 + name
-                + "'");
+                + "'"
+                + Names.hint(
+                    "it has", name, model.outputs().stream().map(TensorSpec::name).toList()));
       }
     }
     for (String name : shapes.keySet()) {

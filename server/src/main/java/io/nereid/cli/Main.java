@@ -2,9 +2,12 @@ package io.nereid.cli;
 
 import io.nereid.perf.PerfCommand;
 import io.nereid.server.log.KeptLogManager;
+import io.nereid.types.Names;
 import io.nereid.types.NereidException;
 import java.io.PrintWriter;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.HelpCommand;
@@ -34,6 +37,7 @@ import picocli.CommandLine.Spec;
       CheckCommand.class,
       BuildCommand.class,
       PerfCommand.class,
+      BenchCommand.class,
       HealthCommand.class,
       CompletionCommand.class,
       VersionCommand.class,
@@ -49,6 +53,8 @@ import picocli.CommandLine.Spec;
 public final class Main implements Runnable {
   /** When the JVM had come as far as this class. */
   static final long ENTERED_MS = System.currentTimeMillis();
+
+  private static final String HELP_OF = "--help=";
 
   @Spec private CommandSpec spec;
 
@@ -87,12 +93,30 @@ public final class Main implements Runnable {
             .setParameterExceptionHandler(errors)
             .setExecutionExceptionHandler(errors)
             .setExecutionStrategy(settings);
+    if (args.length == 2 && args[0].equals("serve") && args[1].startsWith(HELP_OF)) {
+      return help(command.getSubcommands().get("serve"), args[1].substring(HELP_OF.length()));
+    }
     try (ServedFile served = ServedFile.of(args)) {
       return command.execute(served.arguments());
     } catch (NereidException
         | Error error) { // picocli takes exceptions only; threads would keep the process alive
       return errors.report(error, command);
     }
+  }
+
+  /** The options of a command under one heading. */
+  private static int help(CommandLine command, String topic) {
+    Optional<String> section = GroupedHelp.topic(command, topic);
+    if (section.isPresent()) {
+      command.getOut().print(section.get());
+      command.getOut().flush();
+      return CommandLine.ExitCode.OK;
+    }
+    List<String> topics = GroupedHelp.topics(command.getCommandSpec());
+    command
+        .getErr()
+        .println("nereid: no such topic: " + topic + Names.hint("there is", topic, topics));
+    return CommandLine.ExitCode.USAGE;
   }
 
   /** The commands with all their options. */

@@ -6,6 +6,8 @@ import io.nereid.NereidOptions;
 import io.nereid.model.ModelFile;
 import io.nereid.model.Objective;
 import io.nereid.model.RepositoryOptions;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -14,6 +16,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.logging.Level;
 import java.util.logging.Logger;
+import java.util.stream.Stream;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -89,7 +92,7 @@ final class RepositoryArguments extends Arguments {
     @Parameters(
         index = "0",
         paramLabel = "MODEL",
-        description = "The model's name, or a file NAME.onnx.")
+        description = "The model's name, its directory, or a file NAME.onnx.")
     private String name;
 
     @Parameters(
@@ -129,10 +132,7 @@ final class RepositoryArguments extends Arguments {
     /** A runtime with this model, and with those that it needs. */
     Nereid open() {
       RepositoryArguments.muteLoadLog(); // what goes wrong is thrown by model()
-      if (ModelFile.isNamed(name) && directory == null) {
-        directory = Path.of(name);
-        name = ModelFile.nameAt(directory);
-      }
+      locate();
       RepositoryOptions.Builder options = RepositoryOptions.builder().explicit(name);
       repositories.directories(directory).forEach(options::repository);
       repositories.apply(options);
@@ -140,6 +140,37 @@ final class RepositoryArguments extends Arguments {
       return Nereid.open(
           options.build(),
           NereidOptions.builder().rateLimit(true).plugins(plugins.options().build()).build());
+    }
+
+    /** A file is a model, and so is the directory of one, by its path or beside its name. */
+    private void locate() {
+      if (directory == null && ModelFile.isNamed(name)) {
+        directory = Path.of(name);
+        name = ModelFile.nameAt(directory);
+      } else if (directory == null && name.contains("/") && isModel(Path.of(name))) {
+        directory = Path.of(name).toAbsolutePath().normalize();
+        name = directory.getFileName().toString();
+        directory = directory.getParent();
+      } else if (directory != null
+          && !Files.exists(directory.resolve(name))
+          && isModel(directory)
+          && directory.toAbsolutePath().normalize().endsWith(name)) {
+        directory = directory.toAbsolutePath().normalize().getParent();
+      }
+    }
+
+    /** Whether a directory has a configuration, or a version. */
+    private static boolean isModel(Path place) {
+      if (!Files.isDirectory(place)) {
+        return false;
+      }
+      try (Stream<Path> entries = Files.list(place)) {
+        return entries
+            .map(entry -> entry.getFileName().toString())
+            .anyMatch(entry -> entry.equals("config.pbtxt") || entry.matches("[1-9][0-9]*"));
+      } catch (IOException e) {
+        return false; // who loads it says why
+      }
     }
 
     /** The model, which must have been loaded. */

@@ -37,6 +37,8 @@ import picocli.CommandLine.Spec;
       "the file of --config (http-port: 9000). The command line comes first, then",
       "variables, then the file. Triton's other flags are accepted with a warning.",
       "",
+      "'nereid serve --help=http' shows the options under one heading, by its first word.",
+      "",
       "Examples:",
       "  nereid serve",
       "  nereid serve DIR --http-port 9000",

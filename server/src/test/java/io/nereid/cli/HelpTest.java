@@ -38,6 +38,19 @@ class HelpTest {
   }
 
   @Test
+  void theOptionsOfOneHeadingAreShownAlone() {
+    CommandLineRun run = new CommandLineRun();
+    assertEquals(0, run.run("serve", "--help=http"));
+    assertTrue(run.out().startsWith("HTTP:\n"), run.out());
+    assertTrue(run.out().contains("--http-port"), run.out());
+    assertFalse(run.out().contains("--grpc-port"), run.out());
+    CommandLineRun wrong = new CommandLineRun();
+    assertEquals(2, wrong.run("serve", "--help=htpt"));
+    assertTrue(wrong.err().contains("there is models, memory,"), wrong.err());
+    assertTrue(wrong.err().contains("did you mean http?"), wrong.err());
+  }
+
+  @Test
   void theCompletionIsAScriptOfTheShell(@TempDir Path directory) throws Exception {
     CommandLineRun run = new CommandLineRun();
     assertEquals(0, run.run("completion", "bash"));

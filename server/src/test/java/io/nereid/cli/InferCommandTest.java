@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.jr.ob.JSON;
 
 /** {@code nereid infer} with the real library and the bundled models. */
@@ -149,6 +150,21 @@ class InferCommandTest {
     assertTrue(cli.out().contains("[6.8,"), cli.out());
   }
 
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "identity_fp32 ../examples/models",
+        "identity_fp32 ../examples/models/identity_fp32",
+        "../examples/models/identity_fp32"
+      })
+  void aModelIsFoundByItsDirectoryToo(String where) {
+    List<String> arguments = new ArrayList<>(List.of("infer"));
+    arguments.addAll(List.of(where.split(" ")));
+    arguments.addAll(List.of("--input", "INPUT0=1"));
+    assertEquals(0, cli.run(arguments.toArray(String[]::new)), cli::err);
+    assertEquals("OUTPUT0 FP32[1,1]: 1.0\n", cli.out());
+  }
+
   @Test
   void repeatingTellsHowLongItTook() {
     assertEquals(0, cli.run("infer", "identity_fp32", "--input", "INPUT0=1", "--repeat", "50"));
@@ -166,6 +182,7 @@ class InferCommandTest {
       value = {
         "simple --input INPUT0=1|expected a multiple of 16 values for input 'INPUT0' INT32[16]",
         "simple --input X=1|input 'X' for model 'simple', it has INPUT0, INPUT1",
+        "simple --input INPUT0=1 --output OUTPUT|it has OUTPUT0, OUTPUT1; did you mean OUTPUT0?",
         "simple --input INPUT=1|it has INPUT0, INPUT1; did you mean INPUT0?",
         "simple --input INPUT0=1.5 --shape INPUT0=1|to 2147483647 as value 1, got '1.5'",
         "simple --input INPUT0=3000000000 --shape INPUT0=1|as value 1, got '3000000000'",
@@ -177,7 +194,7 @@ class InferCommandTest {
         "identity_fp32 --input INPUT0=1 --shape INPUT0=999999999999999999x999|too many",
         "identity_fp32 --input INPUT0=1 --shape X=1|--shape names 'X', but no --input does",
         "identity_fp32 --input INPUT0=1 --input INPUT0=1|--input INPUT0 is given twice",
-        "identity_fp32 --input INPUT0=1 --output X|to name one of [OUTPUT0], got 'X'",
+        "identity_fp32 --input INPUT0=1 --output X|has no output 'X', it has OUTPUT0",
         "identity_fp32 --input INPUT0|expected NAME=VALUE, got 'INPUT0'",
         "identity_fp32 --input INPUT0=1 --repeat 0|expected --repeat of 1 or more, got 0",
         "identity_fp32 --input INPUT0=1 --timeout-ms 0|expected --timeout-ms of 1 or more, got 0",

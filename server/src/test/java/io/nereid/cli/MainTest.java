@@ -52,14 +52,20 @@ class MainTest {
   }
 
   @Test
+  void aCommandThatIsNearlyOneIsGuessed() {
+    assertEquals(2, run("modles"));
+    assertTrue(err.toString().contains("help; did you mean models?"), err::toString);
+  }
+
+  @Test
   void anUnknownCommandIsNamedWithThoseThereAre() {
     assertEquals(2, run("halp"));
     String line = err.toString().lines().findFirst().orElseThrow();
     assertTrue(
         line.startsWith(
             "nereid: no such command: halp; there is serve, models, infer, config, stats, top,"
-                + " load, unload, trace, logs, check, build, perf, health, completion, version,"
-                + " help"),
+                + " load, unload, trace, logs, check, build, perf, bench, health, completion,"
+                + " version, help"),
         line);
   }
 

@@ -155,6 +155,9 @@ final class DataReport {
     slo.put("value", best == null ? null : best.level().value());
     slo.put("requests_per_s", best == null ? null : best.requestsPerSecond());
     slo.put("at_end_of_range", report.outcome().atEnd());
+    LevelResult most = report.outcome().mostThroughput();
+    slo.put("best_throughput_value", most == null ? null : most.level().value());
+    slo.put("best_throughput_per_s", most == null ? null : most.requestsPerSecond());
     List<Object> probes = new ArrayList<>();
     for (SloSearch.Probe probe : report.outcome().probes()) {
       probes.add(

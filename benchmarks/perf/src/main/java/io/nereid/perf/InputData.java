@@ -3,6 +3,7 @@ package io.nereid.perf;
 import io.nereid.perf.ModelInfo.TensorInfo;
 import io.nereid.types.DataType;
 import io.nereid.types.HalfPrecision;
+import io.nereid.types.Names;
 import io.nereid.types.Shapes;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -42,13 +43,13 @@ record InputData(List<List<Step>> sequences, boolean ownLengths) {
     for (String name : options.files().keySet()) {
       if (model.inputs().stream().noneMatch(input -> input.name().equals(name))) {
         throw new PerfException(
-            "expected --input of an input of model '"
+            "model '"
                 + model.name()
-                + "', which has "
-                + model.inputs().stream().map(TensorInfo::name).toList()
-                + ", got '"
+                + "' has no input '"
                 + name
-                + "'");
+                + "' of --input"
+                + Names.hint(
+                    "it has", name, model.inputs().stream().map(TensorInfo::name).toList()));
       }
     }
     try {

@@ -1,6 +1,7 @@
 package io.nereid.perf;
 
 import io.nereid.perf.ModelInfo.TensorInfo;
+import io.nereid.types.Names;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -20,13 +21,13 @@ record InputShapes(Map<String, List<Long>> given, int batchSize) {
     for (String name : given.keySet()) {
       if (model.inputs().stream().noneMatch(input -> input.name().equals(name))) {
         throw new PerfException(
-            "expected --shape of an input of model '"
+            "model '"
                 + model.name()
-                + "', which has "
-                + model.inputs().stream().map(TensorInfo::name).toList()
-                + ", got '"
+                + "' has no input '"
                 + name
-                + "'");
+                + "' of --shape"
+                + Names.hint(
+                    "it has", name, model.inputs().stream().map(TensorInfo::name).toList()));
       }
     }
     if (batchSize > 1 && !model.batched()) {

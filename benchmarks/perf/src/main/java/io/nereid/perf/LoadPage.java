@@ -5,9 +5,10 @@ import io.nereid.perf.report.Chart;
 import io.nereid.perf.report.HtmlPage;
 import io.nereid.perf.report.Table;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
 
 /** Writes what was measured for a browser. */
 final class LoadPage {
@@ -22,10 +23,10 @@ final class LoadPage {
   private LoadPage(PerfReport report) {
     this.report = report;
     page = new HtmlPage("Load of " + report.plan().model().name());
-    byLoad =
-        report.results().stream()
-            .sorted(Comparator.comparingDouble(result -> result.level().value()))
-            .toList();
+    // Of a load that was measured several times, the last decided.
+    Map<Double, LevelResult> last = new TreeMap<>();
+    report.results().forEach(result -> last.put(result.level().value(), result));
+    byLoad = List.copyOf(last.values());
   }
 
   static String of(PerfReport report) {
@@ -63,16 +64,51 @@ final class LoadPage {
     if (report.outcome() == null) {
       return;
     }
-    LevelResult best = report.outcome().best();
+    page.verdict(report.outcome().text(report.slo()));
+    page.figure(
+        "The objective, over load",
+        Chart.limited(
+            "what was measured of the objective, over load",
+            loadName(),
+            "milliseconds",
+            report.slo().limitUs() / 1e3,
+            report.slo().text(),
+            report.outcome().probes().stream().map(this::spread).toList()));
     page.paragraph(
-        best == null
-            ? report.slo().text() + " is not met, not even by the lowest load"
-            : String.format(
-                Locale.ROOT,
-                "%s is met up to %s: %.0f requests/s",
-                report.slo().text(),
-                best.level().label(),
-                best.requestsPerSecond()));
+        "A point for each load, in the middle of what was measured there; the line through it goes"
+            + " from the least to the most.");
+  }
+
+  private Chart.Spread spread(SloSearch.Probe probe) {
+    SloSearch.Goal goal = report.slo();
+    double value = probe.result().level().value();
+    double[] measuredMs =
+        report.results().stream()
+            .filter(result -> result.level().value() == value)
+            .mapToDouble(result -> goal.measuredUs(result) / 1e3)
+            .sorted()
+            .toArray();
+    return new Chart.Spread(
+        value,
+        measuredMs[0],
+        measuredMs[measuredMs.length / 2],
+        measuredMs[measuredMs.length - 1],
+        String.format(
+            Locale.ROOT,
+            "%s, %.0f requests/s: %.3g ms, %s",
+            probe.result().level().label(),
+            probe.result().requestsPerSecond(),
+            measuredMs[measuredMs.length / 2],
+            probe.meets() ? "meets it" : "misses it"));
+  }
+
+  private String loadName() {
+    return byLoad.getFirst().level().isOpenLoop() ? "requests due a second" : "concurrency";
+  }
+
+  /** An objective is written in milliseconds, mostly. */
+  private boolean inMs() {
+    return report.slo() != null;
   }
 
   private void charts() {
@@ -85,19 +121,22 @@ final class LoadPage {
         overThroughput.add(series(name, percentile, true));
       }
     }
-    boolean open = byLoad.getFirst().level().isOpenLoop();
     page.figure(
         "Latency over load",
         Chart.lines(
             "latency percentiles over load",
-            open ? "requests due a second" : "concurrency",
-            "latency in us",
+            loadName(),
+            inMs() ? "latency in ms" : "latency in us",
             true,
             overLoad));
     page.figure(
         "Latency over throughput",
         Chart.lines(
-            "latency over throughput", "requests/s", "latency in us", false, overThroughput));
+            "latency over throughput",
+            "requests/s",
+            inMs() ? "latency in ms" : "latency in us",
+            false,
+            overThroughput));
     split();
   }
 
@@ -108,7 +147,7 @@ final class LoadPage {
             .map(result ->
                 new Chart.Point(
                     overThroughput ? result.requestsPerSecond() : result.level().value(),
-                    result.latencyUs(percentile),
+                    result.latencyUs(percentile) / (inMs() ? 1e3 : 1),
                     String.format(
                         Locale.ROOT,
                         "%s, %.0f requests/s: %s %s us",

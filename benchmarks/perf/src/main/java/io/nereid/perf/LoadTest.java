@@ -12,8 +12,8 @@ import java.util.Optional;
 import org.HdrHistogram.Histogram;
 
 /**
- * One level of load against one model, for a program that starts and watches it: random data,
- * binary tensors, no windows and no search. Whoever starts it looks at it, and ends it; one thread
+ * One level of load against one model, for a program that starts and watches it: binary
+ * tensors, no windows and no search. Whoever starts it looks at it, and ends it; one thread
  * at a time.
  */
 public final class LoadTest implements AutoCloseable {
@@ -27,6 +27,7 @@ public final class LoadTest implements AutoCloseable {
    * @param headers sent with every request, by lower-case names
    * @param model what is known of the model
    * @param version of the model; empty: what the server chooses
+   * @param data {@code random}, or a file or directory as {@code perf --input-data} takes it
    * @param concurrency requests under way in a closed loop; 0: an open loop
    * @param ratePerSecond of an open loop
    * @param poisson whether its gaps are random
@@ -38,6 +39,7 @@ public final class LoadTest implements AutoCloseable {
       Map<String, String> headers,
       ModelInfo model,
       String version,
+      String data,
       int batchSize,
       int concurrency,
       double ratePerSecond,
@@ -90,7 +92,7 @@ public final class LoadTest implements AutoCloseable {
     try {
       ModelInfo model = plan.model;
       Target target = target(plan);
-      InputData data = InputData.read(model, shapes(model, plan.batchSize), randomData());
+      InputData data = InputData.read(model, shapes(model, plan.batchSize), options(plan.data));
       RequestPlan requests =
           new RequestPlan(
               target,
@@ -133,6 +135,16 @@ public final class LoadTest implements AutoCloseable {
     return target;
   }
 
+  /** What a server tells over HTTP of a model, for {@link Plan}. */
+  public static ModelInfo model(String url, String model) throws IOException {
+    Target target = Target.of(url, Protocol.HTTP, false, null, Map.of(), model, "");
+    try (ServerControl control = new ServerControl(target)) {
+      return control.model();
+    } catch (PerfException e) {
+      throw new IOException(e.getMessage(), e);
+    }
+  }
+
   /** Dimensions of any size are 1: nobody can be asked. */
   private static InputShapes shapes(ModelInfo model, int batchSize) {
     Map<String, List<Long>> shapes = new HashMap<>();
@@ -147,9 +159,9 @@ public final class LoadTest implements AutoCloseable {
     return new InputShapes(shapes, batchSize);
   }
 
-  private static InputData.Options randomData() {
+  private static InputData.Options options(String data) {
     return new InputData.Options(
-        "random", Map.of(), new InputData.Generated(false, 0, 1, null, 16), SEED, 1);
+        data, Map.of(), new InputData.Generated(false, 0, 1, null, 16), SEED, 1);
   }
 
   /** What happened since the last call. */

@@ -1,6 +1,7 @@
 package io.nereid.perf;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.DoubleFunction;
@@ -54,7 +55,37 @@ final class SloSearch {
    * @param atEnd whether that is the end of the range, so that more may do as well
    * @param probes all that was tried, in order
    */
-  record Outcome(LevelResult best, boolean atEnd, List<Probe> probes) {}
+  record Outcome(LevelResult best, boolean atEnd, List<Probe> probes) {
+
+    /**
+     * The most throughput of all loads that meet it: less load may answer more; null: none does.
+     */
+    LevelResult mostThroughput() {
+      return probes.stream()
+          .filter(Probe::meets)
+          .map(Probe::result)
+          .max(Comparator.comparingDouble(LevelResult::requestsPerSecond))
+          .orElse(null);
+    }
+
+    /** What was found, for people. */
+    String text(Goal goal) {
+      if (best == null) {
+        return goal.text() + " is not met, not even by the lowest load of the range";
+      }
+      LevelResult most = mostThroughput();
+      return String.format(
+          Locale.ROOT,
+          "%s is met up to %s: %.0f requests/s%s; the best throughput within it is %.0f requests/s,"
+              + " at %s",
+          goal.text(),
+          best.level().label(),
+          best.requestsPerSecond(),
+          atEnd ? " (the end of the range, more may do as well)" : "",
+          most.requestsPerSecond(),
+          most.level().label());
+    }
+  }
 
   Outcome run() {
     double good = range.first();

@@ -152,25 +152,15 @@ final class TextReport {
     for (SloSearch.Probe probe : outcome.probes()) {
       out.printf(
           Locale.ROOT,
-          "  %-18s %10.0f requests/s  %8s us  %s (%s)%n",
+          "  %-18s %10.0f requests/s  %8.3f ms  %s (%s)%n",
           probe.result().level().label(),
           probe.result().requestsPerSecond(),
-          us(slo.measuredUs(probe.result())),
+          slo.measuredUs(probe.result()) / 1e3,
           probe.meets() ? "meets it" : "misses it",
           probe.measurements() == 1
               ? "once, clearly"
               : "measured " + probe.measurements() + " times");
     }
-    if (outcome.best() == null) {
-      out.println(slo.text() + " is not met, not even by the lowest load of the range");
-    } else {
-      out.printf(
-          Locale.ROOT,
-          "%s is met up to %s: %.0f requests/s%s%n",
-          slo.text(),
-          outcome.best().level().label(),
-          outcome.best().requestsPerSecond(),
-          outcome.atEnd() ? "; that is the end of the range, more may do as well" : "");
-    }
+    out.println(outcome.text(slo));
   }
 }

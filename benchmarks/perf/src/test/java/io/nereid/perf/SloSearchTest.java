@@ -51,6 +51,26 @@ class SloSearchTest {
   }
 
   @Test
+  void lessLoadMayAnswerMore() {
+    LevelResult busy = result(LoadLevel.closed(2), 5, 0);
+    LevelResult crowded = result(LoadLevel.closed(4), 9, 0);
+    LevelResult missing = result(LoadLevel.closed(8), 20, 0);
+    busy.counts().add(busy.counts()); // twice as many answers
+    SloSearch.Outcome outcome =
+        new SloSearch.Outcome(
+            crowded,
+            false,
+            List.of(
+                new SloSearch.Probe(busy, 2, true),
+                new SloSearch.Probe(crowded, 2, true),
+                new SloSearch.Probe(missing, 1, false)));
+    assertEquals(
+        "p99<=10ms is met up to concurrency 4: 100 requests/s; the best throughput within it is"
+            + " 200 requests/s, at concurrency 2",
+        outcome.text(TARGET));
+  }
+
+  @Test
   void itFindsTheHighestConcurrency() {
     Random random = new Random(5);
     LoadRange range = LoadRange.of("1:1024", true);

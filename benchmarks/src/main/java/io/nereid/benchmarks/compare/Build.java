@@ -1,5 +1,6 @@
 package io.nereid.benchmarks.compare;
 
+import io.nereid.perf.compare.MeasurementException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

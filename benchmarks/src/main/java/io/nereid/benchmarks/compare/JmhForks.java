@@ -1,5 +1,9 @@
 package io.nereid.benchmarks.compare;
 
+import io.nereid.perf.compare.BenchmarkId;
+import io.nereid.perf.compare.Fork;
+import io.nereid.perf.compare.ForkPace;
+import io.nereid.perf.compare.MeasurementException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -10,30 +14,22 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.jr.ob.JSON;
 
 /** Runs forks by the JMH of each build, in a process of its own. */
-final class JmhForks implements Fork.Source {
+final class JmhForks implements Fork.Source<Build> {
 
   /** On top of the time that iterations take: two JVMs start, models load, machines stall. */
   private static final long PATIENCE_MS = 120_000;
 
   private final JmhProcess jmh;
-
-  /** Forks that are compared with each other are alike: A B B A. */
-  private static final int ALIKE = 4;
-
-  private final Fork.Settings quietSettings;
-  private Fork.Settings settings;
-  private int forkCount;
+  private final ForkPace pace;
 
   JmhForks(JmhProcess jmh, Fork.Settings settings) {
     this.jmh = jmh;
-    quietSettings = settings;
+    pace = new ForkPace(settings);
   }
 
   @Override
   public Fork run(Build side, BenchmarkId id) throws MeasurementException {
-    if (forkCount++ % ALIKE == 0) {
-      settings = quietSettings.under(Machine.load());
-    }
+    Fork.Settings settings = pace.next();
     Path result = jmh.file("result.json");
     List<String> arguments = new ArrayList<>();
     arguments.add("^" + id.name().replace(".", "\\.").replace("$", "\\$") + "$");

@@ -1,5 +1,8 @@
 package io.nereid.benchmarks.compare;
 
+import io.nereid.perf.compare.BenchmarkId;
+import io.nereid.perf.compare.MeasurementException;
+import io.nereid.perf.compare.ThreadTime;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -7,7 +10,12 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** Runs JMH with the benchmarks of a build. One runs at a time: it is what is being measured. */
 final class JmhProcess {
@@ -20,6 +28,8 @@ final class JmhProcess {
           "-XX:-UsePerfData",
           // Whoever else measures on this machine disturbs us, but not more than other work.
           "-Djmh.ignoreLock=true");
+
+  private static final long LIST_PATIENCE_MS = 60_000;
 
   private final Path java;
   private final Path workDirectory;
@@ -34,15 +44,16 @@ final class JmhProcess {
     this.workDirectory = workDirectory;
     java = Path.of(System.getProperty("java.home"), "bin", "java");
     profilers = workDirectory.resolve("profilers");
-    unpackProfiler();
+    unpack(CpuTimeProfiler.class);
+    unpack(ThreadTime.class);
   }
 
   /** Beside the jar of either side, which may not have it: a class path may end in a folder. */
-  private void unpackProfiler() throws IOException {
-    String file = CpuTimeProfiler.class.getName().replace('.', '/') + ".class";
+  private void unpack(Class<?> profiler) throws IOException {
+    String file = profiler.getName().replace('.', '/') + ".class";
     Path target = profilers.resolve(file);
     Files.createDirectories(target.getParent());
-    try (InputStream bytes = CpuTimeProfiler.class.getClassLoader().getResourceAsStream(file)) {
+    try (InputStream bytes = profiler.getClassLoader().getResourceAsStream(file)) {
       Files.copy(bytes, target, StandardCopyOption.REPLACE_EXISTING);
     }
   }
@@ -104,5 +115,46 @@ final class JmhProcess {
   private static String end(String printed) {
     List<String> lines = printed.lines().filter(line -> !line.isBlank()).toList();
     return String.join("\n", lines.subList(Math.max(0, lines.size() - 12), lines.size()));
+  }
+
+  // ---- What there is ---------------------------------------------------------------------------
+
+  /** JMH prints a parameter like this: {@code param "batching" = {false, true}}. */
+  private static final Pattern PARAMETER = Pattern.compile("\\s+param \"(.+)\" = \\{(.*)}");
+
+  private static final Pattern NAME = Pattern.compile("[A-Za-z_$][\\w$]*(\\.[A-Za-z_$][\\w$]*)+");
+
+  /** The benchmarks of a build. */
+  SortedSet<BenchmarkId> list(Build side) throws MeasurementException {
+    return parse(run(side, LIST_PATIENCE_MS, List.of("-lp")));
+  }
+
+  /** From what JMH prints with {@code -lp}. */
+  static SortedSet<BenchmarkId> parse(String printed) {
+    SortedSet<BenchmarkId> ids = new TreeSet<>();
+    List<BenchmarkId> current = List.of();
+    for (String line : printed.lines().toList()) {
+      Matcher parameter = PARAMETER.matcher(line);
+      if (parameter.matches()) {
+        current = product(current, parameter.group(1), parameter.group(2).split(", "));
+      } else if (NAME.matcher(line.strip()).matches()) {
+        ids.addAll(current);
+        current = List.of(BenchmarkId.of(line.strip(), new TreeMap<>()));
+      }
+    }
+    ids.addAll(current);
+    return ids;
+  }
+
+  private static List<BenchmarkId> product(List<BenchmarkId> ids, String name, String[] values) {
+    List<BenchmarkId> all = new ArrayList<>();
+    for (BenchmarkId id : ids) {
+      for (String value : values) {
+        TreeMap<String, String> parameters = new TreeMap<>(id.parameters());
+        parameters.put(name, value);
+        all.add(new BenchmarkId(id.name(), parameters));
+      }
+    }
+    return all;
   }
 }

@@ -1,5 +1,7 @@
 package io.nereid.benchmarks.compare;
 
+import io.nereid.perf.compare.BenchmarkId;
+import io.nereid.perf.compare.Fork;
 import java.util.regex.Pattern;
 
 /** Says which benchmarks are compared, by their names, and how long their forks run. */

@@ -1,5 +1,2 @@
-/**
- * Compares the benchmarks of two builds: forks of both take turns, and the ratio of each pair of
- * neighbours is what counts.
- */
+/** Runs the benchmarks of two builds as the forks that {@link io.nereid.perf.compare} compares. */
 package io.nereid.benchmarks.compare;

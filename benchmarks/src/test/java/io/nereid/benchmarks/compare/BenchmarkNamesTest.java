@@ -3,6 +3,7 @@ package io.nereid.benchmarks.compare;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.nereid.perf.compare.BenchmarkId;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -3,6 +3,7 @@ package io.nereid.benchmarks.compare;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.nereid.perf.compare.CompareArguments;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Path;
@@ -33,7 +34,9 @@ class CompareCommandTest {
   })
   void wrongUsageIsTold(String argument, String message) {
     assertEquals(
-        CompareCommand.USAGE, execute("--base", "a", "--candidate", "b", argument), said::toString);
+        CompareArguments.USAGE,
+        execute("--base", "a", "--candidate", "b", argument),
+        said::toString);
     assertTrue(said.toString().contains(message), said::toString);
   }
 
@@ -44,7 +47,7 @@ class CompareCommandTest {
             "--base", directory.toString(),
             "--candidate", directory.toString(),
             "--out", directory.resolve("out").toString());
-    assertEquals(CompareCommand.NOT_MEASURED, code, said::toString);
+    assertEquals(CompareArguments.NOT_MEASURED, code, said::toString);
     assertTrue(said.toString().contains("found neither"), said::toString);
   }
 }

@@ -5,6 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.nereid.benchmarks.compare.JmhForks.TimeUnits;
+import io.nereid.perf.compare.BenchmarkId;
+import io.nereid.perf.compare.Fork;
+import io.nereid.perf.compare.MeasurementException;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -53,7 +56,7 @@ class JmhForksTest {
   void aForkIsMeasured() throws Exception {
     Build side = side();
     JmhProcess jmh = new JmhProcess(directory);
-    SortedSet<BenchmarkId> listed = BenchmarkId.list(jmh, side);
+    SortedSet<BenchmarkId> listed = jmh.list(side);
     listed.removeIf(id -> !id.name().startsWith(TinyBenchmark.class.getName()));
     assertEquals(new TreeSet<>(List.of(tiny("1000"), tiny("8000"))), listed);
 

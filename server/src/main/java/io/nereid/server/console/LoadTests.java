@@ -75,6 +75,7 @@ final class LoadTests {
             headers,
             model,
             plan.version,
+            "random",
             plan.batchSize,
             plan.concurrency,
             plan.ratePerSecond,

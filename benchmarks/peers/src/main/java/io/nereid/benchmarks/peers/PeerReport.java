@@ -1,10 +1,10 @@
 package io.nereid.benchmarks.peers;
 
-import io.nereid.benchmarks.compare.Bootstrap;
-import io.nereid.benchmarks.compare.Bootstrap.Estimate;
-import io.nereid.benchmarks.compare.Machine;
 import io.nereid.benchmarks.peers.ForkRunner.Timing;
 import io.nereid.benchmarks.peers.Plan.Case;
+import io.nereid.perf.compare.Bootstrap;
+import io.nereid.perf.compare.Bootstrap.Estimate;
+import io.nereid.perf.compare.Machine;
 import io.nereid.perf.report.Json;
 import io.nereid.perf.report.Table;
 import java.io.IOException;

@@ -1,7 +1,7 @@
 package io.nereid.benchmarks.peers;
 
-import io.nereid.benchmarks.compare.TimeOption;
 import io.nereid.benchmarks.peers.ForkRunner.Timing;
+import io.nereid.perf.compare.TimeOption;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

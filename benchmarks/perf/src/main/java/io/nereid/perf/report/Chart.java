@@ -37,6 +37,41 @@ public final class Chart {
    */
   public record Bar(String name, List<Double> parts, List<String> texts) {}
 
+  /**
+   * What was measured at a place, from the least to the most; the text is shown when pointed at.
+   */
+  public record Spread(double x, double low, double middle, double high, String text) {}
+
+  /** Points with their spread over logarithmic axes, and a limit that is named. */
+  public static String limited(
+      String description,
+      String xName,
+      String yName,
+      double limit,
+      String limitName,
+      List<Spread> spreads) {
+    List<Spread> byX = spreads.stream().sorted(Comparator.comparingDouble(Spread::x)).toList();
+    double leastX = byX.getFirst().x();
+    double leastY = Math.min(limit, byX.stream().mapToDouble(Spread::low).min().orElse(limit));
+    double mostY = Math.max(limit, byX.stream().mapToDouble(Spread::high).max().orElse(limit));
+    Chart chart = new Chart(description);
+    Axis x = new Axis(leastX, Math.max(byX.getLast().x(), leastX * 2), true, LEFT, RIGHT);
+    Axis y = Axis.logarithmic(leastY, mostY, BOTTOM, TOP);
+    chart.yAxis(y, yName);
+    chart.xAxis(x, xName, byX.stream().map(Spread::x).distinct().toList());
+    double place = y.place(limit);
+    chart.svg.line("limit", LEFT, place, RIGHT, place);
+    chart.svg.text("name", RIGHT + 9, place + 4, "start", limitName);
+    for (Spread spread : byX) {
+      double at = x.place(spread.x());
+      chart.svg.line("whisker", at, y.place(spread.low()), at, y.place(spread.high()));
+    }
+    List<Point> points =
+        byX.stream().map(one -> new Point(one.x(), one.middle(), one.text())).toList();
+    chart.line(x, y, new Series("", points), 0);
+    return chart.svg.toString();
+  }
+
   /** Lines over an axis that begins at 0 or, for loads that grow by factors, is logarithmic. */
   public static String lines(
       String description, String xName, String yName, boolean logX, List<Series> series) {

@@ -1,6 +1,8 @@
 package io.nereid.internal.config;
 
 import com.google.protobuf.Descriptors.Descriptor;
+import com.google.protobuf.Descriptors.EnumDescriptor;
+import com.google.protobuf.Descriptors.EnumValueDescriptor;
 import com.google.protobuf.Descriptors.FieldDescriptor;
 import io.nereid.proto.ModelConfig;
 import io.nereid.types.Names;
@@ -22,16 +24,39 @@ final class ConfigFields {
    * ModelRateLimiter.Resource}.
    */
   static String unknown(String message, String field) {
+    Descriptor found = message(message);
+    return found == null ? message + " has no field '" + field + "'" : unknown(found, field);
+  }
+
+  /** For a name that an enumeration does not have, such as {@code ModelInstanceGroup.Kind}. */
+  static String unknownValue(String type, String name) {
+    int dot = type.lastIndexOf('.');
+    Descriptor around = dot < 0 ? null : message(type.substring(0, dot));
+    EnumDescriptor found = null;
+    if (dot < 0) {
+      found = ModelConfig.getDescriptor().getFile().findEnumTypeByName(type);
+    } else if (around != null) {
+      found = around.findEnumTypeByName(type.substring(dot + 1));
+    }
+    List<String> known =
+        found == null
+            ? List.of()
+            : found.getValues().stream().map(EnumValueDescriptor::getName).toList();
+    return type + " has no value '" + name + "'" + Names.hint("it has", name, known);
+  }
+
+  /** A message of the configuration by its name; null: there is none. */
+  private static Descriptor message(String name) {
     Descriptor found = null;
-    for (String part : message.split("\\.")) {
+    for (String part : name.split("\\.")) {
       found =
           found == null
               ? ModelConfig.getDescriptor().getFile().findMessageTypeByName(part)
               : found.findNestedTypeByName(part);
       if (found == null) {
-        return message + " has no field '" + field + "'";
+        return null;
       }
     }
-    return unknown(found, field);
+    return found;
   }
 }

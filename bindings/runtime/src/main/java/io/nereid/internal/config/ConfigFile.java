@@ -30,6 +30,11 @@ final class ConfigFile {
           "unknown fields and/or extensions:\\s+(?<place>\\d+:\\d+):\\s+"
               + "(?:inference\\.)?(?<message>\\S+)\\.(?<field>[^.\\s]+)");
 
+  private static final Pattern UNKNOWN_VALUE =
+      Pattern.compile(
+          "(?<place>\\d+:\\d+): Enum type \"inference\\.(?<type>\\S+)\" has no value named"
+              + " \"(?<value>[^\"]+)\"");
+
   private ConfigFile() {}
 
   /**
@@ -70,12 +75,19 @@ final class ConfigFile {
   private static NereidException malformed(String shown, TextFormat.ParseException cause) {
     // Unknown fields come as a list over several lines: the first one is enough.
     Matcher unknown = UNKNOWN_FIELD.matcher(cause.getMessage());
-    String message =
-        unknown.find()
-            ? unknown.group("place")
-                + ": "
-                + ConfigFields.unknown(unknown.group("message"), unknown.group("field"))
-            : cause.getMessage();
+    Matcher value = UNKNOWN_VALUE.matcher(cause.getMessage());
+    String message = cause.getMessage();
+    if (unknown.find()) {
+      message =
+          unknown.group("place")
+              + ": "
+              + ConfigFields.unknown(unknown.group("message"), unknown.group("field"));
+    } else if (value.find()) {
+      message =
+          value.group("place")
+              + ": "
+              + ConfigFields.unknownValue(value.group("type"), value.group("value"));
+    }
     NereidException failure =
         new NereidException(
             StatusCode.INVALID_ARGUMENT, shown + ":" + ModelFiles.printable(message));

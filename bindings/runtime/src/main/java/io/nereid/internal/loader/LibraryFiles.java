@@ -105,7 +105,14 @@ public final class LibraryFiles {
     if (!linux || !x86) {
       throw new NereidException(
           StatusCode.UNIMPLEMENTED,
-          "Nereid runs on Linux on x86-64 (glibc), not on " + osName + " on " + osArch);
+          "Nereid's native library is for Linux on x86-64 (glibc), and this is "
+              + osName
+              + " on "
+              + osArch
+              + ": run the program in a container for linux/amd64, or ask a server by"
+              + " nereid-client, which is all Java; -D"
+              + NATIVE_PROPERTY
+              + "=<file> names a library of your own build");
     }
     return "linux-x86_64";
   }

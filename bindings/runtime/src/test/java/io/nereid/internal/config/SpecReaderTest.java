@@ -183,6 +183,10 @@ class SpecReaderTest {
         "max_batch_size: -1|m/config.pbtxt:2:1: expected max_batch_size of 0",
         "max_batch_size: 1 max_batch_size: 2|m/config.pbtxt:2:",
         "maxbatch: 3|m/config.pbtxt:2:1: ModelConfig has no field 'maxbatch'",
+        "input { data_type: TYPE_FP33 }|DataType has no value 'TYPE_FP33', it has TYPE_INVALID,"
+            + " TYPE_BOOL",
+        "instance_group { kind: KIND_GPUS }|ModelInstanceGroup.Kind has no value 'KIND_GPUS', it"
+            + " has",
         "max_batch_size: three|m/config.pbtxt:2:17: ",
         "input { name: \"X\" dims: 1 }|lacks data_type of input 'X', and the backend 'identity'"
             + " cannot",

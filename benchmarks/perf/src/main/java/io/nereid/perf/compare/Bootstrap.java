@@ -1,0 +1,123 @@
+package io.nereid.perf.compare;
+
+import java.util.Arrays;
+import java.util.SplittableRandom;
+
+/**
+ * Intervals of a ratio by a bootstrap over pairs of forks.
+ *
+ * <p>The value of a pair is the logarithm of candidate / base for two forks that ran one after the
+ * other, so whatever slowed the machine for longer than that slowed both. The estimate is the mean
+ * without the lowest and the highest fifth: nearly as sharp as the whole mean where the noise is
+ * mild, and a few wild pairs do not move it. The bootstrap of few pairs is too narrow by nature;
+ * the spread that it finds is widened by the factor by which Student's t exceeds the normal
+ * distribution for as many pairs.
+ */
+public final class Bootstrap {
+
+  /** Below this many pairs there is no interval worth the name. */
+  public static final int LEAST_PAIRS = 4;
+
+  private static final int RESAMPLES = 2000;
+  private static final double NORMAL_95 = 1.959964;
+
+  private Bootstrap() {}
+
+  /**
+   * The ratio and its intervals.
+   *
+   * @param logRatios of the pairs, at least {@link #LEAST_PAIRS}
+   * @param comparisonCount how many ratios are judged beside this one, itself included
+   * @param seed of the resampling: the same data gives the same interval
+   */
+  public static Estimate estimate(double[] logRatios, int comparisonCount, long seed) {
+    int count = logRatios.length;
+    if (count < LEAST_PAIRS) {
+      throw new IllegalArgumentException(
+          "expected at least " + LEAST_PAIRS + " pairs, got " + count);
+    }
+    double center = trimmedMean(logRatios.clone());
+    double deviation = deviation(logRatios, center, seed);
+    double shrinkage = Math.sqrt(count / (count - 1.0));
+    double half = deviation * shrinkage * StudentT.quantile(0.025, count - 1);
+    double strictHalf =
+        deviation * shrinkage * StudentT.quantile(0.025 / comparisonCount, count - 1);
+    return new Estimate(
+        Math.exp(center),
+        Math.exp(center - half),
+        Math.exp(center + half),
+        Math.exp(center - strictHalf),
+        Math.exp(center + strictHalf),
+        count);
+  }
+
+  /** The mean of what is left without a fifth at either end; sorts the values. */
+  static double trimmedMean(double[] values) {
+    Arrays.sort(values);
+    int cut = values.length / 5;
+    double sum = 0;
+    for (int i = cut; i < values.length - cut; i++) {
+      sum += values[i];
+    }
+    return sum / (values.length - 2 * cut);
+  }
+
+  /**
+   * The estimate's deviation as the bootstrap sees it, in the units of a standard deviation: by the
+   * middle 95 % of the resampled estimates, which a few absurd resamples do not stretch.
+   */
+  private static double deviation(double[] values, double center, long seed) {
+    SplittableRandom random = new SplittableRandom(seed);
+    double[] estimates = new double[RESAMPLES];
+    double[] resample = new double[values.length];
+    for (int i = 0; i < RESAMPLES; i++) {
+      for (int j = 0; j < resample.length; j++) {
+        resample[j] = values[random.nextInt(values.length)];
+      }
+      estimates[i] = trimmedMean(resample);
+    }
+    Arrays.sort(estimates);
+    double low = center - estimates[(int) (0.025 * RESAMPLES)];
+    double high = estimates[(int) (0.975 * RESAMPLES)] - center;
+    return Math.max(low, high) / NORMAL_95;
+  }
+
+  /** The middle value; sorts the values. */
+  static double median(double[] values) {
+    Arrays.sort(values);
+    int middle = values.length / 2;
+    return values.length % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+  }
+
+  /**
+   * A ratio of the candidate's cost to the base's, with what is not known of it.
+   *
+   * @param ratio above 1: the candidate costs more
+   * @param low lower end of the 95 % interval
+   * @param high its upper end
+   * @param strictLow lower end of the interval that judges: wider, because many ratios are judged
+   * @param strictHigh its upper end
+   * @param pairCount how many pairs of forks it comes from
+   */
+  public record Estimate(
+      double ratio, double low, double high, double strictLow, double strictHigh, int pairCount) {
+
+    /** Half of the 95 % interval, as a share of the ratio. */
+    double halfWidth() {
+      return Math.sqrt(high / low) - 1;
+    }
+
+    /** The largest change that the 95 % interval leaves open, as a share. */
+    double largestChange() {
+      return Math.max(high, 1 / low) - 1;
+    }
+
+    boolean isSlower() {
+      return strictLow > 1;
+    }
+
+    boolean isFaster() {
+      return strictHigh < 1;
+    }
+  }
+}

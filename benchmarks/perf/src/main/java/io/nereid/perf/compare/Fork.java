@@ -1,0 +1,71 @@
+package io.nereid.perf.compare;
+
+import java.util.Arrays;
+
+/**
+ * What one fresh process measured of one benchmark, for one operation.
+ *
+ * @param timeNs by the clock
+ * @param cpuNs of all processors; NaN: it could not be read
+ * @param allocatedBytes of the Java heap; NaN: not known
+ */
+public record Fork(double timeNs, double cpuNs, double allocatedBytes) {
+
+  /**
+   * One number of a fork's iterations: the mean of their lower half. What disturbs an iteration
+   * makes it slower, never faster, so the lower half is where the code itself is seen.
+   */
+  public static double lowerHalf(double[] iterations) {
+    double[] sorted = iterations.clone();
+    Arrays.sort(sorted);
+    return Arrays.stream(sorted, 0, (sorted.length + 1) / 2).average().orElse(Double.NaN);
+  }
+
+  /**
+   * How long a fork warms up and measures: many short iterations, the better half of which counts.
+   *
+   * @param warmUps iterations before anything counts
+   * @param warmUpMs length of each
+   * @param iterations iterations that count
+   * @param iterationMs length of each
+   */
+  public record Settings(int warmUps, int warmUpMs, int iterations, int iterationMs) {
+
+    /** Until the compilers are done with most of it. */
+    public static final Settings THOROUGH = new Settings(8, 200, 20, 50);
+
+    /** For many forks in a minute. */
+    public static final Settings QUICK = new Settings(6, 100, 12, 40);
+
+    private static final int MOST_LOAD = 12;
+
+    /** In all, if no iteration takes longer. */
+    public long totalMs() {
+      return (long) warmUps * warmUpMs + (long) iterations * iterationMs;
+    }
+
+    /**
+     * For a machine on which others want the processors too: a benchmark gets a part of the time,
+     * and its code would be measured before it is compiled.
+     *
+     * @param load how many want a processor, for each processor
+     */
+    public Settings under(double load) {
+      int factor = (int) Math.clamp(load, 1, MOST_LOAD);
+      return new Settings(
+          warmUps * factor, warmUpMs, iterations, iterationMs * Math.min(factor, 3));
+    }
+  }
+
+  /**
+   * Runs forks.
+   *
+   * @param <S> what the two sides are
+   */
+  @FunctionalInterface
+  public interface Source<S> {
+
+    /** Measures one benchmark of one side in a fresh process. */
+    Fork run(S side, BenchmarkId id) throws MeasurementException;
+  }
+}

@@ -1,0 +1,65 @@
+package io.nereid.perf.compare;
+
+import io.nereid.perf.compare.Bootstrap.Estimate;
+import io.nereid.perf.compare.Outcome.Verdict;
+import java.util.Locale;
+
+/** Writes numbers as people read them. */
+final class Numbers {
+
+  /** An interval that leaves more open than this says nothing. */
+  private static final double UNCLEAR = 0.5;
+
+  private Numbers() {}
+
+  static String format(String format, Object... values) {
+    return String.format(Locale.ROOT, format, values);
+  }
+
+  /** Three digits that count, with a unit. */
+  static String time(double ns) {
+    if (!Double.isFinite(ns)) {
+      return "-";
+    }
+    if (ns < 1000) {
+      return format(ns < 100 ? "%.1f ns" : "%.0f ns", ns);
+    }
+    double us = ns / 1000;
+    return us < 10_000
+        ? format(us < 10 ? "%.2f us" : us < 100 ? "%.1f us" : "%.0f us", us)
+        : format("%.1f ms", us / 1000);
+  }
+
+  static String ratio(Estimate estimate) {
+    return estimate == null ? "-" : format("%.3f", estimate.ratio());
+  }
+
+  static String interval(Estimate estimate) {
+    return estimate == null ? "-" : format("%.3f to %.3f", estimate.low(), estimate.high());
+  }
+
+  static String percent(double share) {
+    double percent = share * 100;
+    return format(percent < 10 ? "%.1f %%" : "%.0f %%", percent);
+  }
+
+  /** A verdict; how large a change may hide behind "no change" belongs to it. */
+  static String verdict(Verdict verdict, Estimate estimate) {
+    if (verdict != Verdict.NO_CHANGE || estimate == null) {
+      return verdict.label();
+    }
+    double largest = estimate.largestChange();
+    return largest > UNCLEAR ? "unclear" : verdict.label() + " within " + percent(largest);
+  }
+
+  /** How the allocation of an operation changed; small differences are the measurement's own. */
+  static String allocation(double base, double candidate) {
+    if (!Double.isFinite(base) || !Double.isFinite(candidate)) {
+      return "-";
+    }
+    double change = candidate - base;
+    return Math.abs(change) < Math.max(1, base * 0.005)
+        ? format("%.0f B", candidate)
+        : format("%.0f B (%+.0f)", candidate, change);
+  }
+}

@@ -1,0 +1,112 @@
+package io.nereid.perf.compare;
+
+import io.nereid.perf.compare.Bootstrap.Estimate;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.function.ToDoubleFunction;
+
+/**
+ * What a comparison says of one benchmark.
+ *
+ * @param id the benchmark
+ * @param pairs all its forks, in the order in which they ran
+ * @param estimates by metric; null: too few pairs; no entry: it cannot be read here
+ * @param verdicts of the same metrics
+ * @param failure why it could not be measured; null: it was
+ */
+record Outcome(
+    BenchmarkId id,
+    List<Pair> pairs,
+    Map<Metric, Estimate> estimates,
+    Map<Metric, Verdict> verdicts,
+    String failure) {
+
+  /** The one that matters most of all metrics. */
+  Verdict verdict() {
+    Verdict worst = Verdict.NO_CHANGE;
+    for (Verdict candidate :
+        List.of(Verdict.FASTER, Verdict.UNKNOWN, Verdict.NOT_CONFIRMED, Verdict.SLOWER)) {
+      if (verdicts.containsValue(candidate)) {
+        worst = candidate;
+      }
+    }
+    return worst;
+  }
+
+  boolean isSlower() {
+    return failure == null && verdict() == Verdict.SLOWER;
+  }
+
+  /** Median over the forks of a side. */
+  double median(Function<Pair, Fork> side, Metric metric) {
+    return median(pairs.stream().map(side).mapToDouble(metric::of).toArray());
+  }
+
+  /** Bytes of the Java heap that an operation takes, by the median fork. */
+  double allocatedBytes(Function<Pair, Fork> side) {
+    return median(pairs.stream().map(side).mapToDouble(Fork::allocatedBytes).toArray());
+  }
+
+  private static double median(double[] values) {
+    return values.length == 0 ? Double.NaN : Bootstrap.median(values);
+  }
+
+  /** Two forks that ran one after the other. */
+  record Pair(Fork base, Fork candidate) {}
+
+  /** What is said of a ratio. */
+  enum Verdict {
+    /** More than the threshold, seen in two batches of forks that know nothing of each other. */
+    SLOWER("SLOWER"),
+    /** The first batch said so, the second did not. */
+    NOT_CONFIRMED("slower, not confirmed"),
+    FASTER("faster"),
+    /** Whatever change there is, it is small or not to be told from noise. */
+    NO_CHANGE("no change"),
+    /** Too few pairs for an interval. */
+    UNKNOWN("too few forks");
+
+    private final String label;
+
+    Verdict(String label) {
+      this.label = label;
+    }
+
+    String label() {
+      return label;
+    }
+  }
+
+  /** What of a fork is compared. */
+  enum Metric {
+    /** Time by the clock: what users see, and what other work on the machine disturbs most. */
+    TIME("time", Fork::timeNs),
+    /** Processor time: stands still while others have the processors. */
+    CPU("cpu", Fork::cpuNs);
+
+    private final String label;
+    private final ToDoubleFunction<Fork> value;
+
+    Metric(String label, ToDoubleFunction<Fork> value) {
+      this.label = label;
+      this.value = value;
+    }
+
+    String label() {
+      return label;
+    }
+
+    double of(Fork fork) {
+      return value.applyAsDouble(fork);
+    }
+
+    /** Logarithms of candidate / base; pairs in which one could not be read are left out. */
+    double[] logRatios(List<Pair> pairs) {
+      return pairs.stream()
+          .mapToDouble(pair -> Math.log(of(pair.candidate()) / of(pair.base())))
+          .filter(Double::isFinite)
+          .toArray();
+    }
+  }
+}

@@ -1,0 +1,91 @@
+package io.nereid.perf.compare;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * A server that was started to be measured.
+ *
+ * @param process its process
+ * @param url where it serves HTTP
+ */
+record ServedProcess(Process process, String url) implements AutoCloseable {
+
+  private static final Pattern SERVING = Pattern.compile("Serving HTTP at (http://\\S+)");
+  private static final long LOOK_MS = 20;
+
+  /** Until all models are loaded, which may take TensorRT minutes. */
+  private static final long PATIENCE_MS = 600_000;
+
+  private static final long STOP_PATIENCE_S = 40;
+
+  /** Starts it and waits until it serves; what it prints goes to a file of the directory. */
+  static ServedProcess start(List<String> command, Path directory)
+      throws MeasurementException, IOException {
+    Path log = directory.resolve("server.log");
+    Process process =
+        new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start();
+    process.getOutputStream().close();
+    String url = null;
+    try {
+      url = url(process, log);
+      return new ServedProcess(process, url);
+    } finally {
+      if (url == null) {
+        process.destroyForcibly();
+      }
+    }
+  }
+
+  private static String url(Process process, Path log) throws MeasurementException, IOException {
+    long endMs = System.currentTimeMillis() + PATIENCE_MS;
+    while (System.currentTimeMillis() < endMs) {
+      boolean over = ended(process, LOOK_MS, TimeUnit.MILLISECONDS);
+      String said = Files.readString(log);
+      Matcher serving = SERVING.matcher(said);
+      if (serving.find()) {
+        return serving.group(1);
+      }
+      if (over) {
+        throw new MeasurementException(
+            "the server ended with " + process.exitValue() + ": " + end(said));
+      }
+    }
+    throw new MeasurementException("the server did not start within " + PATIENCE_MS / 1000 + " s");
+  }
+
+  private static String end(String said) {
+    List<String> lines = said.lines().filter(line -> !line.isBlank()).toList();
+    return String.join("\n", lines.subList(Math.max(0, lines.size() - 5), lines.size()));
+  }
+
+  private static boolean ended(Process process, long time, TimeUnit unit)
+      throws MeasurementException {
+    try {
+      return process.waitFor(time, unit);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new MeasurementException("interrupted", e);
+    }
+  }
+
+  /** Processor time so far; negative: not known. */
+  long cpuNs() {
+    return ThreadTime.of(process.pid());
+  }
+
+  @Override
+  public void close() throws MeasurementException {
+    process.destroy();
+    try {
+      ended(process, STOP_PATIENCE_S, TimeUnit.SECONDS);
+    } finally {
+      process.destroyForcibly();
+    }
+  }
+}

@@ -1,0 +1,96 @@
+package io.nereid.junit;
+
+import io.nereid.Nereid;
+import io.nereid.NereidOptions;
+import io.nereid.model.ModelFile;
+import io.nereid.model.RepositoryOptions;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.URL;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** Opens what {@link WithModel} names. */
+final class ModelSources {
+
+  /** What was left open does not become closed by waiting. */
+  private static final Duration DRAIN_TIME = Duration.ofSeconds(5);
+
+  private ModelSources() {}
+
+  static Nereid open(WithModel said) {
+    RepositoryOptions.Builder repositories = RepositoryOptions.builder();
+    Map<String, URL> packed = new LinkedHashMap<>();
+    boolean named = false;
+    for (String source : said.value()) {
+      Path path =
+          source.startsWith(WithModel.CLASS_PATH)
+              ? unpacked(source.substring(WithModel.CLASS_PATH.length()), packed)
+              : existing(source);
+      if (path != null) {
+        repositories.repository(path);
+        named = true;
+      }
+    }
+    if (said.models().length > 0) {
+      repositories.explicit(said.models());
+    }
+    NereidOptions options = NereidOptions.builder().drainTimeout(DRAIN_TIME).build();
+    Nereid nereid = named ? Nereid.open(repositories.build(), options) : Nereid.create(options);
+    try {
+      packed.forEach((name, url) -> load(nereid, name, url));
+      return nereid;
+    } catch (RuntimeException e) {
+      nereid.close();
+      throw e;
+    }
+  }
+
+  private static Path existing(String source) {
+    Path path = Path.of(source);
+    if (!Files.exists(path)) {
+      throw new IllegalArgumentException(
+          "expected a model repository or a file NAME.onnx, got '"
+              + source
+              + "', which is not in "
+              + Path.of("").toAbsolutePath());
+    }
+    return path;
+  }
+
+  /** A resource that lies in a directory, by its path; null: it is in a jar, and added to those. */
+  private static Path unpacked(String resource, Map<String, URL> packed) {
+    String name = resource.startsWith("/") ? resource.substring(1) : resource;
+    URL url = Thread.currentThread().getContextClassLoader().getResource(name);
+    if (url == null) {
+      throw new IllegalArgumentException(
+          "expected a resource on the class path, got '" + resource + "'");
+    }
+    if (url.getProtocol().equals("file")) {
+      return Path.of(URI.create(url.toString()));
+    }
+    if (!ModelFile.isNamed(name)) {
+      throw new IllegalArgumentException(
+          "expected a file NAME.onnx in a jar, got '"
+              + resource
+              + "': repositories have to be"
+              + " directories");
+    }
+    String last = name.substring(name.lastIndexOf('/') + 1);
+    packed.put(last.substring(0, last.lastIndexOf('.')), url);
+    return null;
+  }
+
+  private static void load(Nereid nereid, String name, URL url) {
+    try (InputStream file = url.openStream()) {
+      nereid.load(name, file);
+    } catch (IOException e) {
+      throw new UncheckedIOException(url + " cannot be read", e);
+    }
+  }
+}

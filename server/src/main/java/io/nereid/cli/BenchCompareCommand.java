@@ -1,0 +1,214 @@
+package io.nereid.cli;
+
+import io.nereid.model.ModelFile;
+import io.nereid.perf.compare.BenchmarkId;
+import io.nereid.perf.compare.CompareArguments;
+import io.nereid.perf.compare.CompareArguments.Side;
+import io.nereid.perf.compare.MeasurementException;
+import io.nereid.perf.compare.ServedForks;
+import io.nereid.perf.compare.ServedSide;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code nereid bench compare}: says whether one's own models are slower than they were. */
+@Command(
+    name = "compare",
+    description = {
+      "Compare two versions of one's models, or of Nereid, and say what became slower.",
+      "Servers of both take turns, and a slowdown has to show twice."
+    },
+    mixinStandardHelpOptions = true,
+    exitCodeListHeading = "%nExit codes:%n",
+    exitCodeList = {
+      "0:nothing is slower",
+      "1:something is",
+      "2:the command line is wrong",
+      "4:not everything could be measured",
+      "5:the two have no model in common"
+    },
+    footer = {
+      "",
+      "Examples:",
+      "  nereid bench compare old.onnx new.onnx",
+      "  nereid bench compare main/models branch/models --requests requests --time 10m",
+      "  nereid bench compare nereid-1.0 nereid-1.1 --models models --only resnet"
+    })
+final class BenchCompareCommand implements Callable<Integer> {
+
+  private static final String STARTED = "nereid-server.jar";
+
+  /** What can be compared; both have to be of one kind. */
+  private enum Kind {
+    DISTRIBUTION("a distribution"),
+    FILE("a model that is one file"),
+    REPOSITORY("a model repository");
+
+    private final String label;
+
+    Kind(String label) {
+      this.label = label;
+    }
+  }
+
+  @Spec private CommandSpec command;
+
+  @Parameters(
+      index = "0",
+      paramLabel = "BEFORE",
+      description = "A distribution of Nereid, a model repository, or a file NAME.onnx.")
+  private Path before;
+
+  @Parameters(index = "1", paramLabel = "AFTER", description = "Another one of the same kind.")
+  private Path after;
+
+  @Option(
+      names = "--models",
+      paramLabel = "DIR",
+      description = "The models that two distributions are compared with.")
+  private Path models;
+
+  @Option(
+      names = "--requests",
+      paramLabel = "FILE|DIR",
+      description =
+          "What is sent: a file as 'nereid perf --input-data' takes it, or a directory with a file"
+              + " MODEL.json for each model that gets no random data; random data by default.")
+  private Path requests;
+
+  @Option(
+      names = "--concurrency",
+      paramLabel = "N",
+      description = "Requests under way at a time; ${DEFAULT-VALUE} by default.")
+  private int concurrency = 1;
+
+  @Mixin private CompareArguments arguments;
+
+  @Override
+  public Integer call() throws IOException {
+    if (concurrency < 1) {
+      throw Arguments.wrong(command, "--concurrency of 1 or more", Integer.toString(concurrency));
+    }
+    if (requests != null && !Files.exists(requests)) {
+      throw Arguments.wrong(command, "--requests of a file or directory", requests.toString());
+    }
+    Kind kind = kind(before);
+    if (kind(after) != kind) {
+      throw Arguments.wrong(
+          command,
+          "two of a kind",
+          "%s, %s, and %s, %s".formatted(before, kind.label, after, kind(after).label));
+    }
+    if ((kind == Kind.DISTRIBUTION) == (models == null)) {
+      throw Arguments.wrong(
+          command,
+          kind == Kind.DISTRIBUTION
+              ? "--models for two distributions"
+              : "--models for distributions only",
+          models == null ? "none" : "it for " + kind.label);
+    }
+    Path work = Files.createDirectories(arguments.out().resolve("work")).toAbsolutePath();
+    try {
+      Side<ServedSide> base = side(kind, before, work);
+      return arguments.compare(
+          new ServedForks(work, requests, concurrency, ServedForks.SETTINGS),
+          base,
+          candidate(kind, base, work),
+          "models",
+          ServedForks.SETTINGS,
+          command.commandLine().getOut());
+    } catch (MeasurementException e) {
+      command.commandLine().getErr().println("nereid: " + e.getMessage());
+      return CompareArguments.NOT_MEASURED;
+    }
+  }
+
+  private Kind kind(Path path) {
+    if (ModelFile.isAt(path)) {
+      return Kind.FILE;
+    }
+    if (!Files.isDirectory(path)) {
+      throw Arguments.wrong(
+          command,
+          "a distribution of Nereid, a model repository, or a file "
+              + ModelFile.ENDINGS.stream().map("NAME"::concat).collect(Collectors.joining(" or ")),
+          path.toString());
+    }
+    return startedJar(path) == null ? Kind.REPOSITORY : Kind.DISTRIBUTION;
+  }
+
+  /** The jar of a distribution, or of a tree that was built; null where there is none. */
+  private static Path startedJar(Path directory) {
+    for (Path jar : List.of(Path.of(STARTED), Path.of("server", "target", STARTED))) {
+      if (Files.isRegularFile(directory.resolve(jar))) {
+        return directory.resolve(jar).toAbsolutePath().normalize();
+      }
+    }
+    return null;
+  }
+
+  private Side<ServedSide> side(Kind kind, Path path, Path work)
+      throws MeasurementException, IOException {
+    Path served = (kind == Kind.DISTRIBUTION ? models : path).toAbsolutePath().normalize();
+    ServedSide side =
+        new ServedSide(
+            kind == Kind.DISTRIBUTION ? serverOf(path) : thisServer(),
+            served,
+            kind == Kind.FILE ? ModelFile.nameAt(path) : "");
+    return new Side<>(path.toString(), side, ids(side, work));
+  }
+
+  /** A file is compared with the other whatever they are called. */
+  private Side<ServedSide> candidate(Kind kind, Side<ServedSide> base, Path work)
+      throws MeasurementException, IOException {
+    Side<ServedSide> own = side(kind, after, work);
+    return kind == Kind.FILE ? new Side<>(own.label(), own.side(), base.ids()) : own;
+  }
+
+  private static SortedSet<BenchmarkId> ids(ServedSide side, Path work)
+      throws MeasurementException, IOException {
+    SortedSet<BenchmarkId> ids = new TreeSet<>();
+    if (side.model().isEmpty()) {
+      side.names(work).forEach(name -> ids.add(BenchmarkId.of(name, Map.of())));
+    } else {
+      ids.add(BenchmarkId.of(side.model(), Map.of()));
+    }
+    return ids;
+  }
+
+  /** A distribution with a Java of its own is started by that. */
+  private static List<String> serverOf(Path distribution) {
+    Path own = distribution.resolve(Path.of("runtime", "bin", "java")).toAbsolutePath().normalize();
+    List<String> server = java(Files.isExecutable(own) ? own : thisJava());
+    server.addAll(List.of("-jar", startedJar(distribution).toString()));
+    return server;
+  }
+
+  private static List<String> thisServer() {
+    List<String> server = java(thisJava());
+    server.addAll(List.of("-cp", System.getProperty("java.class.path"), Launcher.class.getName()));
+    return server;
+  }
+
+  private static Path thisJava() {
+    return Path.of(System.getProperty("java.home"), "bin", "java");
+  }
+
+  private static List<String> java(Path java) {
+    return new ArrayList<>(
+        List.of(java.toString(), "--enable-native-access=ALL-UNNAMED", "-XX:-UsePerfData"));
+  }
+}
