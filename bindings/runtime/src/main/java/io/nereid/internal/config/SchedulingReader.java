@@ -73,7 +73,7 @@ final class SchedulingReader {
       InstanceGroup group = group(nodes.get(i), i);
       long more = (long) group.count() * Math.max(1, group.devices().size());
       count += group.passive() ? 0 : more;
-      passive += group.passive() ? more : 0;
+      passive += plugin && group.passive() ? more : 0;
       if (plugin || !group.passive()) {
         groups.add(group);
       }
