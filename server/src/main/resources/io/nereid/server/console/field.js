@@ -234,11 +234,11 @@ export class Field {
       } else {
         this.#raw(new Uint8Array(await file.arrayBuffer()), file.name);
       }
+      this.#tell();
     } catch (e) {
       say(this.problem, `${file.name}: ${/** @type {Error} */ (e).message}`);
     }
     this.file.value = '';
-    this.#tell();
   }
 
   /** Whoever listens to the form hears of what nobody typed. */

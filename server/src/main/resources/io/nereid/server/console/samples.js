@@ -8,6 +8,7 @@ import {isFloat, jsonData, toBytes, wantsBytes, count} from './tensor.js';
  * @property {string} version
  * @property {import('./tensor.js').Tensor[]} tensors
  * @property {any[]} slots name and datatype of each output
+ * @property {any[]} outputs the same as the protocol asks for them
  * @property {boolean} stream
  * @property {any} parameters
  * @property {string} path
@@ -65,32 +66,40 @@ function listed(tensor) {
 /** How Python's module struct calls elements that JSON has no form of; of BF16 it has the bits. */
 const STRUCT = '{"FP16": "e", "BF16": "H", "INT64": "q", "UINT64": "Q"}';
 
+/** Reads a reply whose outputs may be bytes behind the JSON. */
+const READ_BYTES = ['    reply = response.read()', '    at = int(response.headers.get("Inference-Header-Content-Length", len(reply)))',
+  'for output in json.loads(reply[:at])["outputs"]:', '    if "data" not in output:',
+  '        size = output["parameters"]["binary_data_size"]', `        kind = ${STRUCT}[output["datatype"]]`,
+  '        output["data"] = [each[0] for each in struct.iter_unpack("<" + kind, reply[at : at + size])]', '        at += size',
+  '    print(output["name"], output["shape"], output["data"])'];
+
+const READ_JSON = ['    for output in json.load(response)["outputs"]:', '        print(output["name"], output["shape"], output["data"])'];
+const READ_EVENTS = ['    for line in response:', '        if line.startswith(b"data:"):', '            print(json.loads(line[5:]))'];
+
 /** What Python needs to send the request: nothing but itself. @param {Request} request */
-function python({path, tensors, stream, token, parameters, text}) {
+function python({path, tensors, slots, outputs, stream, token, parameters, text}) {
   const url = quoted(location.origin + path);
   const access = token ? `, "Authorization": "Bearer " + os.environ["TOKEN"]` : '';
-  const binary = !stream && tensors.some(wantsBytes);
-  const modules = ['json', token && 'os', binary && 'struct', 'urllib.request'].filter(Boolean);
+  const saved = !stream && tensors.some(wantsBytes);
+  // JSON has no form of these; Python reads the large numbers that JavaScript would not.
+  const halves = !stream && slots.some(slot => /^(FP16|BF16)$/.test(slot.datatype));
+  const modules = ['json', token && 'os', (saved || halves) && 'struct', 'urllib.request'].filter(Boolean);
+  const open = 'with urllib.request.urlopen(request) as response:';
   const head = [`import ${modules.join(', ')}`, ''];
-  if (binary) {
+  if (saved) {
     const length = new TextEncoder().encode(text).length;
     return [...head, 'with open("request.bin", "rb") as file:  # saved with the button above', '    body = file.read()',
-      `request = urllib.request.Request(${url}, body, {"Inference-Header-Content-Length": "${length}"${access}})`,
-      'with urllib.request.urlopen(request) as response:', '    reply = response.read()',
-      '    at = int(response.headers.get("Inference-Header-Content-Length", len(reply)))',
-      'for output in json.loads(reply[:at])["outputs"]:', '    if "data" not in output:',
-      '        size = output["parameters"]["binary_data_size"]', `        kind = ${STRUCT}[output["datatype"]]`,
-      '        output["data"] = [each[0] for each in struct.iter_unpack("<" + kind, reply[at : at + size])]', '        at += size',
-      '    print(output["name"], output["shape"], output["data"])'].join('\n');
+      `request = urllib.request.Request(${url}, body, {"Inference-Header-Content-Length": "${length}"${access}})`, open, ...READ_BYTES].join('\n');
   }
   const inputs = tensors.map(tensor => stream ? `    ${quoted(tensor.name)}: ${listed(tensor)},`
     : `    {"name": ${quoted(tensor.name)}, "datatype": "${tensor.datatype}", "shape": ${literal(tensor.shape)},\n     "data": ${listed(tensor)}},`);
   const more = parameters ? `"parameters": ${literal(parameters)}` : '';
-  const send = [`request = urllib.request.Request(${url}, json.dumps(${stream ? 'values' : `{"inputs": inputs${more && ', ' + more}}`}).encode(),`,
-    `    {"Content-Type": "application/json"${access}})`, 'with urllib.request.urlopen(request) as response:'];
+  const members = ['"inputs": inputs', halves && `"outputs": ${literal(outputs)}`, more].filter(Boolean);
+  const send = [`request = urllib.request.Request(${url}, json.dumps(${stream ? 'values' : `{${members.join(', ')}}`}).encode(),`,
+    `    {"Content-Type": "application/json"${access}})`, open];
   return stream
-    ? [...head, 'values = {', ...inputs, ...(more ? [`    ${more},`] : []), '}', ...send, '    for line in response:', '        if line.startswith(b"data:"):', '            print(json.loads(line[5:]))'].join('\n')
-    : [...head, 'inputs = [', ...inputs, ']', ...send, '    for output in json.load(response)["outputs"]:', '        print(output["name"], output["shape"], output["data"])'].join('\n');
+    ? [...head, 'values = {', ...inputs, ...(more ? [`    ${more},`] : []), '}', ...send, ...READ_EVENTS].join('\n')
+    : [...head, 'inputs = [', ...inputs, ']', ...send, ...(halves ? READ_BYTES : READ_JSON)].join('\n');
 }
 
 /** A number without zeros before it, which would mean something else. @param {string} token */

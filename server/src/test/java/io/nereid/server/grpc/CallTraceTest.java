@@ -125,7 +125,7 @@ class CallTraceTest {
       assertTrue(end.get(InferFixture.PATIENCE.toSeconds(), TimeUnit.SECONDS).isOk());
     }
     read(file);
-    assertEquals(Map.of(1, "m one", 2, "x null", 3, "repeat three"), models);
+    assertEquals(Map.of(1, "m one", 2, "x two", 3, "repeat three"), models);
     assertEquals(EXECUTED, times.get(1));
     assertEquals(REFUSED, times.get(2));
     assertEquals("GRPC_WAITREAD_START", times.get(3).getFirst());
