@@ -53,7 +53,8 @@ void ObjectiveControl::Replan(const CostCurve& curve, int64_t now_ns) {
   }
   planned_ = &curve;
   planned_ns_ = now_ns;
-  plan_ = PlanBatches(curve, terms_, ArrivalsPerNs(now_ns), margin_ns());
+  plan_ = PlanBatches(curve, terms_, ArrivalsPerNs(now_ns), static_cast<int64_t>(margin_ns_),
+                      static_cast<int64_t>(outside_ns_));
 }
 
 bool ObjectiveControl::SomeExecute() const {

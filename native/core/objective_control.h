@@ -61,7 +61,9 @@ class ObjectiveControl {
   };
 
   [[nodiscard]] double ArrivalsPerNs(int64_t now_ns) const;
-  [[nodiscard]] int64_t margin_ns() const { return static_cast<int64_t>(margin_ns_ + outside_ns_); }
+  [[nodiscard]] int64_t margin_ns() const {
+    return static_cast<int64_t>(margin_ns_ + plan_.caution * outside_ns_);
+  }
   [[nodiscard]] uint32_t KindOf(uint32_t instance) const {
     return kinds_.empty() ? 0 : kinds_[instance];
   }

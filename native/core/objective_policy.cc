@@ -131,16 +131,17 @@ BatchPlan PlanWith(double caution, const CostCurve& curve, const ObjectiveTerms&
 // even a request that comes alone is sure to be, or executions differ much and too few are
 // answered.
 BatchPlan PlanBatches(const CostCurve& curve, const ObjectiveTerms& terms, double arrivals_per_ns,
-                      int64_t margin_ns) {
+                      int64_t margin_ns, int64_t outside_ns) {
   BatchPlan plan;
   if (!curve.known()) {
     return plan;
   }
-  const auto latency = static_cast<double>(terms.latency_ns - margin_ns);
   const double instances = terms.instances;
   const int64_t proven = curve.proven_rows();
   const bool varies = MeanOf(curve, proven) * kMuch < static_cast<double>(curve.HighNs(proven));
   for (const double caution : {1.0, 0.5, 0.25, 0.0}) {
+    const double latency = static_cast<double>(terms.latency_ns - margin_ns) -
+                           caution * static_cast<double>(outside_ns);
     plan = PlanWith(caution, curve, terms, arrivals_per_ns, latency);
     const bool alone = static_cast<double>(curve.BoundNs(1, caution)) <= latency;
     if (alone && (plan.keeps_up || (caution == 1 && !varies))) {

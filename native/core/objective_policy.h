@@ -35,9 +35,10 @@ struct BatchPlan {
   bool keeps_up = true;     // with the requests that come
 };
 
-// `margin_ns` is kept free beside all that is known of costs.
+// `margin_ns` is kept free beside all that is known of costs, and of `outside_ns` as much as there
+// is caution.
 BatchPlan PlanBatches(const CostCurve& curve, const ObjectiveTerms& terms, double arrivals_per_ns,
-                      int64_t margin_ns);
+                      int64_t margin_ns, int64_t outside_ns = 0);
 
 // The first `refuse` requests cannot be answered in time, or only at the cost of more others; the
 // `take` behind them run now. When it is 0, nothing runs before `wake_ns` unless more come.

@@ -272,5 +272,14 @@ TEST_CASE("an answer is predicted behind those that wait and those that run") {
   CHECK(PredictAnswer(plan, curve, 0, 1, 16, busy, 0) == 4 * kMs + curve.HighNs(1));
 }
 
+TEST_CASE("where the way outside leaves no time for one request, less of it is kept free") {
+  const CostCurve curve = Flat();
+  const ObjectiveTerms terms{.latency_ns = 10 * kMs, .max_rows = 64, .instances = 1};
+  CHECK(PlanBatches(curve, terms, 0, 0, 3 * kMs).caution == 1);
+  const BatchPlan plan = PlanBatches(curve, terms, 0, 2 * kMs, 4 * kMs);
+  CHECK(plan.caution < 1);
+  CHECK(plan.caution > 0);
+}
+
 }  // namespace
 }  // namespace nereid
