@@ -40,6 +40,17 @@ public interface ClientChannel extends ReadableByteChannel {
   /** Writes at least something of several buffers. */
   long write(ByteBuffer[] from, int offset, int count) throws IOException;
 
+  /** Writes all of several buffers. */
+  default void writeAll(ByteBuffer[] from) throws IOException {
+    for (int i = 0; i < from.length; ) {
+      if (from[i].hasRemaining()) {
+        write(from, i, from.length - i);
+      } else {
+        i++;
+      }
+    }
+  }
+
   /** Whether reading waits for something to come; it does by default. */
   void configureBlocking(boolean blocking) throws IOException;
 

@@ -137,13 +137,7 @@ final class Http1Reply extends Reply {
       return;
     }
     addAll(binary, pieces);
-    ByteBuffer[] all = pieces.toArray(ByteBuffer[]::new);
-    for (int i = 0; i < all.length; ) {
-      channel.write(all, i, all.length - i);
-      while (i < all.length && !all[i].hasRemaining()) {
-        i++;
-      }
-    }
+    channel.writeAll(pieces.toArray(ByteBuffer[]::new));
   }
 
   private void write(ByteBuffer buffer) throws IOException {

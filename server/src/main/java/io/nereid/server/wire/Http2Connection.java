@@ -42,6 +42,7 @@ final class Http2Connection implements Http2Codec.Listener {
   private int seatCount;
   private long sentBytes; // by the codec, in all
   private long writtenBytes; // of those
+  private boolean behind; // a stream's thread has not come to read; of the connection's thread
   private boolean goneAway;
   private boolean ending; // nothing more is read
   private boolean writerEnded;
@@ -78,6 +79,10 @@ final class Http2Connection implements Http2Codec.Listener {
       }
       boolean goesOn = take(begun);
       while (goesOn) {
+        if (behind) {
+          behind = false;
+          Thread.yield(); // what comes while it reads goes where it reads to, and not by a copy
+        }
         int count = channel.read(codec.readBuffer());
         goesOn = take(count);
       }
@@ -216,7 +221,7 @@ final class Http2Connection implements Http2Codec.Listener {
     if (stream == null) {
       return data.remaining();
     }
-    stream.received(data, last);
+    behind |= stream.received(data, last);
     return 0;
   }
 
@@ -333,7 +338,7 @@ final class Http2Connection implements Http2Codec.Listener {
   private void write() {
     try {
       for (ByteBuffer[] batch; (batch = awaitBatch()) != null; ) {
-        writeAll(batch);
+        channel.writeAll(batch);
         releaseBatch();
       }
       guard.lingering();
@@ -363,16 +368,6 @@ final class Http2Connection implements Http2Codec.Listener {
       return codec.nextBatch();
     } finally {
       lock.unlock();
-    }
-  }
-
-  private void writeAll(ByteBuffer[] all) throws IOException {
-    for (int i = 0; i < all.length; ) {
-      if (all[i].hasRemaining()) {
-        channel.write(all, i, all.length - i);
-      } else {
-        i++;
-      }
     }
   }
 

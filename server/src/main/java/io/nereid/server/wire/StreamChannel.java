@@ -15,6 +15,9 @@ final class StreamChannel implements ClientChannel {
 
   private static final int PIECE_BYTES = 64 << 10;
 
+  /** The connection's thread lets the stream's go first when more than this waits to be read. */
+  private static final int PATIENT_BYTES = 16 << 10;
+
   /** No room. */
   static final byte[] NOTHING = {};
 
@@ -49,8 +52,8 @@ final class StreamChannel implements ClientChannel {
 
   // ---- By the connection's thread, with the lock -----------------------------------------------
 
-  /** Takes a part of the body, for whoever waits for it or will. */
-  void received(ByteBuffer data, boolean last) {
+  /** Takes a part of the body, for whoever waits for it or will; whether much waits to be read. */
+  boolean received(ByteBuffer data, boolean last) {
     inputEnded |= last;
     if (target != null) {
       int count = Math.min(target.remaining(), data.remaining());
@@ -65,6 +68,7 @@ final class StreamChannel implements ClientChannel {
       end += rest;
     }
     changed.signalAll();
+    return end - start > PATIENT_BYTES;
   }
 
   private void makeRoom(int count) {

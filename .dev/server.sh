@@ -1,0 +1,276 @@
+# shellcheck shell=bash
+# './dev bench server': what a server takes and does, from its start to a minute after its load, beside
+# another build in turns. Sourced after bench.sh; needs `root`, the top of the tree.
+
+server_dir=$root/build/server-bench
+readonly server_models='digits identity_fp32 simple simple_string'
+
+# What CI holds: resident memory without the files that processes share, in MB. It hardly varies from
+# one run to the next, unlike all else that is measured here.
+readonly most_ready_mb=130 most_loaded_mb=280 most_idle_mb=190
+
+server_usage() {
+  cat <<'USAGE'
+Usage: ./dev bench server [--base TREE] [--seconds N] [--idle N] [--only REGEX] [--guard]
+
+Starts the server of this tree on four small models and measures it: memory, the start, the first
+seconds, and requests of all kinds, with a client in C (h2load) and nereid perf where it cannot.
+
+  --base     a tree that was built: its server is measured in turns with this one, A B B A
+  --seconds  of each load, 4 unless said otherwise
+  --idle     seconds after the load until memory is looked at again, 75 unless said otherwise
+  --only     only loads whose name has this regular expression in it
+  --guard    memory alone, held to what CI allows
+USAGE
+}
+
+# ---- What is sent ---------------------------------------------------------------------------------
+
+# Prints a number as protobuf writes it, as escapes for printf.
+varint() {
+  local left=$1
+  while ((left > 127)); do
+    printf '\\x%02x' $((left & 127 | 128))
+    left=$((left >> 7))
+  done
+  printf '\\x%02x' "$left"
+}
+
+# Writes the bodies of requests with so many elements: http-N, http-N.length and grpc-N.
+server_bodies() {
+  local count=$1 bytes=$((4 * $1)) json tensor head length
+  json='{"id":"1","inputs":[{"name":"INPUT0","datatype":"FP32","shape":[1,'$count'],"parameters":{"binary_data_size":'$bytes'}}],"parameters":{"binary_data_output":true}}'
+  printf '%d' "${#json}" >"$server_dir/http-$count.length"
+  {
+    printf '%s' "$json"
+    head -c "$bytes" /dev/zero
+  } >"$server_dir/http-$count"
+  # A shape [1, count] and the input around it, then the raw contents.
+  printf '%b' "\\x01$(varint "$count")" >"$server_dir/shape"
+  length=$(stat -c %s "$server_dir/shape")
+  tensor="\\x0a\\x06INPUT0\\x12\\x04FP32\\x1a$(varint "$length")\\x01$(varint "$count")"
+  head="\\x0a\\x0didentity_fp32\\x2a$(varint $((16 + length)))$tensor\\x3a$(varint "$bytes")"
+  length=$(($(printf '%b' "$head" | wc -c) + bytes))
+  {
+    printf '%b' "\\x00$(printf '\\x%02x' $((length >> 24)) $((length >> 16 & 255)) $((length >> 8 & 255)) $((length & 255)))"
+    printf '%b' "$head"
+    head -c "$bytes" /dev/zero
+  } >"$server_dir/grpc-$count"
+}
+
+server_prepare() {
+  local model i
+  mkdir -p "$server_dir/models"
+  for model in $server_models; do
+    [[ -e $server_dir/models/$model ]] || cp -r "$root/examples/models/$model" "$server_dir/models/"
+  done
+  server_bodies 16
+  server_bodies 150528
+  printf '{"inputs":[{"name":"INPUT0","datatype":"FP32","shape":[1,1024],"data":[' >"$server_dir/json"
+  for ((i = 1; i < 1024; i++)); do printf '%d.%d,' $((i % 7)) $((i * 37)); done >>"$server_dir/json"
+  printf '0.5]}]}' >>"$server_dir/json"
+}
+
+# ---- Servers --------------------------------------------------------------------------------------
+
+# Starts the server of a tree under a name and waits until it is ready; sets pid_NAME, http_NAME, grpc_NAME
+# and start_NAME, the milliseconds from the command to the line that says so.
+server_start() {
+  local name=$1 tree=$2 log=$server_dir/$1.log begun pid
+  begun=$(date +%s%3N)
+  "$tree/nereid" serve "$server_dir/models" --http-address 127.0.0.1 --http-port 0 --grpc-address 127.0.0.1 \
+    --grpc-port 0 --metrics-port 0 >"$log" 2>&1 &
+  pid=$!
+  until grep -qs '^Ready ' "$log"; do
+    kill -0 $pid 2>/dev/null || die "the server of $tree ended; see ${log#"$PWD/"}"
+    sleep 0.01
+  done
+  printf -v "start_$name" %d $(($(date +%s%3N) - begun))
+  printf -v "pid_$name" %d $pid
+  printf -v "http_$name" %s "$(sed -n 's|^Serving HTTP at \(.*\)$|\1|p' "$log")"
+  printf -v "grpc_$name" %s "$(sed -n 's|^Serving gRPC at \(.*\)$|http://\1|p' "$log")"
+}
+
+server_stop() {
+  local pid=pid_$1
+  kill "${!pid}"
+  wait "${!pid}" || true
+}
+
+# Megabytes: resident, and of it anonymous and files.
+server_memory() {
+  local pid=pid_$1
+  awk '/^(VmRSS|RssAnon|RssFile)/ { printf "%d ", $2 / 1024 }' "/proc/${!pid}/status"
+}
+
+# Microseconds of a server's processors.
+server_cpu() { awk '{ print ($14 + $15) * 10000 }' "/proc/$1/stat"; }
+
+# ---- Loads ----------------------------------------------------------------------------------------
+
+# name, protocol, body and how many requests are under way. Those that perf makes have an id each.
+server_loads() {
+  cat <<'LOADS'
+http-16-8 h1 http-16 8
+http-16-32 h1 http-16 32
+http-16-ids-32 perf 16 32
+http-16-half-open perf-rate 16 32
+http-json-8 h1 json 8
+http-150528-8 h1 http-150528 8
+http2-16-8 h2 http-16 8
+http2-150528-8 h2 http-150528 8
+grpc-16-32 grpc grpc-16 32
+grpc-150528-1 grpc grpc-150528 1
+grpc-150528-8 grpc grpc-150528 8
+grpc-150528-32 grpc grpc-150528 32
+LOADS
+}
+
+# Requests a second, CPU in us, and p50, p99, p99.9 and the longest in ms, of what h2load wrote down.
+server_figures() {
+  local seconds=$1 cpu=$2
+  awk '$2 == 200 { print $3 }' "$server_dir/requests.log" | sort -n | awk -v s="$seconds" -v cpu="$cpu" '
+    { t[NR] = $1 / 1000 }
+    END {
+      if (!NR) { print "none succeeded"; exit }
+      printf "%9.0f %8.1f %8.2f %8.2f %8.2f %8.2f\n", NR / s, cpu / NR, t[int((NR + 1) / 2)], \
+        t[int((NR - 1) * 0.99) + 1], t[int((NR - 1) * 0.999) + 1], t[NR]
+    }'
+}
+
+# Loads a server once and prints the figures.
+server_load() {
+  local name=$1 seconds=$2 kind=$3 body=$4 count=$5 options=() url before http=http_$1 grpc=grpc_$1 pid=pid_$1
+  url=${!http}/v2/models/identity_fp32/infer
+  case $kind in
+    perf*)
+      server_perf "${!http}" "$seconds" "$kind" "$body" "$count"
+      return
+      ;;
+    h1) options=(--h1 -c "$count") ;;
+    h2) options=(-c 1 -m "$count" -w 20 -W 24) ;;
+    grpc)
+      options=(-c 1 -m "$count" -w 22 -W 24 -H content-type:application/grpc -H te:trailers)
+      url=${!grpc}/inference.GRPCInferenceService/ModelInfer
+      ;;
+  esac
+  [[ $body != http-* ]] || options+=(-H "inference-header-content-length:$(<"$server_dir/$body.length")")
+  rm -f "$server_dir/requests.log"
+  before=$(server_cpu "${!pid}")
+  h2load -t 1 -D "$seconds" "--log-file=$server_dir/requests.log" -d "$server_dir/$body" "${options[@]}" "$url" >"$server_dir/h2load.log"
+  server_figures "$seconds" $(($(server_cpu "${!pid}") - before))
+}
+
+# The same by nereid perf: a closed loop of requests with ids, or an open one at half of what the load of
+# the same size reached.
+server_perf() {
+  local url=$1 seconds=$2 kind=$3 elements=$4 count=$5 load
+  load=(--concurrency "$count" --request-ids)
+  [[ $kind == perf ]] || load=(--rate $((saturation / 2 + 1)) --poisson)
+  "$root/nereid" perf identity_fp32 --url "$url" --shape "INPUT0:$elements" "${load[@]}" \
+    -p $((seconds * 250)) -r 4 --warm-up 500 2>&1 | tee "$server_dir/perf.log" |
+    awk '/^(concurrency|poisson) / { printf "%9d %8s %8.2f %8.2f %8.2f %8.2f\n", $3, $(NF - 3), $4 / 1000, $7 / 1000, $8 / 1000, $9 / 1000 }'
+}
+
+# Seconds of load until requests over gRPC reach nine tenths of the most in any second; on a fresh server.
+server_first_seconds() {
+  server_load "$1" 15 grpc grpc-16 32 >/dev/null
+  awk '$2 == 200 { s = int($1 / 1000000); if (!first) first = s; n[s - first]++ }
+    END {
+      for (s in n) if (n[s] > most) most = n[s]
+      for (s = 0; n[s] < 0.9 * most; s++) { }
+      print s + 1
+    }' "$server_dir/requests.log"
+}
+
+server_all_loads() {
+  local seconds=$1 only=$2 name kind body count order=(this) side figures
+  shift 2
+  (($# == 1)) || order=(base this this base)
+  printf '%-20s %-5s %9s %8s %8s %8s %8s %8s\n' load tree req/s 'CPU us' 'p50 ms' p99 p99.9 longest
+  while read -r name kind body count; do
+    [[ $name =~ $only ]] || continue
+    for side in "$@"; do server_load "$side" "$seconds" "$kind" "$body" "$count" >/dev/null </dev/null; done
+    for side in "${order[@]}"; do
+      figures=$(server_load "$side" "$seconds" "$kind" "$body" "$count" </dev/null)
+      [[ $name != http-16-32 ]] || saturation=$(awk '{ print int($1) }' <<<"$figures")
+      printf '%-20s %-5s %s\n' "$name" "$side" "$figures"
+    done
+  done < <(server_loads)
+}
+
+# Holds anonymous memory to what is allowed.
+server_hold() {
+  local what=$1 most=$2 anonymous=$3
+  if ((anonymous > most)); then
+    die "the server takes $anonymous MB of anonymous memory $what, at most $most are allowed: .dev/server.sh"
+  fi
+  say "anonymous memory $what: $anonymous MB, at most $most"
+}
+
+# What CI does: memory alone.
+server_guard() {
+  local figures
+  server_start this "$root"
+  sleep 12
+  read -r -a figures < <(server_memory this)
+  server_hold 'when ready' "$most_ready_mb" "${figures[1]}"
+  for load in 'h1 http-150528 32' 'h1 json 32' 'grpc grpc-150528 32' 'grpc grpc-16 32'; do
+    # shellcheck disable=SC2086
+    server_load this 8 $load >/dev/null
+  done
+  read -r -a figures < <(server_memory this)
+  server_hold 'after load' "$most_loaded_mb" "${figures[1]}"
+  sleep 75
+  read -r -a figures < <(server_memory this)
+  server_hold 'a minute later' "$most_idle_mb" "${figures[1]}"
+  server_stop this
+}
+
+# A tree with its product and a cache that is current.
+server_build() {
+  bash -c 'set -euo pipefail; self=dev; root=$1; cd "$root"; . .dev/tools.sh; . .dev/build.sh; . .dev/aot.sh
+    build_product; aot_is_current || make_aot' _ "$1"
+}
+
+bench_server() {
+  local base='' seconds=4 idle=75 only='' guard='' sides=(this) side saturation=1000
+  while (($#)); do
+    case $1 in
+      --base) base=$(cd "$2" && pwd) && shift ;;
+      --seconds) seconds=$2 && shift ;;
+      --idle) idle=$2 && shift ;;
+      --only) only=$2 && shift ;;
+      --guard) guard=yes ;;
+      -h | --help) server_usage && return ;;
+      *) bench_die $bench_usage "expected --base, --seconds, --idle, --only or --guard, got '$1'" ;;
+    esac
+    shift
+  done
+  has h2load || bench_die $bench_usage "h2load is missing: './dev setup' installs it"
+  server_prepare
+  server_build "$root"
+  if [[ $guard ]]; then
+    server_guard
+    return
+  fi
+  if [[ $base ]]; then
+    server_build "$base"
+    sides=(base this)
+  fi
+  say 'resident MB, anonymous, files; ms from the command to ready; seconds until gRPC is at nine tenths'
+  for side in "${sides[@]}"; do
+    local start=start_$side
+    server_start "$side" "$([[ $side == this ]] && printf %s "$root" || printf %s "$base")"
+    sleep 12
+    printf '%-5s ready      %s start %d ms' "$side" "$(server_memory "$side")" "${!start}"
+    printf ', first seconds %s\n' "$(server_first_seconds "$side")"
+  done
+  server_all_loads "$seconds" "$only" "${sides[@]}"
+  for side in "${sides[@]}"; do printf '%-5s loaded     %s\n' "$side" "$(server_memory "$side")"; done
+  sleep "$idle"
+  for side in "${sides[@]}"; do
+    printf '%-5s %3d s idle %s\n' "$side" "$idle" "$(server_memory "$side")"
+    server_stop "$side"
+  done
+}
