@@ -51,6 +51,9 @@ final class BenchCompareCommand implements Callable<Integer> {
 
   private static final String STARTED = "nereid-server.jar";
 
+  /** Compiled by itself, after this class. */
+  private static final String LAUNCHER = "io.nereid.cli.Launcher";
+
   /** What can be compared; both have to be of one kind. */
   private enum Kind {
     DISTRIBUTION("a distribution"),
@@ -199,7 +202,7 @@ final class BenchCompareCommand implements Callable<Integer> {
 
   private static List<String> thisServer() {
     List<String> server = java(thisJava());
-    server.addAll(List.of("-cp", System.getProperty("java.class.path"), Launcher.class.getName()));
+    server.addAll(List.of("-cp", System.getProperty("java.class.path"), LAUNCHER));
     return server;
   }
 

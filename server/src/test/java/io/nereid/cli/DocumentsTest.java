@@ -242,7 +242,9 @@ class DocumentsTest {
   private static boolean isKnown(Command command) {
     String name = command.words().getFirst();
     CommandLine main = Main.commandLine();
-    CommandLine sub = name.startsWith("-") ? main : main.getSubcommands().get(name);
+    CommandLine first = name.startsWith("-") ? main : main.getSubcommands().get(name);
+    boolean nested = first != null && first != main && !first.getSubcommands().isEmpty();
+    CommandLine sub = nested ? first.getSubcommands().get(command.words().get(1)) : first;
     return sub != null
         && options(command).stream()
             .allMatch(option -> sub.getCommandSpec().optionsMap().containsKey(option));

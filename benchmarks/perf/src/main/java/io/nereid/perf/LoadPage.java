@@ -88,17 +88,19 @@ final class LoadPage {
             .mapToDouble(result -> goal.measuredUs(result) / 1e3)
             .sorted()
             .toArray();
+    int count = measuredMs.length;
+    double middleMs = (measuredMs[(count - 1) / 2] + measuredMs[count / 2]) / 2;
     return new Chart.Spread(
         value,
         measuredMs[0],
-        measuredMs[measuredMs.length / 2],
-        measuredMs[measuredMs.length - 1],
+        middleMs,
+        measuredMs[count - 1],
         String.format(
             Locale.ROOT,
             "%s, %.0f requests/s: %.3g ms, %s",
             probe.result().level().label(),
             probe.result().requestsPerSecond(),
-            measuredMs[measuredMs.length / 2],
+            middleMs,
             probe.meets() ? "meets it" : "misses it"));
   }
 

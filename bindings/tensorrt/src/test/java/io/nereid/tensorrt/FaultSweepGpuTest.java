@@ -218,6 +218,7 @@ class FaultSweepGpuTest extends GpuTest {
   private void build() throws IOException {
     Path plan = directory.resolve("built.plan");
     Files.deleteIfExists(plan);
+    // @start region="build"
     EngineBuilder.build(
         new OnnxFile(MODEL),
         BuildOptions.builder()
@@ -226,6 +227,7 @@ class FaultSweepGpuTest extends GpuTest {
             .build(),
         plan,
         BuildProgress.NONE);
+    // @end
     assertFalse(Files.size(plan) == 0);
   }
 }

@@ -121,10 +121,12 @@ abstract class GpuTest {
   }
 
   private static ModelSpec.Builder spec(Path plan, InstanceGroup group) {
+    // @start region="spec"
     return ModelSpec.builder("m")
         .backend("tensorrt")
         .parameter("model_path", plan.toString())
         .instances(group);
+    // @end
   }
 
   static ModelSpec.Builder doublerSpec(Path plan, long maxBatchSize) {
