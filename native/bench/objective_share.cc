@@ -184,14 +184,6 @@ std::vector<Result> PlayShared(std::span<const Tenant> tenants, uint32_t width, 
   return SharedHistory(tenants, width, turns, player_of, seed).Run();
 }
 
-double MeanKept(std::span<const Result> results) {
-  double sum = 0;
-  for (const Result& result : results) {
-    sum += KeptShare(result);
-  }
-  return sum / static_cast<double>(results.size());
-}
-
 double LeastKept(std::span<const Result> results) {
   double least = 1;
   for (const Result& result : results) {

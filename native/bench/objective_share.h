@@ -28,8 +28,7 @@ using PlayerOf = std::function<std::unique_ptr<Player>(const Machine&)>;
 std::vector<Result> PlayShared(std::span<const Tenant> tenants, uint32_t width, Turns turns,
                                const PlayerOf& player_of, uint64_t seed);
 
-// Everybody's part of what they keep, on average, and of who keeps least.
-double MeanKept(std::span<const Result> results);
+// The share of the requests that is kept of who keeps least.
 double LeastKept(std::span<const Result> results);
 
 // A quick model with little time, MiniLM, and the detection of text with much; together they come

@@ -1,5 +1,6 @@
 package io.nereid;
 
+import io.nereid.internal.ffi.ObjectiveRecord;
 import io.nereid.internal.ffi.RequestRecord;
 import io.nereid.internal.ffi.TensorRecord;
 import io.nereid.internal.request.Signature;
@@ -189,13 +190,17 @@ public final class InferResponse extends TensorOwner implements AutoCloseable {
    * client now. What lies between the two moments and was not the model's is learned, and kept free
    * of the objective from then on. Of other models, and of other responses, nothing is learned.
    *
-   * @param cameNs when the request came, by the clock of {@link System#nanoTime}
+   * @param cameNs when the request came, by the clock of {@link System#nanoTime}; 0: nobody knows,
+   *     and nothing is learned
    */
   public void sent(long cameNs) {
+    if (cameNs == 0) {
+      return;
+    }
     long tookNs = System.nanoTime() - cameNs;
     read(
         record -> {
-          record.sent(Math.max(0, tookNs));
+          ObjectiveRecord.sent(record, Math.max(0, tookNs));
           return true;
         },
         false);

@@ -81,7 +81,7 @@ record ServedModel(
                   "--shape=input_ids:16",
                   "--shape=attention_mask:16",
                   "--shape=token_type_ids:16",
-                  "--random-range=0:1")));
+                  "--random-range=1:1")));
     }
     Path detector = project.resolve("build/peers/models/ch_PP-OCRv4_det_infer.onnx");
     if (Files.exists(detector)) {

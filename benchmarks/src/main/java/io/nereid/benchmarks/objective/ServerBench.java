@@ -43,7 +43,8 @@ public final class ServerBench implements Callable<Integer> {
       names = "--model",
       split = ",",
       paramLabel = "NAME",
-      description = "of flat, mlp, digits, minilm and detector; all that there are unless said otherwise")
+      description =
+          "of flat, mlp, digits, minilm and detector; all that there are unless said otherwise")
   private List<String> names = List.of();
 
   @Option(

@@ -169,9 +169,7 @@ final class InferCall extends TensorCall implements ResponseListener {
       traceEnd(trace, Status.OK);
       trace.sending();
     }
-    if (cameNs != 0) {
-      response.sent(cameNs); // the transport closes it
-    }
+    response.sent(cameNs); // before the transport closes it
     try (reply) {
       call.sendHeaders(new Metadata());
       call.sendMessage(reply);

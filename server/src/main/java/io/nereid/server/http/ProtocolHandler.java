@@ -5,7 +5,6 @@ import io.nereid.InferResponse;
 import io.nereid.Model;
 import io.nereid.Nereid;
 import io.nereid.internal.repository.ServerPaths;
-import io.nereid.model.ModelSpec;
 import io.nereid.server.access.Refusal;
 import io.nereid.server.http.Route.Endpoint;
 import io.nereid.server.json.JsonBuffer;
@@ -177,14 +176,12 @@ final class ProtocolHandler implements HttpHandler {
 
   private void infer(ProtocolHead head, RequestBody body) throws IOException {
     Model model = model(head.route());
-    ModelSpec spec = model.spec();
-    if (spec.decoupled()) {
+    if (model.spec().decoupled()) {
       throw new HttpFailure(
           Status.NOT_IMPLEMENTED,
           "HTTP end point doesn't support models with decoupled transaction policy");
     }
-    boolean hurries = spec.objective().isPresent();
-    long cameNs = hurries ? exchange.readingSinceNs() : 0;
+    long cameNs = model.spec().objective().isPresent() ? exchange.readingSinceNs() : 0;
     long jsonLength = jsonLength(head.inferenceHeaderLength(), body.length());
     try (RequestSlices slices = new RequestSlices(context.state().sharedMemory());
         InferResponse response = run(model, head, body, jsonLength, slices)) {
@@ -200,9 +197,7 @@ final class ProtocolHandler implements HttpHandler {
       }
       addFields(head);
       exchange.sendCompressed(json, binary);
-      if (hurries) {
-        response.sent(cameNs);
-      }
+      response.sent(cameNs);
     }
   }
 

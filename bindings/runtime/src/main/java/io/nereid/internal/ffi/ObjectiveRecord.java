@@ -110,6 +110,15 @@ public final class ObjectiveRecord {
     return array.address();
   }
 
+  /** The answer to a request has left, so long after the request came. */
+  public static void sent(RequestRecord request, long tookNs) {
+    try {
+      Handles.REQUEST_SENT.invokeExact(request.address, tookNs);
+    } catch (Throwable t) {
+      throw NativeCalls.unexpected(t);
+    }
+  }
+
   /** What became of a model's objective; empty: it has none. */
   static Optional<ObjectiveStatistics> read(Arena arena, long model) {
     MemorySegment record = Memory.sized(arena, STATISTICS);

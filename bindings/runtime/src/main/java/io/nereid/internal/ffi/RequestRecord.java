@@ -113,7 +113,7 @@ public final class RequestRecord {
   private static final long RESPONSE_VALUES = offset(LAYOUT, "response_values");
   private static final long RESPONSE_VALUE_COUNT = offset(LAYOUT, "response_value_count");
 
-  private final long address;
+  final long address;
 
   // The core keeps the tensors where they are for as long as the record is held.
   private final TensorRecord[] inputs;
@@ -357,15 +357,6 @@ public final class RequestRecord {
   static boolean isCancelled(long request) {
     try {
       return (int) Handles.REQUEST_IS_CANCELLED.invokeExact(request) != 0;
-    } catch (Throwable t) {
-      throw NativeCalls.unexpected(t);
-    }
-  }
-
-  /** Its answer has left, so long after the request came. */
-  public void sent(long tookNs) {
-    try {
-      Handles.REQUEST_SENT.invokeExact(address, tookNs);
     } catch (Throwable t) {
       throw NativeCalls.unexpected(t);
     }
