@@ -85,7 +85,7 @@ class NereidSpansTest {
       exported.reset();
       Model model = model(inline);
       Span caller = sdk.getTracer("test").spanBuilder("caller").startSpan();
-      try (Scope scope = caller.makeCurrent()) {
+      try (Scope _ = caller.makeCurrent()) {
         ask(model, 1);
       }
       caller.end();
@@ -118,7 +118,7 @@ class NereidSpansTest {
   void aFailureIsToldAndItsReason() {
     Model model = model(false);
     Span caller = sdk.getTracer("test").spanBuilder("caller").startSpan();
-    try (Scope scope = caller.makeCurrent()) {
+    try (Scope _ = caller.makeCurrent()) {
       assertThrows(NereidException.class, () -> ask(model, -1));
       SpanData failed = exported.getFinishedSpanItems().getFirst();
       assertEquals(StatusCode.ERROR, failed.getStatus().getStatusCode());
@@ -142,7 +142,7 @@ class NereidSpansTest {
     assertEquals(List.of(), exported.getFinishedSpanItems());
     spans.close();
     Span caller = sdk.getTracer("test").spanBuilder("caller").startSpan();
-    try (Scope scope = caller.makeCurrent()) {
+    try (Scope _ = caller.makeCurrent()) {
       ask(nereid.model("echo"), 1);
     }
     assertEquals(List.of(), exported.getFinishedSpanItems());
