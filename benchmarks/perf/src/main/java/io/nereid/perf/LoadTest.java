@@ -12,9 +12,8 @@ import java.util.Optional;
 import org.HdrHistogram.Histogram;
 
 /**
- * One level of load against one model, for a program that starts and watches it: binary
- * tensors, no windows and no search. Whoever starts it looks at it, and ends it; one thread
- * at a time.
+ * One level of load against one model, for a program that starts and watches it: binary tensors, no
+ * windows and no search. Whoever starts it looks at it, and ends it; one thread at a time.
  */
 public final class LoadTest implements AutoCloseable {
 
