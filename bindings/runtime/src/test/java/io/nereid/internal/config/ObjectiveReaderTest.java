@@ -133,7 +133,7 @@ class ObjectiveReaderTest {
             + TestRepository.TENSORS,
         1);
     String message = repository.failure().getMessage();
-    assertTrue(message.contains("nereid.objective or nereid.batcher"), message);
+    assertTrue(message.contains("nereid.objective, nereid.media.INPUT or nereid.batcher"), message);
   }
 
   @Test
