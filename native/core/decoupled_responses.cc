@@ -101,7 +101,7 @@ Status DecoupledResponses::SendError(Request& request, uint32_t request_index,
     return Status(NRD_CANCELLED, "the request has failed with this error");
   }
   DropOutputs(record);
-  responder->Respond(request, record.outputs, record.output_count);
+  responder->Respond(request, record.outputs, 0);
   record.status = NRD_OK;
   WriteError(&request.error, NRD_OK, "");
   return Status();

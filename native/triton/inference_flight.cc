@@ -192,8 +192,8 @@ void InferenceFlight::OnRespond(void* context, nrd_request* record, nrd_tensor* 
                                 uint32_t count) {
   if (outputs != nullptr) {
     auto* const flight = static_cast<InferenceFlight*>(context);
-    flight->Send(
-        record->status == NRD_OK ? flight->MakeResponse(outputs, count) : flight->MakeFailure(), 0);
+    const bool failed = count == 0 && record->status != NRD_OK;
+    flight->Send(failed ? flight->MakeFailure() : flight->MakeResponse(outputs, count), 0);
   }
 }
 

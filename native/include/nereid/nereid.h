@@ -222,9 +222,8 @@ typedef void (*nrd_complete_fn)(void* context, const uint64_t* tags, uint32_t co
  * dropped when it returns. Called from nrd_batch_request_respond on the thread that calls that, in
  * the order of the responses; blocking it is how a slow reader slows the model down.
  *
- * While it is called, `status` of the record is NRD_OK, or the code of an error that is the
- * response (nrd_batch_request_respond_error), with its message in `error`; then no output has
- * `data`.
+ * An error that is the response (nrd_batch_request_respond_error) comes with `outputs` and a count
+ * of 0, and while this is called `status` of the record is its code, and `error` has its message.
  *
  * Responses of an ensemble come on whatever thread ends the last step of each, which must not be
  * blocked. For that this is called with NULL and 0 in place of outputs, on the thread of the

@@ -13,7 +13,8 @@
 
 namespace nereid::test {
 
-// Keeps what responses hold, by tag; `on_response` runs in the callback, without a lock.
+// Keeps what responses hold, by tag; an error holds nothing. `on_response` runs in the callback,
+// without a lock.
 struct Collector {
   std::function<void(uint64_t tag, nrd_tensor* outputs, uint32_t count)> on_response;
   std::function<void(uint64_t tag)> on_wait;  // before a response of an ensemble sets out
@@ -31,9 +32,12 @@ struct Collector {
     }
     {
       const std::lock_guard lock(self->mutex);
-      const nrd_tensor& output = outputs[outputs[0].data == nullptr ? count - 1 : 0];
-      const auto* const data = static_cast<const int32_t*>(output.data);
-      self->values[tag].emplace_back(data, data + output.byte_size / sizeof(int32_t));
+      std::vector<int32_t>& value = self->values[tag].emplace_back();
+      if (count > 0) {
+        const nrd_tensor& output = outputs[outputs[0].data == nullptr ? count - 1 : 0];
+        const auto* const data = static_cast<const int32_t*>(output.data);
+        value.assign(data, data + output.byte_size / sizeof(int32_t));
+      }
     }
     if (self->on_response) {
       self->on_response(tag, outputs, count);

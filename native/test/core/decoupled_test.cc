@@ -63,11 +63,12 @@ TEST_CASE("an error may be a response, and others follow") {
   TestModel model(runtime, backend, {.flags = kDecoupled});
   TestRequest request(model, 1);
   std::vector<std::string> told;
-  collector.on_response = [&](uint64_t, const nrd_tensor*, uint32_t) {
-    told.push_back(std::to_string(request->status) + ": " + Text(*request->error));
+  collector.on_response = [&](uint64_t, const nrd_tensor*, uint32_t count) {
+    told.push_back(std::to_string(count) + ", " + std::to_string(request->status) + ": " +
+                   Text(*request->error));
   };
   CHECK(request.SubmitAndWait() == NRD_OK);
-  CHECK(told == std::vector<std::string>{"0: ", "5: not this one"});
+  CHECK(told == std::vector<std::string>{"1, 0: ", "0, 5: not this one"});
   CHECK(collector.Of(0) == std::vector<std::vector<int32_t>>{std::vector<int32_t>(4, 1), {}});
   CHECK(request.output() == std::vector<int32_t>(4, 3));
   CHECK(request.message() == "");

@@ -34,8 +34,8 @@ void SetInput(nrd_request* record, uint32_t index, int32_t datatype, const Dims&
   std::copy(data.begin(), data.end(), static_cast<uint8_t*>(input.data));
 }
 
-int32_t Note(nrd_batch* batch, std::vector<SeenBatch>* batches) {
-  SeenBatch& seen = batches->emplace_back();
+int32_t Note(nrd_batch* batch, std::vector<RaggedBatch>* batches) {
+  RaggedBatch& seen = batches->emplace_back();
   seen.rows = batch->batch_size;
   for (uint32_t i = 0; i < batch->request_count; ++i) {
     seen.tags.push_back(batch->requests[i]->tag);

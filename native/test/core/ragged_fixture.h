@@ -72,7 +72,7 @@ struct Seen {
 Seen See(const nrd_tensor& tensor);
 
 // The inputs of each batch that was executed, and whose requests they were of, by their tags.
-struct SeenBatch {
+struct RaggedBatch {
   int64_t rows = 0;
   std::vector<uint64_t> tags;
   std::vector<uint32_t> first_rows;
@@ -86,7 +86,7 @@ class RecordingBackend {
 
   FunctionBackend backend;
   Gate gate;  // executions enter it
-  std::vector<SeenBatch> batches;
+  std::vector<RaggedBatch> batches;
 };
 
 class RaggedRequest {

@@ -88,7 +88,7 @@ std::vector<int64_t> Elements(const Seen& seen) {
 }
 
 // `tags` are positions in `all`.
-void CheckBatch(const SeenBatch& batch, const RaggedSettings& settings,
+void CheckBatch(const RaggedBatch& batch, const RaggedSettings& settings,
                 const std::vector<RaggedRequest>& all) {
   std::vector<const RaggedRequest*> requests;
   std::vector<uint8_t> data;
@@ -180,7 +180,7 @@ void RunRound(Random& random) {
       CHECK(request.output(0).data == request.data);
     }
   }
-  for (const SeenBatch& batch : recording.batches) {
+  for (const RaggedBatch& batch : recording.batches) {
     CheckBatch(batch, settings, requests);
   }
 }

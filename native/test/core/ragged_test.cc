@@ -24,8 +24,8 @@ std::vector<Combined> AllKinds(int32_t datatype) {
 }
 
 // Executes the requests in one batch, behind another that keeps the instance busy meanwhile.
-const SeenBatch& RunTogether(RecordingBackend& recording, TestModel& model,
-                             std::vector<RaggedRequest>& requests) {
+const RaggedBatch& RunTogether(RecordingBackend& recording, TestModel& model,
+                               std::vector<RaggedRequest>& requests) {
   RaggedRequest first(model, Dims{1, 1}, Ints{0});
   REQUIRE(first.Submit() == NRD_PENDING);
   recording.gate.WaitForEntered(1);
@@ -58,7 +58,7 @@ TEST_CASE("ragged: requests of three lengths share a batch, which tells where ea
   requests.emplace_back(model, Dims{1, 3}, Count(0, 3), 1);
   requests.emplace_back(model, Dims{1, 4}, Count(3, 4), 2);
   requests.emplace_back(model, Dims{1, 5}, Count(7, 5), 3);
-  const SeenBatch& batch = RunTogether(recording, model, requests);
+  const RaggedBatch& batch = RunTogether(recording, model, requests);
   CHECK(batch.rows == 3);
   CHECK(batch.first_rows == std::vector<uint32_t>{0, 1, 2});
   REQUIRE(batch.inputs.size() == 3);

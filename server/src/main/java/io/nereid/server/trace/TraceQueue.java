@@ -88,11 +88,12 @@ final class TraceQueue {
 
   /** Writes what is there, and ends; whether it could within the timeout. */
   boolean close(Duration timeout) {
-    sink.endBy(System.nanoTime() + timeout.toNanos());
+    long deadlineNs = System.nanoTime() + timeout.toNanos();
+    sink.endBy(deadlineNs);
     closing = true;
     LockSupport.unpark(thread);
     try {
-      return thread.join(timeout);
+      return thread.join(timeout) && System.nanoTime() - deadlineNs < 0; // else the sink gave up
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return false;

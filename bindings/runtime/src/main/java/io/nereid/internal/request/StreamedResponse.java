@@ -38,11 +38,12 @@ public final class StreamedResponse extends TensorOwner implements SlotPool.Open
     id = slot.content().id();
     origin = slot.origin;
     int status = slot.record().status();
-    failure = status == StatusCode.OK.number() ? null : slot.record().failure(status);
+    boolean failed = outputs.count() == 0 && status != StatusCode.OK.number();
+    failure = failed ? slot.record().failure(status) : null;
     parameters = pool.signature().takesValues() ? slot.record().responseValues() : Map.of();
-    tensors = new Tensor[outputs.count()];
-    buffers = new long[tensors.length];
-    for (int i = 0; i < tensors.length; i++) {
+    tensors = new Tensor[pool.signature().outputs().size()];
+    buffers = new long[outputs.count()];
+    for (int i = 0; i < buffers.length; i++) {
       TensorRecord output = outputs.get(i);
       if (output.isThere()) {
         tensors[i] =
