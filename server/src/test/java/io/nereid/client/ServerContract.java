@@ -352,6 +352,7 @@ abstract class ServerContract extends CancellationContract {
   @Test
   void manyAtOnce() throws Exception {
     loadIdentity(DataType.FP32);
+    Thread caller = Thread.currentThread();
     List<CompletableFuture<Void>> all = new ArrayList<>();
     for (int i = 0; i < 200; i++) {
       float[] values = new float[i * 20 + 1];
@@ -361,7 +362,9 @@ abstract class ServerContract extends CancellationContract {
               .inferAsync(floats("FP32", values).build())
               .thenAccept(response -> {
                 try (response) {
-                  assertTrue(Thread.currentThread().isVirtual());
+                  // The caller runs it when the answer was there first.
+                  Thread current = Thread.currentThread();
+                  assertTrue(current == caller || current.isVirtual(), current.toString());
                   assertArrayEquals(values, response.output("OUT").toFloatArray());
                 }
               }));
