@@ -14,6 +14,12 @@ prefer_ninja() {
   if has ninja; then export CMAKE_GENERATOR=${CMAKE_GENERATOR:-Ninja}; fi
 }
 
+# What another tree of the sources or an earlier commit has compiled, this tree need not.
+prefer_ccache() {
+  has ccache || return 0
+  export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR=$1 CCACHE_NOHASHDIR=1
+}
+
 # When the sources are from: the commit's time, or what SOURCE_TIME says where there is no repository.
 source_time() {
   printf '%s\n' "${SOURCE_TIME:-$(TZ=UTC0 git -C "$root" log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ \
@@ -32,6 +38,7 @@ maven_in() {
   prefer_ninja
   (
     cd "$directory"
+    prefer_ccache "$PWD"
     exec env "JAVA_HOME=$jdk" "MAVEN_OPTS=$opts" mvn --batch-mode "-Dnative.jobs=$jobs" \
       "-Dproject.build.outputTimestamp=$(source_time)" "$@"
   )
