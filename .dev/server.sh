@@ -100,7 +100,7 @@ server_stop() {
 # Megabytes: resident, and of it anonymous and files.
 server_memory() {
   local pid=pid_$1
-  awk '/^(VmRSS|RssAnon|RssFile)/ { printf "%d ", $2 / 1024 }' "/proc/${!pid}/status"
+  awk '/^(VmRSS|RssAnon|RssFile)/ { printf "%d ", $2 / 1024 } END { print "" }' "/proc/${!pid}/status"
 }
 
 # Microseconds of a server's processors.
