@@ -5,8 +5,8 @@
 server_dir=$root/build/server-bench
 readonly server_models='digits identity_fp32 simple simple_string'
 
-# What CI holds: resident memory without the files that processes share, in MB. It hardly varies from
-# one run to the next, unlike all else that is measured here.
+# What CI holds: resident memory without the files that processes share, in MB. When ready it hardly
+# varies; after the load compilers still hold some of it, so that limit only tells collectors apart.
 readonly most_ready_mb=130 most_loaded_mb=400
 
 server_usage() {
