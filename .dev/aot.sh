@@ -20,7 +20,7 @@ java_options=(--enable-native-access=ALL-UNNAMED -XX:+ExitOnOutOfMemoryError -XX
 # collector chooses all of this. docs/scaling.md has what was measured.
 case "${JAVA_TOOL_OPTIONS:-} ${JDK_JAVA_OPTIONS:-}" in
   *-XX:+Use*GC*) ;;
-  *) java_options+=(-XX:+UseSerialGC -XX:InitialRAMPercentage=0.4 -XX:NewSize=24m) ;;
+  *) java_options+=(-XX:+UseSerialGC -XX:InitialRAMPercentage=0.4 -XX:NewSize=12m) ;;
 esac
 
 # The JDK that starts the server, with what its release file says: it may be updated in place.

@@ -9,6 +9,10 @@ readonly server_models='digits identity_fp32 simple simple_string'
 # varies; after the load compilers still hold some of it, so that limit only tells collectors apart.
 readonly most_ready_mb=130 most_loaded_mb=400
 
+# And processor time: what the start and the first requests over gRPC take, in units of what as many
+# take later. A ratio, since machines differ; half of it is the start.
+readonly most_first=6 first_requests=20000
+
 server_usage() {
   cat <<'USAGE'
 Usage: ./dev bench server [--base TREE] [--seconds N] [--idle N] [--only REGEX] [--guard]
@@ -20,7 +24,7 @@ seconds, and requests of all kinds, with a client in C (h2load) and nereid perf 
   --seconds  of each load, 4 unless said otherwise
   --idle     seconds after the load until memory is looked at again, 75 unless said otherwise
   --only     only loads whose name has this regular expression in it
-  --guard    memory alone, held to what CI allows
+  --guard    memory and the cost of the first requests alone, held to what CI allows
 USAGE
 }
 
@@ -138,15 +142,12 @@ server_figures() {
     }'
 }
 
-# Loads a server once and prints the figures.
-server_load() {
-  local name=$1 seconds=$2 kind=$3 body=$4 count=$5 options=() url before http=http_$1 grpc=grpc_$1 pid=pid_$1
+# Sends one of the loads to a server; the rest is what h2load is told: for how long, what to write down.
+server_send() {
+  local name=$1 kind=$2 body=$3 count=$4 options=() url http=http_$1 grpc=grpc_$1
+  shift 4
   url=${!http}/v2/models/identity_fp32/infer
   case $kind in
-    perf*)
-      server_perf "${!http}" "$seconds" "$kind" "$body" "$count"
-      return
-      ;;
     h1) options=(--h1 -c "$count") ;;
     h2) options=(-c 1 -m "$count" -w 20 -W 24) ;;
     grpc)
@@ -155,9 +156,19 @@ server_load() {
       ;;
   esac
   [[ $body != http-* ]] || options+=(-H "inference-header-content-length:$(<"$server_dir/$body.length")")
+  h2load -t 1 -d "$server_dir/$body" "${options[@]}" "$@" "$url" >"$server_dir/h2load.log"
+}
+
+# Loads a server once and prints the figures.
+server_load() {
+  local name=$1 seconds=$2 kind=$3 body=$4 count=$5 before http=http_$1 pid=pid_$1
+  if [[ $kind == perf* ]]; then
+    server_perf "${!http}" "$seconds" "$kind" "$body" "$count"
+    return
+  fi
   rm -f "$server_dir/requests.log"
   before=$(server_cpu "${!pid}")
-  h2load -t 1 -D "$seconds" "--log-file=$server_dir/requests.log" -d "$server_dir/$body" "${options[@]}" "$url" >"$server_dir/h2load.log"
+  server_send "$name" "$kind" "$body" "$count" -D "$seconds" "--log-file=$server_dir/requests.log"
   server_figures "$seconds" $(($(server_cpu "${!pid}") - before))
 }
 
@@ -208,13 +219,35 @@ server_hold() {
   say "anonymous memory $what: $anonymous MB, at most $most"
 }
 
-# What CI does: memory alone.
+# Processor time that so many requests over gRPC take, in microseconds.
+server_cost() {
+  local pid=pid_$1 before
+  before=$(server_cpu "${!pid}")
+  server_send "$1" grpc grpc-16 32 -n "$first_requests"
+  echo $(($(server_cpu "${!pid}") - before))
+}
+
+# What a fresh server spends on its start and its first requests, held to what it spends later.
+server_guard_first() {
+  local started first later
+  started=$(server_cpu "$pid_this")
+  first=$(server_cost this)
+  server_load this 4 grpc grpc-16 32 >/dev/null
+  later=$(server_cost this)
+  say "processor time in ms: start $((started / 1000)), first $first_requests requests $((first / 1000)), later $((later / 1000))"
+  if ((started + first > most_first * later)); then
+    die "start and first requests take over $most_first times what as many take later: .dev/server.sh"
+  fi
+}
+
+# What CI does: memory, and what the first requests cost.
 server_guard() {
   local figures
   server_start this "$root"
   sleep 12
   read -r -a figures < <(server_memory this)
   server_hold 'when ready' "$most_ready_mb" "${figures[1]}"
+  server_guard_first
   for load in 'h1 http-150528 32' 'h1 json 32' 'grpc grpc-150528 32' 'grpc grpc-16 32'; do
     # shellcheck disable=SC2086
     server_load this 4 $load >/dev/null
