@@ -8,9 +8,9 @@ import io.nereid.benchmarks.fixtures.BenchmarkRequests;
 import io.nereid.benchmarks.fixtures.ServerBenchmark;
 import io.nereid.server.memory.RequestSlices;
 import io.nereid.server.shared.ServerState;
-import io.nereid.server.wire.BodyReader;
 import io.nereid.server.wire.ConnectionInput;
 import io.nereid.server.wire.HeadReader;
+import io.nereid.server.wire.RequestBody;
 import io.nereid.server.wire.RequestHead;
 import io.nereid.server.wire.WireLimits;
 import java.io.IOException;
@@ -73,11 +73,11 @@ public class InferRequestBenchmark extends ServerBenchmark {
         new WireLimits(64L << 20, 16 << 10, 100, 1, Duration.ofMinutes(1), Duration.ofMinutes(1));
 
     private final ConnectionInput input;
-    private final BodyReader body;
+    private final RequestBody body;
 
     Reader(byte[] request) {
       input = new ConnectionInput(new RepeatedChannel(request, Long.MAX_VALUE), LIMITS.headBytes());
-      body = new BodyReader(input, LIMITS, () -> {});
+      body = new RequestBody(input, LIMITS, () -> {});
     }
 
     /**
@@ -95,7 +95,6 @@ public class InferRequestBenchmark extends ServerBenchmark {
         String jsonLength = head.inferenceHeaderLength();
         parser.forget();
         parser.parse(
-            body,
             body,
             jsonLength == null ? RequestHead.ABSENT : Long.parseLong(jsonLength),
             model,
