@@ -12,16 +12,10 @@ aot_cache=$root/build/nereid.aot
 aot_stamp=$root/build/aot.stamp
 aot_log=$root/build/aot.log
 
-# Of every JVM that runs the product: one with others cannot use the cache. One whose heap ran out ends,
-# as it may lack threads that died of it.
-java_options=(--enable-native-access=ALL-UNNAMED -XX:+ExitOnOutOfMemoryError -XX:+UseCompactObjectHeaders
-  -XX:TrimNativeHeapInterval=10000 "-Dnereid.home=$root")
-# Tensors are outside of the heap: it begins small and grows where connections need it. Who chooses a
-# collector chooses all of this. docs/scaling.md has what was measured.
-case "${JAVA_TOOL_OPTIONS:-} ${JDK_JAVA_OPTIONS:-}" in
-  *-XX:+Use*GC*) ;;
-  *) java_options+=(-XX:+UseSerialGC -XX:InitialRAMPercentage=0.4 -XX:NewSize=12m) ;;
-esac
+# shellcheck source=.dev/java.sh
+. "$root/.dev/java.sh"
+# shellcheck disable=SC2206 # each word is an option
+java_options=($jvm_options "-Dnereid.home=$root")
 
 # The JDK that starts the server, with what its release file says: it may be updated in place.
 aot_jdk() {

@@ -41,7 +41,7 @@ dist_stage() {
   mkdir "$to/examples"
   cp -r "$root/examples/models" "$root/examples/data" "$root/examples/voice" "$to/examples"
   cp "$root/examples/models-src/README.md" "$to/examples"
-  cp "$root/.dev/train.sh" "$to/share/nereid"
+  cp "$root/.dev/java.sh" "$root/.dev/train.sh" "$to/share/nereid"
   cp "$root/dist/systemd/nereid.service" "$to/share/systemd"
   cp "$root/server/target/nereid-server.cdx.json" "$to/nereid.cdx.json"
   cp "$root/LICENSE" "$to/licenses/Apache-2.0.txt"

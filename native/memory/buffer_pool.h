@@ -53,7 +53,7 @@ class BufferPool {
 
   // Gives the system what was not used between the last two calls; to be called now and then.
   void ReleaseIdle() NRD_EXCLUDES(mutex_);
-  // What it has given to the system so far.
+  // What the system has now of what was given to it.
   [[nodiscard]] uint64_t released_bytes() const NRD_EXCLUDES(mutex_);
 
   // As PageAllocator::LockPages.

@@ -67,6 +67,18 @@ PageAllocator::Options WithDefaults(PageAllocator::Options options) {
   return options;
 }
 
+struct HugePages {
+  uint64_t first;
+  uint64_t count;
+};
+
+// Those that lie in a run as a whole: the kernel would fill up again what is missing of one.
+HugePages WholeHugePages(uint64_t page, uint64_t page_count) {
+  const uint64_t first = (page * PageAllocator::kPageBytes + kHugePageBytes - 1) / kHugePageBytes;
+  const uint64_t end = (page + page_count) * PageAllocator::kPageBytes / kHugePageBytes;
+  return {first, end > first ? end - first : 0};
+}
+
 }  // namespace
 
 PageAllocator::PageAllocator(const Options& options) : options_(WithDefaults(options)) {}
@@ -113,15 +125,26 @@ void PageAllocator::ReleaseIdle(size_t index) {
       run.age = RunAge::kSeen;
       continue;
     }
-    // Whole huge pages only: the kernel would fill up again what is missing of one.
-    const uint64_t first = (uint64_t{i} * kPageBytes + kHugePageBytes - 1) / kHugePageBytes;
-    const uint64_t end = (uint64_t{i} + run.page_count) * kPageBytes / kHugePageBytes;
-    if (first < end) {
-      madvise(chunk.memory + first * kHugePageBytes, (end - first) * kHugePageBytes, MADV_DONTNEED);
-      released_bytes_ += (end - first) * kHugePageBytes;
+    const HugePages whole = WholeHugePages(i, run.page_count);
+    if (whole.count > 0) {
+      madvise(chunk.memory + whole.first * kHugePageBytes, whole.count * kHugePageBytes,
+              MADV_DONTNEED);
     }
     run.age = RunAge::kReleased;
   }
+}
+
+uint64_t PageAllocator::released_bytes() const {
+  uint64_t bytes = 0;
+  for (const std::unique_ptr<Chunk>& chunk : chunks_) {
+    for (uint32_t i = 0; i < chunk->page_count; i += chunk->runs[i].page_count) {
+      const PageRun& run = chunk->runs[i];
+      if (run.is_free && run.age == RunAge::kReleased) {
+        bytes += WholeHugePages(i, run.page_count).count * kHugePageBytes;
+      }
+    }
+  }
+  return bytes;
 }
 
 void* PageAllocator::Address(const PageRun& run) {

@@ -74,8 +74,9 @@ class PageAllocator {
   // allocator stay as they are.
   void ReleaseIdle(size_t chunk);
   [[nodiscard]] size_t chunk_count() const { return chunks_.size(); }
-  // What ReleaseIdle has given to the system so far.
-  [[nodiscard]] uint64_t released_bytes() const { return released_bytes_; }
+  // What the system has now of what ReleaseIdle gave it. A run that has grown since counts when it
+  // is given as a whole.
+  [[nodiscard]] uint64_t released_bytes() const;
 
   // Locks the chunks that are there and all that come. False: there is a lock already.
   bool LockPages(const PageLock& page_lock);
@@ -104,7 +105,6 @@ class PageAllocator {
   PageLock page_lock_{};  // without functions: none
   uint64_t reserved_bytes_ = 0;
   uint64_t locked_bytes_ = 0;
-  uint64_t released_bytes_ = 0;
   bool allocator_failed_ = false;
   std::vector<std::unique_ptr<Chunk>> chunks_;
   std::array<PageRun*, kLastBin + 1> bins_{};

@@ -421,6 +421,20 @@ TEST_CASE("the system gets back what nobody has used between two looks, and the 
   BufferPool::Release(held);
 }
 
+TEST_CASE("what the system has counts once, also when more is freed beside it") {
+  BufferPool pool(Anonymous(8 * kMiB));
+  void* first = MustAllocate(pool, 3 * kMiB);
+  void* second = MustAllocate(pool, 3 * kMiB);
+  BufferPool::Release(first);
+  pool.ReleaseIdle();
+  pool.ReleaseIdle();
+  CHECK(pool.released_bytes() > 0);
+  BufferPool::Release(second);
+  pool.ReleaseIdle();
+  pool.ReleaseIdle();
+  CHECK(pool.released_bytes() == 8 * kMiB);
+}
+
 TEST_CASE("small buffers that wait in the caches go back when nobody takes any") {
   BufferPool pool(Anonymous(64 * kMiB));
   std::vector<void*> buffers;

@@ -1,33 +1,21 @@
 package io.nereid.benchmarks;
 
 import io.nereid.benchmarks.fixtures.BenchmarkRequests;
+import io.nereid.benchmarks.fixtures.ServerBenchmark;
 import java.io.IOException;
-import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
-import org.openjdk.jmh.annotations.BenchmarkMode;
-import org.openjdk.jmh.annotations.Fork;
-import org.openjdk.jmh.annotations.Measurement;
-import org.openjdk.jmh.annotations.Mode;
-import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Threads;
-import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * Round trips over HTTP and the loopback device: the client's work and the kernel's are in it. The
  * client is as cheap as it can be: one channel a thread, and a request that is ready to be sent.
  */
-@State(Scope.Benchmark)
-@BenchmarkMode(Mode.AverageTime)
-@OutputTimeUnit(TimeUnit.MICROSECONDS)
-@Warmup(iterations = 5, time = 1)
-@Measurement(iterations = 5, time = 1)
-@Fork(value = 2, jvmArgsAppend = "--enable-native-access=ALL-UNNAMED")
-public class HttpLoopbackBenchmark {
+public class HttpLoopbackBenchmark extends ServerBenchmark {
 
   @Param({"json", "binary"})
   public String form;

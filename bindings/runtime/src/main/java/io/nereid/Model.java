@@ -122,20 +122,11 @@ public final class Model implements AutoCloseable {
 
   /** A request to be filled in, sent once, and closed. */
   public InferRequest newRequest() {
-    while (true) {
-      LoadedModel loaded = entry.current();
-      if (loaded == null) {
-        throw entry.notReady();
-      }
-      Slot slot = loaded.slots().acquire();
-      if (slot != null) {
-        if (Diagnostics.RECORDS_LEAKS) {
-          slot.origin(Diagnostics.Origin.ofCaller());
-        }
-        return new InferRequest(slot);
-      }
-      // It was replaced or unloaded since current was read, so current has another value now.
+    Slot slot = entry.newSlot();
+    if (Diagnostics.RECORDS_LEAKS) {
+      slot.origin(Diagnostics.Origin.ofCaller());
     }
+    return new InferRequest(slot);
   }
 
   /**

@@ -32,7 +32,6 @@ import io.nereid.statistics.ResourceStatistics;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.io.InputStream;
-import java.lang.System.Logger;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -57,8 +56,6 @@ import java.util.function.Function;
  * IllegalStateException}.
  */
 public final class Nereid implements AutoCloseable {
-
-  private static final Logger LOGGER = System.getLogger("io.nereid");
 
   /** How long executions may take beyond the deadline of {@link #close}. */
   private static final Duration LEAVE_TIME = Duration.ofSeconds(1);

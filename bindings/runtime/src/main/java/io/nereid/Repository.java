@@ -23,7 +23,6 @@ import io.nereid.model.RepositoryOptions;
 import io.nereid.model.RepositoryOptions.ControlMode;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
-import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -45,8 +44,6 @@ import java.util.stream.Collectors;
  * unloading by name is for control mode {@link ControlMode#EXPLICIT}.
  */
 public final class Repository {
-
-  private static final Logger LOGGER = System.getLogger("io.nereid");
 
   private final ModelLifecycle lifecycle;
   private final ModelTable models;

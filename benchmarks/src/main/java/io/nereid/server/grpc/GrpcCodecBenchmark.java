@@ -9,6 +9,7 @@ import io.nereid.Model;
 import io.nereid.Nereid;
 import io.nereid.benchmarks.fixtures.BenchmarkModels;
 import io.nereid.benchmarks.fixtures.BenchmarkRequests;
+import io.nereid.benchmarks.fixtures.ServerBenchmark;
 import io.nereid.proto.ModelInferRequest;
 import io.nereid.proto.ModelInferResponse;
 import io.nereid.server.shared.ServerState;
@@ -19,19 +20,10 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
-import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
-import org.openjdk.jmh.annotations.BenchmarkMode;
-import org.openjdk.jmh.annotations.Fork;
-import org.openjdk.jmh.annotations.Measurement;
-import org.openjdk.jmh.annotations.Mode;
-import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Param;
-import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
-import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
-import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * Messages of ModelInfer with a row of FP32, by the server's own codec and by protobuf-java's
@@ -39,13 +31,7 @@ import org.openjdk.jmh.annotations.Warmup;
  * sent; writing begins with running the identity model, in both cases alike, since a reply owns its
  * response.
  */
-@State(Scope.Benchmark)
-@BenchmarkMode(Mode.AverageTime)
-@OutputTimeUnit(TimeUnit.MICROSECONDS)
-@Warmup(iterations = 5, time = 1)
-@Measurement(iterations = 5, time = 1)
-@Fork(value = 2, jvmArgsAppend = "--enable-native-access=ALL-UNNAMED")
-public class GrpcCodecBenchmark {
+public class GrpcCodecBenchmark extends ServerBenchmark {
 
   @Param({"16", "1024", "150528"})
   public int elements;

@@ -3,37 +3,23 @@ package io.nereid.server.http;
 import io.nereid.Nereid;
 import io.nereid.benchmarks.fixtures.BenchmarkModels;
 import io.nereid.benchmarks.fixtures.BenchmarkRequests;
+import io.nereid.benchmarks.fixtures.ServerBenchmark;
 import io.nereid.server.shared.HeapBudget;
 import io.nereid.server.shared.ServerState;
 import io.nereid.server.wire.ConnectionWatch;
 import io.nereid.server.wire.HttpConnection;
 import io.nereid.server.wire.WireContext;
-import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
-import org.openjdk.jmh.annotations.BenchmarkMode;
-import org.openjdk.jmh.annotations.Fork;
-import org.openjdk.jmh.annotations.Measurement;
-import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OperationsPerInvocation;
-import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Param;
-import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
-import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
-import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * Whole requests through the HTTP frontend in process: everything that happens on a connection's
  * thread, over a channel that is memory. What a loopback adds is the kernel's.
  */
-@State(Scope.Benchmark)
-@BenchmarkMode(Mode.AverageTime)
-@OutputTimeUnit(TimeUnit.MICROSECONDS)
-@Warmup(iterations = 5, time = 1)
-@Measurement(iterations = 5, time = 1)
-@Fork(value = 2, jvmArgsAppend = "--enable-native-access=ALL-UNNAMED")
-public class HttpMemoryBenchmark {
+public class HttpMemoryBenchmark extends ServerBenchmark {
 
   private static final int REQUESTS = 500;
 

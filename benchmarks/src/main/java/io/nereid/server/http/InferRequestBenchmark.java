@@ -5,40 +5,29 @@ import io.nereid.Model;
 import io.nereid.Nereid;
 import io.nereid.benchmarks.fixtures.BenchmarkModels;
 import io.nereid.benchmarks.fixtures.BenchmarkRequests;
+import io.nereid.benchmarks.fixtures.ServerBenchmark;
 import io.nereid.server.memory.RequestSlices;
 import io.nereid.server.shared.ServerState;
-import io.nereid.server.wire.BodyReader;
 import io.nereid.server.wire.ConnectionInput;
 import io.nereid.server.wire.HeadReader;
+import io.nereid.server.wire.RequestBody;
 import io.nereid.server.wire.RequestHead;
 import io.nereid.server.wire.WireLimits;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
-import org.openjdk.jmh.annotations.BenchmarkMode;
-import org.openjdk.jmh.annotations.Fork;
-import org.openjdk.jmh.annotations.Measurement;
-import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Param;
-import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
-import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
-import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * A whole HTTP request of FP32, head and body, out of a buffer as the socket filled it and into a
  * request that could be sent: all parsing, and no network.
  */
-@State(Scope.Benchmark)
-@BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
-@Warmup(iterations = 5, time = 1)
-@Measurement(iterations = 5, time = 1)
-@Fork(value = 2, jvmArgsAppend = "--enable-native-access=ALL-UNNAMED")
-public class InferRequestBenchmark {
+public class InferRequestBenchmark extends ServerBenchmark {
 
   @Param({"16", "1024", "150528"})
   public int elements;
@@ -84,11 +73,11 @@ public class InferRequestBenchmark {
         new WireLimits(64L << 20, 16 << 10, 100, 1, Duration.ofMinutes(1), Duration.ofMinutes(1));
 
     private final ConnectionInput input;
-    private final BodyReader body;
+    private final RequestBody body;
 
     Reader(byte[] request) {
       input = new ConnectionInput(new RepeatedChannel(request, Long.MAX_VALUE), LIMITS.headBytes());
-      body = new BodyReader(input, LIMITS, () -> {});
+      body = new RequestBody(input, LIMITS, () -> {});
     }
 
     /**
@@ -106,7 +95,6 @@ public class InferRequestBenchmark {
         String jsonLength = head.inferenceHeaderLength();
         parser.forget();
         parser.parse(
-            body,
             body,
             jsonLength == null ? RequestHead.ABSENT : Long.parseLong(jsonLength),
             model,

@@ -4,31 +4,20 @@ import io.nereid.InferResponse;
 import io.nereid.Nereid;
 import io.nereid.benchmarks.fixtures.BenchmarkModels;
 import io.nereid.benchmarks.fixtures.BenchmarkRequests;
+import io.nereid.benchmarks.fixtures.ServerBenchmark;
 import io.nereid.server.json.JsonBuffer;
 import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
-import org.openjdk.jmh.annotations.BenchmarkMode;
-import org.openjdk.jmh.annotations.Fork;
-import org.openjdk.jmh.annotations.Measurement;
-import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Param;
-import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
-import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
-import org.openjdk.jmh.annotations.Warmup;
 
 /** What is sent for a response of FP32, without the sending: JSON, or a head for binary data. */
-@State(Scope.Benchmark)
-@BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
-@Warmup(iterations = 5, time = 1)
-@Measurement(iterations = 5, time = 1)
-@Fork(value = 2, jvmArgsAppend = "--enable-native-access=ALL-UNNAMED")
-public class InferResponseBenchmark {
+public class InferResponseBenchmark extends ServerBenchmark {
 
   @Param({"16", "1024", "150528"})
   public int elements;

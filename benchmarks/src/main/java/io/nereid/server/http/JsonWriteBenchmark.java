@@ -1,30 +1,16 @@
 package io.nereid.server.http;
 
 import io.nereid.benchmarks.fixtures.BenchmarkRequests;
+import io.nereid.benchmarks.fixtures.ServerBenchmark;
 import io.nereid.server.json.JsonBuffer;
 import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
-import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
-import org.openjdk.jmh.annotations.BenchmarkMode;
-import org.openjdk.jmh.annotations.Fork;
-import org.openjdk.jmh.annotations.Measurement;
-import org.openjdk.jmh.annotations.Mode;
-import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Param;
-import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
-import org.openjdk.jmh.annotations.State;
-import org.openjdk.jmh.annotations.Warmup;
 
 /** Elements of a tensor as JSON, into the buffer that a connection keeps. */
-@State(Scope.Benchmark)
-@BenchmarkMode(Mode.AverageTime)
-@OutputTimeUnit(TimeUnit.MICROSECONDS)
-@Warmup(iterations = 5, time = 1)
-@Measurement(iterations = 5, time = 1)
-@Fork(value = 2, jvmArgsAppend = "--enable-native-access=ALL-UNNAMED")
-public class JsonWriteBenchmark {
+public class JsonWriteBenchmark extends ServerBenchmark {
 
   /** What the elements are. */
   @Param({"FP32", "FP64", "INT32", "INT64", "UINT8", "BOOL", "BYTES"})

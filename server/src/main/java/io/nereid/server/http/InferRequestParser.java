@@ -8,7 +8,6 @@ import io.nereid.server.json.JsonReader;
 import io.nereid.server.json.JsonReader.Token;
 import io.nereid.server.memory.RegionSlice;
 import io.nereid.server.memory.RequestSlices;
-import io.nereid.server.wire.BodyReader;
 import io.nereid.server.wire.HttpFailure;
 import io.nereid.server.wire.RequestBody;
 import io.nereid.server.wire.RequestHead;
@@ -98,17 +97,11 @@ final class InferRequestParser {
   /**
    * Reads the whole body of a request.
    *
-   * @param buffered the body as it came, which {@code body} is unless it was compressed
    * @param jsonLength bytes of its JSON part; {@link RequestHead#ABSENT}: all of it; 0: there is
    *     none, and the body is the model's only input
    */
   void parse(
-      BodyReader buffered,
-      RequestBody body,
-      long jsonLength,
-      Model model,
-      InferRequest request,
-      RequestSlices slices)
+      RequestBody body, long jsonLength, Model model, InferRequest request, RequestSlices slices)
       throws IOException {
     begin(model, request, slices);
     if (jsonLength == 0) {
@@ -117,8 +110,8 @@ final class InferRequestParser {
       return;
     }
     long length = jsonLength == RequestHead.ABSENT ? body.length() : jsonLength;
-    if (buffered == body && length != RequestBody.UNKNOWN_LENGTH && buffered.isBuffered(length)) {
-      readBuffered(buffered, (int) length);
+    if (length != RequestBody.UNKNOWN_LENGTH && body.isBuffered(length)) {
+      readBuffered(body, (int) length);
     } else {
       json.reset(body, length == RequestBody.UNKNOWN_LENGTH ? Long.MAX_VALUE : length);
       readJson();
@@ -142,7 +135,7 @@ final class InferRequestParser {
     repeatable = true;
   }
 
-  private void readBuffered(BodyReader body, int length) throws IOException {
+  private void readBuffered(RequestBody body, int length) throws IOException {
     if (length == keptLength && length > 0 && body.takeBuffered(keptText, length)) {
       name(keptId);
       for (InputDescription input : keptInputs) {
@@ -161,7 +154,7 @@ final class InferRequestParser {
   }
 
   /** Keeps what was just taken from the buffer, and what it says. */
-  private void keep(BodyReader body, int length) {
+  private void keep(RequestBody body, int length) {
     if (keptText.length < length) {
       keptText = new byte[length];
     }

@@ -207,7 +207,7 @@ final class ProtocolHandler implements HttpHandler {
       throws IOException {
     try (InferRequest request = model.newRequest()) {
       try {
-        parser.parse(exchange.body(), body, jsonLength, model, request, slices);
+        parser.parse(body, jsonLength, model, request, slices);
       } finally {
         log.id(parser.id());
       }

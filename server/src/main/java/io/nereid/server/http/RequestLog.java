@@ -89,7 +89,7 @@ final class RequestLog {
             read ? head.method() : NONE,
             read ? head.target() : NONE,
             exchange.hasBegun() ? exchange.status().code() : Status.CLIENT_CLOSED.code(),
-            read ? exchange.body().received() : 0,
+            read ? exchange.receivedBytes() : 0,
             exchange.hasBegun() ? exchange.replyBytes() : 0,
             (System.nanoTime() - startNs) / 1000,
             requestId(),

@@ -14,9 +14,9 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
-import java.util.function.ToLongFunction;
 
 /** What the models did. The core counts it; here it is read when somebody asks. */
 final class ModelMetrics {
@@ -30,6 +30,7 @@ final class ModelMetrics {
       boolean decoupled) {}
 
   private final List<Figures> models;
+  private final Samples<ModelStatistics> all;
   private final MetricsConfig config;
   private final MetricsText text;
 
@@ -37,6 +38,7 @@ final class ModelMetrics {
     this.models = models;
     this.config = config;
     this.text = text;
+    all = samples(model -> Optional.of(model.statistics));
   }
 
   static void write(
@@ -58,7 +60,7 @@ final class ModelMetrics {
       metrics.cache();
     }
     metrics.sequences();
-    ObjectiveMetrics.write(models, text);
+    ObjectiveMetrics.write(metrics.samples(model -> model.statistics.objective()), text);
     metrics.instances();
     metrics.histograms();
     if (config.summaries()) {
@@ -87,38 +89,41 @@ final class ModelMetrics {
         : MetricsText.labels(MetricsText.label("namespace", model.namespace()), labels);
   }
 
+  /** What some models have and others may not have. */
+  private <F> Samples<F> samples(Function<Figures, Optional<F>> figures) {
+    Map<String, F> found = new LinkedHashMap<>();
+    models.forEach(model -> figures.apply(model).ifPresent(some -> found.put(model.labels, some)));
+    return new Samples<>(text, found);
+  }
+
   private void counts() {
-    counter(
+    all.counter(
         "nv_inference_request_success",
         "Inference requests that were answered",
         figures -> figures.success().count());
     text.counter("nv_inference_request_failure", "Inference requests that failed, by the reason");
-    for (Figures model : models) {
-      failure(model, "REJECTED", model.statistics.failRejected());
-      failure(model, "CANCELED", model.statistics.failCancelled());
-      failure(model, "BACKEND", model.statistics.failBackend());
-      failure(model, "OTHER", model.statistics.failOther());
-    }
-    counter(
+    all.each((figures, samples) -> {
+      samples.accept(MetricsText.label("reason", "REJECTED"), figures.failRejected());
+      samples.accept(MetricsText.label("reason", "CANCELED"), figures.failCancelled());
+      samples.accept(MetricsText.label("reason", "BACKEND"), figures.failBackend());
+      samples.accept(MetricsText.label("reason", "OTHER"), figures.failOther());
+    });
+    all.counter(
         "nv_inference_count",
         "Inferences: the elements of all batches that were executed",
         ModelStatistics::inferenceCount);
-    counter(
+    all.counter(
         "nv_inference_exec_count",
         "Executions of the model, each of one batch",
         ModelStatistics::executionCount);
-    gauge(
+    all.gauge(
         "nv_inference_pending_request_count",
         "Requests that wait to be executed",
         ModelStatistics::pendingCount);
-    gauge(
+    all.gauge(
         "nereid_inference_executing_request_count",
         "Requests that are being executed",
         ModelStatistics::executingCount);
-  }
-
-  private void failure(Figures model, String reason, long count) {
-    text.sample(MetricsText.labels(model.labels, MetricsText.label("reason", reason)), count);
   }
 
   private void durations() {
@@ -131,7 +136,7 @@ final class ModelMetrics {
 
   private void duration(
       String what, String help, Function<ModelStatistics, DurationStatistic> value) {
-    counter(
+    all.counter(
         "nv_inference_" + what + "_duration_us",
         help + ", in microseconds",
         figures -> us(value.apply(figures)));
@@ -143,60 +148,50 @@ final class ModelMetrics {
 
   /** Writes the figures of the cache, for models that use it. */
   private void cache() {
-    cached("num_hits", "Requests that the cache answered", figures -> figures.cacheHit().count());
-    cached(
-        "num_misses",
+    Samples<ModelStatistics> cached =
+        samples(model -> Optional.of(model.statistics).filter(s -> model.cached));
+    cached.counter(
+        "nv_cache_num_hits_per_model",
+        "Requests that the cache answered",
+        figures -> figures.cacheHit().count());
+    cached.counter(
+        "nv_cache_num_misses_per_model",
         "Requests that the cache did not know",
         figures -> figures.cacheMiss().count());
-    cached(
-        "hit_duration",
+    cached.counter(
+        "nv_cache_hit_duration_per_model",
         "Time for finding and copying answers, in microseconds",
         figures -> us(figures.cacheHit()));
-    cached(
-        "miss_duration",
+    cached.counter(
+        "nv_cache_miss_duration_per_model",
         "Time for finding none, and for keeping the new one, in microseconds",
         figures -> us(figures.cacheMiss()));
   }
 
-  private void cached(String what, String help, ToLongFunction<ModelStatistics> value) {
-    text.counter("nv_cache_" + what + "_per_model", help);
-    for (Figures model : models) {
-      if (model.cached) {
-        text.sample(model.labels, value.applyAsLong(model.statistics));
-      }
-    }
-  }
-
   /** Writes the figures of sequences, for models that have them; nothing where none has. */
   private void sequences() {
-    if (models.stream().allMatch(model -> model.statistics.sequences().isEmpty())) {
+    Samples<SequenceStatistics> sequences = samples(model -> model.statistics.sequences());
+    if (sequences.isEmpty()) {
       return;
     }
-    text.gauge("nereid_sequences_slots", "Sequences that can be active at a time");
-    sequences(SequenceStatistics::slots);
-    text.gauge("nereid_sequences_active", "Sequences that have a slot");
-    sequences(SequenceStatistics::active);
-    text.gauge("nereid_sequences_backlog", "Sequences that wait for a slot");
-    sequences(SequenceStatistics::backlog);
-    text.gauge("nereid_sequences_state_bytes", "Memory that sequences keep between requests");
-    sequences(SequenceStatistics::stateBytes);
-    text.counter("nereid_sequences_started_total", "Sequences that have begun");
-    sequences(SequenceStatistics::started);
-    text.counter("nereid_sequences_ended_total", "Sequences that their clients ended");
-    sequences(SequenceStatistics::ended);
-    text.counter(
-        "nereid_sequences_idle_ended_total",
-        "Sequences that were ended because no request came for too long");
-    sequences(SequenceStatistics::idleEnded);
-  }
-
-  private void sequences(ToLongFunction<SequenceStatistics> value) {
-    for (Figures model : models) {
-      model
-          .statistics
-          .sequences()
-          .ifPresent(figures -> text.sample(model.labels, value.applyAsLong(figures)));
-    }
+    String prefix = "nereid_sequences_";
+    sequences.gauge(
+        prefix + "slots", "Sequences that can be active at a time", SequenceStatistics::slots);
+    sequences.gauge(prefix + "active", "Sequences that have a slot", SequenceStatistics::active);
+    sequences.gauge(
+        prefix + "backlog", "Sequences that wait for a slot", SequenceStatistics::backlog);
+    sequences.gauge(
+        prefix + "state_bytes",
+        "Memory that sequences keep between requests",
+        SequenceStatistics::stateBytes);
+    sequences.counter(
+        prefix + "started_total", "Sequences that have begun", SequenceStatistics::started);
+    sequences.counter(
+        prefix + "ended_total", "Sequences that their clients ended", SequenceStatistics::ended);
+    sequences.counter(
+        prefix + "idle_ended_total",
+        "Sequences that were ended because no request came for too long",
+        SequenceStatistics::idleEnded);
   }
 
   /** Writes what instances wait for, where some had to wait for what executions share. */
@@ -271,22 +266,6 @@ final class ModelMetrics {
         + figures.computeOutput().totalNs();
   }
 
-  private void counter(String name, String help, ToLongFunction<ModelStatistics> value) {
-    text.counter(name, help);
-    samples(value);
-  }
-
-  private void gauge(String name, String help, ToLongFunction<ModelStatistics> value) {
-    text.gauge(name, help);
-    samples(value);
-  }
-
-  private void samples(ToLongFunction<ModelStatistics> value) {
-    for (Figures model : models) {
-      text.sample(model.labels, value.applyAsLong(model.statistics));
-    }
-  }
-
   // ---- CUDA graphs -----------------------------------------------------------------------------
 
   /**
@@ -298,31 +277,25 @@ final class ModelMetrics {
       try {
         if (model.state() == ModelState.READY
             && model.spec().backendName().equals(TensorRtBackend.NAME)) {
-          figures.put(labels(model), graphFigures(model));
+          figures.put(
+              labels(model), TensorRtBackend.graphStatistics(model.name(), model.version()));
         }
       } catch (NereidException | IllegalStateException e) {
         // It was unloaded meanwhile, and has no figures any more.
       }
     }
-    if (figures.isEmpty()) {
+    Samples<GraphStatistics> all = new Samples<>(text, figures);
+    if (all.isEmpty()) {
       return;
     }
-    text.gauge("nereid_cuda_graphs", "CUDA graphs that were captured");
-    graphSamples(text, figures, GraphStatistics::graphs);
-    text.counter("nereid_cuda_graph_hits_total", "Batches that were executed by a CUDA graph");
-    graphSamples(text, figures, GraphStatistics::hits);
-    text.counter("nereid_cuda_graph_misses_total", "Batches that were executed without one");
-    graphSamples(text, figures, GraphStatistics::misses);
-  }
-
-  private static GraphStatistics graphFigures(Model model) {
-    return TensorRtBackend.graphStatistics(model.name(), model.version());
-  }
-
-  private static void graphSamples(
-      MetricsText text,
-      Map<String, GraphStatistics> figures,
-      ToLongFunction<GraphStatistics> value) {
-    figures.forEach((labels, statistics) -> text.sample(labels, value.applyAsLong(statistics)));
+    all.gauge("nereid_cuda_graphs", "CUDA graphs that were captured", GraphStatistics::graphs);
+    all.counter(
+        "nereid_cuda_graph_hits_total",
+        "Batches that were executed by a CUDA graph",
+        GraphStatistics::hits);
+    all.counter(
+        "nereid_cuda_graph_misses_total",
+        "Batches that were executed without one",
+        GraphStatistics::misses);
   }
 }

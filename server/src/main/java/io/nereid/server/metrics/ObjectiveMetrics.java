@@ -2,33 +2,23 @@ package io.nereid.server.metrics;
 
 import io.nereid.statistics.ObjectiveStatistics;
 import java.time.Duration;
-import java.util.List;
 import java.util.function.ToDoubleFunction;
-import java.util.function.ToLongFunction;
 
 /** What became of the objectives of models, and what the models do because of them. */
 final class ObjectiveMetrics {
 
   private static final double NANOS = 1e9;
 
-  private record Figures(String labels, ObjectiveStatistics objective) {}
-
-  private final List<Figures> models;
+  private final Samples<ObjectiveStatistics> models;
   private final MetricsText text;
 
-  private ObjectiveMetrics(List<Figures> models, MetricsText text) {
+  private ObjectiveMetrics(Samples<ObjectiveStatistics> models, MetricsText text) {
     this.models = models;
     this.text = text;
   }
 
   /** Writes the figures of models that have an objective; nothing where none has. */
-  static void write(List<ModelMetrics.Figures> all, MetricsText text) {
-    List<Figures> models =
-        all.stream()
-            .flatMap(model ->
-                model.statistics().objective().stream()
-                    .map(objective -> new Figures(model.labels(), objective)))
-            .toList();
+  static void write(Samples<ObjectiveStatistics> models, MetricsText text) {
     if (!models.isEmpty()) {
       ObjectiveMetrics metrics = new ObjectiveMetrics(models, text);
       metrics.outcome();
@@ -39,28 +29,22 @@ final class ObjectiveMetrics {
 
   private void outcome() {
     text.gauge("nereid_objective_seconds", "In how long a model is to answer, by the quantile");
-    for (Figures model : models) {
-      String quantile = Double.toString(Math.rint(model.objective.percentile() * 10) / 1000);
-      text.sample(
-          MetricsText.labels(model.labels, MetricsText.label("quantile", quantile)),
-          seconds(model.objective.latency()));
-    }
+    models.each((objective, samples) -> {
+      String quantile = Double.toString(Math.rint(objective.percentile() * 10) / 1000);
+      samples.accept(MetricsText.label("quantile", quantile), seconds(objective.latency()));
+    });
     counter("kept", "Requests that were answered in time", ObjectiveStatistics::kept);
     counter("late", "Requests that were answered too late", ObjectiveStatistics::late);
     text.counter("nereid_objective_refused_total", "Requests that were refused, by the reason");
-    for (Figures model : models) {
-      refused(model, "backlog", model.objective.refusedBacklog());
-      refused(model, "cost", model.objective.refusedCost());
-      refused(model, "waiting", model.objective.refusedWaiting());
-    }
+    models.each((objective, samples) -> {
+      samples.accept(MetricsText.label("reason", "backlog"), objective.refusedBacklog());
+      samples.accept(MetricsText.label("reason", "cost"), objective.refusedCost());
+      samples.accept(MetricsText.label("reason", "waiting"), objective.refusedWaiting());
+    });
     counter(
         "refused_deadline",
         "Of the requests that were refused, those whose own deadline was the reason",
         ObjectiveStatistics::refusedDeadline);
-  }
-
-  private void refused(Figures model, String reason, long count) {
-    text.sample(MetricsText.labels(model.labels, MetricsText.label("reason", reason)), count);
   }
 
   private void now() {
@@ -90,12 +74,10 @@ final class ObjectiveMetrics {
 
   private void cost(String what, String help, ToDoubleFunction<ObjectiveStatistics.Cost> value) {
     text.gauge("nereid_objective_cost_" + what + "_seconds", help + ", by its rows, as learned");
-    for (Figures model : models) {
-      for (ObjectiveStatistics.Cost cost : model.objective.costs()) {
-        text.sample(
-            MetricsText.labels(model.labels, labels(cost)), value.applyAsDouble(cost) / NANOS);
-      }
-    }
+    models.each((objective, samples) ->
+        objective
+            .costs()
+            .forEach(cost -> samples.accept(labels(cost), value.applyAsDouble(cost) / NANOS)));
   }
 
   private static String labels(ObjectiveStatistics.Cost cost) {
@@ -111,17 +93,11 @@ final class ObjectiveMetrics {
     return duration.toNanos() / NANOS;
   }
 
-  private void counter(String name, String help, ToLongFunction<ObjectiveStatistics> value) {
-    text.counter("nereid_objective_" + name + "_total", help);
-    for (Figures model : models) {
-      text.sample(model.labels, value.applyAsLong(model.objective));
-    }
+  private void counter(String name, String help, ToDoubleFunction<ObjectiveStatistics> value) {
+    models.counter("nereid_objective_" + name + "_total", help, value);
   }
 
   private void gauge(String name, String help, ToDoubleFunction<ObjectiveStatistics> value) {
-    text.gauge("nereid_objective_" + name, help);
-    for (Figures model : models) {
-      text.sample(model.labels, value.applyAsDouble(model.objective));
-    }
+    models.gauge("nereid_objective_" + name, help, value);
   }
 }

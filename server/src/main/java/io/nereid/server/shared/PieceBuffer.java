@@ -18,6 +18,9 @@ public class PieceBuffer extends OutputStream {
   /** Enough for the heads of this server. */
   public static final int HEAD_ROOM = 1024;
 
+  /** Largest piece of a segment in one buffer, whose size is an int. */
+  private static final long SEGMENT_PIECE_BYTES = 1L << 30;
+
   private static final int FIRST_BYTES = 8 << 10;
   private static final int PIECE_BYTES = 64 << 10;
 
@@ -69,16 +72,47 @@ public class PieceBuffer extends OutputStream {
     return fullBytes + end - start;
   }
 
+  /** Bytes of what follows a reply's buffer. */
+  public static long byteSize(List<MemorySegment> binary) {
+    long bytes = 0;
+    for (int i = 0; i < binary.size(); i++) {
+      bytes += binary.get(i).byteSize();
+    }
+    return bytes;
+  }
+
   /** Whether this many bytes fit behind what is there, in one piece with all of it. */
-  public boolean hasRoom(long bytes) {
+  private boolean hasRoom(long bytes) {
     return full.isEmpty() && bytes <= piece.length - end;
   }
 
   /**
-   * Puts a head in front, and gives everything as it is to be sent. The head is {@code length}
-   * bytes of {@code head} from {@code from} on.
+   * Puts a head in front and binary data behind, and gives everything as it is to be sent: data
+   * that fits in is copied, else it is sent from where it lies. The head is {@code length} bytes of
+   * {@code head} from {@code from} on.
    */
-  public List<ByteBuffer> seal(byte[] head, int from, int length) {
+  public List<ByteBuffer> seal(byte[] head, int from, int length, List<MemorySegment> binary) {
+    if (!hasRoom(byteSize(binary))) {
+      List<ByteBuffer> all = seal(head, from, length);
+      for (MemorySegment segment : binary) {
+        addViews(segment, all);
+      }
+      return all;
+    }
+    for (int i = 0; i < binary.size(); i++) {
+      write(binary.get(i));
+    }
+    return seal(head, from, length);
+  }
+
+  private static void addViews(MemorySegment segment, List<ByteBuffer> pieces) {
+    for (long at = 0; at < segment.byteSize(); at += SEGMENT_PIECE_BYTES) {
+      long size = Math.min(SEGMENT_PIECE_BYTES, segment.byteSize() - at);
+      pieces.add(segment.asSlice(at, size).asByteBuffer());
+    }
+  }
+
+  private List<ByteBuffer> seal(byte[] head, int from, int length) {
     int begin = HEAD_ROOM - length;
     System.arraycopy(head, from, first, begin, length);
     List<ByteBuffer> all = new ArrayList<>(full.size() + 1);
@@ -141,7 +175,7 @@ public class PieceBuffer extends OutputStream {
   }
 
   /** Bytes of a segment, for which {@link #hasRoom}. */
-  public void write(MemorySegment segment) {
+  private void write(MemorySegment segment) {
     int count = (int) segment.byteSize();
     MemorySegment.copy(segment, ValueLayout.JAVA_BYTE, 0, piece, end, count);
     end += count;

@@ -110,45 +110,24 @@ public enum ContentCoding {
     return compressed;
   }
 
-  /** A request's body that was sent compressed, whichever of the two ways it was. */
-  static ClosableBody inflate(RequestBody compressed, long mostBytes) {
-    return new InflatedBody(compressed, mostBytes);
-  }
+  /**
+   * What a request's body says that was sent compressed, whichever of the two ways it was. Its size
+   * is limited like that of any other body.
+   */
+  static final class Inflated {
 
-  /** A body that gives back what decompressing needs. */
-  interface ClosableBody extends RequestBody, AutoCloseable {
-    @Override
-    void close();
-  }
-
-  /** Its decompressed size is limited like that of any other body. */
-  private static final class InflatedBody implements ClosableBody {
-
-    private final RequestBody compressed;
-    private final InputStream wire;
+    private final RequestBody body;
     private final long mostBytes;
     private final byte[] piece = new byte[PIECE_BYTES];
     private InputStream inflated; // from the first read on
     private long received;
 
-    InflatedBody(RequestBody compressed, long mostBytes) {
-      this.compressed = compressed;
-      wire = compressed.stream(Long.MAX_VALUE);
+    Inflated(RequestBody body, long mostBytes) {
+      this.body = body;
       this.mostBytes = mostBytes;
     }
 
-    @Override
-    public long length() {
-      return UNKNOWN_LENGTH;
-    }
-
-    @Override
-    public void takeHeap(long bytes) {
-      compressed.takeHeap(bytes);
-    }
-
-    @Override
-    public int read(byte[] to, int offset, int count) throws IOException {
+    int read(byte[] to, int offset, int count) throws IOException {
       int taken;
       try {
         if (inflated == null) {
@@ -172,8 +151,7 @@ public enum ContentCoding {
       return taken;
     }
 
-    @Override
-    public long read(MemorySegment to, long offset, long count) throws IOException {
+    long read(MemorySegment to, long offset, long count) throws IOException {
       int taken = read(piece, 0, (int) Math.min(count, piece.length));
       if (taken > 0) {
         MemorySegment.copy(piece, 0, to, ValueLayout.JAVA_BYTE, offset, taken);
@@ -183,7 +161,7 @@ public enum ContentCoding {
 
     /** Goes by what the body starts with: clients confuse the two. */
     private InputStream open() throws IOException {
-      PushbackInputStream start = new PushbackInputStream(wire, 1);
+      PushbackInputStream start = new PushbackInputStream(new Sent(body), 1);
       int first = start.read();
       if (first < 0) {
         throw new EOFException();
@@ -197,8 +175,7 @@ public enum ContentCoding {
     }
 
     /** Gives back what decompressing needs. */
-    @Override
-    public void close() {
+    void close() {
       if (inflated != null) {
         try {
           inflated.close();
@@ -206,6 +183,33 @@ public enum ContentCoding {
           // The stream below has nothing to close.
         }
       }
+    }
+  }
+
+  /** A body as it came. */
+  private static final class Sent extends InputStream {
+
+    private final RequestBody body;
+
+    Sent(RequestBody body) {
+      this.body = body;
+    }
+
+    /** Something may follow: whoever asks finds out by reading. */
+    @Override
+    public int available() {
+      return 1;
+    }
+
+    @Override
+    public int read() throws IOException {
+      byte[] one = new byte[1];
+      return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
+    }
+
+    @Override
+    public int read(byte[] to, int offset, int count) throws IOException {
+      return body.readSent(to, offset, count);
     }
   }
 }

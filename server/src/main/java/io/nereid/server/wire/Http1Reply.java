@@ -10,7 +10,7 @@ import java.util.List;
  * Replies of HTTP/1.1. The head is made in a small buffer and put in front of the body's first
  * piece, so that a short reply is one write; binary data is written from where it lies.
  */
-final class Http1Reply extends Reply {
+final class Http1Reply implements HttpExchange.ReplyForm {
 
   private static final ReplyField CHUNKED = ReplyField.of("Transfer-Encoding", "chunked");
   private static final ReplyField CLOSE = ReplyField.of("Connection", "close");
@@ -26,102 +26,92 @@ final class Http1Reply extends Reply {
   private int to = FRONT_BYTES;
   private boolean chunks;
 
-  Http1Reply(ClientChannel channel, ConnectionGuard guard) {
+  Http1Reply(ClientChannel channel) {
     this.channel = channel;
-    guard(guard);
   }
 
   @Override
-  void begin() {
-    super.begin();
-    clear();
-  }
-
-  private void clear() {
+  public void begin() {
     from = FRONT_BYTES;
     to = FRONT_BYTES;
   }
 
   @Override
-  void field(ReplyField field) {
+  public void field(ReplyField field) {
     put(field.line);
   }
 
   @Override
-  void field(ReplyField field, String value) {
+  public void field(ReplyField field, String value) {
     put(field.line);
     put(value);
     put(LINE_END);
   }
 
   @Override
-  void field(ReplyField field, long value) {
+  public void field(ReplyField field, long value) {
     put(field.line);
     number(value);
     put(LINE_END);
   }
 
   @Override
-  void sendAll(PieceBuffer buffer, List<MemorySegment> binary, boolean close, boolean headOnly)
+  public void send(
+      Status status,
+      PieceBuffer buffer,
+      List<MemorySegment> binary,
+      boolean close,
+      boolean headOnly)
       throws IOException {
-    field(LENGTH, bodyBytes());
-    endHead(close);
+    endHead(status, close);
     if (headOnly) {
       write(ByteBuffer.wrap(head, from, to - from));
-    } else if (buffer.hasRoom(byteSize(binary))) {
-      for (int i = 0; i < binary.size(); i++) {
-        buffer.write(binary.get(i));
-      }
-      write(buffer, List.of());
     } else {
       write(buffer, binary);
     }
-    clear();
+    begin();
   }
 
-  private void endHead(boolean close) {
-    if (status() == Status.UNAVAILABLE) {
-      put(RETRY_AFTER.line);
-    }
+  private void endHead(Status status, boolean close) {
     if (close) {
       put(CLOSE.line);
     }
     put(LINE_END);
-    byte[] line = status().line();
-    byte[] date = date().line;
+    byte[] line = status.line();
+    byte[] date = ReplyField.date().line;
     from = FRONT_BYTES - line.length - date.length;
     System.arraycopy(line, 0, head, from, line.length);
     System.arraycopy(date, 0, head, from + line.length, date.length);
   }
 
   @Override
-  void sendHead(boolean chunked, boolean close) {
+  public void beginParts(Status status, boolean chunked, boolean close) {
     chunks = chunked;
     if (chunked) {
       put(CHUNKED.line);
     }
-    endHead(close); // and goes with the first part
+    endHead(status, close); // and goes with the first part
   }
 
   @Override
-  void sendOne(PieceBuffer buffer) throws IOException {
+  public void sendPart(PieceBuffer buffer) throws IOException {
     if (chunks) {
       put(Long.toHexString(buffer.size()));
       put(LINE_END);
       buffer.write(LINE_END, 0, LINE_END.length);
     }
     write(buffer, List.of());
-    clear();
+    begin();
   }
 
   @Override
-  void endParts(PieceBuffer empty) throws IOException {
+  public void endParts(PieceBuffer empty) throws IOException {
     if (chunks) {
       put("0\r\n\r\n");
     }
     if (to > from) {
       write(empty, List.of());
-      clear();
+      begin();
     }
   }
 
@@ -131,12 +121,11 @@ final class Http1Reply extends Reply {
   }
 
   private void write(PieceBuffer buffer, List<MemorySegment> binary) throws IOException {
-    List<ByteBuffer> pieces = buffer.seal(head, from, to - from);
-    if (pieces.size() == 1 && binary.isEmpty()) {
+    List<ByteBuffer> pieces = buffer.seal(head, from, to - from, binary);
+    if (pieces.size() == 1) {
       write(pieces.getFirst());
       return;
     }
-    addAll(binary, pieces);
     channel.writeAll(pieces.toArray(ByteBuffer[]::new));
   }
 

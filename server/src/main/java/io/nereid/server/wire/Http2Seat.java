@@ -44,7 +44,7 @@ final class Http2Seat implements Runnable, HttpExchange.HeadSource {
     this.connection = connection;
     called = connection.lock().newCondition();
     WireLimits limits = context.limits();
-    BodyReader body = new BodyReader(input, limits, this::sendContinue).untilEnd();
+    RequestBody body = new RequestBody(input, limits, this::sendContinue).untilEnd();
     exchange = new HttpExchange(context, this, body, new Http2Reply());
   }
 
@@ -202,76 +202,67 @@ final class Http2Seat implements Runnable, HttpExchange.HeadSource {
   // ---- The reply -------------------------------------------------------------------------------
 
   /** Replies into the present stream. */
-  private final class Http2Reply extends Reply {
+  private final class Http2Reply implements HttpExchange.ReplyForm {
 
     private static final byte[] NO_HEAD = {};
 
     private final List<String> fields = new ArrayList<>(); // names and values in turns
 
     @Override
-    void begin() {
-      super.begin();
+    public void begin() {
       fields.clear();
     }
 
     @Override
-    void field(ReplyField field) {
+    public void field(ReplyField field) {
       field(field, field.value);
     }
 
     @Override
-    void field(ReplyField field, String value) {
+    public void field(ReplyField field, String value) {
       fields.add(field.name);
       fields.add(value);
     }
 
     @Override
-    void field(ReplyField field, long value) {
+    public void field(ReplyField field, long value) {
       field(field, Long.toString(value));
     }
 
     @Override
-    void sendAll(PieceBuffer buffer, List<MemorySegment> binary, boolean close, boolean headOnly)
+    public void send(
+        Status status,
+        PieceBuffer buffer,
+        List<MemorySegment> binary,
+        boolean close,
+        boolean headOnly)
         throws IOException {
-      field(LENGTH, bodyBytes());
-      sendHead(headOnly);
-      if (headOnly) {
-        return;
+      sendHead(status, headOnly);
+      if (!headOnly) {
+        write(buffer.seal(NO_HEAD, 0, 0, binary), true);
       }
-      boolean fits = buffer.hasRoom(byteSize(binary));
-      for (int i = 0; fits && i < binary.size(); i++) {
-        buffer.write(binary.get(i));
-      }
-      List<ByteBuffer> pieces = buffer.seal(NO_HEAD, 0, 0);
-      if (!fits) {
-        addAll(binary, pieces);
-      }
-      write(pieces, true);
     }
 
-    private void sendHead(boolean last) throws IOException {
-      if (status() == Status.UNAVAILABLE) {
-        field(RETRY_AFTER);
-      }
-      field(date());
-      stream.writeHead(status().code(), fields, last);
+    private void sendHead(Status status, boolean last) throws IOException {
+      field(ReplyField.date());
+      stream.writeHead(status.code(), fields, last);
       fields.clear();
     }
 
     /** Frames say how long the parts are, and the connection goes on. */
     @Override
-    void sendHead(boolean chunked, boolean close) throws IOException {
-      sendHead(false);
+    public void beginParts(Status status, boolean chunked, boolean close) throws IOException {
+      sendHead(status, false);
     }
 
     @Override
-    void sendOne(PieceBuffer buffer) throws IOException {
-      write(buffer.seal(NO_HEAD, 0, 0), false);
+    public void sendPart(PieceBuffer buffer) throws IOException {
+      write(buffer.seal(NO_HEAD, 0, 0, List.of()), false);
     }
 
     @Override
-    void endParts(PieceBuffer empty) throws IOException {
-      write(empty.seal(NO_HEAD, 0, 0), true);
+    public void endParts(PieceBuffer empty) throws IOException {
+      write(empty.seal(NO_HEAD, 0, 0, List.of()), true);
     }
 
     /** Tensors are lent to the connection, and everything else is copied. */

@@ -120,8 +120,8 @@ public final class HttpConnection implements Runnable {
   private HttpExchange exchange(ConnectionInput input) {
     WireLimits limits = context.limits();
     HeadReader heads = new HeadReader(input, limits.headBytes());
-    Http1Reply reply = new Http1Reply(channel, guard);
-    BodyReader body = new BodyReader(input, limits, reply::sendContinue);
+    Http1Reply reply = new Http1Reply(channel);
+    RequestBody body = new RequestBody(input, limits, reply::sendContinue);
     return new HttpExchange(context, heads, body, reply).on(channel, guard);
   }
 

@@ -31,10 +31,57 @@ public final class HttpExchange {
     String protocol();
   }
 
+  /**
+   * How a version of HTTP writes replies, one after the other: fields first, then all of it at once
+   * or in parts.
+   */
+  interface ReplyForm {
+
+    /** A new reply is to be made, of which there are no fields so far. */
+    void begin();
+
+    /** Adds a field that always has the same value. */
+    void field(ReplyField field);
+
+    /** Adds a field. */
+    void field(ReplyField field, String value);
+
+    /** Adds a field. */
+    void field(ReplyField field, long value);
+
+    /**
+     * Sends a reply, whose body begins with what is in the buffer.
+     *
+     * @param close whether the connection ends with it
+     * @param headOnly as HEAD asks for it
+     */
+    void send(
+        Status status,
+        PieceBuffer buffer,
+        List<MemorySegment> binary,
+        boolean close,
+        boolean headOnly)
+        throws IOException;
+
+    /**
+     * Begins a reply in parts, with the first of them or before it.
+     *
+     * @param chunked whether parts of HTTP/1.1 say how long they are; else the connection's end
+     *     does
+     */
+    void beginParts(Status status, boolean chunked, boolean close) throws IOException;
+
+    /** Sends what is in the buffer as a part. */
+    void sendPart(PieceBuffer buffer) throws IOException;
+
+    /** No parts follow; the buffer is empty. */
+    void endParts(PieceBuffer empty) throws IOException;
+  }
+
   private final WireContext context;
   private final HeadSource heads;
-  private final BodyReader body;
-  private final Reply reply;
+  private final RequestBody body;
+  private final ReplyForm reply;
   private final HeapShare heap;
   private final HttpHandler handler;
   private final Supplier<RequestHead> newHead;
@@ -42,10 +89,14 @@ public final class HttpExchange {
   private ClientChannel channel;
   private ConnectionGuard guard;
   private RequestHead head; // of the present request; null: it could not be read
-  private ContentCoding.ClosableBody inflated; // of the present request; null: it is as it came
   private boolean closing;
 
-  HttpExchange(WireContext context, HeadSource heads, BodyReader body, Reply reply) {
+  // Of the present reply.
+  private Status status = Status.OK;
+  private long bodyBytes;
+  private boolean begun; // something of it may have been sent
+
+  HttpExchange(WireContext context, HeadSource heads, RequestBody body, ReplyForm reply) {
     this.context = context;
     this.heads = heads;
     this.body = body;
@@ -60,7 +111,6 @@ public final class HttpExchange {
   HttpExchange on(ClientChannel another, ConnectionGuard itsGuard) {
     channel = another;
     guard = itsGuard;
-    reply.guard(itsGuard);
     return this;
   }
 
@@ -87,8 +137,13 @@ public final class HttpExchange {
   private void begin() {
     head = null;
     closing = true;
-    reply.begin();
+    clearReply();
     handler.begin();
+  }
+
+  private void clearReply() {
+    begun = false;
+    reply.begin();
   }
 
   private void end() {
@@ -112,7 +167,7 @@ public final class HttpExchange {
       fail(HttpFailure.closing(Status.REQUEST_TIMEOUT, timeoutMessage()));
     } catch (OutOfMemoryError e) {
       // One allocation was too much, and its memory is free again: others may go on.
-      if (reply.hasBegun()) {
+      if (begun) {
         throw e;
       }
       fail(HttpFailure.closing(Status.UNAVAILABLE, "not enough heap memory for the request"));
@@ -120,22 +175,19 @@ public final class HttpExchange {
       if (e instanceof NereidException && guard.clientGone()) {
         throw new ClientGoneException();
       }
-      if (reply.hasBegun()) {
+      if (begun) {
         throw e; // what the client has of a reply cannot be taken back
       }
       fail(e instanceof HttpFailure failure ? failure : handler.explain(e));
     } finally {
-      if (inflated != null) {
-        inflated.close();
-        inflated = null;
-      }
+      body.endInflating();
     }
     return !closing && skipBody();
   }
 
   private void fail(HttpFailure failure) throws IOException {
     closing |= failure.closing();
-    reply.begin();
+    clearReply();
     handler.fail(failure);
   }
 
@@ -166,19 +218,17 @@ public final class HttpExchange {
     return heads.protocol();
   }
 
-  /** The body as it came, where that matters; else see {@link #content}. */
-  public BodyReader body() {
+  /** The body, decompressed if it came compressed; to be asked for once. */
+  public RequestBody content() {
+    if (ContentCoding.ofRequest(head.contentEncoding()) != ContentCoding.NONE) {
+      body.inflate();
+    }
     return body;
   }
 
-  /** The body, decompressed if it came compressed; to be asked for once. */
-  public RequestBody content() {
-    ContentCoding coding = ContentCoding.ofRequest(head.contentEncoding());
-    if (coding == ContentCoding.NONE) {
-      return body;
-    }
-    inflated = ContentCoding.inflate(body, context.limits().bodyBytes());
-    return inflated;
+  /** Bytes of the body that came so far. */
+  public long receivedBytes() {
+    return body.received();
   }
 
   /** What the present request holds of the heap. */
@@ -246,11 +296,23 @@ public final class HttpExchange {
   }
 
   /** Sends the reply. Its body is what is in the buffer, and the binary data behind that. */
-  public void send(Status status, PieceBuffer buffer, List<MemorySegment> binary)
+  public void send(Status answer, PieceBuffer buffer, List<MemorySegment> binary)
       throws IOException {
+    beginReply(answer, buffer.size() + PieceBuffer.byteSize(binary));
+    boolean headOnly = answer == Status.NOT_MODIFIED || (head != null && head.isHeadMethod());
+    reply.field(ReplyField.LENGTH, bodyBytes);
+    reply.send(answer, buffer, binary, closing, headOnly);
+  }
+
+  private void beginReply(Status answer, long bytes) {
     closing |= isEnding();
-    boolean headOnly = status == Status.NOT_MODIFIED || (head != null && head.isHeadMethod());
-    reply.send(status, buffer, binary, closing, headOnly);
+    status = answer;
+    bodyBytes = bytes;
+    begun = true;
+    guard.writing();
+    if (answer == Status.UNAVAILABLE) {
+      reply.field(ReplyField.RETRY_AFTER);
+    }
   }
 
   /** Whether the client would rather have the reply's body in gzip. */
@@ -271,13 +333,15 @@ public final class HttpExchange {
   }
 
   /** Begins a reply in parts; the first of them is to follow at once. */
-  public void beginParts(Status status) throws IOException {
-    closing |= isEnding();
-    reply.beginParts(status, !head.isHttp10(), closing);
+  public void beginParts(Status answer) throws IOException {
+    beginReply(answer, 0);
+    reply.beginParts(answer, !head.isHttp10(), closing);
   }
 
   /** Sends what is in the buffer as a part of the reply, as soon as it can go. */
   public void sendPart(PieceBuffer buffer) throws IOException {
+    bodyBytes += buffer.size();
+    guard.writing();
     reply.sendPart(buffer);
   }
 
@@ -293,16 +357,16 @@ public final class HttpExchange {
 
   /** Whether something of the reply may have been sent. */
   public boolean hasBegun() {
-    return reply.hasBegun();
+    return begun;
   }
 
   /** The status of the reply that has begun. */
   public Status status() {
-    return reply.status();
+    return status;
   }
 
   /** Bytes of its body. */
   public long replyBytes() {
-    return head != null && head.isHeadMethod() ? 0 : reply.bodyBytes();
+    return head != null && head.isHeadMethod() ? 0 : bodyBytes;
   }
 }

@@ -1,6 +1,9 @@
 package io.nereid.server.wire;
 
 import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
 import java.util.Locale;
 
 /**
@@ -8,6 +11,15 @@ import java.util.Locale;
  * connections.
  */
 public final class ReplyField {
+
+  static final ReplyField LENGTH = of("Content-Length");
+
+  /** What follows a 503: when trying again makes sense. */
+  static final ReplyField RETRY_AFTER = of("Retry-After", "1");
+
+  private static volatile Date date = new Date(0, of("Date", ""));
+
+  private record Date(long second, ReplyField field) {}
 
   /** In lower case, as HTTP/2 has it. */
   final String name;
@@ -32,6 +44,22 @@ public final class ReplyField {
   /** A field that always has this value. */
   public static ReplyField of(String name, String value) {
     return new ReplyField(name, value);
+  }
+
+  /** The moment, which is formatted once in a second. */
+  static ReplyField date() {
+    long second = System.currentTimeMillis() / 1000;
+    Date known = date;
+    if (known.second != second) {
+      String text =
+          DateTimeFormatter.RFC_1123_DATE_TIME.format(
+              Instant.ofEpochSecond(second).atOffset(ZoneOffset.UTC));
+      // The format leaves the zero off the day of the month, which HTTP wants.
+      String padded = text.charAt(6) == ' ' ? text.substring(0, 5) + "0" + text.substring(5) : text;
+      known = new Date(second, of("Date", padded));
+      date = known;
+    }
+    return known.field;
   }
 
   static byte[] ascii(String text) {

@@ -1,5 +1,6 @@
 package io.nereid.internal.backend;
 
+import io.nereid.internal.JsonText;
 import io.nereid.internal.cuda.CudaDevice;
 import io.nereid.internal.cuda.CudaDriver;
 import io.nereid.internal.ffi.CoreLog;
@@ -234,7 +235,7 @@ public final class PluginRuntime implements AutoCloseable {
       cache =
           runtime.use(handle ->
               PluginCacheHandle.use(
-                  handle, wanted.getKey(), library.toString(), PluginJson.object(settings)));
+                  handle, wanted.getKey(), library.toString(), JsonText.of(settings)));
     }
   }
 

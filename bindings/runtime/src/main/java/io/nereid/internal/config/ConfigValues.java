@@ -75,7 +75,7 @@ final class ConfigValues extends ConfigWalk {
 
   @Override
   void value(ConfigNode node, FieldDescriptor field, int index, String path, String text) {
-    if (isKey(field)) {
+    if (ConfigNode.isKey(field)) {
       return; // the path has it
     }
     Origin origin = decided.get(path);
@@ -89,9 +89,5 @@ final class ConfigValues extends ConfigWalk {
       place = node.place(field, index);
     }
     values.add(new Value(path, text, origin, place));
-  }
-
-  static boolean isKey(FieldDescriptor field) {
-    return field.getContainingType().getOptions().getMapEntry() && field.getNumber() == 1;
   }
 }

@@ -36,7 +36,7 @@ final class JsonConfigReader {
 
   private static final int MAX_DEPTH = 32;
 
-  private static final int MAX_NAME_LENGTH = ConfigFile.MAX_KEY_LENGTH;
+  private static final int MAX_NAME_LENGTH = ConfigNode.MAX_KEY_LENGTH;
 
   private static final JsonFactory JSON =
       JsonFactory.builder()
@@ -65,11 +65,11 @@ final class JsonConfigReader {
    * @param shown how messages name it
    */
   static ConfigNode read(String json, String shown) {
-    if (json.length() > ConfigFile.MAX_BYTES
-        || json.getBytes(StandardCharsets.UTF_8).length > ConfigFile.MAX_BYTES) {
+    if (json.length() > ConfigNode.MAX_BYTES
+        || json.getBytes(StandardCharsets.UTF_8).length > ConfigNode.MAX_BYTES) {
       throw new NereidException(
           StatusCode.INVALID_ARGUMENT,
-          shown + " is larger than " + ConfigFile.MAX_BYTES + " bytes");
+          shown + " is larger than " + ConfigNode.MAX_BYTES + " bytes");
     }
     try (JsonParser parser = JSON.createParser(ObjectReadContext.empty(), json)) {
       return new JsonConfigReader(shown, parser).read();
@@ -101,7 +101,7 @@ final class JsonConfigReader {
     if (parser.nextToken() != null) {
       throw invalid(JsonPath.ROOT, "expected nothing after the object");
     }
-    return ConfigFile.parse(text.toString(), new ConfigSource.Json(shown, paths));
+    return ConfigNode.parse(text.toString(), new ConfigSource.Json(shown, paths));
   }
 
   // ---- Messages --------------------------------------------------------------------------------
@@ -143,7 +143,7 @@ final class JsonConfigReader {
     } else if (field.isRepeated()) {
       expect(JsonToken.START_ARRAY, "an array", path);
       for (int i = 0; parser.nextToken() != JsonToken.END_ARRAY; i++) {
-        if (i == ConfigFile.MAX_ELEMENTS) {
+        if (i == ConfigNode.MAX_ELEMENTS) {
           throw invalid(path, "expected at most " + i + " elements, got more");
         }
         single(field, path.element(i));

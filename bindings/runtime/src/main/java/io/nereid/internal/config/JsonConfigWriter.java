@@ -3,12 +3,9 @@ package io.nereid.internal.config;
 import com.google.protobuf.Descriptors.EnumValueDescriptor;
 import com.google.protobuf.Descriptors.FieldDescriptor;
 import com.google.protobuf.Message;
-import java.io.StringWriter;
+import io.nereid.internal.JsonText;
 import java.math.BigInteger;
 import java.util.List;
-import tools.jackson.core.JsonGenerator;
-import tools.jackson.core.ObjectWriteContext;
-import tools.jackson.core.json.JsonFactory;
 
 /**
  * Writes configurations in JSON as Triton does: snake_case names, 64-bit numbers as numbers, and
@@ -16,71 +13,51 @@ import tools.jackson.core.json.JsonFactory;
  */
 final class JsonConfigWriter {
 
-  private static final JsonFactory JSON = new JsonFactory();
-
-  private final JsonGenerator json;
-
-  private JsonConfigWriter(JsonGenerator json) {
-    this.json = json;
-  }
+  private JsonConfigWriter() {}
 
   /** The message as a JSON object, on one line. */
   static String write(Message message) {
-    StringWriter text = new StringWriter();
-    try (JsonGenerator json = JSON.createGenerator(ObjectWriteContext.empty(), text)) {
-      new JsonConfigWriter(json).message(message);
-    }
-    return text.toString();
+    return JsonText.of(object(message));
   }
 
-  private void message(Message message) {
-    json.writeStartObject();
+  private static JsonText.Members object(Message message) {
+    JsonText.Members object = JsonText.object();
     for (FieldDescriptor field : message.getDescriptorForType().getFields()) {
       if (field.isRepeated() || !field.hasPresence() || message.hasField(field)) {
-        json.writeName(field.getName());
-        field(field, message.getField(field));
+        object.with(field.getName(), value(field, message.getField(field)));
       }
     }
-    json.writeEndObject();
+    return object;
   }
 
-  private void field(FieldDescriptor field, Object value) {
-    if (field.isMapField()) {
-      json.writeStartObject();
-      for (Object entry : (List<?>) value) {
-        Message pair = (Message) entry;
-        FieldDescriptor inner = field.getMessageType().findFieldByNumber(2);
-        json.writeName(ConfigNode.key(pair, field.getMessageType().findFieldByNumber(1)));
-        single(inner, pair.getField(inner));
-      }
-      json.writeEndObject();
-    } else if (field.isRepeated()) {
-      json.writeStartArray();
-      ((List<?>) value).forEach(element -> single(field, element));
-      json.writeEndArray();
-    } else {
-      single(field, value);
+  private static Object value(FieldDescriptor field, Object value) {
+    if (!field.isRepeated()) {
+      return single(field, value);
     }
+    List<?> elements = (List<?>) value;
+    if (!field.isMapField()) {
+      return elements.stream().map(element -> single(field, element)).toList();
+    }
+    FieldDescriptor key = field.getMessageType().findFieldByNumber(1);
+    FieldDescriptor inner = field.getMessageType().findFieldByNumber(2);
+    JsonText.Members entries = JsonText.object();
+    for (Object entry : elements) {
+      Message pair = (Message) entry;
+      entries.with(ConfigNode.key(pair, key), single(inner, pair.getField(inner)));
+    }
+    return entries;
   }
 
-  private void single(FieldDescriptor field, Object value) {
-    switch (value) {
-      case Message message -> message(message);
-      case String text -> json.writeString(text);
-      case Boolean truth -> json.writeBoolean(truth);
-      case EnumValueDescriptor constant when constant.getIndex() < 0 ->
-          json.writeNumber(constant.getNumber());
-      case EnumValueDescriptor constant -> json.writeString(constant.getName());
+  private static Object single(FieldDescriptor field, Object value) {
+    return switch (value) {
+      case Message message -> object(message);
+      case EnumValueDescriptor constant when constant.getIndex() < 0 -> constant.getNumber();
+      case EnumValueDescriptor constant -> constant.getName();
       case Integer number when field.getType() == FieldDescriptor.Type.UINT32 ->
-          json.writeNumber(Integer.toUnsignedLong(number));
-      case Integer number -> json.writeNumber(number);
+          Integer.toUnsignedLong(number);
       case Long number when field.getType() == FieldDescriptor.Type.UINT64 ->
-          json.writeNumber(new BigInteger(Long.toUnsignedString(number)));
-      case Long number -> json.writeNumber(number);
-      // Those that JSON has no numbers for are written as words in quotes.
-      case Float number -> json.writeNumber(number);
-      case Double number -> json.writeNumber(number);
-      default -> throw new IllegalArgumentException("no JSON for " + field.getFullName());
-    }
+          new BigInteger(Long.toUnsignedString(number));
+      default -> value;
+    };
   }
 }

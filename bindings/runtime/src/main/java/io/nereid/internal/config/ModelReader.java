@@ -167,7 +167,7 @@ public final class ModelReader {
     if (Files.notExists(file)) {
       return withoutFile(shown, versions);
     }
-    return ConfigFile.parse(files.readText(file, ConfigFile.MAX_BYTES), shown);
+    return ConfigNode.parse(files.readText(file, ConfigNode.MAX_BYTES), shown);
   }
 
   /** With the name of the file that the model is, where it is one. */

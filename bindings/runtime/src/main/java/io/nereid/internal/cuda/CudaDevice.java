@@ -1,5 +1,6 @@
 package io.nereid.internal.cuda;
 
+import io.nereid.internal.ffi.NativeCalls;
 import io.nereid.types.NereidException;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.Callable;
@@ -210,7 +211,7 @@ public final class CudaDevice {
       if (e.getCause() instanceof NereidException failure) {
         throw new NereidException(failure.code(), failure.getMessage()); // with this thread's trace
       }
-      throw DriverLibrary.unexpected(e.getCause());
+      throw NativeCalls.unexpected(e.getCause());
     } finally {
       if (interrupted) {
         Thread.currentThread().interrupt();

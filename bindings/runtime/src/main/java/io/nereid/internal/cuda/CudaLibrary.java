@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.nereid.internal.ffi.NativeCalls;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.lang.foreign.Arena;
@@ -104,6 +105,35 @@ final class CudaLibrary {
     getErrorString = library.function("cuGetErrorString", status(JAVA_INT, ADDRESS));
   }
 
+  /** A call of a function, which answers a CUresult. */
+  private interface Call {
+    int result() throws Throwable;
+  }
+
+  /** The same of one that writes a number. */
+  private interface Question {
+    int result(MemorySegment out) throws Throwable;
+  }
+
+  private void call(String function, Call call) {
+    try {
+      check(function, call.result());
+    } catch (Throwable t) {
+      throw NativeCalls.unexpected(t);
+    }
+  }
+
+  /** The number that a function writes: an int or a long, whose lower bytes come first. */
+  private long answer(String function, Question question) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment out = arena.allocate(JAVA_LONG);
+      check(function, question.result(out));
+      return out.get(JAVA_LONG, 0);
+    } catch (Throwable t) {
+      throw NativeCalls.unexpected(t);
+    }
+  }
+
   /** A function that answers a CUresult. */
   private static FunctionDescriptor status(MemoryLayout... parameters) {
     return FunctionDescriptor.of(JAVA_INT, parameters);
@@ -120,60 +150,33 @@ final class CudaLibrary {
       }
       return result != NO_DEVICE;
     } catch (Throwable t) {
-      throw DriverLibrary.unexpected(t);
+      throw NativeCalls.unexpected(t);
     }
   }
 
   /** The newest CUDA that the driver serves: 1000 times the major version, 10 times the minor. */
   int version() {
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment out = arena.allocate(JAVA_INT);
-      check("cuDriverGetVersion", (int) driverGetVersion.invokeExact(out));
-      return out.get(JAVA_INT, 0);
-    } catch (Throwable t) {
-      throw DriverLibrary.unexpected(t);
-    }
+    return (int) answer("cuDriverGetVersion", out -> (int) driverGetVersion.invokeExact(out));
   }
 
   int deviceCount() {
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment out = arena.allocate(JAVA_INT);
-      check("cuDeviceGetCount", (int) deviceGetCount.invokeExact(out));
-      return out.get(JAVA_INT, 0);
-    } catch (Throwable t) {
-      throw DriverLibrary.unexpected(t);
-    }
+    return (int) answer("cuDeviceGetCount", out -> (int) deviceGetCount.invokeExact(out));
   }
 
   /** The {@code CUdevice} with this number, from 0. */
   int device(int number) {
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment out = arena.allocate(JAVA_INT);
-      check("cuDeviceGet", (int) deviceGet.invokeExact(out, number));
-      return out.get(JAVA_INT, 0);
-    } catch (Throwable t) {
-      throw DriverLibrary.unexpected(t);
-    }
+    return (int) answer("cuDeviceGet", out -> (int) deviceGet.invokeExact(out, number));
   }
 
   int attribute(int device, int attribute) {
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment out = arena.allocate(JAVA_INT);
-      check("cuDeviceGetAttribute", (int) deviceGetAttribute.invokeExact(out, attribute, device));
-      return out.get(JAVA_INT, 0);
-    } catch (Throwable t) {
-      throw DriverLibrary.unexpected(t);
-    }
+    return (int)
+        answer(
+            "cuDeviceGetAttribute",
+            out -> (int) deviceGetAttribute.invokeExact(out, attribute, device));
   }
 
   long totalMemory(int device) {
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment out = arena.allocate(JAVA_LONG);
-      check("cuDeviceTotalMem_v2", (int) deviceTotalMem.invokeExact(out, device));
-      return out.get(JAVA_LONG, 0);
-    } catch (Throwable t) {
-      throw DriverLibrary.unexpected(t);
-    }
+    return answer("cuDeviceTotalMem_v2", out -> (int) deviceTotalMem.invokeExact(out, device));
   }
 
   String deviceName(int device) {
@@ -182,7 +185,7 @@ final class CudaLibrary {
       check("cuDeviceGetName", (int) deviceGetName.invokeExact(out, NAME_BYTES, device));
       return out.getString(0);
     } catch (Throwable t) {
-      throw DriverLibrary.unexpected(t);
+      throw NativeCalls.unexpected(t);
     }
   }
 
@@ -190,28 +193,19 @@ final class CudaLibrary {
 
   /** The context that all users of the device share in this process, the CUDA runtime too. */
   long retainPrimaryContext(int device) {
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment out = arena.allocate(ADDRESS);
-      check("cuDevicePrimaryCtxRetain", (int) primaryCtxRetain.invokeExact(out, device));
-      return out.get(JAVA_LONG, 0);
-    } catch (Throwable t) {
-      throw DriverLibrary.unexpected(t);
-    }
+    return answer(
+        "cuDevicePrimaryCtxRetain", out -> (int) primaryCtxRetain.invokeExact(out, device));
   }
 
   void setCurrent(long context) {
-    try {
-      check("cuCtxSetCurrent", (int) ctxSetCurrent.invokeExact(context));
-    } catch (Throwable t) {
-      throw DriverLibrary.unexpected(t);
-    }
+    call("cuCtxSetCurrent", () -> (int) ctxSetCurrent.invokeExact(context));
   }
 
   void pushCurrent(long context) {
     try {
       check("cuCtxPushCurrent", (int) ctxPushCurrent.invokeExact(context));
     } catch (Throwable t) {
-      throw DriverLibrary.unexpected(t);
+      throw NativeCalls.unexpected(t);
     }
   }
 
@@ -223,25 +217,20 @@ final class CudaLibrary {
     try (Arena arena = Arena.ofConfined()) {
       int _ = (int) ctxPopCurrent.invokeExact(arena.allocate(ADDRESS));
     } catch (Throwable t) {
-      throw DriverLibrary.unexpected(t);
+      throw NativeCalls.unexpected(t);
     }
   }
 
   long createStream() {
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment out = arena.allocate(ADDRESS);
-      check("cuStreamCreate", (int) streamCreate.invokeExact(out, STREAM_NON_BLOCKING));
-      return out.get(JAVA_LONG, 0);
-    } catch (Throwable t) {
-      throw DriverLibrary.unexpected(t);
-    }
+    return answer(
+        "cuStreamCreate", out -> (int) streamCreate.invokeExact(out, STREAM_NON_BLOCKING));
   }
 
   void synchronize(long stream) {
     try {
       check("cuStreamSynchronize", (int) streamSynchronize.invokeExact(stream));
     } catch (Throwable t) {
-      throw DriverLibrary.unexpected(t);
+      throw NativeCalls.unexpected(t);
     }
   }
 
@@ -251,7 +240,7 @@ final class CudaLibrary {
     try {
       check("cuMemcpyDtoHAsync", (int) memcpyDtoHAsync.invokeExact(host, device, byteSize, stream));
     } catch (Throwable t) {
-      throw DriverLibrary.unexpected(t);
+      throw NativeCalls.unexpected(t);
     }
   }
 
@@ -259,7 +248,7 @@ final class CudaLibrary {
     try {
       check("cuMemcpyHtoDAsync", (int) memcpyHtoDAsync.invokeExact(device, host, byteSize, stream));
     } catch (Throwable t) {
-      throw DriverLibrary.unexpected(t);
+      throw NativeCalls.unexpected(t);
     }
   }
 
@@ -271,66 +260,40 @@ final class CudaLibrary {
       check("cuMemGetAddressRange", (int) memGetAddressRange.invokeExact(base, size, pointer));
       return size.get(JAVA_LONG, 0) - (pointer - base.get(JAVA_LONG, 0));
     } catch (Throwable t) {
-      throw DriverLibrary.unexpected(t);
+      throw NativeCalls.unexpected(t);
     }
   }
 
-  /** Maps memory of another process; a handle that was opened before gives the same address. */
   long allocate(long byteSize) {
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment out = arena.allocate(JAVA_LONG);
-      check("cuMemAlloc", (int) memAlloc.invokeExact(out, byteSize));
-      return out.get(JAVA_LONG, 0);
-    } catch (Throwable t) {
-      throw DriverLibrary.unexpected(t);
-    }
+    return answer("cuMemAlloc", out -> (int) memAlloc.invokeExact(out, byteSize));
   }
 
   void free(long pointer) {
-    try {
-      check("cuMemFree", (int) memFree.invokeExact(pointer));
-    } catch (Throwable t) {
-      throw DriverLibrary.unexpected(t);
-    }
+    call("cuMemFree", () -> (int) memFree.invokeExact(pointer));
   }
 
+  /** Maps memory of another process; a handle that was opened before gives the same address. */
   long openIpc(byte[] handle) {
     try (Arena arena = Arena.ofConfined()) {
-      MemorySegment out = arena.allocate(JAVA_LONG);
       MemorySegment value = arena.allocate(IPC_HANDLE).copyFrom(MemorySegment.ofArray(handle));
-      check(
+      return answer(
           "cuIpcOpenMemHandle",
-          (int) ipcOpenMemHandle.invokeExact(out, value, IPC_LAZY_PEER_ACCESS));
-      return out.get(JAVA_LONG, 0);
-    } catch (Throwable t) {
-      throw DriverLibrary.unexpected(t);
+          out -> (int) ipcOpenMemHandle.invokeExact(out, value, IPC_LAZY_PEER_ACCESS));
     }
   }
 
   void closeIpc(long pointer) {
-    try {
-      check("cuIpcCloseMemHandle", (int) ipcCloseMemHandle.invokeExact(pointer));
-    } catch (Throwable t) {
-      throw DriverLibrary.unexpected(t);
-    }
+    call("cuIpcCloseMemHandle", () -> (int) ipcCloseMemHandle.invokeExact(pointer));
   }
 
   void registerHost(long memory, long byteSize) {
-    try {
-      check(
-          "cuMemHostRegister",
-          (int) memHostRegister.invokeExact(memory, byteSize, HOST_REGISTER_PORTABLE));
-    } catch (Throwable t) {
-      throw DriverLibrary.unexpected(t);
-    }
+    call(
+        "cuMemHostRegister",
+        () -> (int) memHostRegister.invokeExact(memory, byteSize, HOST_REGISTER_PORTABLE));
   }
 
   void unregisterHost(long memory) {
-    try {
-      check("cuMemHostUnregister", (int) memHostUnregister.invokeExact(memory));
-    } catch (Throwable t) {
-      throw DriverLibrary.unexpected(t);
-    }
+    call("cuMemHostUnregister", () -> (int) memHostUnregister.invokeExact(memory));
   }
 
   // ---- Errors ----------------------------------------------------------------------------------
@@ -355,7 +318,7 @@ final class CudaLibrary {
       int status = (int) function.invokeExact(result, out);
       return status == SUCCESS ? DriverLibrary.text(out.get(ADDRESS, 0)) : "an unknown error";
     } catch (Throwable t) {
-      throw DriverLibrary.unexpected(t);
+      throw NativeCalls.unexpected(t);
     }
   }
 }

@@ -44,17 +44,6 @@ final class DriverLibrary {
     return Linker.nativeLinker().downcallHandle(address, type);
   }
 
-  /** For the catch around invokeExact: nothing checked can come out of a downcall. */
-  static RuntimeException unexpected(Throwable t) {
-    if (t instanceof RuntimeException e) {
-      return e;
-    }
-    if (t instanceof Error e) {
-      throw e;
-    }
-    return new IllegalStateException(t);
-  }
-
   /** A C string that the library owns; empty: it gave none. */
   @SuppressWarnings("restricted")
   static String text(MemorySegment pointer) {

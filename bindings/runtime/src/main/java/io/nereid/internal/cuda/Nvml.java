@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.nereid.internal.ffi.NativeCalls;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.lang.foreign.Arena;
@@ -109,7 +110,7 @@ public final class Nvml {
       }
       return found;
     } catch (Throwable t) {
-      throw DriverLibrary.unexpected(t);
+      throw NativeCalls.unexpected(t);
     }
   }
 
@@ -184,7 +185,7 @@ public final class Nvml {
             ? OptionalLong.of(Integer.toUnsignedLong(out.get(JAVA_INT, offset)))
             : OptionalLong.empty();
       } catch (Throwable t) {
-        throw DriverLibrary.unexpected(t);
+        throw NativeCalls.unexpected(t);
       }
     }
 
@@ -195,7 +196,7 @@ public final class Nvml {
             ? OptionalLong.of(out.get(JAVA_LONG, offset))
             : OptionalLong.empty();
       } catch (Throwable t) {
-        throw DriverLibrary.unexpected(t);
+        throw NativeCalls.unexpected(t);
       }
     }
   }

@@ -11,7 +11,6 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 import java.nio.charset.StandardCharsets;
-import java.util.Optional;
 
 /** An {@code nrd_backend}: the functions of a backend, filled in by the core or by Java. */
 public final class BackendRecord {
@@ -51,18 +50,17 @@ public final class BackendRecord {
     return new BackendRecord(arena);
   }
 
-  /** The core's backend of this name, in memory of the arena; empty: it has none. */
-  public static Optional<BackendRecord> find(Arena arena, String name) {
-    BackendRecord record = new BackendRecord(arena);
-    boolean found = record.find(arena, name, 0) == StatusCode.OK.number();
-    return found ? Optional.of(record) : Optional.empty();
+  /** Whether the core has a backend of this name. */
+  public static boolean isThere(String name) {
+    try (Arena arena = Arena.ofConfined()) {
+      return new BackendRecord(arena).find(arena, name, 0) == StatusCode.OK.number();
+    }
   }
 
-  /** The same; throws when the core has none. */
+  /** The core's backend of this name, in memory of the arena; throws when there is none. */
   public static BackendRecord get(Arena arena, String name) {
     BackendRecord record = new BackendRecord(arena);
-    long error = ErrorRecord.allocate(arena);
-    ErrorRecord.check(record.find(arena, name, error), error);
+    NativeCalls.check(error -> record.find(arena, name, error));
     return record;
   }
 

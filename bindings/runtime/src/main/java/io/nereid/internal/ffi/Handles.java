@@ -6,6 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
 import java.lang.invoke.MethodHandle;
 
 /**
@@ -15,192 +16,89 @@ import java.lang.invoke.MethodHandle;
  */
 final class Handles {
 
+  private static final MemoryLayout I = JAVA_INT;
+  private static final MemoryLayout L = JAVA_LONG;
   private static final Linker.Option CRITICAL = Linker.Option.critical(false);
 
-  static final MethodHandle HANDLE_COUNTS_READ =
-      downcall("nrd_handle_counts_read", FunctionDescriptor.ofVoid(JAVA_LONG));
+  static final MethodHandle HANDLE_COUNTS_READ = nothing("nrd_handle_counts_read", L);
 
-  static final MethodHandle RUNTIME_CREATE =
-      downcall(
-          "nrd_runtime_create", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG));
-
-  static final MethodHandle RUNTIME_RELEASE =
-      downcall("nrd_runtime_release", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG));
-
-  static final MethodHandle RUNTIME_LOCK_PAGES =
-      downcall(
-          "nrd_runtime_lock_pages",
-          FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
-
-  static final MethodHandle RUNTIME_POOL_STATS =
-      downcall("nrd_runtime_pool_stats", FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG));
-
-  static final MethodHandle RUNTIME_CACHE_STATS =
-      downcall("nrd_runtime_cache_stats", FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG));
+  static final MethodHandle RUNTIME_CREATE = status("nrd_runtime_create", L, L, L);
+  static final MethodHandle RUNTIME_RELEASE = status("nrd_runtime_release", L, L);
+  static final MethodHandle RUNTIME_LOCK_PAGES = status("nrd_runtime_lock_pages", L, L, L, L, L);
+  static final MethodHandle RUNTIME_POOL_STATS = nothing("nrd_runtime_pool_stats", L, L);
+  static final MethodHandle RUNTIME_CACHE_STATS = nothing("nrd_runtime_cache_stats", L, L);
 
   static final MethodHandle BUFFER_RETAIN =
-      downcall("nrd_buffer_retain", FunctionDescriptor.ofVoid(JAVA_LONG), CRITICAL);
-
-  static final MethodHandle BUFFER_RELEASE =
-      downcall("nrd_buffer_release", FunctionDescriptor.ofVoid(JAVA_LONG));
+      downcall("nrd_buffer_retain", FunctionDescriptor.ofVoid(L), CRITICAL);
+  static final MethodHandle BUFFER_RELEASE = nothing("nrd_buffer_release", L);
 
   static final MethodHandle HISTOGRAM_BUCKET_COUNT =
-      downcall("nrd_histogram_bucket_count", FunctionDescriptor.of(JAVA_INT), CRITICAL);
-
+      downcall("nrd_histogram_bucket_count", FunctionDescriptor.of(I), CRITICAL);
   static final MethodHandle HISTOGRAM_BUCKET_NS =
-      downcall("nrd_histogram_bucket_ns", FunctionDescriptor.of(JAVA_LONG, JAVA_INT), CRITICAL);
+      downcall("nrd_histogram_bucket_ns", FunctionDescriptor.of(L, I), CRITICAL);
 
-  static final MethodHandle REQUEST_ACQUIRE =
-      downcall(
-          "nrd_request_acquire", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG));
-
-  static final MethodHandle REQUEST_RESET =
-      downcall("nrd_request_reset", FunctionDescriptor.ofVoid(JAVA_LONG));
-
-  static final MethodHandle REQUEST_RELEASE =
-      downcall("nrd_request_release", FunctionDescriptor.ofVoid(JAVA_LONG));
-
-  static final MethodHandle REQUEST_DROP_INPUTS =
-      downcall("nrd_request_drop_inputs", FunctionDescriptor.ofVoid(JAVA_LONG));
-
-  static final MethodHandle REQUEST_DROP_OUTPUTS =
-      downcall("nrd_request_drop_outputs", FunctionDescriptor.ofVoid(JAVA_LONG));
-
-  static final MethodHandle REQUEST_INPUT_ALLOC =
-      downcall("nrd_request_input_alloc", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT));
-
-  static final MethodHandle REQUEST_SENT =
-      downcall("nrd_request_sent", FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG));
-
-  static final MethodHandle REQUEST_SUBMIT =
-      downcall("nrd_request_submit", FunctionDescriptor.of(JAVA_INT, JAVA_LONG));
-
-  static final MethodHandle REQUEST_WARM_UP =
-      downcall("nrd_request_warm_up", FunctionDescriptor.of(JAVA_INT, JAVA_LONG));
-
-  static final MethodHandle REQUEST_CANCEL =
-      downcall("nrd_request_cancel", FunctionDescriptor.of(JAVA_INT, JAVA_LONG));
-
+  static final MethodHandle REQUEST_ACQUIRE = status("nrd_request_acquire", L, L, L);
+  static final MethodHandle REQUEST_RESET = nothing("nrd_request_reset", L);
+  static final MethodHandle REQUEST_RELEASE = nothing("nrd_request_release", L);
+  static final MethodHandle REQUEST_DROP_INPUTS = nothing("nrd_request_drop_inputs", L);
+  static final MethodHandle REQUEST_DROP_OUTPUTS = nothing("nrd_request_drop_outputs", L);
+  static final MethodHandle REQUEST_INPUT_ALLOC = status("nrd_request_input_alloc", L, I);
+  static final MethodHandle REQUEST_SENT = nothing("nrd_request_sent", L, L);
+  static final MethodHandle REQUEST_SUBMIT = status("nrd_request_submit", L);
+  static final MethodHandle REQUEST_WARM_UP = status("nrd_request_warm_up", L);
+  static final MethodHandle REQUEST_CANCEL = status("nrd_request_cancel", L);
   static final MethodHandle REQUEST_IS_CANCELLED =
-      downcall("nrd_request_is_cancelled", FunctionDescriptor.of(JAVA_INT, JAVA_LONG), CRITICAL);
+      downcall("nrd_request_is_cancelled", FunctionDescriptor.of(I, L), CRITICAL);
 
-  static final MethodHandle BATCH_OUTPUT =
-      downcall(
-          "nrd_batch_output",
-          FunctionDescriptor.of(
-              JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG,
-              JAVA_LONG));
-
+  static final MethodHandle BATCH_OUTPUT = status("nrd_batch_output", L, I, I, I, L, L, L, L);
   static final MethodHandle BATCH_REQUEST_OUTPUT =
-      downcall(
-          "nrd_batch_request_output",
-          FunctionDescriptor.of(
-              JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG,
-              JAVA_LONG, JAVA_LONG));
-
-  static final MethodHandle BATCH_REQUEST_RESPOND =
-      downcall(
-          "nrd_batch_request_respond",
-          FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_LONG));
-
+      status("nrd_batch_request_output", L, I, I, I, I, L, L, L, L);
+  static final MethodHandle BATCH_REQUEST_RESPOND = status("nrd_batch_request_respond", L, I, L);
   static final MethodHandle BATCH_REQUEST_RESCHEDULE =
-      downcall(
-          "nrd_batch_request_reschedule",
-          FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_LONG));
+      status("nrd_batch_request_reschedule", L, I, L);
+  static final MethodHandle BATCH_REQUEST_STATE = status("nrd_batch_request_state", L, I, I, L, L);
+  static final MethodHandle BATCH_REQUEST_KEEP = status("nrd_batch_request_keep", L, I, I, L, L);
+  static final MethodHandle BATCH_REQUEST_FAIL = nothing("nrd_batch_request_fail", L, I, I, L, L);
 
-  static final MethodHandle BATCH_REQUEST_STATE =
-      downcall(
-          "nrd_batch_request_state",
-          FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG));
+  static final MethodHandle BACKEND_FIND = status("nrd_backend_find", L, L, L, L);
 
-  static final MethodHandle BATCH_REQUEST_KEEP =
-      downcall(
-          "nrd_batch_request_keep",
-          FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG));
+  static final MethodHandle SOURCE_OPEN = status("nrd_source_open", L, L, L, L);
+  static final MethodHandle SOURCE_TENSOR = status("nrd_source_tensor", L, I, I, L);
+  static final MethodHandle SOURCE_RELEASE = nothing("nrd_source_release", L);
 
-  static final MethodHandle BATCH_REQUEST_FAIL =
-      downcall(
-          "nrd_batch_request_fail",
-          FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG));
-
-  static final MethodHandle BACKEND_FIND =
-      downcall(
-          "nrd_backend_find",
-          FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
-
-  static final MethodHandle SOURCE_OPEN =
-      downcall(
-          "nrd_source_open",
-          FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
-
-  static final MethodHandle SOURCE_TENSOR =
-      downcall(
-          "nrd_source_tensor",
-          FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_LONG));
-
-  static final MethodHandle SOURCE_RELEASE =
-      downcall("nrd_source_release", FunctionDescriptor.ofVoid(JAVA_LONG));
-
-  static final MethodHandle MODEL_LOAD =
-      downcall(
-          "nrd_model_load",
-          FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
-
-  static final MethodHandle MODEL_DRAIN =
-      downcall("nrd_model_drain", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG));
-
-  static final MethodHandle MODEL_RELEASE =
-      downcall("nrd_model_release", FunctionDescriptor.ofVoid(JAVA_LONG));
-
-  static final MethodHandle MODEL_STATS_READ =
-      downcall("nrd_model_stats_read", FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG));
-
-  static final MethodHandle MODEL_MEMORY_READ =
-      downcall("nrd_model_memory_read", FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG));
-
+  static final MethodHandle MODEL_LOAD = status("nrd_model_load", L, L, L, L, L);
+  static final MethodHandle MODEL_DRAIN = status("nrd_model_drain", L, L, L);
+  static final MethodHandle MODEL_RELEASE = nothing("nrd_model_release", L);
+  static final MethodHandle MODEL_STATS_READ = nothing("nrd_model_stats_read", L, L);
+  static final MethodHandle MODEL_MEMORY_READ = nothing("nrd_model_memory_read", L, L);
   static final MethodHandle MODEL_SEQUENCE_STATS_READ =
-      downcall("nrd_model_sequence_stats_read", FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG));
-
+      nothing("nrd_model_sequence_stats_read", L, L);
   static final MethodHandle MODEL_HAS_SEQUENCE =
-      downcall(
-          "nrd_model_has_sequence",
-          FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, TensorSpecRecord.STRING));
-
-  static final MethodHandle MODEL_FINISH_SEQUENCES =
-      downcall("nrd_model_finish_sequences", FunctionDescriptor.ofVoid(JAVA_LONG));
-
+      status("nrd_model_has_sequence", L, L, TensorSpecRecord.STRING);
+  static final MethodHandle MODEL_FINISH_SEQUENCES = nothing("nrd_model_finish_sequences", L);
   static final MethodHandle MODEL_BATCH_STATS_READ =
-      downcall(
-          "nrd_model_batch_stats_read",
-          FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_LONG));
+      nothing("nrd_model_batch_stats_read", L, L, I, L);
+  static final MethodHandle MODEL_HISTOGRAM_READ = status("nrd_model_histogram_read", L, I, L, I);
 
-  static final MethodHandle MODEL_HISTOGRAM_READ =
-      downcall(
-          "nrd_model_histogram_read",
-          FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT));
-
-  static final MethodHandle RUNTIME_LIMIT =
-      downcall(
-          "nrd_runtime_limit",
-          FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_LONG));
-
+  static final MethodHandle RUNTIME_LIMIT = status("nrd_runtime_limit", L, L, I, L);
   static final MethodHandle RUNTIME_RESOURCE_STATS_READ =
-      downcall(
-          "nrd_runtime_resource_stats_read",
-          FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_LONG));
+      nothing("nrd_runtime_resource_stats_read", L, L, I, L);
 
   static final MethodHandle MODEL_INSTANCE_STATS_READ =
-      downcall(
-          "nrd_model_instance_stats_read",
-          FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_LONG));
-
-  static final MethodHandle MODEL_OBJECTIVE_READ =
-      downcall("nrd_model_objective_read", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG));
-
+      status("nrd_model_instance_stats_read", L, I, L);
+  static final MethodHandle MODEL_OBJECTIVE_READ = status("nrd_model_objective_read", L, L);
   static final MethodHandle MODEL_COST_CURVE_READ =
-      downcall(
-          "nrd_model_cost_curve_read",
-          FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_LONG));
+      nothing("nrd_model_cost_curve_read", L, L, I, L);
 
   private Handles() {}
+
+  /** A function that answers an int, a status in most cases. */
+  private static MethodHandle status(String name, MemoryLayout... parameters) {
+    return downcall(name, FunctionDescriptor.of(JAVA_INT, parameters));
+  }
+
+  /** A function that answers nothing. */
+  private static MethodHandle nothing(String name, MemoryLayout... parameters) {
+    return downcall(name, FunctionDescriptor.ofVoid(parameters));
+  }
 }

@@ -67,26 +67,13 @@ final class LimitRecord {
   /** What instances of a runtime's models need now. */
   static List<ResourceStatistics> resources(long runtime) {
     try (Arena arena = Arena.ofConfined()) {
-      MemorySegment count = arena.allocate(JAVA_INT);
-      int capacity = 16;
-      while (true) {
-        MemorySegment array = arena.allocate(RESOURCE, capacity);
-        try {
-          Handles.RUNTIME_RESOURCE_STATS_READ.invokeExact(
-              runtime, array.address(), capacity, count.address());
-        } catch (Throwable t) {
-          throw NativeCalls.unexpected(t);
-        }
-        int found = count.get(JAVA_INT, 0);
-        if (found <= capacity) {
-          List<ResourceStatistics> resources = new ArrayList<>(found);
-          for (int i = 0; i < found; i++) {
-            resources.add(resource(array.asSlice(i * RESOURCE.byteSize(), RESOURCE)));
-          }
-          return List.copyOf(resources);
-        }
-        capacity = found + 16; // there may be more at the next call
-      }
+      return StatisticsRecord.readAll(
+          arena,
+          RESOURCE,
+          (array, capacity, count) -> {
+            Handles.RUNTIME_RESOURCE_STATS_READ.invokeExact(runtime, array, capacity, count);
+          },
+          LimitRecord::resource);
     }
   }
 

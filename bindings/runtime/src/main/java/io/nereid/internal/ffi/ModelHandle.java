@@ -1,7 +1,5 @@
 package io.nereid.internal.ffi;
 
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
 import io.nereid.model.SequenceId;
 import io.nereid.statistics.InstanceStatistics;
 import io.nereid.statistics.MemoryUsage;
@@ -34,38 +32,19 @@ public final class ModelHandle {
    */
   public static ModelHandle load(
       RuntimeHandle runtime, ModelOptionsRecord options, SourceHandle source) {
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment out = arena.allocate(JAVA_LONG);
-      long error = ErrorRecord.allocate(arena);
-      long taken = source == null ? 0 : source.take();
-      int status;
-      try {
-        status =
+    long taken = source == null ? 0 : source.take();
+    return new ModelHandle(
+        NativeCalls.make((arena, out, error) ->
             (int)
                 Handles.MODEL_LOAD.invokeExact(
-                    runtime.address(), options.address(), taken, out.address(), error);
-      } catch (Throwable t) {
-        throw NativeCalls.unexpected(t);
-      }
-      ErrorRecord.check(status, error);
-      return new ModelHandle(out.get(JAVA_LONG, 0));
-    }
+                    runtime.address(), options.address(), taken, out, error)));
   }
 
   /** A record for a request. */
   public RequestRecord acquire() {
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment out = arena.allocate(JAVA_LONG);
-      long error = ErrorRecord.allocate(arena);
-      int status;
-      try {
-        status = (int) Handles.REQUEST_ACQUIRE.invokeExact(address, out.address(), error);
-      } catch (Throwable t) {
-        throw NativeCalls.unexpected(t);
-      }
-      ErrorRecord.check(status, error);
-      return new RequestRecord(out.get(JAVA_LONG, 0));
-    }
+    return new RequestRecord(
+        NativeCalls.make(
+            (arena, out, error) -> (int) Handles.REQUEST_ACQUIRE.invokeExact(address, out, error)));
   }
 
   /** Statistics so far; {@code stages}: whether the runtime keeps distributions of stages. */
@@ -96,11 +75,9 @@ public final class ModelHandle {
 
   /** From here on no sequence starts; those that have started go on. */
   public void finishSequences() {
-    try {
+    NativeCalls.run(() -> {
       Handles.MODEL_FINISH_SEQUENCES.invokeExact(address);
-    } catch (Throwable t) {
-      throw NativeCalls.unexpected(t);
-    }
+    });
   }
 
   /** What it occupies now. */
@@ -124,10 +101,8 @@ public final class ModelHandle {
 
   /** Closes its backend; records of its requests stay valid. */
   public void release() {
-    try {
+    NativeCalls.run(() -> {
       Handles.MODEL_RELEASE.invokeExact(address);
-    } catch (Throwable t) {
-      throw NativeCalls.unexpected(t);
-    }
+    });
   }
 }

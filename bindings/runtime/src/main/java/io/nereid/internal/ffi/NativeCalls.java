@@ -1,10 +1,13 @@
 package io.nereid.internal.ffi;
 
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
@@ -18,6 +21,21 @@ public final class NativeCalls {
 
   /** Where that was loaded from. */
   static volatile Path loadedFrom;
+
+  /** A call of a function that answers nothing. */
+  interface Call {
+    void run() throws Throwable;
+  }
+
+  /** A call of a function that answers a status, and says in a record why it failed. */
+  interface FallibleCall {
+    int status(long error) throws Throwable;
+  }
+
+  /** The same of one that makes something, whose address it writes to {@code out}. */
+  interface MakingCall {
+    int status(Arena arena, long out, long error) throws Throwable;
+  }
 
   private NativeCalls() {}
 
@@ -62,8 +80,38 @@ public final class NativeCalls {
     }
   }
 
+  // ---- Ways to call what is not called for each request -----------------------------------------
+
+  /** Calls a function that cannot fail. */
+  static void run(Call call) {
+    try {
+      call.run();
+    } catch (Throwable t) {
+      throw unexpected(t);
+    }
+  }
+
+  /** Throws what a function says that fails. */
+  static void check(FallibleCall call) {
+    try (Arena arena = Arena.ofConfined()) {
+      long error = ErrorRecord.allocate(arena);
+      ErrorRecord.check(call.status(error), error);
+    } catch (Throwable t) {
+      throw unexpected(t);
+    }
+  }
+
+  /** The address of what a function makes; the arena is open during the call. */
+  static long make(MakingCall call) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment out = arena.allocate(JAVA_LONG);
+      check(error -> call.status(arena, out.address(), error));
+      return out.get(JAVA_LONG, 0);
+    }
+  }
+
   /** For the catch around invokeExact: nothing checked can come out of a downcall. */
-  static RuntimeException unexpected(Throwable t) {
+  public static RuntimeException unexpected(Throwable t) {
     if (t instanceof RuntimeException e) {
       return e;
     }

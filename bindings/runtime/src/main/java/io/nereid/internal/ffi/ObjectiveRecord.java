@@ -14,7 +14,6 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -155,26 +154,13 @@ public final class ObjectiveRecord {
   }
 
   private static List<ObjectiveStatistics.Cost> readCosts(Arena arena, long model) {
-    MemorySegment count = arena.allocate(JAVA_INT);
-    int capacity = 64;
-    while (true) {
-      MemorySegment array = arena.allocate(COST, capacity);
-      try {
-        Handles.MODEL_COST_CURVE_READ.invokeExact(
-            model, array.address(), capacity, count.address());
-      } catch (Throwable t) {
-        throw NativeCalls.unexpected(t);
-      }
-      int found = count.get(JAVA_INT, 0);
-      if (found <= capacity) {
-        List<ObjectiveStatistics.Cost> costs = new ArrayList<>(found);
-        for (int i = 0; i < found; i++) {
-          costs.add(cost(array.asSlice(i * COST.byteSize(), COST)));
-        }
-        return costs;
-      }
-      capacity = found + 16; // there may be more at the next call
-    }
+    return StatisticsRecord.readAll(
+        arena,
+        COST,
+        (array, capacity, count) -> {
+          Handles.MODEL_COST_CURVE_READ.invokeExact(model, array, capacity, count);
+        },
+        ObjectiveRecord::cost);
   }
 
   private static ObjectiveStatistics.Cost cost(MemorySegment record) {

@@ -1,9 +1,5 @@
 package io.nereid.internal.ffi;
 
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.util.Map;
 
 /** An {@code nrt_agent}: a repository agent, a plug-in that is told what happens to models. */
@@ -31,33 +27,21 @@ public final class PluginAgentHandle {
 
   /** Loads an agent's library, and lets it begin. */
   public static PluginAgentHandle open(String name, String library) {
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment out = arena.allocate(JAVA_LONG);
-      long error = ErrorRecord.allocate(arena);
-      int status;
-      try {
-        status =
+    return new PluginAgentHandle(
+        NativeCalls.make((arena, out, error) ->
             (int)
                 PluginLibrary.Functions.AGENT_OPEN.invokeExact(
                     PluginLibrary.string(arena, name),
                     PluginLibrary.string(arena, library),
-                    out.address(),
-                    error);
-      } catch (Throwable t) {
-        throw NativeCalls.unexpected(t);
-      }
-      ErrorRecord.check(status, error);
-      return new PluginAgentHandle(out.get(JAVA_LONG, 0));
-    }
+                    out,
+                    error)));
   }
 
   /** Lets it end, and unloads its library; its models are closed. */
   public void close() {
-    try {
+    NativeCalls.run(() -> {
       PluginLibrary.Functions.AGENT_CLOSE.invokeExact(address);
-    } catch (Throwable t) {
-      throw NativeCalls.unexpected(t);
-    }
+    });
   }
 
   /** What it knows of one load of a model. */
@@ -70,19 +54,10 @@ public final class PluginAgentHandle {
 
     /** Tells it what happens to the model; throws what it answers. */
     public void act(Action action) {
-      try (Arena arena = Arena.ofConfined()) {
-        long error = ErrorRecord.allocate(arena);
-        int status;
-        try {
-          status =
-              (int)
-                  PluginLibrary.Functions.AGENT_MODEL_ACT.invokeExact(
-                      address, action.ordinal(), error);
-        } catch (Throwable t) {
-          throw NativeCalls.unexpected(t);
-        }
-        ErrorRecord.check(status, error);
-      }
+      NativeCalls.check(error ->
+          (int)
+              PluginLibrary.Functions.AGENT_MODEL_ACT.invokeExact(
+                  address, action.ordinal(), error));
     }
 
     /** The directory where it says that the model is. */
@@ -95,11 +70,9 @@ public final class PluginAgentHandle {
     /** Forgets the model. */
     @Override
     public void close() {
-      try {
+      NativeCalls.run(() -> {
         PluginLibrary.Functions.AGENT_MODEL_CLOSE.invokeExact(address);
-      } catch (Throwable t) {
-        throw NativeCalls.unexpected(t);
-      }
+      });
     }
   }
 
@@ -110,28 +83,17 @@ public final class PluginAgentHandle {
    * @param location the model's directory
    */
   public Model open(String model, String config, String location, Map<String, String> parameters) {
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment out = arena.allocate(JAVA_LONG);
-      long error = ErrorRecord.allocate(arena);
-      long settings = ModelOptionsRecord.parameters(arena, parameters);
-      int status;
-      try {
-        status =
+    return new Model(
+        NativeCalls.make((arena, out, error) ->
             (int)
                 PluginLibrary.Functions.AGENT_MODEL_OPEN.invokeExact(
                     address,
                     PluginLibrary.string(arena, model),
                     PluginLibrary.string(arena, config),
                     PluginLibrary.string(arena, location),
-                    settings,
+                    ModelOptionsRecord.parameters(arena, parameters),
                     parameters.size(),
-                    out.address(),
-                    error);
-      } catch (Throwable t) {
-        throw NativeCalls.unexpected(t);
-      }
-      ErrorRecord.check(status, error);
-      return new Model(out.get(JAVA_LONG, 0));
-    }
+                    out,
+                    error)));
   }
 }

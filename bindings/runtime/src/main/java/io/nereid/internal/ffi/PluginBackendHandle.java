@@ -53,38 +53,25 @@ public final class PluginBackendHandle {
    */
   public static PluginBackendHandle open(
       String name, String directory, String library, Map<String, String> config) {
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment out = arena.allocate(JAVA_LONG);
-      long error = ErrorRecord.allocate(arena);
-      long settings = ModelOptionsRecord.parameters(arena, config);
-      int status;
-      try {
-        status =
+    return new PluginBackendHandle(
+        NativeCalls.make((arena, out, error) ->
             (int)
                 PluginLibrary.Functions.BACKEND_OPEN.invokeExact(
                     PluginLibrary.string(arena, name),
                     PluginLibrary.string(arena, directory),
                     PluginLibrary.string(arena, library),
-                    settings,
+                    ModelOptionsRecord.parameters(arena, config),
                     config.size(),
-                    out.address(),
-                    error);
-      } catch (Throwable t) {
-        throw NativeCalls.unexpected(t);
-      }
-      ErrorRecord.check(status, error);
-      return new PluginBackendHandle(out.get(JAVA_LONG, 0));
-    }
+                    out,
+                    error)));
   }
 
   /** What the core knows of it, in memory of the arena. */
   public BackendRecord table(Arena arena) {
     BackendRecord table = BackendRecord.empty(arena);
-    try {
+    NativeCalls.run(() -> {
       PluginLibrary.Functions.BACKEND_TABLE.invokeExact(address, table.address());
-    } catch (Throwable t) {
-      throw NativeCalls.unexpected(t);
-    }
+    });
     return table;
   }
 
@@ -92,11 +79,9 @@ public final class PluginBackendHandle {
   public List<PreferredGroup> preferredGroups() {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment info = Memory.sized(arena, INFO);
-      try {
+      NativeCalls.run(() -> {
         PluginLibrary.Functions.BACKEND_INFO_READ.invokeExact(address, info.address());
-      } catch (Throwable t) {
-        throw NativeCalls.unexpected(t);
-      }
+      });
       List<PreferredGroup> groups = new ArrayList<>();
       int count = Math.min(MOST_GROUPS, info.get(JAVA_INT, offset(INFO, "preferred_group_count")));
       for (int i = 0; i < count; i++) {
@@ -111,10 +96,8 @@ public final class PluginBackendHandle {
 
   /** Lets it end, and unloads its library. */
   public void close() {
-    try {
+    NativeCalls.run(() -> {
       PluginLibrary.Functions.BACKEND_CLOSE.invokeExact(address, PATIENCE_NS);
-    } catch (Throwable t) {
-      throw NativeCalls.unexpected(t);
-    }
+    });
   }
 }

@@ -3,10 +3,9 @@ package io.nereid.internal.ffi;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.nereid.types.StatusCode;
+import io.nereid.types.NereidException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
 /**
@@ -33,34 +32,25 @@ public final class PluginCacheHandle {
    */
   public static PluginCacheHandle use(
       RuntimeHandle runtime, String name, String library, String config) {
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment out = arena.allocate(JAVA_LONG);
-      MemorySegment table = arena.allocate(RuntimeHandle.CACHE);
-      long error = ErrorRecord.allocate(arena);
-      int status;
+    try (Arena memory = Arena.ofConfined()) {
+      long table = memory.allocate(RuntimeHandle.CACHE).address();
+      PluginCacheHandle cache =
+          new PluginCacheHandle(
+              NativeCalls.make((arena, out, error) ->
+                  (int)
+                      PluginLibrary.Functions.CACHE_OPEN.invokeExact(
+                          PluginLibrary.string(arena, name),
+                          PluginLibrary.string(arena, library),
+                          PluginLibrary.string(arena, config),
+                          out,
+                          table,
+                          error)));
       try {
-        status =
-            (int)
-                PluginLibrary.Functions.CACHE_OPEN.invokeExact(
-                    PluginLibrary.string(arena, name),
-                    PluginLibrary.string(arena, library),
-                    PluginLibrary.string(arena, config),
-                    out.address(),
-                    table.address(),
-                    error);
-      } catch (Throwable t) {
-        throw NativeCalls.unexpected(t);
-      }
-      ErrorRecord.check(status, error);
-      PluginCacheHandle cache = new PluginCacheHandle(out.get(JAVA_LONG, 0));
-      try {
-        status = (int) RUNTIME_USE_CACHE.invokeExact(runtime.address(), table.address(), error);
-      } catch (Throwable t) {
-        throw NativeCalls.unexpected(t);
-      }
-      if (status != StatusCode.OK.number()) {
+        NativeCalls.check(
+            error -> (int) RUNTIME_USE_CACHE.invokeExact(runtime.address(), table, error));
+      } catch (NereidException e) {
         cache.close();
-        throw ErrorRecord.exception(status, error);
+        throw e;
       }
       return cache;
     }
@@ -68,10 +58,8 @@ public final class PluginCacheHandle {
 
   /** Lets it end; its runtime is gone. */
   public void close() {
-    try {
+    NativeCalls.run(() -> {
       PluginLibrary.Functions.CACHE_CLOSE.invokeExact(address);
-    } catch (Throwable t) {
-      throw NativeCalls.unexpected(t);
-    }
+    });
   }
 }

@@ -30,58 +30,47 @@ public final class PluginLibrary {
   /** Handles of the library's functions; initialised after {@link #load}. */
   static final class Functions {
 
+    private static final MemoryLayout I = JAVA_INT;
     private static final MemoryLayout L = JAVA_LONG;
 
-    static final MethodHandle START = find("nrt_start", FunctionDescriptor.of(JAVA_INT, L, L));
-    static final MethodHandle SET_LOG_LEVEL =
-        find("nrt_set_log_level", FunctionDescriptor.ofVoid(JAVA_INT, JAVA_INT));
+    static final MethodHandle START = status("nrt_start", L, L);
+    static final MethodHandle SET_LOG_LEVEL = nothing("nrt_set_log_level", I, I);
 
     static final MethodHandle BACKEND_OPEN =
-        find(
-            "nrt_backend_open",
-            FunctionDescriptor.of(JAVA_INT, STRING, STRING, STRING, L, JAVA_INT, L, L));
-    static final MethodHandle BACKEND_TABLE =
-        find("nrt_backend_table", FunctionDescriptor.ofVoid(L, L));
-    static final MethodHandle BACKEND_INFO_READ =
-        find("nrt_backend_info_read", FunctionDescriptor.ofVoid(L, L));
-    static final MethodHandle BACKEND_CLOSE =
-        find("nrt_backend_close", FunctionDescriptor.ofVoid(L, L));
-    static final MethodHandle MODEL_READY =
-        find("nrt_model_ready", FunctionDescriptor.of(JAVA_INT, L, L));
+        status("nrt_backend_open", STRING, STRING, STRING, L, I, L, L);
+    static final MethodHandle BACKEND_TABLE = nothing("nrt_backend_table", L, L);
+    static final MethodHandle BACKEND_INFO_READ = nothing("nrt_backend_info_read", L, L);
+    static final MethodHandle BACKEND_CLOSE = nothing("nrt_backend_close", L, L);
+    static final MethodHandle MODEL_READY = status("nrt_model_ready", L, L);
 
-    static final MethodHandle MODEL_CONFIGURE =
-        find("nrt_model_configure", FunctionDescriptor.of(JAVA_INT, L, STRING, L));
-    static final MethodHandle MODEL_BATCHER =
-        find("nrt_model_batcher", FunctionDescriptor.of(JAVA_INT, L, L, L));
-    static final MethodHandle MODEL_GIVE_UP =
-        find("nrt_model_give_up", FunctionDescriptor.ofVoid(L));
+    static final MethodHandle MODEL_CONFIGURE = status("nrt_model_configure", L, STRING, L);
+    static final MethodHandle MODEL_BATCHER = status("nrt_model_batcher", L, L, L);
+    static final MethodHandle MODEL_GIVE_UP = nothing("nrt_model_give_up", L);
 
     static final MethodHandle CACHE_OPEN =
-        find("nrt_cache_open", FunctionDescriptor.of(JAVA_INT, STRING, STRING, STRING, L, L, L));
-    static final MethodHandle CACHE_CLOSE = find("nrt_cache_close", FunctionDescriptor.ofVoid(L));
+        status("nrt_cache_open", STRING, STRING, STRING, L, L, L);
+    static final MethodHandle CACHE_CLOSE = nothing("nrt_cache_close", L);
 
-    static final MethodHandle AGENT_OPEN =
-        find("nrt_agent_open", FunctionDescriptor.of(JAVA_INT, STRING, STRING, L, L));
-    static final MethodHandle AGENT_CLOSE = find("nrt_agent_close", FunctionDescriptor.ofVoid(L));
+    static final MethodHandle AGENT_OPEN = status("nrt_agent_open", STRING, STRING, L, L);
+    static final MethodHandle AGENT_CLOSE = nothing("nrt_agent_close", L);
     static final MethodHandle AGENT_MODEL_OPEN =
-        find(
-            "nrt_agent_model_open",
-            FunctionDescriptor.of(JAVA_INT, L, STRING, STRING, STRING, L, JAVA_INT, L, L));
-    static final MethodHandle AGENT_MODEL_ACT =
-        find("nrt_agent_model_act", FunctionDescriptor.of(JAVA_INT, L, JAVA_INT, L));
-    static final MethodHandle AGENT_MODEL_LOCATION =
-        find("nrt_agent_model_location", FunctionDescriptor.ofVoid(L, L, L));
-    static final MethodHandle AGENT_MODEL_CLOSE =
-        find("nrt_agent_model_close", FunctionDescriptor.ofVoid(L));
+        status("nrt_agent_model_open", L, STRING, STRING, STRING, L, I, L, L);
+    static final MethodHandle AGENT_MODEL_ACT = status("nrt_agent_model_act", L, I, L);
+    static final MethodHandle AGENT_MODEL_LOCATION = nothing("nrt_agent_model_location", L, L, L);
+    static final MethodHandle AGENT_MODEL_CLOSE = nothing("nrt_agent_model_close", L);
 
-    static final MethodHandle METRICS_WRITE =
-        find("nrt_metrics_write", FunctionDescriptor.ofVoid(L, L));
-    static final MethodHandle HANDLES_WRITE =
-        find("nrt_handles_write", FunctionDescriptor.ofVoid(L, L));
+    static final MethodHandle METRICS_WRITE = nothing("nrt_metrics_write", L, L);
+    static final MethodHandle HANDLES_WRITE = nothing("nrt_handles_write", L, L);
 
     private Functions() {}
 
-    private static MethodHandle find(String name, FunctionDescriptor type) {
+    private static MethodHandle status(String name, MemoryLayout... parameters) {
+      FunctionDescriptor type = FunctionDescriptor.of(JAVA_INT, parameters);
+      return NativeCalls.downcall(symbols, loadedFrom, name, type);
+    }
+
+    private static MethodHandle nothing(String name, MemoryLayout... parameters) {
+      FunctionDescriptor type = FunctionDescriptor.ofVoid(parameters);
       return NativeCalls.downcall(symbols, loadedFrom, name, type);
     }
   }
@@ -145,52 +134,28 @@ public final class PluginLibrary {
    */
   public static void start(RuntimeHandle runtime, boolean checked, boolean gpus) {
     try (Arena arena = Arena.ofConfined()) {
-      long error = ErrorRecord.allocate(arena);
       long host = PluginUpcalls.record(arena, runtime.address(), checked, gpus);
-      int status;
-      try {
-        status = (int) Functions.START.invokeExact(host, error);
-      } catch (Throwable t) {
-        throw NativeCalls.unexpected(t);
-      }
-      ErrorRecord.check(status, error);
+      NativeCalls.check(error -> (int) Functions.START.invokeExact(host, error));
     }
   }
 
   /** The least important level that plug-ins log, as numbers of {@code nrd_log_fn}. */
   public static void logLevel(int level, int verbosity) {
-    try {
+    NativeCalls.run(() -> {
       Functions.SET_LOG_LEVEL.invokeExact(level, verbosity);
-    } catch (Throwable t) {
-      throw NativeCalls.unexpected(t);
-    }
+    });
   }
 
   /** Throws what the first instance says that is not ready, of the load with this number. */
   public static void checkReady(long load) {
-    try (Arena arena = Arena.ofConfined()) {
-      long error = ErrorRecord.allocate(arena);
-      int status;
-      try {
-        status = (int) Functions.MODEL_READY.invokeExact(load, error);
-      } catch (Throwable t) {
-        throw NativeCalls.unexpected(t);
-      }
-      ErrorRecord.check(status, error);
-    }
+    NativeCalls.check(error -> (int) Functions.MODEL_READY.invokeExact(load, error));
   }
 
   /** Gives the backend of the load with this number the configuration with all defaults. */
   public static void configure(long load, String config) {
     try (Arena arena = Arena.ofConfined()) {
-      long error = ErrorRecord.allocate(arena);
-      int status;
-      try {
-        status = (int) Functions.MODEL_CONFIGURE.invokeExact(load, string(arena, config), error);
-      } catch (Throwable t) {
-        throw NativeCalls.unexpected(t);
-      }
-      ErrorRecord.check(status, error);
+      MemorySegment text = string(arena, config);
+      NativeCalls.check(error -> (int) Functions.MODEL_CONFIGURE.invokeExact(load, text, error));
     }
   }
 
@@ -221,11 +186,9 @@ public final class PluginLibrary {
    * Fails what the backend of the load with this number still has, after draining took too long.
    */
   public static void giveUp(long load) {
-    try {
+    NativeCalls.run(() -> {
       Functions.MODEL_GIVE_UP.invokeExact(load);
-    } catch (Throwable t) {
-      throw NativeCalls.unexpected(t);
-    }
+    });
   }
 
   /** The metrics that plug-ins made, in the text format of Prometheus. */

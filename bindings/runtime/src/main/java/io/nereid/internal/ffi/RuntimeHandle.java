@@ -81,16 +81,10 @@ public final class RuntimeHandle {
       set(options, "respond_context", receiver);
       set(options, "respond", RequestUpcalls.RESPOND);
       set(options, "log", CoreLog.Upcall.LOG);
-      MemorySegment out = scratch.allocate(JAVA_LONG);
-      long error = ErrorRecord.allocate(scratch);
-      int status;
-      try {
-        status = (int) Handles.RUNTIME_CREATE.invokeExact(options.address(), out.address(), error);
-      } catch (Throwable t) {
-        throw NativeCalls.unexpected(t);
-      }
-      ErrorRecord.check(status, error);
-      return new RuntimeHandle(out.get(JAVA_LONG, 0));
+      long record = options.address();
+      return new RuntimeHandle(
+          NativeCalls.make(
+              (arena, out, error) -> (int) Handles.RUNTIME_CREATE.invokeExact(record, out, error)));
     }
   }
 
@@ -106,33 +100,16 @@ public final class RuntimeHandle {
    * @param unlock its counterpart
    */
   public void lockPages(long context, long lock, long unlock) {
-    try (Arena scratch = Arena.ofConfined()) {
-      long error = ErrorRecord.allocate(scratch);
-      int status;
-      try {
-        status =
-            (int) Handles.RUNTIME_LOCK_PAGES.invokeExact(address, context, lock, unlock, error);
-      } catch (Throwable t) {
-        throw NativeCalls.unexpected(t);
-      }
-      ErrorRecord.check(status, error);
-    }
+    NativeCalls.check(error ->
+        (int) Handles.RUNTIME_LOCK_PAGES.invokeExact(address, context, lock, unlock, error));
   }
 
   /** Says how much there is of some resources, once, before models are loaded. */
   public void limit(List<ResourceCount> resources) {
     try (Arena scratch = Arena.ofConfined()) {
-      long error = ErrorRecord.allocate(scratch);
-      int status;
-      try {
-        status =
-            (int)
-                Handles.RUNTIME_LIMIT.invokeExact(
-                    address, LimitRecord.write(scratch, resources), resources.size(), error);
-      } catch (Throwable t) {
-        throw NativeCalls.unexpected(t);
-      }
-      ErrorRecord.check(status, error);
+      long array = LimitRecord.write(scratch, resources);
+      NativeCalls.check(error ->
+          (int) Handles.RUNTIME_LIMIT.invokeExact(address, array, resources.size(), error));
     }
   }
 
@@ -153,15 +130,6 @@ public final class RuntimeHandle {
 
   /** Gives it back to the core with all its memory. All models were released before. */
   public void release() {
-    try (Arena scratch = Arena.ofConfined()) {
-      long error = ErrorRecord.allocate(scratch);
-      int status;
-      try {
-        status = (int) Handles.RUNTIME_RELEASE.invokeExact(address, error);
-      } catch (Throwable t) {
-        throw NativeCalls.unexpected(t);
-      }
-      ErrorRecord.check(status, error);
-    }
+    NativeCalls.check(error -> (int) Handles.RUNTIME_RELEASE.invokeExact(address, error));
   }
 }

@@ -1,7 +1,5 @@
 package io.nereid.internal.ffi;
 
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
 import io.nereid.model.ModelSignature;
 import io.nereid.model.TensorSpec;
 import io.nereid.types.NereidException;
@@ -29,21 +27,10 @@ public final class SourceHandle implements AutoCloseable {
 
   /** Opens the model that the options name. The caller keeps the runtime alive meanwhile. */
   public static SourceHandle open(RuntimeHandle runtime, ModelOptionsRecord options) {
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment out = arena.allocate(JAVA_LONG);
-      long error = ErrorRecord.allocate(arena);
-      int status;
-      try {
-        status =
+    return new SourceHandle(
+        NativeCalls.make((arena, out, error) ->
             (int)
-                Handles.SOURCE_OPEN.invokeExact(
-                    runtime.address(), options.address(), out.address(), error);
-      } catch (Throwable t) {
-        throw NativeCalls.unexpected(t);
-      }
-      ErrorRecord.check(status, error);
-      return new SourceHandle(out.get(JAVA_LONG, 0));
-    }
+                Handles.SOURCE_OPEN.invokeExact(runtime.address(), options.address(), out, error)));
   }
 
   /** What the model says of itself; empty when its backend cannot tell. */
@@ -89,13 +76,10 @@ public final class SourceHandle implements AutoCloseable {
 
   @Override
   public void close() {
-    if (address == 0) {
-      return;
-    }
-    try {
-      Handles.SOURCE_RELEASE.invokeExact(take());
-    } catch (Throwable t) {
-      throw NativeCalls.unexpected(t);
+    if (address != 0) {
+      NativeCalls.run(() -> {
+        Handles.SOURCE_RELEASE.invokeExact(take());
+      });
     }
   }
 }

@@ -21,9 +21,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 import java.lang.invoke.MethodHandle;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 
 /** What the core reports about itself, in structs that live as long as the reading of them. */
 public final class StatisticsRecord {
@@ -140,12 +140,36 @@ public final class StatisticsRecord {
   private static StatisticsRecord read(
       Arena arena, StructLayout layout, MethodHandle function, long subject) {
     StatisticsRecord stats = new StatisticsRecord(layout, Memory.sized(arena, layout));
-    try {
+    NativeCalls.run(() -> {
       function.invokeExact(subject, stats.record.address());
-    } catch (Throwable t) {
-      throw NativeCalls.unexpected(t);
-    }
+    });
     return stats;
+  }
+
+  /** A call that fills an array of so many records, and writes how many there are. */
+  interface ArrayCall {
+    void fill(long array, int capacity, long count) throws Throwable;
+  }
+
+  /**
+   * What a function of the core tells in an array of records, of which there may be any number.
+   *
+   * @param reader makes a value of a record
+   */
+  static <T> List<T> readAll(
+      Arena arena, StructLayout layout, ArrayCall call, Function<MemorySegment, T> reader) {
+    MemorySegment count = arena.allocate(JAVA_INT);
+    int capacity = 16;
+    while (true) {
+      MemorySegment array = arena.allocate(layout, capacity);
+      int room = capacity;
+      NativeCalls.run(() -> call.fill(array.address(), room, count.address()));
+      int found = count.get(JAVA_INT, 0);
+      if (found <= capacity) {
+        return array.elements(layout).limit(found).map(reader).toList();
+      }
+      capacity = found + 16; // there may be more at the next call
+    }
   }
 
   private long get(String field) {
@@ -164,11 +188,9 @@ public final class StatisticsRecord {
     try (Arena arena = Arena.ofConfined()) {
       StatisticsRecord counts =
           new StatisticsRecord(HANDLE_COUNTS, Memory.sized(arena, HANDLE_COUNTS));
-      try {
+      NativeCalls.run(() -> {
         Handles.HANDLE_COUNTS_READ.invokeExact(counts.record.address());
-      } catch (Throwable t) {
-        throw NativeCalls.unexpected(t);
-      }
+      });
       return new HandleCounts(counts.get("runtimes"), counts.get("models"), counts.get("requests"));
     }
   }
@@ -270,26 +292,13 @@ public final class StatisticsRecord {
   }
 
   private static List<BatchStatistics> batches(Arena arena, long model) {
-    MemorySegment count = arena.allocate(JAVA_INT);
-    int capacity = 16;
-    while (true) {
-      MemorySegment array = arena.allocate(BATCH, capacity);
-      try {
-        Handles.MODEL_BATCH_STATS_READ.invokeExact(
-            model, array.address(), capacity, count.address());
-      } catch (Throwable t) {
-        throw NativeCalls.unexpected(t);
-      }
-      int found = count.get(JAVA_INT, 0);
-      if (found <= capacity) {
-        List<BatchStatistics> batches = new ArrayList<>(found);
-        for (int i = 0; i < found; i++) {
-          batches.add(batch(array.asSlice(i * BATCH.byteSize(), BATCH)));
-        }
-        return List.copyOf(batches);
-      }
-      capacity = found + 16; // sizes may appear between two calls
-    }
+    return readAll(
+        arena,
+        BATCH,
+        (array, capacity, count) -> {
+          Handles.MODEL_BATCH_STATS_READ.invokeExact(model, array, capacity, count);
+        },
+        StatisticsRecord::batch);
   }
 
   private static BatchStatistics batch(MemorySegment record) {

@@ -2,6 +2,7 @@ package io.nereid.internal.model;
 
 import io.nereid.internal.backend.PluginRuntime;
 import io.nereid.internal.backend.PluginSearch;
+import io.nereid.internal.ffi.BackendRecord;
 import io.nereid.internal.ffi.CoreLog;
 import io.nereid.model.Backend;
 import io.nereid.model.Batcher;
@@ -41,7 +42,7 @@ final class BackendFinder {
       return spec.backend();
     }
     String name = spec.backendName();
-    if (CoreBackends.has(name)) {
+    if (BackendRecord.isThere(name)) {
       return Optional.empty();
     }
     try {
@@ -81,7 +82,7 @@ final class BackendFinder {
     if (plugins.options().prefersPlugin(name)) {
       return true;
     }
-    return !CoreBackends.has(name)
+    return !BackendRecord.isThere(name)
         && announced(name).isEmpty()
         && plugins.search().find(model).isPresent();
   }

@@ -1,10 +1,13 @@
 package io.nereid.internal.model;
 
+import static io.nereid.internal.JsonText.object;
+
+import io.nereid.internal.JsonText;
+import io.nereid.internal.JsonText.Members;
 import io.nereid.model.ModelConfiguration;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.Objective;
 import io.nereid.model.TensorSpec;
-import io.nereid.statistics.BatchStatistics;
 import io.nereid.statistics.DurationStatistic;
 import io.nereid.statistics.InstanceStatistics;
 import io.nereid.statistics.MemoryUsage;
@@ -12,29 +15,14 @@ import io.nereid.statistics.ModelStatistics;
 import io.nereid.statistics.ObjectiveStatistics;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
-import java.io.StringWriter;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Consumer;
-import tools.jackson.core.JsonGenerator;
-import tools.jackson.core.ObjectWriteContext;
-import tools.jackson.core.json.JsonFactory;
 
 /** Writes what a model tells of itself, in JSON, as servers and plug-ins get it. */
 public final class ModelDocuments {
 
-  private static final JsonFactory JSON = new JsonFactory();
-
   private ModelDocuments() {}
-
-  /** A text that {@code write} makes. */
-  static String written(Consumer<JsonGenerator> write) {
-    StringWriter text = new StringWriter();
-    try (JsonGenerator json = JSON.createGenerator(ObjectWriteContext.empty(), text)) {
-      write.accept(json);
-    }
-    return text.toString();
-  }
 
   static ModelConfiguration configuration(ModelEntry entry) {
     return entry
@@ -44,51 +32,36 @@ public final class ModelDocuments {
                 StatusCode.NOT_FOUND, "model '" + entry.name() + "' has no configuration"));
   }
 
-  static void strings(JsonGenerator json, String name, List<String> values) {
-    json.writeName(name);
-    json.writeStartArray();
-    values.forEach(json::writeString);
-    json.writeEndArray();
-  }
-
   // ---- Metadata --------------------------------------------------------------------------------
 
   /** The metadata of a model that was loaded, with these versions. */
   public static String metadata(ModelEntry entry, List<String> versions) {
-    return written(json -> metadata(json, entry, versions));
-  }
-
-  private static void metadata(JsonGenerator json, ModelEntry entry, List<String> versions) {
     ModelSpec spec = entry.latest().orElseThrow(entry::notReady).spec();
     String configured = configuration(entry).platform();
     String kind = spec.ensemble().isPresent() ? "ensemble" : spec.backendName();
-    json.writeStartObject();
-    json.writeStringProperty("name", entry.name());
-    strings(json, "versions", versions);
-    json.writeStringProperty("platform", configured.isEmpty() ? kind : configured);
-    tensors(json, "inputs", spec, spec.inputs());
-    tensors(json, "outputs", spec, spec.outputs());
-    json.writeEndObject();
+    return JsonText.of(
+        object()
+            .with("name", entry.name())
+            .with("versions", versions)
+            .with("platform", configured.isEmpty() ? kind : configured)
+            .with("inputs", tensors(spec, spec.inputs()))
+            .with("outputs", tensors(spec, spec.outputs())));
   }
 
-  private static void tensors(
-      JsonGenerator json, String name, ModelSpec model, List<TensorSpec> tensors) {
-    json.writeName(name);
-    json.writeStartArray();
+  private static List<Members> tensors(ModelSpec model, List<TensorSpec> tensors) {
+    List<Members> all = new ArrayList<>();
     for (TensorSpec tensor : tensors) {
-      json.writeStartObject();
-      json.writeStringProperty("name", tensor.name());
-      json.writeStringProperty("datatype", tensor.dataType().name());
-      json.writeName("shape");
-      json.writeStartArray();
+      List<Long> shape = new ArrayList<>(tensor.dims());
       if (model.maxBatchSize() > 0) {
-        json.writeNumber(-1);
+        shape.addFirst(-1L);
       }
-      tensor.dims().forEach(json::writeNumber);
-      json.writeEndArray();
-      json.writeEndObject();
+      all.add(
+          object()
+              .with("name", tensor.name())
+              .with("datatype", tensor.dataType().name())
+              .with("shape", shape));
     }
-    json.writeEndArray();
+    return all;
   }
 
   // ---- Statistics ------------------------------------------------------------------------------
@@ -96,119 +69,97 @@ public final class ModelDocuments {
   /** The statistics of a model that was loaded. */
   public static String statistics(ModelEntry entry) {
     LoadedModel loaded = entry.latest().orElseThrow(entry::notReady);
-    return written(json -> statistics(json, entry, loaded));
-  }
-
-  private static void statistics(JsonGenerator json, ModelEntry entry, LoadedModel loaded) {
     ModelStatistics statistics = loaded.statistics();
-    json.writeStartObject();
-    json.writeStringProperty("name", entry.name());
-    json.writeStringProperty("version", Long.toString(entry.version()));
-    json.writeNumberProperty(
-        "last_inference", statistics.lastInference().map(Instant::toEpochMilli).orElse(0L));
-    json.writeNumberProperty("inference_count", statistics.inferenceCount());
-    json.writeNumberProperty("execution_count", statistics.executionCount());
-    json.writeName("inference_stats");
-    json.writeStartObject();
-    duration(json, "success", statistics.success());
-    duration(json, "fail", statistics.fail());
-    duration(json, "queue", statistics.queue());
-    duration(json, "compute_input", statistics.computeInput());
-    duration(json, "compute_infer", statistics.computeInfer());
-    duration(json, "compute_output", statistics.computeOutput());
-    duration(json, "cache_hit", statistics.cacheHit());
-    duration(json, "cache_miss", statistics.cacheMiss());
-    json.writeEndObject();
-    json.writeName("response_stats");
-    json.writeStartObject();
-    json.writeEndObject();
-    json.writeName("batch_stats");
-    json.writeStartArray();
-    for (BatchStatistics batch : statistics.batches()) {
-      json.writeStartObject();
-      json.writeNumberProperty("batch_size", batch.batchSize());
-      duration(json, "compute_input", batch.computeInput());
-      duration(json, "compute_infer", batch.computeInfer());
-      duration(json, "compute_output", batch.computeOutput());
-      json.writeEndObject();
+    MemoryUsage usage = loaded.memory();
+    Members all =
+        object()
+            .with("name", entry.name())
+            .with("version", Long.toString(entry.version()))
+            .with(
+                "last_inference", statistics.lastInference().map(Instant::toEpochMilli).orElse(0L))
+            .with("inference_count", statistics.inferenceCount())
+            .with("execution_count", statistics.executionCount())
+            .with("inference_stats", durations(statistics))
+            .with("response_stats", object())
+            .with("batch_stats", batches(statistics))
+            .with(
+                "memory_usage", List.of(memory(usage.weights() + usage.working() + usage.pool())));
+    List<InstanceStatistics> instances = loaded.instances();
+    if (instances.stream().anyMatch(instance -> instance.awaited().isPresent())) {
+      all.with("instances", waits(instances));
     }
-    json.writeEndArray();
-    memory(json, loaded.memory());
-    waits(json, loaded.instances());
-    statistics.objective().ifPresent(figures -> objective(json, figures));
-    json.writeEndObject();
+    statistics.objective().ifPresent(figures -> all.with("objective", objective(figures)));
+    return JsonText.of(all);
   }
 
-  private static void duration(JsonGenerator json, String name, DurationStatistic duration) {
-    json.writeName(name);
-    json.writeStartObject();
-    json.writeNumberProperty("count", duration.count());
-    json.writeNumberProperty("ns", duration.totalNs());
-    json.writeEndObject();
+  private static Members durations(ModelStatistics statistics) {
+    return object()
+        .with("success", duration(statistics.success()))
+        .with("fail", duration(statistics.fail()))
+        .with("queue", duration(statistics.queue()))
+        .with("compute_input", duration(statistics.computeInput()))
+        .with("compute_infer", duration(statistics.computeInfer()))
+        .with("compute_output", duration(statistics.computeOutput()))
+        .with("cache_hit", duration(statistics.cacheHit()))
+        .with("cache_miss", duration(statistics.cacheMiss()));
   }
 
-  private static void memory(JsonGenerator json, MemoryUsage usage) {
-    json.writeName("memory_usage");
-    json.writeStartArray();
-    json.writeStartObject();
-    json.writeStringProperty("type", "CPU");
-    json.writeNumberProperty("id", 0);
-    json.writeNumberProperty("byte_size", usage.weights() + usage.working() + usage.pool());
-    json.writeEndObject();
-    json.writeEndArray();
+  private static Members duration(DurationStatistic duration) {
+    return object().with("count", duration.count()).with("ns", duration.totalNs());
   }
 
-  /** Adds what its instances wait for; nothing where none does. */
-  private static void waits(JsonGenerator json, List<InstanceStatistics> instances) {
-    if (instances.stream().allMatch(instance -> instance.awaited().isEmpty())) {
-      return;
-    }
-    json.writeName("instances");
-    json.writeStartArray();
-    for (InstanceStatistics instance : instances) {
-      json.writeStartObject();
-      json.writeStringProperty("state", instance.text());
-      json.writeNumberProperty("waits", instance.waits());
-      json.writeEndObject();
-    }
-    json.writeEndArray();
+  private static List<Members> batches(ModelStatistics statistics) {
+    return statistics.batches().stream()
+        .map(batch ->
+            object()
+                .with("batch_size", batch.batchSize())
+                .with("compute_input", duration(batch.computeInput()))
+                .with("compute_infer", duration(batch.computeInfer()))
+                .with("compute_output", duration(batch.computeOutput())))
+        .toList();
   }
 
-  /** Adds what became of its objective. */
-  private static void objective(JsonGenerator json, ObjectiveStatistics figures) {
-    json.writeName("objective");
-    json.writeStartObject();
-    json.writeStringProperty(
-        "objective", new Objective(figures.percentile(), figures.latency()).text());
-    json.writeNumberProperty("latency_ns", figures.latency().toNanos());
-    json.writeNumberProperty("max_rows", figures.maxRows());
-    json.writeNumberProperty("max_wait_ns", figures.maxWait().toNanos());
-    json.writeNumberProperty("backlog", figures.backlog());
-    json.writeNumberProperty("backlog_ns", figures.backlogTime().toNanos());
-    json.writeNumberProperty("rows_per_second", figures.rowsPerSecond());
-    json.writeNumberProperty("kept", figures.kept());
-    json.writeNumberProperty("late", figures.late());
-    json.writeName("refused");
-    json.writeStartObject();
-    json.writeNumberProperty("backlog", figures.refusedBacklog());
-    json.writeNumberProperty("cost", figures.refusedCost());
-    json.writeNumberProperty("waiting", figures.refusedWaiting());
-    json.writeEndObject();
-    json.writeNumberProperty("refused_deadline", figures.refusedDeadline());
-    json.writeNumberProperty("outside_ns", figures.outside().toNanos());
-    json.writeName("costs");
-    json.writeStartArray();
-    for (ObjectiveStatistics.Cost cost : figures.costs()) {
-      json.writeStartObject();
-      json.writeNumberProperty("kind", cost.kind());
-      json.writeNumberProperty("rows", cost.rows());
-      json.writeNumberProperty("row_elements", cost.rowElements());
-      json.writeNumberProperty("mean_ns", Math.round(cost.meanNs()));
-      json.writeNumberProperty("high_ns", Math.round(cost.highNs()));
-      json.writeNumberProperty("weight", (float) cost.weight());
-      json.writeEndObject();
-    }
-    json.writeEndArray();
-    json.writeEndObject();
+  private static Members memory(long byteSize) {
+    return object().with("type", "CPU").with("id", 0).with("byte_size", byteSize);
+  }
+
+  /** What its instances wait for. */
+  private static List<Members> waits(List<InstanceStatistics> instances) {
+    return instances.stream()
+        .map(instance -> object().with("state", instance.text()).with("waits", instance.waits()))
+        .toList();
+  }
+
+  /** What became of its objective. */
+  private static Members objective(ObjectiveStatistics figures) {
+    return object()
+        .with("objective", new Objective(figures.percentile(), figures.latency()).text())
+        .with("latency_ns", figures.latency().toNanos())
+        .with("max_rows", figures.maxRows())
+        .with("max_wait_ns", figures.maxWait().toNanos())
+        .with("backlog", figures.backlog())
+        .with("backlog_ns", figures.backlogTime().toNanos())
+        .with("rows_per_second", figures.rowsPerSecond())
+        .with("kept", figures.kept())
+        .with("late", figures.late())
+        .with(
+            "refused",
+            object()
+                .with("backlog", figures.refusedBacklog())
+                .with("cost", figures.refusedCost())
+                .with("waiting", figures.refusedWaiting()))
+        .with("refused_deadline", figures.refusedDeadline())
+        .with("outside_ns", figures.outside().toNanos())
+        .with("costs", figures.costs().stream().map(ModelDocuments::cost).toList());
+  }
+
+  private static Members cost(ObjectiveStatistics.Cost cost) {
+    return object()
+        .with("kind", cost.kind())
+        .with("rows", cost.rows())
+        .with("row_elements", cost.rowElements())
+        .with("mean_ns", Math.round(cost.meanNs()))
+        .with("high_ns", Math.round(cost.highNs()))
+        .with("weight", (float) cost.weight());
   }
 }

@@ -1,6 +1,7 @@
 package io.nereid.internal.model;
 
 import io.nereid.internal.config.ModelDraft;
+import io.nereid.internal.request.Slot;
 import io.nereid.internal.request.SlotPool;
 import io.nereid.model.Ensemble;
 import io.nereid.model.ModelConfiguration;
@@ -83,6 +84,21 @@ public final class ModelEntry {
   /** What takes its requests now; null: nothing does. */
   public LoadedModel current() {
     return current;
+  }
+
+  /** A slot for a new request; throws while nothing takes it. */
+  public Slot newSlot() {
+    while (true) {
+      LoadedModel now = current;
+      if (now == null) {
+        throw notReady();
+      }
+      Slot slot = now.slots().acquire();
+      if (slot != null) {
+        return slot;
+      }
+      // It was replaced or unloaded since current was read, which has another value now.
+    }
   }
 
   /**

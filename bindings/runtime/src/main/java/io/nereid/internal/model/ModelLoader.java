@@ -14,6 +14,7 @@ import io.nereid.internal.ffi.CoreLog;
 import io.nereid.internal.ffi.ModelHandle;
 import io.nereid.internal.ffi.ModelOptionsRecord;
 import io.nereid.internal.ffi.SourceHandle;
+import io.nereid.internal.loader.LibraryFiles;
 import io.nereid.internal.request.NativeRuntime;
 import io.nereid.internal.request.Signature;
 import io.nereid.model.Backend;
@@ -30,6 +31,7 @@ import java.lang.foreign.Arena;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -41,6 +43,12 @@ import java.util.function.Consumer;
  * out, opens its backend, and warms it up. From any thread, for several models at the same time.
  */
 public final class ModelLoader {
+
+  /** The core's backend that executes ONNX models. */
+  static final String ONNXRUNTIME = "onnxruntime";
+
+  private static final String ONNXRUNTIME_PATH = "onnxruntime_path";
+  private static final String SHARED_THREAD_COUNT = "shared_thread_count";
 
   /** Instances run on the processor, or on several GPUs. */
   static final int NO_DEVICE = -1;
@@ -111,9 +119,34 @@ public final class ModelLoader {
         javaBackend.get().loadEnded(opening);
       }
     }
-    try (SourceHandle source = CoreBackends.open(runtime, opening)) {
+    try (SourceHandle source = openSource(opening)) {
       return open(partial.complete(source.signature()), source, steps, learned);
     }
+  }
+
+  /** Has a backend of the core open a model whose configuration leaves things out. */
+  private SourceHandle openSource(ModelSpec opening) {
+    try (Arena arena = Arena.ofConfined()) {
+      BackendRecord backend = BackendRecord.get(arena, opening.backendName());
+      ModelOptionsRecord options =
+          ModelOptionsRecord.write(arena, opening, 1, backend, coreParameters(opening));
+      return runtime.use(handle -> SourceHandle.open(handle, options));
+    }
+  }
+
+  /** The parameters for a backend of the core, with what it has to know of this process. */
+  private Map<String, String> coreParameters(ModelSpec spec) {
+    if (!spec.backendName().equals(ONNXRUNTIME)) {
+      return spec.parameters();
+    }
+    Map<String, String> parameters = new HashMap<>(spec.parameters());
+    parameters.computeIfAbsent(
+        ONNXRUNTIME_PATH,
+        key -> LibraryFiles.onnxruntime(runtime.settings().onnxruntimePath()).toString());
+    // The JVM knows a container's share of the processors, which the library would not see.
+    parameters.putIfAbsent(
+        SHARED_THREAD_COUNT, Integer.toString(Runtime.getRuntime().availableProcessors()));
+    return parameters;
   }
 
   private static Optional<ModelSignature> describe(Backend backend, ModelSpec opening) {
@@ -222,7 +255,7 @@ public final class ModelLoader {
               .map(backend -> JavaBackends.record(arena, number, backend))
               .orElseGet(() -> BackendRecord.get(arena, spec.backendName()));
       Map<String, String> parameters =
-          javaBackend.isPresent() ? spec.parameters() : CoreBackends.parameters(runtime, spec);
+          javaBackend.isPresent() ? spec.parameters() : coreParameters(spec);
       ModelOptionsRecord options =
           ModelOptionsRecord.write(arena, spec, placements.size(), table, parameters);
       options.instances(InstanceOptions.of(placements, runtime.settings()));

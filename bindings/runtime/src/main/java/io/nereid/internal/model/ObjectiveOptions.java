@@ -34,7 +34,7 @@ final class ObjectiveOptions {
     if (onOne && device.isPresent()) {
       share = "gpu " + device.getAsInt();
       width = placements.size();
-    } else if (onOne && spec.backendName().equals(CoreBackends.ONNXRUNTIME)) {
+    } else if (onOne && spec.backendName().equals(ModelLoader.ONNXRUNTIME)) {
       share = "processors"; // what other backends do there is not known: they may well only wait
       width = Runtime.getRuntime().availableProcessors();
     }

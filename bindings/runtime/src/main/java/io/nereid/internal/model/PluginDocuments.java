@@ -1,5 +1,6 @@
 package io.nereid.internal.model;
 
+import io.nereid.internal.JsonText;
 import io.nereid.model.ModelIndexEntry;
 import io.nereid.model.ModelState;
 import io.nereid.types.NereidException;
@@ -7,7 +8,6 @@ import io.nereid.types.StatusCode;
 import java.util.List;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
-import tools.jackson.core.JsonGenerator;
 
 /**
  * What plug-ins get to read of the server and its models: the documents that the endpoints of HTTP
@@ -48,12 +48,12 @@ public final class PluginDocuments {
    */
   String document(int kind, String name, long version) {
     return switch (kind) {
-      case 0 -> ModelDocuments.written(PluginDocuments::server);
+      case 0 -> server();
       case 1 -> metadata(ready(name, version), version);
       case 2 -> ModelDocuments.configuration(ready(name, version)).toJson();
       case 3 -> statistics(name, version);
-      case 4 -> ModelDocuments.written(json -> index(json, false));
-      case 5 -> ModelDocuments.written(json -> index(json, true));
+      case 4 -> index(false);
+      case 5 -> index(true);
       default ->
           throw new NereidException(
               StatusCode.UNIMPLEMENTED, "there is no document of the kind " + kind);
@@ -64,13 +64,13 @@ public final class PluginDocuments {
     return version < 0 ? models.ready(name) : models.ready(name, version);
   }
 
-  private static void server(JsonGenerator json) {
+  private static String server() {
     String version = PluginDocuments.class.getPackage().getImplementationVersion();
-    json.writeStartObject();
-    json.writeStringProperty("name", "nereid");
-    json.writeStringProperty("version", version == null ? "dev" : version);
-    ModelDocuments.strings(json, "extensions", EXTENSIONS);
-    json.writeEndObject();
+    return JsonText.of(
+        JsonText.object()
+            .with("name", "nereid")
+            .with("version", version == null ? "dev" : version)
+            .with("extensions", EXTENSIONS));
   }
 
   private String metadata(ModelEntry entry, long version) {
@@ -83,24 +83,22 @@ public final class PluginDocuments {
             .toList());
   }
 
-  private void index(JsonGenerator json, boolean readyOnly) {
-    json.writeStartArray();
-    for (ModelIndexEntry entry : index.get()) {
-      if (readyOnly && entry.state() != ModelIndexEntry.State.READY) {
-        continue;
-      }
-      json.writeStartObject();
-      json.writeStringProperty("name", entry.name());
-      entry
-          .version()
-          .ifPresent(version -> json.writeStringProperty("version", Long.toString(version)));
-      if (entry.state() != ModelIndexEntry.State.UNKNOWN) {
-        json.writeStringProperty("state", entry.state().name());
-        json.writeStringProperty("reason", entry.reason());
-      }
-      json.writeEndObject();
+  private String index(boolean readyOnly) {
+    return JsonText.of(
+        index.get().stream()
+            .filter(entry -> !readyOnly || entry.state() == ModelIndexEntry.State.READY)
+            .map(PluginDocuments::indexed)
+            .toList());
+  }
+
+  private static JsonText.Members indexed(ModelIndexEntry entry) {
+    JsonText.Members told = JsonText.object().with("name", entry.name());
+    entry.version().ifPresent(version -> told.with("version", Long.toString(version)));
+    if (entry.state() != ModelIndexEntry.State.UNKNOWN) {
+      told.with("state", entry.state().name());
+      told.with("reason", entry.reason());
     }
-    json.writeEndArray();
+    return told;
   }
 
   private String statistics(String name, long version) {

@@ -44,7 +44,7 @@ public final class RepositoryEntry {
   private final ModelTable models;
   private final ModelDirectories names;
   private final ModelId id;
-  private final RepositoryReader reader;
+  private final RepositoryPlan.Reader reader;
   private final int retryCount;
   private final ReentrantLock lock = new ReentrantLock();
 
@@ -68,7 +68,7 @@ public final class RepositoryEntry {
       ModelTable models,
       ModelDirectories names,
       ModelId id,
-      RepositoryReader reader,
+      RepositoryPlan.Reader reader,
       RepositoryOptions options) {
     this.lifecycle = lifecycle;
     this.models = models;

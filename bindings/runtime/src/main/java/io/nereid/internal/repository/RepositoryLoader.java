@@ -40,7 +40,7 @@ public final class RepositoryLoader {
   private final ModelTable models;
   private final RepositoryOptions options;
   private final ModelDirectories names;
-  private final RepositoryReader reader;
+  private final RepositoryPlan.Reader reader;
 
   /** The entries by key. */
   private final Map<String, RepositoryEntry> entries = new ConcurrentHashMap<>();
@@ -56,7 +56,7 @@ public final class RepositoryLoader {
     this.models = models;
     this.options = options;
     this.names = names;
-    reader = new RepositoryReader(options, names, modelLoader);
+    reader = new RepositoryPlan.Reader(options, names, modelLoader);
   }
 
   /** Deletes what processes left behind that ended without {@link #close}. */

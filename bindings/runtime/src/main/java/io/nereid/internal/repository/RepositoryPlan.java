@@ -1,12 +1,20 @@
 package io.nereid.internal.repository;
 
 import io.nereid.internal.config.ModelDraft;
+import io.nereid.internal.config.ModelFiles;
+import io.nereid.internal.config.ModelReader;
+import io.nereid.internal.config.ReadOptions;
 import io.nereid.internal.model.AgentChain;
 import io.nereid.internal.model.ModelId;
+import io.nereid.internal.model.ModelLoader;
 import io.nereid.model.Ensemble;
 import io.nereid.model.ModelOverride;
+import io.nereid.model.RepositoryOptions;
+import io.nereid.types.Names;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -70,5 +78,149 @@ record RepositoryPlan(
   /** Whether the directories are no longer what was read. */
   boolean isOutdated() {
     return files.isEmpty() && !fingerprints.equals(Fingerprint.of(directories));
+  }
+
+  /** Reads models of the repositories into plans for loading them. From any thread. */
+  static final class Reader {
+
+    private static final Logger LOGGER = System.getLogger("io.nereid");
+
+    /** What is written while it is read is read again, this often, with a pause. */
+    private static final int MAX_READS = 3;
+
+    private static final long PAUSE_MS = 50;
+
+    private final RepositoryOptions options;
+    private final ModelDirectories names;
+    private final ModelLoader loader;
+
+    Reader(RepositoryOptions options, ModelDirectories names, ModelLoader loader) {
+      this.options = options;
+      this.names = names;
+      this.loader = loader;
+    }
+
+    /**
+     * Reads a model.
+     *
+     * @param override what comes with the load
+     * @param kept what the model is served from, when that is an override that still holds
+     */
+    RepositoryPlan read(
+        String key,
+        List<Path> directories,
+        Optional<ModelOverride> override,
+        Optional<RepositoryPlan> kept) {
+      if (override.isPresent() && !override.get().files().isEmpty()) {
+        OverrideFiles files = OverrideFiles.write(key, override.get().files());
+        // From here on the files are on the disk, and not held in memory as well.
+        ModelOverride config = ModelOverride.ofConfig(override.get().config());
+        return readFiles(key, directories, config, files);
+      }
+      if (kept.flatMap(RepositoryPlan::files).isPresent()) {
+        return readFiles(
+            key,
+            directories,
+            kept.get().override().orElseThrow(),
+            kept.get().files().orElseThrow());
+      }
+      return readDirectories(
+          key, directories, override.or(() -> kept.flatMap(RepositoryPlan::override)));
+    }
+
+    /** Reads the directories of a plan once more. */
+    RepositoryPlan again(RepositoryPlan plan) {
+      return readDirectories(plan.key(), plan.directories(), plan.override());
+    }
+
+    private RepositoryPlan readFiles(
+        String key, List<Path> directories, ModelOverride override, OverrideFiles files) {
+      List<Fingerprint> before = Fingerprint.of(directories);
+      AgentChain agents = loader.newAgents();
+      List<ModelDraft> versions =
+          read(files.directory(), Optional.of(override), agents).stream()
+              .map(loader::ofClient)
+              .toList();
+      return new RepositoryPlan(
+          key, directories, before, Optional.of(override), Optional.of(files), agents, versions);
+    }
+
+    private RepositoryPlan readDirectories(
+        String key, List<Path> directories, Optional<ModelOverride> override) {
+      RepositoryPlan plan = null;
+      for (int i = 0; i < MAX_READS; i++) {
+        List<Fingerprint> before = Fingerprint.of(directories);
+        AgentChain agents = loader.newAgents();
+        List<ModelDraft> versions =
+            directories.size() == 1
+                ? read(directories.getFirst(), override, agents)
+                : List.of(unusable(key, directories));
+        plan =
+            new RepositoryPlan(
+                key, directories, before, override, Optional.empty(), agents, versions);
+        if (!plan.isOutdated() || i == MAX_READS - 1) {
+          break;
+        }
+        agents.close();
+        pause();
+      }
+      return plan;
+    }
+
+    private List<ModelDraft> read(
+        Path directory, Optional<ModelOverride> override, AgentChain agents) {
+      ReadOptions how =
+          new ReadOptions(
+              options.autoComplete(),
+              options.defaultMaxBatchSize(),
+              options.configName(),
+              names::step,
+              loader::isOfPlugin,
+              agents,
+              override.map(ModelOverride::config),
+              options.objectives());
+      return ModelReader.read(directory, how, Reader::warn);
+    }
+
+    private ModelDraft unusable(String key, List<Path> directories) {
+      String name = names.id(key).name();
+      NereidException cause;
+      try {
+        ModelFiles.checkName(name);
+        cause = directories.isEmpty() ? missing(name) : repeated(name, directories);
+      } catch (NereidException e) {
+        cause = e;
+      }
+      return new ModelDraft.Broken(name, 0, cause);
+    }
+
+    private NereidException missing(String name) {
+      warn("there is no model '" + name + "' in " + options.repositories());
+      return new NereidException(
+          StatusCode.NOT_FOUND,
+          "there is no model '"
+              + name
+              + "' in the repositories"
+              + Names.hint("there is", name, names.find().keySet()));
+    }
+
+    /** Clients read Triton's words; which repositories they are is for the operator. */
+    private static NereidException repeated(String name, List<Path> directories) {
+      warn("model '" + name + "' must be in one repository only, it is in " + directories);
+      return new NereidException(
+          StatusCode.INVALID_ARGUMENT, "model appears in two or more repositories");
+    }
+
+    private static void warn(String line) {
+      LOGGER.log(Level.WARNING, line);
+    }
+
+    private static void pause() {
+      try {
+        Thread.sleep(PAUSE_MS);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }
   }
 }

@@ -37,7 +37,7 @@ class ConfigLimitsTest {
 
   /** As often as it fits in a file of the largest size, or of a part of that. */
   private static String fill(int part, String before, String repeated, String after) {
-    int room = ConfigFile.MAX_BYTES / part - before.length() - after.length();
+    int room = ConfigNode.MAX_BYTES / part - before.length() - after.length();
     return before + repeated.repeat(room / repeated.length()) + after;
   }
 
@@ -64,7 +64,7 @@ class ConfigLimitsTest {
   }
 
   private static NereidException failure(String text) {
-    return assertThrows(NereidException.class, () -> ConfigFile.parse(text, "f"));
+    return assertThrows(NereidException.class, () -> ConfigNode.parse(text, "f"));
   }
 
   @ParameterizedTest
@@ -97,7 +97,7 @@ class ConfigLimitsTest {
     String key = "k".repeat(4097);
     String message = failure("parameters { key: '" + key + "' value { } }").getMessage();
     assertEquals("f:1:14: expected a key of at most 4096 characters, got 4097", message);
-    ConfigFile.parse("parameters { key: '" + key.substring(1) + "' value { } }", "f");
+    ConfigNode.parse("parameters { key: '" + key.substring(1) + "' value { } }", "f");
   }
 
   /** Lists in brackets, in lists in brackets: where each value is takes no longer than reading. */
@@ -117,7 +117,7 @@ class ConfigLimitsTest {
     String one = step.replace("E", entries);
     assertInProportion(part -> {
       String text = fill(part, "ensemble_scheduling { step [ " + one, ", " + one, " ] }");
-      ConfigNode root = ConfigFile.parse(text, "f");
+      ConfigNode root = ConfigNode.parse(text, "f");
       FieldRules.check(root, new BackendNames.Found("identity", true), line -> {});
       int values = ConfigValues.of(root, Map.of()).size();
       assertTrue(values > 10_000 / part, () -> "" + values);
@@ -129,7 +129,7 @@ class ConfigLimitsTest {
     TestRepository[] repositories = new TestRepository[5];
     for (int part : new int[] {1, 4}) {
       StringBuilder config = new StringBuilder("backend: 'identity' input [ ");
-      for (int i = 0; i < ConfigFile.MAX_ELEMENTS / part; i++) {
+      for (int i = 0; i < ConfigNode.MAX_ELEMENTS / part; i++) {
         config.append(i == 0 ? "" : ", ").append("{ name: 'input_").append(i);
         config.append("' data_type: TYPE_FP32 dims: [ 1, 2 ] }");
       }
@@ -140,7 +140,7 @@ class ConfigLimitsTest {
     }
     assertInProportion(part -> {
       int inputs = repositories[part].spec().inputs().size();
-      assertEquals(ConfigFile.MAX_ELEMENTS / part, inputs);
+      assertEquals(ConfigNode.MAX_ELEMENTS / part, inputs);
     });
   }
 
@@ -154,13 +154,13 @@ class ConfigLimitsTest {
             part -> fill(part, "# ", "x", ""));
     for (IntFunction<String> text : texts) {
       assertInProportion(
-          part -> ConfigValues.of(ConfigFile.parse(text.apply(part), "f"), Map.of()));
+          part -> ConfigValues.of(ConfigNode.parse(text.apply(part), "f"), Map.of()));
     }
   }
 
   @Test
   void manyListsInJsonAreReadQuickly() {
-    String list = "{\"dims\": [" + "1,".repeat(ConfigFile.MAX_ELEMENTS - 1) + "1]}";
+    String list = "{\"dims\": [" + "1,".repeat(ConfigNode.MAX_ELEMENTS - 1) + "1]}";
     assertInProportion(part -> {
       String json = fill(part, "{\"input\": [" + list, "," + list, "]}");
       int values = ConfigValues.of(JsonConfigReader.read(json, "j"), Map.of()).size();

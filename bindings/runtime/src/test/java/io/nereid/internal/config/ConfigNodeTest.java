@@ -13,7 +13,7 @@ class ConfigNodeTest {
 
   /** Path, line and column of every value that is written. */
   private static List<String> places(String text) {
-    ConfigNode root = ConfigFile.parse(text, "f");
+    ConfigNode root = ConfigNode.parse(text, "f");
     return ConfigValues.of(root, Map.of()).stream()
         .filter(value -> value.origin() == Origin.FILE)
         .map(ConfigNodeTest::line)

@@ -85,7 +85,7 @@ class FieldRulesTest {
 
   private static List<String> warnings(String config) {
     List<String> warnings = new ArrayList<>();
-    FieldRules.check(ConfigFile.parse(config, "m/config.pbtxt"), ON_PROCESSOR, warnings::add);
+    FieldRules.check(ConfigNode.parse(config, "m/config.pbtxt"), ON_PROCESSOR, warnings::add);
     return warnings;
   }
 
@@ -122,7 +122,7 @@ class FieldRulesTest {
         """;
     List<String> others = new ArrayList<>();
     FieldRules.check(
-        ConfigFile.parse(config, "m/config.pbtxt"),
+        ConfigNode.parse(config, "m/config.pbtxt"),
         new BackendNames.Found("tensorrt", true),
         others::add);
     assertEquals(
@@ -130,7 +130,7 @@ class FieldRulesTest {
         others);
     List<String> plugins = new ArrayList<>();
     FieldRules.check(
-        ConfigFile.parse(config, "m/config.pbtxt"),
+        ConfigNode.parse(config, "m/config.pbtxt"),
         new BackendNames.Found("other", true, true),
         plugins::add);
     assertEquals(List.of(), plugins);

@@ -121,7 +121,7 @@ class JsonConfigPropertyTest {
       for (String text : List.of(all.toText(), all.toCommentedText())) {
         assertEquals(config, TextFormat.parse(text, ModelConfig.class), text);
       }
-      ConfigNode fromText = ConfigFile.parse(TextFormat.printer().printToString(config), "t");
+      ConfigNode fromText = ConfigNode.parse(TextFormat.printer().printToString(config), "t");
       List<ModelConfiguration.Value> values = ConfigValues.of(fromText, Map.of());
       assertEquals(
           config, TextFormat.parse(ConfigPrinter.print(config, values, true), ModelConfig.class));
