@@ -112,6 +112,18 @@ Status Request::GiveOutput(Output& output) {
   return Status();
 }
 
+Status Request::GiveParameters(const Response& response) {
+  nrd_error error = NoError();
+  for (const Parameter& parameter : response.parameters()) {
+    const nrd_value value = parameter.AsValue();
+    const int32_t code = nrd_batch_request_value(execution_.batch(), index_, &value, &error);
+    if (code != NRD_OK) {
+      return StatusFromCallback(code, error, "the core");
+    }
+  }
+  return Status();
+}
+
 Status Request::Deliver(Response& response, bool final) {
   if (gone_ || failed_) {
     return Status();  // nobody waits for it
@@ -119,15 +131,9 @@ Status Request::Deliver(Response& response, bool final) {
   for (uint32_t i = 0; i < response.output_count(); ++i) {
     NRD_RETURN_IF_ERROR(GiveOutput(response.output(i)));
   }
+  NRD_RETURN_IF_ERROR(GiveParameters(response));
   nrd_error error = NoError();
   int32_t code = NRD_OK;
-  for (const Parameter& parameter : response.parameters()) {
-    const nrd_value value = parameter.AsValue();
-    code = nrd_batch_request_value(execution_.batch(), index_, &value, &error);
-    if (code != NRD_OK) {
-      return StatusFromCallback(code, error, "the core");
-    }
-  }
   if (decoupled_ && !final) {
     code = nrd_batch_request_respond(execution_.batch(), index_, &error);
   }
@@ -139,11 +145,12 @@ Status Request::Deliver(Response& response, bool final) {
 }
 
 // Only the final flag ends a decoupled request: an error before it is one of its responses.
-Status Request::DeliverError(const Status& failure) {
+Status Request::DeliverError(const Response& response, const Status& failure) {
   if (gone_ || failed_) {
     return Status();
   }
   execution_.NoteFailure();
+  NRD_RETURN_IF_ERROR(GiveParameters(response));
   nrd_error error = NoError();
   const int32_t code =
       nrd_batch_request_respond_error(execution_.batch(), index_, failure.code(),
@@ -171,10 +178,11 @@ Status Request::Send(const Site& site, Response& response, uint32_t flags, const
     } else {
       if (record_ != nullptr && !error.ok() && (final || !decoupled_)) {
         if (!failed_) {
+          status = GiveParameters(response);
           Fail(error);
         }
       } else if (record_ != nullptr) {
-        status = error.ok() ? Deliver(response, final) : DeliverError(error);
+        status = error.ok() ? Deliver(response, final) : DeliverError(response, error);
         if (!status.ok()) {
           Fail(status);
         }
