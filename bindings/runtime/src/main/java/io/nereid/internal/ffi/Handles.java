@@ -103,6 +103,12 @@ final class Handles {
           "nrd_batch_request_respond",
           FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_LONG));
 
+  static final MethodHandle BATCH_REQUEST_RESPOND_ERROR =
+      downcall(
+          "nrd_batch_request_respond_error",
+          FunctionDescriptor.of(
+              JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG));
+
   static final MethodHandle BATCH_REQUEST_RESCHEDULE =
       downcall(
           "nrd_batch_request_reschedule",
