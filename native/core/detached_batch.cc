@@ -28,7 +28,9 @@ bool DetachedBatch::IsOver(int32_t code, bool attended) {
   if (code != NRD_PENDING && open_) {
     open_ = false;
     code_ = code;
-    error_ = execution.error();
+    if (code != NRD_OK) {
+      error_ = execution.error();
+    }
   }
   while (attended && open_) {
     finished_.Wait(mutex_);

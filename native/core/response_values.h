@@ -1,40 +1,14 @@
-// What a backend says with a response besides its outputs.
+// The values of responses, in the records of their requests.
 #ifndef NEREID_CORE_RESPONSE_VALUES_H_
 #define NEREID_CORE_RESPONSE_VALUES_H_
 
-#include <cstddef>
 #include <memory>
-#include <vector>
 
+#include "base/response_values.h"
 #include "core/request.h"
 #include "nereid/nereid.h"
 
 namespace nereid {
-
-// Copies of values, until they are cleared; those stay where they are until another is added. The
-// memory is kept. One thread at a time.
-class ResponseValues {
- public:
-  ResponseValues() = default;
-  ResponseValues(const ResponseValues&) = delete;
-  ResponseValues& operator=(const ResponseValues&) = delete;
-
-  // Changes nothing when it is out of memory.
-  void Add(const nrd_value& value);
-  void Clear();
-
-  [[nodiscard]] const nrd_value* data() const { return values_.data(); }
-  [[nodiscard]] size_t size() const { return values_.size(); }
-
- private:
-  nrd_string Keep(const nrd_string& text);
-  void Grow(size_t size);
-
-  std::vector<nrd_value> values_;
-  std::unique_ptr<char[]> texts_;  // which `values_` point to
-  size_t room_ = 0;
-  size_t used_ = 0;
-};
 
 // A record has such values from its first one on, and keeps their memory; most never have any.
 void AddResponseValue(Request& request, const nrd_value& value);

@@ -20,8 +20,11 @@ inline std::string_view MessageOf(const nrd_error& error) {
 // message came.
 template <typename Body>
 Status Ask(std::string_view what, Body&& body) {
-  nrd_error error{};
+  nrd_error error;  // to clear its text would cost more than most calls do
   error.struct_size = sizeof(error);
+  error.code = NRD_OK;
+  error.message_size = 0;
+  error.reserved = 0;
   const int32_t code = body(&error);
   return code == NRD_OK ? Status() : StatusFromCallback(code, error, what);
 }

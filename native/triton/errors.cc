@@ -11,9 +11,8 @@ TRITONSERVER_Error* NewError(TRITONSERVER_Error_Code code, std::string message) 
   return Give<TRITONSERVER_Error>(new Error(code, std::move(message)));
 }
 
-TRITONSERVER_Error* NewError(const Status& status) {
-  return status.ok() ? nullptr
-                     : NewError(ToErrorCode(status.code()), std::string(status.message()));
+TRITONSERVER_Error* NewErrorOf(const Status& failure) {
+  return NewError(ToErrorCode(failure.code()), std::string(failure.message()));
 }
 
 Status StatusOf(TRITONSERVER_Error* error) {
@@ -29,6 +28,9 @@ Status StatusOf(TRITONSERVER_Error* error) {
 }
 
 Status TakeStatus(TRITONSERVER_Error* error) {
+  if (error == nullptr) {
+    return Status();
+  }
   Status status = StatusOf(error);
   delete Find<Error>(error);
   return status;

@@ -37,9 +37,13 @@ class Error : public Handle {
   bool kept_ = false;
 };
 
-// A new error, which is the receiver's to delete. Of a success: NULL.
+// A new error, which is the receiver's to delete.
 TRITONSERVER_Error* NewError(TRITONSERVER_Error_Code code, std::string message);
-TRITONSERVER_Error* NewError(const Status& status);
+TRITONSERVER_Error* NewErrorOf(const Status& failure);
+// Of a success: NULL. Inline, since nearly every call of a plug-in succeeds.
+inline TRITONSERVER_Error* NewError(const Status& status) {
+  return status.ok() ? nullptr : NewErrorOf(status);
+}
 
 // What an error says. The first leaves it with the plug-in, the second deletes it. NULL: OK.
 Status StatusOf(TRITONSERVER_Error* error);

@@ -23,9 +23,8 @@ void Execution::Begin(nrd_batch* batch) {
   batch_ = batch;
   used_.clear();
   handles_.clear();
-  computed_ = false;
-  over_ = false;
-  references_ = 1;  // who executes
+  computed_.store(false, std::memory_order_relaxed);
+  over_.store(false, std::memory_order_release);
   int64_t row = 0;
   for (uint32_t i = 0; i < batch->request_count; ++i) {
     const nrd_request* const record = batch->requests[i];
@@ -41,7 +40,9 @@ void Execution::Begin(nrd_batch* batch) {
   for (Request* request : used_) {
     handles_.push_back(Give<TRITONBACKEND_Request>(request));
   }
-  unended_ = static_cast<uint32_t>(used_.size()) + 1;
+  const auto all = static_cast<uint32_t>(used_.size()) + 1;  // with who executes
+  references_.store(all, std::memory_order_relaxed);
+  unended_.store(all, std::memory_order_relaxed);
 }
 
 void Execution::BeginViews(std::span<const nrd_request* const> records, const nrd_request* next) {
@@ -78,10 +79,14 @@ int32_t Execution::Leave(const Status& status, nrd_error* error_out) {
     }
   }
   int32_t code = NRD_PENDING;
-  if (unended_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+  // Where one is left it is this, and nobody else counts any more.
+  if (unended_.load(std::memory_order_acquire) == 1 ||
+      unended_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
     code = Report(Finish(), error_out);
   }
-  Forget();
+  if (DropReference()) {
+    pool_->Return(this);  // which the instance has, too, whose thread this is
+  }
   return code;
 }
 
@@ -108,7 +113,7 @@ void Execution::EndRequest(Request& request) {
 
 Status Execution::Finish() {
   Status status = WriteStates(batch_, model_.tensors(), used_);
-  over_ = true;
+  over_.store(true, std::memory_order_release);
   return status;
 }
 
@@ -129,50 +134,73 @@ void Execution::TakeAllBack() {
 }
 
 void Execution::Forget() {
-  const std::shared_ptr<ExecutionPool> pool = pool_;
-  if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+  if (DropReference()) {
+    const std::shared_ptr<ExecutionPool> pool = pool_;
     pool->Return(this);
   }
+}
+
+bool Execution::DropReference() {
+  return references_.load(std::memory_order_acquire) == 1 ||
+         references_.fetch_sub(1, std::memory_order_acq_rel) == 1;
+}
+
+bool Execution::Claim() {
+  if (holder_.load() != kNobody) {
+    return false;
+  }
+  stage_.store(kExecuting, std::memory_order_relaxed);  // as who gives up will see
+  holder_.store(kBatch, std::memory_order_release);
+  return true;
 }
 
 void Execution::NoteFailure() { pool_->NoteFailure(); }
 
 void Execution::Computed(uint64_t start_ns, uint64_t end_ns) {
-  if (start_ns != 0 && start_ns <= end_ns && !over_ && !computed_.exchange(true)) {
+  if (start_ns != 0 && start_ns <= end_ns && !is_over() &&
+      !computed_.load(std::memory_order_relaxed) && !computed_.exchange(true)) {
     nrd_batch_computed(batch_, static_cast<int64_t>(start_ns), static_cast<int64_t>(end_ns));
   }
 }
 
 Execution* ExecutionPool::Take(Model& model) {
-  const MutexLock lock(mutex_);
-  if (free_.empty()) {
-    free_.push_back(std::make_unique<Execution>(shared_from_this(), model));
+  if (latest_ == nullptr || !latest_->Claim()) {
+    latest_ = FindFree(model);
   }
-  free_.back()->Enter();
-  busy_.push_back(std::move(free_.back()));
-  free_.pop_back();
-  return busy_.back().get();
+  return latest_;
 }
 
-void ExecutionPool::Return(Execution* execution) {
-  std::unique_ptr<Execution> closed;  // deleted behind the mutex
+Execution* ExecutionPool::FindFree(Model& model) {
   const MutexLock lock(mutex_);
-  const auto found = std::find_if(busy_.begin(), busy_.end(),
-                                  [&](const auto& busy) { return busy.get() == execution; });
-  if (found == busy_.end()) {
-    return;  // given up
+  for (const auto& execution : all_) {
+    if (execution->Claim()) {
+      return execution.get();
+    }
   }
-  closed = std::move(*found);
-  *found = std::move(busy_.back());
-  busy_.pop_back();
-  if (!closed_) {
-    free_.push_back(std::move(closed));
+  all_.push_back(std::make_unique<Execution>(shared_from_this(), model));
+  all_.back()->Claim();
+  return all_.back().get();
+}
+
+// Either this sees that the pool was closed, or who closes it sees that nobody has the execution.
+void ExecutionPool::Return(Execution* execution) {
+  if (execution->LetGo() && closed_.load()) {
+    Sweep();
   }
+}
+
+void ExecutionPool::Sweep() {
+  std::vector<std::unique_ptr<Execution>> unused;  // deleted behind the mutex
+  const MutexLock lock(mutex_);
+  const auto first = std::partition(all_.begin(), all_.end(),
+                                    [](const auto& execution) { return !execution->Claim(); });
+  std::move(first, all_.end(), std::back_inserter(unused));
+  all_.erase(first, all_.end());
 }
 
 bool ExecutionPool::IsIdle() {
   const MutexLock lock(mutex_);
-  return std::all_of(busy_.begin(), busy_.end(),
+  return std::all_of(all_.begin(), all_.end(),
                      [](const auto& execution) { return execution->is_over(); });
 }
 
@@ -182,7 +210,10 @@ void ExecutionPool::GiveUp() {
   std::vector<std::unique_ptr<Execution>> lost;
   {
     const MutexLock lock(mutex_);
-    lost.swap(busy_);
+    const auto first = std::partition(all_.begin(), all_.end(),
+                                      [](const auto& execution) { return !execution->Lose(); });
+    std::move(first, all_.end(), std::back_inserter(lost));
+    all_.erase(first, all_.end());
   }
   for (const auto& execution : lost) {
     execution->GiveUp();
@@ -192,10 +223,8 @@ void ExecutionPool::GiveUp() {
 }
 
 void ExecutionPool::Close() {
-  std::vector<std::unique_ptr<Execution>> unused;
-  const MutexLock lock(mutex_);
-  closed_ = true;
-  unused.swap(free_);
+  closed_.store(true);
+  Sweep();
 }
 
 }  // namespace nereid::triton

@@ -42,6 +42,7 @@ class Execution {
   // with them until then.
   void GiveUp();
 
+  // For each response and factory that the plug-in gets; Begin does it for requests.
   void Refer() { references_.fetch_add(1, std::memory_order_relaxed); }
   void Forget();
 
@@ -51,11 +52,14 @@ class Execution {
   // The times of the computation, of which the first report counts.
   void Computed(uint64_t start_ns, uint64_t end_ns);
 
-  // Before Begin, and seen by who gives up.
-  void Enter() { stage_ = kExecuting; }
+  // Gives it to a batch; false: another batch has it, or it was given up. One thread at a time.
+  bool Claim();
+  // Takes it from the batch, for the next one or for good; false: the other was faster.
+  bool LetGo() { return Pass(kBatch, kNobody); }
+  bool Lose() { return Pass(kBatch, kLost); }
 
   // The batch has ended.
-  [[nodiscard]] bool is_over() const { return over_; }
+  [[nodiscard]] bool is_over() const { return over_.load(std::memory_order_acquire); }
 
   [[nodiscard]] nrd_batch* batch() const { return batch_; }
   [[nodiscard]] Model& model() const { return model_; }
@@ -65,6 +69,11 @@ class Execution {
  private:
   // Where the plug-in is, and whether it was given up meanwhile.
   enum : uint32_t { kExecuting = 0, kReturned = 1, kGivenUp = 2 };
+  enum Holder : uint32_t { kNobody, kBatch, kLost };
+
+  bool Pass(Holder from, Holder to) { return holder_.compare_exchange_strong(from, to); }
+  // Whether it was the last reference.
+  bool DropReference();
 
   Request& Next();
   Status Finish();
@@ -82,13 +91,15 @@ class Execution {
   std::atomic<uint32_t> unended_{0};  // requests, and who executes
   std::atomic<uint32_t> references_{0};
   std::atomic<uint32_t> stage_{kExecuting};
+  std::atomic<Holder> holder_{kNobody};
   std::atomic<bool> computed_{false};
-  std::atomic<bool> over_{false};
+  std::atomic<bool> over_{true};
 };
 
 // The executions of an instance; outlives it while a plug-in refers to one.
 class ExecutionPool : public std::enable_shared_from_this<ExecutionPool> {
  public:
+  // On the thread of the instance.
   Execution* Take(Model& model);
   void Return(Execution* execution);
   // Ends those that are not over. They are never used again, since the plug-in may look at them.
@@ -102,11 +113,15 @@ class ExecutionPool : public std::enable_shared_from_this<ExecutionPool> {
   bool TakeFailure() { return failed_.load(std::memory_order_relaxed) && failed_.exchange(false); }
 
  private:
+  Execution* FindFree(Model& model);
+  // Deletes those that nobody has.
+  void Sweep();
+
   std::atomic<bool> failed_{false};
+  std::atomic<bool> closed_{false};
+  Execution* latest_ = nullptr;  // which is free again when the next batch comes, mostly
   Mutex mutex_;
-  bool closed_ NRD_GUARDED_BY(mutex_) = false;
-  std::vector<std::unique_ptr<Execution>> free_ NRD_GUARDED_BY(mutex_);
-  std::vector<std::unique_ptr<Execution>> busy_ NRD_GUARDED_BY(mutex_);
+  std::vector<std::unique_ptr<Execution>> all_ NRD_GUARDED_BY(mutex_);  // but those given up
 };
 
 }  // namespace nereid::triton

@@ -179,19 +179,10 @@ void Handle::List() {
   shard.open[this] = kind_;
 }
 
-bool Handle::Close() {
-  if (mark_.exchange(0, std::memory_order_acq_rel) == 0) {
-    return false;
-  }
-  if (checked) [[unlikely]] {
-    Shard& shard = ShardOf(this);
-    const MutexLock lock(shard.mutex);
-    shard.open.erase(this);
-  }
-  if (owner_ != nullptr) {
-    owner_->Count(kind_, -1);
-  }
-  return true;
+void Handle::Unlist() {
+  Shard& shard = ShardOf(this);
+  const MutexLock lock(shard.mutex);
+  shard.open.erase(this);
 }
 
 }  // namespace nereid::triton

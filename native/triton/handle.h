@@ -135,7 +135,18 @@ class Handle {
     mark_.store(Mark(kind), std::memory_order_release);
   }
   // False when it was not open: of two who close it one is late.
-  bool Close();
+  bool Close() {
+    if (mark_.exchange(0, std::memory_order_acq_rel) == 0) {
+      return false;
+    }
+    if (checked) [[unlikely]] {
+      Unlist();
+    }
+    if (owner_ != nullptr) {
+      owner_->Count(kind_, -1);
+    }
+    return true;
+  }
   // Close for a part of something else, which nobody but that closes.
   void ClosePart() {
     if (checked) [[unlikely]] {
@@ -149,6 +160,7 @@ class Handle {
   static constexpr uint32_t Mark(Kind kind) { return 0x4E520000 | static_cast<uint32_t>(kind); }
   static bool IsListed(const void* pointer, Kind kind);
   void List();
+  void Unlist();
 
   inline static bool checked = false;
 

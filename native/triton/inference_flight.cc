@@ -231,6 +231,7 @@ std::unique_ptr<InferenceResponse> InferenceFlight::MakeLastResponse() {
 
 std::unique_ptr<InferenceResponse> InferenceFlight::MakeFailure() const {
   auto response = NewResponse();
+  response->TakeValues(record_->response_values, record_->response_value_count);
   response->Fail(Status(record_->status, std::string(MessageOf(*record_->error))));
   return response;
 }

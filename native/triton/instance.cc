@@ -98,14 +98,14 @@ int32_t Instance::Execute(nrd_batch* batch, nrd_error* error_out) {
   const auto turn = model_.DeviceTurn(info_.device);
   Execution* const execution = executions_->Take(model_);
   execution->Begin(batch);
-  current_ = execution;
+  current_.store(execution, std::memory_order_release);
   const auto requests = execution->handles();
   const Status status = model_.backend().Call("TRITONBACKEND_ModelInstanceExecute", [&] {
     return model_.backend().functions().execute(Give<TRITONBACKEND_ModelInstance>(this),
                                                 requests.data(),
                                                 static_cast<uint32_t>(requests.size()));
   });
-  current_ = nullptr;
+  current_.store(nullptr, std::memory_order_release);
   if (!status.ok()) {
     executions_->NoteFailure();
   }

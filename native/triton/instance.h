@@ -32,7 +32,7 @@ class Instance : public Handle {
   [[nodiscard]] const std::shared_ptr<ExecutionPool>& executions() const { return executions_; }
 
   // The one that executes now, on the instance's thread; null between executions.
-  [[nodiscard]] Execution* current() const { return current_; }
+  [[nodiscard]] Execution* current() const { return current_.load(std::memory_order_acquire); }
 
   std::atomic<void*> state{nullptr};  // the plug-in's
   std::atomic<uint64_t> reported_bytes{0};

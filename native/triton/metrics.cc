@@ -61,41 +61,32 @@ void WriteLine(std::string_view name, std::string_view suffix, const std::string
 
 }  // namespace
 
-void Series::Add(double value) {
-  const MutexLock lock(mutex_);
-  value_ += value;
-}
+void Series::Add(double value) { value_.fetch_add(value, std::memory_order_relaxed); }
 
-void Series::Set(double value) {
-  const MutexLock lock(mutex_);
-  value_ = value;
-}
+void Series::Set(double value) { value_.store(value, std::memory_order_relaxed); }
 
 void Series::Observe(double value) {
   const auto bucket = std::lower_bound(bounds_.begin(), bounds_.end(), value) - bounds_.begin();
   const MutexLock lock(mutex_);
-  value_ += value;
+  Add(value);
   ++counts_[static_cast<size_t>(bucket)];
 }
 
-double Series::value() const {
-  const MutexLock lock(mutex_);
-  return value_;
-}
+double Series::value() const { return value_.load(std::memory_order_relaxed); }
 
 void Series::Write(std::string_view name, const std::string& labels, std::string* out) const {
-  const MutexLock lock(mutex_);
   if (bounds_.empty()) {
-    WriteLine(name, "", labels, Number(value_), out);
+    WriteLine(name, "", labels, Number(value()), out);
     return;
   }
+  const MutexLock lock(mutex_);
   uint64_t count = 0;
   for (size_t i = 0; i < counts_.size(); ++i) {
     count += counts_[i];
     const std::string bound = i < bounds_.size() ? Number(bounds_[i]) : "+Inf";
     WriteLine(name, "_bucket", With(labels, "le=\"" + bound + "\""), std::to_string(count), out);
   }
-  WriteLine(name, "_sum", labels, Number(value_), out);
+  WriteLine(name, "_sum", labels, Number(value()), out);
   WriteLine(name, "_count", labels, std::to_string(count), out);
 }
 

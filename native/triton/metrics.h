@@ -2,6 +2,7 @@
 #ifndef NEREID_TRITON_METRICS_H_
 #define NEREID_TRITON_METRICS_H_
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -33,9 +34,9 @@ class Series {
   void Write(std::string_view name, const std::string& labels, std::string* out) const;
 
  private:
+  std::atomic<double> value_{0};      // of a histogram: the sum, which changes with the mutex held
+  const std::vector<double> bounds_;  // of a histogram, ascending
   mutable Mutex mutex_;
-  double value_ NRD_GUARDED_BY(mutex_) = 0;  // of a histogram: the sum
-  const std::vector<double> bounds_;         // of a histogram, ascending
   std::vector<uint64_t> counts_ NRD_GUARDED_BY(mutex_);
 };
 

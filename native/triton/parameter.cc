@@ -38,29 +38,16 @@ Parameter Parameter::OfBytes(std::string name, const void* bytes, uint64_t byte_
 }
 
 Parameter Parameter::Of(const nrd_value& value) {
-  Parameter made("", TRITONSERVER_PARAMETER_STRING);
-  made.Become(value);
-  return made;
-}
-
-void Parameter::Become(const nrd_value& value) {
-  name_.assign(View(value.name));
+  const std::string name(View(value.name));
   switch (value.kind) {
     case NRD_VALUE_INT:
-      type_ = TRITONSERVER_PARAMETER_INT;
-      number_ = value.number;
-      break;
+      return OfInt(name, value.number);
     case NRD_VALUE_BOOL:
-      type_ = TRITONSERVER_PARAMETER_BOOL;
-      truth_ = value.number != 0;
-      break;
+      return OfBool(name, value.number != 0);
     case NRD_VALUE_DOUBLE:
-      type_ = TRITONSERVER_PARAMETER_DOUBLE;
-      real_ = value.real;
-      break;
+      return OfDouble(name, value.real);
     default:
-      type_ = TRITONSERVER_PARAMETER_STRING;
-      text_.assign(View(value.text));
+      return OfString(name, std::string(View(value.text)));
   }
 }
 

@@ -24,8 +24,6 @@ class Parameter : public Handle {
   // The bytes outlive the parameter.
   static Parameter OfBytes(std::string name, const void* bytes, uint64_t byte_size);
   static Parameter Of(const nrd_value& value);
-  // Makes it another one, with the memory that it has.
-  void Become(const nrd_value& value);
 
   Parameter(Parameter&& other) noexcept
       : name_(std::move(other.name_)),

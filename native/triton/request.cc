@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/tensor.h"
+#include "triton/calls.h"
 #include "triton/execution.h"
 
 namespace nereid::triton {
@@ -33,6 +34,15 @@ nrd_tensor RowOf(const nrd_tensor& whole, int64_t rows, int64_t row) {
   part.data = static_cast<char*>(whole.data) + offset;
   part.shape[0] = 1;
   return part;
+}
+
+// Most requests have no text of these, which costs little then.
+void Assign(const nrd_string& text, std::string* out) {
+  if (text.size == 0) {
+    out->clear();
+  } else {
+    out->assign(View(text));
+  }
 }
 
 // Nobody gives these buffers back: a plug-in may use them at any time.
@@ -69,8 +79,8 @@ void Request::Begin(uint32_t index, const nrd_request* record, int64_t row) {
   record_ = record;
   index_ = index;
   row_ = row;
-  id_ = record == nullptr ? std::string_view() : View(record->id);
-  sequence_name_ = record == nullptr ? std::string_view() : View(record->sequence_name);
+  Assign(record == nullptr ? nrd_string{} : record->id, &id_);
+  Assign(record == nullptr ? nrd_string{} : record->sequence_name, &sequence_name_);
   parameters_.clear();
   wanted_.clear();
   for (uint32_t i = 0; record != nullptr && i < record->output_count; ++i) {
@@ -80,15 +90,16 @@ void Request::Begin(uint32_t index, const nrd_request* record, int64_t row) {
   }
   BeginInputs(row);
   BeginStates();
-  {
-    const MutexLock lock(mutex_);
-    released_ = rescheduled_ = answered_ = failed_ = final_ = handed_ = gone_ = false;
-    ended_ = execution_.batch() == nullptr;
-    responses_ = 0;
-    factories_ = 0;
-  }
-  execution_.Refer();
+  BeginCourse();
   Open(kKind, &execution_.owner());
+}
+
+// Nobody else has the request, so nothing of it is locked.
+void Request::BeginCourse() {
+  released_ = rescheduled_ = answered_ = failed_ = final_ = handed_ = gone_ = false;
+  ended_ = execution_.batch() == nullptr;
+  responses_ = 0;
+  factories_ = 0;
 }
 
 void Request::BeginInputs(int64_t row) {
@@ -240,10 +251,11 @@ Status Request::Release(const Site& site, uint32_t flags) {
                                      " released a request that is not executed yet");
     }
     if ((flags & TRITONSERVER_REQUEST_RELEASE_RESCHEDULE) != 0 && record_ != nullptr) {
-      nrd_error error{sizeof(nrd_error), 0, 0, 0, {}};
-      const int32_t code = nrd_batch_request_reschedule(execution_.batch(), index_, &error);
-      if (code != NRD_OK) {
-        Fail(StatusFromCallback(code, error, "the core"));  // nobody would answer it
+      const Status status = Ask("the core", [&](nrd_error* error) {
+        return nrd_batch_request_reschedule(execution_.batch(), index_, error);
+      });
+      if (!status.ok()) {
+        Fail(status);  // nobody would answer it
       }
       rescheduled_ = true;
     }

@@ -99,14 +99,18 @@ class Request : public Handle {
   void DropFactory();
 
  private:
+  void BeginCourse() NRD_NOT_ANALYSED;
   void BeginInputs(int64_t row);
   void BeginStates();
   void EndInputs();
   void Add(const TensorInfo& info, const nrd_tensor& tensor, bool pinned);
   [[nodiscard]] Status Late(const Site& site, std::string_view what) const;
+  Status MakeOutput(const Output& output, uint64_t byte_size, void** data) NRD_REQUIRES(mutex_);
   Status GiveOutput(Output& output) NRD_REQUIRES(mutex_);
+  Status GiveParameters(const Response& response) NRD_REQUIRES(mutex_);
   Status Deliver(Response& response, bool final) NRD_REQUIRES(mutex_);
-  Status DeliverError(const Status& failure) NRD_REQUIRES(mutex_);
+  Status DeliverError(const Response& response, const Status& failure) NRD_REQUIRES(mutex_);
+  Status Delivered(Status status) NRD_REQUIRES(mutex_);
   void Fail(const Status& status) NRD_REQUIRES(mutex_);
   void EndResponse(Response& response) NRD_REQUIRES(mutex_);
   // Whether it ends now, for the caller to tell the execution when the mutex is free.

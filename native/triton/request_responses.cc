@@ -2,16 +2,11 @@
 #include <cstring>
 
 #include "base/tensor.h"
+#include "triton/calls.h"
 #include "triton/execution.h"
 #include "triton/request.h"
 
 namespace nereid::triton {
-
-namespace {
-
-nrd_error NoError() { return {sizeof(nrd_error), 0, 0, 0, {}}; }
-
-}  // namespace
 
 Status Request::Late(const Site& site, std::string_view what) const {
   return Status::InvalidArgument(std::string(site.function) + ": " + execution_.owner().name() +
@@ -76,15 +71,17 @@ Status Request::OutputMemory(Output& output, uint64_t byte_size) {
     return output.WriteIntoOwn(byte_size);
   }
   void* data = nullptr;
-  nrd_error error = NoError();
-  const int32_t code =
-      nrd_batch_request_output(execution_.batch(), index_, output.index(), tensor.datatype,
-                               tensor.rank, tensor.shape, byte_size, &data, &error);
-  if (code != NRD_OK) {
-    return StatusFromCallback(code, error, "the core");
-  }
+  NRD_RETURN_IF_ERROR(MakeOutput(output, byte_size, &data));
   output.WriteInto(data);
   return Status();
+}
+
+Status Request::MakeOutput(const Output& output, uint64_t byte_size, void** data) {
+  const nrd_tensor& tensor = output.tensor();
+  return Ask("the core", [&](nrd_error* error) {
+    return nrd_batch_request_output(execution_.batch(), index_, output.index(), tensor.datatype,
+                                    tensor.rank, tensor.shape, byte_size, data, error);
+  });
 }
 
 Status Request::GiveOutput(Output& output) {
@@ -101,15 +98,22 @@ Status Request::GiveOutput(Output& output) {
     byte_size = used;
   }
   void* data = nullptr;
-  nrd_error error = NoError();
-  const int32_t code =
-      nrd_batch_request_output(execution_.batch(), index_, output.index(), tensor.datatype,
-                               tensor.rank, tensor.shape, byte_size, &data, &error);
-  if (code != NRD_OK) {
-    return StatusFromCallback(code, error, "the core");
-  }
+  NRD_RETURN_IF_ERROR(MakeOutput(output, byte_size, &data));
   std::memcpy(data, tensor.data, byte_size);
   return Status();
+}
+
+Status Request::GiveParameters(const Response& response) {
+  return Ask("the core", [&](nrd_error* error) {
+    int32_t code = NRD_OK;
+    for (const nrd_value& parameter : response.parameters()) {
+      code = nrd_batch_request_value(execution_.batch(), index_, &parameter, error);
+      if (code != NRD_OK) {
+        break;
+      }
+    }
+    return code;
+  });
 }
 
 Status Request::Deliver(Response& response, bool final) {
@@ -119,40 +123,36 @@ Status Request::Deliver(Response& response, bool final) {
   for (uint32_t i = 0; i < response.output_count(); ++i) {
     NRD_RETURN_IF_ERROR(GiveOutput(response.output(i)));
   }
-  nrd_error error = NoError();
-  int32_t code = NRD_OK;
-  for (const Parameter& parameter : response.parameters()) {
-    const nrd_value value = parameter.AsValue();
-    code = nrd_batch_request_value(execution_.batch(), index_, &value, &error);
-    if (code != NRD_OK) {
-      return StatusFromCallback(code, error, "the core");
-    }
-  }
-  if (decoupled_ && !final) {
-    code = nrd_batch_request_respond(execution_.batch(), index_, &error);
-  }
-  if (code == NRD_CANCELLED) {
-    gone_ = true;
+  NRD_RETURN_IF_ERROR(GiveParameters(response));
+  if (!decoupled_ || final) {
     return Status();
   }
-  return code == NRD_OK ? Status() : StatusFromCallback(code, error, "the core");
+  return Delivered(Ask("the core", [&](nrd_error* error) {
+    return nrd_batch_request_respond(execution_.batch(), index_, error);
+  }));
 }
 
 // Only the final flag ends a decoupled request: an error before it is one of its responses.
-Status Request::DeliverError(const Status& failure) {
+Status Request::DeliverError(const Response& response, const Status& failure) {
   if (gone_ || failed_) {
     return Status();
   }
   execution_.NoteFailure();
-  nrd_error error = NoError();
-  const int32_t code =
-      nrd_batch_request_respond_error(execution_.batch(), index_, failure.code(),
-                                      failure.message().data(), failure.message().size(), &error);
-  if (code == NRD_CANCELLED) {
+  NRD_RETURN_IF_ERROR(GiveParameters(response));
+  return Delivered(Ask("the core", [&](nrd_error* error) {
+    return nrd_batch_request_respond_error(execution_.batch(), index_, failure.code(),
+                                           failure.message().data(), failure.message().size(),
+                                           error);
+  }));
+}
+
+// That nobody waits any more is no failure of the plug-in's.
+Status Request::Delivered(Status status) {
+  if (status.code() == NRD_CANCELLED) {
     gone_ = true;
     return Status();
   }
-  return code == NRD_OK ? Status() : StatusFromCallback(code, error, "the core");
+  return status;
 }
 
 Status Request::Send(const Site& site, Response& response, uint32_t flags, const Status& error) {
@@ -171,10 +171,11 @@ Status Request::Send(const Site& site, Response& response, uint32_t flags, const
     } else {
       if (record_ != nullptr && !error.ok() && (final || !decoupled_)) {
         if (!failed_) {
+          status = GiveParameters(response);
           Fail(error);
         }
       } else if (record_ != nullptr) {
-        status = error.ok() ? Deliver(response, final) : DeliverError(error);
+        status = error.ok() ? Deliver(response, final) : DeliverError(response, error);
         if (!status.ok()) {
           Fail(status);
         }

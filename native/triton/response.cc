@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/tensor.h"
+#include "triton/calls.h"
 #include "triton/execution.h"
 #include "triton/host.h"
 
@@ -55,11 +56,12 @@ Status Output::Buffer(uint64_t byte_size, void** out) {
 }
 
 Status Output::WriteIntoOwn(uint64_t byte_size) {
-  nrd_error error{sizeof(nrd_error), 0, 0, 0, {}};
-  const int32_t code = nrd_buffer_alloc(TheHost().runtime, byte_size, &tensor_.slab, &error);
-  if (code != NRD_OK) {
+  Status status = Ask("the core", [&](nrd_error* error) {
+    return nrd_buffer_alloc(TheHost().runtime, byte_size, &tensor_.slab, error);
+  });
+  if (!status.ok()) {
     tensor_.slab = nullptr;
-    return StatusFromCallback(code, error, "the core");
+    return status;
   }
   tensor_.data = tensor_.slab;
   tensor_.byte_size = byte_size;
@@ -71,14 +73,7 @@ void Response::End() {
     outputs_[i].End();
   }
   output_count_ = 0;
-  parameter_count_ = 0;
-}
-
-void Response::Add(const nrd_value& parameter) {
-  if (parameter_count_ == parameters_.size()) {
-    parameters_.emplace_back("", TRITONSERVER_PARAMETER_STRING);
-  }
-  parameters_[parameter_count_++].Become(parameter);
+  parameters_.Clear();
 }
 
 Status Response::AddOutput(const char* name, TRITONSERVER_DataType datatype, const int64_t* shape,

@@ -7,14 +7,13 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include "base/response_values.h"
 #include "base/status.h"
 #include "triton/buffer_attributes.h"
 #include "triton/core/tritonbackend.h"
 #include "triton/errors.h"
 #include "triton/model_tensors.h"
-#include "triton/parameter.h"
 
 namespace nereid::triton {
 
@@ -72,17 +71,16 @@ class Response : public Handle {
   [[nodiscard]] uint32_t output_count() const { return output_count_; }
   [[nodiscard]] Output& output(uint32_t index) { return outputs_[index]; }
 
-  void Add(const nrd_value& parameter);
-  [[nodiscard]] std::span<const Parameter> parameters() const {
-    return {parameters_.data(), parameter_count_};
+  void Add(const nrd_value& parameter) { parameters_.Add(parameter); }
+  [[nodiscard]] std::span<const nrd_value> parameters() const {
+    return {parameters_.data(), parameters_.size()};
   }
 
  private:
   Request& request_;
   std::deque<Output> outputs_;
   uint32_t output_count_ = 0;
-  std::vector<Parameter> parameters_;  // of which the first ones are in use
-  uint32_t parameter_count_ = 0;
+  ResponseValues parameters_;
 };
 
 // A way to make responses of a request that has been released.

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/tensor.h"
+#include "triton/calls.h"
 #include "triton/host.h"
 #include "triton/request.h"
 
@@ -36,11 +37,12 @@ Status SequenceState::Buffer(uint64_t byte_size, void** out) {
       nrd_buffer_release(tensor_.slab);
       tensor_.slab = nullptr;
     }
-    nrd_error error{sizeof(nrd_error), 0, 0, 0, {}};
-    const int32_t code = nrd_buffer_alloc(TheHost().runtime, byte_size, &tensor_.slab, &error);
-    if (code != NRD_OK) {
+    Status status = Ask("the core", [&](nrd_error* error) {
+      return nrd_buffer_alloc(TheHost().runtime, byte_size, &tensor_.slab, error);
+    });
+    if (!status.ok()) {
       tensor_.slab = nullptr;
-      return StatusFromCallback(code, error, "the core");
+      return status;
     }
     tensor_.data = tensor_.slab;
     tensor_.byte_size = byte_size;
@@ -79,13 +81,10 @@ Status WriteOfRequest(nrd_batch* batch, uint32_t output, const Request& request,
     return Status();  // the response has it
   }
   void* data = nullptr;
-  nrd_error error{sizeof(nrd_error), 0, 0, 0, {}};
-  const int32_t code =
-      nrd_batch_request_output(batch, request.index(), output, state.datatype, state.rank,
-                               state.shape, state.byte_size, &data, &error);
-  if (code != NRD_OK) {
-    return StatusFromCallback(code, error, "the core");
-  }
+  NRD_RETURN_IF_ERROR(Ask("the core", [&](nrd_error* error) {
+    return nrd_batch_request_output(batch, request.index(), output, state.datatype, state.rank,
+                                    state.shape, state.byte_size, &data, error);
+  }));
   std::memcpy(data, state.data, state.byte_size);
   return Status();
 }
@@ -122,12 +121,10 @@ Status WriteOfBatch(nrd_batch* batch, uint32_t output, const std::string& name,
     whole.shape[0] = batch->batch_size;
   }
   void* data = nullptr;
-  nrd_error error{sizeof(nrd_error), 0, 0, 0, {}};
-  const int32_t code = nrd_batch_output(batch, output, whole.datatype, whole.rank, whole.shape,
-                                        byte_size, &data, &error);
-  if (code != NRD_OK) {
-    return StatusFromCallback(code, error, "the core");
-  }
+  NRD_RETURN_IF_ERROR(Ask("the core", [&](nrd_error* error) {
+    return nrd_batch_output(batch, output, whole.datatype, whole.rank, whole.shape, byte_size,
+                            &data, error);
+  }));
   char* to = static_cast<char*>(data);
   for (const nrd_tensor& state : states) {
     if (state.data == nullptr) {

@@ -556,8 +556,9 @@ NRD_API int32_t nrd_batch_request_respond(nrd_batch* batch, uint32_t request_ind
                                           nrd_error* error_out);
 
 /* The same with an error in place of outputs: one of the request's responses, behind which others
- * may come. What was made of its outputs is dropped. A request that is a step of an ensemble, or
- * whose responses nobody gets, fails with the error, and NRD_CANCELLED is returned. */
+ * may come. What was made of its outputs is dropped, its values go with the error. A request that
+ * is a step of an ensemble, or whose responses nobody gets, fails with the error, and NRD_CANCELLED
+ * is returned. */
 NRD_API int32_t nrd_batch_request_respond_error(nrd_batch* batch, uint32_t request_index,
                                                 int32_t code, const char* message,
                                                 uint64_t message_size, nrd_error* error_out);

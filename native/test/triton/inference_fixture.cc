@@ -58,6 +58,18 @@ nrd_backend Table(Target::Execute* execute) {
   return table;
 }
 
+int32_t RespondNumber(nrd_batch* batch, int32_t number, nrd_error* error_out) {
+  const int64_t shape = 1;
+  void* data = nullptr;
+  const int32_t code = nrd_batch_request_output(batch, 0, 0, NRD_TYPE_INT32, 1, &shape,
+                                                sizeof(number), &data, error_out);
+  if (code != NRD_OK) {
+    return code;
+  }
+  std::memcpy(data, &number, sizeof(number));
+  return nrd_batch_request_respond(batch, 0, error_out);
+}
+
 }  // namespace
 
 TRITONSERVER_Server* Server() {
@@ -136,29 +148,17 @@ int32_t Target::Count(nrd_batch* batch, nrd_error* error_out) {
   }
   const bool fails = batch->inputs[0].byte_size > sizeof(int32_t);
   for (int32_t i = 0; i < elements[0]; ++i) {
-    if (fails && i == elements[1]) {
-      constexpr std::string_view kWhy = "COUNT leaves one out";
-      const int32_t code = nrd_batch_request_respond_error(batch, 0, NRD_NOT_FOUND, kWhy.data(),
-                                                           kWhy.size(), error_out);
-      if (code != NRD_OK) {
-        return code;
-      }
-      continue;
-    }
-    const int64_t shape = 1;
-    void* data = nullptr;
     nrd_value value{};
     value.name = View("index");
     value.kind = NRD_VALUE_INT;
     value.number = i;
-    int32_t code = nrd_batch_request_output(batch, 0, 0, NRD_TYPE_INT32, 1, &shape, sizeof(int32_t),
-                                            &data, error_out);
-    if (code == NRD_OK) {
-      std::memcpy(data, &i, sizeof(i));
-      code = nrd_batch_request_value(batch, 0, &value, error_out);
-    }
-    if (code == NRD_OK) {
-      code = nrd_batch_request_respond(batch, 0, error_out);
+    int32_t code = nrd_batch_request_value(batch, 0, &value, error_out);
+    if (code == NRD_OK && fails && i == elements[1]) {
+      constexpr std::string_view kWhy = "COUNT leaves one out";
+      code = nrd_batch_request_respond_error(batch, 0, NRD_NOT_FOUND, kWhy.data(), kWhy.size(),
+                                             error_out);
+    } else if (code == NRD_OK) {
+      code = RespondNumber(batch, i, error_out);
     }
     if (code != NRD_OK) {
       return code;

@@ -198,6 +198,7 @@ TEST_CASE("an error may be one answer of a decoupled model, and others follow") 
   CHECK(asker.answers()[0].output == Elements{0});
   CHECK(asker.answers()[1].error == "Not found: COUNT leaves one out");
   CHECK(asker.answers()[1].output.empty());
+  CHECK(std::get<int64_t>(asker.answers()[1].values.at("index")) == 1);
   CHECK_FALSE(asker.answers()[1].is_final);
   CHECK(asker.answers()[2].error == "");
   CHECK(asker.answers()[2].output == Elements{2});
@@ -210,13 +211,19 @@ TEST_CASE("what a model fails with is the response's error") {
   Asker asker("counter", {-1});
   asker.Run();
   CHECK(asker.answer().error == "Internal: COUNT is below 0");
-  const Target failing("failing", [](nrd_batch*, nrd_error* error_out) {
+  const Target failing("failing", [](nrd_batch* batch, nrd_error* error_out) {
+    nrd_value value{};
+    value.name = View("day");
+    value.kind = NRD_VALUE_INT;
+    value.number = 7;
+    nrd_batch_request_value(batch, 0, &value, error_out);
     return Fail(error_out, NRD_UNAVAILABLE, "not today");
   });
   Asker other("failing");
   other.Run();
   CHECK(other.answer().error == "Unavailable: not today");
   CHECK(other.answer().output.empty());
+  CHECK(std::get<int64_t>(other.answer().values.at("day")) == 7);
 }
 
 TEST_CASE("a request that does not fit its model stays the plug-in's") {

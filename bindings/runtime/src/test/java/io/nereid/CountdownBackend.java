@@ -32,6 +32,9 @@ final class CountdownBackend implements Backend {
   /** After this many responses a request fails; negative: never. */
   volatile int failAfter = -1;
 
+  /** This response is an error, and others follow; negative: none. */
+  volatile int errorAt = -1;
+
   /** Elements of each response. */
   volatile int elements = 2;
 
@@ -65,6 +68,11 @@ final class CountdownBackend implements Backend {
       if (number == failAfter) {
         batch.fail(index, StatusCode.INTERNAL, "failed after " + number);
         return;
+      }
+      if (number == errorAt) {
+        request.output("OUT", Tensor.ofInts(new int[elements], 1, elements)); // which nobody gets
+        request.respondError(StatusCode.NOT_FOUND, "without nümber " + number);
+        continue;
       }
       int[] values = new int[elements];
       values[0] = in;

@@ -262,6 +262,19 @@ class EnsembleStreamTest extends RuntimeTest {
   }
 
   @Test
+  void anErrorAmongAStepsResponsesEndsTheStream() {
+    countdown.errorAt = 1;
+    Model model = stream(0);
+    try (var request = CountdownBackend.request(model, 5);
+        var stream = request.inferStream()) {
+      check(stream.next(), 5, 0);
+      assertFails(
+          StatusCode.NOT_FOUND, "in ensemble 'e', step 'c': without nümber 1", stream::next);
+    }
+    assertEquals(1, countdown.cancelled.get(), "respondError has told the backend");
+  }
+
+  @Test
   void whatAStepBehindThrowsEndsTheStream() {
     Model model = stream(2);
     nereid.load(

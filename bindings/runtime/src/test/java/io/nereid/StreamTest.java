@@ -27,8 +27,10 @@ import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Semaphore;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a stream delivers: responses in order, their memory, their end. */
 class StreamTest extends RuntimeTest {
@@ -218,6 +220,33 @@ class StreamTest extends RuntimeTest {
     read(model, 3);
   }
 
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1, 2})
+  void anErrorIsAResponseAndOthersFollow(int errorAt) {
+    backend.errorAt = errorAt;
+    Model model = nereid.load(backend.model("m").build());
+    try (var request = CountdownBackend.request(model, 3).id("mine");
+        var stream = request.inferStream()) {
+      for (int i = 0; i < 3; i++) {
+        if (i != errorAt) {
+          CountdownBackend.check(stream.next(), 3, i);
+          continue;
+        }
+        try (InferResponse response = stream.next()) {
+          NereidException failure = response.failure().orElseThrow();
+          assertEquals(StatusCode.NOT_FOUND, failure.code());
+          assertEquals("without nümber " + i, failure.getMessage());
+          assertEquals("mine", response.id().orElseThrow());
+          assertEquals(List.of(), response.outputNames());
+          assertSame(failure, assertThrows(NereidException.class, () -> response.output("OUT")));
+          assertFalse(response.isFinal());
+        }
+      }
+      assertNull(stream.next());
+    }
+    assertEquals(1, model.statistics().success().count());
+  }
+
   @Test
   void whatABackendThrowsEndsTheStream() {
     Model model =
@@ -283,14 +312,20 @@ class StreamTest extends RuntimeTest {
             identity("plain")
                 .backend(context ->
                     batch -> {
+                      BatchRequest one = batch.request(0);
                       batch.output("OUT", batch.input("IN"));
-                      seen.add(assertThrows(NereidException.class, batch.request(0)::respond));
+                      seen.add(assertThrows(NereidException.class, one::respond));
+                      Executable error = () -> one.respondError(StatusCode.INTERNAL, "no");
+                      seen.add(assertThrows(NereidException.class, error));
+                      Executable none = () -> one.respondError(StatusCode.OK, "no");
+                      assertThrows(IllegalArgumentException.class, none);
                     })
                 .build());
     try (var request = plain.newRequest().input("IN", row(1))) {
       request.infer().close();
     }
-    assertEquals(StatusCode.FAILED_PRECONDITION, seen.getFirst().code());
+    assertEquals(2, seen.size());
+    seen.forEach(e -> assertEquals(StatusCode.FAILED_PRECONDITION, e.code()));
     Model empty =
         nereid.load(
             backend.model("empty").backend(context -> batch -> batch.request(0).respond()).build());

@@ -276,6 +276,7 @@ class PluginTest {
             boolean failed = !last && i == 1;
             assertEquals("mine", response.id().orElseThrow());
             assertEquals(failed, response.failure().isPresent());
+            assertEquals((long) i, response.parameters().get("index"), "also of an error");
             assertEquals(failed ? List.of() : List.of("OUTPUT0"), response.outputNames());
             if (failed) {
               var failure = assertThrows(NereidException.class, () -> response.output("OUTPUT0"));

@@ -18,7 +18,11 @@ public final class GenerateStream implements AutoCloseable {
   private final InputStream events;
   private final int mostBytes;
 
-  GenerateStream(InputStream events, int mostBytes) {
+  /** What the first response stands for, as no other has a status. */
+  private int status;
+
+  GenerateStream(int status, InputStream events, int mostBytes) {
+    this.status = status;
     this.events = new BufferedInputStream(events);
     this.mostBytes = mostBytes;
   }
@@ -26,6 +30,10 @@ public final class GenerateStream implements AutoCloseable {
   /**
    * The next response, its outputs by their names beside {@code model_name} and {@code
    * model_version}; null when there are no more. Waits for it.
+   *
+   * @throws InferenceException when the response is an error, after which the stream goes on: the
+   *     next call has what follows it, or null. Only the first one's kind is told, by the status of
+   *     the reply; others are {@link StatusCode#UNKNOWN}. Also when the stream as a whole failed
    */
   public Map<String, Object> next() {
     try {
@@ -34,17 +42,29 @@ public final class GenerateStream implements AutoCloseable {
           return members(JsonReading.tree(line, DATA.length, line.length - DATA.length));
         }
       }
-      return null;
+      return end();
     } catch (IOException e) {
       throw new InferenceException(
           StatusCode.UNAVAILABLE, "the stream ended before its end: " + e.getMessage(), e);
     }
   }
 
-  private static Map<String, Object> members(Object tree) {
+  /** Returns null; throws where the reply's status is one of an error that no event has told. */
+  private Map<String, Object> end() {
+    int untold = status;
+    status = 0;
+    if (untold / 100 > 2) {
+      throw HttpFailures.ofEvent(untold, HttpFailures.of(untold, new byte[0], 0));
+    }
+    return null;
+  }
+
+  private Map<String, Object> members(Object tree) {
     Map<String, Object> members = JsonReading.members(tree);
+    int first = status;
+    status = 0;
     if (members.get("error") instanceof String message) {
-      throw new InferenceException(StatusCode.UNKNOWN, message); // its code is not told
+      throw HttpFailures.ofEvent(first, message);
     }
     return members;
   }

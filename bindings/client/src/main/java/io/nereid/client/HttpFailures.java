@@ -33,6 +33,13 @@ final class HttpFailures {
         .build();
   }
 
+  /** An error among the events of a stream; a status of 0, or of success: it does not tell more. */
+  static InferenceException ofEvent(int status, String message) {
+    return status / 100 <= 2
+        ? new InferenceException(StatusCode.UNKNOWN, message)
+        : InferenceException.builder(code(status), message).httpStatus(status).build();
+  }
+
   private static StatusCode code(int status) {
     return switch (status) {
       case 400, 422 -> StatusCode.INVALID_ARGUMENT;

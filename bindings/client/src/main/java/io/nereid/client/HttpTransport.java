@@ -245,8 +245,8 @@ final class HttpTransport implements Transport {
           StatusCode.CANCELLED, "the thread was interrupted while it waited for the server", e);
     }
     int status = response.statusCode();
-    if (status / 100 == 2) {
-      return new GenerateStream(response.body(), options.maxResponseBytes());
+    if (status / 100 == 2 || hasEvents(response)) {
+      return new GenerateStream(status, response.body(), options.maxResponseBytes());
     }
     try (InputStream body = response.body()) {
       byte[] text = body.readNBytes(MOST_ERROR_BYTES);
@@ -254,6 +254,11 @@ final class HttpTransport implements Transport {
     } catch (IOException e) {
       throw HttpFailures.of(e, true);
     }
+  }
+
+  /** Whether it is a stream of responses, also where the first of them is an error. */
+  private static boolean hasEvents(HttpResponse<?> response) {
+    return response.headers().firstValue("Content-Type").orElse("").startsWith("text/event-stream");
   }
 
   @Override

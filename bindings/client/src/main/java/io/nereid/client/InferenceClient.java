@@ -260,7 +260,8 @@ public final class InferenceClient implements AutoCloseable {
 
   /**
    * Asks a model that answers any number of times, as {@link #generate(String, Map)} does; returns
-   * when the first response is there. It has no deadline, and is not repeated.
+   * when the first response is there, which may be an error: {@link GenerateStream#next} throws it
+   * and goes on. It has no deadline, and is not repeated.
    */
   public GenerateStream generateStream(String model, Map<String, Object> request) {
     return generateStream(model, "", request);

@@ -413,4 +413,17 @@ class OddHttpServersTest {
       assertEquals(StatusCode.INTERNAL, failure(server).code());
     }
   }
+
+  @Test
+  void aStreamOfEventsThatSaysOnlyByItsStatusThatItFailed() throws Exception {
+    String head = "503 Service Unavailable\r\nContent-Type: text/event-stream; charset=utf-8";
+    try (ScriptedServer server = new ScriptedServer(request -> response(head, new byte[0]));
+        InferenceClient client = server.connect();
+        GenerateStream stream = client.generateStream("m", Map.of())) {
+      InferenceException failure = assertThrows(InferenceException.class, stream::next);
+      assertEquals(StatusCode.UNAVAILABLE, failure.code());
+      assertEquals(503, failure.httpStatus().orElseThrow());
+      assertNull(stream.next());
+    }
+  }
 }

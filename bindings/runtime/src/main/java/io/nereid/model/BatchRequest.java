@@ -2,6 +2,7 @@ package io.nereid.model;
 
 import io.nereid.tensor.DeviceMemory;
 import io.nereid.tensor.Tensor;
+import io.nereid.types.StatusCode;
 import java.util.Map;
 import java.util.Optional;
 
@@ -138,4 +139,17 @@ public interface BatchRequest {
    *     out of execute it ends all requests of the batch
    */
   void respond();
+
+  /**
+   * For decoupled models: sends an error as one response to it, under the rules of {@link
+   * #respond}. It is not the end: other responses may follow. Outputs that were made here and not
+   * sent are dropped.
+   *
+   * <p>The receiver gets a response with a {@link io.nereid.InferResponse#failure}. To end the
+   * request with an error use {@link Batch#fail}. A step of an ensemble cannot go on behind an
+   * error: it fails the ensemble, and this throws as when nobody waits any more.
+   *
+   * @throws io.nereid.types.NereidException as {@link #respond} does
+   */
+  void respondError(StatusCode code, String message);
 }

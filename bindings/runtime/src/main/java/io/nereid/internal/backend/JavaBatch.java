@@ -203,7 +203,7 @@ final class JavaBatch extends TensorOwner implements Batch {
     return drafts[request].output(type, shape, data, byteSize);
   }
 
-  /** The outputs that were made for a request belong to its receiver from now on. */
+  /** The outputs that were made for a request are not the backend's any more. */
   void sent(int request) {
     if (drafts != null && drafts[request] != null) {
       drafts[request].sent();
@@ -223,10 +223,14 @@ final class JavaBatch extends TensorOwner implements Batch {
   public void fail(int requestIndex, StatusCode code, String message) {
     checkOpen();
     Objects.checkIndex(requestIndex, requestCount);
+    checkFailure(code);
+    record.fail(requestIndex, code, message);
+  }
+
+  static void checkFailure(StatusCode code) {
     if (code == StatusCode.OK) {
       throw new IllegalArgumentException("OK is not a failure");
     }
-    record.fail(requestIndex, code, message);
   }
 
   /** What the sender of a request gave; null: it is not known. */

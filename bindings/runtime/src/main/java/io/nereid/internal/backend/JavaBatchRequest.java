@@ -1,5 +1,6 @@
 package io.nereid.internal.backend;
 
+import io.nereid.internal.Checks;
 import io.nereid.internal.ffi.BatchRecord;
 import io.nereid.internal.ffi.RequestRecord;
 import io.nereid.internal.ffi.TensorRecord;
@@ -10,6 +11,7 @@ import io.nereid.model.SequenceBatching.State;
 import io.nereid.model.SequenceId;
 import io.nereid.tensor.DeviceMemory;
 import io.nereid.tensor.Tensor;
+import io.nereid.types.StatusCode;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -205,6 +207,15 @@ final class JavaBatchRequest implements BatchRequest {
     batch.checkOpen();
     batch.sent(index);
     record.respond(index);
+  }
+
+  @Override
+  public void respondError(StatusCode code, String message) {
+    batch.checkOpen();
+    JavaBatch.checkFailure(code);
+    Checks.notNull(message, "message");
+    batch.sent(index);
+    record.respondError(index, code, message);
   }
 
   @Override

@@ -196,6 +196,24 @@ public final class BatchRecord {
     }
   }
 
+  /** Sends an error as a response to one request; may block as {@link #respond} does. */
+  public void respondError(int request, StatusCode code, String message) {
+    try (Arena scratch = Arena.ofConfined()) {
+      long failure = ErrorRecord.allocate(scratch);
+      MemorySegment text = encoded(message, scratch);
+      int status;
+      try {
+        status =
+            (int)
+                Handles.BATCH_REQUEST_RESPOND_ERROR.invokeExact(
+                    address, request, code.number(), text.address(), text.byteSize(), failure);
+      } catch (Throwable t) {
+        throw NativeCalls.unexpected(t);
+      }
+      ErrorRecord.check(status, failure);
+    }
+  }
+
   /** Has one request executed again instead of being answered. */
   public synchronized void reschedule(int request) {
     int status;
@@ -239,14 +257,18 @@ public final class BatchRecord {
 
   /** Fails one request of the batch. */
   public void fail(int request, StatusCode code, String message) {
-    byte[] bytes = message.getBytes(StandardCharsets.UTF_8);
     try (Arena scratch = Arena.ofConfined()) {
-      MemorySegment text = scratch.allocate(Math.max(1, bytes.length));
-      text.copyFrom(MemorySegment.ofArray(bytes));
+      MemorySegment text = encoded(message, scratch);
       Handles.BATCH_REQUEST_FAIL.invokeExact(
-          address, request, code.number(), text.address(), (long) bytes.length);
+          address, request, code.number(), text.address(), text.byteSize());
     } catch (Throwable t) {
       throw NativeCalls.unexpected(t);
     }
+  }
+
+  private static MemorySegment encoded(String message, Arena arena) {
+    byte[] bytes = message.getBytes(StandardCharsets.UTF_8);
+    MemorySegment room = arena.allocate(Math.max(1, bytes.length));
+    return room.asSlice(0, bytes.length).copyFrom(MemorySegment.ofArray(bytes));
   }
 }

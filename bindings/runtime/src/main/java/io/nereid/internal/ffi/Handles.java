@@ -54,6 +54,8 @@ final class Handles {
   static final MethodHandle BATCH_REQUEST_OUTPUT =
       status("nrd_batch_request_output", L, I, I, I, I, L, L, L, L);
   static final MethodHandle BATCH_REQUEST_RESPOND = status("nrd_batch_request_respond", L, I, L);
+  static final MethodHandle BATCH_REQUEST_RESPOND_ERROR =
+      status("nrd_batch_request_respond_error", L, I, I, L, L, L);
   static final MethodHandle BATCH_REQUEST_RESCHEDULE =
       status("nrd_batch_request_reschedule", L, I, L);
   static final MethodHandle BATCH_REQUEST_STATE = status("nrd_batch_request_state", L, I, I, L, L);
