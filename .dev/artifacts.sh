@@ -78,7 +78,7 @@ embed_run() {
   want='^3200 requests/s: .* answered, .*; *[1-9][0-9]* refused$'
   grep -qE "$want" <<<"$said" || die "expected examples/objective to answer some of 3200 requests/s and refuse others, got: $said"
   say "$said"
-  readme_project
+  readme_project "$(find_jdk)/bin/java"
 }
 
 # The modules that programs depend on, for Maven's --projects; with --also-make all that they need.
@@ -126,11 +126,14 @@ cmd_install() {
   install_hint
 }
 
-# Makes a project as README says, in an empty directory, and runs README's example in it.
+# Makes a project as README says, in an empty directory, and runs README's example in it by a command that starts
+# Java. More options are Maven's, for the installation.
 readme_project() {
-  local project=$root/build/readme repository=$root/build/readme-m2 hint want said
+  local project=$root/build/readme repository=$root/build/readme-m2 java hint want said
+  read -ra java <<<"$1"
+  shift
   embed_local_repository "$repository"
-  hint=$(cmd_install "-Dmaven.repo.local=$repository") || die "./dev install failed"
+  hint=$(cmd_install "-Dmaven.repo.local=$repository" "$@") || die "./dev install failed"
   rm -rf "$project"
   mkdir -p "$project/src/main/java"
   cat >"$project/pom.xml" <<POM
@@ -155,15 +158,16 @@ POM
     dependency:build-classpath -Dmdep.includeScope=runtime -Dmdep.outputFile=class.path ||
     die "the project of README.md does not build"
   want='[2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32]'
-  said=$(cd "$root" && "$(find_jdk)/bin/java" --enable-native-access=ALL-UNNAMED \
+  said=$(cd "$root" && "${java[@]}" --enable-native-access=ALL-UNNAMED \
     -cp "$project/target/classes:$(<"$project/class.path")" Main) || die "README.md's example failed: $said"
   [[ $said == "$want" ]] || die "expected README.md's example to print $want, got: $said"
   say "README.md's project: $said"
 }
 
+# Options are Maven's, such as -Paarch64.
 cmd_embed() {
   require "${tools_build[@]}"
   run_maven --no-transfer-progress --quiet -DskipTests -Dmaven.test.skip -Partifacts \
-    --projects "$install_modules" --also-make package >&2
+    --projects "$install_modules" --also-make package "$@" >&2
   embed_run
 }

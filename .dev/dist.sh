@@ -87,11 +87,12 @@ dist_runtime() {
 # The newest symbol version of the C library that a file asks for.
 glibc_needed() { grep -aoE 'GLIBC_[0-9]+(\.[0-9]+)+' "$1" | cut -d_ -f2 | sort -Vu | tail -n 1; }
 
+# Of what one of CMake's presets has built.
 dist_glibc_check() {
-  local library needed
+  local preset=$1 library needed
   for library in libnereid.so libtritonserver.so; do
-    needed=$(glibc_needed "$root/build/release/$library")
-    say "$library needs glibc $needed"
+    needed=$(glibc_needed "$root/build/$preset/$library")
+    say "$preset/$library needs glibc $needed"
     if [[ $(printf '%s\n' "$needed" $dist_glibc | sort -V | tail -n 1) != "$dist_glibc" ]]; then
       say "dev: a release must run with glibc $dist_glibc, and this would not: build it on an older distribution"
     fi
@@ -105,7 +106,7 @@ dist_assemble() {
   with_java=$(dist_name -jre)
   rm -rf "$dist_dir"
   mkdir -p "$dist_dir/stage"
-  dist_glibc_check
+  dist_glibc_check release
   dist_stage "$dist_dir/stage/$plain"
   dist_tar "$plain"
   cp -r "$dist_dir/stage/$plain" "$dist_dir/stage/$with_java"

@@ -12,6 +12,8 @@ constexpr int kPausesBetweenLooks = 4;
 void Pause() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("isb");  // some cycles; the instruction "yield" takes none
 #else
   std::this_thread::yield();
 #endif

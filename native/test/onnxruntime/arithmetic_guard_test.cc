@@ -15,6 +15,7 @@
 namespace nereid::test {
 namespace {
 
+#if defined(__x86_64__)
 constexpr uint64_t kRax = 0x1111'2222'3333'4444;
 constexpr uint64_t kRdx = 0x5555'6666'7777'8888;
 
@@ -35,7 +36,6 @@ DivideFn GuardedDivisions() {
   return divide;
 }
 
-#if defined(__x86_64__)
 // Whether a process ends by what it does.
 template <typename Body>
 bool EndsTheProcess(Body body) {

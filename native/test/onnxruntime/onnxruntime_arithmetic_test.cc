@@ -40,6 +40,15 @@ void CheckRefused(const Status& status) {
   CHECK(status.message() == "integer division by zero or overflow in model 'm'");
 }
 
+// The smallest number divided by -1: other processors have a result for that.
+void CheckOverflow(const Status& status) {
+#if defined(__x86_64__)
+  CheckRefused(status);
+#else
+  CHECK(status.ok());
+#endif
+}
+
 template <typename T>
 void CheckOperation(const std::string& operation, OrtElementType type, int32_t datatype) {
   CAPTURE(operation);
@@ -54,7 +63,7 @@ void CheckOperation(const std::string& operation, OrtElementType type, int32_t d
   CHECK(output == std::vector<T>{results, results});
   if constexpr (std::is_signed_v<T> && sizeof(T) >= sizeof(int)) {
     const T least = std::numeric_limits<T>::min();
-    CheckRefused(Divide<T>(model, datatype, {least, 1}, {T{-1}, 1}));
+    CheckOverflow(Divide<T>(model, datatype, {least, 1}, {T{-1}, 1}));
   }
 }
 
@@ -104,7 +113,7 @@ TEST_CASE("a fault on a thread of the library fails the request that it worked f
     for (size_t j = i % 64; j < kSize; j += 1 << 12) {
       divisors[j] = -1;
     }
-    CheckRefused(Divide<int64_t>(attacked, NRD_TYPE_INT64, dividends, divisors));
+    CheckOverflow(Divide<int64_t>(attacked, NRD_TYPE_INT64, dividends, divisors));
   }
   done = true;
   innocent.join();
@@ -124,7 +133,7 @@ TEST_CASE("with threads of its own a model fails alike") {
   for (size_t i = 0; i < 8; ++i) {
     std::vector<int64_t> divisors(kSize, 4);
     divisors[i * (kSize / 8)] = -1;
-    CheckRefused(Divide<int64_t>(model, NRD_TYPE_INT64, dividends, divisors));
+    CheckOverflow(Divide<int64_t>(model, NRD_TYPE_INT64, dividends, divisors));
   }
 }
 

@@ -54,6 +54,7 @@ class RepositoryTest {
     write("garbage", "backend: \"onnxruntime\"\n" + TENSORS);
     Files.writeString(repository.resolve("garbage/1/model.onnx"), "no onnx file");
     write("stranger", "backend: \"no.such.Backend\"\n" + TENSORS);
+    write("vectors", "backend: \"text\"\n" + TENSORS);
     try (Nereid nereid = Nereid.open(repository)) {
       Map<String, ModelState> states = new TreeMap<>();
       nereid.models().forEach(model -> states.put(model.name(), model.state()));
@@ -63,7 +64,8 @@ class RepositoryTest {
               "broken", ModelState.FAILED,
               "engine", ModelState.FAILED,
               "garbage", ModelState.FAILED,
-              "stranger", ModelState.FAILED),
+              "stranger", ModelState.FAILED,
+              "vectors", ModelState.FAILED),
           states);
       for (Model model : nereid.models()) {
         assertEquals(model.state() == ModelState.FAILED, model.failure().isPresent(), "" + model);
@@ -79,7 +81,13 @@ class RepositoryTest {
           unavailable(nereid, "broken").getMessage());
       assertTrue(
           unavailable(nereid, "engine").getMessage().contains("needs the backend 'tensorrt'"));
-      assertTrue(unavailable(nereid, "stranger").getMessage().contains("no.such.Backend"));
+      String vectors = unavailable(nereid, "vectors").getMessage();
+      assertTrue(vectors.contains("needs the backend 'text', which is not on the"), vectors);
+      assertTrue(vectors.contains("add io.nereid:nereid-text"), vectors);
+      assertTrue(vectors.contains("NEREID_CLASS_PATH="), vectors);
+      String stranger = unavailable(nereid, "stranger").getMessage();
+      assertTrue(stranger.contains("no.such.Backend"), stranger);
+      assertTrue(stranger.contains("NEREID_CLASS_PATH="), stranger);
       assertThrows(NereidException.class, () -> nereid.model("broken", 7));
       float[] values = {1, 2, 3, 4};
       try (InferRequest request =

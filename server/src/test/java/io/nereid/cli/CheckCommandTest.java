@@ -65,6 +65,15 @@ class CheckCommandTest {
   }
 
   @Test
+  void whatNeedsABackendInJavaSaysHowToAddIt() throws IOException {
+    model("own", "backend: \"com.example.Own\"\n");
+    String out = check(3).out();
+    assertTrue(out.contains("needs a plug-in for backend 'com.example.Own': there is no "), out);
+    assertTrue(
+        out.contains("One in Java is looked for on the class path, to which NEREID_CLA"), out);
+  }
+
+  @Test
   void whatHasAPluginRunsWithIt() throws IOException {
     model("script", "backend: \"python\"\n");
     Path backend = Files.createDirectories(directory.resolve("backends/python"));

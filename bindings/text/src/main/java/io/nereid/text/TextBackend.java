@@ -31,7 +31,15 @@ import java.util.stream.IntStream;
  * embedding} and {@code prompt_tokens}.
  *
  * <p>Each instance has a runtime of its own for the ONNX model, with as many instances as there are
- * processors, so that the texts of one batch are computed side by side.
+ * processors, so that the texts of one batch are computed side by side. It is not the runtime that
+ * loads this backend: there the ONNX model would be one more of the operator's models, with a name
+ * that may be taken, and could be asked or unloaded by itself.
+ *
+ * <p>A backend is shown its model alone, so the inner runtime has the default options. The native
+ * library is the process's in any case; ONNX Runtime's is the one that {@code
+ * -Dnereid.onnxruntime.path} names, or the one of the class path; the pool of each instance has the
+ * default limit, and uses what {@code batch_texts} and {@code max_tokens} ask for. Requests wait in
+ * the queue of the outer model, and hold its resources.
  */
 public final class TextBackend implements Backend {
 

@@ -2,7 +2,6 @@ package io.nereid.server.console;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -12,7 +11,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
@@ -39,26 +37,21 @@ class ConsolePagesTest {
   private static final String DOWN = "\uE015";
 
   @TempDir static Path folder;
+  private static BrowsedConsole console;
   private static Browser browser;
-  private static ConsoleServer server;
 
   @BeforeAll
   static void start() throws IOException {
-    Optional<Browser> found = Browser.start();
-    assumeTrue(found.isPresent(), "no Chromium with its driver; './dev setup' installs them");
-    browser = found.get();
     ConsoleModels.copyBundled(folder);
     ConsoleModels.broken(folder);
-    server = new ConsoleServer(folder, null);
+    console = BrowsedConsole.start(folder);
+    browser = console.browser();
   }
 
   @AfterAll
   static void stop() {
-    if (browser != null) {
-      browser.close();
-    }
-    if (server != null) {
-      server.close();
+    if (console != null) {
+      console.close();
     }
   }
 
@@ -79,7 +72,7 @@ class ConsolePagesTest {
   }
 
   private static void open(String fragment, String awaited, String text) {
-    browser.open(server.page(fragment));
+    browser.open(console.page(fragment));
     browser.awaitText(awaited, text);
   }
 
@@ -89,7 +82,7 @@ class ConsolePagesTest {
       case "" -> open(fragment, ".models .title", "digits");
       case "#/requests" -> open(fragment, ".pulse", "live");
       case "#/load" -> {
-        browser.open(server.page(fragment));
+        browser.open(console.page(fragment));
         browser.await("document.querySelector('option[value=digits]')");
       }
       case "#/models/digits" -> open(fragment, ".facts dt", "Executions");
@@ -375,7 +368,7 @@ class ConsolePagesTest {
             browser.runAsync(
                 "const done = arguments[1]; fetch(arguments[0]).then(r => r.arrayBuffer()).then(b"
                     + " => done(b.byteLength))",
-                server.page(file)))
+                console.page(file)))
         .longValue();
   }
 

@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
@@ -28,23 +27,22 @@ class ScreenshotsTest {
     ConsoleModels.copyBundled(repository);
     ConsoleModels.broken(repository);
     Files.createDirectories(IMAGES);
-    Optional<Browser> found = Browser.start();
-    try (Browser browser = found.orElseThrow();
-        ConsoleServer server = new ConsoleServer(repository, null)) {
+    try (BrowsedConsole console = BrowsedConsole.start(repository)) {
+      Browser browser = console.browser();
       browser.prefer("light");
-      load(browser, server);
+      load(console);
       for (String scheme : new String[] {"light", "dark"}) {
         browser.prefer(scheme);
-        browser.open(server.page(""));
+        browser.open(console.page(""));
         browser.await("document.querySelector('.models .title a')");
         busy(browser);
         save(browser, "console-overview-" + scheme);
-        browser.open(server.page("#/models/digits"));
+        browser.open(console.page("#/models/digits"));
         browser.awaitText(".facts dt", "Executions");
         browser.run("document.querySelector('.tide').scrollIntoView()");
         busy(browser);
         save(browser, "console-model-" + scheme);
-        browser.open(server.page("#/models/digits/try"));
+        browser.open(console.page("#/models/digits/try"));
         browser.awaitText(".code pre", "curl");
         Drawings.three(browser);
         browser.awaitText(".verdict", "three");
@@ -55,8 +53,9 @@ class ScreenshotsTest {
   }
 
   /** Starts two load tests' worth of requests from a page, so that there is something to see. */
-  private static void load(Browser browser, ConsoleServer server) {
-    browser.open(server.page("#/load"));
+  private static void load(BrowsedConsole console) {
+    Browser browser = console.browser();
+    browser.open(console.page("#/load"));
     browser.await("document.querySelector('option[value=digits]')");
     browser.run(
         "document.querySelector('input[name=model]').value = 'digits';"

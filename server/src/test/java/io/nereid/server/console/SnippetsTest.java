@@ -61,31 +61,26 @@ class SnippetsTest {
           + " request.bin');";
 
   @TempDir static Path folder;
+  private static BrowsedConsole console;
   private static Browser browser;
-  private static ConsoleServer server;
 
   @BeforeAll
   static void start() throws IOException {
-    Optional<Browser> found = Browser.start();
-    assumeTrue(found.isPresent(), "no Chromium with its driver; './dev setup' installs them");
-    browser = found.get();
-    browser.saveTo(folder);
     Path models = Files.createDirectory(folder.resolve("models"));
     ConsoleModels.copyBundled(models, "simple", "voice", "repeat");
     ConsoleModels.row(models, "words", "TEXT", "STRING", "");
     ConsoleModels.row(models, "wide", "VALUES", "INT64", "");
     ConsoleModels.row(models, "halves", "VALUES", "FP16", "");
     ConsoleModels.echo(models, ConsoleModels.HOSTILE.get(1));
-    server = new ConsoleServer(models, null);
+    console = BrowsedConsole.start(models);
+    browser = console.browser();
+    browser.saveTo(folder);
   }
 
   @AfterAll
   static void stop() {
-    if (browser != null) {
-      browser.close();
-    }
-    if (server != null) {
-      server.close();
+    if (console != null) {
+      console.close();
     }
   }
 
@@ -93,7 +88,7 @@ class SnippetsTest {
   private static void open(String model) throws Exception {
     Files.deleteIfExists(folder.resolve("request.bin"));
     String name = URLEncoder.encode(model, StandardCharsets.UTF_8).replace("+", "%20");
-    browser.open(server.page("#/models/" + name + "/try"));
+    browser.open(console.page("#/models/" + name + "/try"));
     browser.awaitText(".code pre", "curl");
     switch (model) {
       case "simple" -> {

@@ -2,7 +2,6 @@ package io.nereid.server.console;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -12,7 +11,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Base64;
-import java.util.Optional;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -28,15 +26,12 @@ class TryItTest {
   private static final int RATE = 32_000;
 
   @TempDir static Path folder;
+  private static BrowsedConsole console;
   private static Browser browser;
-  private static ConsoleServer server;
   private static Path sound;
 
   @BeforeAll
   static void start() throws IOException {
-    Optional<Browser> found = Browser.start();
-    assumeTrue(found.isPresent(), "no Chromium with its driver; './dev setup' installs them");
-    browser = found.get();
     Path models = Files.createDirectory(folder.resolve("models"));
     ConsoleModels.copyBundled(models, "voice");
     ConsoleModels.row(models, "said", "clip", "FP32", "audio;rate=8000");
@@ -44,17 +39,15 @@ class TryItTest {
     ConsoleModels.row(models, "words", "prompt", "UINT8", "");
     ConsoleModels.row(models, "signed", "letters", "INT8", "text");
     ConsoleModels.row(models, "numbers", "values", "FP32", "");
-    server = new ConsoleServer(models, null);
+    console = BrowsedConsole.start(models);
+    browser = console.browser();
     sound = Files.write(folder.resolve("sound.wav"), wave());
   }
 
   @AfterAll
   static void stop() {
-    if (browser != null) {
-      browser.close();
-    }
-    if (server != null) {
-      server.close();
+    if (console != null) {
+      console.close();
     }
   }
 
@@ -75,7 +68,7 @@ class TryItTest {
   }
 
   private static void open(String model) {
-    browser.open(server.page("#/models/" + model + "/try"));
+    browser.open(console.page("#/models/" + model + "/try"));
     browser.awaitText(".code pre", "curl");
   }
 

@@ -109,7 +109,14 @@ public final class NativeLibrary {
       lookup = SymbolLookup.libraryLookup(path, Arena.global());
     } catch (IllegalArgumentException e) {
       throw new NereidException(
-          StatusCode.FAILED_PRECONDITION, "cannot load the native library " + path, e);
+          StatusCode.FAILED_PRECONDITION,
+          "cannot load the native library "
+              + path
+              + ": expected one for "
+              + System.getProperty("os.arch")
+              + " and a system with glibc 2.35 or newer; where that is older, or is musl, as Alpine"
+              + " has, run the program in a container with glibc",
+          e);
     }
     List<String> differences = differences(lookup);
     if (!differences.isEmpty()) {

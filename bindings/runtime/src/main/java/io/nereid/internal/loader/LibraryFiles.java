@@ -15,7 +15,13 @@ public final class LibraryFiles {
 
   static final String NATIVE_PROPERTY = "nereid.native.path";
   static final String ONNXRUNTIME_PROPERTY = "nereid.onnxruntime.path";
-  static final String ONNXRUNTIME_RESOURCE = "ai/onnxruntime/native/linux-x64/libonnxruntime.so";
+
+  /** What to do where there is no library. */
+  private static final String ELSEWHERE =
+      "run the program in a container for linux/amd64, or ask a server by nereid-client, which is"
+          + " all Java; -D"
+          + NATIVE_PROPERTY
+          + "=<file> names a library of your own build";
 
   /** The name by which plug-ins ask for it. */
   private static final String PLUGIN_LIBRARY = "libtritonserver.so";
@@ -48,19 +54,18 @@ public final class LibraryFiles {
   }
 
   private static Path bundled(String name) {
-    String platform = platform(System.getProperty("os.name"), System.getProperty("os.arch"));
+    String platform = platform().directory();
     String resource = "META-INF/native/" + platform + "/" + name;
     URL url = LibraryFiles.class.getClassLoader().getResource(resource);
     if (url == null) {
       throw new NereidException(
           StatusCode.UNIMPLEMENTED,
-          "this build of Nereid has no native library for "
+          "this jar of Nereid was made without the native library for "
               + platform
               + " ("
               + resource
-              + "); -D"
-              + NATIVE_PROPERTY
-              + "=<file> names one");
+              + "): take one that has it, "
+              + ELSEWHERE);
     }
     return unpack(url, name);
   }
@@ -80,17 +85,18 @@ public final class LibraryFiles {
   }
 
   private static URL onnxruntimeResource() {
+    String resource = "ai/onnxruntime/native/" + platform().onnxruntime() + "/libonnxruntime.so";
     ClassLoader context = Thread.currentThread().getContextClassLoader();
-    URL url = context == null ? null : context.getResource(ONNXRUNTIME_RESOURCE);
+    URL url = context == null ? null : context.getResource(resource);
     if (url == null) {
-      url = LibraryFiles.class.getClassLoader().getResource(ONNXRUNTIME_RESOURCE);
+      url = LibraryFiles.class.getClassLoader().getResource(resource);
     }
     if (url == null) {
       throw new NereidException(
           StatusCode.FAILED_PRECONDITION,
           "there is no ONNX Runtime: add com.microsoft.onnxruntime:onnxruntime to the class path "
               + "(it brings "
-              + ONNXRUNTIME_RESOURCE
+              + resource
               + "), or name the library with -D"
               + ONNXRUNTIME_PROPERTY
               + "=<file>");
@@ -98,23 +104,39 @@ public final class LibraryFiles {
     return url;
   }
 
-  /** The directory name of a supported platform. */
-  static String platform(String osName, String osArch) {
-    boolean linux = osName.toLowerCase(Locale.ROOT).startsWith("linux");
-    boolean x86 = osArch.equals("amd64") || osArch.equals("x86_64");
-    if (!linux || !x86) {
-      throw new NereidException(
-          StatusCode.UNIMPLEMENTED,
-          "Nereid's native library is for Linux on x86-64 (glibc), and this is "
-              + osName
-              + " on "
-              + osArch
-              + ": run the program in a container for linux/amd64, or ask a server by"
-              + " nereid-client, which is all Java; -D"
-              + NATIVE_PROPERTY
-              + "=<file> names a library of your own build");
+  /**
+   * A platform that there are libraries for.
+   *
+   * @param directory where Nereid's are in its jar
+   * @param onnxruntime where ONNX Runtime's is in its jar
+   */
+  record Platform(String directory, String onnxruntime) {}
+
+  private static Platform platform() {
+    return platform(System.getProperty("os.name"), System.getProperty("os.arch"));
+  }
+
+  /** The platform that Java calls so. */
+  static Platform platform(String osName, String osArch) {
+    if (osName.toLowerCase(Locale.ROOT).startsWith("linux")) {
+      switch (osArch) {
+        case "amd64", "x86_64" -> {
+          return new Platform("linux-x86_64", "linux-x64");
+        }
+        case "aarch64" -> {
+          return new Platform("linux-aarch64", "linux-aarch64");
+        }
+        default -> {}
+      }
     }
-    return "linux-x86_64";
+    throw new NereidException(
+        StatusCode.UNIMPLEMENTED,
+        "Nereid's native library is for Linux on x86-64 and aarch64 (glibc), and this is "
+            + osName
+            + " on "
+            + osArch
+            + ": "
+            + ELSEWHERE);
   }
 
   private static Optional<Path> property(String name) {

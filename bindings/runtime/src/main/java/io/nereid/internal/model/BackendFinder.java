@@ -9,9 +9,9 @@ import io.nereid.model.Batcher;
 import io.nereid.model.ModelSpec;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
-import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.Iterator;
+import java.util.Map;
 import java.util.Optional;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
@@ -23,9 +23,12 @@ import java.util.function.Function;
  */
 final class BackendFinder {
 
-  private static final Logger LOGGER = System.getLogger("io.nereid");
+  /** The backends in Java that have an artifact of their own. */
+  private static final Map<String, String> ARTIFACTS =
+      Map.of("tensorrt", "io.nereid:nereid-tensorrt", "text", "io.nereid:nereid-text");
 
-  private static final String TENSORRT = "tensorrt";
+  /** Has its own advice, and is never in Java. */
+  private static final String PYTHON = "python";
 
   /** An announcement that cannot be read may come again and again. */
   private static final int MAX_UNUSABLE = 100;
@@ -45,18 +48,39 @@ final class BackendFinder {
     if (BackendRecord.isThere(name)) {
       return Optional.empty();
     }
+    PluginSearch.Model model =
+        new PluginSearch.Model(spec.name(), name, Optional.empty(), spec.version(), "");
+    Optional<Backend> announced = announced(name);
+    if (announced.isEmpty() && ARTIFACTS.containsKey(name)) {
+      throw new NereidException(
+          StatusCode.UNAVAILABLE,
+          "model '" + spec.name() + "' needs the backend '" + name + "'" + missing(model, plugins));
+    }
     try {
-      return Optional.of(
-          announced(name).orElseGet(() -> ofClass(Backend.class, "backend", name, spec)));
+      return Optional.of(announced.orElseGet(() -> ofClass(Backend.class, "backend", name, spec)));
     } catch (NereidException e) {
       if (e.code() != StatusCode.NOT_FOUND) {
         throw e;
       }
-      PluginSearch.Model model =
-          new PluginSearch.Model(spec.name(), name, Optional.empty(), spec.version(), "");
       throw new NereidException(
-          e.code(), e.getMessage() + ", nor a plug-in: " + plugins.missing(model));
+          e.code(), e.getMessage() + ", nor a plug-in" + missing(model, plugins));
     }
+  }
+
+  /** Why a model's backend is not to be had, and how it is; follows what it is called. */
+  static String missing(PluginSearch.Model model, PluginSearch plugins) {
+    String name = model.backend();
+    if (ARTIFACTS.containsKey(name)) {
+      return ", which is not on the class path: add "
+          + ARTIFACTS.get(name)
+          + " and what it needs, on the command line by NEREID_CLASS_PATH='DIR/*'";
+    }
+    String text = ": " + plugins.missing(model);
+    return name.equals(PYTHON)
+        ? text
+        : text
+            + ". One in Java is looked for on the class path, to which NEREID_CLASS_PATH='DIR/*'"
+            + " adds jars on the command line";
   }
 
   private static Optional<Backend> announced(String name) {
@@ -136,14 +160,6 @@ final class BackendFinder {
 
   private static NereidException unknown(String what, String name, ModelSpec spec) {
     boolean backend = what.equals("backend");
-    if (backend && name.equals(TENSORRT)) {
-      return new NereidException(
-          StatusCode.UNAVAILABLE,
-          "model '"
-              + spec.name()
-              + "' needs the backend 'tensorrt', which is not on the class path: add"
-              + " io.nereid:nereid-tensorrt");
-    }
     return new NereidException(
         StatusCode.NOT_FOUND,
         "unknown "

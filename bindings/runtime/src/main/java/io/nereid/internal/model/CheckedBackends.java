@@ -55,7 +55,7 @@ public final class CheckedBackends implements ReadOptions.Plugins, ReadOptions.A
           .find(asked)
           .ifPresentOrElse(
               there -> found.add(what + ": " + there.library()),
-              () -> missing.add(what + ": " + search.missing(asked)));
+              () -> missing.add(what + BackendFinder.missing(asked, search)));
     } catch (NereidException e) {
       missing.add(e.getMessage());
     }
