@@ -11,6 +11,7 @@ import io.nereid.server.shared.ConnectionRefusals;
 import io.nereid.server.shared.FailureLog;
 import io.nereid.server.shared.HeapBudget;
 import io.nereid.server.shared.ReserveDescriptor;
+import io.nereid.server.shared.WholeFrames;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
@@ -22,7 +23,7 @@ import java.util.function.Function;
  * more: it can tell a client why it is sent away.
  *
  * <p>It also puts a listener of ours in front of gRPC's own on every connection, before the first
- * frame is read: gRPC's builder has no option for that.
+ * frame is read, and what makes large messages cheaper: gRPC's builder has no options for that.
  */
 final class AcceptHandler extends ChannelInboundHandlerAdapter {
 
@@ -133,6 +134,7 @@ final class AcceptHandler extends ChannelInboundHandlerAdapter {
       ChannelHandlerContext tls = pipeline.context(SslHandler.class);
       if (frames != null) {
         frames.decoder().frameListener(listener.apply(frames));
+        pipeline.addBefore(pipeline.context(frames).name(), null, new WholeFrames());
       } else if (tls != null) {
         pipeline.addAfter(tls.name(), null, new FirstBytes());
       }

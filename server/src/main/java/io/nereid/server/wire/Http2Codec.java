@@ -19,6 +19,7 @@ import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2Headers;
 import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2Settings;
 import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2Stream;
 import io.nereid.server.shared.FrameLimit;
+import io.nereid.server.shared.WholeFrames;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -118,7 +119,7 @@ public final class Http2Codec {
                 listener.closed(stream.id());
               }
             });
-    channel = new EmbeddedChannel(handler);
+    channel = new EmbeddedChannel(new WholeFrames(), handler);
     context = channel.pipeline().context(handler);
     try {
       handler
