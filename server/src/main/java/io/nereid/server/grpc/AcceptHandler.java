@@ -1,6 +1,7 @@
 package io.nereid.server.grpc;
 
 import io.grpc.netty.shaded.io.netty.channel.Channel;
+import io.grpc.netty.shaded.io.netty.channel.ChannelConfig;
 import io.grpc.netty.shaded.io.netty.channel.ChannelHandlerContext;
 import io.grpc.netty.shaded.io.netty.channel.ChannelInboundHandlerAdapter;
 import io.grpc.netty.shaded.io.netty.channel.ChannelPipeline;
@@ -134,6 +135,8 @@ final class AcceptHandler extends ChannelInboundHandlerAdapter {
       ChannelHandlerContext tls = pipeline.context(SslHandler.class);
       if (frames != null) {
         frames.decoder().frameListener(listener.apply(frames));
+        ChannelConfig config = context.channel().config();
+        config.setAllocator(new ReplyBuffers(config.getAllocator()));
         pipeline.addBefore(pipeline.context(frames).name(), null, new WholeFrames());
       } else if (tls != null) {
         pipeline.addAfter(tls.name(), null, new FirstBytes());
