@@ -1,6 +1,7 @@
 package io.nereid.server.grpc;
 
 import io.grpc.netty.shaded.io.netty.channel.Channel;
+import io.grpc.netty.shaded.io.netty.channel.ChannelConfig;
 import io.grpc.netty.shaded.io.netty.channel.ChannelHandlerContext;
 import io.grpc.netty.shaded.io.netty.channel.ChannelInboundHandlerAdapter;
 import io.grpc.netty.shaded.io.netty.channel.ChannelPipeline;
@@ -11,6 +12,7 @@ import io.nereid.server.shared.ConnectionRefusals;
 import io.nereid.server.shared.FailureLog;
 import io.nereid.server.shared.HeapBudget;
 import io.nereid.server.shared.ReserveDescriptor;
+import io.nereid.server.shared.WholeFrames;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
@@ -22,7 +24,7 @@ import java.util.function.Function;
  * more: it can tell a client why it is sent away.
  *
  * <p>It also puts a listener of ours in front of gRPC's own on every connection, before the first
- * frame is read: gRPC's builder has no option for that.
+ * frame is read, and what makes large messages cheaper: gRPC's builder has no options for that.
  */
 final class AcceptHandler extends ChannelInboundHandlerAdapter {
 
@@ -133,6 +135,9 @@ final class AcceptHandler extends ChannelInboundHandlerAdapter {
       ChannelHandlerContext tls = pipeline.context(SslHandler.class);
       if (frames != null) {
         frames.decoder().frameListener(listener.apply(frames));
+        ChannelConfig config = context.channel().config();
+        config.setAllocator(new ReplyBuffers(config.getAllocator()));
+        pipeline.addBefore(pipeline.context(frames).name(), null, new WholeFrames());
       } else if (tls != null) {
         pipeline.addAfter(tls.name(), null, new FirstBytes());
       }

@@ -48,6 +48,12 @@ public final class GrpcServer implements AutoCloseable {
    */
   static final int MAX_FORCED_RESETS = 10 * FrameLimit.MAX_FRAMES;
 
+  /**
+   * Bytes that a connection, and each of its calls, may send ahead of the server. It is fixed,
+   * because grpc-java pings the client again and again to find one.
+   */
+  private static final int WINDOW_BYTES = 4 << 20;
+
   /** How long calls that are given up may take to notice. */
   private static final Duration LEAVE_TIME = Duration.ofSeconds(2);
 
@@ -173,6 +179,7 @@ public final class GrpcServer implements AutoCloseable {
             .directExecutor()
             .compressorRegistry(options.compression().replyEncodings())
             .decompressorRegistry(GrpcCompression.requestEncodings())
+            .flowControlWindow(WINDOW_BYTES)
             .maxInboundMessageSize(limits.messageBytes())
             .maxInboundMetadataSize(limits.metadataBytes())
             .maxConcurrentCallsPerConnection(limits.callCount())

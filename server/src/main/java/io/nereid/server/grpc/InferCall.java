@@ -172,7 +172,7 @@ final class InferCall extends TensorCall implements ResponseListener {
     response.sent(cameNs); // before the transport closes it
     try (reply) {
       call.sendHeaders(new Metadata());
-      call.sendMessage(reply);
+      ReplyBuffers.send(reply, call);
     }
     call.close(Status.OK, new Metadata());
     if (trace != null) {

@@ -27,6 +27,9 @@ final class OutgoingReply extends InputStream implements Drainable, KnownLength 
 
   private static final int RAW_CONTENTS = 6;
 
+  /** Most bytes of a length. */
+  private static final int MOST_LENGTH_BYTES = 5;
+
   private static final String FINAL_RESPONSE = "triton_final_response";
 
   private final WireWriter head;
@@ -35,6 +38,7 @@ final class OutgoingReply extends InputStream implements Drainable, KnownLength 
   private long length;
   private boolean drained;
   private InputStream copy; // for who reads instead of draining
+  private ReplyBuffers.Lent lent; // takes the contents as they lie; null: they are copied
 
   private OutgoingReply(InferResponse response) {
     this.response = response;
@@ -190,6 +194,15 @@ final class OutgoingReply extends InputStream implements Drainable, KnownLength 
       return 0;
     }
     drained = true;
+    if (lent == null) {
+      copyTo(target);
+    } else {
+      addTo(lent, target);
+    }
+    return (int) length;
+  }
+
+  private void copyTo(OutputStream target) throws IOException {
     byte[] chunk = head.bytes();
     int begin = head.begin();
     int end = head.end();
@@ -212,8 +225,54 @@ final class OutgoingReply extends InputStream implements Drainable, KnownLength 
       }
     }
     target.write(chunk, begin, end - begin);
-    return (int) length;
   }
+
+  /** Writes the head, for which there is room in front, and puts the contents behind it. */
+  private void addTo(ReplyBuffers.Lent buffer, OutputStream target) throws IOException {
+    target.write(head.bytes(), head.begin(), head.length());
+    byte[] front = new byte[1 + MOST_LENGTH_BYTES];
+    front[0] = RAW_CONTENTS << 3 | WireReader.DELIMITED;
+    for (MemorySegment segment : contents) {
+      buffer.add(front, 0, WireWriter.putVarint(front, 1, segment.byteSize()));
+      if (segment.byteSize() > 0) {
+        buffer.add(segment);
+      }
+    }
+  }
+
+  // ---- Lending its contents to the transport ---------------------------------------------------
+
+  /** Whether all contents can be sent from where they lie. */
+  boolean isNative() {
+    for (MemorySegment segment : contents) {
+      if (!segment.isNative()) {
+        return false;
+      }
+    }
+    return !contents.isEmpty();
+  }
+
+  int contentCount() {
+    return contents.size();
+  }
+
+  /** Bytes in front of all contents. */
+  int headBytes() {
+    return head.length();
+  }
+
+  /** Draining puts the contents there, which then says when it needs them no more. */
+  void lendTo(ReplyBuffers.Lent buffer) {
+    lent = buffer;
+  }
+
+  /** The transport needs the contents no more. */
+  void returned() {
+    lent = null;
+    close();
+  }
+
+  // ---- Reading it ------------------------------------------------------------------------------
 
   /** The transport drains; this is for who does not know that it can. */
   @Override
@@ -235,13 +294,13 @@ final class OutgoingReply extends InputStream implements Drainable, KnownLength 
     return copy;
   }
 
-  /** Gives the outputs' memory back. Closing twice does nothing. */
+  /** Gives the outputs' memory back, if it is not lent. Closing twice does nothing. */
   @Override
   public void close() {
     drained = true;
     contents = List.of();
     head.close();
-    if (response != null) {
+    if (response != null && lent == null) {
       response.close();
     }
   }

@@ -291,7 +291,7 @@ final class StreamInferCall extends TensorCall {
 
   private void send(OutgoingReply reply) {
     try (reply) {
-      call.sendMessage(reply);
+      ReplyBuffers.send(reply, call);
     }
   }
 

@@ -8,6 +8,7 @@ import io.grpc.netty.shaded.io.netty.channel.ChannelHandlerContext;
 import io.grpc.netty.shaded.io.netty.channel.embedded.EmbeddedChannel;
 import io.grpc.netty.shaded.io.netty.handler.codec.http2.AbstractHttp2ConnectionHandlerBuilder;
 import io.grpc.netty.shaded.io.netty.handler.codec.http2.DefaultHttp2Headers;
+import io.grpc.netty.shaded.io.netty.handler.codec.http2.DefaultHttp2LocalFlowController;
 import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2ConnectionAdapter;
 import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2ConnectionDecoder;
 import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2ConnectionEncoder;
@@ -19,6 +20,7 @@ import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2Headers;
 import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2Settings;
 import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2Stream;
 import io.nereid.server.shared.FrameLimit;
+import io.nereid.server.shared.WholeFrames;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -28,8 +30,9 @@ import java.util.Map;
 /**
  * The frames of one HTTP/2 connection: Netty's codec, which knows the states of streams, flow
  * control, HPACK and the known ways to exhaust a server, on bytes that others read and write. This
- * is the only file of the HTTP frontend that knows Netty, but for {@link FrameLimit}. To be used by
- * one thread at a time, but for {@link #readBuffer}, which is the reading thread's.
+ * is the only file of the HTTP frontend that knows Netty, but for {@link FrameLimit} and {@link
+ * WholeFrames}. To be used by one thread at a time, but for {@link #readBuffer}, which is the
+ * reading thread's.
  */
 public final class Http2Codec {
 
@@ -38,6 +41,9 @@ public final class Http2Codec {
 
   /** Bytes of a body that a client may send ahead of whoever reads it. */
   private static final int STREAM_WINDOW_BYTES = 1 << 20;
+
+  /** The part of that at which the client gets room again: rarely enough for most tensors. */
+  private static final float REFILL_AT = 0.25f;
 
   /** The same limit for all bodies of a connection. */
   private static final int CONNECTION_WINDOW_BYTES = 4 << 20;
@@ -118,7 +124,9 @@ public final class Http2Codec {
                 listener.closed(stream.id());
               }
             });
-    channel = new EmbeddedChannel(handler);
+    ((DefaultHttp2LocalFlowController) handler.connection().local().flowController())
+        .windowUpdateRatio(REFILL_AT);
+    channel = new EmbeddedChannel(new WholeFrames(), handler);
     context = channel.pipeline().context(handler);
     try {
       handler

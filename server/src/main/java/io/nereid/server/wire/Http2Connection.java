@@ -11,10 +11,10 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A connection of HTTP/2: its thread reads frames, one more writes them, and each stream has a
- * seat, whose thread serves its request as a connection of HTTP/1.1 would. A seat serves one stream
- * after the other, so that what a request needs is made once. Nobody waits for the client while
- * holding the lock.
+ * A connection of HTTP/2: its thread reads frames, and each stream has a seat, whose thread serves
+ * its request as a connection of HTTP/1.1 would. A seat serves one stream after the other, so that
+ * what a request needs is made once. Seats write their replies, and one more thread writes what
+ * they do not. Nobody waits for the client while holding the lock.
  */
 final class Http2Connection implements Http2Codec.Listener {
 
@@ -33,15 +33,12 @@ final class Http2Connection implements Http2Codec.Listener {
   /** Guards everything below, and the codec. */
   private final ReentrantLock lock = new ReentrantLock();
 
-  private final Condition somethingToWrite = lock.newCondition();
-  private final Condition written = lock.newCondition();
   private final Condition seatLeft = lock.newCondition();
   private final Http2Codec codec;
+  private final Http2Output output;
   private final Map<Integer, StreamChannel> streams = new HashMap<>();
   private final ArrayDeque<Http2Seat> idleSeats = new ArrayDeque<>(); // the last is used next
   private int seatCount;
-  private long sentBytes; // by the codec, in all
-  private long writtenBytes; // of those
   private boolean behind; // a stream's thread has not come to read; of the connection's thread
   private boolean goneAway;
   private boolean ending; // nothing more is read
@@ -53,6 +50,7 @@ final class Http2Connection implements Http2Codec.Listener {
     this.channel = channel;
     this.guard = guard;
     codec = new Http2Codec(context.limits(), this);
+    output = new Http2Output(lock, codec, channel, guard);
   }
 
   ReentrantLock lock() {
@@ -71,7 +69,7 @@ final class Http2Connection implements Http2Codec.Listener {
 
   /** Serves all that the client asks for, beginning with what was read. */
   void serve(ConnectionInput begun) throws IOException {
-    Thread.ofVirtual().name("nrd-http-writer").start(this::write);
+    Thread.ofVirtual().name("nrd-http-writer").start(this::runWriter);
     try {
       guard.stopAnnouncement(this::announceStop);
       if (context.stopping().getAsBoolean()) {
@@ -97,7 +95,7 @@ final class Http2Connection implements Http2Codec.Listener {
     try {
       boolean goesOn = codec.received(begun.bytes(), begun.position(), begun.available());
       begun.skip(begun.available());
-      collect();
+      output.handOver();
       return goesOn;
     } finally {
       lock.unlock();
@@ -109,7 +107,7 @@ final class Http2Connection implements Http2Codec.Listener {
     lock.lock();
     try {
       boolean goesOn = codec.received(count);
-      collect();
+      output.handOver();
       return goesOn;
     } finally {
       lock.unlock();
@@ -128,8 +126,8 @@ final class Http2Connection implements Http2Codec.Listener {
         codec.goAway();
       }
       codec.close();
-      collect();
-      somethingToWrite.signalAll();
+      output.collect();
+      output.wakeWriter();
       keepSeats();
       while (seatCount > 0 || !writerEnded) {
         seatLeft.awaitUninterruptibly();
@@ -221,8 +219,10 @@ final class Http2Connection implements Http2Codec.Listener {
     if (stream == null) {
       return data.remaining();
     }
-    behind |= stream.received(data, last);
-    return 0;
+    int count = data.remaining();
+    int waiting = stream.received(data, last);
+    behind |= stream.isBehind();
+    return count - waiting;
   }
 
   @Override
@@ -255,7 +255,9 @@ final class Http2Connection implements Http2Codec.Listener {
         seat.dismiss();
       }
       keepSeats();
-      somethingToWrite.signalAll();
+      if (goneAway || ending) {
+        output.wakeWriter();
+      }
     } finally {
       lock.unlock();
     }
@@ -273,48 +275,35 @@ final class Http2Connection implements Http2Codec.Listener {
     }
   }
 
-  /** Waits until at most {@code most} of the bytes sent before are not written; with the lock. */
-  void awaitWritten(int most) {
-    long wanted = sentBytes - most;
-    while (writtenBytes < wanted && !writerEnded) {
-      written.awaitUninterruptibly();
-    }
-  }
-
   /** Gives up a client that does not read. */
   void abandon() {
     guard.close();
   }
 
-  /** Sends what the codec was given; with the lock. */
+  /** What is written; to be used with the lock. */
+  Http2Output output() {
+    return output;
+  }
+
+  /** Sends what the codec was given, which is to be written then; with the lock. */
   void flush() {
     codec.flush();
-    collect();
+    output.collect();
   }
 
   /** The client may send more; with the lock. */
   void consumed(StreamChannel stream, int count) {
     codec.consumed(stream.id(), count);
-    collect();
+    output.handOver();
   }
 
   /** Ends a stream early; with the lock. */
   void reset(StreamChannel stream, Http2Codec.Reset why) {
     codec.reset(stream.id(), why);
-    collect();
+    output.handOver();
   }
 
   // ---- Writing ---------------------------------------------------------------------------------
-
-  private void collect() {
-    int bytes = codec.collect();
-    if (writerEnded) {
-      codec.dropUnwritten();
-    } else if (bytes > 0) {
-      sentBytes += bytes;
-      somethingToWrite.signalAll();
-    }
-  }
 
   /** From whatever thread: no streams are to begin any more. */
   private void announceStop() {
@@ -328,66 +317,35 @@ final class Http2Connection implements Http2Codec.Listener {
         guard.writing();
       }
       codec.goAway();
-      collect();
+      output.handOver();
     } finally {
       lock.unlock();
     }
   }
 
   /** The writer's life. */
-  private void write() {
+  private void runWriter() {
     try {
-      for (ByteBuffer[] batch; (batch = awaitBatch()) != null; ) {
-        channel.writeAll(batch);
-        releaseBatch();
+      if (writeToTheEnd()) {
+        guard.lingering();
+        channel.shutdownOutput();
       }
-      guard.lingering();
-      channel.shutdownOutput();
     } catch (IOException e) {
       LOGGER.log(Level.DEBUG, "connection ended", e);
       guard.close();
-    } catch (RuntimeException | Error e) {
-      LOGGER.log(Level.ERROR, "connection failed", e);
-      guard.close();
     } finally {
-      releaseBatch();
-      endWriter();
-    }
-  }
-
-  /** Gives what is to be written next; null: there will be nothing. */
-  private ByteBuffer[] awaitBatch() {
-    lock.lock();
-    try {
-      while (!codec.hasUnwritten()) {
-        if (streams.isEmpty() && (goneAway || ending)) {
-          return null;
-        }
-        somethingToWrite.awaitUninterruptibly();
-      }
-      return codec.nextBatch();
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  private void releaseBatch() {
-    lock.lock();
-    try {
-      writtenBytes += codec.releaseBatch();
-      written.signalAll();
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  private void endWriter() {
-    lock.lock();
-    try {
+      lock.lock();
       writerEnded = true;
-      codec.dropUnwritten();
-      written.signalAll();
+      output.end();
       seatLeft.signalAll();
+      lock.unlock();
+    }
+  }
+
+  private boolean writeToTheEnd() {
+    lock.lock();
+    try {
+      return output.writeToTheEnd(() -> streams.isEmpty() && (goneAway || ending));
     } finally {
       lock.unlock();
     }

@@ -15,6 +15,9 @@ final class StreamChannel implements ClientChannel {
 
   private static final int PIECE_BYTES = 64 << 10;
 
+  /** How much is lent at a time, so that other streams get their turns. */
+  private static final int LENT_BYTES = 1 << 20;
+
   /** The connection's thread lets the stream's go first when more than this waits to be read. */
   private static final int PATIENT_BYTES = 16 << 10;
 
@@ -31,6 +34,7 @@ final class StreamChannel implements ClientChannel {
   private int start;
   private int end;
   private ByteBuffer target; // of whoever waits: what comes goes there; null: nobody does
+  private boolean targetFills; // whoever waits does so until it is full
   private boolean inputEnded;
   private boolean inputShut; // the client took too long
   private boolean outputEnded;
@@ -52,14 +56,17 @@ final class StreamChannel implements ClientChannel {
 
   // ---- By the connection's thread, with the lock -----------------------------------------------
 
-  /** Takes a part of the body, for whoever waits for it or will; whether much waits to be read. */
-  boolean received(ByteBuffer data, boolean last) {
+  /** Takes a part of the body, for whoever waits for it or will; how much of it waits now. */
+  int received(ByteBuffer data, boolean last) {
     inputEnded |= last;
     if (target != null) {
       int count = Math.min(target.remaining(), data.remaining());
       target.put(target.position(), data, data.position(), count);
       target.position(target.position() + count);
       data.position(data.position() + count);
+      if (last || !targetFills || !target.hasRemaining()) {
+        changed.signalAll();
+      }
     }
     int rest = data.remaining();
     if (rest > 0) {
@@ -67,7 +74,11 @@ final class StreamChannel implements ClientChannel {
       data.get(stored, end, rest);
       end += rest;
     }
-    changed.signalAll();
+    return rest;
+  }
+
+  /** Whether its thread is to be let go before more is read. */
+  boolean isBehind() {
     return end - start > PATIENT_BYTES;
   }
 
@@ -114,20 +125,20 @@ final class StreamChannel implements ClientChannel {
       }
       int from = to.position();
       takeStored(to);
-      while (to.position() == from) {
+      connection.consumed(this, to.position() - from);
+      targetFills = to.isDirect(); // a tensor's memory, of which a part is of no use
+      while (to.position() == from || (targetFills && to.hasRemaining())) {
         if (inputShut || (closed && !inputEnded)) {
           throw new ClientGoneException();
         }
         if (inputEnded) {
-          return -1;
+          break;
         }
         target = to;
         changed.awaitUninterruptibly();
         target = null;
       }
-      int count = to.position() - from;
-      connection.consumed(this, count);
-      return count;
+      return to.position() == from ? -1 : to.position() - from;
     } finally {
       connection.lock().unlock();
     }
@@ -159,6 +170,7 @@ final class StreamChannel implements ClientChannel {
       checkOpen();
       connection.codec().writeHead(id, 100, List.of(), false);
       connection.flush();
+      connection.output().write();
     } finally {
       connection.lock().unlock();
     }
@@ -173,13 +185,17 @@ final class StreamChannel implements ClientChannel {
       connection.codec().writeHead(id, status, fields, last);
       if (last) {
         connection.flush();
+        connection.output().write();
       }
     } finally {
       connection.lock().unlock();
     }
   }
 
-  /** Sends a part of a reply; returns when the memory may be used for something else. */
+  /**
+   * Sends a part of a reply, to be written by {@link #writeOut}; returns when the memory may be
+   * used for something else.
+   */
   void write(ByteBuffer from, boolean last) throws IOException {
     do {
       byte[] piece = new byte[Math.min(from.remaining(), PIECE_BYTES)];
@@ -194,7 +210,7 @@ final class StreamChannel implements ClientChannel {
    */
   void lend(ByteBuffer from, boolean last) throws IOException {
     do {
-      int count = Math.min(from.remaining(), Http2Connection.MOST_UNWRITTEN_BYTES);
+      int count = Math.min(from.remaining(), LENT_BYTES);
       ByteBuffer piece = from.slice(from.position(), count);
       from.position(from.position() + count);
       writePiece(piece, last && !from.hasRemaining());
@@ -207,10 +223,10 @@ final class StreamChannel implements ClientChannel {
       awaitWritten(Http2Connection.MOST_UNWRITTEN_BYTES);
       checkOpen();
       Http2Codec.Sent sent = connection.codec().writeData(id, piece, last);
-      outputEnded = last;
       connection.flush();
       if (!sent.isDone()) {
         sent.whenDone(changed::signalAll);
+        connection.output().write();
       }
       while (!sent.isDone()) { // the client's windows are full
         changed.awaitUninterruptibly();
@@ -218,7 +234,20 @@ final class StreamChannel implements ClientChannel {
       if (!sent.isSuccess()) {
         throw new ClientGoneException();
       }
+      outputEnded = last;
     } finally {
+      connection.lock().unlock();
+    }
+  }
+
+  /** Writes what was sent, or leaves that to whoever is writing. */
+  void writeOut() {
+    connection.lock().lock();
+    try {
+      waitsForClient = true;
+      connection.output().write();
+    } finally {
+      waitsForClient = false;
       connection.lock().unlock();
     }
   }
@@ -228,7 +257,7 @@ final class StreamChannel implements ClientChannel {
     connection.lock().lock();
     try {
       waitsForClient = true;
-      connection.awaitWritten(mostBytes);
+      connection.output().awaitWritten(mostBytes);
     } finally {
       waitsForClient = false;
       connection.lock().unlock();
