@@ -2,9 +2,9 @@
 //
 //   objective_bench [--requests N] [--seed S] [--machine NAME] [--trace FILE] [--json FILE]
 //
-// Every machine is given every load, under every policy; then three models share one, which is
-// called "shared". Prints a table, writes a line of JSON for
-// each load and policy, and exits with 1 where a bar is missed.
+// Every machine is given every load, under every policy; then machines whose executions differ
+// wildly get some; then three models share one, which is called "shared". Prints a table, writes a
+// line of JSON for each load and policy, and exits with 1 where a bar is missed.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -136,6 +136,46 @@ bool RunShared(const Arguments& arguments) {
   return PrintBars(SharedBars(contests.front(), contests.back()));
 }
 
+std::vector<Contest> HoldAll(const Machine& machine, const std::vector<Load>& loads, uint64_t seed,
+                             std::ofstream& json) {
+  std::vector<Contest> contests;
+  for (const Load& load : loads) {
+    contests.push_back(Hold(machine, load, seed));
+    const Contest& contest = contests.back();
+    PrintContest(contest);
+    WriteLine(json, machine, contest, contest.objective);
+    WriteLine(json, machine, contest, contest.aimd);
+    for (const Entry& entry : contest.statics) {
+      WriteLine(json, machine, contest, entry);
+    }
+    Result most{.offered = contest.offered, .kept = contest.most};
+    most.refused = contest.offered - contest.most;
+    WriteLine(json, machine, contest, {.policy = "oracle", .result = most});
+    std::fflush(stdout);
+  }
+  return contests;
+}
+
+bool RunMachine(const Machine& machine, const Arguments& arguments, std::ofstream& json) {
+  const double feasible = FeasibleLoad(machine, arguments.requests / 4, arguments.seed);
+  std::printf("%s: %u instances, objective p99 %.3f ms, feasible load %.1f requests/s\n",
+              machine.name.c_str(), machine.instances,
+              static_cast<double>(machine.latency_ns) / 1e6, feasible);
+  std::vector<Load> loads = Loads(machine, feasible, arguments.requests, arguments.seed);
+  if (!arguments.trace.empty()) {
+    loads.push_back(Trace(arguments.trace));
+  }
+  return PrintBars(Bars(HoldAll(machine, loads, arguments.seed, json)));
+}
+
+bool RunWild(const Machine& machine, const Arguments& arguments, std::ofstream& json) {
+  std::printf("%s: %u instances, objective p99 %.3f ms, capacity %.1f requests/s\n",
+              machine.name.c_str(), machine.instances,
+              static_cast<double>(machine.latency_ns) / 1e6, machine.UsualCapacity());
+  const std::vector<Load> loads = WildLoads(machine, arguments.requests, arguments.seed);
+  return PrintBars(WildBars(HoldAll(machine, loads, arguments.seed, json)));
+}
+
 int Run(const Arguments& arguments) {
   std::ofstream json;
   if (!arguments.json.empty()) {
@@ -143,38 +183,18 @@ int Run(const Arguments& arguments) {
   }
   bool all_met = true;
   bool some = false;
+  const auto is_wanted = [&](const std::string& name) {
+    const bool is = arguments.machine.empty() || arguments.machine == name;
+    some = some || is;
+    return is;
+  };
   for (const Machine& machine : Machines()) {
-    if (!arguments.machine.empty() && arguments.machine != machine.name) {
-      continue;
-    }
-    some = true;
-    const double feasible = FeasibleLoad(machine, arguments.requests / 4, arguments.seed);
-    std::printf("%s: %u instances, objective p99 %.3f ms, feasible load %.1f requests/s\n",
-                machine.name.c_str(), machine.instances,
-                static_cast<double>(machine.latency_ns) / 1e6, feasible);
-    std::vector<Load> loads = Loads(machine, feasible, arguments.requests, arguments.seed);
-    if (!arguments.trace.empty()) {
-      loads.push_back(Trace(arguments.trace));
-    }
-    std::vector<Contest> contests;
-    for (const Load& load : loads) {
-      contests.push_back(Hold(machine, load, arguments.seed));
-      const Contest& contest = contests.back();
-      PrintContest(contest);
-      WriteLine(json, machine, contest, contest.objective);
-      WriteLine(json, machine, contest, contest.aimd);
-      for (const Entry& entry : contest.statics) {
-        WriteLine(json, machine, contest, entry);
-      }
-      Result most{.offered = contest.offered, .kept = contest.most};
-      most.refused = contest.offered - contest.most;
-      WriteLine(json, machine, contest, {.policy = "oracle", .result = most});
-      std::fflush(stdout);
-    }
-    all_met = PrintBars(Bars(contests)) && all_met;
+    all_met = (!is_wanted(machine.name) || RunMachine(machine, arguments, json)) && all_met;
   }
-  if (arguments.machine.empty() || arguments.machine == "shared") {
-    some = true;
+  for (const Machine& machine : WildMachines()) {
+    all_met = (!is_wanted(machine.name) || RunWild(machine, arguments, json)) && all_met;
+  }
+  if (is_wanted("shared")) {
     all_met = RunShared(arguments) && all_met;
   }
   if (!some) {

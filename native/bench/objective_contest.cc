@@ -88,6 +88,15 @@ std::vector<Load> Loads(const Machine& machine, double feasible, size_t least, u
           Neighbour(feasible, requests * 2, seed + 7)};
 }
 
+std::vector<Load> WildLoads(const Machine& machine, size_t requests, uint64_t seed) {
+  const double capacity = machine.UsualCapacity();
+  std::vector<Load> loads;
+  for (const double times : {0.25, 0.5, 2.0}) {
+    loads.push_back(Poisson(capacity, times, requests, seed++));
+  }
+  return loads;
+}
+
 Contest Hold(const Machine& machine, const Load& load, uint64_t seed) {
   Contest contest{.load = load.name,
                   .changes = load.changes,
@@ -146,6 +155,19 @@ std::vector<Bar> Bars(const std::vector<Contest>& contests) {
                            twice.AsBar("twice the feasible load: 0.9 of its goodput", 0.9)};
   bars[2].counts = false;
   return bars;
+}
+
+std::vector<Bar> WildBars(const std::vector<Contest>& contests, double within, double beyond) {
+  Worst least_within(1);
+  Worst least_beyond(1);
+  for (const Contest& contest : contests) {
+    const uint64_t best =
+        std::max(contest.BestStatic(false).result.kept, contest.BestStatic(true).result.kept);
+    (contest.times < 1 ? least_within : least_beyond)
+        .Look(Ratio(contest.objective.result.kept, best), contest.load);
+  }
+  return {least_within.AsBar("a quarter, half: 0.95 of the best static setting", within),
+          least_beyond.AsBar("twice: 0.8 of the best static setting", beyond)};
 }
 
 }  // namespace nereid::objective

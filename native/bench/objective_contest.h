@@ -43,8 +43,13 @@ struct Bar {
 // 99 of 100.
 double FeasibleLoad(const Machine& machine, size_t requests, uint64_t seed);
 std::vector<Load> Loads(const Machine& machine, double feasible, size_t requests, uint64_t seed);
+// A quarter, half and twice what a wild machine answers on average.
+std::vector<Load> WildLoads(const Machine& machine, size_t requests, uint64_t seed);
 Contest Hold(const Machine& machine, const Load& load, uint64_t seed);
 std::vector<Bar> Bars(const std::vector<Contest>& contests);
+// Those of WildLoads: so much of what the best static setting of each load keeps, in hindsight.
+std::vector<Bar> WildBars(const std::vector<Contest>& contests, double within = 0.95,
+                          double beyond = 0.8);
 
 }  // namespace nereid::objective
 

@@ -26,7 +26,8 @@ std::vector<int64_t> Arrivals(double seconds, double most, uint64_t seed, Rate&&
 
 std::string Times(double times) {
   std::string text = std::to_string(times);
-  return text.substr(0, text.find('.') + 2);
+  text.resize(text.find('.') + 3);
+  return text.back() == '0' ? text.substr(0, text.size() - 1) : text;
 }
 
 }  // namespace
@@ -61,6 +62,46 @@ double Machine::CostNs(int64_t rows) const {
   const double share =
       static_cast<double>(rows - below->first) / static_cast<double>(above->first - below->first);
   return below->second + share * (above->second - below->second);
+}
+
+// Where in its period the neighbour comes is chance, and the same whoever asks.
+double Machine::NeighbourAt(int64_t time_ns) const {
+  if (period_ns == 0) {
+    return 1;
+  }
+  Chance chance(static_cast<uint64_t>(time_ns / period_ns));
+  const double from = chance.Uniform() * 2 / 3;
+  const double at = static_cast<double>(time_ns % period_ns) / static_cast<double>(period_ns);
+  return at >= from && at < from + 1.0 / 3 ? neighbour_times : 1;
+}
+
+double Machine::TakesNs(int64_t rows, int64_t now_ns, Chance& chance) const {
+  double cost = CostNs(rows) * std::exp(noise * chance.Normal()) * NeighbourAt(now_ns);
+  if (chance.Uniform() <= outliers) {
+    const double more = most_times > least_times ? chance.Uniform() : 0;
+    cost *= least_times * std::pow(most_times / least_times, more);
+  }
+  double stolen = 0;
+  if (thefts_per_ns > 0) {
+    for (double at = chance.Exponential(); at < cost * thefts_per_ns; at += chance.Exponential()) {
+      stolen += chance.Exponential() * theft_ns;
+    }
+  }
+  return cost + stolen;
+}
+
+double Machine::UsualCapacity() const {
+  constexpr int kDraws = 20'000;
+  Machine usual = *this;
+  for (auto& [rows, cost] : usual.costs) {
+    Chance chance(1);
+    double sum = 0;
+    for (int i = 0; i < kDraws; ++i) {
+      sum += TakesNs(rows, i * latency_ns, chance);
+    }
+    cost = sum / kDraws;
+  }
+  return usual.Capacity();
 }
 
 double Machine::Capacity() const {

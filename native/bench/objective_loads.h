@@ -30,15 +30,33 @@ struct Machine {
   int64_t max_rows = 1;
   int64_t latency_ns = 0;
   double noise = 0.05;      // deviation of an execution, as a share
-  double outliers = 0.002;  // share of the executions that take four times as long
+  double outliers = 0.002;  // share of the executions that take many times as long
+  double least_times = 4;   // that they do
+  double most_times = 4;
+  // Others take the processor away so often while an execution has it, and for so long.
+  double thefts_per_ns = 0;
+  double theft_ns = 0;
+  // Once in a period a neighbour has everything take so many times as long, for a third of it.
+  int64_t period_ns = 0;
+  double neighbour_times = 1;
+
   [[nodiscard]] double CostNs(int64_t rows) const;
+  // The same for one execution.
+  [[nodiscard]] double TakesNs(int64_t rows, int64_t now_ns, Chance& chance) const;
   // What batches of the best size answer a second, each in time for a request that has waited for
   // the one before.
   [[nodiscard]] double Capacity() const;
+  // The same of what executions take on average.
+  [[nodiscard]] double UsualCapacity() const;
+
+ private:
+  [[nodiscard]] double NeighbourAt(int64_t time_ns) const;
 };
 
 // The bundled and the benchmark models, as measured, and one that is like a GPU.
 std::vector<Machine> Machines();
+// A model that differs wildly from execution to execution, for a reason each.
+std::vector<Machine> WildMachines();
 
 struct Load {
   std::string name;

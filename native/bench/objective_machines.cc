@@ -54,4 +54,30 @@ std::vector<Machine> Machines() {
   return machines;
 }
 
+// Another mlp, of four layers, as it was seen on a machine with much else to do. Executions of
+// `tailed` now and then take tens of times as long; those of `stolen` lose the processor to others
+// for tens of milliseconds, so that most of their time is that; and those of `turns` share it with
+// a neighbour, who comes and goes.
+std::vector<Machine> WildMachines() {
+  const Machine layers{.name = "",
+                       .costs = {{1, 3 * kMs}, {32, 8 * kMs}},
+                       .max_rows = 32,
+                       .latency_ns = 50'000'000,
+                       .noise = 0.2};
+  Machine tailed = layers;
+  tailed.name = "tailed";
+  tailed.outliers = 0.03;
+  tailed.least_times = 10;
+  tailed.most_times = 50;
+  Machine stolen = layers;
+  stolen.name = "stolen";
+  stolen.thefts_per_ns = 1 / (10 * kMs);
+  stolen.theft_ns = 20 * kMs;
+  Machine turns = layers;
+  turns.name = "turns";
+  turns.period_ns = 450'000'000;
+  turns.neighbour_times = 6;
+  return {tailed, stolen, turns};
+}
+
 }  // namespace nereid::objective

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <queue>
 
 #include "bench/objective_players.h"
@@ -74,6 +73,9 @@ class History {
       result_.refused += decision.refuse;
       line_.Pop(decision.refuse);
       if (decision.take == 0) {
+        if (decision.refuse > 0) {
+          continue;  // there may be more than it saw
+        }
         wake_ns_ = decision.wake_ns;
         return;
       }
@@ -85,9 +87,7 @@ class History {
       }
       line_.Pop(decision.take);
       const auto rows = static_cast<int64_t>(batch.size());
-      double cost = machine_.CostNs(rows) * std::exp(machine_.noise * chance_.Normal());
-      cost *= load_.SlownessAt(now_ns);
-      cost *= chance_.Uniform() <= machine_.outliers ? 4 : 1;
+      const double cost = machine_.TakesNs(rows, now_ns, chance_) * load_.SlownessAt(now_ns);
       begun_[instance] = now_ns;
       player_.Began(instance, rows, now_ns);
       ends_.emplace(now_ns + static_cast<int64_t>(cost) + 1, instance);

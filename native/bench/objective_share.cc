@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdio>
 #include <queue>
 #include <utility>
@@ -114,9 +113,12 @@ class SharedHistory {
       if (seat.idle.empty() || seat.line.size() == 0) {
         continue;
       }
-      const ObjectiveDecision decision = seat.player->Decide(seat.idle.back(), seat.line, now_ns);
-      seat.result.refused += decision.refuse;
-      seat.line.Pop(decision.refuse);
+      ObjectiveDecision decision;
+      do {  // there may be more than it sees
+        decision = seat.player->Decide(seat.idle.back(), seat.line, now_ns);
+        seat.result.refused += decision.refuse;
+        seat.line.Pop(decision.refuse);
+      } while (decision.take == 0 && decision.refuse > 0 && seat.line.size() > 0);
       if (decision.take == 0) {
         wake_ns_ = std::min(wake_ns_, decision.wake_ns);
         continue;
@@ -153,8 +155,7 @@ class SharedHistory {
     }
     seat.line.Pop(take);
     const auto rows = static_cast<int64_t>(take);
-    double cost = machine.CostNs(rows) * std::exp(machine.noise * chance_.Normal());
-    cost *= chance_.Uniform() <= machine.outliers ? 4 : 1;
+    const double cost = machine.TakesNs(rows, now_ns, chance_);
     seat.player->Began(batch.instance, rows, now_ns);
     ends_.emplace(now_ns + static_cast<int64_t>(cost) + 1, place);
     --free_;

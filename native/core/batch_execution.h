@@ -10,13 +10,12 @@
 #include <vector>
 
 #include "base/status.h"
-#include "core/backend_states.h"
-#include "core/combined_inputs.h"
+#include "core/batch_inputs.h"
+#include "core/batch_outputs.h"
+#include "core/batch_sequences.h"
 #include "core/decoupled_responses.h"
 #include "core/model_config.h"
-#include "core/output_maker.h"
 #include "core/request.h"
-#include "core/sequence_tensors.h"
 #include "memory/buffer_pool.h"
 
 namespace nereid {
@@ -26,12 +25,8 @@ class DetachedBatch;
 // Belongs to one instance and is used by whoever runs it, one at a time; its vectors keep their
 // memory, so an execution allocates buffers from the pool and nothing else.
 //
-// Copies: a single request is the batch (its buffers are passed on, and the backend's output
-// buffers become its own). Several are copied once into a common input buffer; their outputs are
-// slices of the batch's output buffer, which lives until the last of them is dropped. Where the
-// configuration has a reshape, the backend gets and gives that shape: `inputs_` have it, outputs
-// take the clients' shape as soon as they are made. Inputs that requests do not have are made
-// behind the others in `inputs_` (MakeHidden); outputs that they do not have stay in `outputs_`.
+// BatchInputs puts together what the backend gets, BatchOutputs hands out what it makes, and
+// BatchSequences has the part of both that stays with sequences.
 class BatchExecution {
  public:
   // `detached`: what it is a part of when its backend may keep it; null: it may not.
@@ -92,43 +87,24 @@ class BatchExecution {
  private:
   [[nodiscard]] Status CheckRequestIndex(uint32_t request_index) const;
   [[nodiscard]] Status CheckResponds(uint32_t request_index) const;
+  [[nodiscard]] Status CheckState(uint32_t request_index, uint32_t state) const;
   void Begin(std::span<Request* const> requests);
   Status Gather(bool backend_gathers);
-  Status Describe(const nrd_tensor* own);
-  Status GatherInput(uint32_t index);
-  Status ToBackend(uint32_t index, nrd_tensor* input) const;
-  Status MakeHidden();
   int32_t Execute(const nrd_backend& backend, void* instance);
   void SetTimes(int64_t executed_ns, int64_t end_ns);
   void SetTimes(nrd_request* record, uint64_t infer_ns, uint64_t output_ns) const;
-  void CheckOwnOutputs(Request& request) const;
-  void Scatter();
-  [[nodiscard]] int64_t WholeRows(uint32_t index) const;
-  Status Slice(Request& request, uint32_t index, uint64_t* byte_offset);
-  Status BytesOfRows(const nrd_tensor& whole, uint32_t index, uint64_t byte_offset, int64_t rows,
-                     uint64_t* bytes_out) const;
-  [[nodiscard]] bool HasEmptyRows() const;
-  [[nodiscard]] Status CheckState(uint32_t request_index, uint32_t state) const;
-  void KeepStates();
-  void EndRescheduled();
-  static void FinishOutputs(Request& request);
+  void HandOut();
   void FailAll(int32_t code, std::string_view message);
 
   nrd_batch batch_;  // first: the ABI's nrd_batch* is this object
   const ModelConfig& config_;
-  BufferPool& pool_;
-  PoolAccount* const account_;
   DetachedBatch* const detached_;
-  const OutputMaker maker_;
-  const DecoupledResponses responses_;
-  const CombinedInputs combined_;
-  std::optional<SequenceTensors> sequences_;     // of a model with sequences
-  std::optional<BackendStates> backend_states_;  // where the backend has their states
+  BatchInputs inputs_;
+  BatchOutputs outputs_;
+  std::optional<BatchSequences> sequences_;  // of a model with sequences
   const Responder* responder_ = nullptr;
   std::vector<Request*> requests_;
   std::vector<const nrd_request*> records_;
-  std::vector<nrd_tensor> inputs_;
-  std::vector<nrd_tensor> outputs_;
   nrd_error error_;
   int64_t rows_ = 0;
   bool executed_ = false;

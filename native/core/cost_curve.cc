@@ -24,9 +24,22 @@ constexpr double kLasting = 0.998;
 // An execution that takes more than twice as long as predicted, or less than half, is a surprise.
 // Where they are this many, it takes most of the last executions to believe in a change.
 constexpr double kSurprise = 2;
-constexpr double kSurpriseGain = 1.0 / 64;
-constexpr double kManySurprises = 0.1;
+constexpr double kSurpriseGain = 1.0 / 256;
+constexpr double kSomeSurprises = 0.012;
+constexpr double kManySurprises = 0.06;
+// Executions are wild where surprises make them take so much longer on average, or high ones take
+// so many times as long as the mean.
+constexpr double kMostOverrun = 8;
+constexpr double kOverrunGain = 1.0 / 128;
+constexpr double kWildOverrun = 0.1;
+constexpr double kWildHigh = 2;
 constexpr size_t kFewAgree = 3;
+constexpr size_t kSomeAgree = 7;
+// Which of them is low.
+constexpr size_t kLow = 3;
+// How many executions take less than that, and than the mean, where they differ much.
+constexpr double kShareOfLow = 0.2;
+constexpr double kShareOfMean = 0.6;
 // What is left of what was known of a size, when an execution has nothing to do with it.
 constexpr double kDoubted = 0.8;
 // What was not executed for thousands of others is tried again.
@@ -73,7 +86,7 @@ void CostCurve::Measured(int64_t rows, int64_t duration_ns) {
   const auto count = static_cast<double>(std::clamp<int64_t>(rows, 1, max_rows_));
   const double duration = std::max<double>(static_cast<double>(duration_ns), 1);
   Size& size = sizes_[IndexOf(count)];
-  if (size.weight > 0) {
+  if (size.weight >= kTrustedWeight) {  // others would take their own error for the machine's
     FollowMachine(duration / size.mean_ns, size.spread);
   }
   Update(size, count, duration / machine_);
@@ -86,21 +99,33 @@ void CostCurve::Measured(int64_t rows, int64_t duration_ns) {
 void CostCurve::FollowMachine(double implied, double spread) {
   implied_[next_implied_] = std::clamp(implied, 1 / kMostChange, kMostChange);
   next_implied_ = (next_implied_ + 1) % implied_.size();
-  const double median = MedianOfLast(surprises_ < kManySurprises ? kFewAgree : implied_.size());
-  const double change = median / machine_ - 1;
-  const bool clear = std::abs(change) > kClearDeviations * std::max(spread, kLeastSpread * 2);
+  const double ratio = implied / machine_;
+  const double overrun = ratio > kSurprise ? std::min(ratio - 1, kMostOverrun) : 0;
+  overrun_ += kOverrunGain * (overrun - overrun_);
+  low_ = OfLast(implied_.size(), kLow);
+  const size_t count = surprises_ < kSomeSurprises   ? kFewAgree
+                       : surprises_ < kManySurprises ? kSomeAgree
+                                                     : implied_.size();
+  // A machine that was slow comes back as clearly as it became so. That it is faster than usual is
+  // believed where executions hardly differ; else the sizes learn it.
+  const double found = OfLast(count, count / 2);
+  const double median = machine_ > 1 ? std::max(found, 1.0) : found;
+  const double change = machine_ > 1 ? std::max(median / machine_, machine_ / median) - 1
+                                     : std::abs(median / machine_ - 1);
+  const bool clear = change > kClearDeviations * std::max(spread, kLeastSpread * 2);
   machine_ = clear ? median : std::pow(machine_, kLasting);
   surprises_ += kSurpriseGain * ((IsSurprise(implied / machine_) ? 1 : 0) - surprises_);
 }
 
-double CostCurve::MedianOfLast(size_t count) const {
+// The one that is larger than `index` others.
+double CostCurve::OfLast(size_t count, size_t index) const {
   std::array<double, std::tuple_size_v<decltype(implied_)>> last{};
   for (size_t i = 0; i < count; ++i) {
     last[i] = implied_[(next_implied_ + implied_.size() - 1 - i) % implied_.size()];
   }
-  const auto middle = last.begin() + static_cast<ptrdiff_t>(count / 2);
-  std::nth_element(last.begin(), middle, last.begin() + static_cast<ptrdiff_t>(count));
-  return *middle;
+  const auto found = last.begin() + static_cast<ptrdiff_t>(index);
+  std::nth_element(last.begin(), found, last.begin() + static_cast<ptrdiff_t>(count));
+  return *found;
 }
 
 void CostCurve::Update(Size& size, double rows, double duration_ns) {
@@ -202,10 +227,36 @@ int64_t CostCurve::HighNs(int64_t rows) const {
   return static_cast<int64_t>(At(static_cast<double>(rows), &Knot::high_ns));
 }
 
+int64_t CostCurve::LowNs(int64_t rows) const {
+  return static_cast<int64_t>(std::min(low_ / machine_, 1.0) *
+                              At(static_cast<double>(rows), &Knot::mean_ns));
+}
+
 int64_t CostCurve::BoundNs(int64_t rows, double caution) const {
-  const int64_t high_ns = HighNs(rows);
-  return high_ns -
-         static_cast<int64_t>((1 - caution) * static_cast<double>(high_ns - MeanNs(rows)));
+  const int64_t mean_ns = MeanNs(rows);
+  const int64_t away_ns = caution < 0 ? mean_ns - LowNs(rows) : HighNs(rows) - mean_ns;
+  return mean_ns + static_cast<int64_t>(caution * static_cast<double>(away_ns));
+}
+
+bool CostCurve::wild() const {
+  return knot_count_ > 0 &&
+         (overrun_ > kWildOverrun ||
+          knots_[knot_count_ - 1].high_ns > kWildHigh * knots_[knot_count_ - 1].mean_ns);
+}
+
+double CostCurve::ShareWithin(int64_t rows, int64_t budget_ns) const {
+  const std::array<std::pair<int64_t, double>, 4> known = {
+      {{0, 0}, {LowNs(rows), kShareOfLow}, {MeanNs(rows), kShareOfMean}, {HighNs(rows), 1}}};
+  for (size_t i = 1; i < known.size(); ++i) {
+    const auto& [above_ns, above] = known[i];
+    const auto& [below_ns, below] = known[i - 1];
+    if (budget_ns < above_ns) {
+      const double part =
+          static_cast<double>(budget_ns - below_ns) / static_cast<double>(above_ns - below_ns);
+      return below + std::max(part, 0.0) * (above - below);
+    }
+  }
+  return 1;
 }
 
 double CostCurve::DoubtOf(int64_t rows) const {

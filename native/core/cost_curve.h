@@ -15,7 +15,7 @@ namespace nereid {
 // they are interpolated. Two things are learned apart. How the sizes compare changes slowly: an
 // execution moves its own size by a twentieth. How fast the machine is now changes for all sizes at
 // once: the median of what the last three executions say, so that two that agree are believed and
-// one alone is not; of the last fifteen where many stick out.
+// one alone is not; of the last seven or fifteen where more stick out.
 //
 // Only the product of the two is ever measured, so noise could drag them apart without end, and
 // with them every size that is not executed at the moment. Therefore the machine is never taken to
@@ -35,8 +35,14 @@ class CostCurve {
   [[nodiscard]] int64_t MeanNs(int64_t rows) const;
   // What a hundredth of the executions exceeds, about.
   [[nodiscard]] int64_t HighNs(int64_t rows) const;
-  // From the one, with a caution of 0, to the other, with 1.
+  // What four of five executions exceed, of the last ones.
+  [[nodiscard]] int64_t LowNs(int64_t rows) const;
+  // With a caution of 1 the high one, with 0 the mean, with -1 the low one, and between them.
   [[nodiscard]] int64_t BoundNs(int64_t rows, double caution) const;
+  // Whether executions differ so much that little can be said of the next one.
+  [[nodiscard]] bool wild() const;
+  // The share of the executions that take no longer, about.
+  [[nodiscard]] double ShareWithin(int64_t rows, int64_t budget_ns) const;
   // The largest that was executed, and twice that: more is not tried at once.
   [[nodiscard]] int64_t proven_rows() const { return proven_rows_; }
   [[nodiscard]] int64_t most_rows() const { return most_rows_; }
@@ -65,7 +71,7 @@ class CostCurve {
   };
 
   void FollowMachine(double implied, double spread);
-  [[nodiscard]] double MedianOfLast(size_t count) const;
+  [[nodiscard]] double OfLast(size_t count, size_t index) const;
   void Update(Size& size, double rows, double duration_ns);
   void MakeKnots();
   [[nodiscard]] double At(double rows, double Knot::*what) const;
@@ -78,8 +84,10 @@ class CostCurve {
   int64_t most_rows_ = 1;
   double spread_ = 0.1;             // of all sizes
   double machine_ = 1;              // how much longer all takes now than usual
+  double low_ = 1;                  // the same of those of the last executions that were quick
   std::array<double, 15> implied_;  // the same, as each of the last executions alone has it
   size_t next_implied_ = 0;
+  double overrun_ = 0;    // how much longer executions take than predicted, by surprises alone
   double surprises_ = 0;  // share of the executions that had nothing to do with what was predicted
 };
 

@@ -22,6 +22,11 @@ constexpr int64_t kPlansOfLatency = 32;
 constexpr int kTryEvery = 8;
 // The share that may be late where nothing can be kept with all caution.
 constexpr double kLateWithoutCaution = 0.5;
+// Requests are lost where more than so many of those that were let in are late or refused.
+constexpr double kLoses = 0.003;
+constexpr double kLostGain = 1.0 / 64;
+// What an idle instance may try: who could be answered at best.
+constexpr double kBestCase = -1;
 
 }  // namespace
 
@@ -54,7 +59,7 @@ void ObjectiveControl::Replan(const CostCurve& curve, int64_t now_ns) {
   planned_ = &curve;
   planned_ns_ = now_ns;
   plan_ = PlanBatches(curve, terms_, ArrivalsPerNs(now_ns), static_cast<int64_t>(margin_ns_),
-                      static_cast<int64_t>(outside_ns_));
+                      static_cast<int64_t>(outside_ns_), lost_ > kLoses);
 }
 
 bool ObjectiveControl::SomeExecute() const {
@@ -101,16 +106,20 @@ int64_t ObjectiveControl::PredictAnswer(int64_t rows, uint64_t row_elements, int
   Replan(curve, now_ns);
   std::copy(free_ns_.begin(), free_ns_.end(), ordered_.begin());
   std::sort(ordered_.begin(), ordered_.end());
-  return nereid::PredictAnswer(plan_, curve, ArrivalsPerNs(now_ns), rows, rows_ahead,
-                               std::span(ordered_).last(terms_.instances), now_ns);
+  const int64_t answer_ns =
+      nereid::PredictAnswer(plan_, curve, ArrivalsPerNs(now_ns), rows, rows_ahead,
+                            std::span(ordered_).last(terms_.instances), now_ns);
+  return rows_ahead == 0 && !SomeExecute()
+             ? std::min(answer_ns, now_ns + curve.BoundNs(rows, kBestCase))
+             : answer_ns;
 }
 
 int64_t ObjectiveControl::PredictAlone(int64_t rows, uint64_t row_elements, int64_t now_ns) {
   return now_ns + margin_ns() + curves_.Of(KindOf(0), row_elements).BoundNs(rows, plan_.caution);
 }
 
-int64_t ObjectiveControl::MeanNs(int64_t rows, uint64_t row_elements) {
-  return curves_.Of(KindOf(0), row_elements).MeanNs(rows);
+int64_t ObjectiveControl::LeastNs(int64_t rows, uint64_t row_elements) {
+  return curves_.Of(KindOf(0), row_elements).BoundNs(rows, std::min(plan_.caution, 0.0));
 }
 
 ObjectiveDecision ObjectiveControl::Decide(uint32_t instance, uint64_t row_elements,
@@ -130,6 +139,13 @@ ObjectiveDecision ObjectiveControl::Decide(uint32_t instance, uint64_t row_eleme
   if (decision.refuse > 0 && decision.take == 0 && IsTimeToProbe(now_ns)) {
     return {.take = 1, .wake_ns = now_ns};
   }
+  if (decision.refuse == 1 && waiting.size() == 1 && !SomeExecute()) {
+    BatchPlan best = plan_;
+    best.caution = kBestCase;
+    decision =
+        DecideWithin(best, curve, waiting, std::span(ordered_).first(terms_.instances), 0, now_ns);
+  }
+  Lost(decision.refuse, decision.take);
   if (decision.take > 0) {
     TryMoreRows(curve, waiting, &decision);
   }
@@ -139,8 +155,13 @@ ObjectiveDecision ObjectiveControl::Decide(uint32_t instance, uint64_t row_eleme
 bool ObjectiveControl::RunsAtOnce(int64_t rows, uint64_t row_elements, int64_t due_ns,
                                   int64_t now_ns) {
   const CostCurve& curve = curves_.Of(KindOf(0), row_elements);
-  return curve.known() && now_ns + margin_ns() + curve.BoundNs(rows, plan_.caution) <= due_ns &&
-         (rows >= plan_.enough_rows || !SomeExecute());
+  if (!curve.known()) {
+    return false;
+  }
+  Replan(curve, now_ns);
+  const bool waits = plan_.hurry_ns > 0 || SomeExecute();
+  return now_ns + margin_ns() + curve.BoundNs(rows, plan_.caution) <= due_ns &&
+         (rows >= plan_.enough_rows || !waits);
 }
 
 void ObjectiveControl::Began(uint32_t instance, int64_t rows, uint64_t row_elements,
@@ -151,7 +172,9 @@ void ObjectiveControl::Began(uint32_t instance, int64_t rows, uint64_t row_eleme
 
 void ObjectiveControl::Ended(uint32_t instance, bool measures, int64_t now_ns) {
   const Execution execution = std::exchange(running_[instance], {});
-  free_ns_[instance] = 0;
+  const int64_t expected_ns = std::exchange(free_ns_[instance], 0);
+  overran_ = execution.rows > 0 && static_cast<double>(now_ns - expected_ns) >
+                                       kMostMargin * static_cast<double>(terms_.latency_ns);
   ended_ns_ = now_ns;
   took_ns_ = now_ns - execution.begun_ns;
   if (measures && execution.rows > 0) {
@@ -160,10 +183,19 @@ void ObjectiveControl::Ended(uint32_t instance, bool measures, int64_t now_ns) {
   }
 }
 
+void ObjectiveControl::Lost(uint64_t lost, uint64_t others) {
+  if (lost + others > 0) {
+    const double share = static_cast<double>(lost) / static_cast<double>(lost + others);
+    lost_ += kLostGain * (share - lost_);
+  }
+}
+
 // Late answers widen the margin and others narrow it, so that it rests where as many are late as
 // may be; half of them, to be on the safe side. With less caution more of them have to be expected.
+// An execution that took longer than any margin is no reason for a wider one.
 void ObjectiveControl::Answered(uint64_t kept, uint64_t late) {
-  if (kept + late == 0) {
+  Lost(late, kept);
+  if (std::exchange(overran_, false) || kept + late == 0) {
     return;
   }
   const auto latency = static_cast<double>(terms_.latency_ns);

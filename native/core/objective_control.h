@@ -2,6 +2,7 @@
 #ifndef NEREID_CORE_OBJECTIVE_CONTROL_H_
 #define NEREID_CORE_OBJECTIVE_CONTROL_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -29,9 +30,10 @@ class ObjectiveControl {
   void Arrived(int64_t rows, int64_t now_ns);
   // When it would be answered; 0: that is to be found out.
   int64_t PredictAnswer(int64_t rows, uint64_t row_elements, int64_t rows_ahead, int64_t now_ns);
-  // The same, were it executed now and alone; and how long that takes on average.
+  // The same, were it executed now and alone; and how long that takes at least, as far as it is
+  // worth a try.
   int64_t PredictAlone(int64_t rows, uint64_t row_elements, int64_t now_ns);
-  int64_t MeanNs(int64_t rows, uint64_t row_elements);
+  int64_t LeastNs(int64_t rows, uint64_t row_elements);
   // `row_elements`: of the first of those that wait.
   ObjectiveDecision Decide(uint32_t instance, uint64_t row_elements,
                            std::span<const DueRequest> waiting, int64_t now_ns);
@@ -42,6 +44,7 @@ class ObjectiveControl {
   // something.
   void Began(uint32_t instance, int64_t rows, uint64_t row_elements, int64_t now_ns);
   void Ended(uint32_t instance, bool measures, int64_t now_ns);
+  // Of the execution that ended last, or of a request that is answered before the others.
   void Answered(uint64_t kept, uint64_t late);
   // A request spent so long before it came here and after its answer went.
   void Sent(uint64_t outside_ns);
@@ -62,7 +65,7 @@ class ObjectiveControl {
 
   [[nodiscard]] double ArrivalsPerNs(int64_t now_ns) const;
   [[nodiscard]] int64_t margin_ns() const {
-    return static_cast<int64_t>(margin_ns_ + plan_.caution * outside_ns_);
+    return static_cast<int64_t>(margin_ns_ + std::max(plan_.caution, 0.0) * outside_ns_);
   }
   [[nodiscard]] uint32_t KindOf(uint32_t instance) const {
     return kinds_.empty() ? 0 : kinds_[instance];
@@ -72,6 +75,7 @@ class ObjectiveControl {
   void TryMoreRows(const CostCurve& curve, std::span<const DueRequest> waiting,
                    ObjectiveDecision* decision);
   void Replan(const CostCurve& curve, int64_t now_ns);
+  void Lost(uint64_t lost, uint64_t others);
 
   const ObjectiveTerms terms_;
   const double missing_;
@@ -83,11 +87,13 @@ class ObjectiveControl {
   int64_t planned_ns_ = 0;
   double margin_ns_;
   double outside_ns_ = 0;  // as many requests spend more outside as may be late
+  double lost_ = 0;        // share of the requests that were late, or refused while they waited
   double arrivals_ = 0;    // rows of the last while, older ones counted less
   int64_t arrived_ns_ = 0;
   int64_t ended_ns_ = 0;  // the last execution, which took so long
   int64_t took_ns_ = 0;
-  int64_t since_try_ = 0;           // executions
+  bool overran_ = false;   // it took so much longer than expected that no margin would have helped
+  int64_t since_try_ = 0;  // executions
   std::vector<Execution> running_;  // by instance
   std::vector<int64_t> free_ns_;    // by instance, as expected; 0: it is free
   std::vector<int64_t> ordered_;    // scratch: the same, in another order

@@ -30,15 +30,16 @@ struct BatchPlan {
   int64_t most_rows = 1;    // of one that leaves time for those that come meanwhile
   int64_t proven_rows = 1;  // the same of those that were tried
   int64_t enough_rows = 1;  // at which there is nothing to wait for: such batches keep up
+  int64_t hurry_ns = 0;     // that the first has left, when no company is waited for any more
   double rows_per_ns = 0;   // that are answered at most; 0: nothing is known
-  double caution = 1;       // with which costs are judged: 1: as high, 0: as on average
+  double caution = 1;       // with which costs are judged: see CostCurve::BoundNs
   bool keeps_up = true;     // with the requests that come
 };
 
 // `margin_ns` is kept free beside all that is known of costs, and of `outside_ns` as much as there
-// is caution.
+// is caution. `loses`: requests that were let in were late or refused.
 BatchPlan PlanBatches(const CostCurve& curve, const ObjectiveTerms& terms, double arrivals_per_ns,
-                      int64_t margin_ns, int64_t outside_ns = 0);
+                      int64_t margin_ns, int64_t outside_ns = 0, bool loses = false);
 
 // The first `refuse` requests cannot be answered in time, or only at the cost of more others; the
 // `take` behind them run now. When it is 0, nothing runs before `wake_ns` unless more come.

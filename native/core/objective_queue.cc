@@ -115,8 +115,8 @@ Status ObjectiveQueue::Push(Request& request, int64_t now_ns) {
                       (alone ? ", with nothing before it"
                              : ", behind " + std::to_string(rows_ahead) + " rows that wait"));
   }
-  const int64_t mean_ns = control_.MeanNs(request.rows, request.row_elements);
-  request.latest_ns = predicted_ns == 0 ? kNever : request.due_ns - mean_ns;
+  const int64_t least_ns = control_.LeastNs(request.rows, request.row_elements);
+  request.latest_ns = predicted_ns == 0 ? kNever : request.due_ns - least_ns;
   NRD_RETURN_IF_ERROR(queue_.Push(&request, now_ns));
   newest_is_first_ = queue_.First() == &request;
   return Status();
@@ -155,8 +155,8 @@ BatchDecision ObjectiveQueue::Decide(uint32_t instance, int64_t now_ns) {
     for (size_t i = 0; i < decision.refuse; ++i) {
       Refuse(*queue_.First(), now_ns);
     }
-    // Who joins is another question without those that are gone.
-  } while (decision.refuse > 0 && !rows_tell_);
+    // Who joins is another question without those that are gone, and there may be more.
+  } while (decision.refuse > 0 && (!rows_tell_ || decision.refuse == seen_due_.size()));
   if (decision.take > 0) {
     const Request& first = *queue_.First();
     latest_ns_ =
@@ -210,11 +210,14 @@ void ObjectiveQueue::Began(uint32_t instance, const std::vector<Request*>& batch
 
 void ObjectiveQueue::Executed(uint32_t instance, const std::vector<Request*>& batch,
                               int64_t now_ns) {
-  const uint64_t answered = Count(batch, now_ns);
-  control_.Ended(instance, answered > 0, now_ns);
+  const bool measures = std::any_of(batch.begin(), batch.end(), [](const Request* request) {
+    return request->record.status == NRD_OK;
+  });
+  control_.Ended(instance, measures, now_ns);
+  Count(batch, now_ns);
 }
 
-uint64_t ObjectiveQueue::Count(std::span<const Request* const> requests, int64_t now_ns) {
+void ObjectiveQueue::Count(std::span<const Request* const> requests, int64_t now_ns) {
   uint64_t kept = 0;
   uint64_t late = 0;
   for (const Request* request : requests) {
@@ -225,7 +228,6 @@ uint64_t ObjectiveQueue::Count(std::span<const Request* const> requests, int64_t
   counts_.kept += kept;
   counts_.late += late;
   control_.Answered(kept, late);
-  return kept + late;
 }
 
 // An answer from the cache says nothing of what waits for the processor with executions.

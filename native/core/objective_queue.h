@@ -59,8 +59,7 @@ class ObjectiveQueue final : public SharedQueue {
   }
 
  private:
-  // How many of them were answered with NRD_OK.
-  uint64_t Count(std::span<const Request* const> requests, int64_t now_ns);
+  void Count(std::span<const Request* const> requests, int64_t now_ns);
   void Prepare(Request& request) const;
   void Refuse(Request& request, int64_t now_ns);
   void CountRefused(const Request& request, uint64_t* reason);

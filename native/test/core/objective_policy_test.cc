@@ -79,6 +79,24 @@ TEST_CASE("one slow execution changes little, two in a row are believed for ever
   CHECK(curve.MeanNs(64) == doctest::Approx(20 * kMs).epsilon(0.1));
 }
 
+TEST_CASE("what quick executions take is low, and follows when none are quick any more") {
+  CostCurve curve(64);
+  const auto measure = [&](int64_t quick_ms, int64_t slow_ms) {
+    for (int i = 0; i < 60; ++i) {
+      curve.Measured(1, (i % 3 == 0 ? slow_ms : quick_ms) * kMs);
+    }
+  };
+  measure(3, 30);
+  CHECK(curve.LowNs(1) == doctest::Approx(3 * kMs).epsilon(0.3));
+  CHECK(curve.MeanNs(1) > 2 * curve.LowNs(1));
+  CHECK(curve.HighNs(1) > curve.MeanNs(1));
+  CHECK(curve.BoundNs(1, 1) == curve.HighNs(1));
+  CHECK(curve.BoundNs(1, 0) == curve.MeanNs(1));
+  CHECK(curve.BoundNs(1, -1) == curve.LowNs(1));
+  measure(20, 30);
+  CHECK(curve.LowNs(1) == doctest::Approx(20 * kMs).epsilon(0.3));
+}
+
 TEST_CASE("a size whose first execution was slow is tried again") {
   CostCurve curve(64);
   for (int i = 0; i < 20; ++i) {
@@ -132,7 +150,7 @@ TEST_CASE("however often executions are interrupted, a curve stays where executi
       CHECK(least_ns > 100);
       CHECK(most_ns < 1'000 * kMs);
       machine.Calm();
-      for (int i = 0; i < 2'000; ++i) {
+      for (int i = 0; i < 3'000; ++i) {
         const int64_t rows = machine.Rows();
         curve.Measured(rows, machine.Next(rows));
       }
@@ -270,6 +288,29 @@ TEST_CASE("an answer is predicted behind those that wait and those that run") {
   CHECK(PredictAnswer(plan, curve, 0, 1, 40, free_ns, 0) == 2 * curve.MeanNs(16) + curve.HighNs(9));
   const std::vector<int64_t> busy{2 * kMs, 4 * kMs};
   CHECK(PredictAnswer(plan, curve, 0, 1, 16, busy, 0) == 4 * kMs + curve.HighNs(1));
+}
+
+// One of three executions takes ten times as long.
+CostCurve Wild() {
+  CostCurve curve(64);
+  for (int i = 0; i < 300; ++i) {
+    curve.Measured(8, (i % 3 == 0 ? 30 : 3) * kMs);
+  }
+  return curve;
+}
+
+TEST_CASE("where executions differ much and there is time, who could make it is not refused") {
+  const CostCurve curve = Wild();
+  const ObjectiveTerms terms{.latency_ns = 50 * kMs, .max_rows = 64, .instances = 1};
+  const BatchPlan plan = PlanBatches(curve, terms, 100e-9, 0);
+  CHECK(plan.keeps_up);
+  CHECK(plan.caution < 0);
+  const std::vector<int64_t> free_ns{0};
+  const std::vector<DueRequest> waiting(4, {.rows = 1, .due_ns = 5 * kMs, .joins = true});
+  CHECK(curve.MeanNs(4) > 5 * kMs);
+  const ObjectiveDecision decision = DecideWithin(plan, curve, waiting, free_ns, 0, 0);
+  CHECK(decision.refuse == 0);
+  CHECK(decision.take == 4);
 }
 
 TEST_CASE("where the way outside leaves no time for one request, less of it is kept free") {

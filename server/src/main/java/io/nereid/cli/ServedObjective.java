@@ -56,6 +56,9 @@ record ServedObjective(String server, Map<String, Object> fields) {
                 ms(fields.get("max_wait_ns")),
                 ms(fields.get("backlog_ns")),
                 fields.get("rows_per_second")));
+    text.append(
+        "#   kept free for what requests spend outside the model: %s\n"
+            .formatted(ms(fields.get("outside_ns"))));
     for (Object each : (List<?>) fields.get("costs")) {
       Map<?, ?> cost = (Map<?, ?>) each;
       text.append(

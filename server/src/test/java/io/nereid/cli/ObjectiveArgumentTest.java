@@ -116,6 +116,9 @@ class ObjectiveArgumentTest {
       assertEquals(0, cli.run("config", "digits", "-u", url), cli.err());
       assertTrue(cli.out().contains("# " + url + ": objective p99 30s\n"), cli.out());
       assertTrue(cli.out().contains("#   1 kept, 0 late; refused: 0 too much waits"), cli.out());
+      assertTrue(
+          cli.out().contains("#   kept free for what requests spend outside the model: "),
+          cli.out());
       assertTrue(cli.out().contains("#   learned: 1 rows take "), cli.out());
       CommandLineRun other = new CommandLineRun();
       assertEquals(0, other.run("config", "simple", "-u", url), other.err());

@@ -92,7 +92,8 @@ final class SimulationPage {
     if (series.isEmpty()) {
       return;
     }
-    String x = "what comes, in feasible loads";
+    boolean wild = simulation.machines().get(machine).contains("capacity");
+    String x = "what comes, in " + (wild ? "capacities" : "feasible loads");
     page.figure(
         caption,
         (unit.equals("ms")

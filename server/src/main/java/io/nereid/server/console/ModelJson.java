@@ -47,7 +47,8 @@ final class ModelJson {
               + "\"inferences\":null,\"executions\":null,\"inline\":null,\"errors\":null,"
               + "\"latency\":null,\"minute\":null,\"heat\":null,\"time_us\":null,"
               + "\"batches\":null,\"cache\":null,\"pending\":null,\"executing\":null,"
-              + "\"busy\":null,\"instances\":null,\"sequences\":null,\"memory\":null");
+              + "\"busy\":null,\"instances\":null,\"sequences\":null,\"objective\":null,"
+              + "\"memory\":null");
     } else {
       counts(work, json);
       latencies(work, json);
@@ -186,6 +187,7 @@ final class ModelJson {
     } else {
       json.ascii("null");
     }
+    ObjectiveJson.write(work, json.ascii(",\"objective\":"));
     OverviewJson.memory(work.memory(), json);
   }
 

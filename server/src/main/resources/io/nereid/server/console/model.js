@@ -5,6 +5,7 @@ import {fill, h, say} from './dom.js';
 import {bytes, duration, NONE, number, percent, plural, rate} from './format.js';
 import {Heat} from './heat.js';
 import {address, modelHead, reasonOf, segment, stateWord} from './names.js';
+import {Objective} from './objective.js';
 import {Plot} from './plots.js';
 import {extend, SPAN, Tide} from './tide.js';
 
@@ -29,6 +30,12 @@ const PLOTS = [
 const CACHE = ['Response cache, a second', rate, [
   ['misses', 'soft', (/** @type {any} */ e) => e.cache?.misses_per_s],
   ['hits', 'sea', (/** @type {any} */ e) => e.cache?.hits_per_s],
+]];
+
+const OBJECTIVE = ['Objective, requests a second', rate, [
+  ['refused', 'soft', (/** @type {any} */ e) => e.objective?.refused_per_s],
+  ['late', 'deep', (/** @type {any} */ e) => e.objective?.late_per_s, {dash: true}],
+  ['in time', 'sea', (/** @type {any} */ e) => e.objective?.kept_per_s],
 ]];
 
 /** @param {any} time */
@@ -70,6 +77,7 @@ class Live {
     this.said = '';
     this.batches = h('dl', {className: 'bars'});
     this.cells = h('ul', {className: 'cells'});
+    this.objective = new Objective();
     this.facts = h('dl', {className: 'facts'});
     this.table = h('tbody');
     this.element = modelHead(place, h('div', {}, this.lead,
@@ -81,6 +89,7 @@ class Live {
     this.figures = h('div', {hidden: true},
       this.tide.element,
       this.plots,
+      this.objective.element,
       h('section', {}, h('h2', {}, 'Batches'), this.batches),
       h('section', {}, h('h2', {}, 'Instances'), this.cells),
       h('section', {}, h('h2', {}, 'The last minute'),
@@ -104,16 +113,27 @@ class Live {
     const figures = value.requests_per_s !== null;
     if (this.figures) this.figures.hidden = !figures;
     if (!figures) return;
-    if (value.cache && this.series.length === PLOTS.length) {
-      this.series.push(new Series(CACHE));
-      this.plots.append(this.series[PLOTS.length].plot.element);
-    }
+    if (value.cache) this.#plot(CACHE);
+    if (value.objective) this.#plot(OBJECTIVE);
     this.series.forEach(series => series.add(value));
     if (value.heat) this.heat.add(value.heat);
     this.#batches(value.batches ?? []);
     this.#instances(value.instances ?? []);
     this.#minute(value.minute);
+    this.objective.show(value.objective);
     this.#facts(value);
+  }
+
+  /**
+   * Adds a plot that not every model has, unless it is there.
+   *
+   * @param {any[]} what
+   */
+  #plot(what) {
+    if (this.series.some(series => series.lines === what[2])) return;
+    const added = new Series(what);
+    this.series.push(added);
+    this.plots.append(added.plot.element);
   }
 
   /** @param {any} value */

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.nereid.Nereid;
+import io.nereid.model.ModelSpec;
+import io.nereid.model.Objective;
 import io.nereid.model.RepositoryOptions;
 import io.nereid.server.console.ConsoleOptions;
 import io.nereid.types.DataType;
@@ -171,9 +173,41 @@ class ConsoleStreamsTest {
       assertEquals(1, map(list(data.get("batches")).getFirst()).get("total"));
       assertEquals(null, data.get("sequences"));
       assertEquals(null, data.get("cache"));
+      assertTrue(data.containsKey("objective"));
+      assertEquals(null, data.get("objective"));
       assertEquals(1, data.get("requests"));
       assertEquals("1", map(list(data.get("versions")).getFirst()).get("version"));
       assertEquals(1, list(data.get("instances")).size());
+    }
+  }
+
+  @Test
+  void aModelsPageTellsWhatItsObjectiveHasItDo() throws IOException {
+    Objective seconds = Objective.p99(Duration.ofSeconds(30));
+    ModelSpec.Builder model = TestServer.identity("FP32", DataType.FP32).objective(seconds);
+    try (TestServer server = server().load(model);
+        RawClient page = open(server, "models/FP32/events");
+        RawClient client = server.connect()) {
+      Map<String, Object> objective = map(event(page).data().get("objective"));
+      assertEquals("p99 30s", objective.get("objective"));
+      assertEquals(0, objective.get("kept"));
+      assertEquals(List.of(), objective.get("costs"));
+      client.post("/v2/models/FP32/infer", "", BODY).expect(200);
+      client.post("/v2/models/FP32/infer", "", BODY).expect(200);
+      while (!objective.get("kept").equals(2) || number(objective, "outside_us") == 0) {
+        objective = map(event(page).data().get("objective"));
+      }
+      assertEquals(0, objective.get("late"));
+      assertEquals(Map.of("backlog", 0, "cost", 0, "waiting", 0), objective.get("refused"));
+      assertEquals(0, objective.get("refused_deadline"));
+      for (String name : List.of("kept_per_s", "late_per_s", "refused_per_s", "backlog_us")) {
+        assertTrue(objective.get(name) instanceof Number, objective::toString);
+      }
+      assertTrue(number(objective, "max_rows") >= 1, objective::toString);
+      assertTrue(number(objective, "rows_per_s") > 0, objective::toString);
+      Object cost = list(objective.get("costs")).getFirst();
+      assertEquals(1, map(cost).get("rows"));
+      assertTrue(number(cost, "high_us") >= number(cost, "mean_us"), cost::toString);
     }
   }
 
