@@ -229,8 +229,8 @@ server_cost() {
 
 # What a fresh server spends on its start and its first requests, held to what it spends later.
 server_guard_first() {
-  local started first later
-  started=$(server_cpu "$pid_this")
+  local pid=pid_this started first later
+  started=$(server_cpu "${!pid}")
   first=$(server_cost this)
   server_load this 4 grpc grpc-16 32 >/dev/null
   later=$(server_cost this)
