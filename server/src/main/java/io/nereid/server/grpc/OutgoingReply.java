@@ -266,10 +266,9 @@ final class OutgoingReply extends InputStream implements Drainable, KnownLength 
     lent = buffer;
   }
 
-  /** The transport needs the contents no more. */
+  /** The transport needs the contents no more. Its thread says so, perhaps while another closes this. */
   void returned() {
-    lent = null;
-    close();
+    response.close();
   }
 
   // ---- Reading it ------------------------------------------------------------------------------
