@@ -86,6 +86,7 @@ class ConsolePagesTest {
         browser.await("document.querySelector('option[value=digits]')");
       }
       case "#/models/digits" -> open(fragment, ".facts dt", "Executions");
+      case "#/models/simple" -> open(fragment, "h2", "Objective p99 30s");
       case "#/models/digits/configuration" -> open(fragment, ".settings td", "max_batch_size");
       default -> open(fragment, ".code pre", "curl");
     }
@@ -98,6 +99,7 @@ class ConsolePagesTest {
         "#/requests",
         "#/load",
         "#/models/digits",
+        "#/models/simple",
         "#/models/digits/try",
         "#/models/repeat/try",
         "#/models/simple_string/try",

@@ -1,5 +1,6 @@
 package io.nereid.server.console;
 
+import io.nereid.model.Objective;
 import io.nereid.model.RepositoryOptions;
 import io.nereid.server.NereidServer;
 import io.nereid.server.ServerOptions;
@@ -26,7 +27,11 @@ final class ConsoleServer implements AutoCloseable {
    */
   ConsoleServer(Path repository, Path tokens) {
     RepositoryOptions models =
-        RepositoryOptions.builder().repository(repository).explicit("*").build();
+        RepositoryOptions.builder()
+            .repository(repository)
+            .explicit("*")
+            .objective("simple", Objective.p99(Duration.ofSeconds(30)))
+            .build();
     HttpOptions http = HttpOptions.DEFAULT.withPort(0).withExitTimeout(EXIT);
     if (tokens != null) {
       http = http.withAccess(AccessControl.of(Restrictions.NONE, Optional.of(Tokens.open(tokens))));
