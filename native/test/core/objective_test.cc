@@ -88,7 +88,9 @@ TEST_CASE("answers are kept or late, on any thread, and what they cost is learne
   const nrd_objective objective = Within(10 * kSecond);
   TestModel model(runtime, backend, {.flags = 0, .objective = &objective});
   bool inline_once = false;
-  for (int i = 0; i < 20; ++i) {
+  uint64_t count = 0;
+  // One that took long, on a busy machine, sends the next ones to the instance's thread.
+  for (; count < 20 || (!inline_once && count < 20'000); ++count) {
     TestRequest request(model);
     REQUIRE(request.SubmitAndWait() == NRD_OK);
     inline_once |= request->ran_inline == 1;
@@ -97,7 +99,7 @@ TEST_CASE("answers are kept or late, on any thread, and what they cost is learne
   const nrd_objective_stats stats = StatsOf(model);
   CHECK(stats.latency_ns == 10 * kSecond);
   CHECK(stats.quantile_ppm == 990'000);
-  CHECK(stats.kept == 20);
+  CHECK(stats.kept == count);
   CHECK(stats.late == 0);
   CHECK(stats.backlog == 0);
   CHECK(stats.rows_per_second > 0);
