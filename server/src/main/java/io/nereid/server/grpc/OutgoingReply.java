@@ -266,7 +266,7 @@ final class OutgoingReply extends InputStream implements Drainable, KnownLength 
     lent = buffer;
   }
 
-  /** The transport needs the contents no more. Its thread says so, perhaps while another closes this. */
+  /** The transport, on its thread, needs the contents no more; another may close this just then. */
   void returned() {
     response.close();
   }
