@@ -27,20 +27,29 @@ public final class WholeFrames extends ChannelInboundHandlerAdapter {
   @Override
   public void channelRead(ChannelHandlerContext context, Object message) {
     ByteBuf bytes = (ByteBuf) message;
-    if (begun != null && fillUp(bytes)) {
-      ByteBuf frame = begun;
-      begun = null;
-      context.fireChannelRead(frame);
-    }
-    int end = endOfWhole(bytes);
-    if (end < bytes.writerIndex()) {
-      begin(context, bytes, end);
-      bytes.writerIndex(end);
-    }
-    if (bytes.isReadable()) {
-      context.fireChannelRead(bytes);
-    } else {
-      bytes.release();
+    boolean passedOn = false;
+    try {
+      if (begun != null && fillUp(bytes)) {
+        ByteBuf frame = begun;
+        begun = null;
+        context.fireChannelRead(frame);
+      }
+      int end = endOfWhole(bytes);
+      if (end < bytes.writerIndex()) {
+        begin(context, bytes, end);
+        bytes.writerIndex(end);
+      }
+      passedOn = bytes.isReadable();
+      if (passedOn) {
+        context.fireChannelRead(bytes);
+      }
+    } catch (RuntimeException | Error e) { // there is no memory for a frame
+      context.close();
+      throw e;
+    } finally {
+      if (!passedOn) {
+        bytes.release();
+      }
     }
   }
 

@@ -211,6 +211,8 @@ final class ConnectionGuard {
     try {
       // Whoever waits for input sees its end, and can still answer.
       channel.shutdownInput();
+      // Whoever does not wait for input, but for the client to read, is not kept for ever.
+      state.compareAndSet(pack(phase, NEVER_US), pack(WRITING, nowUs() + requestTimeUs));
     } catch (IOException e) {
       closeChannel();
     }

@@ -109,12 +109,14 @@ public final class Http2Codec {
   private final List<ByteBuf> unwritten = new ArrayList<>();
   private final List<ByteBuf> batch = new ArrayList<>(); // of the thread that writes
   private ByteBuf incoming; // what is read next; null: nothing is being read
+  private final Frames frames;
   private final EmbeddedChannel channel;
   private final Handler handler;
   private final ChannelHandlerContext context;
 
   Http2Codec(WireLimits limits, Listener listener) throws IOException {
-    handler = new Builder(limits, new Frames(listener)).build();
+    frames = new Frames(listener);
+    handler = new Builder(limits, frames).build();
     handler
         .connection()
         .addListener(
@@ -220,6 +222,7 @@ public final class Http2Codec {
 
   /** The batch was written, or never will be; how many bytes it had. */
   int releaseBatch() {
+    frames.unwrittenAcks = 0;
     return release(batch);
   }
 
@@ -253,11 +256,18 @@ public final class Http2Codec {
       return; // all of it counts as used when a stream ends
     }
     try {
-      handler.connection().local().flowController().consumeBytes(of, count);
+      if (handler.connection().local().flowController().consumeBytes(of, count)) {
+        flush(); // there is more room now, which the client is told
+      }
     } catch (Http2Exception e) {
       handler.onError(context, true, e);
+      flush();
     }
-    flush();
+  }
+
+  /** Whether the stream that has just begun is one more than there may be. */
+  boolean hasTooMany() {
+    return handler.connection().numActiveStreams() > MAX_STREAMS;
   }
 
   void reset(int stream, Reset why) {
@@ -282,9 +292,38 @@ public final class Http2Codec {
   private static final class Frames extends Http2FrameAdapter {
 
     private final Listener listener;
+    private int unwrittenAcks; // since all that was collected was written
 
     Frames(Listener listener) {
       this.listener = listener;
+    }
+
+    /** The codec has just taken the limit on streams from the settings. */
+    @Override
+    public void onSettingsAckRead(ChannelHandlerContext context) {
+      ((Handler) context.handler()).refuseNoStreams();
+    }
+
+    @Override
+    public void onPingRead(ChannelHandlerContext context, long data) throws Http2Exception {
+      acknowledged();
+    }
+
+    @Override
+    public void onSettingsRead(ChannelHandlerContext context, Http2Settings settings)
+        throws Http2Exception {
+      acknowledged();
+    }
+
+    private void acknowledged() throws Http2Exception {
+      if (++unwrittenAcks > MAX_CONTROL_FRAMES) {
+        throw Http2Exception.connectionError(
+            Http2Error.ENHANCE_YOUR_CALM,
+            "%s",
+            "expected a client that reads the answers to its pings and settings, of which "
+                + MAX_CONTROL_FRAMES
+                + " wait");
+      }
     }
 
     @Override
@@ -322,6 +361,15 @@ public final class Http2Codec {
     Handler(
         Http2ConnectionDecoder decoder, Http2ConnectionEncoder encoder, Http2Settings settings) {
       super(decoder, encoder, settings, true);
+      refuseNoStreams();
+    }
+
+    /**
+     * The listener refuses streams that are too many. Netty would do so and then end the
+     * connection: it takes the first DATA frame of a stream that it has refused for a mistake.
+     */
+    private void refuseNoStreams() {
+      connection().remote().maxActiveStreams(Integer.MAX_VALUE);
     }
 
     /** Frames that were under way when their stream ended are no mistake, and get no answer. */
@@ -357,7 +405,7 @@ public final class Http2Codec {
       decoderEnforceMaxRstFramesPerWindow(0, 0); // as well
       decoderEnforceMaxSmallContinuationFrames(MAX_SMALL_CONTINUATIONS);
       encoderEnforceMaxRstFramesPerWindow(FrameLimit.MAX_FRAMES, FrameLimit.WINDOW_SECONDS);
-      encoderEnforceMaxQueuedControlFrames(MAX_CONTROL_FRAMES);
+      encoderEnforceMaxQueuedControlFrames(0); // Frames does: an embedded channel queues none
     }
 
     @Override

@@ -5,7 +5,9 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -38,6 +40,7 @@ final class Http2Connection implements Http2Codec.Listener {
   private final Http2Output output;
   private final Map<Integer, StreamChannel> streams = new HashMap<>();
   private final ArrayDeque<Http2Seat> idleSeats = new ArrayDeque<>(); // the last is used next
+  private final List<Http2Seat> called = new ArrayList<>(); // for streams that begin with this read
   private int seatCount;
   private boolean behind; // a stream's thread has not come to read; of the connection's thread
   private boolean goneAway;
@@ -95,10 +98,11 @@ final class Http2Connection implements Http2Codec.Listener {
     try {
       boolean goesOn = codec.received(begun.bytes(), begun.position(), begun.available());
       begun.skip(begun.available());
-      output.handOver();
       return goesOn;
     } finally {
+      output.handOver(); // also what the codec sent before it failed
       lock.unlock();
+      callSeats();
     }
   }
 
@@ -106,12 +110,20 @@ final class Http2Connection implements Http2Codec.Listener {
   private boolean take(int count) {
     lock.lock();
     try {
-      boolean goesOn = codec.received(count);
-      output.handOver();
-      return goesOn;
+      return codec.received(count);
     } finally {
+      output.handOver();
       lock.unlock();
+      callSeats();
     }
+  }
+
+  /** Lets seats go to their streams, now that the lock is free and all that came is there. */
+  private void callSeats() {
+    for (int i = 0; i < called.size(); i++) {
+      called.get(i).call();
+    }
+    called.clear();
   }
 
   /** Ends what is under way, and waits until nobody uses the connection any more. */
@@ -119,18 +131,21 @@ final class Http2Connection implements Http2Codec.Listener {
     lock.lock();
     try {
       ending = true;
-      codec.endReading();
       guard.writing();
-      streams.values().forEach(StreamChannel::closed);
-      if (!goneAway) {
-        codec.goAway();
-      }
-      codec.close();
-      output.collect();
-      output.wakeWriter();
-      keepSeats();
-      while (seatCount > 0 || !writerEnded) {
-        seatLeft.awaitUninterruptibly();
+      try {
+        codec.endReading();
+        streams.values().forEach(StreamChannel::closed);
+        if (!goneAway) {
+          codec.goAway();
+        }
+        codec.close();
+        output.collect();
+      } finally {
+        output.wakeWriter();
+        keepSeats();
+        while (seatCount > 0 || !writerEnded) {
+          seatLeft.awaitUninterruptibly();
+        }
       }
     } finally {
       lock.unlock();
@@ -149,7 +164,7 @@ final class Http2Connection implements Http2Codec.Listener {
       }
       return;
     }
-    Http2Seat seat = idleSeats.isEmpty() ? newSeat() : idleSeats.removeLast();
+    Http2Seat seat = codec.hasTooMany() ? null : freeSeat();
     if (seat == null) {
       codec.reset(id, Http2Codec.Reset.REFUSED_STREAM); // the client may try again
       return;
@@ -165,12 +180,17 @@ final class Http2Connection implements Http2Codec.Listener {
     }
   }
 
+  private Http2Seat freeSeat() {
+    return idleSeats.isEmpty() ? newSeat() : idleSeats.removeLast();
+  }
+
   /** Begins a stream, if there is room for one more among those of all connections. */
   private boolean begin(
       int id,
       Http2Seat seat,
       Iterable<Map.Entry<CharSequence, CharSequence>> fields,
       boolean last) {
+    called.add(seat);
     StreamChannel stream = new StreamChannel(this, id, seat.kept());
     ConnectionGuard streamGuard = new ConnectionGuard(stream, context.limits());
     if (!context.watch().addStream(streamGuard, context.limits().connectionCount())) {
@@ -180,7 +200,15 @@ final class Http2Connection implements Http2Codec.Listener {
     if (last) {
       stream.inputEnded();
     }
-    streams.put(id, stream);
+    boolean begun = false;
+    try {
+      streams.put(id, stream);
+      begun = true;
+    } finally {
+      if (!begun) {
+        context.watch().removeStream(streamGuard);
+      }
+    }
     guard.serving();
     seat.begin(stream, streamGuard, fields, last);
     return true;
@@ -194,7 +222,7 @@ final class Http2Connection implements Http2Codec.Listener {
     boolean started = false;
     try {
       Http2Seat seat = new Http2Seat(context, this);
-      Thread.ofVirtual().name("nrd-http-stream").start(seat);
+      seat.start();
       started = true;
       seatCount++;
       return seat;
@@ -333,6 +361,9 @@ final class Http2Connection implements Http2Codec.Listener {
     } catch (IOException e) {
       LOGGER.log(Level.DEBUG, "connection ended", e);
       guard.close();
+    } catch (RuntimeException | Error e) {
+      guard.close();
+      LOGGER.log(Level.ERROR, "connection failed", e);
     } finally {
       lock.lock();
       writerEnded = true;

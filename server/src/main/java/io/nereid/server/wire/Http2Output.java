@@ -63,7 +63,7 @@ final class Http2Output {
   /** Has at most {@code most} of the bytes that were sent left to write. */
   void awaitWritten(int most) {
     long wanted = sentBytes - most;
-    while (writtenBytes < wanted && !ended) {
+    while (writtenBytes < wanted && (writing || !ended)) {
       if (writing) {
         written.awaitUninterruptibly();
       } else {
@@ -74,6 +74,7 @@ final class Http2Output {
 
   /** Writes all that there is now. Others may take the lock meanwhile. */
   private void writeBatch() {
+    assert lock.getHoldCount() == 1;
     ByteBuffer[] batch = codec.nextBatch();
     writing = true;
     lock.unlock();

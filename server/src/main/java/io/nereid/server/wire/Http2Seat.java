@@ -9,7 +9,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
 /**
@@ -24,17 +24,20 @@ final class Http2Seat implements Runnable, HttpExchange.HeadSource {
   private static final int INPUT_BYTES = 4096;
 
   private final Http2Connection connection;
-  private final Condition called;
+  private final Thread thread = Thread.ofVirtual().name("nrd-http-stream").unstarted(this);
   private final ConnectionInput input = new ConnectionInput(null, INPUT_BYTES);
   private final HttpExchange exchange;
 
-  // Guarded by the connection's lock.
+  // Guarded by the connection's lock, and read by the seat's thread from begin to free.
   private byte[] kept = StreamChannel.NOTHING; // for what comes of a stream while nobody reads
-  private StreamChannel stream; // to be served; null: none is
   private ConnectionGuard guard; // of the stream
   private Iterable<Map.Entry<CharSequence, CharSequence>> fields; // of the stream's request
   private boolean bodiless; // whether the request ends with them
-  private boolean dismissed;
+
+  // Written with the lock; the seat's thread waits for them without, which all seats would wait
+  // for.
+  private volatile StreamChannel stream; // to be served; null: none is
+  private volatile boolean dismissed;
 
   // Of this thread alone.
   private String lastTarget = "";
@@ -42,25 +45,33 @@ final class Http2Seat implements Runnable, HttpExchange.HeadSource {
 
   Http2Seat(WireContext context, Http2Connection connection) {
     this.connection = connection;
-    called = connection.lock().newCondition();
     WireLimits limits = context.limits();
     RequestBody body = new RequestBody(input, limits, this::sendContinue).untilEnd();
     exchange = new HttpExchange(context, this, body, new Http2Reply());
   }
 
+  /** Has its thread wait for the first stream. */
+  void start() {
+    thread.start();
+  }
+
+  /** Has its thread see what {@link #begin} or {@link #dismiss} said. */
+  void call() {
+    LockSupport.unpark(thread);
+  }
+
   // ---- With the connection's lock --------------------------------------------------------------
 
-  /** Takes a stream, which has just begun. */
+  /** Takes a stream, which has just begun; the seat is to be called then. */
   void begin(
       StreamChannel begun,
       ConnectionGuard itsGuard,
       Iterable<Map.Entry<CharSequence, CharSequence>> itsFields,
       boolean last) {
-    stream = begun;
     guard = itsGuard;
     fields = itsFields;
     bodiless = last;
-    called.signal();
+    stream = begun;
   }
 
   /** The stream has ended, and another one may come. */
@@ -80,7 +91,7 @@ final class Http2Seat implements Runnable, HttpExchange.HeadSource {
   void dismiss() {
     stream = null;
     dismissed = true;
-    called.signal();
+    call();
   }
 
   // ---- By the seat's thread --------------------------------------------------------------------
@@ -97,15 +108,11 @@ final class Http2Seat implements Runnable, HttpExchange.HeadSource {
   }
 
   private boolean awaitStream() {
-    connection.lock().lock();
-    try {
-      while (stream == null && !dismissed) {
-        called.awaitUninterruptibly();
-      }
-      return !dismissed;
-    } finally {
-      connection.lock().unlock();
+    while (stream == null && !dismissed) {
+      LockSupport.park(this);
+      Thread.interrupted(); // was meant for the last request, if it came late
     }
+    return !dismissed;
   }
 
   private void serve() {
@@ -227,9 +234,19 @@ final class Http2Seat implements Runnable, HttpExchange.HeadSource {
         boolean close,
         boolean headOnly)
         throws IOException {
-      sendHead(status, headOnly);
-      if (!headOnly) {
-        write(buffer.seal(NO_HEAD, 0, 0, binary), true);
+      if (headOnly) {
+        sendHead(status, true);
+        return;
+      }
+      List<ByteBuffer> pieces = buffer.seal(NO_HEAD, 0, 0, binary);
+      ByteBuffer first = pieces.getFirst();
+      if (pieces.size() == 1 && !first.isDirect()) {
+        field(ReplyField.date());
+        stream.writeShort(status.code(), fields, first);
+        fields.clear();
+      } else {
+        sendHead(status, false);
+        write(pieces, true);
       }
     }
 
@@ -271,7 +288,7 @@ final class Http2Seat implements Runnable, HttpExchange.HeadSource {
         }
       } finally {
         if (lent) {
-          stream.awaitWritten(0);
+          stream.awaitWritten();
         } else {
           stream.writeOut();
         }

@@ -347,6 +347,7 @@ public final class HttpExchange {
 
   /** No parts follow; the buffer is empty. */
   public void endParts(PieceBuffer empty) throws IOException {
+    guard.writing();
     reply.endParts(empty);
   }
 

@@ -170,7 +170,7 @@ final class StreamChannel implements ClientChannel {
       checkOpen();
       connection.codec().writeHead(id, 100, List.of(), false);
       connection.flush();
-      connection.output().write();
+      writeCollected();
     } finally {
       connection.lock().unlock();
     }
@@ -185,8 +185,23 @@ final class StreamChannel implements ClientChannel {
       connection.codec().writeHead(id, status, fields, last);
       if (last) {
         connection.flush();
-        connection.output().write();
+        writeCollected();
       }
+    } finally {
+      connection.lock().unlock();
+    }
+  }
+
+  /** Sends a whole reply whose body is short: with the lock taken once, which others wait for. */
+  void writeShort(int status, List<String> fields, ByteBuffer body) throws IOException {
+    ByteBuffer copy = copy(body, body.remaining());
+    connection.lock().lock();
+    try {
+      awaitUnwritten(Http2Connection.MOST_UNWRITTEN_BYTES);
+      checkOpen();
+      connection.codec().writeHead(id, status, fields, false);
+      send(copy, true);
+      writeCollected();
     } finally {
       connection.lock().unlock();
     }
@@ -198,10 +213,15 @@ final class StreamChannel implements ClientChannel {
    */
   void write(ByteBuffer from, boolean last) throws IOException {
     do {
-      byte[] piece = new byte[Math.min(from.remaining(), PIECE_BYTES)];
-      from.get(piece);
-      writePiece(ByteBuffer.wrap(piece), last && !from.hasRemaining());
+      ByteBuffer piece = copy(from, Math.min(from.remaining(), PIECE_BYTES));
+      writePiece(piece, last && !from.hasRemaining());
     } while (from.hasRemaining());
+  }
+
+  private static ByteBuffer copy(ByteBuffer from, int count) {
+    byte[] piece = new byte[count];
+    from.get(piece);
+    return ByteBuffer.wrap(piece);
   }
 
   /**
@@ -220,21 +240,9 @@ final class StreamChannel implements ClientChannel {
   private void writePiece(ByteBuffer piece, boolean last) throws IOException {
     connection.lock().lock();
     try {
-      awaitWritten(Http2Connection.MOST_UNWRITTEN_BYTES);
+      awaitUnwritten(Http2Connection.MOST_UNWRITTEN_BYTES);
       checkOpen();
-      Http2Codec.Sent sent = connection.codec().writeData(id, piece, last);
-      connection.flush();
-      if (!sent.isDone()) {
-        sent.whenDone(changed::signalAll);
-        connection.output().write();
-      }
-      while (!sent.isDone()) { // the client's windows are full
-        changed.awaitUninterruptibly();
-      }
-      if (!sent.isSuccess()) {
-        throw new ClientGoneException();
-      }
-      outputEnded = last;
+      send(piece, last);
     } finally {
       connection.lock().unlock();
     }
@@ -244,23 +252,56 @@ final class StreamChannel implements ClientChannel {
   void writeOut() {
     connection.lock().lock();
     try {
-      waitsForClient = true;
-      connection.output().write();
+      writeCollected();
     } finally {
-      waitsForClient = false;
       connection.lock().unlock();
     }
   }
 
-  /** Waits until the connection has at most that many bytes to write. */
-  void awaitWritten(int mostBytes) {
+  /** Waits until all that was sent is written. */
+  void awaitWritten() {
     connection.lock().lock();
     try {
-      waitsForClient = true;
+      awaitUnwritten(0);
+    } finally {
+      connection.lock().unlock();
+    }
+  }
+
+  // With the lock, taken once: whoever writes lets go of it meanwhile.
+
+  /** Has the codec take a part of a reply, which it does as soon as the client's windows allow. */
+  private void send(ByteBuffer piece, boolean last) throws IOException {
+    Http2Codec.Sent sent = connection.codec().writeData(id, piece, last);
+    connection.flush();
+    if (!sent.isDone()) {
+      sent.whenDone(changed::signalAll);
+      writeCollected();
+    }
+    while (!sent.isDone()) {
+      changed.awaitUninterruptibly();
+    }
+    if (!sent.isSuccess()) {
+      throw new ClientGoneException();
+    }
+    outputEnded = last;
+  }
+
+  private void writeCollected() {
+    waitsForClient = true;
+    try {
+      connection.output().write();
+    } finally {
+      waitsForClient = false;
+    }
+  }
+
+  private void awaitUnwritten(int mostBytes) {
+    waitsForClient = true;
+    try {
       connection.output().awaitWritten(mostBytes);
     } finally {
       waitsForClient = false;
-      connection.lock().unlock();
     }
   }
 

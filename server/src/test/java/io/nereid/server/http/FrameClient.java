@@ -41,7 +41,7 @@ public final class FrameClient implements AutoCloseable {
   public static final int ENHANCE_YOUR_CALM = 11;
 
   private static final String PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-  private static final int LARGE_WINDOW = 1 << 30;
+  public static final int LARGE_WINDOW = 1 << 30;
   private static final int FRAME_BYTES = 16 << 10;
 
   private final Socket socket;
@@ -105,12 +105,16 @@ public final class FrameClient implements AutoCloseable {
 
   /** Begins, with that much room on each stream. */
   public FrameClient begin(int window) throws IOException {
+    sendPreface(window).await(SETTINGS, 0);
+    return this;
+  }
+
+  /** Begins without having read what the server allows. */
+  public FrameClient sendPreface(int window) throws IOException {
     sendText(PREFACE);
     ByteBuffer setting = ByteBuffer.allocate(6).putShort((short) 4).putInt(window);
     frame(SETTINGS, 0, 0, setting.array());
-    grant(0, LARGE_WINDOW);
-    await(SETTINGS, 0);
-    return this;
+    return grant(0, LARGE_WINDOW);
   }
 
   public FrameClient sendText(String text) throws IOException {

@@ -208,6 +208,41 @@ class StreamsTest {
     }
   }
 
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void aConnectionRefusesStreamsBeyondItsLimitAndGoesOn(boolean settingsWereRead) throws Exception {
+    byte[] body = INFER.getBytes(StandardCharsets.US_ASCII);
+    try (TestServer server = new TestServer().identity(DataType.FP32);
+        FrameClient client = new FrameClient(server.port())) {
+      client.sendPreface(FrameClient.LARGE_WINDOW);
+      if (settingsWereRead) {
+        client.get(1, "/v2/health/live").expect(200);
+      }
+      int first = 3;
+      int beyond = first + 2 * Http2Codec.MAX_STREAMS;
+      for (int stream = first; stream < beyond + 40; stream += 2) {
+        client.head(stream, false, "POST", "/v2/models/FP32/infer");
+        client.data(stream, body, stream >= beyond); // too many of them send all of it
+      }
+      for (int stream = beyond; stream < beyond + 40; stream += 2) {
+        assertEquals(FrameClient.REFUSED_STREAM, client.awaitReset(stream));
+      }
+      byte[] tooMany = FrameClient.block("GET", "/v2/health/live");
+      int alone = FrameClient.END_HEADERS | FrameClient.END_STREAM;
+      client.send(
+          RawClient.concat(
+              FrameClient.bytes(FrameClient.HEADERS, alone, beyond + 40, tooMany),
+              FrameClient.bytes(FrameClient.HEADERS, alone, first, new byte[0]))); // its trailers
+      assertEquals(FrameClient.REFUSED_STREAM, client.awaitReset(beyond + 40));
+      client.await(first).expect(200);
+      for (int stream = first + 2; stream < beyond; stream += 2) {
+        client.data(stream, new byte[0], true);
+        client.await(stream).expect(200);
+      }
+      client.get(beyond + 42, "/v2/health/live").expect(200);
+    }
+  }
+
   @Test
   void streamsOfAllConnectionsHaveALimit() throws Exception {
     GateBackend gate = new GateBackend();
@@ -369,6 +404,19 @@ class StreamsTest {
       client.post(1, "/v2/models/zeros/infer", ASKING_FOR_ZEROS);
       assertTrue(client.awaitReset(1) > 0);
       client.get(3, "/v2/health/live").expect(200);
+    }
+  }
+
+  @Test
+  void aClientThatReadsNothingLosesItsConnection() throws Exception {
+    try (TestServer server =
+            new TestServer(limits(1 << 20, Duration.ofMillis(300)))
+                .load(TestServer.zeros(40_000_000));
+        FrameClient client = connect(server)) { // with windows for all of it
+      client.post(1, "/v2/models/zeros/infer", ASKING_FOR_ZEROS);
+      client.post(3, "/v2/models/zeros/infer", ASKING_FOR_ZEROS);
+      TestServer.await(() -> server.http().connectionCount() == 0, "the connection stays");
+      server.awaitNoLiveBuffers();
     }
   }
 
