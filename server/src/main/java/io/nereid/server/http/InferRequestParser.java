@@ -25,14 +25,11 @@ import java.util.List;
  * go from the parser, and binary tensors from the socket, straight into the request's memory. Used
  * by the thread that serves the request.
  *
- * <p>Clients send the same text again and again, with other elements behind it: what the last one
- * said is kept, as long as the elements of all its inputs followed in binary. Only the reading is
- * saved: what was said is held against the model each time, which may be another one.
+ * <p>What the last text said is kept, as long as the elements of all its inputs followed in binary:
+ * {@link KeptText} says why. Only the reading is saved: what was said is held against the model
+ * each time, which may be another one.
  */
 final class InferRequestParser {
-
-  /** Texts that are longer are not kept. */
-  private static final int MAX_KEPT_BYTES = 1024;
 
   private final HttpLimits limits;
   private final JsonReader json;
@@ -41,6 +38,7 @@ final class InferRequestParser {
   private final List<BinaryInput> binaryInputs = new ArrayList<>(2);
 
   private final JsonReader.MemberReader members = this::readMember;
+  private final KeptText kept = new KeptText();
   private final byte[] one = new byte[1];
 
   // Of the present request.
@@ -50,16 +48,11 @@ final class InferRequestParser {
   private WantedOutputs outputs;
   private boolean hasInputs;
   private String id = "";
+  private int idAt; // where the text has it; -1: nowhere
+  private int idBytes;
 
   /** Whether the text says it all: nothing came from elements in it, or from shared memory. */
   private boolean repeatable;
-
-  // What the last text said that is kept. Nobody changes it.
-  private byte[] keptText = {};
-  private int keptLength; // of the text; 0: there is none
-  private String keptId;
-  private List<InputDescription> keptInputs; // all inputs, in the order of their elements
-  private WantedOutputs keptOutputs;
 
   private record BinaryInput(InputDescription input, Tensor tensor) {}
 
@@ -80,7 +73,7 @@ final class InferRequestParser {
 
   /** Keeps nothing of what the last text said. */
   void forget() {
-    keptLength = 0;
+    kept.forget();
   }
 
   /** The last request is done with: keeps nothing of its memory, and nothing long. */
@@ -132,37 +125,31 @@ final class InferRequestParser {
     binaryInputs.clear();
     hasInputs = false;
     id = "";
+    idAt = -1;
+    idBytes = 0;
     repeatable = true;
   }
 
   private void readBuffered(RequestBody body, int length) throws IOException {
-    if (length == keptLength && length > 0 && body.takeBuffered(keptText, length)) {
+    byte[] text = body.buffer();
+    int from = body.bufferStart();
+    body.takeBuffered(length);
+    String keptId = kept.idIn(text, from, length);
+    if (keptId != null) {
       name(keptId);
-      for (InputDescription input : keptInputs) {
+      for (InputDescription input : kept.inputs()) {
         allocateBinary(input);
       }
-      outputs = keptOutputs;
+      outputs = kept.outputs();
       outputs.select(request);
       return;
     }
-    json.reset(body.buffer(), body.bufferStart(), length);
-    body.takeBuffered(length);
+    json.reset(text, from, length);
     readJson();
-    if (repeatable && outputs.isPlain() && length <= MAX_KEPT_BYTES) {
-      keep(body, length);
+    if (repeatable && outputs.isPlain()) {
+      List<InputDescription> inputs = binaryInputs.stream().map(BinaryInput::input).toList();
+      kept.keep(text, from, length, idAt, idBytes, id, inputs, outputs);
     }
-  }
-
-  /** Keeps what was just taken from the buffer, and what it says. */
-  private void keep(RequestBody body, int length) {
-    if (keptText.length < length) {
-      keptText = new byte[length];
-    }
-    keptLength = length;
-    body.copyTaken(keptText, length);
-    keptId = id;
-    keptInputs = binaryInputs.stream().map(BinaryInput::input).toList();
-    keptOutputs = outputs;
   }
 
   private void readJson() throws IOException {
@@ -175,7 +162,12 @@ final class InferRequestParser {
 
   private void readMember(String name, JsonReader value) {
     switch (name) {
-      case "id" -> name(value.string("id"));
+      case "id" -> {
+        name(value.string("id"));
+        repeatable &= idAt < 0; // of several ids the last one counts that says something
+        idAt = value.tokenStart() + 1;
+        idBytes = value.tokenEnd() - 1 - idAt;
+      }
       case "inputs" -> readInputs(value);
       case "outputs" -> outputs.read(value, model, request, slices);
       case "parameters" -> readParameters(value);

@@ -103,6 +103,16 @@ public final class JsonReader {
     return token;
   }
 
+  /** Where the string that was read last begins, with its quote, in the array that it lies in. */
+  public int tokenStart() {
+    return text.tokenStart();
+  }
+
+  /** Where it ends, with its quote, as long as nothing was read since. */
+  public int tokenEnd() {
+    return text.position();
+  }
+
   /** The next name of the object that is open; null at its end. */
   public String nextName() {
     int c = text.takeVisible();

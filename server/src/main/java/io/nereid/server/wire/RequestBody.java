@@ -4,7 +4,6 @@ import io.nereid.server.shared.ByteSource;
 import io.nereid.server.shared.HeapShare;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.util.Arrays;
 
 /**
  * The body of one request after the other, read from its start to its end: of a length that is
@@ -156,16 +155,6 @@ public final class RequestBody implements ByteSource {
     return length() != UNKNOWN_LENGTH && count <= left && count <= input.available();
   }
 
-  /** Whether what {@link #isBuffered} is this text; then it is taken as read. */
-  public boolean takeBuffered(byte[] text, int count) throws ClientGoneException {
-    int from = input.position();
-    if (!Arrays.equals(input.bytes(), from, from + count, text, 0, count)) {
-      return false;
-    }
-    takeBuffered(count);
-    return true;
-  }
-
   /** Where what {@link #isBuffered} lies, from {@link #bufferStart} on. */
   public byte[] buffer() {
     return input.bytes();
@@ -181,11 +170,6 @@ public final class RequestBody implements ByteSource {
     input.skip(count);
     taken(count);
     awaitsContinue = false; // the client did not
-  }
-
-  /** Copies what was taken last and has not been read over since. */
-  public void copyTaken(byte[] to, int count) {
-    System.arraycopy(input.bytes(), input.position() - count, to, 0, count);
   }
 
   /** Reads over the rest, unless it is more than {@code most}; whether the end was reached. */

@@ -1,0 +1,101 @@
+package io.nereid.server.http;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * The last text in front of binary elements, and what it said: clients send the same one again and
+ * again, or one that differs in nothing but its id. It belongs to the parser of a connection, whose
+ * thread uses it.
+ */
+final class KeptText {
+
+  /** Texts that are longer are not kept. */
+  private static final int MAX_BYTES = 1024;
+
+  private byte[] text = {};
+  private int length; // 0: there is none
+  private int idFrom; // where the text has its id, without the quotes; its end: it has none
+  private int idTo;
+  private String id;
+
+  // Nobody changes these.
+  private List<InputDescription> inputs;
+  private WantedOutputs outputs;
+
+  /** Recognises nothing from here on. */
+  void forget() {
+    length = 0;
+  }
+
+  /**
+   * Keeps a text, unless it is long.
+   *
+   * @param bytes has the text, from {@code from} on
+   * @param idAt where its id is in these bytes; negative: it has none
+   * @param id what that says; it may be written with escapes
+   * @param inputs all inputs, in the order of their elements
+   */
+  void keep(
+      byte[] bytes,
+      int from,
+      int count,
+      int idAt,
+      int idBytes,
+      String id,
+      List<InputDescription> inputs,
+      WantedOutputs outputs) {
+    if (count > MAX_BYTES) {
+      return;
+    }
+    if (text.length < count) {
+      text = new byte[count];
+    }
+    System.arraycopy(bytes, from, text, 0, count);
+    length = count;
+    idFrom = idAt < 0 ? count : idAt - from;
+    idTo = idFrom + idBytes;
+    this.id = id;
+    this.inputs = inputs;
+    this.outputs = outputs;
+  }
+
+  /**
+   * The id of a text that says the same as the one that is kept, or null: it says another thing.
+   */
+  String idIn(byte[] bytes, int from, int count) {
+    int idBytes = count - length + idTo - idFrom;
+    boolean mayBe = length > 0 && count <= MAX_BYTES && (idFrom < length || count == length);
+    int at = from + idFrom;
+    return mayBe
+            && idBytes >= 0
+            && Arrays.equals(text, 0, idFrom, bytes, from, at)
+            && Arrays.equals(text, idTo, length, bytes, at + idBytes, from + count)
+        ? readId(bytes, at, at + idBytes)
+        : null;
+  }
+
+  /** Null where it is more than plain characters, whose reading is the parser's business. */
+  private String readId(byte[] bytes, int from, int to) {
+    if (Arrays.equals(text, idFrom, idTo, bytes, from, to)) {
+      return id;
+    }
+    for (int i = from; i < to; i++) {
+      if (bytes[i] < ' ' || bytes[i] == '"' || bytes[i] == '\\') {
+        return null;
+      }
+    }
+    return new String(bytes, from, to - from, StandardCharsets.ISO_8859_1);
+  }
+
+  /** The inputs of the text. */
+  List<InputDescription> inputs() {
+    return inputs;
+  }
+
+  /** The outputs that it wants. */
+  WantedOutputs outputs() {
+    return outputs;
+  }
+}
