@@ -157,6 +157,12 @@ final class StreamInferCall extends TensorCall {
     abandon();
   }
 
+  /** Also when the call was closed because a message could not be sent, as without memory. */
+  @Override
+  public void onComplete() {
+    abandon();
+  }
+
   /** Answers what was asked for, and ends the stream; from any thread. */
   void stop() {
     onLoop(
