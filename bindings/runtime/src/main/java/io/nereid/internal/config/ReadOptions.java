@@ -1,6 +1,7 @@
 package io.nereid.internal.config;
 
 import io.nereid.model.Objective;
+import io.nereid.model.RepositoryOptions;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -56,6 +57,24 @@ public record ReadOptions(
         Agents.NONE,
         override,
         Map.of());
+  }
+
+  /** As the options of repositories say. */
+  public static ReadOptions of(
+      RepositoryOptions options,
+      StepNames steps,
+      Plugins plugins,
+      Agents agents,
+      Optional<String> override) {
+    return new ReadOptions(
+        options.autoComplete(),
+        options.defaultMaxBatchSize(),
+        options.configName(),
+        steps,
+        plugins,
+        agents,
+        override,
+        options.objectives());
   }
 
   /** The same with other agents. */

@@ -55,16 +55,7 @@ public final class RepositoryCheck {
     }
     CheckedBackends backends = new CheckedBackends(plugins);
     List<Finding> findings = new ArrayList<>();
-    ReadOptions how =
-        new ReadOptions(
-            options.autoComplete(),
-            options.defaultMaxBatchSize(),
-            options.configName(),
-            names::step,
-            backends,
-            backends,
-            Optional.empty(),
-            options.objectives());
+    ReadOptions how = ReadOptions.of(options, names::step, backends, backends, Optional.empty());
     List<ModelDraft> versions =
         ModelReader.read(
             model.getValue().getFirst(), how, line -> findings.add(finding(Kind.IGNORED, line)));

@@ -170,15 +170,12 @@ record RepositoryPlan(
     private List<ModelDraft> read(
         Path directory, Optional<ModelOverride> override, AgentChain agents) {
       ReadOptions how =
-          new ReadOptions(
-              options.autoComplete(),
-              options.defaultMaxBatchSize(),
-              options.configName(),
+          ReadOptions.of(
+              options,
               names::step,
               loader::isOfPlugin,
               agents,
-              override.map(ModelOverride::config),
-              options.objectives());
+              override.map(ModelOverride::config));
       return ModelReader.read(directory, how, Reader::warn);
     }
 
