@@ -19,7 +19,7 @@ server_usage() {
 Usage: ./dev bench server [--base TREE] [--seconds N] [--idle N] [--only REGEX] [--guard]
 
 Starts the server of this tree on four small models and measures it: memory, the start, the first
-seconds, and requests of all kinds, with a client in C (h2load) and nereid perf where it cannot.
+seconds, and requests of all kinds, with clients in C (h2load, wrk) and nereid perf for an open loop.
 
   --base     a tree that was built: its server is measured in turns with this one, A B B A
   --seconds  of each load, 4 unless said otherwise
@@ -113,12 +113,12 @@ server_cpu() { awk '{ print ($14 + $15) * 10000 }' "/proc/$1/stat"; }
 
 # ---- Loads ----------------------------------------------------------------------------------------
 
-# name, protocol, body and how many requests are under way. Those that perf makes have an id each.
+# name, protocol, body and how many requests are under way.
 server_loads() {
   cat <<'LOADS'
 http-16-8 h1 http-16 8
 http-16-32 h1 http-16 32
-http-16-ids-32 perf 16 32
+http-16-ids-32 ids http-16 32
 http-16-half-open perf-rate 16 32
 http-json-8 h1 json 8
 http-150528-8 h1 http-150528 8
@@ -163,25 +163,33 @@ server_send() {
 # Loads a server once and prints the figures.
 server_load() {
   local name=$1 seconds=$2 kind=$3 body=$4 count=$5 before http=http_$1 pid=pid_$1
-  if [[ $kind == perf* ]]; then
-    server_perf "${!http}" "$seconds" "$kind" "$body" "$count"
-    return
-  fi
+  case $kind in
+    perf-rate) server_perf "${!http}" "$seconds" "$body" && return ;;
+    ids) server_ids "$name" "$seconds" "$body" "$count" && return ;;
+  esac
   rm -f "$server_dir/requests.log"
   before=$(server_cpu "${!pid}")
   server_send "$name" "$kind" "$body" "$count" -D "$seconds" "--log-file=$server_dir/requests.log"
   server_figures "$seconds" $(($(server_cpu "${!pid}") - before))
 }
 
-# The same by nereid perf: a closed loop of requests with ids, or an open one at half of what the load of
-# the same size reached.
+# A closed loop of requests whose JSON has an id each, by wrk.
+server_ids() {
+  local name=$1 seconds=$2 body=$3 count=$4 before http=http_$1 pid=pid_$1
+  before=$(server_cpu "${!pid}")
+  wrk -t 1 -c "$count" -d "$seconds" -s "$root/.dev/ids.lua" "${!http}" -- \
+    "$server_dir/$body" "$(<"$server_dir/$body.length")" >"$server_dir/wrk.log"
+  awk -v cpu=$(($(server_cpu "${!pid}") - before)) '
+    /^answered/ && $4 { print "some failed"; exit }
+    /^answered/ { printf "%9.0f %8.1f %8.2f %8.2f %8.2f %8.2f\n", $2 / $6, cpu / $2, $8, $9, $10, $11 }' "$server_dir/wrk.log"
+}
+
+# An open loop at half of what the load of the same size reached, by nereid perf.
 server_perf() {
-  local url=$1 seconds=$2 kind=$3 elements=$4 count=$5 load
-  load=(--concurrency "$count" --request-ids)
-  [[ $kind == perf ]] || load=(--rate $((saturation / 2 + 1)) --poisson)
-  "$root/nereid" perf identity_fp32 --url "$url" --shape "INPUT0:$elements" "${load[@]}" \
+  local url=$1 seconds=$2 elements=$3
+  "$root/nereid" perf identity_fp32 --url "$url" --shape "INPUT0:$elements" --rate $((saturation / 2 + 1)) --poisson \
     -p $((seconds * 250)) -r 4 --warm-up 500 2>&1 | tee "$server_dir/perf.log" |
-    awk '/^(concurrency|poisson) / { printf "%9d %8s %8.2f %8.2f %8.2f %8.2f\n", $3, $(NF - 3), $4 / 1000, $7 / 1000, $8 / 1000, $9 / 1000 }'
+    awk '/^poisson / { printf "%9d %8s %8.2f %8.2f %8.2f %8.2f\n", $3, $(NF - 3), $4 / 1000, $7 / 1000, $8 / 1000, $9 / 1000 }'
 }
 
 # Seconds of load until requests over gRPC reach nine tenths of the most in any second; on a fresh server.
@@ -256,7 +264,7 @@ server_build() {
 }
 
 bench_server() {
-  local base='' seconds=4 idle=75 only='' guard='' sides=(this) side saturation=1000
+  local base='' seconds=4 idle=75 only='' guard='' sides=(this) side tool saturation=1000
   while (($#)); do
     case $1 in
       --base) base=$(cd "$2" && pwd) && shift ;;
@@ -269,7 +277,9 @@ bench_server() {
     esac
     shift
   done
-  has h2load || bench_die $bench_usage "h2load is missing: './dev setup' installs it"
+  for tool in h2load wrk; do
+    has $tool || bench_die $bench_usage "$tool is missing: './dev setup' installs it"
+  done
   server_prepare
   server_build "$root"
   if [[ $guard ]]; then
