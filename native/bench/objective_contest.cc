@@ -170,4 +170,13 @@ std::vector<Bar> WildBars(const std::vector<Contest>& contests, double within, d
           least_beyond.AsBar("twice: 0.8 of the best static setting", beyond)};
 }
 
+std::vector<Bar> ServedBars(const std::vector<Contest>& contests) {
+  Worst least(1);
+  for (const Contest& contest : contests) {
+    least.Look(Ratio(contest.objective.result.kept, contest.BestStatic(true).result.kept),
+               contest.load);
+  }
+  return {least.AsBar("0.94 of the best static setting", 0.94)};
+}
+
 }  // namespace nereid::objective

@@ -51,6 +51,9 @@ std::vector<Bar> Bars(const std::vector<Contest>& contests);
 std::vector<Bar> WildBars(const std::vector<Contest>& contests, double within = 0.95,
                           double beyond = 0.8);
 
+// That of ServedMachine.
+std::vector<Bar> ServedBars(const std::vector<Contest>& contests);
+
 }  // namespace nereid::objective
 
 #endif  // NEREID_BENCH_OBJECTIVE_CONTEST_H_

@@ -159,6 +159,14 @@ Load Day(double feasible, size_t requests, uint64_t seed) {
           })};
 }
 
+Load UpAndDown(double rate, double seconds, int turns, uint64_t seed) {
+  return {.name = "up and down",
+          .changes = true,
+          .arrivals_ns = Arrivals(seconds * turns, rate * 2, seed, [&](double t) {
+            return rate * (static_cast<int>(t / seconds) % 2 == 0 ? 0.25 : 2);
+          })};
+}
+
 Load Step(double feasible, size_t requests, uint64_t seed) {
   const double seconds = static_cast<double>(requests) / feasible;
   return {.name = "step",

@@ -39,6 +39,10 @@ struct Machine {
   // Once in a period a neighbour has everything take so many times as long, for a third of it.
   int64_t period_ns = 0;
   double neighbour_times = 1;
+  // Each request that comes while an execution has the processor takes so much of it.
+  int64_t arrival_ns = 0;
+  // The first two executions of each number of rows take so many times as long.
+  double cold_times = 1;
 
   [[nodiscard]] double CostNs(int64_t rows) const;
   // The same for one execution.
@@ -57,6 +61,7 @@ struct Machine {
 std::vector<Machine> Machines();
 // A model that differs wildly from execution to execution, for a reason each.
 std::vector<Machine> WildMachines();
+Machine ServedMachine();
 
 struct Load {
   std::string name;
@@ -82,6 +87,8 @@ Load Bursts(double feasible, int64_t latency_ns, size_t requests, uint64_t seed)
 // Ten minutes, or as long as `requests` last: from a tenth of the feasible load up to 1.8 times and
 // back.
 Load Day(double feasible, size_t requests, uint64_t seed);
+// By turns a quarter of a rate and twice as much as it, `seconds` each.
+Load UpAndDown(double rate, double seconds, int turns, uint64_t seed);
 // Half, twice, and half the feasible load.
 Load Step(double feasible, size_t requests, uint64_t seed);
 // Four fifths of the feasible load all the time, while the machine is half as fast for a third of

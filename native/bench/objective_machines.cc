@@ -80,4 +80,16 @@ std::vector<Machine> WildMachines() {
   return {tailed, stolen, turns};
 }
 
+// A model on two threads, whose clients and frontends have the same two processors: what it takes
+// differs with the load by as much as with the rows. Made up, so that it answers as many requests
+// as `minilm` does on such a server.
+Machine ServedMachine() {
+  return {.name = "served",
+          .costs = {{1, 1.1 * kMs}, {4, 2.5 * kMs}, {8, 4.2 * kMs}, {16, 7.6 * kMs}},
+          .max_rows = 16,
+          .latency_ns = 100'000'000,
+          .arrival_ns = 200'000,
+          .cold_times = 2.2};
+}
+
 }  // namespace nereid::objective

@@ -41,6 +41,9 @@ uint64_t MostKept(const Machine& machine, const Load& load) {
   double free_ns = 0;
   uint64_t kept = 0;
   for (const int64_t arrival_ns : load.arrivals_ns) {
+    if (free_ns > static_cast<double>(arrival_ns)) {
+      free_ns += static_cast<double>(machine.arrival_ns);
+    }
     const double slowness =
         std::min(load.SlownessAt(arrival_ns), load.SlownessAt(arrival_ns + machine.latency_ns));
     const double end_ns = std::max(free_ns, static_cast<double>(arrival_ns)) + share_ns * slowness;

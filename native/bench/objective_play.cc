@@ -6,6 +6,9 @@
 namespace nereid::objective {
 namespace {
 
+// Executions of a number of rows that find nothing prepared.
+constexpr uint64_t kCold = 2;
+
 // One history: discrete events, no clock.
 class History {
  public:
@@ -22,16 +25,16 @@ class History {
 
   Result Run() {
     result_.offered = load_.arrivals_ns.size();
-    size_t next = 0;
-    while (next < load_.arrivals_ns.size() || !ends_.empty() || line_.size() > 0) {
-      const int64_t arrival_ns = next < load_.arrivals_ns.size() ? load_.arrivals_ns[next] : kNever;
+    while (next_ < load_.arrivals_ns.size() || !ends_.empty() || line_.size() > 0) {
+      const int64_t arrival_ns =
+          next_ < load_.arrivals_ns.size() ? load_.arrivals_ns[next_] : kNever;
       const int64_t end_ns = ends_.empty() ? kNever : ends_.top().first;
       const int64_t now_ns = std::min({arrival_ns, end_ns, wake_ns_});
       if (end_ns == now_ns) {
         End(now_ns);
       } else if (arrival_ns == now_ns) {
         Arrive(now_ns);
-        ++next;
+        ++next_;
       }
       Begin(now_ns);
     }
@@ -87,12 +90,23 @@ class History {
       }
       line_.Pop(decision.take);
       const auto rows = static_cast<int64_t>(batch.size());
-      const double cost = machine_.TakesNs(rows, now_ns, chance_) * load_.SlownessAt(now_ns);
+      const bool cold = executed_[static_cast<size_t>(rows)]++ < kCold;
+      const double cost = machine_.TakesNs(rows, now_ns, chance_) * load_.SlownessAt(now_ns) *
+                          (cold ? machine_.cold_times : 1);
       begun_[instance] = now_ns;
       player_.Began(instance, rows, now_ns);
-      ends_.emplace(now_ns + static_cast<int64_t>(cost) + 1, instance);
+      ends_.emplace(EndOf(now_ns, cost), instance);
       ++executions_;
     }
+  }
+
+  // Requests that come meanwhile take the processors, too.
+  [[nodiscard]] int64_t EndOf(int64_t begin_ns, double cost_ns) const {
+    int64_t end_ns = begin_ns + static_cast<int64_t>(cost_ns) + 1;
+    for (size_t i = next_; i < load_.arrivals_ns.size() && load_.arrivals_ns[i] < end_ns; ++i) {
+      end_ns += machine_.arrival_ns;
+    }
+    return end_ns;
   }
 
   void SetQuantiles() {
@@ -115,10 +129,13 @@ class History {
   Player& player_;
   Chance chance_;
   Line line_;
+  size_t next_ = 0;  // arrival
   std::vector<uint32_t> idle_;
   std::vector<std::vector<int64_t>> batches_;
   std::vector<int64_t> begun_ = std::vector<int64_t>(batches_.size());
   std::priority_queue<End_, std::vector<End_>, std::greater<>> ends_;
+  std::vector<uint64_t> executed_ = std::vector<uint64_t>(  // by rows
+      static_cast<size_t>(machine_.max_rows) + 1);
   int64_t wake_ns_ = kNever;
   std::vector<int64_t> took_;
   uint64_t executions_ = 0;

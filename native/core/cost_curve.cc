@@ -45,8 +45,12 @@ constexpr double kDoubted = 0.8;
 // What was not executed for thousands of others is tried again.
 constexpr double kForgotten = 0.9995;
 constexpr double kLeastWeight = 0.5;
-// Few executions of a size do not make it dearer in proportion than the size below.
+// Few executions of a size do not make it dearer in proportion than the size below, but a little
+// cheaper, so that it is tried.
 constexpr double kTrustedWeight = 3;
+constexpr double kHope = 0.98;
+// What is left of what was known of all sizes after a change of the machine.
+constexpr double kWeightAfterChange = 2.5;
 // Executions that differ by so much may all have been slow ones by chance; a few less likely.
 constexpr double kDoubtedSpread = 0.3;
 constexpr double kDoubtOfFew = 0.0625;
@@ -114,6 +118,11 @@ void CostCurve::FollowMachine(double implied, double spread) {
                                      : std::abs(median / machine_ - 1);
   const bool clear = change > kClearDeviations * std::max(spread, kLeastSpread * 2);
   machine_ = clear ? median : std::pow(machine_, kLasting);
+  if (clear) {  // and how the sizes compare may be another matter now
+    for (Size& size : sizes_) {
+      size.weight = std::min(size.weight, kWeightAfterChange);
+    }
+  }
   surprises_ += kSurpriseGain * ((IsSurprise(implied / machine_) ? 1 : 0) - surprises_);
 }
 
@@ -168,7 +177,7 @@ void CostCurve::MakeKnots() {
     Knot knot{.rows = size.rows, .mean_ns = size.mean_ns * machine_, .weight = size.weight};
     if (knot_count_ > 0 && knot.weight < kTrustedWeight) {
       const Knot& below = knots_[knot_count_ - 1];
-      knot.mean_ns = std::min(knot.mean_ns, below.mean_ns * knot.rows / below.rows);
+      knot.mean_ns = std::min(knot.mean_ns, kHope * below.mean_ns * knot.rows / below.rows);
     }
     knot.high_ns = knot.mean_ns * (1 + uncertain);
     knots_[knot_count_++] = knot;

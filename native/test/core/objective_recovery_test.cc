@@ -23,12 +23,14 @@ struct Part {
   }
 };
 
-// The objective's player on a machine whose executions differ by `noise` until `calm_ns`, which
-// counts what happens by then, and from a second later on.
+// A player, the objective's unless another is given, on a machine whose executions differ by
+// `noise` until `calm_ns`. It counts what happens by then, and from a second later on.
 class Watched final : public Player {
  public:
   Watched(Machine& machine, double noise, int64_t calm_ns)
-      : machine_(machine), noise_(noise), calm_ns_(calm_ns), player_(NewObjective(machine)) {}
+      : Watched(machine, noise, calm_ns, NewObjective(machine)) {}
+  Watched(Machine& machine, double noise, int64_t calm_ns, std::unique_ptr<Player> player)
+      : machine_(machine), noise_(noise), calm_ns_(calm_ns), player_(std::move(player)) {}
 
   bool Enters(const Line& line, int64_t now_ns) override {
     now_ns_ = now_ns;
@@ -136,6 +138,20 @@ TEST_CASE("a backlog whose requests have little time left is drained by batches 
         CHECK(player.after().KeptShare() > 0.95);
       }
     }
+  }
+}
+
+TEST_CASE("sizes that were dear at first, or cheap under a light load, are learned anew") {
+  for (uint64_t seed = 1; seed <= 8; ++seed) {
+    Machine machine = ServedMachine();
+    const Load load = UpAndDown(1290, 4, 12, seed);
+    Watched player(machine, machine.noise, 4 * kSecond);
+    Play(machine, load, player, seed);
+    const Setting setting{.preferred = machine.max_rows, .timeout_ns = machine.latency_ns / 2};
+    Watched best(machine, machine.noise, 4 * kSecond, NewStatic(machine, setting));
+    Play(machine, load, best, seed);
+    CAPTURE(seed);
+    CHECK(player.after().KeptShare() > 0.94 * best.after().KeptShare());
   }
 }
 
