@@ -242,8 +242,9 @@ server_guard_first() {
 
 # What CI does: memory, and what the first requests cost.
 server_guard() {
-  local figures
+  local figures pid=pid_this
   server_start this "$root"
+  grep -q '/nereid\.aot$' "/proc/${!pid}/maps" || die 'the server did not take its AOT cache: build/aot.log says what became of it'
   sleep 12
   read -r -a figures < <(server_memory this)
   server_hold 'when ready' "$most_ready_mb" "${figures[1]}"
