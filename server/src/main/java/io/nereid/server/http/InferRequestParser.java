@@ -49,7 +49,6 @@ final class InferRequestParser {
   private boolean hasInputs;
   private String id = "";
   private int idAt; // where the text has it; -1: nowhere
-  private int idBytes;
 
   /** Whether the text says it all: nothing came from elements in it, or from shared memory. */
   private boolean repeatable;
@@ -126,7 +125,6 @@ final class InferRequestParser {
     hasInputs = false;
     id = "";
     idAt = -1;
-    idBytes = 0;
     repeatable = true;
   }
 
@@ -148,7 +146,7 @@ final class InferRequestParser {
     readJson();
     if (repeatable && outputs.isPlain()) {
       List<InputDescription> inputs = binaryInputs.stream().map(BinaryInput::input).toList();
-      kept.keep(text, from, length, idAt, idBytes, id, inputs, outputs);
+      kept.keep(text, from, length, idAt, id, inputs, outputs);
     }
   }
 
@@ -166,7 +164,6 @@ final class InferRequestParser {
         name(value.string("id"));
         repeatable &= idAt < 0; // of several ids the last one counts that says something
         idAt = value.tokenStart() + 1;
-        idBytes = value.tokenEnd() - 1 - idAt;
       }
       case "inputs" -> readInputs(value);
       case "outputs" -> outputs.read(value, model, request, slices);

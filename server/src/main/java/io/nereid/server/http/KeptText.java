@@ -16,7 +16,7 @@ final class KeptText {
 
   private byte[] text = {};
   private int length; // 0: there is none
-  private int idFrom; // where the text has its id, without the quotes; its end: it has none
+  private int idFrom; // where the text has its id, without the quotes; its end: none that is plain
   private int idTo;
   private String id;
 
@@ -34,7 +34,7 @@ final class KeptText {
    *
    * @param bytes has the text, from {@code from} on
    * @param idAt where its id is in these bytes; negative: it has none
-   * @param id what that says; it may be written with escapes
+   * @param id what that says
    * @param inputs all inputs, in the order of their elements
    */
   void keep(
@@ -42,7 +42,6 @@ final class KeptText {
       int from,
       int count,
       int idAt,
-      int idBytes,
       String id,
       List<InputDescription> inputs,
       WantedOutputs outputs) {
@@ -54,8 +53,10 @@ final class KeptText {
     }
     System.arraycopy(bytes, from, text, 0, count);
     length = count;
-    idFrom = idAt < 0 ? count : idAt - from;
-    idTo = idFrom + idBytes;
+    int idEnd = idAt < 0 ? -1 : plainEnd(bytes, idAt);
+    boolean isPlain = idEnd >= 0 && bytes[idEnd] == '"';
+    idFrom = isPlain ? idAt - from : count;
+    idTo = isPlain ? idEnd - from : count;
     this.id = id;
     this.inputs = inputs;
     this.outputs = outputs;
@@ -81,12 +82,18 @@ final class KeptText {
     if (Arrays.equals(text, idFrom, idTo, bytes, from, to)) {
       return id;
     }
-    for (int i = from; i < to; i++) {
-      if (bytes[i] < ' ' || bytes[i] == '"' || bytes[i] == '\\') {
-        return null;
-      }
+    return plainEnd(bytes, from) == to
+        ? new String(bytes, from, to - from, StandardCharsets.ISO_8859_1)
+        : null;
+  }
+
+  /** Where what is plain ends: at a quote, an escape, a control character or one beyond ASCII. */
+  private static int plainEnd(byte[] bytes, int from) {
+    int at = from;
+    while (bytes[at] >= ' ' && bytes[at] != '"' && bytes[at] != '\\') {
+      at++;
     }
-    return new String(bytes, from, to - from, StandardCharsets.ISO_8859_1);
+    return at;
   }
 
   /** The inputs of the text. */

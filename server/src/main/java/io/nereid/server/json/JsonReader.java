@@ -108,11 +108,6 @@ public final class JsonReader {
     return text.tokenStart();
   }
 
-  /** Where it ends, with its quote, as long as nothing was read since. */
-  public int tokenEnd() {
-    return text.position();
-  }
-
   /** The next name of the object that is open; null at its end. */
   public String nextName() {
     int c = text.takeVisible();

@@ -15,7 +15,6 @@ import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2ConnectionEncoder;
 import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2ConnectionHandler;
 import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2Error;
 import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2Exception;
-import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2FrameAdapter;
 import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2Headers;
 import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2Settings;
 import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2Stream;
@@ -30,9 +29,9 @@ import java.util.Map;
 /**
  * The frames of one HTTP/2 connection: Netty's codec, which knows the states of streams, flow
  * control, HPACK and the known ways to exhaust a server, on bytes that others read and write. This
- * is the only file of the HTTP frontend that knows Netty, but for {@link FrameLimit} and {@link
- * WholeFrames}. To be used by one thread at a time, but for {@link #readBuffer}, which is the
- * reading thread's.
+ * and {@link Http2Frames} are the only files of the HTTP frontend that know Netty, but for {@link
+ * FrameLimit} and {@link WholeFrames}. To be used by one thread at a time, but for {@link
+ * #readBuffer}, which is the reading thread's.
  */
 public final class Http2Codec {
 
@@ -53,9 +52,6 @@ public final class Http2Codec {
 
   /** Pieces of a head that carry next to nothing. */
   private static final int MAX_SMALL_CONTINUATIONS = 16;
-
-  /** Answers to pings and settings that the client does not take. */
-  private static final int MAX_CONTROL_FRAMES = 1000;
 
   /** What arrives. */
   interface Listener {
@@ -109,13 +105,13 @@ public final class Http2Codec {
   private final List<ByteBuf> unwritten = new ArrayList<>();
   private final List<ByteBuf> batch = new ArrayList<>(); // of the thread that writes
   private ByteBuf incoming; // what is read next; null: nothing is being read
-  private final Frames frames;
+  private final Http2Frames frames;
   private final EmbeddedChannel channel;
   private final Handler handler;
   private final ChannelHandlerContext context;
 
   Http2Codec(WireLimits limits, Listener listener) throws IOException {
-    frames = new Frames(listener);
+    frames = new Http2Frames(listener);
     handler = new Builder(limits, frames).build();
     handler
         .connection()
@@ -222,7 +218,7 @@ public final class Http2Codec {
 
   /** The batch was written, or never will be; how many bytes it had. */
   int releaseBatch() {
-    frames.unwrittenAcks = 0;
+    frames.allWritten();
     return release(batch);
   }
 
@@ -288,88 +284,12 @@ public final class Http2Codec {
     channel.close();
   }
 
-  /** Passes on what of the frames matters here. */
-  private static final class Frames extends Http2FrameAdapter {
-
-    private final Listener listener;
-    private int unwrittenAcks; // since all that was collected was written
-
-    Frames(Listener listener) {
-      this.listener = listener;
-    }
-
-    /** The codec has just taken the limit on streams from the settings. */
-    @Override
-    public void onSettingsAckRead(ChannelHandlerContext context) {
-      ((Handler) context.handler()).refuseNoStreams();
-    }
-
-    @Override
-    public void onPingRead(ChannelHandlerContext context, long data) throws Http2Exception {
-      acknowledged();
-    }
-
-    @Override
-    public void onSettingsRead(ChannelHandlerContext context, Http2Settings settings)
-        throws Http2Exception {
-      acknowledged();
-    }
-
-    private void acknowledged() throws Http2Exception {
-      if (++unwrittenAcks > MAX_CONTROL_FRAMES) {
-        throw Http2Exception.connectionError(
-            Http2Error.ENHANCE_YOUR_CALM,
-            "%s",
-            "expected a client that reads the answers to its pings and settings, of which "
-                + MAX_CONTROL_FRAMES
-                + " wait");
-      }
-    }
-
-    @Override
-    public void onHeadersRead(
-        ChannelHandlerContext context,
-        int stream,
-        Http2Headers headers,
-        int padding,
-        boolean last) {
-      listener.headers(stream, headers, last);
-    }
-
-    @Override
-    public void onHeadersRead(
-        ChannelHandlerContext context,
-        int stream,
-        Http2Headers headers,
-        int dependency,
-        short weight,
-        boolean exclusive,
-        int padding,
-        boolean last) {
-      listener.headers(stream, headers, last);
-    }
-
-    @Override
-    public int onDataRead(
-        ChannelHandlerContext context, int stream, ByteBuf data, int padding, boolean last) {
-      return padding + listener.data(stream, data.nioBuffer(), last);
-    }
-  }
-
   private static final class Handler extends Http2ConnectionHandler {
 
     Handler(
         Http2ConnectionDecoder decoder, Http2ConnectionEncoder encoder, Http2Settings settings) {
       super(decoder, encoder, settings, true);
-      refuseNoStreams();
-    }
-
-    /**
-     * The listener refuses streams that are too many. Netty would do so and then end the
-     * connection: it takes the first DATA frame of a stream that it has refused for a mistake.
-     */
-    private void refuseNoStreams() {
-      connection().remote().maxActiveStreams(Integer.MAX_VALUE);
+      Http2Frames.refuseNoStreams(this);
     }
 
     /** Frames that were under way when their stream ended are no mistake, and get no answer. */
@@ -391,7 +311,7 @@ public final class Http2Codec {
   private static final class Builder
       extends AbstractHttp2ConnectionHandlerBuilder<Handler, Builder> {
 
-    Builder(WireLimits limits, Frames frames) {
+    Builder(WireLimits limits, Http2Frames frames) {
       server(true);
       frameListener(new FrameLimit(frames, true));
       initialSettings(
@@ -405,7 +325,7 @@ public final class Http2Codec {
       decoderEnforceMaxRstFramesPerWindow(0, 0); // as well
       decoderEnforceMaxSmallContinuationFrames(MAX_SMALL_CONTINUATIONS);
       encoderEnforceMaxRstFramesPerWindow(FrameLimit.MAX_FRAMES, FrameLimit.WINDOW_SECONDS);
-      encoderEnforceMaxQueuedControlFrames(0); // Frames does: an embedded channel queues none
+      encoderEnforceMaxQueuedControlFrames(0); // Http2Frames does: an embedded channel queues none
     }
 
     @Override

@@ -59,7 +59,7 @@ public record ReadOptions(
         Map.of());
   }
 
-  /** As the options of repositories say. */
+  /** The ones that the options of repositories ask for. */
   public static ReadOptions of(
       RepositoryOptions options,
       StepNames steps,
