@@ -11,33 +11,39 @@ constexpr double kSameSize = 0.26;  // octaves
 constexpr size_t kMostSizes = 16;   // of a kind; what is beyond takes the nearest
 
 double Distance(uint64_t a, uint64_t b) {
-  return std::abs(std::log2(static_cast<double>(std::max<uint64_t>(a, 1)) /
-                            static_cast<double>(std::max<uint64_t>(b, 1))));
+  return a == b ? 0 : std::abs(std::log2(static_cast<double>(a) / static_cast<double>(b)));
 }
 
 }  // namespace
 
-CostCurve& CostCurves::Of(uint32_t kind, uint64_t row_elements) {
-  Entry* nearest = nullptr;
+CostCurves::Nearest CostCurves::NearestTo(uint32_t kind, uint64_t row_elements) const {
+  Nearest nearest;
   size_t sizes = 0;
-  for (Entry& entry : entries_) {
-    if (entry.kind != kind) {
+  for (const Entry& entry : entries_) {
+    if (entry.kind != kind || (entry.row_elements == 0) != (row_elements == 0)) {
       continue;
     }
     ++sizes;
-    if (nearest == nullptr || Distance(entry.row_elements, row_elements) <
-                                  Distance(nearest->row_elements, row_elements)) {
-      nearest = &entry;
+    if (nearest.entry == nullptr || Distance(entry.row_elements, row_elements) <
+                                        Distance(nearest.entry->row_elements, row_elements)) {
+      nearest.entry = &entry;
     }
   }
-  if (nearest != nullptr &&
-      (sizes >= kMostSizes || Distance(nearest->row_elements, row_elements) <= kSameSize)) {
+  nearest.stands_for_it =
+      nearest.entry != nullptr &&
+      (sizes >= kMostSizes || Distance(nearest.entry->row_elements, row_elements) <= kSameSize);
+  return nearest;
+}
+
+CostCurve& CostCurves::Of(uint32_t kind, uint64_t row_elements) {
+  const auto [nearest, stands_for_it] = NearestTo(kind, row_elements);
+  if (stands_for_it) {
     return *nearest->curve;
   }
   auto curve = std::make_unique<CostCurve>(max_rows_);
-  if (nearest != nullptr) {
-    const double ratio = static_cast<double>(row_elements) /
-                         static_cast<double>(std::max<uint64_t>(nearest->row_elements, 1));
+  if (nearest != nullptr) {  // of another size, and neither is 0
+    const double ratio =
+        static_cast<double>(row_elements) / static_cast<double>(nearest->row_elements);
     std::array<nrd_cost_point, 64> points;
     const uint32_t count = nearest->curve->Read(points.data(), points.size());
     for (uint32_t i = 0; i < std::min<size_t>(count, points.size()); ++i) {

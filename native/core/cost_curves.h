@@ -11,13 +11,19 @@
 namespace nereid {
 
 // Sizes within a fifth share a curve. The first curve of a size begins with what the nearest one
-// says, in proportion. Not synchronised. Of may allocate, for a size that is new.
+// says, in proportion. Where rows have one size it is 0, which is near to no other. Not
+// synchronised. Of may allocate, for a size that is new.
 class CostCurves {
  public:
   explicit CostCurves(int64_t max_rows) : max_rows_(max_rows) {}
 
   // `row_elements` 0: rows have one size.
   CostCurve& Of(uint32_t kind, uint64_t row_elements);
+  // Null: Of would make it.
+  [[nodiscard]] const CostCurve* Find(uint32_t kind, uint64_t row_elements) const {
+    const Nearest nearest = NearestTo(kind, row_elements);
+    return nearest.stands_for_it ? nearest.entry->curve.get() : nullptr;
+  }
 
   // By kind and size. Writes at most `capacity` points; returns how many there are.
   uint32_t Read(nrd_cost_point* points_out, uint32_t capacity) const;
@@ -28,6 +34,12 @@ class CostCurves {
     uint64_t row_elements;
     std::unique_ptr<CostCurve> curve;
   };
+  struct Nearest {
+    const Entry* entry = nullptr;  // null: there is none
+    bool stands_for_it = false;
+  };
+
+  [[nodiscard]] Nearest NearestTo(uint32_t kind, uint64_t row_elements) const;
 
   const int64_t max_rows_;
   std::vector<Entry> entries_;  // by kind and size

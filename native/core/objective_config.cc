@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <string_view>
 
 #include "core/model_config.h"
@@ -28,20 +29,14 @@ Status CheckNumbers(const nrd_objective& objective) {
         "the objective's quantile is " + std::to_string(objective.quantile_ppm) +
         " of a million, expected at most " + std::to_string(kMostQuantilePpm));
   }
-  for (uint32_t i = 0; i < objective.cost_count; ++i) {
-    const nrd_cost_point& cost = objective.costs[i];
-    const bool sane = std::isfinite(cost.mean_ns) && std::isfinite(cost.high_ns) &&
-                      std::isfinite(cost.weight) && cost.rows > 0 && cost.mean_ns > 0 &&
-                      cost.high_ns >= cost.mean_ns && cost.weight > 0;
-    if (!sane) {
-      return Status::InvalidArgument(
-          "cost point " + std::to_string(i) + " of the objective has " + std::to_string(cost.rows) +
-          " rows, mean_ns " + std::to_string(cost.mean_ns) + ", high_ns " +
-          std::to_string(cost.high_ns) + " and weight " + std::to_string(cost.weight) +
-          ", expected positive numbers, high_ns not below mean_ns");
-    }
-  }
   return Status();
+}
+
+// Costs are what an earlier load learned. One that says nothing is left out: without it the model
+// learns anew, and with a failure it could not be loaded any more.
+bool SaysSomething(const nrd_cost_point& cost) {
+  return std::isfinite(cost.mean_ns) && std::isfinite(cost.high_ns) && std::isfinite(cost.weight) &&
+         cost.rows > 0 && cost.mean_ns > 0 && cost.high_ns >= cost.mean_ns && cost.weight > 0;
 }
 
 // What would have requests served in another order than by when they have to be answered, or has
@@ -74,7 +69,8 @@ Status ReadObjective(const nrd_objective& objective, ModelConfig* config) {
   read.quantile_ppm = objective.quantile_ppm == 0 ? kDefaultQuantilePpm : objective.quantile_ppm;
   read.share = View(objective.share);
   read.share_width = std::max(objective.share_width, 1U);
-  read.costs.assign(objective.costs, objective.costs + objective.cost_count);
+  std::copy_if(objective.costs, objective.costs + objective.cost_count,
+               std::back_inserter(read.costs), SaysSomething);
   read.instance_kinds.assign(config->instance_count, 0);
   if (objective.instance_kinds != nullptr) {
     std::copy_n(objective.instance_kinds, config->instance_count, read.instance_kinds.begin());

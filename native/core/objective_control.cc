@@ -214,12 +214,16 @@ void ObjectiveControl::Sent(uint64_t outside_ns) {
   outside_ns_ = std::clamp(outside_ns_, 0.0, kMostOutside * latency);
 }
 
+// Where rows differ in size, nothing is planned before one came: nothing is said of a size that no
+// request has.
 void ObjectiveControl::Read(int64_t waiting_rows, int64_t now_ns, nrd_objective_stats* stats_out) {
-  const CostCurve* const curve = planned_ == nullptr ? &curves_.Of(KindOf(0), 0) : planned_;
-  Replan(*curve, now_ns);
+  const CostCurve* const curve = planned_ == nullptr ? curves_.Find(KindOf(0), 0) : planned_;
+  if (curve != nullptr) {
+    Replan(*curve, now_ns);
+  }
   stats_out->outside_ns = static_cast<uint64_t>(outside_ns_);
   stats_out->max_rows = static_cast<uint64_t>(plan_.most_rows);
-  if (terms_.instances > 1 && plan_.enough_rows > 1) {
+  if (curve != nullptr && terms_.instances > 1 && plan_.enough_rows > 1) {
     stats_out->wait_ns = static_cast<uint64_t>(std::max<int64_t>(
         terms_.latency_ns - margin_ns() - curve->BoundNs(plan_.enough_rows, plan_.caution), 0));
   }

@@ -918,7 +918,8 @@ typedef struct nrd_objective {
   /* Models with the same share, such as the processors or a device, execute in turns: the one
    * first that has least time left. Empty: the model shares nothing. */
   nrd_string share;
-  /* What to begin with, such as what nrd_model_cost_curve_read gave of an earlier load. */
+  /* What to begin with, such as what nrd_model_cost_curve_read gave of an earlier load. A point
+   * without positive finite numbers, or with a high_ns below its mean_ns, is left out. */
   const nrd_cost_point* costs;
   uint32_t cost_count;
   uint32_t reserved;

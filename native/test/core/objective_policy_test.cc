@@ -206,6 +206,24 @@ TEST_CASE("rows of another size have a curve of their own, which begins in propo
   CHECK(points[1].row_elements == 400);
 }
 
+TEST_CASE("rows of one size have a curve of their own, beside those of rows that differ") {
+  CostCurves curves(8);
+  curves.Of(0, 128).Measured(1, 2 * kMs);
+  CHECK(curves.Find(0, 0) == nullptr);
+  CHECK(!curves.Of(0, 0).known());
+  CHECK(curves.Find(0, 0) == &curves.Of(0, 0));
+  curves.Of(1, 0).Measured(1, 2 * kMs);
+  CHECK(!curves.Of(1, 128).known());
+  nrd_cost_point points[4]{};
+  REQUIRE(curves.Read(points, 4) == 2);
+  CHECK(points[0].row_elements == 128);
+  CHECK(points[1].row_elements == 0);
+  for (const nrd_cost_point& point : {points[0], points[1]}) {
+    CHECK(point.mean_ns > 0);
+    CHECK(point.high_ns >= point.mean_ns);
+  }
+}
+
 TEST_CASE("what waits is taken together as far as the first of it has time") {
   const CostCurve curve = Flat();
   CHECK(Decide(curve, {}).take == 0);

@@ -1,5 +1,6 @@
 // Models with an objective, over the C ABI.
 #include <algorithm>
+#include <limits>
 #include <mutex>
 #include <thread>
 
@@ -28,6 +29,13 @@ nrd_objective Within(uint64_t latency_ns, const nrd_cost_point& cost) {
   nrd_objective objective = Within(latency_ns);
   objective.costs = &cost;
   objective.cost_count = 1;
+  return objective;
+}
+
+nrd_objective Within(uint64_t latency_ns, const std::vector<nrd_cost_point>& costs) {
+  nrd_objective objective = Within(latency_ns);
+  objective.costs = costs.data();
+  objective.cost_count = static_cast<uint32_t>(costs.size());
   return objective;
 }
 
@@ -75,8 +83,6 @@ TEST_CASE("objectives that cannot be kept, or say nothing, are refused at load")
   nrd_objective all = Within(kSecond);
   all.quantile_ppm = 1'000'000;
   refused(all, {}, "quantile is 1000000 of a million");
-  const nrd_cost_point nothing = Cost(0, 5);
-  refused(Within(kSecond, nothing), {}, "cost point 0 of the objective has 0 rows");
   refused(Within(kSecond), {.flags = NRD_MODEL_PRESERVE_ORDERING}, "preserve_ordering");
   refused(Within(kSecond),
           {.policy = {.default_timeout_ns = 5, .timeout_action = NRD_TIMEOUT_DELAY}}, "DELAY");
@@ -129,6 +135,51 @@ TEST_CASE("a learned curve is what another load begins with") {
   nrd_model_cost_curve_read(model.get(), &first, 1, &count);
   CHECK(count == 3);
   CHECK(first.rows == 1);
+}
+
+TEST_CASE("costs that say nothing are left out, and keep no model from being loaded") {
+  TestRuntime runtime;
+  FunctionBackend backend{.run = CopyInputs};
+  std::vector<nrd_cost_point> costs(6, Cost(1, 3'000));
+  costs[0].rows = 0;
+  costs[1].mean_ns = 0;
+  costs[2].high_ns = std::numeric_limits<double>::quiet_NaN();
+  costs[3].high_ns = 2'999;
+  costs[4].weight = 0;
+  costs[5].rows = 2;
+  const nrd_objective objective = Within(kSecond, costs);
+  TestModel model(runtime, backend, {.objective = &objective});
+  const std::vector<nrd_cost_point> curve = CurveOf(model);
+  REQUIRE(curve.size() == 1);
+  CHECK(curve[0].rows == 2);
+}
+
+TEST_CASE("what was learned is loaded again and again, read or not, of rows of any size") {
+  TestRuntime runtime;
+  FunctionBackend backend{.run = CopyInputs};
+  for (const int64_t dim : {-1, 4}) {
+    CAPTURE(dim);
+    const uint64_t own_size = dim < 0 ? 4 : 0;
+    std::vector<nrd_cost_point> learned{Cost(1, 3'000)};
+    learned[0].row_elements = 128;
+    for (int load = 0; load < 3; ++load) {
+      const nrd_objective objective = Within(kSecond, learned);
+      TestModel model(runtime, backend, {.dim = dim, .objective = &objective});
+      CHECK(StatsOf(model).kept == 0);
+      CHECK(CurveOf(model).size() == learned.size());
+      TestRequest request(model);
+      CHECK(request.SubmitAndWait() == NRD_OK);
+      CHECK(StatsOf(model).kept == 1);
+      learned = CurveOf(model);
+      REQUIRE(learned.size() == 2);
+      CHECK(learned[0].row_elements == own_size);
+      CHECK(learned[1].row_elements == 128);
+      for (const nrd_cost_point& point : learned) {
+        CHECK(point.mean_ns > 0);
+        CHECK(point.high_ns >= point.mean_ns);
+      }
+    }
+  }
 }
 
 TEST_CASE(

@@ -155,6 +155,26 @@ class ObjectiveTest extends RuntimeTest {
   }
 
   @Test
+  void whatWasLearnedOfRowsOfAnySizeIsKeptOverReloads() {
+    ModelSpec spec =
+        ModelSpec.builder("m")
+            .backend("identity")
+            .maxBatchSize(8)
+            .input("IN", DataType.FP32, -1)
+            .output("OUT", DataType.FP32, -1)
+            .objective(Objective.p99(Duration.ofSeconds(30)))
+            .build();
+    Model model = nereid.load(spec);
+    roundTrip(model, 1);
+    nereid.load(spec);
+    nereid.load(spec);
+    ObjectiveStatistics.Cost one = objective(model).costs().getFirst();
+    assertEquals(4, one.rowElements());
+    assertEquals(1, objective(model).costs().size());
+    assertTrue(one.meanNs() > 0 && one.highNs() >= one.meanNs(), "" + one);
+  }
+
+  @Test
   void warmUpsAreExecutedWhateverWasLearned() {
     WarmUp.Input zeros = new WarmUp.Input(DataType.FP32, List.of(4L), new WarmUp.Zero());
     ModelSpec spec =
