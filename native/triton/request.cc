@@ -162,7 +162,7 @@ Request::Taken Request::TakeBack(const Status& why, bool lost) {
       ++taken.handles;
     }
   }
-  if (!ended_ && !answered_ && record_ != nullptr) {
+  if (!ended_ && IsUnanswered()) {
     Fail(why);
   }
   if (lost && !ended_ && record_ != nullptr) {
@@ -297,11 +297,18 @@ bool Request::Ends() {
     return false;
   }
   ended_ = true;
-  if (!answered_ && !rescheduled_ && !decoupled_ && record_ != nullptr) {
+  if (!rescheduled_ && IsUnanswered()) {
     Fail(Status::Internal(execution_.owner().name() + " released a request of model '" +
-                          execution_.model_name() + "' without a response"));
+                          execution_.model_name() + "' without " +
+                          (decoupled_ ? "the final flag" : "a response")));
   }
   return true;
+}
+
+// Responses without the final flag are a part of an answer, which must not look like a whole one.
+bool Request::IsUnanswered() const {
+  const bool answered = decoupled_ ? final_ : answered_;
+  return !answered && !failed_ && !gone_ && record_ != nullptr;
 }
 
 void Request::Fail(const Status& status) {

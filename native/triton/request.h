@@ -41,8 +41,8 @@ class Input : public Handle {
 };
 
 // Ends when the plug-in has released it, has nothing in hand for it, and sent the final response or
-// gave up every way to send one. Is used again for later requests; those who hold a response
-// factory of an ended one may still ask it.
+// gave up every way to send one, which fails the request. Is used again for later requests; those
+// who hold a response factory of an ended one may still ask it.
 class Request : public Handle {
  public:
   static constexpr Kind kKind = Kind::kRequest;
@@ -111,6 +111,8 @@ class Request : public Handle {
   Status Deliver(Response& response, bool final) NRD_REQUIRES(mutex_);
   Status DeliverError(const Response& response, const Status& failure) NRD_REQUIRES(mutex_);
   Status Delivered(Status status) NRD_REQUIRES(mutex_);
+  // Somebody waits for an answer, and has neither a whole one nor an error.
+  [[nodiscard]] bool IsUnanswered() const NRD_REQUIRES(mutex_);
   void Fail(const Status& status) NRD_REQUIRES(mutex_);
   void EndResponse(Response& response) NRD_REQUIRES(mutex_);
   // Whether it ends now, for the caller to tell the execution when the mutex is free.

@@ -170,6 +170,24 @@ TEST_CASE("an error with the final flag, or of a model that is not decoupled, is
   CHECK(only.replies().empty());
 }
 
+TEST_CASE("a decoupled request without the final flag ends with an error, behind what it had") {
+  Plugin plugin(NEREID_PROBE_PATH);
+  PluginModel model(plugin, {.flags = NRD_MODEL_DECOUPLED});
+  for (const bool fails : {false, true}) {
+    for (const int64_t count : {0, 2}) {
+      CAPTURE(fails);
+      CAPTURE(count);
+      PluginRequest request(model, "cut", {8, 9});
+      request.With("count", count).With("fails", fails);
+      CHECK(request.Run() == (fails ? NRD_UNAVAILABLE : NRD_INTERNAL));
+      CHECK(request.message().find(fails ? "it broke off" : "without the final flag") !=
+            std::string::npos);
+      CHECK(request.replies().size() == static_cast<size_t>(count));
+    }
+  }
+  CheckNothingKept(model);
+}
+
 TEST_CASE("nothing comes after the last response") {
   Plugin plugin(NEREID_PROBE_PATH);
   for (const uint32_t flags : {0U, static_cast<uint32_t>(NRD_MODEL_DECOUPLED)}) {

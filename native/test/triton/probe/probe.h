@@ -71,6 +71,7 @@ TRITONSERVER_Error* probe_fail_execute(probe_call call);
 TRITONSERVER_Error* probe_break(probe_call call);
 TRITONSERVER_Error* probe_missing(probe_call call);
 TRITONSERVER_Error* probe_unfinished(probe_call call);
+TRITONSERVER_Error* probe_cut(probe_call call);
 TRITONSERVER_Error* probe_late(probe_call call);
 TRITONSERVER_Error* probe_later(probe_call call);
 TRITONSERVER_Error* probe_stream(probe_call call);

@@ -25,6 +25,7 @@ static const named_case kCases[] = {
     {"break", probe_break},
     {"missing", probe_missing},
     {"unfinished", probe_unfinished},
+    {"cut", probe_cut},
     {"late", probe_late},
     {"later", probe_later},
     {"stream", probe_stream},

@@ -140,6 +140,25 @@ TRITONSERVER_Error* probe_unfinished(probe_call call) {
   return NULL;
 }
 
+/* "count" responses without an end: then it gives the request back, or Execute fails where "fails"
+ * asks for that. */
+TRITONSERVER_Error* probe_cut(probe_call call) {
+  probe_report* const report = call.report;
+  const int64_t count = probe_number(call.request, "count", 0);
+  const bool* const fails = probe_parameter(call.request, "fails", TRITONSERVER_PARAMETER_BOOL);
+  TRITONBACKEND_Response* response = NULL;
+  for (int64_t i = 0; i < count; ++i) {
+    WORKS(TRITONBACKEND_ResponseNew(&response, call.request));
+    probe_fill(report, call.request, response);
+    WORKS(TRITONBACKEND_ResponseSend(response, 0, NULL));
+  }
+  if (fails != NULL && *fails) {
+    return TRITONSERVER_ErrorNew(TRITONSERVER_ERROR_UNAVAILABLE, "it broke off");
+  }
+  WORKS(TRITONBACKEND_RequestRelease(call.request, TRITONSERVER_REQUEST_RELEASE_ALL));
+  return NULL;
+}
+
 /* An iterative model: executed as many times as "times" says. */
 TRITONSERVER_Error* probe_again(probe_call call) {
   probe_report* const report = call.report;
