@@ -258,14 +258,28 @@ void Model::Add(Instance* instance) {
 void Model::Remove(Instance* instance) {
   const MutexLock lock(mutex_);
   std::erase(instances_, instance);
+  while (std::find(asked_.begin(), asked_.end(), instance) != asked_.end()) {
+    answered_.Wait(mutex_);
+  }
 }
 
 Status Model::Ready() {
-  const MutexLock lock(mutex_);
-  for (Instance* instance : instances_) {
-    NRD_RETURN_IF_ERROR(instance->Ready());
+  std::vector<Instance*> instances;
+  {
+    const MutexLock lock(mutex_);
+    instances = instances_;
+    asked_.insert(asked_.end(), instances.begin(), instances.end());
   }
-  return Status();
+  Status status;
+  for (Instance* instance : instances) {
+    if (status.ok()) {
+      status = instance->Ready();
+    }
+    const MutexLock lock(mutex_);
+    asked_.erase(std::find(asked_.begin(), asked_.end(), instance));
+    answered_.NotifyAll();
+  }
+  return status;
 }
 
 void Model::GiveUp() {

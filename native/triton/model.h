@@ -69,8 +69,10 @@ class Model : public Handle {
   void ReplaceConfig(std::string_view json);
 
   void Add(Instance* instance);
+  // Returns when nobody asks it any more whether it is ready.
   void Remove(Instance* instance);
-  // Of all instances, until one is not ready.
+  // Of all instances, until one is not ready. The plug-in is asked without a lock: it may take its
+  // time, and call back.
   Status Ready();
   // Fails the requests that the plug-in has.
   void GiveUp();
@@ -108,6 +110,8 @@ class Model : public Handle {
   std::map<int32_t, std::mutex> devices_ NRD_GUARDED_BY(mutex_);
   std::string config_ NRD_GUARDED_BY(mutex_);
   std::vector<Instance*> instances_ NRD_GUARDED_BY(mutex_);
+  std::vector<Instance*> asked_ NRD_GUARDED_BY(mutex_);  // one entry for each who asks it
+  Condition answered_;
 };
 
 // The models that are open, by their loads.

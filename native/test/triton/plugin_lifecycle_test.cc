@@ -1,4 +1,7 @@
 // Backends made for Triton, their models and instances come and go, or are refused.
+#include <memory>
+#include <thread>
+
 #include "test/triton/triton_fixture.h"
 
 namespace nereid::test {
@@ -82,6 +85,23 @@ TEST_CASE("readiness is the instances'") {
   CHECK(nrt_model_ready(sleepy.load(), errors.out()) == NRD_UNAVAILABLE);
   CHECK(errors.message().find("the instance sleeps") != std::string::npos);
   CHECK(nrt_model_ready(sleepy.load() + 1000, errors.out()) != NRD_OK);
+}
+
+TEST_CASE("a plug-in that is asked whether it is ready may ask the server, and be unloaded") {
+  Plugin plugin(NEREID_PROBE_PATH);
+  for (int i = 0; i < 20; ++i) {
+    auto model = std::make_unique<PluginModel>(
+        plugin, PluginModelSettings{.name = "curious", .instance_count = 2});
+    const uint64_t load = model->load();
+    Errors errors;
+    CHECK(nrt_model_ready(load, errors.out()) == NRD_OK);
+    std::thread asker([load] {
+      while (nrt_model_ready(load, nullptr) != NRD_NOT_FOUND) {
+      }
+    });
+    model.reset();
+    asker.join();
+  }
 }
 
 TEST_CASE("an instance that is broken begins anew, and one that merely sleeps does not") {

@@ -254,6 +254,17 @@ TRITONSERVER_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_ModelInstanceFinalize(
   return error;
 }
 
+/* Whether the server answers within the server's own call. */
+static TRITONSERVER_Error* read_config(TRITONBACKEND_ModelInstance* instance) {
+  TRITONBACKEND_Model* model = NULL;
+  TRITONSERVER_Message* config = NULL;
+  TRITONSERVER_Error* error = TRITONBACKEND_ModelInstanceModel(instance, &model);
+  if (error == NULL) {
+    error = TRITONBACKEND_ModelConfig(model, 1, &config);
+  }
+  return error != NULL ? error : TRITONSERVER_MessageDelete(config);
+}
+
 /* Not ready when it broke, or when the model's name says so. */
 TRITONSERVER_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_ModelInstanceReady(
     TRITONBACKEND_ModelInstance* instance) {
@@ -261,6 +272,9 @@ TRITONSERVER_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_ModelInstanceReady(
   TRITONSERVER_Error* const error = TRITONBACKEND_ModelInstanceName(instance, &name);
   if (error == NULL && strncmp(name, "sleepy", 6) == 0) {
     return TRITONSERVER_ErrorNew(TRITONSERVER_ERROR_UNAVAILABLE, "the instance sleeps");
+  }
+  if (error == NULL && strncmp(name, "curious", 7) == 0) {
+    return read_config(instance);
   }
   probe_instance* self = NULL;
   TRITONSERVER_ErrorDelete(TRITONBACKEND_ModelInstanceState(instance, (void**)&self));
