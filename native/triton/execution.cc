@@ -150,7 +150,7 @@ bool Execution::Claim() {
     return false;
   }
   stage_.store(kExecuting, std::memory_order_relaxed);  // as who gives up will see
-  holder_.store(kBatch, std::memory_order_release);
+  holder_.store(kBatch);
   return true;
 }
 
@@ -163,9 +163,15 @@ void Execution::Computed(uint64_t start_ns, uint64_t end_ns) {
   }
 }
 
+// Either this sees that the model was given up, or who gives it up sees that a batch has the
+// execution.
 Execution* ExecutionPool::Take(Model& model) {
   if (latest_ == nullptr || !latest_->Claim()) {
     latest_ = FindFree(model);
+  }
+  if (model.given_up()) [[unlikely]] {
+    Return(latest_);
+    return nullptr;
   }
   return latest_;
 }

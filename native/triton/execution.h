@@ -99,7 +99,7 @@ class Execution {
 // The executions of an instance; outlives it while a plug-in refers to one.
 class ExecutionPool : public std::enable_shared_from_this<ExecutionPool> {
  public:
-  // On the thread of the instance.
+  // On the thread of the instance. Null: the model was given up.
   Execution* Take(Model& model);
   void Return(Execution* execution);
   // Ends those that are not over. They are never used again, since the plug-in may look at them.

@@ -65,6 +65,9 @@ Instance::~Instance() {
 }
 
 void Instance::Revive() {
+  if (model_.given_up()) {  // what was taken from the plug-in may still be in its hands
+    return;
+  }
   if (!executions_->IsIdle()) {
     executions_->NoteFailure();
     return;
@@ -97,6 +100,10 @@ int32_t Instance::Execute(nrd_batch* batch, nrd_error* error_out) {
   }
   const auto turn = model_.DeviceTurn(info_.device);
   Execution* const execution = executions_->Take(model_);
+  if (execution == nullptr) [[unlikely]] {
+    return Report(Status::Unavailable("model '" + model_.name() + "' was given up by its unload"),
+                  error_out);
+  }
   execution->Begin(batch);
   current_.store(execution, std::memory_order_release);
   const auto requests = execution->handles();

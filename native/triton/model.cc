@@ -283,6 +283,7 @@ Status Model::Ready() {
 }
 
 void Model::GiveUp() {
+  given_up_.store(true);
   if (const std::string held = owner().Holdings(); !held.empty()) {
     Log(kLogError, owner().name() + " still holds " + held + " when model '" + name_ +
                        "' is unloaded; what it has of the model's requests is lost");

@@ -74,8 +74,9 @@ class Model : public Handle {
   // Of all instances, until one is not ready. The plug-in is asked without a lock: it may take its
   // time, and call back.
   Status Ready();
-  // Fails the requests that the plug-in has.
+  // Fails the requests that the plug-in has. It gets none from then on.
   void GiveUp();
+  [[nodiscard]] bool given_up() const { return given_up_.load(); }
   // With a backend that asks for that, instances on a device execute one at a time.
   [[nodiscard]] std::unique_lock<std::mutex> DeviceTurn(int32_t device);
   [[nodiscard]] uint64_t InstanceBytes();
@@ -105,6 +106,7 @@ class Model : public Handle {
   bool pinned_ = false;
   bool initialized_ = false;
   std::atomic<bool> initializing_{false};
+  std::atomic<bool> given_up_{false};
   std::unique_ptr<PluginBatcher> batcher_;
   mutable Mutex mutex_;
   std::map<int32_t, std::mutex> devices_ NRD_GUARDED_BY(mutex_);

@@ -165,8 +165,8 @@ NRD_API int32_t nrt_model_batcher(uint64_t load, nrd_batcher* batcher_out, nrd_e
 
 /* For a model whose drain ended with NRD_DEADLINE_EXCEEDED: fails the requests that its backend
  * still has (NRD_UNAVAILABLE), so that nrd_model_release does not wait for them; those of an
- * Execute that has not returned as soon as it returns. What the backend holds is told in the log
- * and stays allocated. */
+ * Execute that has not returned as soon as it returns. A batch that would begin later fails in
+ * place of that. What the backend holds is told in the log and stays allocated. */
 NRD_API void nrt_model_give_up(uint64_t load);
 
 /* ---- Caches ---------------------------------------------------------------------------------- */

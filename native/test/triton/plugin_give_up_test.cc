@@ -86,5 +86,31 @@ TEST_CASE("what an Execute that runs on has is left to it until it returns") {
   CHECK(PluginHost::Handles() == "");
 }
 
+TEST_CASE("a batch that would begin after its model was given up is answered in place of that") {
+  using Hold = void (*)(int);
+  using Await = void (*)();
+  {
+    Plugin plugin(NEREID_HOARDING_PATH, "hoarding");
+    void* const library = dlopen(NEREID_HOARDING_PATH, RTLD_NOW | RTLD_NOLOAD);
+    REQUIRE(library != nullptr);
+    const auto hold = reinterpret_cast<Hold>(dlsym(library, "hoarding_hold"));
+    PluginModel model(plugin);
+    PluginRequest executing(model, "", {1});
+    PluginRequest waiting(model, "", {1});
+    hold(1);
+    executing.Submit();
+    reinterpret_cast<Await>(dlsym(library, "hoarding_await"))();
+    waiting.Submit();
+    nrt_model_give_up(model.load());
+    hold(0);
+    CHECK(executing.Wait() == NRD_UNAVAILABLE);
+    CHECK(waiting.Wait() == NRD_UNAVAILABLE);
+    CHECK(waiting.message().find("model 'm' was given up") != std::string::npos);
+    dlclose(library);
+  }
+  CHECK(PluginHost::Get().TakeLog().find("4 refused, cancelled") != std::string::npos);
+  CHECK(PluginHost::Handles() == "");
+}
+
 }  // namespace
 }  // namespace nereid::test
