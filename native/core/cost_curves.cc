@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <new>
 
 namespace nereid {
 namespace {
@@ -57,6 +58,14 @@ CostCurve& CostCurves::Of(uint32_t kind, uint64_t row_elements) {
     return entry.kind > kind || (entry.kind == kind && entry.row_elements > row_elements);
   });
   return *entries_.insert(place, {kind, row_elements, std::move(curve)})->curve;
+}
+
+const CostCurve& CostCurves::At(uint32_t kind, uint64_t row_elements) noexcept {
+  try {
+    return Of(kind, row_elements);
+  } catch (const std::bad_alloc&) {
+    return unknown_;
+  }
 }
 
 uint32_t CostCurves::Read(nrd_cost_point* points_out, uint32_t capacity) const {

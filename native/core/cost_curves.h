@@ -12,15 +12,18 @@ namespace nereid {
 
 // Sizes within a fifth share a curve. The first curve of a size begins with what the nearest one
 // says, in proportion. Where rows have one size it is 0, which is near to no other. Not
-// synchronised. Of may allocate, for a size that is new.
+// synchronised. Of and At allocate for a size that is new.
 class CostCurves {
  public:
-  explicit CostCurves(int64_t max_rows) : max_rows_(max_rows) {}
+  explicit CostCurves(int64_t max_rows) : max_rows_(max_rows), unknown_(max_rows) {}
 
-  // `row_elements` 0: rows have one size.
+  // `row_elements` 0: rows have one size. Throws where memory is missing.
   CostCurve& Of(uint32_t kind, uint64_t row_elements);
-  // Null: Of would make it.
-  [[nodiscard]] const CostCurve* Find(uint32_t kind, uint64_t row_elements) const {
+  // The same for those that only want to know, and cannot fail: without memory for a curve nothing
+  // is known of the size.
+  const CostCurve& At(uint32_t kind, uint64_t row_elements) noexcept;
+  // Null: there is none yet.
+  [[nodiscard]] CostCurve* Find(uint32_t kind, uint64_t row_elements) const {
     const Nearest nearest = NearestTo(kind, row_elements);
     return nearest.stands_for_it ? nearest.entry->curve.get() : nullptr;
   }
@@ -42,6 +45,7 @@ class CostCurves {
   [[nodiscard]] Nearest NearestTo(uint32_t kind, uint64_t row_elements) const;
 
   const int64_t max_rows_;
+  const CostCurve unknown_;     // of which nothing is ever measured
   std::vector<Entry> entries_;  // by kind and size
 };
 

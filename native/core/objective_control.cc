@@ -99,7 +99,7 @@ void ObjectiveControl::TryMoreRows(const CostCurve& curve, std::span<const DueRe
 
 int64_t ObjectiveControl::PredictAnswer(int64_t rows, uint64_t row_elements, int64_t rows_ahead,
                                         int64_t now_ns) {
-  const CostCurve& curve = curves_.Of(KindOf(0), row_elements);
+  const CostCurve& curve = curves_.At(KindOf(0), row_elements);
   if (!curve.known() || (rows_ahead == 0 && IsTimeToProbe(now_ns))) {
     return 0;
   }
@@ -115,11 +115,11 @@ int64_t ObjectiveControl::PredictAnswer(int64_t rows, uint64_t row_elements, int
 }
 
 int64_t ObjectiveControl::PredictAlone(int64_t rows, uint64_t row_elements, int64_t now_ns) {
-  return now_ns + margin_ns() + curves_.Of(KindOf(0), row_elements).BoundNs(rows, plan_.caution);
+  return now_ns + margin_ns() + curves_.At(KindOf(0), row_elements).BoundNs(rows, plan_.caution);
 }
 
 int64_t ObjectiveControl::LeastNs(int64_t rows, uint64_t row_elements) {
-  return curves_.Of(KindOf(0), row_elements).BoundNs(rows, std::min(plan_.caution, 0.0));
+  return curves_.At(KindOf(0), row_elements).BoundNs(rows, std::min(plan_.caution, 0.0));
 }
 
 ObjectiveDecision ObjectiveControl::Decide(uint32_t instance, uint64_t row_elements,
@@ -127,7 +127,7 @@ ObjectiveDecision ObjectiveControl::Decide(uint32_t instance, uint64_t row_eleme
   if (waiting.empty()) {
     return {};
   }
-  const CostCurve& curve = curves_.Of(KindOf(instance), row_elements);
+  const CostCurve& curve = curves_.At(KindOf(instance), row_elements);
   if (!curve.known()) {
     return {.take = 1, .wake_ns = now_ns};
   }
@@ -154,7 +154,7 @@ ObjectiveDecision ObjectiveControl::Decide(uint32_t instance, uint64_t row_eleme
 
 bool ObjectiveControl::RunsAtOnce(int64_t rows, uint64_t row_elements, int64_t due_ns,
                                   int64_t now_ns) {
-  const CostCurve& curve = curves_.Of(KindOf(0), row_elements);
+  const CostCurve& curve = curves_.At(KindOf(0), row_elements);
   if (!curve.known()) {
     return false;
   }
@@ -167,7 +167,7 @@ bool ObjectiveControl::RunsAtOnce(int64_t rows, uint64_t row_elements, int64_t d
 void ObjectiveControl::Began(uint32_t instance, int64_t rows, uint64_t row_elements,
                              int64_t now_ns) {
   running_[instance] = {.rows = rows, .row_elements = row_elements, .begun_ns = now_ns};
-  free_ns_[instance] = now_ns + curves_.Of(KindOf(instance), row_elements).MeanNs(rows) + 1;
+  free_ns_[instance] = now_ns + curves_.At(KindOf(instance), row_elements).MeanNs(rows) + 1;
 }
 
 void ObjectiveControl::Ended(uint32_t instance, bool measures, int64_t now_ns) {
@@ -178,8 +178,9 @@ void ObjectiveControl::Ended(uint32_t instance, bool measures, int64_t now_ns) {
   ended_ns_ = now_ns;
   took_ns_ = now_ns - execution.begun_ns;
   if (measures && execution.rows > 0) {
-    curves_.Of(KindOf(instance), execution.row_elements)
-        .Measured(execution.rows, now_ns - execution.begun_ns);
+    if (CostCurve* const curve = curves_.Find(KindOf(instance), execution.row_elements)) {
+      curve->Measured(execution.rows, now_ns - execution.begun_ns);
+    }
   }
 }
 

@@ -15,7 +15,7 @@ namespace nereid {
 
 // Takes note of what happens, and asks the policy with what it knows by then. Not synchronised:
 // whoever guards the queue guards this. It reads no clock, and allocates for new sizes of rows
-// only.
+// only, of which nothing is known where memory is missing.
 class ObjectiveControl {
  public:
   // `missing`: the share of the answers that may be late. `kinds`: of all instances, which take the

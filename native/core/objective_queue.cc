@@ -35,18 +35,25 @@ bool IsOwnDeadline(const Request& request) {
   return request.record.deadline_ns > 0 && request.record.deadline_ns <= request.due_ns;
 }
 
-std::string Milliseconds(int64_t ns) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.3f ms", static_cast<double>(ns) / 1e6);
-  return text.data();
+// On the stack: those who are refused while they wait are told by threads that must not fail.
+template <size_t capacity, typename... Values>
+std::array<char, capacity> Format(const char* format, Values... values) {
+  std::array<char, capacity> text;
+  std::snprintf(text.data(), text.size(), format, values...);
+  return text;
 }
 
+constexpr size_t kPart = 80;    // bytes of a part of a text
+constexpr size_t kWhole = 320;  // of a whole one
+
+double Milliseconds(int64_t ns) { return static_cast<double>(ns) / 1e6; }
+
 // "the objective of 20.000 ms", or "its deadline, 20.000 ms after it came".
-std::string WhatItMisses(const ObjectiveConfig& objective, const Request& request) {
+std::array<char, kPart> WhatItMisses(const ObjectiveConfig& objective, const Request& request) {
   return IsOwnDeadline(request)
-             ? "its deadline, which is " + Milliseconds(request.due_ns - request.submit_ns) +
-                   " after it came"
-             : "the objective of " + Milliseconds(objective.latency_ns);
+             ? Format<kPart>("its deadline, which is %.3f ms after it came",
+                             Milliseconds(request.due_ns - request.submit_ns))
+             : Format<kPart>("the objective of %.3f ms", Milliseconds(objective.latency_ns));
 }
 
 int32_t CodeOf(const Request& request) {
@@ -56,11 +63,12 @@ int32_t CodeOf(const Request& request) {
 }  // namespace
 
 void SetRefused(const ObjectiveConfig& objective, Request& request, int64_t now_ns) {
-  SetFailure(request, CodeOf(request),
-             "Request cannot be answered within " + WhatItMisses(objective, request) +
-                 ": it has waited " + Milliseconds(now_ns - request.submit_ns) +
-                 ", and would be answered after " +
-                 Milliseconds(request.predicted_ns - request.submit_ns));
+  const auto text = Format<kWhole>(
+      "Request cannot be answered within %s: it has waited %.3f ms, and would be answered after "
+      "%.3f ms",
+      WhatItMisses(objective, request).data(), Milliseconds(now_ns - request.submit_ns),
+      Milliseconds(request.predicted_ns - request.submit_ns));
+  SetFailure(request, CodeOf(request), text.data());
 }
 
 ObjectiveQueue::ObjectiveQueue(const ModelConfig& config)
@@ -108,12 +116,14 @@ Status ObjectiveQueue::Push(Request& request, int64_t now_ns) {
     const int64_t alone_ns = control_.PredictAlone(request.rows, request.row_elements, now_ns);
     const bool alone = alone_ns > request.due_ns;
     CountRefused(request, alone ? &counts_.refused_cost : &counts_.refused_backlog);
-    return Status(CodeOf(request),
-                  "Request cannot be answered within " + WhatItMisses(objective_, request) +
-                      ": it would be answered after " +
-                      Milliseconds((alone ? alone_ns : predicted_ns) - request.submit_ns) +
-                      (alone ? ", with nothing before it"
-                             : ", behind " + std::to_string(rows_ahead) + " rows that wait"));
+    const auto ahead =
+        Format<kPart>(", behind %lld rows that wait", static_cast<long long>(rows_ahead));
+    const auto text =
+        Format<kWhole>("Request cannot be answered within %s: it would be answered after %.3f ms%s",
+                       WhatItMisses(objective_, request).data(),
+                       Milliseconds((alone ? alone_ns : predicted_ns) - request.submit_ns),
+                       alone ? ", with nothing before it" : ahead.data());
+    return Status(CodeOf(request), text.data());
   }
   const int64_t least_ns = control_.LeastNs(request.rows, request.row_elements);
   request.latest_ns = predicted_ns == 0 ? kNever : request.due_ns - least_ns;

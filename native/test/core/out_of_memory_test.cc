@@ -1,5 +1,6 @@
 // The heap refuses everything while requests are on their way: they are answered all the same, and
 // no counter, record or buffer is lost. (The pool has its own memory; lifecycle_test empties that.)
+#include <algorithm>
 #include <cstdlib>
 #include <new>
 #include <thread>
@@ -174,6 +175,78 @@ TEST_CASE("without a heap nothing is half acquired or half loaded, and releasing
 int32_t SubmitWithoutHeap(TestRequest& request) {
   const EmptyHeap empty_heap;
   return request.SubmitAndWait();
+}
+
+TEST_CASE("without a heap a request that an objective gives up while it waits is told why") {
+  nrd_cost_point cost{};
+  cost.rows = 1;
+  cost.mean_ns = cost.high_ns = 1'000;
+  cost.weight = 10;
+  nrd_objective objective{};
+  objective.latency_ns = 50'000'000;
+  objective.costs = &cost;
+  objective.cost_count = 1;
+  TestRuntime runtime;
+  Gate gate;
+  FunctionBackend backend{.run = [&](nrd_batch* batch, nrd_error* error) {
+    gate.Enter();
+    return CopyInputs(batch, error);
+  }};
+  TestModel model(runtime, backend, {.max_batch_size = 1, .objective = &objective});
+  TestRequest first(model);
+  TestRequest waits(model);
+  REQUIRE(first.Submit() == NRD_PENDING);
+  gate.WaitForEntered(1);
+  CHECK(SubmitWithoutHeap(waits) == NRD_UNAVAILABLE);
+  CHECK(waits.message().find("within the objective of 50.000 ms: it has waited") !=
+        std::string_view::npos);
+  gate.Open();
+  CHECK(first.Wait() == NRD_OK);
+}
+
+TEST_CASE("without a heap an objective's model executes what it has no costs of, on any instance") {
+  const uint32_t kinds[] = {0, 1, 2};
+  nrd_objective objective{};
+  objective.latency_ns = 60'000'000'000;
+  objective.instance_kinds = kinds;
+  TestRuntime runtime;
+  Gate gate;
+  FunctionBackend backend{.run = [&](nrd_batch* batch, nrd_error* error) {
+    gate.Enter();
+    return CopyInputs(batch, error);
+  }};
+  for (const uint32_t flags : {0U, uint32_t{NRD_MODEL_NO_INLINE}}) {
+    gate.Close();
+    TestModel model(runtime, backend,
+                    {.flags = flags, .instance_count = 3, .objective = &objective});
+    { TestRequest warm_up(model, 8); }
+    std::vector<TestRequest> requests;
+    for (int32_t i = 0; i < 3; ++i) {
+      requests.emplace_back(model, 1, i);
+    }
+    backend.executions = 0;
+    int32_t codes[3];
+    {
+      const EmptyHeap empty_heap;
+      for (size_t i = 0; i < requests.size(); ++i) {
+        codes[i] = requests[i].Submit();
+        while (codes[i] == NRD_PENDING && backend.executions <= static_cast<int>(i)) {
+          std::this_thread::yield();
+        }
+      }
+      gate.Open();
+      for (size_t i = 0; i < requests.size(); ++i) {
+        codes[i] = codes[i] == NRD_PENDING ? requests[i].Wait() : codes[i];
+      }
+    }
+    CHECK(std::all_of(codes, codes + 3, [](int32_t code) { return code == NRD_OK; }));
+    // What could not be learned then is learned later.
+    TestRequest later(model);
+    CHECK(later.SubmitAndWait() == NRD_OK);
+    uint32_t count = 0;
+    nrd_model_cost_curve_read(model.get(), nullptr, 0, &count);
+    CHECK(count == 1);
+  }
 }
 
 TEST_CASE("without a heap an ensemble that has run before runs again, inline and queued") {
