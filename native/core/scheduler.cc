@@ -143,16 +143,25 @@ Dispatcher::Outcome Scheduler::ExecuteAndDeliver(Instance& instance) {
   if (!instance.Execute(MonotonicNowNs(), false)) {
     return {};
   }
-  dispatcher_.Executed(instance, &instance.batch);
+  Executed(instance, &instance.batch);
   return {.executed = instance.executed(),
           .execution_ns = instance.execution_ns(),
           .answered = Deliver(instance.batch, instance.ticket)};
 }
 
+// A request that is to run again came into the queue before who gave up looked there, or sees that
+// now.
+void Scheduler::Executed(Instance& instance, std::vector<Request*>* batch) {
+  dispatcher_.Executed(instance, batch);
+  if (config_.sequences && gave_up_.load(std::memory_order_relaxed)) [[unlikely]] {
+    FailWaiting();
+  }
+}
+
 // Stop closes the instance when the batch was given back, so that comes last.
 void Scheduler::EndDetached(DetachedBatch& batch) {
   batch.instance().EndDetached(batch);
-  dispatcher_.Executed(batch.instance(), &batch.requests);
+  Executed(batch.instance(), &batch.requests);
   dispatcher_.Answered(Deliver(batch.requests, batch.ticket));
   batch.instance().GiveBack(batch);
 }
@@ -228,6 +237,7 @@ bool Scheduler::Drain(int64_t deadline_ns) {
 }
 
 void Scheduler::FailWaiting() {
+  gave_up_.store(true, std::memory_order_relaxed);  // seen by all who get the dispatcher's mutex
   const RequestList waiting = dispatcher_.TakeAll();
   for (Request* request = waiting.head; request != nullptr; request = request->next) {
     SetFailure(*request, NRD_UNAVAILABLE, unloaded_message_);

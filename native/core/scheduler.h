@@ -2,6 +2,7 @@
 #ifndef NEREID_CORE_SCHEDULER_H_
 #define NEREID_CORE_SCHEDULER_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -61,6 +62,7 @@ class Scheduler final : public RequestRunner, public TimerTarget, public Detache
   void AnswerExpired(const RemovedRequests& removed);
   void AnswerAbandoned(RequestList requests);
   void AnswerUnexecuted(RequestList requests, FailReason reason);
+  void Executed(Instance& instance, std::vector<Request*>* batch);
   void FailWaiting();
 
   const SchedulerContext context_;
@@ -69,6 +71,7 @@ class Scheduler final : public RequestRunner, public TimerTarget, public Detache
   ExecutionLimits limits_;
   OrderedDelivery ordered_;
   std::vector<std::unique_ptr<Instance>> instances_;
+  std::atomic<bool> gave_up_{false};  // what waits is failed, and so is what would wait again
   Dispatcher dispatcher_;
 };
 

@@ -1,6 +1,7 @@
 // What sequences keep from one request to the next, and requests that are executed again.
 #include <algorithm>
 #include <random>
+#include <thread>
 
 #include "test/core/sequence_fixture.h"
 
@@ -157,6 +158,42 @@ TEST_CASE("a request of an iterative model is executed until its backend is done
   CHECK(model.stats().success.count == 3);
   CHECK(model.stats().inference_count == 3);
   CHECK(model.stats().execution_count == sizes.size());
+}
+
+TEST_CASE("a request that is executed again and again does not hinder the unload of its model") {
+  TestRuntime runtime;
+  FunctionBackend backend;
+  backend.run = [](nrd_batch* batch, nrd_error* error) {
+    const int32_t code = CopyInputs(batch, error);
+    return code == NRD_OK ? nrd_batch_request_reschedule(batch, 0, error) : code;
+  };
+  const nrd_backend table = backend.Table();
+  for (const bool drains : {false, true}) {
+    CAPTURE(drains);
+    nrd_error error{};
+    nrd_model* loaded = nullptr;
+    REQUIRE(LoadSequenceModel(runtime.get(), table,
+                              {.strategy = NRD_SEQUENCES_OLDEST,
+                               .sequence_flags = NRD_SEQUENCES_ITERATIVE,
+                               .max_batch_size = 1},
+                              &loaded, &error) == NRD_OK);
+    TestModel model(loaded);
+    TestRequest endless(model, 1, 1, 1);
+    backend.executions = 0;
+    CHECK(endless.Submit() == NRD_PENDING);
+    while (backend.executions < 3) {
+      std::this_thread::yield();
+    }
+    if (drains) {
+      CHECK(nrd_model_drain(model.get(), nrd_clock_now_ns() + 1, &error) == NRD_DEADLINE_EXCEEDED);
+      CHECK(endless.Wait() == NRD_UNAVAILABLE);
+      CHECK(model.stats().fail_rejected == 1);
+      CHECK(model.stats().pending_count == 0);
+    }
+    model.Release();
+    CHECK(endless.Wait() == NRD_UNAVAILABLE);
+    CHECK(endless.message().find("was unloaded") != std::string_view::npos);
+  }
 }
 
 TEST_CASE("only iterative models execute a request again") {
