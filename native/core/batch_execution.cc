@@ -136,7 +136,11 @@ Request* BatchExecution::TakeRequest(uint32_t request_index) {
   }
   Request* const request = std::exchange(requests_[request_index], nullptr);
   records_[request_index] = nullptr;
-  outputs_.CheckOwn(*request);
+  try {
+    outputs_.CheckOwn(*request);
+  } catch (const std::exception&) {  // as in Start
+    SetFailure(*request, NRD_RESOURCE_EXHAUSTED, kOutOfMemory);
+  }
   BatchOutputs::Finish(*request);
   nrd_request& record = request->record;
   SetTimes(&record, ElapsedNs(gathered_ns_, MonotonicNowNs()), 0);

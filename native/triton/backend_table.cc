@@ -168,7 +168,10 @@ int32_t nrt_model_configure(uint64_t load, nrd_string config, nrd_error* error_o
 }
 
 void nrt_model_give_up(uint64_t load) {
-  nereid::triton::LoadedModels::With(load, [](Model& model) { model.GiveUp(); });
+  (void)Guarded(nullptr, "giving up a model", [&] {
+    nereid::triton::LoadedModels::With(load, [](Model& model) { model.GiveUp(); });
+    return Status();
+  });
 }
 
 }  // extern "C"

@@ -119,11 +119,11 @@ Model* LoadedModels::Hold(uint64_t load) {
   return nullptr;
 }
 
-void LoadedModels::LetGo(Model& model) {
+void LoadedModels::LetGo(Model* model) {
   Models& models = TheModels();
   const MutexLock lock(models.mutex);
   for (Models::Entry& entry : models.all) {
-    entry.holders -= entry.model == &model ? 1 : 0;
+    entry.holders -= entry.model == model ? 1 : 0;
   }
   models.let_go.NotifyAll();
 }

@@ -127,8 +127,8 @@ class LoadedModels {
     if (model == nullptr) {
       return false;
     }
+    const std::unique_ptr<Model, void (*)(Model*)> held(model, LetGo);
     body(*model);
-    LetGo(*model);
     return true;
   }
   static void Add(Model* model);
@@ -137,7 +137,7 @@ class LoadedModels {
 
  private:
   static Model* Hold(uint64_t load);
-  static void LetGo(Model& model);
+  static void LetGo(Model* model);
 };
 
 }  // namespace nereid::triton
