@@ -34,18 +34,25 @@ Instance::Instance(uint32_t index, const SchedulerContext& context, DetachedBatc
   }
 }
 
+// Its thread must not end with an exception: who started the thread hears of it.
 bool Instance::Open() {
+  try {
+    open_status_ = OpenHandle();
+    return open_status_.ok();
+  } catch (...) {
+    thrown_ = std::current_exception();
+    return false;
+  }
+}
+
+Status Instance::OpenHandle() {
   if (!context_.config.instances.empty()) {
-    open_status_ = ApplyHostPolicy(context_.config.instances[index_]);
-    if (!open_status_.ok()) {
-      return false;
-    }
+    NRD_RETURN_IF_ERROR(ApplyHostPolicy(context_.config.instances[index_]));
   }
   nrd_error error{};
   const int32_t code =
       context_.backend.open_instance(context_.model_state, index_, &handle_, &error);
-  open_status_ = StatusFromCallback(code, error, "opening an instance");
-  return open_status_.ok();
+  return StatusFromCallback(code, error, "opening an instance");
 }
 
 void Instance::Close() { context_.backend.close_instance(handle_); }

@@ -3,6 +3,7 @@
 #define NEREID_CORE_INSTANCE_H_
 
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <string>
 #include <thread>
@@ -50,8 +51,13 @@ class Instance {
   // On the thread of the instance, before and, if it could be opened, after everything else.
   bool Open();
   void Close();
-  // Once Open has returned.
-  [[nodiscard]] const Status& open_status() const { return open_status_; }
+  // Once Open has returned. Throws where memory was missing even for a status.
+  [[nodiscard]] const Status& open_status() const {
+    if (thrown_ != nullptr) {
+      std::rethrow_exception(thrown_);
+    }
+    return open_status_;
+  }
 
   // Runs `batch`, fills in the times of its requests, stores their answers in the cache and counts
   // them. Nothing is delivered. False: the backend keeps the batch, and nothing of it is here any
@@ -84,6 +90,7 @@ class Instance {
   std::thread thread;
 
  private:
+  Status OpenHandle();
   inline void Count(const Request& request, bool executed, int64_t end_ns);
   void Record(const BatchExecution& execution, const std::vector<Request*>& requests,
               int64_t start_ns, int64_t end_ns, bool ran_inline, uint64_t rows_answered = 0);
@@ -94,6 +101,7 @@ class Instance {
   const uint32_t index_;
   void* handle_ = nullptr;
   Status open_status_;
+  std::exception_ptr thrown_;  // by Open
   BatchExecution execution_;
   // In place of that, where the backend may keep a batch: with those that it has, several threads
   // count for this instance.

@@ -171,6 +171,47 @@ TEST_CASE("without a heap nothing is half acquired or half loaded, and releasing
   CHECK(backend.open_instances == 0);
 }
 
+TEST_CASE("a heap that is empty when an instance fails to open fails the load, and no more") {
+  TestRuntime runtime;
+  FunctionBackend backend{.run = CopyInputs};
+  nrd_backend table = backend.Table();
+  table.open_instance = [](void*, uint32_t, void**, nrd_error*) -> int32_t {
+    heap_is_empty = true;
+    return NRD_INTERNAL;
+  };
+  nrd_model* model = nullptr;
+  const int32_t loaded = LoadModel(runtime.get(), table, {}, &model, nullptr);
+  heap_is_empty = false;
+  CHECK(loaded == NRD_RESOURCE_EXHAUSTED);
+  CHECK(model == nullptr);
+  CHECK(backend.open_models == 0);
+}
+
+TEST_CASE("without a heap a request that is answered before its batch keeps that it failed") {
+  std::atomic<nrd_batch*> kept{nullptr};
+  TestRuntime runtime;
+  FunctionBackend backend{.run =
+                              [&](nrd_batch* batch, nrd_error*) {
+                                kept = batch;
+                                return int32_t{NRD_PENDING};
+                              },
+                          .flags = NRD_BACKEND_DETACHES};
+  TestModel model(runtime, backend);
+  TestRequest request(model);
+  REQUIRE(request.Submit() == NRD_PENDING);
+  while (kept == nullptr) {
+    std::this_thread::yield();
+  }
+  int32_t finished = NRD_OK;
+  {
+    const EmptyHeap empty_heap;
+    finished = nrd_batch_request_finish(kept, 0);  // without an output
+  }
+  nrd_batch_finish(kept, NRD_OK, nullptr, 0);
+  CHECK(finished == NRD_OK);
+  CHECK(request.Wait() == NRD_RESOURCE_EXHAUSTED);
+}
+
 // What the request is told without a heap.
 int32_t SubmitWithoutHeap(TestRequest& request) {
   const EmptyHeap empty_heap;
