@@ -117,13 +117,13 @@ final class StreamedRequest implements ResponseListener {
       endTrace();
     }
     abandoned = true;
-    room.release();
     if (incoming.request() != null) {
       incoming.request().cancel();
     }
     if (responses != null) {
       responses.close();
     }
+    room.release(); // last: the reader finds a closed stream, and takes nothing that has no room
     incoming.close();
     if (response != null) {
       response.close();
