@@ -38,7 +38,7 @@ final class RequestRecording {
     if (observer != null) {
       try {
         observation = observer.begin(model);
-      } catch (RuntimeException e) {
+      } catch (RuntimeException | Error e) { // whatever it is, it is not the request's
         CoreLog.logQuietly("an observer failed as a request began", e);
       }
     }
@@ -85,7 +85,7 @@ final class RequestRecording {
     observation = null;
     try {
       ended.end(outcome);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) { // else nobody would hear that the request is answered
       CoreLog.logQuietly("an observer failed as a request ended", e);
     }
   }
