@@ -52,7 +52,9 @@ public final class Repository {
   private final RepositoryLoader loader;
 
   private final AtomicBoolean started = new AtomicBoolean();
-  private volatile Poller poller;
+  private final Object pollerLock = new Object();
+  private Poller poller; // null: nothing polls; guarded by the lock, as is what follows
+  private boolean stopped;
 
   Repository(
       ModelLifecycle lifecycle,
@@ -103,7 +105,16 @@ public final class Repository {
     }
     loader.load(wanted, Map.of());
     if (options.controlMode() == ControlMode.POLL) {
-      poller = new Poller(this::poll, options.pollInterval());
+      follow();
+    }
+  }
+
+  /** Looks for changes from now on, unless all was closed in the meantime. */
+  private void follow() {
+    synchronized (pollerLock) {
+      if (!stopped) {
+        poller = new Poller(this::poll, options.pollInterval());
+      }
     }
   }
 
@@ -116,9 +127,13 @@ public final class Repository {
 
   /** Stops following changes, and waits until nothing is being loaded because of one. */
   void stop() {
-    Poller stopped = poller;
-    if (stopped != null) {
-      stopped.close();
+    Poller polling;
+    synchronized (pollerLock) {
+      stopped = true;
+      polling = poller;
+    }
+    if (polling != null) {
+      polling.close();
     }
   }
 
