@@ -314,6 +314,32 @@ class SequenceTest extends RuntimeTest {
     assertEquals(new SequenceStatistics(2, 0, 0, 1, 1, 0, 0), figures(model));
   }
 
+  /** A request that nobody waits for any more has not started it, either. */
+  @Test
+  void aStartThatIsGivenUpBeforeItsTurnIsMadeUpFor() throws Exception {
+    SequenceBatching one = SequenceBatching.oldest(1).withMaxIdle(NEVER);
+    Model model = nereid.load(backend.model("m", 1, DataType.UINT64, one).build());
+    backend.shut();
+    Sequence before = model.sequence(1);
+    Tensor value = Tensor.ofInts(new int[] {1}, 1, 1);
+    InferRequest only = before.lastRequest().input("IN", value);
+    CompletableFuture<InferResponse> runs = only.inferAsync();
+    backend.awaitBatch();
+    Sequence interrupted = model.sequence(5);
+    InferRequest waits = interrupted.newRequest().input("IN", value);
+    Thread.currentThread().interrupt();
+    assertFails(StatusCode.CANCELLED, waits::infer);
+    assertTrue(Thread.interrupted());
+    Sequence left = model.sequence(6);
+    InferRequest streams = left.newRequest().input("IN", value);
+    streams.inferStream().close();
+    backend.open(10);
+    runs.join().close();
+    Stream.of(only, waits, streams).forEach(InferRequest::close);
+    assertEquals(3, last(interrupted, 3));
+    assertEquals(4, last(left, 4));
+  }
+
   @Test
   void modelsWithoutSequencesHaveNoFigures() {
     assertTrue(nereid.load(identity("plain").build()).statistics().sequences().isEmpty());

@@ -45,9 +45,7 @@ public final class RequestContent {
   private int requiredInputsGiven;
   private SequencePart sequence; // null: it belongs to none
   private Consumer<TracedActivity> tracer; // null: nobody records what happens
-
-  /** What a backend threw while it executed the request. Written before completion. */
-  private Throwable thrown;
+  private Throwable thrown; // by a backend that executed the request; before completion
 
   RequestContent(RequestRecord record, Signature signature, long poolByteLimit) {
     this.record = record;
@@ -383,9 +381,15 @@ public final class RequestContent {
     }
   }
 
+  /** The core gave the record back; whoever waited for that may have left. */
+  void answered() {
+    if (sequence != null && record.status() != StatusCode.OK.number()) {
+      notSent();
+    }
+  }
+
   /** Why the request failed, whose record the core gave back. */
   NereidException failure() {
-    notSent();
     NereidException failure = record.failure(record.status());
     if (thrown != null) {
       failure.initCause(thrown);

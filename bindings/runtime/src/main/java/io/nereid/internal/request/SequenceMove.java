@@ -28,6 +28,9 @@ public final class SequenceMove {
       }
       move(slot, there);
       return there;
+    } catch (Throwable t) {
+      slot.content().notSent();
+      throw t;
     } finally {
       slot.endEdit(); // where it was moved, it counts as submitted from here on
     }

@@ -283,6 +283,7 @@ public final class Slot {
   /** The record is the caller's again. Inputs of a request that was closed are dropped here. */
   private void complete() {
     recording.end();
+    content.answered();
     long now;
     long after;
     boolean drop;
