@@ -133,7 +133,7 @@ public final class ConsoleFeed {
     for (long looks = 0; ; looks++) {
       try {
         look(looks);
-      } catch (RuntimeException e) {
+      } catch (RuntimeException | Error e) { // whatever it was, the next look may do better
         LOGGER.log(Level.WARNING, "the console could not look at the models", e);
       }
       nextNs = Math.max(nextNs + INTERVAL_NS, System.nanoTime());
