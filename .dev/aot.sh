@@ -34,13 +34,14 @@ aot_is_current() {
   [[ -z $newer ]]
 }
 
-# Sets `aot_options`: the JVM uses the cache if it fits and says nothing if it does not.
+# Sets `aot_options`: the cache, where there is one.
 aot_options() {
   aot_options=()
   # The JVM refuses to start with two opinions about its archives.
   local said="${JAVA_TOOL_OPTIONS:-} ${JDK_JAVA_OPTIONS:-}"
   if [[ -r $aot_cache && $said != *-Xshare* && $said != *-XX:*AOT* && $said != *-XX:*Archive* ]]; then
-    aot_options=("-XX:AOTCache=$aot_cache" -XX:AOTMode=auto '-Xlog:aot*=off,cds*=off')
+    # shellcheck disable=SC2206 # each word is an option
+    aot_options=("-XX:AOTCache=$aot_cache" $aot_use)
   fi
 }
 

@@ -82,6 +82,7 @@ server_prepare() {
 # and start_NAME, the milliseconds from the command to the line that says so.
 server_start() {
   local name=$1 tree=$2 log=$server_dir/$1.log begun pid
+  rm -f "$log" # what it says of an earlier run must not be taken for this one
   begun=$(date +%s%3N)
   "$tree/nereid" serve "$server_dir/models" --http-address 127.0.0.1 --http-port 0 --grpc-address 127.0.0.1 \
     --grpc-port 0 --metrics-port 0 >"$log" 2>&1 &
