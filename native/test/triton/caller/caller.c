@@ -4,7 +4,8 @@
  *           "leave": it answers without waiting for the target
  *           "describe": it asks the server for its documents, which become values of the answer
  *   then    the target is a caller, too, and calls this one
- * OUTPUT0 has the elements of all answers one after another, the value "answers" how many came. */
+ * A sequence of its requests is one of the target, too. OUTPUT0 has the elements of all answers one
+ * after another, the value "answers" how many came. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -157,6 +158,17 @@ static TRITONSERVER_Error* leave(const char* target) {
   return TRITONSERVER_ServerInferAsync(the_server, to, NULL);
 }
 
+/* A sequence of the caller is one of the target. */
+static TRITONSERVER_Error* fill_sequence(TRITONBACKEND_Request* from,
+                                         TRITONSERVER_InferenceRequest* to) {
+  uint64_t id = 0;
+  uint32_t flags = 0;
+  RETURN_IF_ERROR(TRITONBACKEND_RequestCorrelationId(from, &id));
+  RETURN_IF_ERROR(TRITONBACKEND_RequestFlags(from, &flags));
+  RETURN_IF_ERROR(TRITONSERVER_InferenceRequestSetCorrelationId(to, id));
+  return TRITONSERVER_InferenceRequestSetFlags(to, flags);
+}
+
 /* Gives the target what the caller got. */
 static TRITONSERVER_Error* fill(TRITONBACKEND_Request* from, TRITONSERVER_InferenceRequest* to,
                                 const char* then, const char* what) {
@@ -167,6 +179,7 @@ static TRITONSERVER_Error* fill(TRITONBACKEND_Request* from, TRITONSERVER_Infere
   const void* data = NULL;
   TRITONSERVER_MemoryType type = TRITONSERVER_MEMORY_CPU;
   int64_t id = 0;
+  RETURN_IF_ERROR(fill_sequence(from, to));
   RETURN_IF_ERROR(TRITONBACKEND_RequestInput(from, "INPUT0", &input));
   RETURN_IF_ERROR(TRITONBACKEND_InputProperties(input, NULL, NULL, &shape, &rank, NULL, NULL));
   RETURN_IF_ERROR(TRITONBACKEND_InputBuffer(input, 0, &data, &size, &type, &id));

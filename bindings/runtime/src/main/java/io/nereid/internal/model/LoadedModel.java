@@ -63,7 +63,8 @@ public final class LoadedModel {
   private ModelHandle handle; // null: it was released
   private ModelStatistics lastStatistics;
 
-  // Ensembles that this is a step of keep it loaded. Guarded by this.
+  // Ensembles that this is a step of keep it loaded, as do requests of plug-ins, and who waits for
+  // its sequences. When the last one of a retired load has left, nobody comes. Guarded by this.
   private int users;
   private boolean retired;
   private long deadlineNs;
@@ -242,6 +243,18 @@ public final class LoadedModel {
     return true;
   }
 
+  /**
+   * As {@link #addUser}, for a request of a sequence that it has: also while it is on its way out
+   * and waits for its sequences.
+   */
+  synchronized boolean addSequenceUser() {
+    if (retired && (users == 0 || System.nanoTime() - deadlineNs >= 0)) {
+      return false;
+    }
+    users++;
+    return true;
+  }
+
   /** As {@link #removeUser}; false, and nothing happens, when that would have to finish it. */
   synchronized boolean tryRemoveUser() {
     if (retired && users == 1) {
@@ -252,14 +265,19 @@ public final class LoadedModel {
   }
 
   /**
-   * Ends what {@link #addUser} began. The last user of a load that was retired finishes it.
+   * Ends what {@link #addUser} began. The last user of a load that was retired finishes it, after
+   * its sequences have ended.
    *
    * @return what is gone now
    */
   List<LoadedModel> removeUser() {
+    if (tryRemoveUser()) {
+      return List.of();
+    }
+    awaitSequences(); // as a user still, so that their requests may use it meanwhile
     synchronized (this) {
       users--;
-      if (users > 0 || !retired) {
+      if (users > 0) {
         return List.of();
       }
     }
@@ -279,24 +297,23 @@ public final class LoadedModel {
       retired = true;
       this.deadlineNs = deadlineNs;
       this.patient = patient;
-      if (users > 0) {
-        return List.of();
-      }
+      users++;
     }
-    return finish();
+    return removeUser();
   }
 
-  /**
-   * Takes no new requests, finishes those that were submitted, and closes the backend. A load with
-   * sequences first has their requests, until they have ended.
-   */
-  private List<LoadedModel> finish() {
+  /** Waits for the requests of its sequences, until these have ended or the deadline is over. */
+  private void awaitSequences() {
     boolean sequences = patient && hasSequences();
     while (sequences
         && (slots.hasUnanswered() || hasOpenSequences())
         && System.nanoTime() - deadlineNs < 0) {
       LockSupport.parkNanos(POLL_NS);
     }
+  }
+
+  /** Takes no new requests, finishes those that were submitted, and closes the backend. */
+  private List<LoadedModel> finish() {
     slots.retire(deadlineNs);
     while (patient && slots.hasUnanswered() && System.nanoTime() - deadlineNs < 0) {
       LockSupport.parkNanos(POLL_NS);

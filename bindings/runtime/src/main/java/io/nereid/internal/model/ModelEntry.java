@@ -124,16 +124,18 @@ public final class ModelEntry {
    */
   public LoadedModel use(SequenceId sequence, boolean starts) {
     while (true) {
-      LoadedModel found = current;
-      if (!sequence.isNone() && !starts && (found == null || !found.knows(sequence))) {
+      LoadedModel now = current;
+      if (!sequence.isNone() && !starts && (now == null || !now.knows(sequence))) {
         for (LoadedModel old : replaced) {
-          found = old.knows(sequence) ? old : found;
+          if (old.knows(sequence) && old.addSequenceUser()) {
+            return old;
+          }
         }
       }
-      if (found == null || found.addUser()) {
-        return found;
+      if (now == null || now.addUser()) {
+        return now;
       }
-      Thread.onSpinWait(); // it was replaced or unloaded since it was found
+      Thread.onSpinWait(); // it was replaced or unloaded since current was read
     }
   }
 
