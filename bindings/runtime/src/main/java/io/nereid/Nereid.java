@@ -110,7 +110,7 @@ public final class Nereid implements AutoCloseable {
   private void openCache() {
     try {
       plugins.openCache();
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       runtime.release();
       plugins.close();
       throw e;
@@ -180,7 +180,7 @@ public final class Nereid implements AutoCloseable {
     try {
       nereid.repository.start();
       return nereid;
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       nereid.close();
       throw e;
     }
