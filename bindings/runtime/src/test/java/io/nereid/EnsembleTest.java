@@ -291,6 +291,20 @@ class EnsembleTest extends RuntimeTest {
   }
 
   @Test
+  void anEnsembleFollowsAModelThatWasReplacedWhileItWasLoaded() throws Exception {
+    nereid.load(identity("a").build());
+    for (int i = 1; i <= 300; i++) {
+      ModelSpec next = identity("a").backend(adding(i)).build();
+      Failures failures = new Failures();
+      Thread replacing = failures.startVirtual(() -> nereid.load(next));
+      Model model = nereid.load(ensemble("e", chain("a")));
+      failures.join(replacing);
+      assertEquals(i, answer(model, 0));
+      model.unload();
+    }
+  }
+
+  @Test
   void aModelThatFitsNoLongerLeavesTheEnsembleAsItWas() {
     nereid.load(identity("a").build());
     Model model = nereid.load(ensemble("e", chain("a")));

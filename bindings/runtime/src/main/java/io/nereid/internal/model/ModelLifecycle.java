@@ -137,6 +137,9 @@ public final class ModelLifecycle {
         entry.lock.unlock();
       }
       settle(entry, old, Checks.deadlineNs(drainTimeout), true);
+      if (draft.ensemble().isPresent()) { // whose steps nobody looked for while it was loaded
+        followSteps(entry, Checks.deadlineNs(drainTimeout));
+      }
     } finally {
       open.readLock().unlock();
     }
