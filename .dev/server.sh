@@ -10,8 +10,7 @@ readonly server_models='digits identity_fp32 simple simple_string'
 readonly most_ready_mb=110 most_loaded_mb=330
 
 # And processor time until the server is ready and has answered its first requests over gRPC, in ms. Most
-# of it is the compilers', and it is half as much again without an AOT cache; the limit allows for
-# machines that are half as fast.
+# of it is the compilers'; the limit allows for machines that are half as fast.
 readonly most_first_ms=6500 first_requests=20000
 
 server_usage() {

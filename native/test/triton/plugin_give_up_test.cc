@@ -6,6 +6,24 @@
 namespace nereid::test {
 namespace {
 
+// The library of the plug-in 'hoarding', whose Execute can be held up.
+class HoardingLibrary {
+ public:
+  HoardingLibrary() : library_(dlopen(NEREID_HOARDING_PATH, RTLD_NOW | RTLD_NOLOAD)) {
+    REQUIRE(library_ != nullptr);
+  }
+  ~HoardingLibrary() { dlclose(library_); }
+  HoardingLibrary(const HoardingLibrary&) = delete;
+  HoardingLibrary& operator=(const HoardingLibrary&) = delete;
+
+  void Hold(int held) { reinterpret_cast<void (*)(int)>(dlsym(library_, "hoarding_hold"))(held); }
+  // Returns when an Execute is held up.
+  void Await() { reinterpret_cast<void (*)()>(dlsym(library_, "hoarding_await"))(); }
+
+ private:
+  void* const library_;
+};
+
 TEST_CASE("what a plug-in holds when its model is unloaded is told and taken from it") {
   {
     Plugin plugin(NEREID_HOARDING_PATH, "hoarding");
@@ -59,54 +77,44 @@ TEST_CASE("a request is answered when it has ended, whatever others of its batch
 }
 
 TEST_CASE("what an Execute that runs on has is left to it until it returns") {
-  using Hold = void (*)(int);
-  using Await = void (*)();
   {
     Plugin plugin(NEREID_HOARDING_PATH, "hoarding");
-    void* const library = dlopen(NEREID_HOARDING_PATH, RTLD_NOW | RTLD_NOLOAD);
-    REQUIRE(library != nullptr);
-    const auto hold = reinterpret_cast<Hold>(dlsym(library, "hoarding_hold"));
+    HoardingLibrary library;
     PluginModel model(plugin);
     PluginRequest request(model, "", {1});
-    hold(1);
+    library.Hold(1);
     request.Submit();
-    reinterpret_cast<Await>(dlsym(library, "hoarding_await"))();
+    library.Await();
     Errors errors;
     CHECK(nrd_model_drain(model.get(), nrd_clock_now_ns() + 1, errors.out()) ==
           NRD_DEADLINE_EXCEEDED);
     nrt_model_give_up(model.load());
     // Its handles are good: the backend uses them.
     CHECK(PluginHost::Handles().find("1 request of backend 'hoarding'") != std::string::npos);
-    hold(0);
+    library.Hold(0);
     CHECK(request.Wait() == NRD_UNAVAILABLE);
     CHECK(request.message().find("'hoarding' did not answer") != std::string::npos);
-    dlclose(library);
   }
   CHECK(PluginHost::Get().TakeLog().find("4 refused, cancelled") != std::string::npos);
   CHECK(PluginHost::Handles() == "");
 }
 
 TEST_CASE("a batch that would begin after its model was given up is answered in place of that") {
-  using Hold = void (*)(int);
-  using Await = void (*)();
   {
     Plugin plugin(NEREID_HOARDING_PATH, "hoarding");
-    void* const library = dlopen(NEREID_HOARDING_PATH, RTLD_NOW | RTLD_NOLOAD);
-    REQUIRE(library != nullptr);
-    const auto hold = reinterpret_cast<Hold>(dlsym(library, "hoarding_hold"));
+    HoardingLibrary library;
     PluginModel model(plugin);
     PluginRequest executing(model, "", {1});
     PluginRequest waiting(model, "", {1});
-    hold(1);
+    library.Hold(1);
     executing.Submit();
-    reinterpret_cast<Await>(dlsym(library, "hoarding_await"))();
+    library.Await();
     waiting.Submit();
     nrt_model_give_up(model.load());
-    hold(0);
+    library.Hold(0);
     CHECK(executing.Wait() == NRD_UNAVAILABLE);
     CHECK(waiting.Wait() == NRD_UNAVAILABLE);
     CHECK(waiting.message().find("model 'm' was given up") != std::string::npos);
-    dlclose(library);
   }
   CHECK(PluginHost::Get().TakeLog().find("4 refused, cancelled") != std::string::npos);
   CHECK(PluginHost::Handles() == "");
