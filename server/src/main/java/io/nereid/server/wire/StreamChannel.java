@@ -192,7 +192,7 @@ final class StreamChannel implements ClientChannel {
     }
   }
 
-  /** Sends a whole reply whose body is short: with the lock taken once, which others wait for. */
+  /** Sends a whole reply whose body is short, with those that other streams have by then. */
   void writeShort(int status, List<String> fields, ByteBuffer body) throws IOException {
     ByteBuffer copy = copy(body, body.remaining());
     connection.lock().lock();
@@ -200,7 +200,10 @@ final class StreamChannel implements ClientChannel {
       awaitUnwritten(Http2Connection.MOST_UNWRITTEN_BYTES);
       checkOpen();
       connection.codec().writeHead(id, status, fields, false);
-      send(copy, true);
+      Http2Codec.Sent sent = connection.codec().writeData(id, copy, true);
+      connection.letOthersReply();
+      awaitSent(sent);
+      outputEnded = true;
       writeCollected();
     } finally {
       connection.lock().unlock();
@@ -272,8 +275,14 @@ final class StreamChannel implements ClientChannel {
 
   /** Has the codec take a part of a reply, which it does as soon as the client's windows allow. */
   private void send(ByteBuffer piece, boolean last) throws IOException {
-    Http2Codec.Sent sent = connection.codec().writeData(id, piece, last);
-    connection.flush();
+    awaitSent(connection.codec().writeData(id, piece, last));
+    outputEnded = last;
+  }
+
+  private void awaitSent(Http2Codec.Sent sent) throws IOException {
+    if (!sent.isDone()) {
+      connection.flush();
+    }
     if (!sent.isDone()) {
       sent.whenDone(changed::signalAll);
       writeCollected();
@@ -284,7 +293,6 @@ final class StreamChannel implements ClientChannel {
     if (!sent.isSuccess()) {
       throw new ClientGoneException();
     }
-    outputEnded = last;
   }
 
   private void writeCollected() {
