@@ -1,6 +1,5 @@
 package io.nereid.server.grpc;
 
-import com.google.protobuf.Descriptors.ServiceDescriptor;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
@@ -31,11 +30,8 @@ import java.util.Set;
  */
 final class HealthService implements LifecycleListener, AutoCloseable {
 
-  private static final ServiceDescriptor SERVICE =
-      GrpcHealth.getDescriptor().findServiceByName("Health");
-
   /** The service's full name. */
-  static final String NAME = SERVICE.getFullName();
+  static final String NAME = "grpc.health.v1.Health";
 
   private static final List<String> SERVER_NAMES = List.of("", InferenceService.NAME);
 
@@ -61,7 +57,7 @@ final class HealthService implements LifecycleListener, AutoCloseable {
 
   ServerServiceDefinition definition() {
     HealthCheckRequest request = HealthCheckRequest.getDefaultInstance();
-    return new ServiceMethods(SERVICE)
+    return new ServiceMethods(NAME, () -> GrpcHealth.getDescriptor().findServiceByName("Health"))
         .add("Check", request, this::check)
         .add("List", HealthListRequest.getDefaultInstance(), this::list)
         .addStreaming("Watch", request, this::watch)

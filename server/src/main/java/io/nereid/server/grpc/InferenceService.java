@@ -1,6 +1,5 @@
 package io.nereid.server.grpc;
 
-import com.google.protobuf.Descriptors.ServiceDescriptor;
 import io.grpc.ServerServiceDefinition;
 import io.nereid.proto.CudaSharedMemoryRegisterRequest;
 import io.nereid.proto.CudaSharedMemoryStatusRequest;
@@ -29,18 +28,18 @@ import io.nereid.server.shared.ServerState;
  */
 final class InferenceService {
 
-  private static final ServiceDescriptor SERVICE =
-      GrpcService.getDescriptor().findServiceByName("GRPCInferenceService");
-
   /** The service's full name. */
-  static final String NAME = SERVICE.getFullName();
+  static final String NAME = "inference.GRPCInferenceService";
 
   private InferenceService() {}
 
   /** The service with all its methods; {@code inference} has those that carry tensors. */
   static ServerServiceDefinition of(ServerState state, InferenceCalls inference) {
     ServiceMethods methods =
-        new ServiceMethods(SERVICE).add(inference.modelInfer()).add(inference.modelStreamInfer());
+        new ServiceMethods(
+                NAME, () -> GrpcService.getDescriptor().findServiceByName("GRPCInferenceService"))
+            .add(inference.modelInfer())
+            .add(inference.modelStreamInfer());
     addServer(methods, new ServerMethods(state));
     addModels(methods, new ModelMethods(state.nereid()));
     addRepository(methods, new RepositoryMethods(state.nereid().repository()));

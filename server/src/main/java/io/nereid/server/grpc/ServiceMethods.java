@@ -19,6 +19,7 @@ import java.io.InputStream;
 import java.net.SocketAddress;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 
 /**
  * The methods of a service that a proto file describes, and what serves each. A method that carries
@@ -39,12 +40,22 @@ final class ServiceMethods {
     R to(Q request, SocketAddress client);
   }
 
-  private final com.google.protobuf.Descriptors.ServiceDescriptor service;
+  private final String name;
+  private final Supplier<com.google.protobuf.Descriptors.ServiceDescriptor> description;
   private final List<ServerMethodDefinition<?, ?>> described = new ArrayList<>();
   private final List<ServerMethodDefinition<?, ?>> own = new ArrayList<>();
 
-  ServiceMethods(com.google.protobuf.Descriptors.ServiceDescriptor service) {
-    this.service = service;
+  /**
+   * A service without methods.
+   *
+   * @param name its full name
+   * @param description what its file says of it, for reflection: not asked before a client does,
+   *     since all that describes files would have to be loaded and read
+   */
+  ServiceMethods(
+      String name, Supplier<com.google.protobuf.Descriptors.ServiceDescriptor> description) {
+    this.name = name;
+    this.description = description;
   }
 
   // ---- The table -------------------------------------------------------------------------------
@@ -79,15 +90,15 @@ final class ServiceMethods {
   }
 
   private <Q extends Message, R extends Message> ServiceMethods add(
-      String name, MethodType type, Q request, ServerCallHandler<Q, R> handler) {
-    MethodDescriptor<Q, R> method =
+      String method, MethodType type, Q request, ServerCallHandler<Q, R> handler) {
+    MethodDescriptor<Q, R> descriptor =
         MethodDescriptor.<Q, R>newBuilder()
             .setType(type)
-            .setFullMethodName(MethodDescriptor.generateFullMethodName(service.getFullName(), name))
+            .setFullMethodName(MethodDescriptor.generateFullMethodName(name, method))
             .setRequestMarshaller(ProtoUtils.marshaller(request))
             .setResponseMarshaller(new Replies<>())
             .build();
-    described.add(ServerMethodDefinition.create(method, handler));
+    described.add(ServerMethodDefinition.create(descriptor, handler));
     return this;
   }
 
@@ -105,8 +116,7 @@ final class ServiceMethods {
 
   private ServerServiceDefinition definition(List<ServerMethodDefinition<?, ?>> methods) {
     ServiceDescriptor.Builder descriptor =
-        ServiceDescriptor.newBuilder(service.getFullName())
-            .setSchemaDescriptor(new Schema(service));
+        ServiceDescriptor.newBuilder(name).setSchemaDescriptor(new Schema(description));
     methods.forEach(method -> descriptor.addMethod(method.getMethodDescriptor()));
     ServerServiceDefinition.Builder definition =
         ServerServiceDefinition.builder(descriptor.build());
@@ -115,17 +125,17 @@ final class ServiceMethods {
   }
 
   /** Tells reflection where the service is described. */
-  private record Schema(com.google.protobuf.Descriptors.ServiceDescriptor service)
+  private record Schema(Supplier<com.google.protobuf.Descriptors.ServiceDescriptor> description)
       implements ProtoServiceDescriptorSupplier {
 
     @Override
     public com.google.protobuf.Descriptors.ServiceDescriptor getServiceDescriptor() {
-      return service;
+      return description.get();
     }
 
     @Override
     public FileDescriptor getFileDescriptor() {
-      return service.getFile();
+      return description.get().getFile();
     }
   }
 
