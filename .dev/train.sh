@@ -111,7 +111,7 @@ aot_load_http2() {
 }
 
 # Keeps the JVM in training from compiling thoroughly what only a start needs. What it does so, a start with
-# the cache does after a few calls: it would spend a quarter of its time on what never runs again. Without
+# the cache does after a few calls: a sixth of its processor time went into what never runs again. Without
 # such notes these methods are compiled by how often they run, as ever.
 aot_directives() {
   local package matches=''
