@@ -161,9 +161,7 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
    */
   public boolean takesDeviceOutput(String name, int device) {
     DataType type = signature().output(signature().outputIndex(name)).dataType();
-    return slot.pool().tensorDevice() == device
-        && type.isFixedSize()
-        && !signature().spec().decoupled();
+    return takesDeviceInputs(device) && type.isFixedSize() && !signature().spec().decoupled();
   }
 
   /**
@@ -228,18 +226,14 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
 
   /** From now, how long the answer may take; then {@link StatusCode#DEADLINE_EXCEEDED}. */
   public InferRequest deadline(Duration fromNow) {
-    return edit(content -> {
-      Checks.notNegative(fromNow, "deadline");
-      content.deadlineNs(Checks.deadlineNs(fromNow));
-    });
+    return edit(
+        content -> content.deadlineNs(Checks.deadlineNs(Checks.notNegative(fromNow, "deadline"))));
   }
 
   /** How long the request may wait for its turn, as far as the model's queue policy lets it. */
   public InferRequest timeout(Duration inQueue) {
-    return edit(content -> {
-      Checks.notNegative(inQueue, "timeout");
-      slot.record().timeoutNs(Checks.nanos(inQueue));
-    });
+    return edit(
+        content -> slot.record().timeoutNs(Checks.nanos(Checks.notNegative(inQueue, "timeout"))));
   }
 
   /** 1 is the most urgent; 0, and levels the model does not have, mean its default. */
@@ -294,9 +288,15 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
    * <p>Requests to decoupled models have no single response: {@link StatusCode#UNIMPLEMENTED}.
    */
   public InferResponse infer() {
+    return infer(() -> {});
+  }
+
+  /** As {@link #infer()}; {@code beforeWait} is run first if this thread has to wait. */
+  public InferResponse infer(Runnable beforeWait) {
     signature().checkSingleResponse();
     InferRequest sent = routed();
     if (!sent.slot.submit(sent.generation, null, null, true)) {
+      beforeWait.run();
       sent.slot.pool().await(sent.slot);
     }
     return sent.response();

@@ -20,10 +20,11 @@ public final class Checks {
     }
   }
 
-  public static void notNegative(Duration value, String name) {
+  public static Duration notNegative(Duration value, String name) {
     if (notNull(value, name).isNegative()) {
       throw new IllegalArgumentException(name + " must not be negative, got " + value);
     }
+    return value;
   }
 
   public static void positive(long value, String name) {

@@ -27,7 +27,7 @@ final class InferenceCalls implements AutoCloseable {
   InferenceCalls(ServerState state, EventLoops loops, Optional<HeaderForwarding> forwarding) {
     this.state = state;
     this.loops = loops;
-    shared = new TensorCall.Shared(state.tracing(), forwarding, new ExecutionPace.Table());
+    shared = new TensorCall.Shared(state.tracing(), forwarding, state.paces());
     state.health().addListener(healthListener);
   }
 

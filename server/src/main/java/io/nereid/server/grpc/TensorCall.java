@@ -9,6 +9,7 @@ import io.grpc.ServerCall;
 import io.grpc.Status;
 import io.nereid.InferRequest;
 import io.nereid.Model;
+import io.nereid.server.shared.ExecutionPace;
 import io.nereid.server.shared.HeaderForwarding;
 import io.nereid.server.trace.Trace;
 import io.nereid.server.trace.Tracing;

@@ -5,11 +5,11 @@ import io.nereid.InferResponse;
 import io.nereid.Model;
 import io.nereid.Nereid;
 import io.nereid.internal.repository.ServerPaths;
-import io.nereid.server.access.Refusal;
 import io.nereid.server.http.Route.Endpoint;
 import io.nereid.server.json.JsonBuffer;
 import io.nereid.server.json.JsonException;
 import io.nereid.server.memory.RequestSlices;
+import io.nereid.server.shared.ExecutionPace;
 import io.nereid.server.shared.HeaderForwarding;
 import io.nereid.server.shared.HeapShare;
 import io.nereid.server.shared.LoadReport;
@@ -56,6 +56,7 @@ final class ProtocolHandler implements HttpHandler {
   private final ConsoleHandler console;
   private final RequestLog log;
   private final Execution execution = new Execution();
+  private final Runnable stepAside;
 
   private final Function<String, Route> routes = this::route;
 
@@ -70,6 +71,7 @@ final class ProtocolHandler implements HttpHandler {
   ProtocolHandler(HttpContext context, HttpExchange exchange) {
     this.context = context;
     this.exchange = exchange;
+    stepAside = exchange::stepAside;
     json = new JsonBuffer(exchange.heap());
     parser = new InferRequestParser(context.limits());
     log = new RequestLog(context.state().accessLog().orElse(null), exchange);
@@ -122,10 +124,14 @@ final class ProtocolHandler implements HttpHandler {
       return;
     }
     context.origins().admit(head);
-    admit(head);
+    AccessCheck.admit(context.access(), head);
     RequestBody body = exchange.content();
     Endpoint endpoint = head.route().endpoint();
-    if (!endpoint.isInference() || !head.method().equals("POST")) {
+    boolean inference = endpoint.isInference() && head.method().equals("POST");
+    if (!inference || endpoint != Endpoint.INFER) {
+      exchange.stepAside();
+    }
+    if (!inference) {
       if (!endpoint.isConsole()) {
         send(dispatcher.dispatch(head, body, json));
       } else if (console.answer(head, body, json, this)) {
@@ -146,30 +152,6 @@ final class ProtocolHandler implements HttpHandler {
       case GENERATE_STREAM -> generate.stream(head, body, json);
       default -> infer(head, body);
     }
-  }
-
-  /** Fails when the request may not be made; nothing of its body was read. */
-  private void admit(ProtocolHead head) {
-    if (context.access().isOpen() || head.route().endpoint().isPublic()) {
-      return;
-    }
-    Refusal refusal =
-        context.access().check(head.route().endpoint().group(), head::kept).orElse(null);
-    if (refusal == null) {
-      return;
-    }
-    throw switch (refusal.kind()) {
-      case RESTRICTED -> new HttpFailure(Status.FORBIDDEN, refusal.message());
-      case UNAUTHENTICATED ->
-          HttpFailure.withField(
-              Status.UNAUTHORIZED, refusal.message(), "WWW-Authenticate", "Bearer");
-      case NOT_GRANTED ->
-          HttpFailure.withField(
-              Status.FORBIDDEN,
-              refusal.message(),
-              "WWW-Authenticate",
-              "Bearer error=\"insufficient_scope\"");
-    };
   }
 
   // ---- Inference -------------------------------------------------------------------------------
@@ -215,12 +197,19 @@ final class ProtocolHandler implements HttpHandler {
       if (trace != null) {
         trace.submitted(model, request);
       }
+      ExecutionPace pace = exchange.keepsOthersWaiting() ? context.state().paces().of(model) : null;
+      if (pace != null && !pace.isShort()) {
+        exchange.stepAside();
+      }
       InferResponse response;
       begin(request);
       try {
-        response = request.infer();
+        response = request.infer(stepAside);
       } finally {
         answered();
+      }
+      if (pace != null) {
+        pace.executed(response);
       }
       if (trace != null) {
         trace.answered(response);

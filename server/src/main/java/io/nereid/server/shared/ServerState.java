@@ -23,6 +23,7 @@ public final class ServerState {
   private final Optional<AccessLog> accessLog;
   private final HeapBudget heap = HeapBudget.ofThisProcess();
   private final Frontends frontends = new Frontends();
+  private final ExecutionPace.Table paces = new ExecutionPace.Table();
 
   private ServerState(Builder builder) {
     name = builder.name;
@@ -94,6 +95,11 @@ public final class ServerState {
   /** What connections and requests may hold of the heap, whatever frontend they came through. */
   public HeapBudget heap() {
     return heap;
+  }
+
+  /** How quick the models are. */
+  public ExecutionPace.Table paces() {
+    return paces;
   }
 
   /** Builds a {@link ServerState}. */

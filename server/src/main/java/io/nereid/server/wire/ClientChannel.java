@@ -51,6 +51,14 @@ public interface ClientChannel extends ReadableByteChannel {
     }
   }
 
+  /** Whether nothing else that the client sends through its connection is read at present. */
+  default boolean keepsOthersWaiting() {
+    return false;
+  }
+
+  /** Whoever reads and writes is about to take its time: what else the client sends is read. */
+  default void stepAside() {}
+
   /** Whether reading waits for something to come; it does by default. */
   void configureBlocking(boolean blocking) throws IOException;
 

@@ -51,6 +51,7 @@ final class ConnectionGuard {
   private volatile boolean timedOut;
   private volatile boolean clientGone;
   private volatile Runnable stopAnnouncement = () -> {};
+  private volatile Runnable look = () -> {};
 
   ConnectionGuard(ClientChannel channel, WireLimits limits) {
     this.channel = channel;
@@ -147,6 +148,11 @@ final class ConnectionGuard {
     stopAnnouncement = announcement;
   }
 
+  /** What is to be looked after at each tick, whatever the connection is at. */
+  void eachTick(Runnable another) {
+    look = another;
+  }
+
   /** Reads what a client still sends before the connection is closed. */
   void lingering() {
     enter(LINGERING, LINGER_US);
@@ -190,6 +196,7 @@ final class ConnectionGuard {
 
   /** Looks after the connection; {@code nowUs} is {@link #nowUs}. */
   void tick(long nowUs) {
+    look.run();
     long now = state.get();
     if (now >> 3 > nowUs) {
       return;

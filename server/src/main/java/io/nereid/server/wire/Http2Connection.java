@@ -5,18 +5,16 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
-import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A connection of HTTP/2: its thread reads frames, and each stream has a seat, whose thread serves
- * its request as a connection of HTTP/1.1 would. A seat serves one stream after the other, so that
- * what a request needs is made once. Seats write their replies, and one more thread writes what
- * they do not. Nobody waits for the client while holding the lock.
+ * A connection of HTTP/2: one of its threads at a time reads frames ({@link ReadingTurns}), and
+ * serves the streams that have begun as a connection of HTTP/1.1 would serve their requests. What
+ * it is done with at once it writes together, before it reads again. Before it waits for anything
+ * but the client it has another thread read; then it writes its reply itself, and one more thread
+ * writes what nobody else does. Nobody waits for the client while holding the lock.
  */
 final class Http2Connection implements Http2Codec.Listener {
 
@@ -25,8 +23,14 @@ final class Http2Connection implements Http2Codec.Listener {
   /** Bytes that wait to be written before replies wait for them. */
   static final int MOST_UNWRITTEN_BYTES = 256 << 10;
 
-  /** Seats that a connection without streams keeps; with streams it keeps all that it has. */
-  private static final int MOST_IDLE_SEATS = 2;
+  /** Streams that are served before their replies are written. */
+  private static final int MOST_TOGETHER = 16;
+
+  /** Spare seats of a connection without streams; with streams it keeps all that it has. */
+  private static final int MOST_IDLE_SEATS = 1;
+
+  /** Rooms for parts of bodies that are kept. */
+  private static final int MOST_ROOMS = 8;
 
   private final WireContext context;
   private final ClientChannel channel;
@@ -35,17 +39,17 @@ final class Http2Connection implements Http2Codec.Listener {
   /** Guards everything below, and the codec. */
   private final ReentrantLock lock = new ReentrantLock();
 
-  private final Condition seatLeft = lock.newCondition();
   private final Http2Codec codec;
   private final Http2Output output;
+  private final ReadingTurns<Http2Seat> turns;
   private final Map<Integer, StreamChannel> streams = new HashMap<>();
-  private final ArrayDeque<Http2Seat> idleSeats = new ArrayDeque<>(); // the last is used next
-  private final List<Http2Seat> called = new ArrayList<>(); // for streams that begin with this read
-  private int seatCount;
-  private boolean behind; // a stream's thread has not come to read; of the connection's thread
+  private final ArrayDeque<Http2Seat.Request> begun =
+      new ArrayDeque<>(); // and nobody serves them yet
+  private final ArrayDeque<ArrivedBytes> rooms = new ArrayDeque<>(); // empty ones
+  private ConnectionInput first; // what was read before; null: it was taken
+  private boolean behind; // a stream's thread has not come to read
   private boolean goneAway;
   private boolean ending; // nothing more is read
-  private boolean writerEnded;
 
   Http2Connection(WireContext context, ClientChannel channel, ConnectionGuard guard)
       throws IOException {
@@ -53,7 +57,8 @@ final class Http2Connection implements Http2Codec.Listener {
     this.channel = channel;
     this.guard = guard;
     codec = new Http2Codec(context.limits(), this);
-    output = new Http2Output(lock, codec, channel, guard);
+    turns = new ReadingTurns<>(context, lock, () -> new Http2Seat(context, this));
+    output = new Http2Output(lock, codec, channel, guard, turns::isReaderAtWork);
   }
 
   ReentrantLock lock() {
@@ -64,95 +69,157 @@ final class Http2Connection implements Http2Codec.Listener {
     return codec;
   }
 
+  ReadingTurns<Http2Seat> turns() {
+    return turns;
+  }
+
   ClientChannel channel() {
     return channel;
   }
 
   // ---- By the connection's thread --------------------------------------------------------------
 
-  /** Serves all that the client asks for, beginning with what was read. */
-  void serve(ConnectionInput begun) throws IOException {
-    Thread.ofVirtual().name("nrd-http-writer").start(this::runWriter);
+  /** Serves all that the client asks for, beginning with what was read; returns at its end. */
+  void serve(ConnectionInput read) {
+    first = read;
+    Thread.ofVirtual().name("nrd-http-writer").start(() -> output.runWriter(this::isComplete));
     try {
+      guard.eachTick(this::lookAfterReading);
       guard.stopAnnouncement(this::announceStop);
       if (context.stopping().getAsBoolean()) {
         announceStop();
       }
-      boolean goesOn = take(begun);
-      while (goesOn) {
-        if (behind) {
-          behind = false;
-          Thread.yield(); // what comes while it reads goes where it reads to, and not by a copy
-        }
-        int count = channel.read(codec.readBuffer());
-        goesOn = take(count);
+    } finally {
+      turns.runFirst();
+      lock.lock();
+      turns.awaitAll();
+      output.awaitWriter();
+      lock.unlock();
+    }
+  }
+
+  // ---- By the seat that reads ------------------------------------------------------------------
+
+  /** Serves what it was given, or what has begun, and reads more, until another seat reads. */
+  void work(Http2Seat seat) {
+    lock.lock();
+    try {
+      if (seat.hasWork()) {
+        serve(seat, seat.takeGiven());
       }
-    } finally {
-      end();
-    }
-  }
-
-  /** Takes what was read before. */
-  private boolean take(ConnectionInput begun) {
-    lock.lock();
-    try {
-      boolean goesOn = codec.received(begun.bytes(), begun.position(), begun.available());
-      begun.skip(begun.available());
-      return goesOn;
-    } finally {
-      output.handOver(); // also what the codec sent before it failed
-      lock.unlock();
-      callSeats();
-    }
-  }
-
-  /** Takes what was read into the codec's buffer. */
-  private boolean take(int count) {
-    lock.lock();
-    try {
-      return codec.received(count);
-    } finally {
-      output.handOver();
-      lock.unlock();
-      callSeats();
-    }
-  }
-
-  /** Lets seats go to their streams, now that the lock is free and all that came is there. */
-  private void callSeats() {
-    for (int i = 0; i < called.size(); i++) {
-      called.get(i).call();
-    }
-    called.clear();
-  }
-
-  /** Ends what is under way, and waits until nobody uses the connection any more. */
-  private void end() {
-    lock.lock();
-    try {
-      ending = true;
-      guard.writing();
-      try {
-        codec.endReading();
-        streams.values().forEach(StreamChannel::closed);
-        if (!goneAway) {
-          codec.goAway();
-        }
-        codec.close();
-        output.collect();
-      } finally {
-        output.wakeWriter();
-        keepSeats();
-        while (seatCount > 0 || !writerEnded) {
-          seatLeft.awaitUninterruptibly();
+      int together = 0;
+      while (turns.isReading(seat)) {
+        turns.atWork();
+        boolean writes = output.isToBeWritten();
+        if (!begun.isEmpty() && (together < MOST_TOGETHER || !writes)) {
+          together++;
+          take(seat, begun.poll());
+        } else if (writes) {
+          together = 0;
+          output.write();
+        } else {
+          readMore();
         }
       }
+      turns.rest(seat);
     } finally {
       lock.unlock();
     }
   }
 
-  // ---- By the codec, on the connection's thread with the lock ----------------------------------
+  /** Serves what is short itself, and has another seat serve everything else. */
+  private void take(Http2Seat seat, Http2Seat.Request request) {
+    boolean given = false;
+    try {
+      if (!turns.haveSpare()) {
+        reset(request.stream(), Http2Codec.Reset.REFUSED_STREAM); // the client may try again
+      } else if (request.stream().isShort()) {
+        given = true;
+        serve(seat, request);
+      } else {
+        turns.takeSpare().give(request);
+        given = true;
+      }
+    } finally {
+      if (!given) {
+        ended(request);
+      }
+    }
+  }
+
+  private void serve(Http2Seat seat, Http2Seat.Request request) {
+    request.stream().servedBy(seat);
+    lock.unlock();
+    try {
+      seat.serve(request);
+    } finally {
+      lock.lock();
+      ended(request);
+    }
+  }
+
+  /** Whatever goes wrong with it ends the connection, and not what the thread is at. */
+  private void readMore() {
+    boolean goesOn = false;
+    try {
+      goesOn = receive();
+    } catch (IOException e) {
+      LOGGER.log(Level.DEBUG, "connection ended", e);
+    } catch (RuntimeException | Error e) {
+      LOGGER.log(Level.ERROR, "connection failed", e);
+    } finally {
+      output.collect(); // also what the codec sent before it failed
+      if (!goesOn) {
+        endReading();
+      }
+    }
+  }
+
+  /** Has the codec take more of what the client sends; false: that was all. */
+  private boolean receive() throws IOException {
+    if (first != null) {
+      ConnectionInput read = first;
+      first = null;
+      return codec.received(read.bytes(), read.position(), read.available());
+    }
+    int count = 0;
+    turns.atRest();
+    lock.unlock();
+    try {
+      if (behind) {
+        behind = false;
+        Thread.yield(); // what comes while it reads goes where it reads to, and not by a copy
+      }
+      count = channel.read(codec.readBuffer());
+    } finally {
+      lock.lock();
+      turns.atWork();
+    }
+    return codec.received(count);
+  }
+
+  /** Ends what is under way. */
+  private void endReading() {
+    ending = true;
+    guard.writing();
+    try {
+      codec.endReading();
+      streams.values().forEach(StreamChannel::closed);
+      while (!begun.isEmpty()) {
+        ended(begun.poll());
+      }
+      if (!goneAway) {
+        codec.goAway();
+      }
+      codec.close();
+      output.collect();
+    } finally {
+      output.wakeWriter();
+      turns.endReading();
+    }
+  }
+
+  // ---- By the codec, with the lock -------------------------------------------------------------
 
   @Override
   public void headers(
@@ -164,81 +231,36 @@ final class Http2Connection implements Http2Codec.Listener {
       }
       return;
     }
-    Http2Seat seat = codec.hasTooMany() ? null : freeSeat();
-    if (seat == null) {
+    if (codec.hasTooMany() || !begin(id, fields, last)) {
       codec.reset(id, Http2Codec.Reset.REFUSED_STREAM); // the client may try again
-      return;
     }
-    boolean begun = false;
-    try {
-      begun = begin(id, seat, fields, last);
-    } finally {
-      if (!begun) { // refused, or there is no memory for it
-        idleSeats.add(seat);
-        keepSeats();
-      }
-    }
-  }
-
-  private Http2Seat freeSeat() {
-    return idleSeats.isEmpty() ? newSeat() : idleSeats.removeLast();
   }
 
   /** Begins a stream, if there is room for one more among those of all connections. */
   private boolean begin(
-      int id,
-      Http2Seat seat,
-      Iterable<Map.Entry<CharSequence, CharSequence>> fields,
-      boolean last) {
-    called.add(seat);
-    StreamChannel stream = new StreamChannel(this, id, seat.kept());
+      int id, Iterable<Map.Entry<CharSequence, CharSequence>> fields, boolean last) {
+    ArrivedBytes room = rooms.isEmpty() ? new ArrivedBytes() : rooms.removeLast();
+    StreamChannel stream = new StreamChannel(this, id, room);
     ConnectionGuard streamGuard = new ConnectionGuard(stream, context.limits());
     if (!context.watch().addStream(streamGuard, context.limits().connectionCount())) {
-      codec.reset(id, Http2Codec.Reset.REFUSED_STREAM); // the client may try again
       return false;
     }
-    if (last) {
-      stream.inputEnded();
-    }
-    boolean begun = false;
+    boolean added = false;
     try {
+      if (last) {
+        stream.inputEnded();
+      }
       streams.put(id, stream);
-      begun = true;
+      begun.add(new Http2Seat.Request(stream, streamGuard, room, fields, last));
+      added = true;
     } finally {
-      if (!begun) {
+      if (!added) { // there is no memory for it
+        streams.remove(id);
         context.watch().removeStream(streamGuard);
       }
     }
     guard.serving();
-    seat.begin(stream, streamGuard, fields, last);
     return true;
-  }
-
-  /** One more, whose thread waits for its first stream; null: there is no memory for it. */
-  private Http2Seat newSeat() {
-    if (!context.heap().takeForConnection(WireContext.STREAM_BYTES)) {
-      return null;
-    }
-    boolean started = false;
-    try {
-      Http2Seat seat = new Http2Seat(context, this);
-      seat.start();
-      started = true;
-      seatCount++;
-      return seat;
-    } finally {
-      if (!started) {
-        context.heap().giveBackOfConnection(WireContext.STREAM_BYTES);
-      }
-    }
-  }
-
-  /** Lets go of seats that are not needed. */
-  private void keepSeats() {
-    int most = ending ? 0 : streams.isEmpty() ? MOST_IDLE_SEATS : Integer.MAX_VALUE;
-    while (idleSeats.size() > most) {
-      idleSeats.removeFirst().dismiss();
-    }
   }
 
   @Override
@@ -263,53 +285,60 @@ final class Http2Connection implements Http2Codec.Listener {
 
   // ---- By a stream's thread --------------------------------------------------------------------
 
-  /** A stream has ended; whether its seat is to take another one. */
-  void ended(Http2Seat seat, StreamChannel stream, ConnectionGuard streamGuard, boolean reusable) {
-    context.watch().removeStream(streamGuard);
-    lock.lock();
-    try {
-      streams.remove(stream.id());
-      if (streams.isEmpty() && !ending) {
-        if (goneAway) {
-          guard.writing();
-        } else {
-          guard.idle();
-        }
-      }
-      if (reusable) {
-        seat.free(stream);
-        idleSeats.add(seat);
+  /** A stream has ended; with the lock. */
+  private void ended(Http2Seat.Request request) {
+    context.watch().removeStream(request.guard());
+    streams.remove(request.stream().id());
+    if (streams.isEmpty() && !ending) {
+      if (goneAway) {
+        guard.writing();
       } else {
-        seat.dismiss();
+        guard.idle();
       }
-      keepSeats();
-      if (goneAway || ending) {
-        output.wakeWriter();
-      }
-    } finally {
-      lock.unlock();
+    }
+    if (rooms.size() < MOST_ROOMS) {
+      request.room().clear();
+      rooms.add(request.room());
+    }
+    if (streams.isEmpty()) {
+      turns.keepIdle(MOST_IDLE_SEATS);
+    }
+    if (goneAway || ending) {
+      output.wakeWriter();
     }
   }
 
   /** A seat's thread ends. */
-  void left() {
-    context.heap().giveBackOfConnection(WireContext.STREAM_BYTES);
+  void left(Http2Seat seat) {
     lock.lock();
     try {
-      seatCount--;
-      seatLeft.signalAll();
+      if (turns.isReading(seat)) { // something went wrong with it
+        endReading();
+      }
     } finally {
+      turns.left(seat);
       lock.unlock();
+    }
+  }
+
+  /** Nobody is kept waiting for long by a request that was to be short; by the watch. */
+  private void lookAfterReading() {
+    if (turns.seemsStuck() && lock.tryLock()) {
+      try {
+        turns.handOnStuck();
+      } finally {
+        lock.unlock();
+      }
     }
   }
 
   /**
    * Lets the threads of other streams reply, if there are any: what all of them have is written
-   * together, which takes a tenth less of a processor with eight at a time. With the lock, which
-   * they get meanwhile.
+   * together, which takes a tenth less of a processor with eight at a time. The seat that reads has
+   * its replies together anyway. With the lock, which others get meanwhile.
    */
-  void letOthersReply() {
-    if (streams.size() > 1) {
+  void letOthersReply(Http2Seat seat) {
+    if (streams.size() > 1 && !turns.isReading(seat)) {
       lock.unlock();
       Thread.yield();
       lock.lock();
@@ -344,7 +373,12 @@ final class Http2Connection implements Http2Codec.Listener {
     output.handOver();
   }
 
-  // ---- Writing ---------------------------------------------------------------------------------
+  // ---- The end ---------------------------------------------------------------------------------
+
+  /** Whether nothing follows what was sent; with the lock. */
+  private boolean isComplete() {
+    return streams.isEmpty() && (goneAway || ending);
+  }
 
   /** From whatever thread: no streams are to begin any more. */
   private void announceStop() {
@@ -359,37 +393,6 @@ final class Http2Connection implements Http2Codec.Listener {
       }
       codec.goAway();
       output.handOver();
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /** The writer's life. */
-  private void runWriter() {
-    try {
-      if (writeToTheEnd()) {
-        guard.lingering();
-        channel.shutdownOutput();
-      }
-    } catch (IOException e) {
-      LOGGER.log(Level.DEBUG, "connection ended", e);
-      guard.close();
-    } catch (RuntimeException | Error e) {
-      guard.close();
-      LOGGER.log(Level.ERROR, "connection failed", e);
-    } finally {
-      lock.lock();
-      writerEnded = true;
-      output.end();
-      seatLeft.signalAll();
-      lock.unlock();
-    }
-  }
-
-  private boolean writeToTheEnd() {
-    lock.lock();
-    try {
-      return output.writeToTheEnd(() -> streams.isEmpty() && (goneAway || ending));
     } finally {
       lock.unlock();
     }

@@ -10,8 +10,9 @@ import java.util.function.BooleanSupplier;
 
 /**
  * What a connection of HTTP/2 writes. Whoever has something to send writes it, with all else that
- * waits, unless somebody writes at that moment; then the connection's writer does. Everything is
- * called with the connection's lock, but nobody waits for the client while holding it.
+ * waits, unless somebody writes at that moment; then the connection's writer does. Everything but
+ * {@link #runWriter} is called with the connection's lock, but nobody waits for the client while
+ * holding it.
  */
 final class Http2Output {
 
@@ -21,14 +22,23 @@ final class Http2Output {
   private final Http2Codec codec;
   private final ClientChannel channel;
   private final ConnectionGuard guard;
+  private final BooleanSupplier readerComes;
   private final Condition somethingToWrite;
   private final Condition written;
   private long sentBytes; // by the codec, in all
   private long writtenBytes; // of those
   private boolean writing; // somebody does, without the lock
   private boolean ended; // nothing more is written
+  private boolean writerEnded;
 
-  Http2Output(ReentrantLock lock, Http2Codec codec, ClientChannel channel, ConnectionGuard guard) {
+  /** {@code readerComes}: whether the thread that reads will soon write what there is. */
+  Http2Output(
+      ReentrantLock lock,
+      Http2Codec codec,
+      ClientChannel channel,
+      ConnectionGuard guard,
+      BooleanSupplier readerComes) {
+    this.readerComes = readerComes;
     this.lock = lock;
     this.codec = codec;
     this.channel = channel;
@@ -45,17 +55,31 @@ final class Http2Output {
     }
   }
 
-  /** Has the writer write what the codec sends. */
+  /** Has what the codec sends written by another thread. */
   void handOver() {
     collect();
-    if (!writing && codec.hasUnwritten()) {
+    leaveRest();
+  }
+
+  private void leaveRest() {
+    if (isToBeWritten() && !readerComes.getAsBoolean()) {
       somethingToWrite.signalAll();
     }
   }
 
+  /** Whether {@link #write} would write something. */
+  boolean isToBeWritten() {
+    return !writing && codec.hasUnwritten();
+  }
+
+  /** Whether at most so many of the bytes that were sent are left to write. */
+  boolean hasAtMost(int most) {
+    return writtenBytes >= sentBytes - most || (ended && !writing);
+  }
+
   /** Writes what was sent, unless somebody writes, who then sees to it. */
   void write() {
-    if (!writing && codec.hasUnwritten()) {
+    if (isToBeWritten()) {
       writeBatch();
     }
   }
@@ -96,8 +120,8 @@ final class Http2Output {
       written.signalAll();
       if (!done) {
         end();
-      } else if (codec.hasUnwritten()) {
-        somethingToWrite.signalAll();
+      } else {
+        leaveRest();
       }
     }
   }
@@ -110,25 +134,59 @@ final class Http2Output {
   }
 
   /**
-   * Writes what nobody else does, until there will be nothing more; false when that fails.
+   * The writer's life, without the lock: writes what nobody else does, until there will be nothing
+   * more.
    *
-   * @param complete whether nothing follows what was sent
+   * @param complete whether nothing follows what was sent; called with the lock
    */
-  boolean writeToTheEnd(BooleanSupplier complete) {
-    while (!ended) {
-      if (!writing && codec.hasUnwritten()) {
-        writeBatch();
-      } else if (!writing && complete.getAsBoolean()) {
-        return true;
-      } else {
-        somethingToWrite.awaitUninterruptibly();
+  void runWriter(BooleanSupplier complete) {
+    try {
+      if (writeToTheEnd(complete)) {
+        guard.lingering();
+        channel.shutdownOutput();
       }
+    } catch (IOException e) {
+      LOGGER.log(Level.DEBUG, "connection ended", e);
+      guard.close();
+    } catch (RuntimeException | Error e) {
+      guard.close();
+      LOGGER.log(Level.ERROR, "connection failed", e);
+    } finally {
+      lock.lock();
+      writerEnded = true;
+      end();
+      lock.unlock();
     }
-    return false;
+  }
+
+  /** Whether all was written, and that did not fail. */
+  private boolean writeToTheEnd(BooleanSupplier complete) {
+    lock.lock();
+    try {
+      while (!ended) {
+        if (isToBeWritten()) {
+          writeBatch();
+        } else if (!writing && complete.getAsBoolean()) {
+          return true;
+        } else {
+          somethingToWrite.awaitUninterruptibly();
+        }
+      }
+      return false;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Waits until the writer's life is over. */
+  void awaitWriter() {
+    while (!writerEnded) {
+      written.awaitUninterruptibly();
+    }
   }
 
   /** Nothing more is written. */
-  void end() {
+  private void end() {
     ended = true;
     codec.dropUnwritten();
     somethingToWrite.signalAll();

@@ -9,134 +9,116 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
 /**
- * A thread that serves streams of one HTTP/2 connection, one after the other, and what it keeps for
- * that: buffers, the exchange with its handler, what the last request was. What other threads touch
- * of a stream is in {@link StreamChannel} and its guard, which are made for each stream.
+ * A thread of one HTTP/2 connection: reads when it is its turn, serves streams, one after the
+ * other, and keeps what it needs for that: buffers, the exchange with its handler, what the last
+ * request was. What other threads touch of a stream is in {@link StreamChannel} and its guard,
+ * which are made for each stream.
  */
-final class Http2Seat implements Runnable, HttpExchange.HeadSource {
+final class Http2Seat extends ReadingTurns.Seat implements HttpExchange.HeadSource {
 
   private static final Logger LOGGER = System.getLogger(Http2Seat.class.getName());
 
   private static final int INPUT_BYTES = 4096;
 
+  /**
+   * A request that has begun.
+   *
+   * @param stream its own
+   * @param guard the stream's
+   * @param room for what comes of its body while nobody reads it
+   * @param fields the head, pseudo-fields first
+   * @param bodiless whether the request ends with them
+   */
+  record Request(
+      StreamChannel stream,
+      ConnectionGuard guard,
+      ArrivedBytes room,
+      Iterable<Map.Entry<CharSequence, CharSequence>> fields,
+      boolean bodiless) {}
+
+  private final WireContext context;
   private final Http2Connection connection;
-  private final Thread thread = Thread.ofVirtual().name("nrd-http-stream").unstarted(this);
   private final ConnectionInput input = new ConnectionInput(null, INPUT_BYTES);
-  private final HttpExchange exchange;
-
-  // Guarded by the connection's lock, and read by the seat's thread from begin to free.
-  private byte[] kept = StreamChannel.NOTHING; // for what comes of a stream while nobody reads
-  private ConnectionGuard guard; // of the stream
-  private Iterable<Map.Entry<CharSequence, CharSequence>> fields; // of the stream's request
-  private boolean bodiless; // whether the request ends with them
-
-  // Written with the lock; the seat's thread waits for them without, which all seats would wait
-  // for.
-  private volatile StreamChannel stream; // to be served; null: none is
-  private volatile boolean dismissed;
+  private volatile Request given; // written with the lock; null: none is
 
   // Of this thread alone.
+  private HttpExchange exchange; // null: of the last one nobody knows what it left behind
+  private Request request; // that is being served
   private String lastTarget = "";
   private byte[] scratch = new byte[256];
 
   Http2Seat(WireContext context, Http2Connection connection) {
+    this.context = context;
     this.connection = connection;
-    WireLimits limits = context.limits();
-    RequestBody body = new RequestBody(input, limits, this::sendContinue).untilEnd();
-    exchange = new HttpExchange(context, this, body, new Http2Reply());
+    exchange = newExchange();
   }
 
-  /** Has its thread wait for the first stream. */
-  void start() {
-    thread.start();
-  }
-
-  /** Has its thread see what {@link #begin} or {@link #dismiss} said. */
-  void call() {
-    LockSupport.unpark(thread);
+  private HttpExchange newExchange() {
+    RequestBody body = new RequestBody(input, context.limits(), this::sendContinue).untilEnd();
+    return new HttpExchange(context, this, body, new Http2Reply());
   }
 
   // ---- With the connection's lock --------------------------------------------------------------
 
-  /** Takes a stream, which has just begun; the seat is to be called then. */
-  void begin(
-      StreamChannel begun,
-      ConnectionGuard itsGuard,
-      Iterable<Map.Entry<CharSequence, CharSequence>> itsFields,
-      boolean last) {
-    guard = itsGuard;
-    fields = itsFields;
-    bodiless = last;
-    stream = begun;
-  }
-
-  /** The stream has ended, and another one may come. */
-  void free(StreamChannel ended) {
-    kept = ended.kept();
-    stream = null;
-    guard = null;
-    fields = null;
-  }
-
-  /** Room for what comes of the next stream. */
-  byte[] kept() {
-    return kept;
-  }
-
-  /** No stream comes any more. */
-  void dismiss() {
-    stream = null;
-    dismissed = true;
+  /** Has its thread serve a request, while others read. */
+  void give(Request begun) {
+    given = begun;
     call();
+  }
+
+  /** What it was given, which is taken with that. */
+  Request takeGiven() {
+    Request taken = given;
+    given = null;
+    return taken;
   }
 
   // ---- By the seat's thread --------------------------------------------------------------------
 
   @Override
+  boolean hasWork() {
+    return given != null;
+  }
+
+  @Override
   public void run() {
+    begin();
     try {
-      while (awaitStream()) {
-        serve();
+      while (awaitTurn(connection.turns())) {
+        connection.work(this);
       }
     } finally {
-      connection.left();
+      connection.left(this);
     }
   }
 
-  private boolean awaitStream() {
-    while (stream == null && !dismissed) {
-      LockSupport.park(this);
-      Thread.interrupted(); // was meant for the last request, if it came late
-    }
-    return !dismissed;
-  }
-
-  private void serve() {
-    StreamChannel served = stream;
-    ConnectionGuard itsGuard = guard;
-    boolean reusable = false;
+  /** Serves a stream to its end. */
+  void serve(Request begun) {
+    request = begun;
     try {
-      input.begin(served);
-      itsGuard.input(input);
-      exchange.on(served, itsGuard).serve();
-      reusable = true;
+      input.begin(begun.stream());
+      begun.guard().input(input);
+      if (exchange == null) {
+        exchange = newExchange();
+      }
+      exchange.on(begun.stream(), begun.guard()).serve();
     } catch (IOException e) {
       LOGGER.log(Level.DEBUG, "stream ended", e);
-      reusable = true;
     } catch (RuntimeException | Error e) {
+      exchange = null;
       LOGGER.log(Level.ERROR, "stream failed", e);
     } finally {
-      itsGuard.close();
-      connection.ended(this, served, itsGuard, reusable);
+      begun.guard().close();
+      request = null;
+      Thread.interrupted(); // was meant for this request
     }
   }
 
   private void sendContinue() throws IOException {
-    stream.writeContinue();
+    request.stream().writeContinue();
   }
 
   // ---- The request's head ----------------------------------------------------------------------
@@ -150,7 +132,7 @@ final class Http2Seat implements Runnable, HttpExchange.HeadSource {
   public RequestHead read(Supplier<RequestHead> empty) {
     String method = null;
     String path = null;
-    for (Map.Entry<CharSequence, CharSequence> field : fields) {
+    for (Map.Entry<CharSequence, CharSequence> field : request.fields()) {
       String name = field.getKey().toString(); // is kept where names and values repeat
       if (name.equals(":method")) {
         method = field.getValue().toString();
@@ -167,7 +149,7 @@ final class Http2Seat implements Runnable, HttpExchange.HeadSource {
     }
     RequestHead head = empty.get();
     head.begin(method, lastTarget, false);
-    for (Map.Entry<CharSequence, CharSequence> field : fields) {
+    for (Map.Entry<CharSequence, CharSequence> field : request.fields()) {
       String name = field.getKey().toString();
       if (name.equals(":authority")) {
         add(head, "host", field.getValue().toString()); // what HTTP/1.1 calls it
@@ -178,7 +160,7 @@ final class Http2Seat implements Runnable, HttpExchange.HeadSource {
     if (head.chunked()) {
       throw HeadReader.malformed("Transfer-Encoding means nothing in HTTP/2");
     }
-    if (bodiless) {
+    if (request.bodiless()) {
       head.endsHere();
     }
     return head;
@@ -242,7 +224,7 @@ final class Http2Seat implements Runnable, HttpExchange.HeadSource {
       ByteBuffer first = pieces.getFirst();
       if (pieces.size() == 1 && !first.isDirect()) {
         field(ReplyField.date());
-        stream.writeShort(status.code(), fields, first);
+        request.stream().writeShort(status.code(), fields, first);
         fields.clear();
       } else {
         sendHead(status, false);
@@ -252,7 +234,7 @@ final class Http2Seat implements Runnable, HttpExchange.HeadSource {
 
     private void sendHead(Status status, boolean last) throws IOException {
       field(ReplyField.date());
-      stream.writeHead(status.code(), fields, last);
+      request.stream().writeHead(status.code(), fields, last);
       fields.clear();
     }
 
@@ -281,16 +263,16 @@ final class Http2Seat implements Runnable, HttpExchange.HeadSource {
           boolean end = last && i == pieces.size() - 1;
           if (piece.isDirect()) {
             lent = true;
-            stream.lend(piece, end);
+            request.stream().lend(piece, end);
           } else {
-            stream.write(piece, end);
+            request.stream().write(piece, end);
           }
         }
       } finally {
         if (lent) {
-          stream.awaitWritten();
+          request.stream().awaitWritten();
         } else {
-          stream.writeOut();
+          request.stream().writeOut();
         }
       }
     }

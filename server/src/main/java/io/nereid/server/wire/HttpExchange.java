@@ -221,6 +221,7 @@ public final class HttpExchange {
   /** The body, decompressed if it came compressed; to be asked for once. */
   public RequestBody content() {
     if (ContentCoding.ofRequest(head.contentEncoding()) != ContentCoding.NONE) {
+      stepAside();
       body.inflate();
     }
     return body;
@@ -278,6 +279,16 @@ public final class HttpExchange {
     return guard.clientGone();
   }
 
+  /** Whether nothing else that the client sends is read while the present request is answered. */
+  public boolean keepsOthersWaiting() {
+    return channel.keepsOthersWaiting();
+  }
+
+  /** The handler is about to wait, or to take its time: nobody else is to wait for that. */
+  public void stepAside() {
+    channel.stepAside();
+  }
+
   // ---- The reply, by the handler ---------------------------------------------------------------
 
   /** Adds a field to the reply, which is to be sent next. */
@@ -326,6 +337,7 @@ public final class HttpExchange {
     if (coding == ContentCoding.NONE) {
       send(Status.OK, buffer, binary);
     } else {
+      stepAside();
       PieceBuffer compressed = coding.compress(buffer, binary);
       field(coding.field());
       send(Status.OK, compressed, List.of());

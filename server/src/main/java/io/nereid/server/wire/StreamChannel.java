@@ -18,21 +18,19 @@ final class StreamChannel implements ClientChannel {
   /** How much is lent at a time, so that other streams get their turns. */
   private static final int LENT_BYTES = 1 << 20;
 
-  /** The connection's thread lets the stream's go first when more than this waits to be read. */
+  /** Whoever reads the connection lets the stream's thread go first when more than this waits. */
   private static final int PATIENT_BYTES = 16 << 10;
 
-  /** No room. */
-  static final byte[] NOTHING = {};
+  /** The thread that reads serves no requests with a longer body: JSON takes 10 µs a KiB. */
+  private static final int SHORT_BYTES = 4 << 10;
 
   private final Http2Connection connection;
+  private final ReadingTurns<Http2Seat> turns;
   private final int id;
   private final Condition changed;
+  private final ArrivedBytes arrived;
 
-  /** What came while nobody was reading: from {@link #start} to {@link #end}, at most a window. */
-  private byte[] stored;
-
-  private int start;
-  private int end;
+  private Http2Seat seat; // of the thread that serves it; null: none does yet
   private ByteBuffer target; // of whoever waits: what comes goes there; null: nobody does
   private boolean targetFills; // whoever waits does so until it is full
   private boolean inputEnded;
@@ -42,10 +40,11 @@ final class StreamChannel implements ClientChannel {
   private boolean waitsForClient; // to take what was sent before
   private boolean blocking = true;
 
-  /** {@code kept} is room for what comes while nobody is reading. */
-  StreamChannel(Http2Connection connection, int id, byte[] kept) {
+  /** {@code arrived} is empty, and for this stream alone while there is one. */
+  StreamChannel(Http2Connection connection, int id, ArrivedBytes arrived) {
     this.connection = connection;
-    stored = kept;
+    turns = connection.turns();
+    this.arrived = arrived;
     this.id = id;
     changed = connection.lock().newCondition();
   }
@@ -54,7 +53,7 @@ final class StreamChannel implements ClientChannel {
     return id;
   }
 
-  // ---- By the connection's thread, with the lock -----------------------------------------------
+  // ---- By the seat that reads, with the lock ---------------------------------------------------
 
   /** Takes a part of the body, for whoever waits for it or will; how much of it waits now. */
   int received(ByteBuffer data, boolean last) {
@@ -69,32 +68,18 @@ final class StreamChannel implements ClientChannel {
       }
     }
     int rest = data.remaining();
-    if (rest > 0) {
-      makeRoom(rest);
-      data.get(stored, end, rest);
-      end += rest;
-    }
+    arrived.add(data);
     return rest;
+  }
+
+  /** Whether all of the request is there, and little. */
+  boolean isShort() {
+    return inputEnded && arrived.count() <= SHORT_BYTES;
   }
 
   /** Whether its thread is to be let go before more is read. */
   boolean isBehind() {
-    return end - start > PATIENT_BYTES;
-  }
-
-  private void makeRoom(int count) {
-    if (stored.length - end >= count) {
-      return;
-    }
-    int kept = end - start;
-    byte[] room =
-        stored.length - kept >= count
-            ? stored
-            : new byte[Math.max(kept + count, Math.min(2 * stored.length, 1 << 20))];
-    System.arraycopy(stored, start, room, 0, kept);
-    stored = room;
-    start = 0;
-    end = kept;
+    return arrived.count() > PATIENT_BYTES;
   }
 
   /** The request is complete. */
@@ -103,9 +88,9 @@ final class StreamChannel implements ClientChannel {
     changed.signalAll();
   }
 
-  /** Room for the next stream, after this one has ended. */
-  byte[] kept() {
-    return stored.length > PIECE_BYTES ? NOTHING : stored;
+  /** It is served from now on. */
+  void servedBy(Http2Seat its) {
+    seat = its;
   }
 
   /** Nothing comes or goes any more. */
@@ -124,7 +109,7 @@ final class StreamChannel implements ClientChannel {
         return probe();
       }
       int from = to.position();
-      takeStored(to);
+      arrived.moveTo(to);
       connection.consumed(this, to.position() - from);
       targetFills = to.isDirect(); // a tensor's memory, of which a part is of no use
       while (to.position() == from || (targetFills && to.hasRemaining())) {
@@ -135,7 +120,7 @@ final class StreamChannel implements ClientChannel {
           break;
         }
         target = to;
-        changed.awaitUninterruptibly();
+        awaitChange();
         target = null;
       }
       return to.position() == from ? -1 : to.position() - from;
@@ -144,23 +129,18 @@ final class StreamChannel implements ClientChannel {
     }
   }
 
+  /** Another thread has to bring it about. */
+  private void awaitChange() {
+    turns.handOn(seat);
+    changed.awaitUninterruptibly();
+  }
+
   /** Looks whether the client is there, which the end of its request does not tell. */
   private int probe() throws ClientGoneException {
     if (closed) {
       throw new ClientGoneException();
     }
     return 0;
-  }
-
-  private void takeStored(ByteBuffer to) {
-    int count = Math.min(end - start, to.remaining());
-    to.put(stored, start, count);
-    start += count;
-    if (start == end) {
-      start = 0;
-      end = 0;
-      stored = stored.length > PIECE_BYTES ? NOTHING : stored;
-    }
   }
 
   /** Tells a client that waits for it to send its body. */
@@ -201,7 +181,7 @@ final class StreamChannel implements ClientChannel {
       checkOpen();
       connection.codec().writeHead(id, status, fields, false);
       Http2Codec.Sent sent = connection.codec().writeData(id, copy, true);
-      connection.letOthersReply();
+      connection.letOthersReply(seat);
       awaitSent(sent);
       outputEnded = true;
       writeCollected();
@@ -243,6 +223,7 @@ final class StreamChannel implements ClientChannel {
   private void writePiece(ByteBuffer piece, boolean last) throws IOException {
     connection.lock().lock();
     try {
+      turns.handOn(seat);
       awaitUnwritten(Http2Connection.MOST_UNWRITTEN_BYTES);
       checkOpen();
       send(piece, last);
@@ -288,14 +269,18 @@ final class StreamChannel implements ClientChannel {
       writeCollected();
     }
     while (!sent.isDone()) {
-      changed.awaitUninterruptibly();
+      awaitChange();
     }
     if (!sent.isSuccess()) {
       throw new ClientGoneException();
     }
   }
 
+  /** The thread that reads writes before it does. */
   private void writeCollected() {
+    if (turns.isReading(seat)) {
+      return;
+    }
     waitsForClient = true;
     try {
       connection.output().write();
@@ -305,6 +290,10 @@ final class StreamChannel implements ClientChannel {
   }
 
   private void awaitUnwritten(int mostBytes) {
+    if (connection.output().hasAtMost(mostBytes)) {
+      return;
+    }
+    turns.handOn(seat);
     waitsForClient = true;
     try {
       connection.output().awaitWritten(mostBytes);
@@ -317,6 +306,17 @@ final class StreamChannel implements ClientChannel {
     if (closed) {
       throw new ClientGoneException();
     }
+  }
+
+  /** What else came is served meanwhile. */
+  @Override
+  public void stepAside() {
+    turns.stepAside(seat);
+  }
+
+  @Override
+  public boolean keepsOthersWaiting() {
+    return turns.isReading(seat);
   }
 
   // ---- As a channel ----------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import io.grpc.Status;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.nereid.cli.ServeProcess;
 import io.nereid.server.grpc.ExecutionServer.Way;
+import io.nereid.server.shared.ExecutionPace;
 import java.io.BufferedReader;
 import java.time.Duration;
 import java.util.ArrayList;

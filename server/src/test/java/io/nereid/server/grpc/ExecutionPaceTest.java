@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
 
 import io.nereid.Model;
+import io.nereid.server.shared.ExecutionPace;
 import io.nereid.types.DataType;
 import org.junit.jupiter.api.Test;
 

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.nereid.Nereid;
+import io.nereid.server.http.FrameClient;
 import io.nereid.server.http.HttpOptions;
 import io.nereid.server.http.HttpServer;
 import io.nereid.server.http.TestServer;
@@ -128,6 +129,28 @@ class HttpConnectionTest {
     assertFalse(another.admit());
     another.end();
     heap.giveBackOfConnection(all + WireContext.WAITING_BYTES);
+    assertNothingIsLeft();
+  }
+
+  /** Whoever serves a stream needs another thread that can read meanwhile. */
+  @Test
+  void streamsAreRefusedWhileThereIsNoMemoryForThem() throws Exception {
+    HttpConnection connection = new HttpConnection(context, new ClientChannel.Plain(socket));
+    assertTrue(connection.admit());
+    Thread thread = Thread.ofVirtual().start(connection);
+    try (FrameClient frames = new FrameClient(client.socket()).begin()) {
+      long before = heap.takenByConnections();
+      while (heap.takeForConnection(1024)) {
+        // all that connections may have
+      }
+      frames.head(1, true, "GET", "/v2/health/live");
+      assertEquals(FrameClient.REFUSED_STREAM, frames.awaitReset(1));
+      heap.giveBackOfConnection(heap.takenByConnections() - before);
+      frames.get(3, "/v2/health/live").expect(200);
+      assertEquals(
+          WireContext.CONNECTION_BYTES + WireContext.STREAM_BYTES, heap.takenByConnections());
+    }
+    thread.join();
     assertNothingIsLeft();
   }
 }

@@ -1,4 +1,4 @@
-package io.nereid.server.grpc;
+package io.nereid.server.shared;
 
 import io.nereid.InferResponse;
 import io.nereid.Model;
@@ -8,18 +8,18 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How long requests of one model have executed lately. It decides whether an event loop may execute
- * one. The estimate rises at once and falls slowly: a model that was slow once is not trusted for a
- * while, and a model of which nothing is known is not trusted at all. Event loops read and write
- * it.
+ * How long requests of one model have executed lately. It decides whether a thread may execute one
+ * for which other clients wait: an event loop of gRPC, or the thread that reads a connection of
+ * HTTP/2. The estimate rises at once and falls slowly: a model that was slow once is not trusted
+ * for a while, and a model of which nothing is known is not trusted at all. Such threads read and
+ * write it.
  */
-final class ExecutionPace {
+public final class ExecutionPace {
 
   /**
-   * Longest execution on an event loop. The core would allow 1 ms on a thread that serves one
-   * request; here all connections of the loop wait. To hand a request over costs 5 to 20 µs of
-   * processor time: much beside a model that takes 50, not to be seen beside one that takes 200.
-   * docs/grpc.md has the figures.
+   * Longest execution on such a thread. The core would allow 1 ms on a thread that serves one
+   * request. To hand a request over costs 5 to 20 µs of processor time: much beside a model that
+   * takes 50, not to be seen beside one that takes 200. docs/grpc.md has the figures.
    */
   private static final long INLINE_NS = TimeUnit.MICROSECONDS.toNanos(50);
 
@@ -27,10 +27,11 @@ final class ExecutionPace {
   private static final int DECAY = 16;
 
   /** The paces by model. A model that is gone for good is forgotten when a new one comes. */
-  static final class Table {
+  public static final class Table {
     private final ConcurrentHashMap<Model, ExecutionPace> paces = new ConcurrentHashMap<>();
 
-    ExecutionPace of(Model model) {
+    /** How quick a model is. */
+    public ExecutionPace of(Model model) {
       ExecutionPace pace = paces.get(model);
       return pace == null ? add(model) : pace;
     }
@@ -40,7 +41,8 @@ final class ExecutionPace {
       return paces.computeIfAbsent(model, unknown -> new ExecutionPace());
     }
 
-    int size() {
+    /** How many models are remembered. */
+    public int size() {
       return paces.size();
     }
   }
@@ -48,13 +50,13 @@ final class ExecutionPace {
   /** Lost updates do not matter. */
   private volatile long estimateNs = Long.MAX_VALUE;
 
-  /** Whether the next request may be executed on an event loop. */
-  boolean isShort() {
+  /** Whether the next request may be executed while others wait for the thread. */
+  public boolean isShort() {
     return estimateNs <= INLINE_NS;
   }
 
   /** Takes note of an execution. */
-  void executed(InferResponse response) {
+  public void executed(InferResponse response) {
     Timings timings = response.timings();
     long tookNs = timings.computeInputNs() + timings.computeInferNs() + timings.computeOutputNs();
     long before = estimateNs;

@@ -1,0 +1,35 @@
+package io.nereid.server.http;
+
+import io.nereid.server.access.AccessControl;
+import io.nereid.server.access.Refusal;
+import io.nereid.server.wire.HttpFailure;
+import io.nereid.server.wire.Status;
+
+/** Says over HTTP who may not ask for something. */
+final class AccessCheck {
+
+  private AccessCheck() {}
+
+  /** Fails when a request may not be made; to be called before its body is read. */
+  static void admit(AccessControl access, ProtocolHead head) {
+    if (access.isOpen() || head.route().endpoint().isPublic()) {
+      return;
+    }
+    Refusal refusal = access.check(head.route().endpoint().group(), head::kept).orElse(null);
+    if (refusal == null) {
+      return;
+    }
+    throw switch (refusal.kind()) {
+      case RESTRICTED -> new HttpFailure(Status.FORBIDDEN, refusal.message());
+      case UNAUTHENTICATED ->
+          HttpFailure.withField(
+              Status.UNAUTHORIZED, refusal.message(), "WWW-Authenticate", "Bearer");
+      case NOT_GRANTED ->
+          HttpFailure.withField(
+              Status.FORBIDDEN,
+              refusal.message(),
+              "WWW-Authenticate",
+              "Bearer error=\"insufficient_scope\"");
+    };
+  }
+}
