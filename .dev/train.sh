@@ -110,16 +110,16 @@ aot_load_http2() {
   exec 8>&-
 }
 
-# Keeps the JVM in training from compiling thoroughly what only a start needs. What it does so, a start with
-# the cache does after a few calls: a sixth of its processor time went into what never runs again. Without
-# such notes these methods are compiled by how often they run, as ever.
+# Keeps the JVM in training from compiling what only a start needs. What it compiles, a start with the cache
+# compiles after a few calls: a fifth of its processor time went into what never runs again. Without such
+# notes these methods are compiled by how often they run, as ever.
 aot_directives() {
   local package matches=''
   for package in picocli io/nereid/cli java/lang/{classfile,invoke,module,reflect} java/util/{jar,logging,regex,zip} \
     jdk/internal/{classfile,foreign,jimage,loader,module,reflect} sun/{invoke,reflect}; do
     matches+="\"$package/*.*\", "
   done
-  printf '[{ match: [%s], c2: { Exclude: true } }]\n' "${matches%, }"
+  printf '[{ match: [%s], c2: { Exclude: true }, c1: { Exclude: true } }]\n' "${matches%, }"
 }
 
 # Runs the given nereid command as a server while the JVM takes notes; the cache is written to the

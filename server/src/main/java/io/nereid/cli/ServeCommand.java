@@ -58,29 +58,29 @@ final class ServeCommand implements Callable<Integer> {
       })
   private List<Path> repositories = List.of();
 
-  @Mixin private ControlArguments control;
+  @Mixin private ControlArguments control = new ControlArguments();
 
-  @Mixin private RuntimeArguments runtime;
+  @Mixin private RuntimeArguments runtime = new RuntimeArguments();
 
-  @Mixin private PluginArguments plugins;
+  @Mixin private PluginArguments plugins = new PluginArguments();
 
-  @Mixin private TensorRtArguments tensorrt;
+  @Mixin private TensorRtArguments tensorrt = new TensorRtArguments();
 
-  @Mixin private HttpArguments http;
+  @Mixin private HttpArguments http = new HttpArguments();
 
-  @Mixin private ConsoleArguments console;
+  @Mixin private ConsoleArguments console = new ConsoleArguments();
 
-  @Mixin private GrpcArguments grpc;
+  @Mixin private GrpcArguments grpc = new GrpcArguments();
 
-  @Mixin private TlsArguments tls;
+  @Mixin private TlsArguments tls = new TlsArguments();
 
-  @Mixin private AccessArguments access;
+  @Mixin private AccessArguments access = new AccessArguments();
 
-  @Mixin private TraceArguments trace;
+  @Mixin private TraceArguments trace = new TraceArguments();
 
-  @Mixin private MetricsArguments metrics;
+  @Mixin private MetricsArguments metrics = new MetricsArguments();
 
-  @Mixin private LogArguments logging;
+  @Mixin private LogArguments logging = new LogArguments();
 
   @Option(
       names = "--id",

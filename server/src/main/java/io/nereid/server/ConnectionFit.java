@@ -64,7 +64,8 @@ final class ConnectionFit {
     int wantedGrpc = options.grpc().map(how -> how.limits().connectionCount()).orElse(0);
     http = Math.clamp(heapBytes / WireContext.CONNECTION_BYTES, 1, Math.max(1, wantedHttp));
     grpc = Math.clamp(heapBytes / GrpcLimits.CONNECTION_BYTES, 1, Math.max(1, wantedGrpc));
-    metrics = options.metrics().map(MetricsOptions::connectionCount).orElse(0);
+    int wantedMetrics = options.metrics().map(MetricsOptions::connectionCount).orElse(0);
+    metrics = wantedMetrics;
     String why = "the heap (-Xmx) has no room for more";
     if (shareDescriptors(wantedHttp > 0, wantedGrpc > 0)) {
       why = "the process may open " + mostDescriptors + " files (ulimit -n)";
@@ -72,15 +73,15 @@ final class ConnectionFit {
     say("HTTP", "--http-max-connections", wantedHttp, http, why);
     say("gRPC", "--grpc-max-connections", wantedGrpc, grpc, why);
     ServerOptions fit = options;
-    if (options.http().isPresent()) {
+    if (http < wantedHttp) {
       HttpOptions how = options.http().get();
       fit = fit.withHttp(how.withLimits(how.limits().withConnectionCount(http)));
     }
-    if (options.grpc().isPresent()) {
+    if (grpc < wantedGrpc) {
       GrpcOptions how = options.grpc().get();
       fit = fit.withGrpc(how.withLimits(how.limits().withConnectionCount(grpc)));
     }
-    if (options.metrics().isPresent()) {
+    if (metrics < wantedMetrics) {
       fit = fit.withMetrics(options.metrics().get().withConnectionCount(metrics));
     }
     return fit;

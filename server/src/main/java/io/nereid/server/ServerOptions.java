@@ -103,7 +103,21 @@ public record ServerOptions(
 
   /** Returns a copy that serves HTTP so. */
   public ServerOptions withHttp(HttpOptions how) {
-    return RecordCopy.with(this, "http", Optional.of(how));
+    // Without reflection: most starts make this copy.
+    return new ServerOptions(
+        name,
+        repository,
+        runtime,
+        Optional.of(how),
+        grpc,
+        trace,
+        metrics,
+        log,
+        accessLog,
+        exitTimeout,
+        exitOnError,
+        strictReadiness,
+        allowClientShm);
   }
 
   /** Returns a copy that does not serve HTTP. */
@@ -113,7 +127,21 @@ public record ServerOptions(
 
   /** Returns a copy that serves gRPC so. */
   public ServerOptions withGrpc(GrpcOptions how) {
-    return RecordCopy.with(this, "grpc", Optional.of(how));
+    // Without reflection: most starts make this copy.
+    return new ServerOptions(
+        name,
+        repository,
+        runtime,
+        http,
+        Optional.of(how),
+        trace,
+        metrics,
+        log,
+        accessLog,
+        exitTimeout,
+        exitOnError,
+        strictReadiness,
+        allowClientShm);
   }
 
   /** Returns a copy that traces other requests. */

@@ -1,6 +1,5 @@
 package io.nereid.server.grpc;
 
-import io.nereid.server.options.RecordCopy;
 import io.nereid.server.shared.Durations;
 import java.time.Duration;
 
@@ -46,7 +45,9 @@ public record GrpcLimits(
 
   /** Returns a copy with another number of connections. */
   public GrpcLimits withConnectionCount(int count) {
-    return RecordCopy.with(this, "connectionCount", count);
+    // Without reflection: most starts make this copy.
+    return new GrpcLimits(
+        messageBytes, unfinishedBytes, requestTime, metadataBytes, callCount, count);
   }
 
   private static void positive(long value, String name) {

@@ -68,7 +68,8 @@ public record GrpcOptions(
 
   /** Returns a copy with other limits. */
   public GrpcOptions withLimits(GrpcLimits others) {
-    return RecordCopy.with(this, "limits", others);
+    // Without reflection: most starts make this copy.
+    return new GrpcOptions(address, port, others, keepAlive, compression, access, forwarding, tls);
   }
 
   /** Returns a copy whose connections live otherwise. */

@@ -1,6 +1,5 @@
 package io.nereid.server.http;
 
-import io.nereid.server.options.RecordCopy;
 import io.nereid.server.shared.Durations;
 import io.nereid.server.wire.WireLimits;
 import java.time.Duration;
@@ -57,7 +56,9 @@ public record HttpLimits(
 
   /** Returns a copy with another number of connections. */
   public HttpLimits withConnectionCount(int count) {
-    return RecordCopy.with(this, "connectionCount", count);
+    // Without reflection: most starts make this copy.
+    return new HttpLimits(
+        bodyBytes, headBytes, chunkCount, jsonDepth, count, requestTime, idleTime);
   }
 
   private static void positive(long value, String name) {

@@ -98,7 +98,9 @@ public record HttpOptions(
 
   /** Returns a copy with other limits. */
   public HttpOptions withLimits(HttpLimits others) {
-    return RecordCopy.with(this, "limits", others);
+    // Without reflection: most starts make this copy.
+    return new HttpOptions(
+        address, port, others, exitTimeout, access, allowedOrigins, forwarding, tls, console);
   }
 
   /** Returns a copy that gives requests another time when the server stops. */

@@ -159,10 +159,10 @@ public final class BatchRecord {
       status =
           request == WHOLE_BATCH
               ? (int)
-                  Handles.BATCH_OUTPUT.invokeExact(
+                  Handles.OfBatches.BATCH_OUTPUT.invokeExact(
                       address, index, type.code(), dims.length, shapeAt, byteSize, outAt, error)
               : (int)
-                  Handles.BATCH_REQUEST_OUTPUT.invokeExact(
+                  Handles.OfBatches.BATCH_REQUEST_OUTPUT.invokeExact(
                       address,
                       request,
                       index,
@@ -188,7 +188,8 @@ public final class BatchRecord {
       long failure = ErrorRecord.allocate(scratch);
       int status;
       try {
-        status = (int) Handles.BATCH_REQUEST_RESPOND.invokeExact(address, request, failure);
+        status =
+            (int) Handles.OfBatches.BATCH_REQUEST_RESPOND.invokeExact(address, request, failure);
       } catch (Throwable t) {
         throw NativeCalls.unexpected(t);
       }
@@ -205,7 +206,7 @@ public final class BatchRecord {
       try {
         status =
             (int)
-                Handles.BATCH_REQUEST_RESPOND_ERROR.invokeExact(
+                Handles.OfBatches.BATCH_REQUEST_RESPOND_ERROR.invokeExact(
                     address, request, code.number(), text.address(), text.byteSize(), failure);
       } catch (Throwable t) {
         throw NativeCalls.unexpected(t);
@@ -218,7 +219,8 @@ public final class BatchRecord {
   public synchronized void reschedule(int request) {
     int status;
     try {
-      status = (int) Handles.BATCH_REQUEST_RESCHEDULE.invokeExact(address, request, error);
+      status =
+          (int) Handles.OfBatches.BATCH_REQUEST_RESCHEDULE.invokeExact(address, request, error);
     } catch (Throwable t) {
       throw NativeCalls.unexpected(t);
     }
@@ -232,7 +234,10 @@ public final class BatchRecord {
   public synchronized TensorRecord state(int request, int index) {
     int status;
     try {
-      status = (int) Handles.BATCH_REQUEST_STATE.invokeExact(address, request, index, state, error);
+      status =
+          (int)
+              Handles.OfBatches.BATCH_REQUEST_STATE.invokeExact(
+                  address, request, index, state, error);
     } catch (Throwable t) {
       throw NativeCalls.unexpected(t);
     }
@@ -248,7 +253,10 @@ public final class BatchRecord {
     made.lend(memory);
     int status;
     try {
-      status = (int) Handles.BATCH_REQUEST_KEEP.invokeExact(address, request, index, state, error);
+      status =
+          (int)
+              Handles.OfBatches.BATCH_REQUEST_KEEP.invokeExact(
+                  address, request, index, state, error);
     } catch (Throwable t) {
       throw NativeCalls.unexpected(t);
     }
@@ -259,7 +267,7 @@ public final class BatchRecord {
   public void fail(int request, StatusCode code, String message) {
     try (Arena scratch = Arena.ofConfined()) {
       MemorySegment text = encoded(message, scratch);
-      Handles.BATCH_REQUEST_FAIL.invokeExact(
+      Handles.OfBatches.BATCH_REQUEST_FAIL.invokeExact(
           address, request, code.number(), text.address(), text.byteSize());
     } catch (Throwable t) {
       throw NativeCalls.unexpected(t);

@@ -13,6 +13,9 @@ import java.lang.invoke.MethodHandle;
  * Handles of the core's functions. Pointers are passed as longs, which is the same call on every
  * platform that the core is built for and makes no segment objects. A function is {@code critical}
  * only when it neither blocks nor calls back. Initialised after {@link NativeLibrary#load}.
+ *
+ * <p>The JVM makes code for each list of parameters that is new to it, which takes 2 to 3 ms. So
+ * what a start does not call is in classes of its own.
  */
 final class Handles {
 
@@ -32,11 +35,6 @@ final class Handles {
       downcall("nrd_buffer_retain", FunctionDescriptor.ofVoid(L), CRITICAL);
   static final MethodHandle BUFFER_RELEASE = nothing("nrd_buffer_release", L);
 
-  static final MethodHandle HISTOGRAM_BUCKET_COUNT =
-      downcall("nrd_histogram_bucket_count", FunctionDescriptor.of(I), CRITICAL);
-  static final MethodHandle HISTOGRAM_BUCKET_NS =
-      downcall("nrd_histogram_bucket_ns", FunctionDescriptor.of(L, I), CRITICAL);
-
   static final MethodHandle REQUEST_ACQUIRE = status("nrd_request_acquire", L, L, L);
   static final MethodHandle REQUEST_RESET = nothing("nrd_request_reset", L);
   static final MethodHandle REQUEST_RELEASE = nothing("nrd_request_release", L);
@@ -49,18 +47,6 @@ final class Handles {
   static final MethodHandle REQUEST_CANCEL = status("nrd_request_cancel", L);
   static final MethodHandle REQUEST_IS_CANCELLED =
       downcall("nrd_request_is_cancelled", FunctionDescriptor.of(I, L), CRITICAL);
-
-  static final MethodHandle BATCH_OUTPUT = status("nrd_batch_output", L, I, I, I, L, L, L, L);
-  static final MethodHandle BATCH_REQUEST_OUTPUT =
-      status("nrd_batch_request_output", L, I, I, I, I, L, L, L, L);
-  static final MethodHandle BATCH_REQUEST_RESPOND = status("nrd_batch_request_respond", L, I, L);
-  static final MethodHandle BATCH_REQUEST_RESPOND_ERROR =
-      status("nrd_batch_request_respond_error", L, I, I, L, L, L);
-  static final MethodHandle BATCH_REQUEST_RESCHEDULE =
-      status("nrd_batch_request_reschedule", L, I, L);
-  static final MethodHandle BATCH_REQUEST_STATE = status("nrd_batch_request_state", L, I, I, L, L);
-  static final MethodHandle BATCH_REQUEST_KEEP = status("nrd_batch_request_keep", L, I, I, L, L);
-  static final MethodHandle BATCH_REQUEST_FAIL = nothing("nrd_batch_request_fail", L, I, I, L, L);
 
   static final MethodHandle BACKEND_FIND = status("nrd_backend_find", L, L, L, L);
 
@@ -75,24 +61,62 @@ final class Handles {
   static final MethodHandle MODEL_MEMORY_READ = nothing("nrd_model_memory_read", L, L);
   static final MethodHandle MODEL_SEQUENCE_STATS_READ =
       nothing("nrd_model_sequence_stats_read", L, L);
-  static final MethodHandle MODEL_HAS_SEQUENCE =
-      status("nrd_model_has_sequence", L, L, TensorSpecRecord.STRING);
-  static final MethodHandle MODEL_FINISH_SEQUENCES = nothing("nrd_model_finish_sequences", L);
-  static final MethodHandle MODEL_BATCH_STATS_READ =
-      nothing("nrd_model_batch_stats_read", L, L, I, L);
-  static final MethodHandle MODEL_HISTOGRAM_READ = status("nrd_model_histogram_read", L, I, L, I);
-
-  static final MethodHandle RUNTIME_LIMIT = status("nrd_runtime_limit", L, L, I, L);
-  static final MethodHandle RUNTIME_RESOURCE_STATS_READ =
-      nothing("nrd_runtime_resource_stats_read", L, L, I, L);
-
-  static final MethodHandle MODEL_INSTANCE_STATS_READ =
-      status("nrd_model_instance_stats_read", L, I, L);
-  static final MethodHandle MODEL_OBJECTIVE_READ = status("nrd_model_objective_read", L, L);
-  static final MethodHandle MODEL_COST_CURVE_READ =
-      nothing("nrd_model_cost_curve_read", L, L, I, L);
 
   private Handles() {}
+
+  /** What a backend in Java calls with its batch. */
+  static final class OfBatches {
+    static final MethodHandle BATCH_OUTPUT = status("nrd_batch_output", L, I, I, I, L, L, L, L);
+    static final MethodHandle BATCH_REQUEST_OUTPUT =
+        status("nrd_batch_request_output", L, I, I, I, I, L, L, L, L);
+    static final MethodHandle BATCH_REQUEST_RESPOND = status("nrd_batch_request_respond", L, I, L);
+    static final MethodHandle BATCH_REQUEST_RESPOND_ERROR =
+        status("nrd_batch_request_respond_error", L, I, I, L, L, L);
+    static final MethodHandle BATCH_REQUEST_RESCHEDULE =
+        status("nrd_batch_request_reschedule", L, I, L);
+    static final MethodHandle BATCH_REQUEST_STATE =
+        status("nrd_batch_request_state", L, I, I, L, L);
+    static final MethodHandle BATCH_REQUEST_KEEP = status("nrd_batch_request_keep", L, I, I, L, L);
+    static final MethodHandle BATCH_REQUEST_FAIL = nothing("nrd_batch_request_fail", L, I, I, L, L);
+
+    private OfBatches() {}
+  }
+
+  /** What knows how much may run at a time. */
+  static final class OfLimits {
+    static final MethodHandle RUNTIME_LIMIT = status("nrd_runtime_limit", L, L, I, L);
+    static final MethodHandle RUNTIME_RESOURCE_STATS_READ =
+        nothing("nrd_runtime_resource_stats_read", L, L, I, L);
+    static final MethodHandle MODEL_INSTANCE_STATS_READ =
+        status("nrd_model_instance_stats_read", L, I, L);
+
+    private OfLimits() {}
+  }
+
+  /** What reads figures that are more than counters. */
+  static final class OfFigures {
+    static final MethodHandle HISTOGRAM_BUCKET_COUNT =
+        downcall("nrd_histogram_bucket_count", FunctionDescriptor.of(I), CRITICAL);
+    static final MethodHandle HISTOGRAM_BUCKET_NS =
+        downcall("nrd_histogram_bucket_ns", FunctionDescriptor.of(L, I), CRITICAL);
+    static final MethodHandle MODEL_BATCH_STATS_READ =
+        nothing("nrd_model_batch_stats_read", L, L, I, L);
+    static final MethodHandle MODEL_HISTOGRAM_READ = status("nrd_model_histogram_read", L, I, L, I);
+    static final MethodHandle MODEL_OBJECTIVE_READ = status("nrd_model_objective_read", L, L);
+    static final MethodHandle MODEL_COST_CURVE_READ =
+        nothing("nrd_model_cost_curve_read", L, L, I, L);
+
+    private OfFigures() {}
+  }
+
+  /** What knows the sequences of a model. */
+  static final class OfSequences {
+    static final MethodHandle MODEL_HAS_SEQUENCE =
+        status("nrd_model_has_sequence", L, L, TensorSpecRecord.STRING);
+    static final MethodHandle MODEL_FINISH_SEQUENCES = nothing("nrd_model_finish_sequences", L);
+
+    private OfSequences() {}
+  }
 
   /** A function that answers an int, a status in most cases. */
   private static MethodHandle status(String name, MemoryLayout... parameters) {

@@ -71,7 +71,8 @@ final class LimitRecord {
           arena,
           RESOURCE,
           (array, capacity, count) -> {
-            Handles.RUNTIME_RESOURCE_STATS_READ.invokeExact(runtime, array, capacity, count);
+            Handles.OfLimits.RUNTIME_RESOURCE_STATS_READ.invokeExact(
+                runtime, array, capacity, count);
           },
           LimitRecord::resource);
     }
@@ -98,7 +99,7 @@ final class LimitRecord {
         try {
           status =
               (int)
-                  Handles.MODEL_INSTANCE_STATS_READ.invokeExact(
+                  Handles.OfLimits.MODEL_INSTANCE_STATS_READ.invokeExact(
                       model, instances.size(), record.address());
         } catch (Throwable t) {
           throw NativeCalls.unexpected(t);

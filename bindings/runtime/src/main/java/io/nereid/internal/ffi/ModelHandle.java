@@ -67,7 +67,8 @@ public final class ModelHandle {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment name = arena.allocate(TensorSpecRecord.STRING);
       TensorSpecRecord.string(arena, name, 0, id.name());
-      return (int) Handles.MODEL_HAS_SEQUENCE.invokeExact(address, id.number(), name) != 0;
+      return (int) Handles.OfSequences.MODEL_HAS_SEQUENCE.invokeExact(address, id.number(), name)
+          != 0;
     } catch (Throwable t) {
       throw NativeCalls.unexpected(t);
     }
@@ -76,7 +77,7 @@ public final class ModelHandle {
   /** From here on no sequence starts; those that have started go on. */
   public void finishSequences() {
     NativeCalls.run(() -> {
-      Handles.MODEL_FINISH_SEQUENCES.invokeExact(address);
+      Handles.OfSequences.MODEL_FINISH_SEQUENCES.invokeExact(address);
     });
   }
 

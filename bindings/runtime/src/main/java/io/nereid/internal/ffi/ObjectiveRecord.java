@@ -123,7 +123,7 @@ public final class ObjectiveRecord {
     MemorySegment record = Memory.sized(arena, STATISTICS);
     int status;
     try {
-      status = (int) Handles.MODEL_OBJECTIVE_READ.invokeExact(model, record.address());
+      status = (int) Handles.OfFigures.MODEL_OBJECTIVE_READ.invokeExact(model, record.address());
     } catch (Throwable t) {
       throw NativeCalls.unexpected(t);
     }
@@ -158,7 +158,7 @@ public final class ObjectiveRecord {
         arena,
         COST,
         (array, capacity, count) -> {
-          Handles.MODEL_COST_CURVE_READ.invokeExact(model, array, capacity, count);
+          Handles.OfFigures.MODEL_COST_CURVE_READ.invokeExact(model, array, capacity, count);
         },
         ObjectiveRecord::cost);
   }

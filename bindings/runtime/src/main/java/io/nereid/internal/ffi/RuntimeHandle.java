@@ -109,7 +109,8 @@ public final class RuntimeHandle {
     try (Arena scratch = Arena.ofConfined()) {
       long array = LimitRecord.write(scratch, resources);
       NativeCalls.check(error ->
-          (int) Handles.RUNTIME_LIMIT.invokeExact(address, array, resources.size(), error));
+          (int)
+              Handles.OfLimits.RUNTIME_LIMIT.invokeExact(address, array, resources.size(), error));
     }
   }
 

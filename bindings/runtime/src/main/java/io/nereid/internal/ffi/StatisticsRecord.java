@@ -296,7 +296,7 @@ public final class StatisticsRecord {
         arena,
         BATCH,
         (array, capacity, count) -> {
-          Handles.MODEL_BATCH_STATS_READ.invokeExact(model, array, capacity, count);
+          Handles.OfFigures.MODEL_BATCH_STATS_READ.invokeExact(model, array, capacity, count);
         },
         StatisticsRecord::batch);
   }
@@ -317,7 +317,7 @@ public final class StatisticsRecord {
     try {
       status =
           (int)
-              Handles.MODEL_HISTOGRAM_READ.invokeExact(
+              Handles.OfFigures.MODEL_HISTOGRAM_READ.invokeExact(
                   model, which, counts.address(), bounds.length);
     } catch (Throwable t) {
       throw NativeCalls.unexpected(t);
@@ -343,7 +343,7 @@ public final class StatisticsRecord {
 
   private static int histogramBucketCount() {
     try {
-      return (int) Handles.HISTOGRAM_BUCKET_COUNT.invokeExact();
+      return (int) Handles.OfFigures.HISTOGRAM_BUCKET_COUNT.invokeExact();
     } catch (Throwable t) {
       throw NativeCalls.unexpected(t);
     }
@@ -352,7 +352,7 @@ public final class StatisticsRecord {
   /** Longest duration that belongs to a bucket. */
   public static long histogramBucketNs(int bucket) {
     try {
-      return (long) Handles.HISTOGRAM_BUCKET_NS.invokeExact(bucket);
+      return (long) Handles.OfFigures.HISTOGRAM_BUCKET_NS.invokeExact(bucket);
     } catch (Throwable t) {
       throw NativeCalls.unexpected(t);
     }
