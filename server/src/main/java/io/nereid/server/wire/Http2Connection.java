@@ -23,14 +23,14 @@ final class Http2Connection implements Http2Codec.Listener {
   /** Bytes that wait to be written before replies wait for them. */
   static final int MOST_UNWRITTEN_BYTES = 256 << 10;
 
-  /** Streams that are served before their replies are written. */
+  /** Streams that are served before their replies are written, and rooms that are kept for more. */
   private static final int MOST_TOGETHER = 16;
 
   /** Spare seats of a connection without streams; with streams it keeps all that it has. */
   private static final int MOST_IDLE_SEATS = 1;
 
-  /** Rooms for parts of bodies that are kept. */
-  private static final int MOST_ROOMS = 8;
+  /** Reads until other connections have their turn, of a client that sends without a pause. */
+  private static final int MOST_READS = 8;
 
   private final WireContext context;
   private final ClientChannel channel;
@@ -48,6 +48,7 @@ final class Http2Connection implements Http2Codec.Listener {
   private final ArrayDeque<ArrivedBytes> rooms = new ArrayDeque<>(); // empty ones
   private ConnectionInput first; // what was read before; null: it was taken
   private boolean behind; // a stream's thread has not come to read
+  private int reads;
   private boolean goneAway;
   private boolean ending; // nothing more is read
 
@@ -186,7 +187,7 @@ final class Http2Connection implements Http2Codec.Listener {
     turns.atRest();
     lock.unlock();
     try {
-      if (behind) {
+      if (behind || ++reads % MOST_READS == 0) {
         behind = false;
         Thread.yield(); // what comes while it reads goes where it reads to, and not by a copy
       }
@@ -289,19 +290,17 @@ final class Http2Connection implements Http2Codec.Listener {
   private void ended(Http2Seat.Request request) {
     context.watch().removeStream(request.guard());
     streams.remove(request.stream().id());
-    if (streams.isEmpty() && !ending) {
-      if (goneAway) {
-        guard.writing();
-      } else {
-        guard.idle();
-      }
-    }
-    if (rooms.size() < MOST_ROOMS) {
+    if (rooms.size() < MOST_TOGETHER) {
       request.room().clear();
       rooms.add(request.room());
     }
     if (streams.isEmpty()) {
       turns.keepIdle(MOST_IDLE_SEATS);
+      if (goneAway || ending) {
+        guard.writing();
+      } else {
+        guard.idle();
+      }
     }
     if (goneAway || ending) {
       output.wakeWriter();
