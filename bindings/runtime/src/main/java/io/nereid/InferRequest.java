@@ -106,8 +106,7 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
     if (owner instanceof InferResponse response) {
       return response.share(slot.pool(), addressOf(tensor), input);
     }
-    return owner instanceof StreamedResponse response
-        && response.share(slot.pool(), addressOf(tensor), input);
+    return owner instanceof StreamedResponse it && it.share(slot.pool(), addressOf(tensor), input);
   }
 
   /**
@@ -293,6 +292,7 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
 
   /** As {@link #infer()}; {@code beforeWait} is run first if this thread has to wait. */
   public InferResponse infer(Runnable beforeWait) {
+    Checks.notNull(beforeWait, "beforeWait");
     signature().checkSingleResponse();
     InferRequest sent = routed();
     if (!sent.slot.submit(sent.generation, null, null, true)) {
