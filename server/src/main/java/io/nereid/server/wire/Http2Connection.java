@@ -392,6 +392,7 @@ final class Http2Connection implements Http2Codec.Listener {
       }
       codec.goAway();
       output.handOver();
+      output.wakeWriter(); // which ends the connection when nothing follows
     } finally {
       lock.unlock();
     }

@@ -166,10 +166,12 @@ final class Http2Output {
       while (!ended) {
         if (isToBeWritten()) {
           writeBatch();
-        } else if (!writing && complete.getAsBoolean()) {
-          return true;
-        } else {
+        } else if (!complete.getAsBoolean()) {
           somethingToWrite.awaitUninterruptibly();
+        } else if (writing) {
+          written.awaitUninterruptibly(); // whoever writes now may not say that it was the last
+        } else {
+          return true;
         }
       }
       return false;

@@ -60,7 +60,7 @@ final class ReadingTurns<S extends ReadingTurns.Seat> {
   /** Written with the lock; a seat waits without it to be the one. Null: nothing more is read. */
   private volatile Seat reader;
 
-  /** A number for what the reading seat is at; 0: it waits for the client. */
+  /** A number for what the reading seat is at; 0: it waits for the client, or has yet to come. */
   private volatile long work;
 
   private long workCount;
@@ -120,6 +120,7 @@ final class ReadingTurns<S extends ReadingTurns.Seat> {
   void handOn(Seat seat) {
     if (reader == seat) {
       reader = idle.removeLast();
+      work = 0; // and it cannot seem stuck before it has come
       reader.call();
     }
   }
@@ -199,8 +200,7 @@ final class ReadingTurns<S extends ReadingTurns.Seat> {
 
   /** Has another seat read if the one that seemed stuck is still at the same; by the watch. */
   void handOnStuck() {
-    if (reader != null && work == seenWork && !idle.isEmpty()) {
-      atWork();
+    if (reader != null && work == seenWork && haveSpare()) {
       handOn(reader);
     }
   }

@@ -7,8 +7,13 @@ import io.nereid.model.ModelSpec;
 import io.nereid.server.wire.Http2Codec;
 import io.nereid.types.DataType;
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The thread that reads a connection of HTTP/2 serves what is short, and keeps nobody waiting. */
 class ReadingTurnsTest {
@@ -98,6 +103,32 @@ class ReadingTurnsTest {
         assertTrue(reply.text().contains("[" + stream + ".0,2.0]"), reply.text());
       }
       assertEquals(MANY + Http2Codec.MAX_STREAMS, server.statistics("gate").inferenceCount());
+    }
+  }
+
+  /** Also when it is told while the thread that reads writes the last reply. */
+  @ParameterizedTest
+  @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})
+  void aServerThatStopsEndsABusyConnection(long seed) throws Exception {
+    GateBackend gate = new GateBackend();
+    try (TestServer server = server(gate);
+        FrameClient client = new FrameClient(server.port()).begin()) {
+      int first = askQuickly(client, gate);
+      gate.open(1_000_000);
+      Thread busy =
+          Thread.ofPlatform()
+              .start(() -> {
+                try {
+                  for (int stream = first; ; stream += 2) {
+                    client.post(stream, PATH, INFER).await(stream);
+                  }
+                } catch (IOException e) {
+                  // the server has ended the connection, of which nothing else is said here
+                }
+              });
+      Thread.sleep(Duration.ofNanos(new Random(seed).nextInt(20_000_000)));
+      assertTrue(server.http().stop(TestServer.PATIENCE.dividedBy(2)), "it is still under way");
+      busy.join();
     }
   }
 }
