@@ -103,37 +103,28 @@ public record ServerOptions(
 
   /** Returns a copy that serves HTTP so. */
   public ServerOptions withHttp(HttpOptions how) {
-    // Without reflection: most starts make this copy.
-    return new ServerOptions(
-        name,
-        repository,
-        runtime,
-        Optional.of(how),
-        grpc,
-        trace,
-        metrics,
-        log,
-        accessLog,
-        exitTimeout,
-        exitOnError,
-        strictReadiness,
-        allowClientShm);
+    return withFrontends(Optional.of(how), grpc);
   }
 
   /** Returns a copy that does not serve HTTP. */
   public ServerOptions withoutHttp() {
-    return RecordCopy.with(this, "http", Optional.empty());
+    return withFrontends(Optional.empty(), grpc);
   }
 
   /** Returns a copy that serves gRPC so. */
   public ServerOptions withGrpc(GrpcOptions how) {
-    // Without reflection: most starts make this copy.
+    return withFrontends(http, Optional.of(how));
+  }
+
+  /** Copies without reflection, because most starts do. */
+  private ServerOptions withFrontends(
+      Optional<HttpOptions> otherHttp, Optional<GrpcOptions> otherGrpc) {
     return new ServerOptions(
         name,
         repository,
         runtime,
-        http,
-        Optional.of(how),
+        otherHttp,
+        otherGrpc,
         trace,
         metrics,
         log,

@@ -106,7 +106,7 @@ class ReadingTurnsTest {
     }
   }
 
-  /** Also when it is told while the thread that reads writes the last reply. */
+  /** A connection that is never idle ends, too, at whatever moment the server is told to stop. */
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})
   void aServerThatStopsEndsABusyConnection(long seed) throws Exception {
