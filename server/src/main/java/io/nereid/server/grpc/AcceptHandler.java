@@ -39,7 +39,7 @@ final class AcceptHandler extends ChannelInboundHandlerAdapter {
   private final Function<Http2ConnectionHandler, Http2FrameListener> listener;
 
   private final AtomicInteger open = new AtomicInteger();
-  private final FailureLog failures = new FailureLog("gRPC");
+  private final FailureLog failures = new FailureLog("gRPC could not accept a connection");
   private final ReserveDescriptor reserve = new ReserveDescriptor();
   private boolean refusing; // connections, with the descriptor that was reserved for that
 

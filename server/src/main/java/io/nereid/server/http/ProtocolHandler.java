@@ -197,8 +197,8 @@ final class ProtocolHandler implements HttpHandler {
       if (trace != null) {
         trace.submitted(model, request);
       }
-      ExecutionPace pace = exchange.keepsOthersWaiting() ? context.state().paces().of(model) : null;
-      if (pace != null && !pace.isShort()) {
+      ExecutionPace pace = context.state().paces().of(model);
+      if (!pace.isShort()) {
         exchange.stepAside();
       }
       InferResponse response;
@@ -208,9 +208,7 @@ final class ProtocolHandler implements HttpHandler {
       } finally {
         answered();
       }
-      if (pace != null) {
-        pace.executed(response);
-      }
+      pace.executed(response);
       if (trace != null) {
         trace.answered(response);
       }

@@ -9,10 +9,10 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * How long requests of one model have executed lately. It decides whether a thread may execute one
- * for which other clients wait: an event loop of gRPC, or the thread that reads a connection of
- * HTTP/2. The estimate rises at once and falls slowly: a model that was slow once is not trusted
- * for a while, and a model of which nothing is known is not trusted at all. Such threads read and
- * write it.
+ * for which other requests wait: an event loop of gRPC, or a thread that reads a connection of
+ * HTTP/2 or several of HTTP/1.1. The estimate rises at once and falls slowly: a model that was slow
+ * once is not trusted for a while, and a model of which nothing is known is not trusted at all.
+ * Such threads read and write it.
  */
 public final class ExecutionPace {
 

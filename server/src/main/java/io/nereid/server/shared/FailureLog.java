@@ -4,8 +4,8 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 
 /**
- * Tells that connections could not be accepted: once in ten seconds, however often it fails. Used
- * by one thread.
+ * Tells of something that failed and is tried again after a pause: once in ten seconds, however
+ * often it fails. Used by one thread at a time.
  */
 public final class FailureLog {
 
@@ -13,13 +13,17 @@ public final class FailureLog {
 
   private static final long SILENCE_NS = 10_000_000_000L;
 
-  private final String protocol;
+  private final String failed;
   private long lastNs = System.nanoTime() - SILENCE_NS;
   private long untold;
 
-  /** For the listener of that name. */
-  public FailureLog(String protocol) {
-    this.protocol = protocol;
+  /**
+   * For one thing.
+   *
+   * @param failed how the line begins, such as {@code HTTP could not accept a connection}
+   */
+  public FailureLog(String failed) {
+    this.failed = failed;
   }
 
   /** One more. */
@@ -31,8 +35,8 @@ public final class FailureLog {
     }
     LOGGER.log(
         Level.WARNING,
-        protocol
-            + " could not accept a connection, and goes on after a pause: "
+        failed
+            + ", and goes on after a pause: "
             + failure
             + (untold > 1 ? " (" + untold + " times since this was last said)" : ""));
     lastNs = nowNs;

@@ -51,12 +51,12 @@ public interface ClientChannel extends ReadableByteChannel {
     }
   }
 
-  /** Whether nothing else that the client sends through its connection is read at present. */
+  /** Whether other requests wait for the thread that serves this one's: nobody else reads them. */
   default boolean keepsOthersWaiting() {
     return false;
   }
 
-  /** Whoever reads and writes is about to take its time: what else the client sends is read. */
+  /** Whoever reads and writes is about to take its time: another thread reads those requests. */
   default void stepAside() {}
 
   /** Whether reading waits for something to come; it does by default. */
@@ -67,89 +67,4 @@ public interface ClientChannel extends ReadableByteChannel {
 
   /** The client sees the end of what was written; what it still sends means nothing any more. */
   void shutdownOutput() throws IOException;
-
-  /**
-   * Bytes as the socket has them, and the first of them, for which a connection waits without a
-   * buffer.
-   */
-  final class Plain implements ClientChannel {
-
-    private final SocketChannel socket;
-    private ByteBuffer first; // null: nothing was waited for, or it was taken
-
-    /** Reads and writes a socket that is connected. */
-    public Plain(SocketChannel socket) {
-      this.socket = socket;
-    }
-
-    @Override
-    public SocketChannel socket() {
-      return socket;
-    }
-
-    @Override
-    public boolean isEncrypted() {
-      return false;
-    }
-
-    @Override
-    public boolean awaitFirst() throws IOException {
-      ByteBuffer one = ByteBuffer.allocate(1);
-      if (socket.read(one) < 0) {
-        return false;
-      }
-      first = one.flip();
-      return true;
-    }
-
-    @Override
-    public void open() {
-      // There is nothing to agree on.
-    }
-
-    @Override
-    public int read(ByteBuffer to) throws IOException {
-      if (first == null) {
-        return socket.read(to);
-      }
-      to.put(first);
-      first = null;
-      return 1;
-    }
-
-    @Override
-    public int write(ByteBuffer from) throws IOException {
-      return socket.write(from);
-    }
-
-    @Override
-    public long write(ByteBuffer[] from, int offset, int count) throws IOException {
-      return socket.write(from, offset, count);
-    }
-
-    @Override
-    public void configureBlocking(boolean blocking) throws IOException {
-      socket.configureBlocking(blocking);
-    }
-
-    @Override
-    public void shutdownInput() throws IOException {
-      socket.shutdownInput();
-    }
-
-    @Override
-    public void shutdownOutput() throws IOException {
-      socket.shutdownOutput();
-    }
-
-    @Override
-    public boolean isOpen() {
-      return socket.isOpen();
-    }
-
-    @Override
-    public void close() throws IOException {
-      socket.close();
-    }
-  }
 }

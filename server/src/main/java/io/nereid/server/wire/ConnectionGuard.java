@@ -203,7 +203,9 @@ final class ConnectionGuard {
     }
     int phase = phase(now);
     if (phase == RUNNING) {
-      probe(now);
+      if (!channel.keepsOthersWaiting()) { // else it will get a thread of its own first
+        probe(now);
+      }
     } else if (phase != CLOSED && state.compareAndSet(now, pack(phase, NEVER_US))) {
       expire(phase);
     }

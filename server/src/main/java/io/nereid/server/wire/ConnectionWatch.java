@@ -20,6 +20,7 @@ public final class ConnectionWatch implements AutoCloseable {
 
   private final Set<ConnectionGuard> connections = ConcurrentHashMap.newKeySet();
   private final Set<ConnectionGuard> streams = ConcurrentHashMap.newKeySet();
+  private final ReadingRounds rounds = new ReadingRounds();
   private final AtomicInteger connectionCount = new AtomicInteger();
   private final AtomicInteger streamCount = new AtomicInteger();
   private final Thread thread;
@@ -28,6 +29,11 @@ public final class ConnectionWatch implements AutoCloseable {
   /** With no connection, and a thread that waits for one. */
   public ConnectionWatch() {
     thread = Thread.ofPlatform().daemon().name("nrd-http-watch").start(this::run);
+  }
+
+  /** The threads that read several connections each. */
+  ReadingRounds rounds() {
+    return rounds;
   }
 
   /** How many connections there are. */
@@ -91,6 +97,7 @@ public final class ConnectionWatch implements AutoCloseable {
         continue;
       }
       try {
+        rounds.look();
         long nowUs = ConnectionGuard.nowUs();
         connections.forEach(connection -> tick(connection, nowUs));
         streams.forEach(stream -> tick(stream, nowUs));
@@ -117,6 +124,7 @@ public final class ConnectionWatch implements AutoCloseable {
   @Override
   public void close() {
     closed = true;
+    rounds.close();
     LockSupport.unpark(thread);
   }
 }

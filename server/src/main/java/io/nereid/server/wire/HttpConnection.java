@@ -6,11 +6,14 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 
 /**
- * One client's connection: reads requests and answers them, one after the other, on a virtual
- * thread of its own. It has no buffers before the client's first byte, and counts in the heap's
- * budget with what it has. Whatever goes wrong in it ends it alone, with its descriptor closed.
+ * One client's connection: reads requests and answers them, one after the other. It begins on a
+ * virtual thread of its own. One that is not encrypted joins a round ({@link ReadingRound}) after
+ * some requests, and is read by the thread that goes round; if a request keeps the others waiting,
+ * it has a thread of its own again. It has no buffers before the client's first byte, and counts in
+ * the heap's budget with what it has. Whatever goes wrong in it ends it alone, with its descriptor
+ * closed.
  */
-public final class HttpConnection implements Runnable {
+public final class HttpConnection implements Runnable, ReadingRound.Member {
 
   private static final Logger LOGGER = System.getLogger(HttpConnection.class.getName());
 
@@ -23,17 +26,44 @@ public final class HttpConnection implements Runnable {
   /** Least size of the input's buffer: what is larger is read past it. */
   private static final int INPUT_BYTES = 16 << 10;
 
+  /** So many requests are served by a thread of its own before it joins a round. */
+  private static final int FEW_ALONE = 4;
+
+  /** The same where requests turn out time and again to take long. */
+  private static final int MANY_ALONE = 4096;
+
+  /** After so many requests in a round it will do with few outside of one again. */
+  private static final int MANY_IN_ROUND = 64;
+
+  /** What the thread that serves it begins with. */
+  private enum Part {
+    /** The first byte, which has a thread of its own. */
+    FIRST,
+    /** Requests that have a thread of their own. */
+    ALONE,
+    /** A request that has come, with the thread that goes round. */
+    IN_ROUND
+  }
+
   private final WireContext context;
   private final ClientChannel channel;
+  private final PlainChannel plain; // the same; null: it is encrypted, and joins no round
   private final ConnectionGuard guard;
   private final int place; // among the connections that there were when it came
   private long heldBytes; // of the heap's budget, as a connection
   private long lentBytes; // of the heap's budget, to say that there is not enough of it
+  private ConnectionInput input; // null: nothing has come
+  private HttpExchange exchange; // null: it is not known to be HTTP/1.1
+
+  private int aloneCount = FEW_ALONE; // requests, before it joins a round
+  private int leftAlone = FEW_ALONE; // of them
+  private int roundCount; // requests since it joined the round
 
   /** Counts from now on, until it ran or was ended. */
   public HttpConnection(WireContext context, ClientChannel channel) {
     this.context = context;
     this.channel = channel;
+    plain = channel instanceof PlainChannel itself ? itself : null;
     guard = new ConnectionGuard(channel, context.limits());
     place = context.watch().add(guard);
   }
@@ -56,37 +86,78 @@ public final class HttpConnection implements Runnable {
 
   @Override
   public void run() {
+    serveAndEnd(Part.FIRST);
+  }
+
+  @Override
+  public void goOn() {
+    serveAndEnd(Part.ALONE);
+  }
+
+  private void serveAndEnd(Part part) {
+    boolean goesOn = false;
     try {
-      if (channel.isEncrypted()) {
-        guard.opening(); // the handshake's time begins now
-      } else {
-        guard.idle();
+      goesOn = serve(part);
+    } finally {
+      if (!goesOn) {
+        end();
       }
-      boolean tooMany = place > context.limits().connectionCount();
-      if (!tooMany && !channel.awaitFirst()) {
-        return;
-      }
-      long bufferBytes = WireContext.bufferBytes(channel, inputBytes());
-      if (!tooMany && takeHeap(bufferBytes)) {
-        channel.open();
-        serve();
-      } else if (context.heap().take(bufferBytes)) {
-        lentBytes = bufferBytes;
-        guard.lingering(); // it gets little time
-        channel.open();
-        refuse(tooMany);
-      }
+    }
+  }
+
+  @Override
+  public boolean serveInRound() {
+    return serve(Part.IN_ROUND);
+  }
+
+  /** Whether it goes on, with this thread or with a round's. */
+  private boolean serve(Part part) {
+    try {
+      return switch (part) {
+        case FIRST -> begin();
+        case ALONE -> serveAlone();
+        case IN_ROUND -> serveNext();
+      };
     } catch (IOException e) {
       LOGGER.log(Level.DEBUG, "connection ended", e);
     } catch (RuntimeException | Error e) {
       LOGGER.log(Level.ERROR, "connection failed", e);
-    } finally {
-      end();
     }
+    return false;
+  }
+
+  private boolean begin() throws IOException {
+    if (channel.isEncrypted()) {
+      guard.opening(); // the handshake's time begins now
+    } else {
+      guard.idle();
+    }
+    boolean tooMany = place > context.limits().connectionCount();
+    if (!tooMany && !channel.awaitFirst()) {
+      return false;
+    }
+    long bufferBytes = WireContext.bufferBytes(channel, inputBytes());
+    if (!tooMany && takeHeap(bufferBytes)) {
+      channel.open();
+      return serveFirst();
+    }
+    if (context.heap().take(bufferBytes)) {
+      lentBytes = bufferBytes;
+      guard.lingering(); // it gets little time
+      channel.open();
+      refuse(tooMany);
+    }
+    return false;
+  }
+
+  @Override
+  public PlainChannel plain() {
+    return plain;
   }
 
   /** Closes it, and gives back what it held. */
-  void end() {
+  @Override
+  public void end() {
     try {
       guard.close();
     } finally {
@@ -100,24 +171,61 @@ public final class HttpConnection implements Runnable {
     return Math.max(INPUT_BYTES, context.limits().headBytes());
   }
 
-  private void serve() throws IOException {
-    ConnectionInput input = new ConnectionInput(channel, inputBytes());
+  private boolean serveFirst() throws IOException {
+    input = new ConnectionInput(channel, inputBytes());
     guard.input(input);
     guard.idle();
-    if (channel.applicationProtocol().equals(HTTP_2) || beginsWithPreface(input)) {
+    if (channel.applicationProtocol().equals(HTTP_2) || beginsWithPreface()) {
       new Http2Connection(context, channel, guard).serve(input);
-      return;
+      return false;
     }
-    HttpExchange exchange = exchange(input);
-    while (awaitRequest(input)) {
-      if (!exchange.serve()) {
-        linger(input);
-        return;
-      }
-    }
+    exchange = newExchange();
+    return serveAlone();
   }
 
-  private HttpExchange exchange(ConnectionInput input) {
+  /** Serves requests until a round takes it; false: until its end. */
+  private boolean serveAlone() throws IOException {
+    while (awaitRequest()) {
+      if (!exchange.serve()) {
+        linger();
+        return false;
+      }
+      leftAlone--;
+      if (leftAlone <= 0 && plain != null && input.available() == 0 && joinRound()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Whether it has a round's thread from now on, and this one may not touch it any more. */
+  private boolean joinRound() {
+    aloneCount = roundCount > MANY_IN_ROUND ? FEW_ALONE : Math.min(2 * aloneCount, MANY_ALONE);
+    leftAlone = aloneCount;
+    roundCount = 0;
+    guard.idle();
+    return context.watch().rounds().take(this);
+  }
+
+  /** Serves what has come while it is in a round; whether it goes on, there or alone. */
+  private boolean serveNext() throws IOException {
+    if (!input.fill()) {
+      return false;
+    }
+    guard.reading();
+    if (!exchange.serve()) {
+      linger();
+      return false;
+    }
+    roundCount++;
+    if (input.available() > 0) {
+      channel.stepAside(); // it does not wait for answers: the selector would not tell of the next
+    }
+    guard.idle();
+    return true;
+  }
+
+  private HttpExchange newExchange() {
     WireLimits limits = context.limits();
     HeadReader heads = new HeadReader(input, limits.headBytes());
     Http1Reply reply = new Http1Reply(channel);
@@ -126,7 +234,7 @@ public final class HttpConnection implements Runnable {
   }
 
   /** Waits for as much of the input as it takes to know, and takes nothing. */
-  private static boolean beginsWithPreface(ConnectionInput input) throws IOException {
+  private boolean beginsWithPreface() throws IOException {
     while (true) {
       int count = Math.min(input.available(), PREFACE.length);
       for (int i = 0; i < count; i++) {
@@ -144,7 +252,7 @@ public final class HttpConnection implements Runnable {
   }
 
   /** Whether there is something to read. */
-  private boolean awaitRequest(ConnectionInput input) throws IOException {
+  private boolean awaitRequest() throws IOException {
     if (input.available() == 0) {
       guard.idle();
       if (!input.fill()) {
@@ -156,9 +264,9 @@ public final class HttpConnection implements Runnable {
   }
 
   private void refuse(boolean tooMany) throws IOException {
-    ConnectionInput input = new ConnectionInput(channel, inputBytes());
-    exchange(input).refuse(tooMany ? countRefusal() : heapRefusal());
-    linger(input);
+    input = new ConnectionInput(channel, inputBytes());
+    newExchange().refuse(tooMany ? countRefusal() : heapRefusal());
+    linger();
   }
 
   private String countRefusal() {
@@ -181,7 +289,8 @@ public final class HttpConnection implements Runnable {
    * Closing with unread input makes the kernel drop what was written last: lets the client read it
    * first, for a while.
    */
-  private void linger(ConnectionInput input) throws IOException {
+  private void linger() throws IOException {
+    channel.stepAside();
     guard.lingering();
     channel.shutdownOutput();
     do {

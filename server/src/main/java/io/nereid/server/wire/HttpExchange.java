@@ -159,6 +159,9 @@ public final class HttpExchange {
       head = heads.read(newHead);
       closing = head.wantsClose();
       body.start(head);
+      if (body.isLong()) {
+        stepAside();
+      }
       handler.answer();
     } catch (ClientGoneException e) {
       if (!guard.timedOut()) {
@@ -277,11 +280,6 @@ public final class HttpExchange {
   /** Whether the client went away while its request ran. */
   public boolean clientGone() {
     return guard.clientGone();
-  }
-
-  /** Whether nothing else that the client sends is read while the present request is answered. */
-  public boolean keepsOthersWaiting() {
-    return channel.keepsOthersWaiting();
   }
 
   /** The handler is about to wait, or to take its time: nobody else is to wait for that. */

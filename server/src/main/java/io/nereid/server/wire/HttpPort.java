@@ -82,9 +82,9 @@ public final class HttpPort {
 
   private ClientChannel channel(SocketChannel socket) {
     return tls == null
-        ? new ClientChannel.Plain(socket)
+        ? new PlainChannel(socket)
         : new TlsChannel(
-            new ClientChannel.Plain(socket), () -> tls.newEngine(HttpConnection.HTTP_2, HTTP_1));
+            new PlainChannel(socket), () -> tls.newEngine(HttpConnection.HTTP_2, HTTP_1));
   }
 
   /** Where it listens. */

@@ -54,7 +54,7 @@ public final class Listener implements AutoCloseable {
     this.channel = channel;
     this.taker = taker;
     this.ended = ended;
-    failures = new FailureLog(protocol);
+    failures = new FailureLog(protocol + " could not accept a connection");
     String name = "nrd-" + protocol.toLowerCase(Locale.ROOT) + "-accept";
     thread = Thread.ofPlatform().daemon(false).name(name).start(this::run);
   }

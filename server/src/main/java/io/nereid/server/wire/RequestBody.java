@@ -21,6 +21,9 @@ public final class RequestBody implements ByteSource {
     void send() throws IOException;
   }
 
+  /** A thread that reads for others, too, serves no longer body: JSON takes 10 µs a KiB. */
+  static final int SHORT_BYTES = 4 << 10;
+
   /** Longest line before a chunk; extensions are read over. */
   private static final int MAX_CHUNK_LINE = 1024;
 
@@ -95,6 +98,11 @@ public final class RequestBody implements ByteSource {
   /** All its bytes, those that were read included. */
   public long length() {
     return inflated == null ? length : UNKNOWN_LENGTH;
+  }
+
+  /** Whether it may take a while to come, or to be read. */
+  boolean isLong() {
+    return chunked || length > SHORT_BYTES;
   }
 
   /** Bytes that came so far. */

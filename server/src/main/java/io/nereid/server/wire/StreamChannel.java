@@ -21,9 +21,6 @@ final class StreamChannel implements ClientChannel {
   /** Whoever reads the connection lets the stream's thread go first when more than this waits. */
   private static final int PATIENT_BYTES = 16 << 10;
 
-  /** The thread that reads serves no requests with a longer body: JSON takes 10 µs a KiB. */
-  private static final int SHORT_BYTES = 4 << 10;
-
   private final Http2Connection connection;
   private final ReadingTurns<Http2Seat> turns;
   private final int id;
@@ -74,7 +71,7 @@ final class StreamChannel implements ClientChannel {
 
   /** Whether all of the request is there, and little. */
   boolean isShort() {
-    return inputEnded && arrived.count() <= SHORT_BYTES;
+    return inputEnded && arrived.count() <= RequestBody.SHORT_BYTES;
   }
 
   /** Whether its thread is to be let go before more is read. */

@@ -22,7 +22,7 @@ final class TlsChannel implements ClientChannel {
   /** Most messages between two writes that carry nothing for the reader. */
   private static final int MAX_SILENT_MESSAGES = 64;
 
-  private final ClientChannel.Plain beneath;
+  private final PlainChannel beneath;
   private final SocketChannel socket;
   private final Supplier<SSLEngine> engines;
 
@@ -43,7 +43,7 @@ final class TlsChannel implements ClientChannel {
   private volatile boolean closing;
 
   /** With what makes an engine once there is something for it. */
-  TlsChannel(ClientChannel.Plain beneath, Supplier<SSLEngine> engines) {
+  TlsChannel(PlainChannel beneath, Supplier<SSLEngine> engines) {
     this.beneath = beneath;
     socket = beneath.socket();
     this.engines = engines;

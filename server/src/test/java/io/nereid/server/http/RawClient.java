@@ -16,15 +16,15 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /** A client that sends exactly the bytes it is told, right or wrong. */
-final class RawClient implements AutoCloseable {
+public final class RawClient implements AutoCloseable {
 
   private final Socket socket;
   private final InputStream in;
 
   /** A response, with its fields by lower-case names. */
-  record Response(int status, Map<String, String> fields, byte[] body) {
+  public record Response(int status, Map<String, String> fields, byte[] body) {
 
-    String text() {
+    public String text() {
       return new String(body, StandardCharsets.UTF_8);
     }
 
@@ -41,13 +41,13 @@ final class RawClient implements AutoCloseable {
       return Arrays.copyOfRange(body, from, body.length);
     }
 
-    Response expect(int wanted) {
+    public Response expect(int wanted) {
       assertEquals(wanted, status, this::text);
       return this;
     }
   }
 
-  RawClient(int port) throws IOException {
+  public RawClient(int port) throws IOException {
     this(new Socket(InetAddress.getLoopbackAddress(), port));
   }
 
@@ -59,29 +59,29 @@ final class RawClient implements AutoCloseable {
     in = new BufferedInputStream(socket.getInputStream());
   }
 
-  Socket socket() {
+  public Socket socket() {
     return socket;
   }
 
-  RawClient send(String text) throws IOException {
+  public RawClient send(String text) throws IOException {
     return send(text.getBytes(StandardCharsets.ISO_8859_1));
   }
 
-  RawClient send(byte[] bytes) throws IOException {
+  public RawClient send(byte[] bytes) throws IOException {
     socket.getOutputStream().write(bytes);
     return this;
   }
 
-  Response get(String path) throws IOException {
+  public Response get(String path) throws IOException {
     return send("GET " + path + " HTTP/1.1\r\nHost: test\r\n\r\n").receive();
   }
 
-  Response post(String path, String body) throws IOException {
+  public Response post(String path, String body) throws IOException {
     return post(path, "", body.getBytes(StandardCharsets.UTF_8));
   }
 
   /** Posts with further header fields, each with its line end. */
-  Response post(String path, String fields, byte[] body) throws IOException {
+  public Response post(String path, String fields, byte[] body) throws IOException {
     return send(request(path, fields, body)).receive();
   }
 
@@ -94,7 +94,7 @@ final class RawClient implements AutoCloseable {
         concat(text, binary));
   }
 
-  static byte[] request(String path, String fields, byte[] body) {
+  public static byte[] request(String path, String fields, byte[] body) {
     String head =
         "POST "
             + path
@@ -106,13 +106,13 @@ final class RawClient implements AutoCloseable {
     return concat(head.getBytes(StandardCharsets.ISO_8859_1), body);
   }
 
-  static byte[] concat(byte[] one, byte[] other) {
+  public static byte[] concat(byte[] one, byte[] other) {
     byte[] both = Arrays.copyOf(one, one.length + other.length);
     System.arraycopy(other, 0, both, one.length, other.length);
     return both;
   }
 
-  Response receive() throws IOException {
+  public Response receive() throws IOException {
     Response head = receiveHead();
     int length = Integer.parseInt(head.fields().getOrDefault("content-length", "0"));
     byte[] body = in.readNBytes(length);
@@ -168,7 +168,7 @@ final class RawClient implements AutoCloseable {
   }
 
   /** Whether the server has closed the connection; waits for it. */
-  boolean isClosedByServer() throws IOException {
+  public boolean isClosedByServer() throws IOException {
     return in.read() < 0;
   }
 

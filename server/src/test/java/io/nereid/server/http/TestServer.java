@@ -24,7 +24,7 @@ import java.util.function.UnaryOperator;
 /** A server on a port of its own. Closing it checks that it gave all memory back. */
 public final class TestServer implements AutoCloseable {
 
-  static final Duration PATIENCE = Duration.ofSeconds(60);
+  public static final Duration PATIENCE = Duration.ofSeconds(60);
 
   static final byte[] ASKING_FOR_ZEROS =
       RawClient.request(

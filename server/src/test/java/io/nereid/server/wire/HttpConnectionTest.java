@@ -62,7 +62,7 @@ class HttpConnectionTest {
   /** A real channel on which nothing can be read, for want of memory or of stack. */
   private static ClientChannel failing(SocketChannel socket, Supplier<Error> failure) {
     return new TlsChannel(
-        new ClientChannel.Plain(socket),
+        new PlainChannel(socket),
         () -> {
           throw failure.get();
         });
@@ -97,7 +97,7 @@ class HttpConnectionTest {
 
   @Test
   void buffersAreForThoseWhoSaySomething() throws Exception {
-    HttpConnection connection = new HttpConnection(context, new ClientChannel.Plain(socket));
+    HttpConnection connection = new HttpConnection(context, new PlainChannel(socket));
     assertTrue(connection.admit());
     Thread thread = Thread.ofVirtual().start(connection);
     TestServer.await(() -> thread.getState() == Thread.State.WAITING, "it does not wait");
@@ -116,7 +116,7 @@ class HttpConnectionTest {
   void withoutRoomForBuffersItSaysSo() throws Exception {
     long all = heap.connectionBytes() - WireContext.WAITING_BYTES;
     assertTrue(heap.takeForConnection(all));
-    HttpConnection connection = new HttpConnection(context, new ClientChannel.Plain(socket));
+    HttpConnection connection = new HttpConnection(context, new PlainChannel(socket));
     assertTrue(connection.admit());
     client.write(ByteBuffer.wrap(GET));
     Thread thread = Thread.ofVirtual().start(connection);
@@ -124,7 +124,7 @@ class HttpConnectionTest {
     String answer = answer();
     assertTrue(answer.startsWith("HTTP/1.1 503") && answer.contains("-Xmx"), answer);
     thread.join();
-    HttpConnection another = new HttpConnection(context, new ClientChannel.Plain(socket));
+    HttpConnection another = new HttpConnection(context, new PlainChannel(socket));
     assertTrue(heap.takeForConnection(WireContext.WAITING_BYTES));
     assertFalse(another.admit());
     another.end();
@@ -135,7 +135,7 @@ class HttpConnectionTest {
   /** Whoever serves a stream needs another thread that can read meanwhile. */
   @Test
   void streamsAreRefusedWhileThereIsNoMemoryForThem() throws Exception {
-    HttpConnection connection = new HttpConnection(context, new ClientChannel.Plain(socket));
+    HttpConnection connection = new HttpConnection(context, new PlainChannel(socket));
     assertTrue(connection.admit());
     Thread thread = Thread.ofVirtual().start(connection);
     try (FrameClient frames = new FrameClient(client.socket()).begin()) {
