@@ -6,6 +6,7 @@ import io.grpc.netty.shaded.io.netty.buffer.Unpooled;
 import io.grpc.netty.shaded.io.netty.channel.ChannelFuture;
 import io.grpc.netty.shaded.io.netty.channel.ChannelHandlerContext;
 import io.grpc.netty.shaded.io.netty.channel.embedded.EmbeddedChannel;
+import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpResponseStatus;
 import io.grpc.netty.shaded.io.netty.handler.codec.http2.AbstractHttp2ConnectionHandlerBuilder;
 import io.grpc.netty.shaded.io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.grpc.netty.shaded.io.netty.handler.codec.http2.DefaultHttp2LocalFlowController;
@@ -16,6 +17,7 @@ import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2ConnectionHandler;
 import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2Error;
 import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2Exception;
 import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2Headers;
+import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2RemoteFlowController;
 import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2Settings;
 import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2Stream;
 import io.nereid.server.shared.FrameLimit;
@@ -102,7 +104,12 @@ public final class Http2Codec {
 
   private static final int READ_BYTES = 64 << 10;
 
+  /** An embedded channel takes that much at a time, and as much again. */
+  private static final int MOST_UNFLUSHED_BYTES = 32 << 10;
+
   private final List<ByteBuf> unwritten = new ArrayList<>();
+  private boolean unflushed; // something was sent since the last flush
+  private int unflushedBytes; // of bodies among that
   private final List<ByteBuf> batch = new ArrayList<>(); // of the thread that writes
   private ByteBuf incoming; // what is read next; null: nothing is being read
   private final Http2Frames frames;
@@ -174,16 +181,34 @@ public final class Http2Codec {
   }
 
   /** Writes a reply's head; {@code fields} are names and values in turns. */
-  void writeHead(int stream, int status, List<String> fields, boolean last) {
-    Http2Headers headers = new DefaultHttp2Headers(false, 8).status(Integer.toString(status));
+  void writeHead(int stream, int status, List<CharSequence> fields, boolean last) {
+    CharSequence code = HttpResponseStatus.valueOf(status).codeAsText();
+    Http2Headers headers = new DefaultHttp2Headers(false, 8).status(code);
     for (int i = 0; i < fields.size(); i += 2) {
       headers.add(fields.get(i), fields.get(i + 1));
     }
+    unflushed = true;
     handler.encoder().writeHeaders(context, stream, headers, 0, last, channel.newPromise());
+  }
+
+  /**
+   * Whether so many bytes of a stream are among what is to be written after the next flush, as the
+   * client's windows are now.
+   */
+  boolean allows(int stream, int count) {
+    Http2Stream of = handler.connection().stream(stream);
+    Http2RemoteFlowController flow = handler.connection().remote().flowController();
+    int all = unflushedBytes + count;
+    return of != null
+        && all <= MOST_UNFLUSHED_BYTES
+        && count <= flow.windowSize(of)
+        && all <= flow.windowSize(handler.connection().connectionStream());
   }
 
   /** Writes a part of a reply, whose bytes nobody changes any more. */
   Sent writeData(int stream, ByteBuffer bytes, boolean last) {
+    unflushed = true;
+    unflushedBytes += bytes.remaining();
     ByteBuf data = Unpooled.wrappedBuffer(bytes);
     return new Sent(
         handler.encoder().writeData(context, stream, data, 0, last, channel.newPromise()));
@@ -191,7 +216,7 @@ public final class Http2Codec {
 
   // ---- What is to be written to the socket -----------------------------------------------------
 
-  /** Collects what the codec wants to have written; bytes of it. */
+  /** Collects what the codec wants to have written since it was flushed; bytes of it. */
   int collect() {
     int count = 0;
     for (ByteBuf bytes; (bytes = channel.readOutbound()) != null; ) {
@@ -201,8 +226,9 @@ public final class Http2Codec {
     return count;
   }
 
+  /** Whether there is something to write, collected or only to be flushed. */
   boolean hasUnwritten() {
-    return !unwritten.isEmpty();
+    return !unwritten.isEmpty() || unflushed;
   }
 
   /** Gives everything that was collected, to be written before {@link #releaseBatch}. */
@@ -241,8 +267,17 @@ public final class Http2Codec {
 
   /** What was written before is to be sent. */
   void flush() {
+    unflushed = false;
+    unflushedBytes = 0;
     handler.flush(context);
     channel.runPendingTasks();
+  }
+
+  /** The same, if a part of a reply was not sent yet. */
+  void flushReplies() {
+    if (unflushed) {
+      flush();
+    }
   }
 
   /** Bytes that came were used: the client may send as many more. */
@@ -281,6 +316,7 @@ public final class Http2Codec {
 
   /** Ends all streams; what is to be sent can still be had. */
   void close() {
+    flushReplies();
     channel.close();
   }
 

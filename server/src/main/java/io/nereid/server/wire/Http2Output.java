@@ -99,6 +99,8 @@ final class Http2Output {
   /** Writes all that there is now. Others may take the lock meanwhile. */
   private void writeBatch() {
     assert lock.getHoldCount() == 1;
+    codec.flushReplies();
+    collect();
     ByteBuffer[] batch = codec.nextBatch();
     writing = true;
     lock.unlock();

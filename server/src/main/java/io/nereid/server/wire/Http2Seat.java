@@ -185,7 +185,7 @@ final class Http2Seat extends ReadingTurns.Seat implements HttpExchange.HeadSour
 
     private static final byte[] NO_HEAD = {};
 
-    private final List<String> fields = new ArrayList<>(); // names and values in turns
+    private final List<CharSequence> fields = new ArrayList<>(); // names and values in turns
 
     @Override
     public void begin() {
@@ -194,18 +194,22 @@ final class Http2Seat extends ReadingTurns.Seat implements HttpExchange.HeadSour
 
     @Override
     public void field(ReplyField field) {
-      field(field, field.value);
+      add(field, field.value);
     }
 
-    @Override
-    public void field(ReplyField field, String value) {
+    private void add(ReplyField field, CharSequence value) {
       fields.add(field.name);
       fields.add(value);
     }
 
     @Override
+    public void field(ReplyField field, String value) {
+      add(field, value);
+    }
+
+    @Override
     public void field(ReplyField field, long value) {
-      field(field, Long.toString(value));
+      add(field, Long.toString(value));
     }
 
     @Override

@@ -154,7 +154,7 @@ final class StreamChannel implements ClientChannel {
   }
 
   /** Sends a reply's head, at once if nothing follows it, or else with that. */
-  void writeHead(int status, List<String> fields, boolean last) throws IOException {
+  void writeHead(int status, List<CharSequence> fields, boolean last) throws IOException {
     connection.lock().lock();
     try {
       checkOpen();
@@ -170,18 +170,23 @@ final class StreamChannel implements ClientChannel {
   }
 
   /** Sends a whole reply whose body is short, with those that other streams have by then. */
-  void writeShort(int status, List<String> fields, ByteBuffer body) throws IOException {
+  void writeShort(int status, List<CharSequence> fields, ByteBuffer body) throws IOException {
     ByteBuffer copy = copy(body, body.remaining());
     connection.lock().lock();
     try {
       awaitUnwritten(Http2Connection.MOST_UNWRITTEN_BYTES);
       checkOpen();
       connection.codec().writeHead(id, status, fields, false);
+      boolean allowed = connection.codec().allows(id, copy.remaining());
       Http2Codec.Sent sent = connection.codec().writeData(id, copy, true);
-      connection.letOthersReply(seat);
-      awaitSent(sent);
+      if (allowed && inputEnded && turns.isReading(seat)) {
+        closed = true; // by the flush of all replies that are written together
+      } else {
+        connection.letOthersReply(seat);
+        awaitSent(sent);
+        writeCollected();
+      }
       outputEnded = true;
-      writeCollected();
     } finally {
       connection.lock().unlock();
     }
@@ -367,11 +372,9 @@ final class StreamChannel implements ClientChannel {
   @Override
   public boolean isOpen() {
     connection.lock().lock();
-    try {
-      return !closed;
-    } finally {
-      connection.lock().unlock();
-    }
+    boolean open = !closed;
+    connection.lock().unlock();
+    return open;
   }
 
   /**
