@@ -116,7 +116,7 @@ public record ServerOptions(
     return withFrontends(http, Optional.of(how));
   }
 
-  /** Copies without reflection, because most starts do. */
+  /** Copies without reflection, because a start that may open few files does. */
   private ServerOptions withFrontends(
       Optional<HttpOptions> otherHttp, Optional<GrpcOptions> otherGrpc) {
     return new ServerOptions(

@@ -45,7 +45,7 @@ public record GrpcLimits(
 
   /** Returns a copy with another number of connections. */
   public GrpcLimits withConnectionCount(int count) {
-    // Without reflection: most starts make this copy.
+    // Without reflection: a start that may open few files makes this copy.
     return new GrpcLimits(
         messageBytes, unfinishedBytes, requestTime, metadataBytes, callCount, count);
   }

@@ -68,7 +68,7 @@ public record GrpcOptions(
 
   /** Returns a copy with other limits. */
   public GrpcOptions withLimits(GrpcLimits others) {
-    // Without reflection: most starts make this copy.
+    // Without reflection: a start that may open few files makes this copy.
     return new GrpcOptions(address, port, others, keepAlive, compression, access, forwarding, tls);
   }
 

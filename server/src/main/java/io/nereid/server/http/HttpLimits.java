@@ -56,7 +56,7 @@ public record HttpLimits(
 
   /** Returns a copy with another number of connections. */
   public HttpLimits withConnectionCount(int count) {
-    // Without reflection: most starts make this copy.
+    // Without reflection: a start that may open few files makes this copy.
     return new HttpLimits(
         bodyBytes, headBytes, chunkCount, jsonDepth, count, requestTime, idleTime);
   }

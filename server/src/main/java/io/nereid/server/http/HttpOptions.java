@@ -98,7 +98,7 @@ public record HttpOptions(
 
   /** Returns a copy with other limits. */
   public HttpOptions withLimits(HttpLimits others) {
-    // Without reflection: most starts make this copy.
+    // Without reflection: a start that may open few files makes this copy.
     return new HttpOptions(
         address, port, others, exitTimeout, access, allowedOrigins, forwarding, tls, console);
   }

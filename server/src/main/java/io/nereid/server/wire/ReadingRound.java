@@ -76,9 +76,10 @@ final class ReadingRound {
   private long seenRestNs;
 
   /** Where connections are to go from here; null: they stay. */
-  private volatile ReadingRound heir;
+  private volatile Heir heir;
 
-  private volatile boolean givesAll;
+  /** Another round that takes every second connection, or all. */
+  private record Heir(ReadingRound round, boolean all) {}
 
   /** Has a thread go round, once there are connections. */
   ReadingRound() throws IOException {
@@ -122,8 +123,7 @@ final class ReadingRound {
 
   /** Some connections, or all of them, go over to another round. */
   void giveTo(ReadingRound another, boolean all) {
-    givesAll = all;
-    heir = another;
+    heir = new Heir(another, all);
     selector.wakeup();
   }
 
@@ -268,18 +268,18 @@ final class ReadingRound {
 
   /** From now on every second connection, or every one, is another round's. */
   private void give() {
-    ReadingRound another = heir;
+    Heir to = heir;
     heir = null;
     boolean gives = true;
     for (SelectionKey key : selector.keys()) {
       Member connection = (Member) key.attachment();
       if (gives && connection.plain().isIn(this)) {
         forget(connection.plain());
-        if (!another.take(connection)) {
+        if (!to.round().take(connection)) {
           connection.end();
         }
       }
-      gives = givesAll || !gives;
+      gives = to.all() || !gives;
     }
   }
 

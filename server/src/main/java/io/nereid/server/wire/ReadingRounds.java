@@ -127,7 +127,7 @@ final class ReadingRounds implements AutoCloseable {
   /** Uses so many; those that are used in one way only share with one of the others. */
   synchronized void use(int count) {
     used = count;
-    for (int i = half; i < most; i++) {
+    for (int i = half; i < most && !closed; i++) {
       ReadingRound one = round(i - half);
       ReadingRound other = round(i);
       if (one != null && other != null) {
