@@ -12,7 +12,6 @@ import io.nereid.server.shared.ConnectionRefusals;
 import io.nereid.server.shared.FailureLog;
 import io.nereid.server.shared.HeapBudget;
 import io.nereid.server.shared.ReserveDescriptor;
-import io.nereid.server.shared.WholeFrames;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;

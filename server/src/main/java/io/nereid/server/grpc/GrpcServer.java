@@ -10,7 +10,7 @@ import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import io.grpc.netty.shaded.io.netty.channel.ServerChannel;
 import io.grpc.protobuf.services.ProtoReflectionService;
 import io.grpc.protobuf.services.ProtoReflectionServiceV1;
-import io.nereid.server.shared.FrameLimit;
+import io.nereid.server.shared.FrameCount;
 import io.nereid.server.shared.Frontends;
 import io.nereid.server.shared.ServerState;
 import io.nereid.server.tls.ServerTlsOptions;
@@ -46,7 +46,7 @@ public final class GrpcServer implements AutoCloseable {
    * Resets that a client forces by its mistakes. More than those it may send: each frame that was
    * under way when its call ended, dozens where tensors are large, is such a mistake to Netty.
    */
-  static final int MAX_FORCED_RESETS = 10 * FrameLimit.MAX_FRAMES;
+  static final int MAX_FORCED_RESETS = 10 * FrameCount.MAX_FRAMES;
 
   /**
    * Bytes that a connection, and each of its calls, may send ahead of the server. It is fixed,
@@ -187,7 +187,7 @@ public final class GrpcServer implements AutoCloseable {
             .keepAliveTimeout(keepAlive.pingTimeout().toNanos(), TimeUnit.NANOSECONDS)
             .permitKeepAliveTime(keepAlive.leastPingInterval().toNanos(), TimeUnit.NANOSECONDS)
             .permitKeepAliveWithoutCalls(keepAlive.pingsWithoutCalls())
-            .maxRstFramesPerWindow(MAX_FORCED_RESETS, FrameLimit.WINDOW_SECONDS);
+            .maxRstFramesPerWindow(MAX_FORCED_RESETS, FrameCount.WINDOW_SECONDS);
     keepAlive
         .maxAge()
         .ifPresent(age -> builder.maxConnectionAge(age.toNanos(), TimeUnit.NANOSECONDS));
@@ -205,8 +205,7 @@ public final class GrpcServer implements AutoCloseable {
             state.heap(),
             state.health()::listenerEnded,
             connection ->
-                new FrameLimit(
-                    new ArrivingMessages(connection, budget, limits.requestTime()), false)));
+                new FrameLimit(new ArrivingMessages(connection, budget, limits.requestTime()))));
   }
 
   /** The credentials look at the files anew for each connection. */

@@ -283,7 +283,7 @@ public final class HeadReader implements HttpExchange.HeadSource {
     return c == ' ' || c == '\t';
   }
 
-  private static boolean isToken(byte c) {
+  static boolean isToken(byte c) {
     return (c >= 'a' && c <= 'z')
         || (c >= 'A' && c <= 'Z')
         || (c >= '0' && c <= '9')

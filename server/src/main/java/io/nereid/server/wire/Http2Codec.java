@@ -1,378 +1,340 @@
 package io.nereid.server.wire;
 
-import io.grpc.netty.shaded.io.netty.buffer.ByteBuf;
-import io.grpc.netty.shaded.io.netty.buffer.PooledByteBufAllocator;
-import io.grpc.netty.shaded.io.netty.buffer.Unpooled;
-import io.grpc.netty.shaded.io.netty.channel.ChannelFuture;
-import io.grpc.netty.shaded.io.netty.channel.ChannelHandlerContext;
-import io.grpc.netty.shaded.io.netty.channel.embedded.EmbeddedChannel;
-import io.grpc.netty.shaded.io.netty.handler.codec.http.HttpResponseStatus;
-import io.grpc.netty.shaded.io.netty.handler.codec.http2.AbstractHttp2ConnectionHandlerBuilder;
-import io.grpc.netty.shaded.io.netty.handler.codec.http2.DefaultHttp2Headers;
-import io.grpc.netty.shaded.io.netty.handler.codec.http2.DefaultHttp2LocalFlowController;
-import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2ConnectionAdapter;
-import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2ConnectionDecoder;
-import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2ConnectionEncoder;
-import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2ConnectionHandler;
-import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2Error;
-import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2Exception;
-import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2Headers;
-import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2RemoteFlowController;
-import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2Settings;
-import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2Stream;
-import io.nereid.server.shared.FrameLimit;
-import io.nereid.server.shared.WholeFrames;
-import java.io.IOException;
+import io.nereid.server.shared.FrameCount;
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 
 /**
- * The frames of one HTTP/2 connection: Netty's codec, which knows the states of streams, flow
- * control, HPACK and the known ways to exhaust a server, on bytes that others read and write. This
- * and {@link Http2Frames} are the only files of the HTTP frontend that know Netty, but for {@link
- * FrameLimit} and {@link WholeFrames}. To be used by one thread at a time, but for {@link
- * #readBuffer}, which is the reading thread's.
+ * What the frames of one HTTP/2 connection mean (RFC 9113): the states of its streams, flow
+ * control, and bounds for what a client can have a server do and keep. Others read and write its
+ * bytes. To be used with the connection's lock, but for {@link #readBuffer}, which is the reading
+ * thread's.
  */
-public final class Http2Codec {
+final class Http2Codec implements FrameReader.Frames {
 
-  /** Streams of a connection at a time; those of all connections have a limit of their own. */
-  public static final int MAX_STREAMS = 128;
+  /** Answers to pings and settings that the client does not take. */
+  private static final int MAX_WAITING_ANSWERS = 1000;
 
-  /** Bytes of a body that a client may send ahead of whoever reads it. */
-  private static final int STREAM_WINDOW_BYTES = 1 << 20;
+  private static final int HEAD_TOO_LARGE = 431;
 
-  /** The part of that at which the client gets room again: rarely enough for most tensors. */
-  private static final float REFILL_AT = 0.25f;
-
-  /** The same limit for all bodies of a connection. */
-  private static final int CONNECTION_WINDOW_BYTES = 4 << 20;
-
-  /** What every connection begins with, by RFC 9113. */
-  private static final int FIRST_WINDOW_BYTES = 65_535;
-
-  /** Pieces of a head that carry next to nothing. */
-  private static final int MAX_SMALL_CONTINUATIONS = 16;
-
-  /** What arrives. */
+  /** Whoever serves streams. */
   interface Listener {
-    /** The head of a request, pseudo-fields first; or fields behind its body. */
-    void headers(int stream, Iterable<Map.Entry<CharSequence, CharSequence>> fields, boolean last);
-
-    /** Gives how many of the bytes need not be waited for. */
-    int data(int stream, ByteBuffer data, boolean last);
-
-    /** No frame of the stream comes or goes any more. */
-    void closed(int stream);
+    /**
+     * A stream begins with a head, names and values in turns, pseudo-fields first; false: it is
+     * refused, and else has a listener of its own now.
+     */
+    boolean begun(Http2Stream stream, List<String> fields, boolean last);
   }
 
-  /** Why a stream ends early. */
-  enum Reset {
-    NO_ERROR(Http2Error.NO_ERROR),
-    INTERNAL_ERROR(Http2Error.INTERNAL_ERROR),
-    REFUSED_STREAM(Http2Error.REFUSED_STREAM);
+  private final Listener listener;
+  private final HeadBlock head;
+  private final FrameReader reader;
+  private final Http2Sending sending = new Http2Sending(this::sent);
+  private final FrameCount floods = new FrameCount();
+  private final FrameCount mistakes = new FrameCount();
+  private final Http2Streams streams = new Http2Streams(sending);
+  private boolean ended;
 
-    private final Http2Error error;
-
-    Reset(Http2Error error) {
-      this.error = error;
-    }
+  Http2Codec(WireLimits limits, Listener listener) {
+    this.listener = listener;
+    head = new HeadBlock(limits.headBytes());
+    reader = new FrameReader(this, head);
+    sending.settings(
+        Http2Frame.MAX_CONCURRENT_STREAMS,
+        WireLimits.MAX_STREAMS,
+        Http2Frame.INITIAL_WINDOW_SIZE,
+        Http2Streams.WINDOW_BYTES,
+        Http2Frame.MAX_HEADER_LIST_SIZE,
+        limits.headBytes());
+    streams.openWindow();
   }
 
-  /** A part of a reply that was given to the codec. */
-  static final class Sent {
-    private final ChannelFuture future;
-
-    private Sent(ChannelFuture future) {
-      this.future = future;
-    }
-
-    /** Whether it is among what is to be written, as the client's windows allow, or failed. */
-    boolean isDone() {
-      return future.isDone();
-    }
-
-    boolean isSuccess() {
-      return future.isSuccess();
-    }
-
-    void whenDone(Runnable action) {
-      future.addListener(ignored -> action.run());
-    }
-  }
-
-  private static final int READ_BYTES = 64 << 10;
-
-  /** An embedded channel takes that much at a time, and as much again. */
-  private static final int MOST_UNFLUSHED_BYTES = 32 << 10;
-
-  private final List<ByteBuf> unwritten = new ArrayList<>();
-  private boolean unflushed; // something was sent since the last flush
-  private int unflushedBytes; // of bodies among that
-  private final List<ByteBuf> batch = new ArrayList<>(); // of the thread that writes
-  private ByteBuf incoming; // what is read next; null: nothing is being read
-  private final Http2Frames frames;
-  private final EmbeddedChannel channel;
-  private final Handler handler;
-  private final ChannelHandlerContext context;
-
-  Http2Codec(WireLimits limits, Listener listener) throws IOException {
-    frames = new Http2Frames(listener);
-    handler = new Builder(limits, frames).build();
-    handler
-        .connection()
-        .addListener(
-            new Http2ConnectionAdapter() {
-              @Override
-              public void onStreamClosed(Http2Stream stream) {
-                listener.closed(stream.id());
-              }
-            });
-    ((DefaultHttp2LocalFlowController) handler.connection().local().flowController())
-        .windowUpdateRatio(REFILL_AT);
-    channel = new EmbeddedChannel(new WholeFrames(), handler);
-    context = channel.pipeline().context(handler);
-    try {
-      handler
-          .connection()
-          .local()
-          .flowController()
-          .incrementWindowSize(
-              handler.connection().connectionStream(),
-              CONNECTION_WINDOW_BYTES - FIRST_WINDOW_BYTES);
-    } catch (Http2Exception e) {
-      throw new IOException(e);
-    }
-    flush();
-  }
-
-  /** Where what the client sends is to be read to; {@link #received} takes it. */
+  /** Where what the client sends is to be read to; {@link #received(int)} takes it. */
   ByteBuffer readBuffer() {
-    incoming = PooledByteBufAllocator.DEFAULT.directBuffer(READ_BYTES, READ_BYTES);
-    return incoming.nioBuffer(0, READ_BYTES);
+    return reader.buffer();
   }
 
   /** Takes what was read; false: the connection is over. */
   boolean received(int count) {
-    ByteBuf bytes = incoming.writerIndex(Math.max(0, count));
-    incoming = null;
-    if (count < 0 || !channel.isOpen()) {
-      bytes.release();
+    if (count < 0 || ended) {
       return false;
     }
-    channel.writeInbound(bytes);
-    return channel.isOpen();
+    reader.received();
+    return !ended;
   }
 
   /** Takes what was read before this was made. */
   boolean received(byte[] bytes, int from, int count) {
-    readBuffer();
-    incoming.writeBytes(bytes, from, count);
-    return received(count);
+    int end = from + count;
+    for (int at = from; at < end && !ended; ) {
+      ByteBuffer room = readBuffer();
+      int next = Math.min(end - at, room.remaining());
+      room.put(bytes, at, next);
+      at += next;
+      reader.received();
+    }
+    return !ended;
   }
 
-  /** Nothing more is read. */
-  void endReading() {
-    if (incoming != null) {
-      incoming.release();
-      incoming = null;
+  // ---- Frames that came, by the reader ---------------------------------------------------------
+
+  /** Ends a stream, or the connection. */
+  @Override
+  public boolean failed(int id, Http2Failure failure) {
+    Http2Stream stream = streams.get(id);
+    String tooMany = failure.endsStreamOnly() ? mistakes.reset() : null;
+    if (failure.endsStreamOnly() && tooMany == null) {
+      if (stream != null) {
+        streams.reset(stream, failure.error());
+      }
+      return true;
+    }
+    Http2Error error = tooMany == null ? failure.error() : Http2Error.ENHANCE_YOUR_CALM;
+    sending.goAway(streams.lastBegun(), error, tooMany == null ? failure.getMessage() : tooMany);
+    ended = true;
+    return false;
+  }
+
+  @Override
+  public void head(int id, boolean last) {
+    List<String> fields = head.fields(); // also of those that nobody is interested in
+    floods.head();
+    Http2Stream stream = streams.get(id);
+    if (stream != null) {
+      trailers(stream, fields, last);
+    } else if (streams.begins(id)) {
+      begin(streams.begin(id, last), fields, last);
+    } // else it was under way when its stream ended
+  }
+
+  private void begin(Http2Stream stream, List<String> fields, boolean last) {
+    if (fields == null) {
+      sending.head(stream, HEAD_TOO_LARGE, List.of(), true);
+      streams.reset(stream, Http2Error.NO_ERROR);
+      return;
+    }
+    stream.missingBytes = head.check(fields);
+    if (last) {
+      checkLength(stream);
+    }
+    if (streams.count() > WireLimits.MAX_STREAMS || !listener.begun(stream, fields, last)) {
+      streams.reset(stream, Http2Error.REFUSED_STREAM); // the client may try again
     }
   }
+
+  private void trailers(Http2Stream stream, List<String> fields, boolean last) {
+    checkInput(stream);
+    if (!last || fields == null) {
+      throw ofStream(Http2Error.PROTOCOL_ERROR, "expected few fields as a stream's last frame");
+    }
+    HeadBlock.checkTrailers(fields);
+    checkLength(stream);
+    stream.inputEnded = true;
+    stream.listener.inputEnded();
+    streams.closeIfEnded(stream);
+  }
+
+  private static void checkInput(Http2Stream stream) {
+    if (stream.inputEnded) {
+      throw ofStream(Http2Error.STREAM_CLOSED, "expected nothing behind the end of a stream");
+    }
+  }
+
+  private static void checkLength(Http2Stream stream) {
+    if (stream.missingBytes > 0) {
+      throw ofStream(Http2Error.PROTOCOL_ERROR, "expected a body as long as content-length");
+    }
+  }
+
+  @Override
+  public void dataBegins(int id, int bytes, int content, boolean last) {
+    refuse(floods.data(content == 0 && !last));
+    Http2Stream stream = streams.arrives(id, bytes);
+    if (stream == null) {
+      return;
+    }
+    checkInput(stream);
+    if (stream.missingBytes != RequestHead.ABSENT) {
+      stream.missingBytes -= content;
+      if (stream.missingBytes < 0) {
+        throw ofStream(Http2Error.PROTOCOL_ERROR, "expected a body as long as content-length");
+      }
+    }
+    if (last) {
+      checkLength(stream);
+    }
+    streams.consumed(stream, bytes - content);
+  }
+
+  @Override
+  public void data(int id, ByteBuffer bytes, boolean last) {
+    Http2Stream stream = streams.get(id);
+    if (stream != null) {
+      stream.inputEnded |= last;
+      streams.consumed(stream, stream.listener.received(bytes, last));
+      streams.closeIfEnded(stream);
+    }
+  }
+
+  @Override
+  public void reset(int id) {
+    Http2Stream stream = streams.known(id);
+    refuse(floods.reset());
+    if (stream != null) {
+      streams.close(stream);
+    }
+  }
+
+  @Override
+  public void setting(int number, long value) {
+    switch (number) {
+      case Http2Frame.HEADER_TABLE_SIZE -> sending.headTableBytes(value);
+      case Http2Frame.ENABLE_PUSH -> {
+        if (value > 1) {
+          throw broken("0 or 1 for pushing");
+        }
+      }
+      case Http2Frame.INITIAL_WINDOW_SIZE -> {
+        if (value > Integer.MAX_VALUE || !sending.firstWindow((int) value, streams.open())) {
+          throw tooLargeWindow();
+        }
+      }
+      case Http2Frame.MAX_FRAME_SIZE -> {
+        if (value < Http2Frame.MOST_BYTES || value > Http2Frame.LARGEST_BYTES) {
+          throw broken("a size of frames as there may be");
+        }
+      }
+      default -> {}
+    }
+  }
+
+  @Override
+  public void settingsEnd() {
+    sending.settingsAnswer();
+    checkAnswers();
+  }
+
+  @Override
+  public void ping(long bytes, boolean isAnswer) {
+    idle();
+    if (!isAnswer) {
+      sending.pingAnswer(bytes);
+      checkAnswers();
+    }
+  }
+
+  private void checkAnswers() {
+    if (sending.waitingAnswers() > MAX_WAITING_ANSWERS) {
+      refuse(
+          "expected a client that reads the answers to its pings and settings, of which "
+              + MAX_WAITING_ANSWERS
+              + " wait");
+    }
+  }
+
+  @Override
+  public void windowUpdate(int id, int count) {
+    if (id == 0) {
+      if (count == 0) {
+        throw broken("a window that grows");
+      }
+      if (!sending.grow(count)) {
+        throw tooLargeWindow();
+      }
+      return;
+    }
+    Http2Stream stream = streams.known(id);
+    if (stream == null) {
+      return;
+    }
+    if (count == 0) {
+      throw ofStream(Http2Error.PROTOCOL_ERROR, "expected a window that grows");
+    }
+    if (!sending.grow(stream, count)) {
+      throw ofStream(Http2Error.FLOW_CONTROL_ERROR, "expected a window below 2^31");
+    }
+  }
+
+  @Override
+  public void idle() {
+    refuse(floods.idle());
+  }
+
+  private static void refuse(String expected) {
+    if (expected != null) {
+      throw Http2Failure.ofConnection(Http2Error.ENHANCE_YOUR_CALM, expected);
+    }
+  }
+
+  private static Http2Failure tooLargeWindow() {
+    return Http2Failure.ofConnection(
+        Http2Error.FLOW_CONTROL_ERROR, "expected windows below 2^31, got a larger one");
+  }
+
+  private static Http2Failure broken(String expected) {
+    return Http2Failure.ofConnection(
+        Http2Error.PROTOCOL_ERROR, "expected " + expected + ", got another");
+  }
+
+  private static Http2Failure ofStream(Http2Error error, String message) {
+    return Http2Failure.ofStream(error, message);
+  }
+
+  // ---- Replies ---------------------------------------------------------------------------------
 
   /** Writes a reply's head; {@code fields} are names and values in turns. */
-  void writeHead(int stream, int status, List<CharSequence> fields, boolean last) {
-    CharSequence code = HttpResponseStatus.valueOf(status).codeAsText();
-    Http2Headers headers = new DefaultHttp2Headers(false, 8).status(code);
-    for (int i = 0; i < fields.size(); i += 2) {
-      headers.add(fields.get(i), fields.get(i + 1));
-    }
-    unflushed = true;
-    handler.encoder().writeHeaders(context, stream, headers, 0, last, channel.newPromise());
+  void writeHead(Http2Stream stream, int status, List<String> fields, boolean last) {
+    sending.head(stream, status, fields, last);
+    streams.closeIfEnded(stream);
   }
 
   /**
-   * Whether so many bytes of a stream are among what is to be written after the next flush, as the
-   * client's windows are now.
+   * Writes a part of a reply, of a copy or from where it lies. False: some has no room in the
+   * client's windows, and is sent later; it stays where it is until then, or until the stream ends.
    */
-  boolean allows(int stream, int count) {
-    Http2Stream of = handler.connection().stream(stream);
-    Http2RemoteFlowController flow = handler.connection().remote().flowController();
-    int all = unflushedBytes + count;
-    return of != null
-        && all <= MOST_UNFLUSHED_BYTES
-        && count <= flow.windowSize(of)
-        && all <= flow.windowSize(handler.connection().connectionStream());
+  boolean writeData(Http2Stream stream, ByteBuffer bytes, boolean isLent, boolean last) {
+    sending.data(stream, bytes, isLent, last);
+    streams.closeIfEnded(stream);
+    return stream.unsent == null;
   }
 
-  /** Writes a part of a reply, whose bytes nobody changes any more. */
-  Sent writeData(int stream, ByteBuffer bytes, boolean last) {
-    unflushed = true;
-    unflushedBytes += bytes.remaining();
-    ByteBuf data = Unpooled.wrappedBuffer(bytes);
-    return new Sent(
-        handler.encoder().writeData(context, stream, data, 0, last, channel.newPromise()));
+  private void sent(Http2Stream stream) {
+    stream.listener.sent();
+    streams.closeIfEnded(stream);
   }
 
-  // ---- What is to be written to the socket -----------------------------------------------------
-
-  /** Collects what the codec wants to have written since it was flushed; bytes of it. */
-  int collect() {
-    int count = 0;
-    for (ByteBuf bytes; (bytes = channel.readOutbound()) != null; ) {
-      count += bytes.readableBytes();
-      unwritten.add(bytes);
-    }
-    return count;
+  /** What is to be written to the socket. */
+  FrameBuffer frames() {
+    return sending.frames();
   }
 
-  /** Whether there is something to write, collected or only to be flushed. */
-  boolean hasUnwritten() {
-    return !unwritten.isEmpty() || unflushed;
-  }
-
-  /** Gives everything that was collected, to be written before {@link #releaseBatch}. */
-  ByteBuffer[] nextBatch() {
-    batch.addAll(unwritten);
-    unwritten.clear();
-    ByteBuffer[] all = new ByteBuffer[batch.size()];
-    for (int i = 0; i < all.length; i++) {
-      all[i] = batch.get(i).nioBuffer();
-    }
-    return all;
-  }
-
-  /** The batch was written, or never will be; how many bytes it had. */
-  int releaseBatch() {
-    frames.allWritten();
-    return release(batch);
-  }
-
-  /** Nothing more is written. */
-  void dropUnwritten() {
-    release(unwritten);
-  }
-
-  private static int release(List<ByteBuf> buffers) {
-    int count = 0;
-    for (ByteBuf bytes : buffers) {
-      count += bytes.readableBytes();
-      bytes.release();
-    }
-    buffers.clear();
-    return count;
+  /** All that there was is written, or never will be. */
+  void allWritten() {
+    sending.allWritten();
   }
 
   // ---- Flow and ends ---------------------------------------------------------------------------
 
-  /** What was written before is to be sent. */
-  void flush() {
-    unflushed = false;
-    unflushedBytes = 0;
-    handler.flush(context);
-    channel.runPendingTasks();
-  }
-
-  /** The same, if a part of a reply was not sent yet. */
-  void flushReplies() {
-    if (unflushed) {
-      flush();
-    }
-  }
-
   /** Bytes that came were used: the client may send as many more. */
-  void consumed(int stream, int count) {
-    Http2Stream of = handler.connection().stream(stream);
-    if (of == null || count == 0) {
-      return; // all of it counts as used when a stream ends
-    }
-    try {
-      if (handler.connection().local().flowController().consumeBytes(of, count)) {
-        flush(); // there is more room now, which the client is told
-      }
-    } catch (Http2Exception e) {
-      handler.onError(context, true, e);
-      flush();
-    }
+  void consumed(Http2Stream stream, int count) {
+    streams.consumed(stream, count);
   }
 
-  /** Whether the stream that has just begun is one more than there may be. */
-  boolean hasTooMany() {
-    return handler.connection().numActiveStreams() > MAX_STREAMS;
-  }
-
-  void reset(int stream, Reset why) {
-    handler.resetStream(context, stream, why.error.code(), channel.newPromise());
-    flush();
+  /** Ends a stream early, unless it has ended. */
+  void reset(Http2Stream stream, Http2Error why) {
+    streams.reset(stream, why);
   }
 
   /** Tells the client to begin no more streams. */
   void goAway() {
-    int last = handler.connection().remote().lastStreamCreated();
-    handler.goAway(
-        context, last, Http2Error.NO_ERROR.code(), Unpooled.EMPTY_BUFFER, channel.newPromise());
-    flush();
+    if (!ended && streams.beginNoMore()) {
+      sending.goAway(streams.lastBegun(), Http2Error.NO_ERROR, "");
+    }
   }
 
-  /** Ends all streams; what is to be sent can still be had. */
+  /** Ends all streams; what is to be written can still be had. */
   void close() {
-    flushReplies();
-    channel.close();
-  }
-
-  private static final class Handler extends Http2ConnectionHandler {
-
-    Handler(
-        Http2ConnectionDecoder decoder, Http2ConnectionEncoder encoder, Http2Settings settings) {
-      super(decoder, encoder, settings, true);
-      Http2Frames.refuseNoStreams(this);
-    }
-
-    /** Frames that were under way when their stream ended are no mistake, and get no answer. */
-    @Override
-    protected void onStreamError(
-        ChannelHandlerContext context,
-        boolean outbound,
-        Throwable cause,
-        Http2Exception.StreamException failure) {
-      boolean late =
-          failure.error() == Http2Error.STREAM_CLOSED
-              && connection().stream(failure.streamId()) == null;
-      if (!late) {
-        super.onStreamError(context, outbound, cause, failure);
-      }
-    }
-  }
-
-  private static final class Builder
-      extends AbstractHttp2ConnectionHandlerBuilder<Handler, Builder> {
-
-    Builder(WireLimits limits, Http2Frames frames) {
-      server(true);
-      frameListener(new FrameLimit(frames, true));
-      initialSettings(
-          new Http2Settings()
-              .maxConcurrentStreams(MAX_STREAMS)
-              .initialWindowSize(STREAM_WINDOW_BYTES)
-              .maxHeaderListSize(limits.headBytes()));
-      validateHeaders(true);
-      decoupleCloseAndGoAway(true);
-      decoderEnforceMaxConsecutiveEmptyDataFrames(0); // FrameLimit does
-      decoderEnforceMaxRstFramesPerWindow(0, 0); // as well
-      decoderEnforceMaxSmallContinuationFrames(MAX_SMALL_CONTINUATIONS);
-      encoderEnforceMaxRstFramesPerWindow(FrameLimit.MAX_FRAMES, FrameLimit.WINDOW_SECONDS);
-      encoderEnforceMaxQueuedControlFrames(0); // Http2Frames does: an embedded channel queues none
-    }
-
-    @Override
-    protected Handler build() {
-      return super.build();
-    }
-
-    @Override
-    protected Handler build(
-        Http2ConnectionDecoder decoder, Http2ConnectionEncoder encoder, Http2Settings settings) {
-      return new Handler(decoder, encoder, settings);
-    }
+    ended = true;
+    List.copyOf(streams.open()).forEach(streams::close);
   }
 }

@@ -3,10 +3,8 @@ package io.nereid.server.wire;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
-import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
-import java.util.HashMap;
-import java.util.Map;
+import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -42,11 +40,11 @@ final class Http2Connection implements Http2Codec.Listener {
   private final Http2Codec codec;
   private final Http2Output output;
   private final ReadingTurns<Http2Seat> turns;
-  private final Map<Integer, StreamChannel> streams = new HashMap<>();
   private final ArrayDeque<Http2Seat.Request> begun =
       new ArrayDeque<>(); // and nobody serves them yet
   private final ArrayDeque<ArrivedBytes> rooms = new ArrayDeque<>(); // empty ones
   private ConnectionInput first; // what was read before; null: it was taken
+  private int streamCount; // of those that somebody serves, or will
   private boolean behind; // a stream's thread has not come to read
   private int reads;
   private boolean goneAway;
@@ -133,7 +131,7 @@ final class Http2Connection implements Http2Codec.Listener {
     boolean given = false;
     try {
       if (!turns.haveSpare()) {
-        reset(request.stream(), Http2Codec.Reset.REFUSED_STREAM); // the client may try again
+        reset(request.stream(), Http2Error.REFUSED_STREAM); // the client may try again
       } else if (request.stream().isShort()) {
         given = true;
         serve(seat, request);
@@ -169,7 +167,6 @@ final class Http2Connection implements Http2Codec.Listener {
     } catch (RuntimeException | Error e) {
       LOGGER.log(Level.ERROR, "connection failed", e);
     } finally {
-      output.collect(); // also what the codec sent before it failed
       if (!goesOn) {
         endReading();
       }
@@ -204,16 +201,11 @@ final class Http2Connection implements Http2Codec.Listener {
     ending = true;
     guard.writing();
     try {
-      codec.endReading();
-      streams.values().forEach(StreamChannel::closed);
+      codec.goAway();
+      codec.close();
       while (!begun.isEmpty()) {
         ended(begun.poll());
       }
-      if (!goneAway) {
-        codec.goAway();
-      }
-      codec.close();
-      output.collect();
     } finally {
       output.wakeWriter();
       turns.endReading();
@@ -222,26 +214,11 @@ final class Http2Connection implements Http2Codec.Listener {
 
   // ---- By the codec, with the lock -------------------------------------------------------------
 
-  @Override
-  public void headers(
-      int id, Iterable<Map.Entry<CharSequence, CharSequence>> fields, boolean last) {
-    StreamChannel known = streams.get(id);
-    if (known != null) {
-      if (last) {
-        known.inputEnded(); // fields behind the body mean nothing here
-      }
-      return;
-    }
-    if (codec.hasTooMany() || !begin(id, fields, last)) {
-      codec.reset(id, Http2Codec.Reset.REFUSED_STREAM); // the client may try again
-    }
-  }
-
   /** Begins a stream, if there is room for one more among those of all connections. */
-  private boolean begin(
-      int id, Iterable<Map.Entry<CharSequence, CharSequence>> fields, boolean last) {
+  @Override
+  public boolean begun(Http2Stream known, List<String> fields, boolean last) {
     ArrivedBytes room = rooms.isEmpty() ? new ArrivedBytes() : rooms.removeLast();
-    StreamChannel stream = new StreamChannel(this, id, room);
+    StreamChannel stream = new StreamChannel(this, known, room);
     ConnectionGuard streamGuard = new ConnectionGuard(stream, context.limits());
     if (!context.watch().addStream(streamGuard, context.limits().connectionCount())) {
       return false;
@@ -251,12 +228,12 @@ final class Http2Connection implements Http2Codec.Listener {
       if (last) {
         stream.inputEnded();
       }
-      streams.put(id, stream);
       begun.add(new Http2Seat.Request(stream, streamGuard, room, fields, last));
+      known.listener = stream;
+      streamCount++;
       added = true;
     } finally {
       if (!added) { // there is no memory for it
-        streams.remove(id);
         context.watch().removeStream(streamGuard);
       }
     }
@@ -264,24 +241,9 @@ final class Http2Connection implements Http2Codec.Listener {
     return true;
   }
 
-  @Override
-  public int data(int id, ByteBuffer data, boolean last) {
-    StreamChannel stream = streams.get(id);
-    if (stream == null) {
-      return data.remaining();
-    }
-    int count = data.remaining();
-    int waiting = stream.received(data, last);
-    behind |= stream.isBehind();
-    return count - waiting;
-  }
-
-  @Override
-  public void closed(int id) {
-    StreamChannel stream = streams.get(id);
-    if (stream != null) {
-      stream.closed();
-    }
+  /** More waits than the threads of streams are to be behind. */
+  void letReadersCatchUp() {
+    behind = true;
   }
 
   // ---- By a stream's thread --------------------------------------------------------------------
@@ -289,12 +251,12 @@ final class Http2Connection implements Http2Codec.Listener {
   /** A stream has ended; with the lock. */
   private void ended(Http2Seat.Request request) {
     context.watch().removeStream(request.guard());
-    streams.remove(request.stream().id());
+    streamCount--;
     if (rooms.size() < MOST_TOGETHER) {
       request.room().clear();
       rooms.add(request.room());
     }
-    if (streams.isEmpty()) {
+    if (streamCount == 0) {
       turns.keepIdle(MOST_IDLE_SEATS);
       if (goneAway || ending) {
         guard.writing();
@@ -337,7 +299,7 @@ final class Http2Connection implements Http2Codec.Listener {
    * its replies together anyway. With the lock, which others get meanwhile.
    */
   void letOthersReply(Http2Seat seat) {
-    if (streams.size() > 1 && !turns.isReading(seat)) {
+    if (streamCount > 1 && !turns.isReading(seat)) {
       lock.unlock();
       Thread.yield();
       lock.lock();
@@ -354,21 +316,15 @@ final class Http2Connection implements Http2Codec.Listener {
     return output;
   }
 
-  /** Sends what the codec was given, which is to be written then; with the lock. */
-  void flush() {
-    codec.flush();
-    output.collect();
-  }
-
   /** The client may send more; with the lock. */
   void consumed(StreamChannel stream, int count) {
-    codec.consumed(stream.id(), count);
+    codec.consumed(stream.known(), count);
     output.handOver();
   }
 
   /** Ends a stream early; with the lock. */
-  void reset(StreamChannel stream, Http2Codec.Reset why) {
-    codec.reset(stream.id(), why);
+  void reset(StreamChannel stream, Http2Error why) {
+    codec.reset(stream.known(), why);
     output.handOver();
   }
 
@@ -376,7 +332,7 @@ final class Http2Connection implements Http2Codec.Listener {
 
   /** Whether nothing follows what was sent; with the lock. */
   private boolean isComplete() {
-    return streams.isEmpty() && (goneAway || ending);
+    return streamCount == 0 && (goneAway || ending);
   }
 
   /** From whatever thread: no streams are to begin any more. */
@@ -387,7 +343,7 @@ final class Http2Connection implements Http2Codec.Listener {
         return;
       }
       goneAway = true;
-      if (streams.isEmpty()) {
+      if (streamCount == 0) {
         guard.writing();
       }
       codec.goAway();

@@ -25,8 +25,8 @@ final class Http2Output {
   private final BooleanSupplier readerComes;
   private final Condition somethingToWrite;
   private final Condition written;
-  private long sentBytes; // by the codec, in all
-  private long writtenBytes; // of those
+  private final FrameBuffer frames;
+  private long writtenBytes; // of those that the codec has sent
   private boolean writing; // somebody does, without the lock
   private boolean ended; // nothing more is written
   private boolean writerEnded;
@@ -41,23 +41,18 @@ final class Http2Output {
     this.readerComes = readerComes;
     this.lock = lock;
     this.codec = codec;
+    frames = codec.frames();
     this.channel = channel;
     this.guard = guard;
     somethingToWrite = lock.newCondition();
     written = lock.newCondition();
   }
 
-  /** Takes what the codec sends. Who calls it has it written then. */
-  void collect() {
-    sentBytes += codec.collect();
-    if (ended) {
-      codec.dropUnwritten();
-    }
-  }
-
   /** Has what the codec sends written by another thread. */
   void handOver() {
-    collect();
+    if (ended) {
+      frames.clear();
+    }
     leaveRest();
   }
 
@@ -69,12 +64,12 @@ final class Http2Output {
 
   /** Whether {@link #write} would write something. */
   boolean isToBeWritten() {
-    return !writing && codec.hasUnwritten();
+    return !writing && !frames.isEmpty();
   }
 
   /** Whether at most so many of the bytes that were sent are left to write. */
   boolean hasAtMost(int most) {
-    return writtenBytes >= sentBytes - most || (ended && !writing);
+    return writtenBytes >= frames.count() - most || (ended && !writing);
   }
 
   /** Writes what was sent, unless somebody writes, who then sees to it. */
@@ -86,7 +81,7 @@ final class Http2Output {
 
   /** Has at most {@code most} of the bytes that were sent left to write. */
   void awaitWritten(int most) {
-    long wanted = sentBytes - most;
+    long wanted = frames.count() - most;
     while (writtenBytes < wanted && (writing || !ended)) {
       if (writing) {
         written.awaitUninterruptibly();
@@ -99,9 +94,8 @@ final class Http2Output {
   /** Writes all that there is now. Others may take the lock meanwhile. */
   private void writeBatch() {
     assert lock.getHoldCount() == 1;
-    codec.flushReplies();
-    collect();
-    ByteBuffer[] batch = codec.nextBatch();
+    ByteBuffer[] batch = frames.take();
+    long upTo = frames.count();
     writing = true;
     lock.unlock();
     boolean done = false;
@@ -118,7 +112,9 @@ final class Http2Output {
       }
       lock.lock();
       writing = false;
-      writtenBytes += codec.releaseBatch();
+      codec.allWritten();
+      frames.written();
+      writtenBytes = upTo;
       written.signalAll();
       if (!done) {
         end();
@@ -192,7 +188,7 @@ final class Http2Output {
   /** Nothing more is written. */
   private void end() {
     ended = true;
-    codec.dropUnwritten();
+    frames.clear();
     somethingToWrite.signalAll();
     written.signalAll();
   }

@@ -8,7 +8,6 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.function.Supplier;
 
 /**
@@ -29,14 +28,14 @@ final class Http2Seat extends ReadingTurns.Seat implements HttpExchange.HeadSour
    * @param stream its own
    * @param guard the stream's
    * @param room for what comes of its body while nobody reads it
-   * @param fields the head, pseudo-fields first
+   * @param fields the head, names and values in turns, pseudo-fields first
    * @param bodiless whether the request ends with them
    */
   record Request(
       StreamChannel stream,
       ConnectionGuard guard,
       ArrivedBytes room,
-      Iterable<Map.Entry<CharSequence, CharSequence>> fields,
+      List<String> fields,
       boolean bodiless) {}
 
   private final WireContext context;
@@ -48,6 +47,12 @@ final class Http2Seat extends ReadingTurns.Seat implements HttpExchange.HeadSour
   private HttpExchange exchange; // null: of the last one nobody knows what it left behind
   private Request request; // that is being served
   private String lastTarget = "";
+
+  /** The fields of the last head; the same list means the same head. Null: there was none. */
+  private List<String> lastFields;
+
+  private RequestHead lastHead;
+  private boolean lastIsBodiless;
   private byte[] scratch = new byte[256];
 
   Http2Seat(WireContext context, Http2Connection connection) {
@@ -109,6 +114,7 @@ final class Http2Seat extends ReadingTurns.Seat implements HttpExchange.HeadSour
       LOGGER.log(Level.DEBUG, "stream ended", e);
     } catch (RuntimeException | Error e) {
       exchange = null;
+      lastFields = null;
       LOGGER.log(Level.ERROR, "stream failed", e);
     } finally {
       begun.guard().close();
@@ -130,14 +136,17 @@ final class Http2Seat extends ReadingTurns.Seat implements HttpExchange.HeadSour
 
   @Override
   public RequestHead read(Supplier<RequestHead> empty) {
+    if (request.fields() == lastFields && request.bodiless() == lastIsBodiless) {
+      return lastHead;
+    }
+    List<String> fields = request.fields();
     String method = null;
     String path = null;
-    for (Map.Entry<CharSequence, CharSequence> field : request.fields()) {
-      String name = field.getKey().toString(); // is kept where names and values repeat
-      if (name.equals(":method")) {
-        method = field.getValue().toString();
-      } else if (name.equals(":path")) {
-        path = field.getValue().toString();
+    for (int i = 0; i < fields.size(); i += 2) {
+      if (fields.get(i).equals(":method")) {
+        method = fields.get(i + 1);
+      } else if (fields.get(i).equals(":path")) {
+        path = fields.get(i + 1);
       }
     }
     if (method == null || path == null) {
@@ -149,20 +158,20 @@ final class Http2Seat extends ReadingTurns.Seat implements HttpExchange.HeadSour
     }
     RequestHead head = empty.get();
     head.begin(method, lastTarget, false);
-    for (Map.Entry<CharSequence, CharSequence> field : request.fields()) {
-      String name = field.getKey().toString();
+    for (int i = 0; i < fields.size(); i += 2) {
+      String name = fields.get(i);
       if (name.equals(":authority")) {
-        add(head, "host", field.getValue().toString()); // what HTTP/1.1 calls it
-      } else if (name.isEmpty() || name.charAt(0) != ':') {
-        add(head, name, field.getValue().toString());
+        add(head, "host", fields.get(i + 1)); // what HTTP/1.1 calls it
+      } else if (name.charAt(0) != ':') {
+        add(head, name, fields.get(i + 1));
       }
-    }
-    if (head.chunked()) {
-      throw HeadReader.malformed("Transfer-Encoding means nothing in HTTP/2");
     }
     if (request.bodiless()) {
       head.endsHere();
     }
+    lastFields = fields;
+    lastHead = head;
+    lastIsBodiless = request.bodiless();
     return head;
   }
 
@@ -185,7 +194,7 @@ final class Http2Seat extends ReadingTurns.Seat implements HttpExchange.HeadSour
 
     private static final byte[] NO_HEAD = {};
 
-    private final List<CharSequence> fields = new ArrayList<>(); // names and values in turns
+    private final List<String> fields = new ArrayList<>(); // names and values in turns
 
     @Override
     public void begin() {
@@ -197,7 +206,7 @@ final class Http2Seat extends ReadingTurns.Seat implements HttpExchange.HeadSour
       add(field, field.value);
     }
 
-    private void add(ReplyField field, CharSequence value) {
+    private void add(ReplyField field, String value) {
       fields.add(field.name);
       fields.add(value);
     }

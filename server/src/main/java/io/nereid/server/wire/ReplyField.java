@@ -1,6 +1,5 @@
 package io.nereid.server.wire;
 
-import io.grpc.netty.shaded.io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.time.ZoneOffset;
@@ -22,18 +21,18 @@ public final class ReplyField {
 
   private record Date(long second, ReplyField field) {}
 
-  /** In lower case, as HTTP/2 has it, and with the hash that its codec asks for. */
-  final CharSequence name;
+  /** In lower case, as HTTP/2 has it. */
+  final String name;
 
   /** Null: each reply has its own. */
-  final CharSequence value;
+  final String value;
 
   /** The line in HTTP/1.1: up to the value, or whole if the value is always the same. */
   final byte[] line;
 
   private ReplyField(String name, String value) {
-    this.name = AsciiString.cached(name.toLowerCase(Locale.ROOT));
-    this.value = value == null ? null : AsciiString.cached(value);
+    this.name = name.toLowerCase(Locale.ROOT);
+    this.value = value;
     line = ascii(value == null ? name + ": " : name + ": " + value + "\r\n");
   }
 

@@ -11,7 +11,7 @@ import java.util.concurrent.locks.Condition;
  * it, the reply is written to it. All that it holds is guarded by the connection's lock. It is made
  * anew for each stream, because the watch may still look at one that has just ended.
  */
-final class StreamChannel implements ClientChannel {
+final class StreamChannel implements ClientChannel, Http2Stream.Listener {
 
   private static final int PIECE_BYTES = 64 << 10;
 
@@ -23,7 +23,7 @@ final class StreamChannel implements ClientChannel {
 
   private final Http2Connection connection;
   private final ReadingTurns<Http2Seat> turns;
-  private final int id;
+  private final Http2Stream known;
   private final Condition changed;
   private final ArrivedBytes arrived;
 
@@ -38,22 +38,25 @@ final class StreamChannel implements ClientChannel {
   private boolean blocking = true;
 
   /** {@code arrived} is empty, and for this stream alone while there is one. */
-  StreamChannel(Http2Connection connection, int id, ArrivedBytes arrived) {
+  StreamChannel(Http2Connection connection, Http2Stream known, ArrivedBytes arrived) {
     this.connection = connection;
     turns = connection.turns();
     this.arrived = arrived;
-    this.id = id;
+    this.known = known;
     changed = connection.lock().newCondition();
   }
 
-  int id() {
-    return id;
+  /** What the codec knows of it. */
+  Http2Stream known() {
+    return known;
   }
 
   // ---- By the seat that reads, with the lock ---------------------------------------------------
 
-  /** Takes a part of the body, for whoever waits for it or will; how much of it waits now. */
-  int received(ByteBuffer data, boolean last) {
+  /** Takes a part of the body, for whoever waits for it or will. */
+  @Override
+  public int received(ByteBuffer data, boolean last) {
+    int all = data.remaining();
     inputEnded |= last;
     if (target != null) {
       int count = Math.min(target.remaining(), data.remaining());
@@ -64,9 +67,12 @@ final class StreamChannel implements ClientChannel {
         changed.signalAll();
       }
     }
-    int rest = data.remaining();
+    int waiting = data.remaining();
     arrived.add(data);
-    return rest;
+    if (arrived.count() > PATIENT_BYTES) {
+      connection.letReadersCatchUp();
+    }
+    return all - waiting;
   }
 
   /** Whether all of the request is there, and little. */
@@ -74,13 +80,8 @@ final class StreamChannel implements ClientChannel {
     return inputEnded && arrived.count() <= RequestBody.SHORT_BYTES;
   }
 
-  /** Whether its thread is to be let go before more is read. */
-  boolean isBehind() {
-    return arrived.count() > PATIENT_BYTES;
-  }
-
-  /** The request is complete. */
-  void inputEnded() {
+  @Override
+  public void inputEnded() {
     inputEnded = true;
     changed.signalAll();
   }
@@ -90,8 +91,13 @@ final class StreamChannel implements ClientChannel {
     seat = its;
   }
 
-  /** Nothing comes or goes any more. */
-  void closed() {
+  @Override
+  public void sent() {
+    changed.signalAll();
+  }
+
+  @Override
+  public void closed() {
     closed = true;
     changed.signalAll();
   }
@@ -145,8 +151,7 @@ final class StreamChannel implements ClientChannel {
     connection.lock().lock();
     try {
       checkOpen();
-      connection.codec().writeHead(id, 100, List.of(), false);
-      connection.flush();
+      connection.codec().writeHead(known, 100, List.of(), false);
       writeCollected();
     } finally {
       connection.lock().unlock();
@@ -154,14 +159,13 @@ final class StreamChannel implements ClientChannel {
   }
 
   /** Sends a reply's head, at once if nothing follows it, or else with that. */
-  void writeHead(int status, List<CharSequence> fields, boolean last) throws IOException {
+  void writeHead(int status, List<String> fields, boolean last) throws IOException {
     connection.lock().lock();
     try {
       checkOpen();
       outputEnded = last;
-      connection.codec().writeHead(id, status, fields, last);
+      connection.codec().writeHead(known, status, fields, last);
       if (last) {
-        connection.flush();
         writeCollected();
       }
     } finally {
@@ -170,20 +174,16 @@ final class StreamChannel implements ClientChannel {
   }
 
   /** Sends a whole reply whose body is short, with those that other streams have by then. */
-  void writeShort(int status, List<CharSequence> fields, ByteBuffer body) throws IOException {
-    ByteBuffer copy = copy(body, body.remaining());
+  void writeShort(int status, List<String> fields, ByteBuffer body) throws IOException {
     connection.lock().lock();
     try {
       awaitUnwritten(Http2Connection.MOST_UNWRITTEN_BYTES);
       checkOpen();
-      connection.codec().writeHead(id, status, fields, false);
-      boolean allowed = connection.codec().allows(id, copy.remaining());
-      Http2Codec.Sent sent = connection.codec().writeData(id, copy, true);
-      if (allowed && inputEnded && turns.isReading(seat)) {
-        closed = true; // by the flush of all replies that are written together
-      } else {
+      connection.codec().writeHead(known, status, fields, false);
+      boolean sent = connection.codec().writeData(known, body, false, true);
+      if (!sent || !turns.isReading(seat)) {
         connection.letOthersReply(seat);
-        awaitSent(sent);
+        awaitSent();
         writeCollected();
       }
       outputEnded = true;
@@ -198,15 +198,15 @@ final class StreamChannel implements ClientChannel {
    */
   void write(ByteBuffer from, boolean last) throws IOException {
     do {
-      ByteBuffer piece = copy(from, Math.min(from.remaining(), PIECE_BYTES));
-      writePiece(piece, last && !from.hasRemaining());
+      writePiece(nextOf(from, PIECE_BYTES), false, last && !from.hasRemaining());
     } while (from.hasRemaining());
   }
 
-  private static ByteBuffer copy(ByteBuffer from, int count) {
-    byte[] piece = new byte[count];
-    from.get(piece);
-    return ByteBuffer.wrap(piece);
+  private static ByteBuffer nextOf(ByteBuffer from, int most) {
+    int count = Math.min(from.remaining(), most);
+    ByteBuffer piece = from.slice(from.position(), count);
+    from.position(from.position() + count);
+    return piece;
   }
 
   /**
@@ -215,20 +215,19 @@ final class StreamChannel implements ClientChannel {
    */
   void lend(ByteBuffer from, boolean last) throws IOException {
     do {
-      int count = Math.min(from.remaining(), LENT_BYTES);
-      ByteBuffer piece = from.slice(from.position(), count);
-      from.position(from.position() + count);
-      writePiece(piece, last && !from.hasRemaining());
+      writePiece(nextOf(from, LENT_BYTES), true, last && !from.hasRemaining());
     } while (from.hasRemaining());
   }
 
-  private void writePiece(ByteBuffer piece, boolean last) throws IOException {
+  private void writePiece(ByteBuffer piece, boolean isLent, boolean last) throws IOException {
     connection.lock().lock();
     try {
       turns.handOn(seat);
       awaitUnwritten(Http2Connection.MOST_UNWRITTEN_BYTES);
       checkOpen();
-      send(piece, last);
+      connection.codec().writeData(known, piece, isLent, last);
+      awaitSent();
+      outputEnded = last;
     } finally {
       connection.lock().unlock();
     }
@@ -256,24 +255,16 @@ final class StreamChannel implements ClientChannel {
 
   // With the lock, taken once: whoever writes lets go of it meanwhile.
 
-  /** Has the codec take a part of a reply, which it does as soon as the client's windows allow. */
-  private void send(ByteBuffer piece, boolean last) throws IOException {
-    awaitSent(connection.codec().writeData(id, piece, last));
-    outputEnded = last;
-  }
-
-  private void awaitSent(Http2Codec.Sent sent) throws IOException {
-    if (!sent.isDone()) {
-      connection.flush();
-    }
-    if (!sent.isDone()) {
-      sent.whenDone(changed::signalAll);
+  /** Waits until the client's windows have had room for what was to be sent. */
+  private void awaitSent() throws IOException {
+    boolean waits = known.unsent != null;
+    if (waits) {
       writeCollected();
     }
-    while (!sent.isDone()) {
+    while (known.unsent != null) {
       awaitChange();
     }
-    if (!sent.isSuccess()) {
+    if (waits && closed && !known.outputEnded) {
       throw new ClientGoneException();
     }
   }
@@ -389,8 +380,7 @@ final class StreamChannel implements ClientChannel {
         connection.abandon();
       }
       if (!closed) {
-        connection.reset(
-            this, outputEnded ? Http2Codec.Reset.NO_ERROR : Http2Codec.Reset.INTERNAL_ERROR);
+        connection.reset(this, outputEnded ? Http2Error.NO_ERROR : Http2Error.INTERNAL_ERROR);
         closed();
       }
     } finally {

@@ -20,6 +20,9 @@ public record WireLimits(
     Duration requestTime,
     Duration idleTime) {
 
+  /** Streams of one connection of HTTP/2 at a time. */
+  public static final int MAX_STREAMS = 128;
+
   /** What a port has that nobody says anything else of. */
   public static final WireLimits USUAL =
       new WireLimits(

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.nereid.model.ModelSpec;
-import io.nereid.server.wire.Http2Codec;
+import io.nereid.server.wire.WireLimits;
 import io.nereid.types.DataType;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -87,8 +87,8 @@ class ReadingTurnsTest {
     try (TestServer server = server(gate);
         FrameClient client = new FrameClient(server.port()).begin()) {
       int first = askQuickly(client, gate);
-      int end = first + 2 * Http2Codec.MAX_STREAMS;
-      gate.open(Http2Codec.MAX_STREAMS);
+      int end = first + 2 * WireLimits.MAX_STREAMS;
+      gate.open(WireLimits.MAX_STREAMS);
       ByteArrayOutputStream frames = new ByteArrayOutputStream();
       for (int stream = first; stream < end; stream += 2) {
         byte[] body =
@@ -102,7 +102,7 @@ class ReadingTurnsTest {
         FrameClient.Reply reply = client.await(stream).expect(200);
         assertTrue(reply.text().contains("[" + stream + ".0,2.0]"), reply.text());
       }
-      assertEquals(MANY + Http2Codec.MAX_STREAMS, server.statistics("gate").inferenceCount());
+      assertEquals(MANY + WireLimits.MAX_STREAMS, server.statistics("gate").inferenceCount());
     }
   }
 

@@ -10,7 +10,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.nereid.server.access.AccessControl;
 import io.nereid.server.access.Restrictions;
-import io.nereid.server.wire.Http2Codec;
+import io.nereid.server.wire.WireLimits;
 import io.nereid.types.DataType;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -188,7 +188,7 @@ class StreamsTest {
     GateBackend gate = new GateBackend();
     try (TestServer server = new TestServer().gate(gate);
         FrameClient client = connect(server)) {
-      int count = Http2Codec.MAX_STREAMS;
+      int count = WireLimits.MAX_STREAMS;
       for (int i = 0; i < count; i++) {
         client.post(2 * i + 1, "/v2/models/gate/infer", INFER, "x-request-id", "r" + i);
       }
@@ -219,7 +219,7 @@ class StreamsTest {
         client.get(1, "/v2/health/live").expect(200);
       }
       int first = 3;
-      int beyond = first + 2 * Http2Codec.MAX_STREAMS;
+      int beyond = first + 2 * WireLimits.MAX_STREAMS;
       for (int stream = first; stream < beyond + 40; stream += 2) {
         client.head(stream, false, "POST", "/v2/models/FP32/infer");
         client.data(stream, body, stream >= beyond); // too many of them send all of it

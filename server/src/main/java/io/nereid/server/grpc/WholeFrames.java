@@ -1,4 +1,4 @@
-package io.nereid.server.shared;
+package io.nereid.server.grpc;
 
 import io.grpc.netty.shaded.io.netty.buffer.ByteBuf;
 import io.grpc.netty.shaded.io.netty.channel.ChannelHandlerContext;
@@ -11,7 +11,7 @@ import io.grpc.netty.shaded.io.netty.channel.ChannelInboundHandlerAdapter;
  * each byte of a large body would be copied once more. It is for one connection, whose thread calls
  * it.
  */
-public final class WholeFrames extends ChannelInboundHandlerAdapter {
+final class WholeFrames extends ChannelInboundHandlerAdapter {
 
   private static final int PREFACE_BYTES = 24;
   private static final int HEADER_BYTES = 9;

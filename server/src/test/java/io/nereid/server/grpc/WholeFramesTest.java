@@ -1,4 +1,4 @@
-package io.nereid.server.shared;
+package io.nereid.server.grpc;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
