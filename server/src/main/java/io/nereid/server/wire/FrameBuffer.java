@@ -24,10 +24,18 @@ final class FrameBuffer {
   private byte[] taken; // which is being written
   private long count; // of all bytes that were ever put here
   private long takenCount; // when they were taken
+  private long lentCount; // of those that are lent
+  private long writtenOwn; // of those that are not, or will never be written
+  private long takenOwn;
 
   /** All bytes that were ever put here. */
   long count() {
     return count;
+  }
+
+  /** Bytes that are held here until they are written. */
+  long unwrittenBytes() {
+    return count - lentCount - writtenOwn;
   }
 
   boolean isEmpty() {
@@ -81,6 +89,7 @@ final class FrameBuffer {
     pieces.add(source.slice(source.position(), length));
     source.position(source.position() + length);
     count += length;
+    lentCount += length;
   }
 
   private void reserve(int room) {
@@ -113,6 +122,7 @@ final class FrameBuffer {
     from = 0;
     end = 0;
     takenCount = count;
+    takenOwn = count - lentCount;
     return all;
   }
 
@@ -120,6 +130,7 @@ final class FrameBuffer {
   void written() {
     spare = taken.length > MOST_KEPT_BYTES ? null : taken;
     taken = null;
+    writtenOwn = takenOwn;
   }
 
   /** Nothing of what is here is to be written. */
@@ -128,5 +139,7 @@ final class FrameBuffer {
     from = 0;
     end = 0;
     takenCount = count;
+    takenOwn = count - lentCount;
+    writtenOwn = takenOwn;
   }
 }

@@ -15,6 +15,9 @@ final class HeadBlock {
 
   private static final int SMALL_FRAME_BYTES = 1024;
 
+  /** Room for larger heads is not kept. */
+  private static final int MOST_KEPT_BYTES = 4 << 10;
+
   private final HpackDecoder decoder;
   private final int maxBytes; // packed; they are held until the head is complete
 
@@ -31,6 +34,9 @@ final class HeadBlock {
   }
 
   void clear() {
+    if (bytes.length > MOST_KEPT_BYTES) {
+      bytes = new byte[256];
+    }
     length = 0;
     smallFrames = 0;
   }

@@ -27,12 +27,14 @@ final class HpackEncoder {
   private byte[] block = new byte[256];
   private int length;
   private boolean resized; // which the next head says first
+  private int leastBytes = HpackTable.MAX_BYTES; // that the table had since the last head
 
   /** The client keeps a table of at most so many bytes. */
   void tableBytes(long most) {
     int bytes = (int) Math.min(most, HpackTable.MAX_BYTES);
     if (bytes != table.maxBytes()) {
       table.maxBytes(bytes);
+      leastBytes = Math.min(leastBytes, bytes);
       resized = true;
     }
   }
@@ -42,8 +44,12 @@ final class HpackEncoder {
     length = 0;
     if (resized) {
       resized = false;
-      reserve(NUMBER_BYTES);
+      reserve(2 * NUMBER_BYTES);
+      if (leastBytes < table.maxBytes()) {
+        number(RESIZED, RESIZED_BITS, leastBytes);
+      }
       number(RESIZED, RESIZED_BITS, table.maxBytes());
+      leastBytes = table.maxBytes();
     }
     field(":status", Integer.toString(status));
     for (int i = 0; i < fields.size(); i += 2) {

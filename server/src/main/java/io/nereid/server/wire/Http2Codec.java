@@ -15,6 +15,9 @@ final class Http2Codec implements FrameReader.Frames {
   /** Answers to pings and settings that the client does not take. */
   private static final int MAX_WAITING_ANSWERS = 1000;
 
+  /** Twice what all streams of a connection may have in their pieces at a time. */
+  private static final int MOST_UNREAD_BYTES = 16 << 20;
+
   private static final int HEAD_TOO_LARGE = 431;
 
   /** Whoever serves streams. */
@@ -33,6 +36,7 @@ final class Http2Codec implements FrameReader.Frames {
   private final FrameCount floods = new FrameCount();
   private final FrameCount mistakes = new FrameCount();
   private final Http2Streams streams = new Http2Streams(sending);
+  private int firstWindow = -1; // what the settings that are being read say of it; -1: nothing
   private boolean ended;
 
   Http2Codec(WireLimits limits, Listener listener) {
@@ -60,6 +64,7 @@ final class Http2Codec implements FrameReader.Frames {
       return false;
     }
     reader.received();
+    sending.sendInTurns();
     return !ended;
   }
 
@@ -73,6 +78,7 @@ final class Http2Codec implements FrameReader.Frames {
       at += next;
       reader.received();
     }
+    sending.sendInTurns();
     return !ended;
   }
 
@@ -99,6 +105,7 @@ final class Http2Codec implements FrameReader.Frames {
   public void head(int id, boolean last) {
     List<String> fields = head.fields(); // also of those that nobody is interested in
     floods.head();
+    checkUnread();
     Http2Stream stream = streams.get(id);
     if (stream != null) {
       trailers(stream, fields, last);
@@ -195,9 +202,10 @@ final class Http2Codec implements FrameReader.Frames {
         }
       }
       case Http2Frame.INITIAL_WINDOW_SIZE -> {
-        if (value > Integer.MAX_VALUE || !sending.firstWindow((int) value, streams.open())) {
+        if (value > Integer.MAX_VALUE) {
           throw tooLargeWindow();
         }
+        firstWindow = (int) value;
       }
       case Http2Frame.MAX_FRAME_SIZE -> {
         if (value < Http2Frame.MOST_BYTES || value > Http2Frame.LARGEST_BYTES) {
@@ -210,8 +218,22 @@ final class Http2Codec implements FrameReader.Frames {
 
   @Override
   public void settingsEnd() {
+    if (firstWindow >= 0 && !sending.firstWindow(firstWindow, streams.open())) {
+      throw tooLargeWindow();
+    }
+    firstWindow = -1;
     sending.settingsAnswer();
     checkAnswers();
+  }
+
+  /** Refusals and short replies are held until they are written. */
+  private void checkUnread() {
+    if (sending.frames().unwrittenBytes() > MOST_UNREAD_BYTES) {
+      refuse(
+          "expected a client that reads what it gets, of which more than "
+              + MOST_UNREAD_BYTES
+              + " bytes wait");
+    }
   }
 
   @Override

@@ -74,7 +74,9 @@ final class Http2Output {
 
   /** Writes what was sent, unless somebody writes, who then sees to it. */
   void write() {
-    if (isToBeWritten()) {
+    if (ended && !writing) {
+      frames.clear(); // what is lent goes back now
+    } else if (isToBeWritten()) {
       writeBatch();
     }
   }
@@ -88,6 +90,9 @@ final class Http2Output {
       } else {
         writeBatch();
       }
+    }
+    if (ended && !writing) {
+      frames.clear(); // what is lent goes back now
     }
   }
 
@@ -112,9 +117,9 @@ final class Http2Output {
       }
       lock.lock();
       writing = false;
-      codec.allWritten();
       frames.written();
       writtenBytes = upTo;
+      codec.allWritten();
       written.signalAll();
       if (!done) {
         end();

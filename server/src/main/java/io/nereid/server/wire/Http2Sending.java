@@ -13,6 +13,9 @@ final class Http2Sending {
 
   private static final long LARGEST_WINDOW_BYTES = Integer.MAX_VALUE;
 
+  /** Bytes that are held before streams that wait for their turn have to wait for their client. */
+  private static final int MOST_HELD_BYTES = 256 << 10;
+
   private final Consumer<Http2Stream> whenSent;
   private final FrameBuffer frames = new FrameBuffer();
   private final HpackEncoder heads = new HpackEncoder();
@@ -70,8 +73,8 @@ final class Http2Sending {
   private boolean sendFrame(Http2Stream stream) {
     ByteBuffer bytes = stream.unsent;
     long room = Math.min(Http2Frame.MOST_BYTES, Math.min(windowBytes, stream.windowBytes));
-    int count = (int) Math.min(room, bytes.remaining());
-    if (count <= 0 && bytes.hasRemaining()) {
+    int count = (int) Math.max(0, Math.min(room, bytes.remaining())); // windows may lack some
+    if (count == 0 && bytes.hasRemaining()) {
       return false;
     }
     boolean ends = count == bytes.remaining();
@@ -104,7 +107,6 @@ final class Http2Sending {
   /** The client takes more, of all streams; false: more than there can be. */
   boolean grow(int count) {
     windowBytes += count;
-    sendInTurns();
     return windowBytes <= LARGEST_WINDOW_BYTES;
   }
 
@@ -112,7 +114,6 @@ final class Http2Sending {
   boolean grow(Http2Stream stream, int count) {
     stream.windowBytes += count;
     takeTurn(stream);
-    sendInTurns();
     return stream.windowBytes <= LARGEST_WINDOW_BYTES;
   }
 
@@ -126,7 +127,6 @@ final class Http2Sending {
       fits &= stream.windowBytes <= LARGEST_WINDOW_BYTES;
       takeTurn(stream);
     }
-    sendInTurns();
     return fits;
   }
 
@@ -134,14 +134,24 @@ final class Http2Sending {
     heads.tableBytes(most);
   }
 
-  /** Streams send a frame each until the window is full. */
-  private void sendInTurns() {
-    while (windowBytes > 0 && !turns.isEmpty()) {
+  /** A stream ended, and needs no turn. */
+  void forget(Http2Stream stream) {
+    stream.unsent = null;
+    if (stream.isInTurn) {
+      stream.isInTurn = false;
+      turns.remove(stream);
+    }
+  }
+
+  /**
+   * Streams send a frame each until the window is full, or much is to be written, after which this
+   * is called again. A client may grow its windows byte by byte: so it is called once for all that
+   * came together.
+   */
+  void sendInTurns() {
+    while (windowBytes > 0 && !turns.isEmpty() && frames.unwrittenBytes() < MOST_HELD_BYTES) {
       Http2Stream stream = turns.poll();
       stream.isInTurn = false;
-      if (stream.unsent == null) {
-        continue; // it ended meanwhile
-      }
       sendFrame(stream);
       if (stream.unsent == null) {
         whenSent.accept(stream);
@@ -183,6 +193,7 @@ final class Http2Sending {
   /** All that there was is written, or never will be. */
   void allWritten() {
     waitingAnswers = 0;
+    sendInTurns();
   }
 
   /** The client may send so much more, of a stream or of all (0). */

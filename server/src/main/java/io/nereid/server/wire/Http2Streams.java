@@ -98,7 +98,7 @@ final class Http2Streams {
     open.remove(stream.id);
     used(stream.unusedBytes);
     stream.isClosed = true;
-    stream.unsent = null;
+    sending.forget(stream);
     if (stream.listener != null) {
       stream.listener.closed();
     }

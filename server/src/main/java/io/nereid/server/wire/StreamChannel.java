@@ -162,6 +162,7 @@ final class StreamChannel implements ClientChannel, Http2Stream.Listener {
   void writeHead(int status, List<String> fields, boolean last) throws IOException {
     connection.lock().lock();
     try {
+      awaitUnwritten(Http2Connection.MOST_UNWRITTEN_BYTES);
       checkOpen();
       outputEnded = last;
       connection.codec().writeHead(known, status, fields, last);

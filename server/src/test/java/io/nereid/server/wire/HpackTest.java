@@ -206,8 +206,9 @@ class HpackTest {
     List<String> before = List.of();
     for (int i = 0; i < 400; i++) {
       if (random.nextInt(40) == 0) {
-        int bytes = random.nextInt(8192);
-        encoder.tableBytes(bytes);
+        for (int often = random.nextInt(3); often >= 0; often--) {
+          encoder.tableBytes(random.nextInt(8192));
+        }
       }
       before = fields(random, before);
       before.add(ReplyField.LENGTH.name);
@@ -222,6 +223,20 @@ class HpackTest {
       ByteBuf packed = Unpooled.wrappedBuffer(encoder.block(), 0, length);
       assertEquals(strings(headers), strings(netty.decodeHeaders(1, packed)), "seed " + seed);
     }
+  }
+
+  /**
+   * RFC 7541, 4.2: the smallest table that there was is said first, or the client has fields left.
+   */
+  @Test
+  void aTableThatWasSmallerIsSaid() {
+    HpackEncoder encoder = new HpackEncoder();
+    encoder.tableBytes(0);
+    encoder.tableBytes(4096);
+    int length = encoder.write(200, List.of());
+    assertEquals("203fe11f88", HexFormat.of().formatHex(encoder.block(), 0, length));
+    length = encoder.write(200, List.of());
+    assertEquals("88", HexFormat.of().formatHex(encoder.block(), 0, length));
   }
 
   /** Bytes without meaning do no more than to end a connection. */

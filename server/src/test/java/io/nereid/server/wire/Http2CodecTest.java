@@ -157,6 +157,81 @@ class Http2CodecTest {
     assertTrue(granted >= 9 * CONNECTION_WINDOW_BYTES - STREAM_WINDOW_BYTES, granted + " bytes");
   }
 
+  private boolean settings(int... numbersAndValues) {
+    ByteBuffer payload = ByteBuffer.allocate(3 * numbersAndValues.length);
+    for (int i = 0; i < numbersAndValues.length; i += 2) {
+      payload.putShort((short) numbersAndValues[i]).putInt(numbersAndValues[i + 1]);
+    }
+    return receive(FrameClient.bytes(FrameClient.SETTINGS, 0, 0, payload.array()));
+  }
+
+  @Test
+  void anEmptyEndNeedsNoRoom() {
+    begin();
+    post(1);
+    Http2Stream stream = open.getFirst();
+    codec.writeHead(stream, 200, List.of(), false);
+    codec.writeData(stream, ByteBuffer.allocate(1000), false, false);
+    settings(Http2Frame.INITIAL_WINDOW_SIZE, 0); // 1000 less than nothing
+    sent();
+    assertTrue(codec.writeData(stream, ByteBuffer.allocate(0), false, true));
+    FrameClient.Frame end = sent().getFirst();
+    assertEquals(FrameClient.DATA, end.type());
+    assertEquals(FrameClient.END_STREAM, end.flags());
+    assertEquals(0, end.payload().length);
+  }
+
+  /** What comes together makes a window as large as all of it says, and then something is sent. */
+  @Test
+  void windowsThatGrowByteByByteMakeFewFrames() {
+    begin();
+    settings(Http2Frame.INITIAL_WINDOW_SIZE, 0);
+    post(1);
+    codec.writeHead(open.getFirst(), 200, List.of(), false);
+    codec.writeData(open.getFirst(), ByteBuffer.allocate(60_000), true, true);
+    sent();
+    int[] rising = new int[2000];
+    for (int i = 0; i < rising.length; i += 2) {
+      rising[i] = Http2Frame.INITIAL_WINDOW_SIZE;
+      rising[i + 1] = i + 1;
+    }
+    settings(rising);
+    List<FrameClient.Frame> frames = sent();
+    assertEquals(1, frames.stream().filter(frame -> frame.type() == FrameClient.DATA).count());
+    ByteArrayOutputStream grants = new ByteArrayOutputStream();
+    for (int i = 0; i < 300; i++) { // as many as one read has room for
+      grants.writeBytes(
+          FrameClient.bytes(FrameClient.WINDOW_UPDATE, 0, 1, new byte[] {0, 0, 0, 1}));
+    }
+    receive(grants.toByteArray());
+    frames = sent();
+    assertEquals(1, frames.size());
+    assertEquals(300, frames.getFirst().payload().length);
+  }
+
+  @Test
+  void whoReadsNoRepliesLosesTheConnection() {
+    begin();
+    byte[] head =
+        FrameClient.bytes(
+            FrameClient.HEADERS, WHOLE, 1, FrameClient.block("POST", "/v2", "te", "trailers"));
+    boolean goesOn = true;
+    for (int i = 0; goesOn && i < 1_000_000; i++) {
+      ByteBuffer.wrap(head).putInt(5, 2 * i + 1);
+      goesOn = receive(head);
+      if (open.size() > 100) {
+        Http2Stream stream = open.getFirst();
+        codec.writeHead(stream, 200, List.of("x", "y"), true);
+        codec.reset(stream, Http2Error.NO_ERROR);
+      }
+    }
+    assertFalse(goesOn);
+    List<FrameClient.Frame> all = sent();
+    assertEquals(FrameClient.GO_AWAY, all.getLast().type());
+    assertEquals(
+        Http2Error.ENHANCE_YOUR_CALM.number, ByteBuffer.wrap(all.getLast().payload()).getInt(4));
+  }
+
   /** Frames at random, most of them of a right form: each is taken, or ends what it should. */
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
