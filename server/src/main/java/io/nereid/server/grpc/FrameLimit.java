@@ -55,7 +55,7 @@ final class FrameLimit extends Http2FrameListenerDecorator {
   public void onHeadersRead(
       ChannelHandlerContext context, int stream, Http2Headers headers, int padding, boolean last)
       throws Http2Exception {
-    count.head();
+    count.carried();
     super.onHeadersRead(context, stream, headers, padding, last);
   }
 
@@ -70,7 +70,7 @@ final class FrameLimit extends Http2FrameListenerDecorator {
       int padding,
       boolean last)
       throws Http2Exception {
-    count.head();
+    count.carried();
     super.onHeadersRead(context, stream, headers, dependency, weight, exclusive, padding, last);
   }
 

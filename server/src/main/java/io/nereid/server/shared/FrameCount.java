@@ -5,8 +5,9 @@ import java.util.concurrent.TimeUnit;
 /**
  * Counts what a client of HTTP/2 sends for nothing: resets, and frames that carry nothing, such as
  * empty DATA, settings, pings, priorities, frames of unknown types. Each frame that carries
- * something makes up for one of the latter. Each method but {@link #head} gives what is expected of
- * the client once it has sent too many, and null before. For one connection, whose thread calls it.
+ * something makes up for one of the latter. Each method but {@link #carried} gives what is expected
+ * of the client once it has sent too many, and null before. For one connection, whose thread calls
+ * it.
  */
 public final class FrameCount {
 
@@ -24,12 +25,8 @@ public final class FrameCount {
   private int resetCount;
   private long windowStartNs = System.nanoTime();
 
-  /** A head came. */
-  public void head() {
-    carried();
-  }
-
-  private void carried() {
+  /** A frame carried something; those of DATA say so by {@link #data}. */
+  public void carried() {
     if (idleCount > 0) {
       idleCount--;
     }

@@ -23,10 +23,10 @@ final class FrameBuffer {
   private byte[] spare; // null: it is among what was taken
   private byte[] taken; // which is being written
   private long count; // of all bytes that were ever put here
-  private long takenCount; // when they were taken
   private long lentCount; // of those that are lent
   private long writtenOwn; // of those that are not, or will never be written
-  private long takenOwn;
+  private long takenOwn; // of those when they were taken
+  private boolean drops; // nothing more is written
 
   /** All bytes that were ever put here. */
   long count() {
@@ -39,11 +39,14 @@ final class FrameBuffer {
   }
 
   boolean isEmpty() {
-    return count == takenCount;
+    return drops || (pieces.isEmpty() && end == from);
   }
 
   /** Begins a frame with so many bytes behind its header. */
   void frame(int length, int type, int flags, int stream) {
+    if (drops) {
+      clear();
+    }
     reserve(Http2Frame.HEADER_BYTES);
     bytes[end] = (byte) (length >> 16);
     bytes[end + 1] = (byte) (length >> 8);
@@ -86,7 +89,9 @@ final class FrameBuffer {
   /** Has so many bytes written from where they lie, which count as read then. */
   void lend(ByteBuffer source, int length) {
     seal();
-    pieces.add(source.slice(source.position(), length));
+    if (!drops) {
+      pieces.add(source.slice(source.position(), length));
+    }
     source.position(source.position() + length);
     count += length;
     lentCount += length;
@@ -121,7 +126,6 @@ final class FrameBuffer {
     spare = null;
     from = 0;
     end = 0;
-    takenCount = count;
     takenOwn = count - lentCount;
     return all;
   }
@@ -133,12 +137,16 @@ final class FrameBuffer {
     writtenOwn = takenOwn;
   }
 
-  /** Nothing of what is here is to be written. */
-  void clear() {
+  /** Nothing of what is here, or will be, is to be written: no memory that is lent is kept. */
+  void drop() {
+    drops = true;
+    clear();
+  }
+
+  private void clear() {
     pieces.clear();
     from = 0;
     end = 0;
-    takenCount = count;
     takenOwn = count - lentCount;
     writtenOwn = takenOwn;
   }

@@ -1,7 +1,6 @@
 package io.nereid.server.wire;
 
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 
 /**
  * Finds the frames of HTTP/2 in what a client sends, and checks their form. The bytes of a body are
@@ -43,8 +42,8 @@ final class FrameReader {
     boolean failed(int stream, Http2Failure failure);
   }
 
-  private static final byte[] PREFACE =
-      "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
+  /** What a client sends before its first frame. */
+  static final byte[] PREFACE = ReplyField.ascii("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 
   // Bytes that are read at a time: few at first, more for a client that sends much.
   private static final int FIRST_READ_BYTES = 4 << 10;

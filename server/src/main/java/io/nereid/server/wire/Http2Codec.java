@@ -104,7 +104,7 @@ final class Http2Codec implements FrameReader.Frames {
   @Override
   public void head(int id, boolean last) {
     List<String> fields = head.fields(); // also of those that nobody is interested in
-    floods.head();
+    floods.carried();
     checkUnread();
     Http2Stream stream = streams.get(id);
     if (stream != null) {

@@ -50,13 +50,6 @@ final class Http2Output {
 
   /** Has what the codec sends written by another thread. */
   void handOver() {
-    if (ended) {
-      frames.clear();
-    }
-    leaveRest();
-  }
-
-  private void leaveRest() {
     if (isToBeWritten() && !readerComes.getAsBoolean()) {
       somethingToWrite.signalAll();
     }
@@ -74,9 +67,7 @@ final class Http2Output {
 
   /** Writes what was sent, unless somebody writes, who then sees to it. */
   void write() {
-    if (ended && !writing) {
-      frames.clear(); // what is lent goes back now
-    } else if (isToBeWritten()) {
+    if (isToBeWritten()) {
       writeBatch();
     }
   }
@@ -90,9 +81,6 @@ final class Http2Output {
       } else {
         writeBatch();
       }
-    }
-    if (ended && !writing) {
-      frames.clear(); // what is lent goes back now
     }
   }
 
@@ -124,7 +112,7 @@ final class Http2Output {
       if (!done) {
         end();
       } else {
-        leaveRest();
+        handOver();
       }
     }
   }
@@ -193,7 +181,7 @@ final class Http2Output {
   /** Nothing more is written. */
   private void end() {
     ended = true;
-    frames.clear();
+    frames.drop();
     somethingToWrite.signalAll();
     written.signalAll();
   }

@@ -20,9 +20,6 @@ public final class HttpConnection implements Runnable, ReadingRound.Member {
   /** What is agreed on by ALPN for HTTP/2. */
   static final String HTTP_2 = "h2";
 
-  /** What a client sends first when it knows that the server speaks HTTP/2. */
-  private static final byte[] PREFACE = ReplyField.ascii("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
-
   /** Least size of the input's buffer: what is larger is read past it. */
   private static final int INPUT_BYTES = 16 << 10;
 
@@ -236,13 +233,13 @@ public final class HttpConnection implements Runnable, ReadingRound.Member {
   /** Waits for as much of the input as it takes to know, and takes nothing. */
   private boolean beginsWithPreface() throws IOException {
     while (true) {
-      int count = Math.min(input.available(), PREFACE.length);
+      int count = Math.min(input.available(), FrameReader.PREFACE.length);
       for (int i = 0; i < count; i++) {
-        if (input.bytes()[input.position() + i] != PREFACE[i]) {
+        if (input.bytes()[input.position() + i] != FrameReader.PREFACE[i]) {
           return false;
         }
       }
-      if (count == PREFACE.length) {
+      if (count == FrameReader.PREFACE.length) {
         return true;
       }
       if (!input.fill()) {

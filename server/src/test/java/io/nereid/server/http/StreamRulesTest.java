@@ -26,12 +26,8 @@ class StreamRulesTest {
 
   private static final String PATH = "/v2/models/FP32/infer";
 
-  private static final String INFER =
-      "{\"inputs\":[{\"name\":\"IN\",\"datatype\":\"FP32\",\"shape\":[1,2],\"data\":[1,2]}]}";
-
-  private static final String ASKING_FOR_ZEROS =
-      "{\"inputs\":[{\"name\":\"IN\",\"datatype\":\"BOOL\",\"shape\":[1],\"data\":[true]}],"
-          + "\"parameters\":{\"binary_data_output\":true}}";
+  private static final String INFER = StreamsTest.INFER;
+  private static final String ASKING_FOR_ZEROS = StreamsTest.ASKING_FOR_ZEROS;
 
   private static FrameClient connect(TestServer server) throws IOException {
     return new FrameClient(server.port()).begin();
@@ -85,6 +81,63 @@ class StreamRulesTest {
       }
       assertEquals(error, client.awaitGoAway());
       assertTrue(client.isClosedByServer());
+    }
+  }
+
+  @Test
+  void headsThatNeverEndEndTheConnection() throws Exception {
+    try (TestServer server = new TestServer();
+        FrameClient client = connect(server)) {
+      byte[] block = FrameClient.block("GET", "/v2", "x-long", "a".repeat(100));
+      client.frame(FrameClient.HEADERS, FrameClient.END_STREAM, 1, block);
+      try {
+        for (int i = 0; i < 1000; i++) {
+          client.frame(FrameClient.CONTINUATION, 0, 1, new byte[] {0});
+        }
+      } catch (IOException e) {
+        // The server had enough.
+      }
+      assertEquals(FrameClient.ENHANCE_YOUR_CALM, client.awaitGoAway());
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "PRI * HTTP/2.0\r\n\r\nSN\r\n\r\n",
+        "PRI * HTTP/2.0\r\nHost: a\r\n\r\n",
+      })
+  void aBrokenPrefaceIsRefused(String preface) throws Exception {
+    try (TestServer server = new TestServer();
+        RawClient client = server.connect()) {
+      RawClient.Response response = client.send(preface).receive().expect(505);
+      assertTrue(response.text().contains("expected HTTP/1.1"), response.text());
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"6, 0, 1, 8, 1", "0, 0, 1, 10, 1", "1, 5, 1, 1, 9", "1, 5, 2, 0, 1", "4, 0, 0, 5, 6"})
+  void brokenFramesEndTheConnection(int type, int flags, int stream, int length, int error)
+      throws Exception {
+    try (TestServer server = new TestServer();
+        FrameClient client = connect(server)) {
+      client.frame(type, flags, stream, new byte[length]);
+      assertEquals(error, client.awaitGoAway());
+      assertTrue(client.isClosedByServer());
+    }
+  }
+
+  @Test
+  void thePrefaceMayComeInPieces() throws Exception {
+    try (TestServer server = new TestServer();
+        FrameClient client = new FrameClient(server.port())) {
+      for (char c : "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".toCharArray()) {
+        client.sendText(String.valueOf(c));
+        Thread.yield();
+      }
+      client.frame(FrameClient.SETTINGS, 0, 0, new byte[0]);
+      client.get(1, "/v2").expect(200);
+      client.frame(FrameClient.PING, 0, 0, new byte[8]).await(FrameClient.PING, 1);
     }
   }
 
