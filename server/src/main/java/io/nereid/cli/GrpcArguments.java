@@ -48,8 +48,7 @@ final class GrpcArguments extends Arguments {
       paramLabel = "BYTES",
       description =
           "Most bytes of messages that are not complete, of all connections together; 0, the"
-              + " default: half of the direct memory, which is as large as the heap if nothing"
-              + " else is said.")
+              + " default: as many as half of the largest heap has.")
   private long maxTotalInputSize;
 
   @Option(

@@ -44,7 +44,10 @@ public class HttpMemoryBenchmark extends ServerBenchmark {
     ServerState state = ServerState.builder(nereid).build();
     context =
         HttpServer.context(
-            state, HttpOptions.DEFAULT, new ConnectionWatch(), HeapBudget.ofThisProcess());
+            state,
+            HttpOptions.DEFAULT,
+            new ConnectionWatch("nrd-http-watch"),
+            HeapBudget.ofThisProcess());
     request = BenchmarkRequests.http(form.equals("json"), elements);
     requestWithId = BenchmarkRequests.httpWithId(form.equals("json"), elements);
   }

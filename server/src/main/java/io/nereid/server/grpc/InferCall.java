@@ -10,13 +10,11 @@ import io.nereid.server.shared.HeaderForwarding;
 import io.nereid.server.trace.Trace;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
-import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 
 /**
- * One call of ModelInfer. All of it happens on the call's event loop; an answer that comes on
- * another thread goes there first. It owns the request from its arrival, and the response until a
- * reply does.
+ * One call of ModelInfer. All of it happens on the call's loop; an answer that comes on another
+ * thread goes there first. It owns the request from its arrival, and the response until a reply
+ * does.
  */
 final class InferCall extends TensorCall implements ResponseListener {
 
@@ -31,13 +29,9 @@ final class InferCall extends TensorCall implements ResponseListener {
   private InferResponse response;
   private Throwable failure;
 
-  /** For a call that begins, on its event loop. */
-  InferCall(
-      ServerCall<IncomingRequest, OutgoingReply> call,
-      Metadata headers,
-      Executor loop,
-      Shared shared) {
-    super(call, headers, loop, shared);
+  /** For a call that begins, on its loop. */
+  InferCall(ServerCall<IncomingRequest, OutgoingReply> call, Metadata headers, Shared shared) {
+    super(call, headers, shared);
   }
 
   // ---- What the client does --------------------------------------------------------------------
@@ -63,7 +57,7 @@ final class InferCall extends TensorCall implements ResponseListener {
       fail(Status.INTERNAL.withDescription("expected one request, got none"));
       return;
     }
-    CallLog.tell(incoming);
+    CallLog.tell(line(), incoming);
     if (startNs != 0) {
       trace = beginTrace(incoming, startNs);
     }
@@ -115,26 +109,13 @@ final class InferCall extends TensorCall implements ResponseListener {
   @Override
   public void onResponse(InferResponse response) {
     this.response = response;
-    toLoop();
+    onLoop(this::answer);
   }
 
   @Override
   public void onFailure(NereidException failure) {
     this.failure = failure;
-    toLoop();
-  }
-
-  private void toLoop() {
-    if (isOnLoop()) {
-      answer();
-      return;
-    }
-    try {
-      loop.execute(this::answer);
-    } catch (RejectedExecutionException e) { // the server has stopped, and its connections are gone
-      over = true;
-      answer();
-    }
+    onLoop(this::answer);
   }
 
   private void answer() {
@@ -172,7 +153,7 @@ final class InferCall extends TensorCall implements ResponseListener {
     response.sent(cameNs); // before the transport closes it
     try (reply) {
       call.sendHeaders(new Metadata());
-      ReplyBuffers.send(reply, call);
+      call.sendMessage(reply);
     }
     call.close(Status.OK, new Metadata());
     if (trace != null) {

@@ -2,9 +2,9 @@ package io.nereid.server.grpc;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
-import io.grpc.Drainable;
 import io.grpc.KnownLength;
 import io.nereid.InferResponse;
+import io.nereid.server.wire.LoopStream;
 import io.nereid.tensor.Tensor;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
@@ -14,21 +14,33 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * A {@code ModelInferResponse} or {@code ModelStreamInferResponse} as the transport takes it. Raw
  * contents are written from where the model left them. It owns the response whose outputs it
  * writes, until it is closed, which the transport does after writing, and the sender as well.
  */
-final class OutgoingReply extends InputStream implements Drainable, KnownLength {
+final class OutgoingReply extends InputStream implements LendableReply, KnownLength {
 
   private static final int RAW_CONTENTS = 6;
 
   /** Most bytes of a length. */
   private static final int MOST_LENGTH_BYTES = 5;
+
+  private static final byte NOT_COMPRESSED = 0;
+
+  /** Replies with fewer bytes are copied, which is cheaper. */
+  private static final int LEAST_LENT_BYTES = 64 << 10;
+
+  /** Most bytes that all replies together lend; clients may be slow to take them. */
+  private static final long MOST_LENT = Runtime.getRuntime().maxMemory() / 2;
+
+  private static final AtomicLong LENT = new AtomicLong();
 
   private static final String FINAL_RESPONSE = "triton_final_response";
 
@@ -38,7 +50,7 @@ final class OutgoingReply extends InputStream implements Drainable, KnownLength 
   private long length;
   private boolean drained;
   private InputStream copy; // for who reads instead of draining
-  private ReplyBuffers.Lent lent; // takes the contents as they lie; null: they are copied
+  private boolean lent; // the contents, until the transport has sent them
 
   private OutgoingReply(InferResponse response) {
     this.response = response;
@@ -194,11 +206,7 @@ final class OutgoingReply extends InputStream implements Drainable, KnownLength 
       return 0;
     }
     drained = true;
-    if (lent == null) {
-      copyTo(target);
-    } else {
-      addTo(lent, target);
-    }
+    copyTo(target);
     return (int) length;
   }
 
@@ -227,47 +235,74 @@ final class OutgoingReply extends InputStream implements Drainable, KnownLength 
     target.write(chunk, begin, end - begin);
   }
 
-  /** Writes the head, for which there is room in front, and puts the contents behind it. */
-  private void addTo(ReplyBuffers.Lent buffer, OutputStream target) throws IOException {
-    target.write(head.bytes(), head.begin(), head.length());
-    byte[] front = new byte[1 + MOST_LENGTH_BYTES];
-    front[0] = RAW_CONTENTS << 3 | WireReader.DELIMITED;
-    for (MemorySegment segment : contents) {
-      buffer.add(front, 0, WireWriter.putVarint(front, 1, segment.byteSize()));
-      if (segment.byteSize() > 0) {
-        buffer.add(segment);
-      }
-    }
-  }
-
   // ---- Lending its contents to the transport ---------------------------------------------------
 
+  /**
+   * Sends the message with its contents from where they lie, and gives the response back when they
+   * were sent. False: it is better copied.
+   */
+  @Override
+  public boolean lendTo(LoopStream stream, ReplyBytes front) {
+    if (length < LEAST_LENT_BYTES || !isNative()) {
+      return false;
+    }
+    if (LENT.addAndGet(length) > MOST_LENT) {
+      LENT.addAndGet(-length);
+      return false;
+    }
+    front.begin().write(head.bytes(), head.begin(), head.length());
+    int begun = front.end(NOT_COMPRESSED, (int) length);
+    int last = lastContent();
+    for (int i = 0; i < contents.size(); i++) {
+      MemorySegment segment = contents.get(i);
+      byte[] tag = new byte[1 + MOST_LENGTH_BYTES];
+      tag[0] = RAW_CONTENTS << 3 | WireReader.DELIMITED;
+      int count = WireWriter.putVarint(tag, 1, segment.byteSize());
+      if (i == 0) { // in one frame with what stands before
+        front.write(tag, 0, count);
+        if (!stream.copy(front.array(), 0, begun + count)) {
+          LENT.addAndGet(-length);
+          return false;
+        }
+        lent = true;
+        drained = true;
+      } else {
+        stream.lend(ByteBuffer.wrap(tag, 0, count), null);
+      }
+      if (segment.byteSize() > 0) {
+        stream.lend(segment.asByteBuffer(), i == last ? this::returned : null);
+      }
+    }
+    return true;
+  }
+
   /** Whether all contents can be sent from where they lie. */
-  boolean isNative() {
+  private boolean isNative() {
     for (MemorySegment segment : contents) {
       if (!segment.isNative()) {
         return false;
       }
     }
-    return !contents.isEmpty();
+    return lastContent() >= 0;
   }
 
-  int contentCount() {
-    return contents.size();
+  /** The last content that has any bytes; -1: there is none. */
+  private int lastContent() {
+    int last = contents.size() - 1;
+    while (last >= 0 && contents.get(last).byteSize() == 0) {
+      last--;
+    }
+    return last;
   }
 
-  /** Bytes in front of all contents. */
-  int headBytes() {
-    return head.length();
+  @Override
+  public int byteCount() {
+    return (int) length;
   }
 
-  /** Draining puts the contents there, which then says when it needs them no more. */
-  void lendTo(ReplyBuffers.Lent buffer) {
-    lent = buffer;
-  }
-
-  /** The transport, on its thread, needs the contents no more; another may close this just then. */
-  void returned() {
+  /** The transport needs the contents no more; another may close this just then. */
+  private void returned() {
+    LENT.addAndGet(-length);
     response.close();
   }
 
@@ -299,7 +334,7 @@ final class OutgoingReply extends InputStream implements Drainable, KnownLength 
     drained = true;
     contents = List.of();
     head.close();
-    if (response != null && lent == null) {
+    if (response != null && !lent) {
       response.close();
     }
   }

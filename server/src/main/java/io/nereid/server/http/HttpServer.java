@@ -25,7 +25,8 @@ public final class HttpServer {
   /** Listens; returns when connections are accepted. */
   public static HttpServer start(ServerState state, HttpOptions options) {
     ServerHealth health = state.health();
-    WireContext context = context(state, options, new ConnectionWatch(), state.heap());
+    WireContext context =
+        context(state, options, new ConnectionWatch("nrd-http-watch"), state.heap());
     HttpPort port =
         HttpPort.open(
             "HTTP",

@@ -68,7 +68,7 @@ public final class MetricsServer {
             IDLE_TIME);
     return new WireContext(
         limits,
-        new ConnectionWatch(),
+        new ConnectionWatch("nrd-http-watch"),
         new HeapBudget(Long.MAX_VALUE / 4),
         state.health()::isStopping,
         Handler::new,

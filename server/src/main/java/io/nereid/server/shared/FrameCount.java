@@ -44,7 +44,7 @@ public final class FrameCount {
     return null;
   }
 
-  /** A stream was reset. */
+  /** A stream was reset that was open. */
   public String reset() {
     beginWindow();
     return ++resetCount > MAX_FRAMES

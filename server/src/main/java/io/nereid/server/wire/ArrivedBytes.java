@@ -4,9 +4,9 @@ import java.nio.ByteBuffer;
 
 /**
  * What came of a stream's body while nobody was reading it, at most a window. Guarded by the
- * connection's lock; one stream after the other has it.
+ * connection's lock; one stream after the other may have it.
  */
-final class ArrivedBytes {
+public final class ArrivedBytes {
 
   private static final int MOST_KEPT_BYTES = 64 << 10;
 
@@ -16,12 +16,13 @@ final class ArrivedBytes {
   private int start;
   private int end;
 
-  int count() {
+  /** How many there are. */
+  public int count() {
     return end - start;
   }
 
   /** Takes all that is left of the data. */
-  void add(ByteBuffer data) {
+  public void add(ByteBuffer data) {
     int count = data.remaining();
     if (count > 0) {
       makeRoom(count);
@@ -45,18 +46,28 @@ final class ArrivedBytes {
     end = kept;
   }
 
-  /** Moves as much as there is and fits. */
-  void moveTo(ByteBuffer to) {
-    int count = Math.min(count(), to.remaining());
-    to.put(bytes, start, count);
+  /** The next ones, which stay here. */
+  public ByteBuffer peek() {
+    return ByteBuffer.wrap(bytes, start, end - start).slice();
+  }
+
+  /** Drops as many, of which there are so many. */
+  public void skip(int count) {
     start += count;
     if (start == end) {
       clear();
     }
   }
 
+  /** Moves as much as there is and fits. */
+  public void moveTo(ByteBuffer to) {
+    int count = Math.min(count(), to.remaining());
+    to.put(bytes, start, count);
+    skip(count);
+  }
+
   /** Keeps the room, unless it is large. */
-  void clear() {
+  public void clear() {
     start = 0;
     end = 0;
     bytes = bytes.length > MOST_KEPT_BYTES ? NOTHING : bytes;

@@ -52,6 +52,8 @@ final class ConnectionGuard {
   private volatile boolean clientGone;
   private volatile Runnable stopAnnouncement = () -> {};
   private volatile Runnable look = () -> {};
+  private volatile Runnable abortion; // null: the connection is closed for it
+  private volatile boolean servesSome;
 
   ConnectionGuard(ClientChannel channel, WireLimits limits) {
     this.channel = channel;
@@ -143,6 +145,16 @@ final class ConnectionGuard {
     enter(SERVING, NEVER_US >> 1);
   }
 
+  /** Whether there is a stream now that has no guard of its own. */
+  void servesSome(boolean some) {
+    servesSome = some;
+  }
+
+  /** What gives up all that is under way and has the connection end, from whatever thread. */
+  void abortion(Runnable giveUp) {
+    abortion = giveUp;
+  }
+
   /** What tells the client that the server is about to stop, from whatever thread. */
   void stopAnnouncement(Runnable announcement) {
     stopAnnouncement = announcement;
@@ -191,7 +203,7 @@ final class ConnectionGuard {
   /** Whether a request has begun and is not answered. */
   boolean isBusy() {
     int phase = phase(state.get());
-    return phase != IDLE && phase != LINGERING && phase != CLOSED && phase != SERVING;
+    return phase == SERVING ? servesSome : phase != IDLE && phase != LINGERING && phase != CLOSED;
   }
 
   /** Looks after the connection; {@code nowUs} is {@link #nowUs}. */
@@ -263,6 +275,11 @@ final class ConnectionGuard {
 
   /** Gives up on whatever is under way. */
   void abort() {
+    Runnable giveUp = abortion;
+    if (giveUp != null) {
+      giveUp.run();
+      return;
+    }
     Runnable cancel = cancellation;
     if (cancel != null) {
       cancel.run();

@@ -26,9 +26,9 @@ public final class ConnectionWatch implements AutoCloseable {
   private final Thread thread;
   private volatile boolean closed;
 
-  /** With no connection, and a thread that waits for one. */
-  public ConnectionWatch() {
-    thread = Thread.ofPlatform().daemon().name("nrd-http-watch").start(this::run);
+  /** With no connection, and a thread of that name that waits for one. */
+  public ConnectionWatch(String name) {
+    thread = Thread.ofPlatform().daemon().name(name).start(this::run);
   }
 
   /** The threads that read several connections each. */
@@ -83,6 +83,10 @@ public final class ConnectionWatch implements AutoCloseable {
         connection.close();
       }
     }
+  }
+
+  void closeAll() {
+    connections.forEach(ConnectionGuard::close);
   }
 
   void abortAll() {

@@ -71,6 +71,11 @@ final class FrameReader {
     this.head = head;
   }
 
+  /** Whether the client's first frame came, and the next one at least begins. */
+  boolean hasSettings() {
+    return hasSettings;
+  }
+
   /** Where what the client sends is to be read to; {@link #received} follows. */
   ByteBuffer buffer() {
     return in.compact();

@@ -20,6 +20,8 @@ final class HpackEncoder {
   private static final int NOT_ADDED_BITS = 4;
   private static final int LENGTH_BITS = 7;
 
+  private static final int OK = 200;
+
   /** The most bytes of a number. */
   private static final int NUMBER_BYTES = 6;
 
@@ -39,7 +41,10 @@ final class HpackEncoder {
     }
   }
 
-  /** Packs a head, whose {@code fields} are names and values in turns; gives how long it is. */
+  /**
+   * Packs a head, whose {@code fields} are names and values in turns; gives how long it is. Without
+   * a status, which is 0 then, it stands behind a body.
+   */
   int write(int status, List<String> fields) {
     length = 0;
     if (resized) {
@@ -51,7 +56,9 @@ final class HpackEncoder {
       number(RESIZED, RESIZED_BITS, table.maxBytes());
       leastBytes = table.maxBytes();
     }
-    field(":status", Integer.toString(status));
+    if (status > 0) {
+      field(":status", status == OK ? "200" : Integer.toString(status));
+    }
     for (int i = 0; i < fields.size(); i += 2) {
       field(fields.get(i), fields.get(i + 1));
     }

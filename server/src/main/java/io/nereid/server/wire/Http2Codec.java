@@ -27,30 +27,44 @@ final class Http2Codec implements FrameReader.Frames {
      * refused, and else has a listener of its own now.
      */
     boolean begun(Http2Stream stream, List<String> fields, boolean last);
+
+    /** The client pings; gives what is expected of one that does so too often, else null. */
+    default String pinged(FrameCount floods) {
+      return floods.idle();
+    }
   }
 
   private final Listener listener;
+  private final int mostStreams;
   private final HeadBlock head;
   private final FrameReader reader;
   private final Http2Sending sending = new Http2Sending(this::sent);
   private final FrameCount floods = new FrameCount();
   private final FrameCount mistakes = new FrameCount();
-  private final Http2Streams streams = new Http2Streams(sending);
+  private final Http2Streams streams;
   private int firstWindow = -1; // what the settings that are being read say of it; -1: nothing
   private boolean ended;
 
-  Http2Codec(WireLimits limits, Listener listener) {
+  /** For a connection that may have so many streams, of which each may send so many bytes ahead. */
+  Http2Codec(int headBytes, int mostStreams, int windowBytes, Listener listener) {
     this.listener = listener;
-    head = new HeadBlock(limits.headBytes());
+    this.mostStreams = mostStreams;
+    head = new HeadBlock(headBytes);
     reader = new FrameReader(this, head);
+    streams = new Http2Streams(sending, windowBytes);
     sending.settings(
         Http2Frame.MAX_CONCURRENT_STREAMS,
-        WireLimits.MAX_STREAMS,
+        mostStreams,
         Http2Frame.INITIAL_WINDOW_SIZE,
-        Http2Streams.WINDOW_BYTES,
+        windowBytes,
         Http2Frame.MAX_HEADER_LIST_SIZE,
-        limits.headBytes());
+        headBytes);
     streams.openWindow();
+  }
+
+  /** Whether the client has said what every client says first. */
+  boolean hasSettings() {
+    return reader.hasSettings();
   }
 
   /** Where what the client sends is to be read to; {@link #received(int)} takes it. */
@@ -124,7 +138,7 @@ final class Http2Codec implements FrameReader.Frames {
     if (last) {
       checkLength(stream);
     }
-    if (streams.count() > WireLimits.MAX_STREAMS || !listener.begun(stream, fields, last)) {
+    if (streams.count() > mostStreams || !listener.begun(stream, fields, last)) {
       streams.reset(stream, Http2Error.REFUSED_STREAM); // the client may try again
     }
   }
@@ -132,7 +146,8 @@ final class Http2Codec implements FrameReader.Frames {
   private void trailers(Http2Stream stream, List<String> fields, boolean last) {
     checkInput(stream);
     if (!last || fields == null) {
-      throw ofStream(Http2Error.PROTOCOL_ERROR, "expected few fields as a stream's last frame");
+      throw Http2Failure.ofStream(
+          Http2Error.PROTOCOL_ERROR, "expected few fields as a stream's last frame");
     }
     HeadBlock.checkTrailers(fields);
     checkLength(stream);
@@ -143,13 +158,15 @@ final class Http2Codec implements FrameReader.Frames {
 
   private static void checkInput(Http2Stream stream) {
     if (stream.inputEnded) {
-      throw ofStream(Http2Error.STREAM_CLOSED, "expected nothing behind the end of a stream");
+      throw Http2Failure.ofStream(
+          Http2Error.STREAM_CLOSED, "expected nothing behind the end of a stream");
     }
   }
 
   private static void checkLength(Http2Stream stream) {
     if (stream.missingBytes > 0) {
-      throw ofStream(Http2Error.PROTOCOL_ERROR, "expected a body as long as content-length");
+      throw Http2Failure.ofStream(
+          Http2Error.PROTOCOL_ERROR, "expected a body as long as content-length");
     }
   }
 
@@ -164,7 +181,8 @@ final class Http2Codec implements FrameReader.Frames {
     if (stream.missingBytes != RequestHead.ABSENT) {
       stream.missingBytes -= content;
       if (stream.missingBytes < 0) {
-        throw ofStream(Http2Error.PROTOCOL_ERROR, "expected a body as long as content-length");
+        throw Http2Failure.ofStream(
+            Http2Error.PROTOCOL_ERROR, "expected a body as long as content-length");
       }
     }
     if (last) {
@@ -186,8 +204,8 @@ final class Http2Codec implements FrameReader.Frames {
   @Override
   public void reset(int id) {
     Http2Stream stream = streams.known(id);
-    refuse(floods.reset());
-    if (stream != null) {
+    if (stream != null) { // else the client resets it for each frame that was under way
+      refuse(floods.reset());
       streams.close(stream);
     }
   }
@@ -238,7 +256,7 @@ final class Http2Codec implements FrameReader.Frames {
 
   @Override
   public void ping(long bytes, boolean isAnswer) {
-    idle();
+    refuse(isAnswer ? floods.idle() : listener.pinged(floods));
     if (!isAnswer) {
       sending.pingAnswer(bytes);
       checkAnswers();
@@ -270,10 +288,10 @@ final class Http2Codec implements FrameReader.Frames {
       return;
     }
     if (count == 0) {
-      throw ofStream(Http2Error.PROTOCOL_ERROR, "expected a window that grows");
+      throw Http2Failure.ofStream(Http2Error.PROTOCOL_ERROR, "expected a window that grows");
     }
     if (!sending.grow(stream, count)) {
-      throw ofStream(Http2Error.FLOW_CONTROL_ERROR, "expected a window below 2^31");
+      throw Http2Failure.ofStream(Http2Error.FLOW_CONTROL_ERROR, "expected a window below 2^31");
     }
   }
 
@@ -298,13 +316,12 @@ final class Http2Codec implements FrameReader.Frames {
         Http2Error.PROTOCOL_ERROR, "expected " + expected + ", got another");
   }
 
-  private static Http2Failure ofStream(Http2Error error, String message) {
-    return Http2Failure.ofStream(error, message);
-  }
-
   // ---- Replies ---------------------------------------------------------------------------------
 
-  /** Writes a reply's head; {@code fields} are names and values in turns. */
+  /**
+   * Writes a reply's head; {@code fields} are names and values in turns. What follows a body has no
+   * status, which is 0 then.
+   */
   void writeHead(Http2Stream stream, int status, List<String> fields, boolean last) {
     sending.head(stream, status, fields, last);
     streams.closeIfEnded(stream);
@@ -320,9 +337,23 @@ final class Http2Codec implements FrameReader.Frames {
     return stream.unsent == null;
   }
 
+  /** Writes a part of a reply, unless many copies are to be written: then it has to wait, too. */
+  boolean writeInTurn(Http2Stream stream, ByteBuffer bytes, boolean isLent) {
+    if (isLent || sending.isRoomy()) {
+      return writeData(stream, bytes, isLent, false);
+    }
+    sending.dataInTurn(stream, bytes);
+    return false;
+  }
+
   private void sent(Http2Stream stream) {
     stream.listener.sent();
     streams.closeIfEnded(stream);
+  }
+
+  /** What has no form but its own: pings, and whether there is room. */
+  Http2Sending sending() {
+    return sending;
   }
 
   /** What is to be written to the socket. */
@@ -347,16 +378,21 @@ final class Http2Codec implements FrameReader.Frames {
     streams.reset(stream, why);
   }
 
-  /** Tells the client to begin no more streams. */
-  void goAway() {
+  /** Tells the client to begin no more streams, and why. */
+  void goAway(Http2Error error, String why) {
     if (!ended && streams.beginNoMore()) {
-      sending.goAway(streams.lastBegun(), Http2Error.NO_ERROR, "");
+      sending.goAway(streams.lastBegun(), error, why);
     }
+  }
+
+  /** The streams that are open. */
+  List<Http2Stream> open() {
+    return List.copyOf(streams.open());
   }
 
   /** Ends all streams; what is to be written can still be had. */
   void close() {
     ended = true;
-    List.copyOf(streams.open()).forEach(streams::close);
+    open().forEach(streams::close);
   }
 }

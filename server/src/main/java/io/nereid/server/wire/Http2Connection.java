@@ -55,7 +55,12 @@ final class Http2Connection implements Http2Codec.Listener {
     this.context = context;
     this.channel = channel;
     this.guard = guard;
-    codec = new Http2Codec(context.limits(), this);
+    codec =
+        new Http2Codec(
+            context.limits().headBytes(),
+            WireLimits.MAX_STREAMS,
+            Http2Streams.USUAL_WINDOW_BYTES,
+            this);
     turns = new ReadingTurns<>(context, lock, () -> new Http2Seat(context, this));
     output = new Http2Output(lock, codec, channel, guard, turns::isReaderAtWork);
   }
@@ -81,7 +86,9 @@ final class Http2Connection implements Http2Codec.Listener {
   /** Serves all that the client asks for, beginning with what was read; returns at its end. */
   void serve(ConnectionInput read) {
     first = read;
-    Thread.ofVirtual().name("nrd-http-writer").start(() -> output.runWriter(this::isComplete));
+    Thread.ofVirtual()
+        .name("nrd-http-writer")
+        .start(() -> output.runWriter(() -> {}, this::isComplete));
     try {
       guard.eachTick(this::lookAfterReading);
       guard.stopAnnouncement(this::announceStop);
@@ -201,7 +208,7 @@ final class Http2Connection implements Http2Codec.Listener {
     ending = true;
     guard.writing();
     try {
-      codec.goAway();
+      codec.goAway(Http2Error.NO_ERROR, "");
       codec.close();
       while (!begun.isEmpty()) {
         ended(begun.poll());
@@ -346,7 +353,7 @@ final class Http2Connection implements Http2Codec.Listener {
       if (streamCount == 0) {
         guard.writing();
       }
-      codec.goAway();
+      codec.goAway(Http2Error.NO_ERROR, "");
       output.handOver();
       output.wakeWriter(); // which ends the connection when nothing follows
     } finally {

@@ -4,7 +4,9 @@ import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
 import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 
@@ -23,13 +25,18 @@ final class Http2Output {
   private final ClientChannel channel;
   private final ConnectionGuard guard;
   private final BooleanSupplier readerComes;
-  private final Condition somethingToWrite;
   private final Condition written;
   private final FrameBuffer frames;
+  private final ArrayDeque<Lent> lent = new ArrayDeque<>(); // in the order of their ends
+  private volatile Thread writer; // null: it has not begun
+  private volatile boolean called; // since the writer looked
   private long writtenBytes; // of those that the codec has sent
   private boolean writing; // somebody does, without the lock
   private boolean ended; // nothing more is written
   private boolean writerEnded;
+
+  /** Memory that the frames up to {@code end} may lie in, and what is to be done behind them. */
+  private record Lent(long end, Runnable release) {}
 
   /** {@code readerComes}: whether the thread that reads will soon write what there is. */
   Http2Output(
@@ -44,14 +51,13 @@ final class Http2Output {
     frames = codec.frames();
     this.channel = channel;
     this.guard = guard;
-    somethingToWrite = lock.newCondition();
     written = lock.newCondition();
   }
 
   /** Has what the codec sends written by another thread. */
   void handOver() {
     if (isToBeWritten() && !readerComes.getAsBoolean()) {
-      somethingToWrite.signalAll();
+      wakeWriter();
     }
   }
 
@@ -107,6 +113,7 @@ final class Http2Output {
       writing = false;
       frames.written();
       writtenBytes = upTo;
+      release();
       codec.allWritten();
       written.signalAll();
       if (!done) {
@@ -117,22 +124,47 @@ final class Http2Output {
     }
   }
 
+  // ---- Memory that is lent ---------------------------------------------------------------------
+
+  /** Has something done as soon as all that was sent until now is written, or never will be. */
+  void whenWritten(Runnable release) {
+    if (hasAtMost(0)) {
+      release.run();
+    } else {
+      lent.add(new Lent(frames.count(), release));
+    }
+  }
+
+  private void release() {
+    while (!lent.isEmpty() && (lent.peek().end <= writtenBytes || ended)) {
+      lent.poll().release.run();
+    }
+  }
+
+  /** How many of the bytes that were sent are left to write. */
+  long unwrittenBytes() {
+    return frames.count() - writtenBytes;
+  }
+
   // ---- The writer ------------------------------------------------------------------------------
 
-  /** Has the writer see that there may be nothing more to write. */
+  /** Has the writer see what there is to do; needs no lock. */
   void wakeWriter() {
-    somethingToWrite.signalAll();
+    called = true;
+    LockSupport.unpark(writer);
   }
 
   /**
    * The writer's life, without the lock: writes what nobody else does, until there will be nothing
    * more.
    *
+   * @param before what it does before it looks what there is to write; called with the lock
    * @param complete whether nothing follows what was sent; called with the lock
    */
-  void runWriter(BooleanSupplier complete) {
+  void runWriter(Runnable before, BooleanSupplier complete) {
+    writer = Thread.currentThread();
     try {
-      if (writeToTheEnd(complete)) {
+      if (writeToTheEnd(before, complete)) {
         guard.lingering();
         channel.shutdownOutput();
       }
@@ -151,14 +183,16 @@ final class Http2Output {
   }
 
   /** Whether all was written, and that did not fail. */
-  private boolean writeToTheEnd(BooleanSupplier complete) {
+  private boolean writeToTheEnd(Runnable before, BooleanSupplier complete) {
     lock.lock();
     try {
       while (!ended) {
+        called = false;
+        before.run();
         if (isToBeWritten()) {
           writeBatch();
         } else if (!complete.getAsBoolean()) {
-          somethingToWrite.awaitUninterruptibly();
+          awaitCall();
         } else if (writing) {
           written.awaitUninterruptibly(); // whoever writes now may not say that it was the last
         } else {
@@ -169,6 +203,14 @@ final class Http2Output {
     } finally {
       lock.unlock();
     }
+  }
+
+  private void awaitCall() {
+    lock.unlock();
+    while (!called) {
+      LockSupport.park(this);
+    }
+    lock.lock();
   }
 
   /** Waits until the writer's life is over. */
@@ -182,7 +224,10 @@ final class Http2Output {
   private void end() {
     ended = true;
     frames.drop();
-    somethingToWrite.signalAll();
+    if (!writing) {
+      release();
+    }
+    wakeWriter();
     written.signalAll();
   }
 }

@@ -13,7 +13,7 @@ final class Http2Sending {
 
   private static final long LARGEST_WINDOW_BYTES = Integer.MAX_VALUE;
 
-  /** Bytes that are held before streams that wait for their turn have to wait for their client. */
+  /** Bytes that are held of copies before streams have to wait for their client. */
   private static final int MOST_HELD_BYTES = 256 << 10;
 
   private final Consumer<Http2Stream> whenSent;
@@ -67,6 +67,24 @@ final class Http2Sending {
     stream.unsentIsLast = isLast;
     while (sendFrame(stream)) {}
     takeTurn(stream);
+  }
+
+  /** Sends a copy of bytes of a body in their turn, when what is held by now was written. */
+  void dataInTurn(Http2Stream stream, ByteBuffer bytes) {
+    stream.unsent = bytes;
+    stream.unsentIsLent = false;
+    stream.unsentIsLast = false;
+    takeTurn(stream);
+  }
+
+  /** Whether a copy of so many bytes of a body would be sent as a whole. */
+  boolean hasRoom(Http2Stream stream, int count) {
+    return count <= Math.min(windowBytes, stream.windowBytes) && turns.isEmpty() && isRoomy();
+  }
+
+  /** Whether more copies may be held now. */
+  boolean isRoomy() {
+    return frames.unwrittenBytes() < MOST_HELD_BYTES;
   }
 
   /** Sends one frame of what waits; whether there is room for more, and more. */
@@ -149,7 +167,7 @@ final class Http2Sending {
    * came together.
    */
   void sendInTurns() {
-    while (windowBytes > 0 && !turns.isEmpty() && frames.unwrittenBytes() < MOST_HELD_BYTES) {
+    while (windowBytes > 0 && !turns.isEmpty() && isRoomy()) {
       Http2Stream stream = turns.poll();
       stream.isInTurn = false;
       sendFrame(stream);
@@ -180,7 +198,16 @@ final class Http2Sending {
   /** Answers a ping with its bytes. */
   void pingAnswer(long bytes) {
     waitingAnswers++;
-    frames.frame(Long.BYTES, Http2Frame.PING, Http2Frame.ACK, 0);
+    ping(Http2Frame.ACK, bytes);
+  }
+
+  /** Asks for an answer. */
+  void ping() {
+    ping(0, 0);
+  }
+
+  private void ping(int flags, long bytes) {
+    frames.frame(Long.BYTES, Http2Frame.PING, flags, 0);
     frames.putInt((int) (bytes >> 32));
     frames.putInt((int) bytes);
   }

@@ -10,21 +10,23 @@ import java.util.Map;
  */
 final class Http2Streams {
 
-  /** Bytes of a body that a client may send ahead of whoever reads it. */
-  static final int WINDOW_BYTES = 1 << 20;
+  /** Bytes of a body that a client may usually send ahead of whoever reads it. */
+  static final int USUAL_WINDOW_BYTES = 1 << 20;
 
   /** The same limit for all bodies of a connection. */
-  private static final int CONNECTION_WINDOW_BYTES = 4 << 20;
+  static final int CONNECTION_WINDOW_BYTES = 4 << 20;
 
   private final Http2Sending sending;
+  private final int windowBytes; // of each
   private final Map<Integer, Http2Stream> open = new HashMap<>();
   private int lastBegun; // the highest number of a stream
   private int lastServed = Integer.MAX_VALUE; // those that are higher are not begun any more
   private int roomBytes = CONNECTION_WINDOW_BYTES; // that the client may send now, of all streams
   private int usedBytes; // that the client has not been told of
 
-  Http2Streams(Http2Sending sending) {
+  Http2Streams(Http2Sending sending, int windowBytes) {
     this.sending = sending;
+    this.windowBytes = windowBytes;
   }
 
   int count() {
@@ -62,7 +64,7 @@ final class Http2Streams {
 
   Http2Stream begin(int id, boolean inputEnded) {
     lastBegun = id;
-    Http2Stream stream = sending.newStream(id, WINDOW_BYTES);
+    Http2Stream stream = sending.newStream(id, windowBytes);
     stream.inputEnded = inputEnded;
     open.put(id, stream);
     return stream;
@@ -140,7 +142,7 @@ final class Http2Streams {
     used(count);
     stream.unusedBytes -= count;
     stream.usedBytes += count;
-    if (stream.usedBytes >= refillBytes(WINDOW_BYTES) && !stream.inputEnded) {
+    if (stream.usedBytes >= refillBytes(windowBytes) && !stream.inputEnded) {
       sending.windowUpdate(stream.id, stream.usedBytes);
       stream.roomBytes += stream.usedBytes;
       stream.usedBytes = 0;

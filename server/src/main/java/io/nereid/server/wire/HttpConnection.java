@@ -13,12 +13,9 @@ import java.lang.System.Logger.Level;
  * the heap's budget with what it has. Whatever goes wrong in it ends it alone, with its descriptor
  * closed.
  */
-public final class HttpConnection implements Runnable, ReadingRound.Member {
+public final class HttpConnection implements PortConnection, ReadingRound.Member {
 
   private static final Logger LOGGER = System.getLogger(HttpConnection.class.getName());
-
-  /** What is agreed on by ALPN for HTTP/2. */
-  static final String HTTP_2 = "h2";
 
   /** Least size of the input's buffer: what is larger is read past it. */
   private static final int INPUT_BYTES = 16 << 10;
@@ -65,10 +62,16 @@ public final class HttpConnection implements Runnable, ReadingRound.Member {
     place = context.watch().add(guard);
   }
 
+  @Override
+  public String threadName() {
+    return "nrd-http";
+  }
+
   /**
    * Whether there is the little that it takes to wait for the first byte, or to be told why not.
    */
-  boolean admit() {
+  @Override
+  public boolean admit() {
     int most = context.limits().connectionCount();
     return place <= most + ConnectionRefusals.of(most) && takeHeap(WireContext.WAITING_BYTES);
   }
@@ -172,7 +175,7 @@ public final class HttpConnection implements Runnable, ReadingRound.Member {
     input = new ConnectionInput(channel, inputBytes());
     guard.input(input);
     guard.idle();
-    if (channel.applicationProtocol().equals(HTTP_2) || beginsWithPreface()) {
+    if (channel.applicationProtocol().equals(HttpPort.HTTP_2) || beginsWithPreface()) {
       new Http2Connection(context, channel, guard).serve(input);
       return false;
     }

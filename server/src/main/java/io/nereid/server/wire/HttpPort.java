@@ -9,21 +9,28 @@ import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
 
 /**
- * A port that speaks HTTP/1.1 and HTTP/2, encrypted or not: a listening socket and the connections
- * that came through it. What is above the wire are the handlers, one for each connection.
+ * A listening socket and the connections that came through it, encrypted or not. It speaks HTTP/1.1
+ * and HTTP/2, with handlers above the wire that answer requests one by one; or HTTP/2 alone, with
+ * whoever hears what happens to streams.
  */
 public final class HttpPort {
 
   private static final String HTTP_1 = "http/1.1";
+
+  /** What is agreed on by ALPN for HTTP/2. */
+  static final String HTTP_2 = "h2";
 
   private static final long POLL_NS = 2_000_000;
 
   /** How long connections that are given up may take to notice. */
   private static final long LEAVE_NS = 1_000_000_000;
 
-  private final WireContext context;
+  private final ConnectionWatch watch;
+  private final Function<ClientChannel, PortConnection> connections;
+  private final String[] protocols; // offered by ALPN, the best first
   private final TlsSettings tls; // null: bytes travel as they are
   private final Listener listener;
 
@@ -32,9 +39,13 @@ public final class HttpPort {
       InetAddress address,
       int port,
       Optional<ServerTlsOptions> tls,
-      WireContext context,
-      Runnable ended) {
-    this.context = context;
+      ConnectionWatch watch,
+      Function<ClientChannel, PortConnection> connections,
+      Runnable ended,
+      String... protocols) {
+    this.watch = watch;
+    this.connections = connections;
+    this.protocols = protocols;
     this.tls = tls.map(TlsSettings::open).orElse(null);
     listener = Listener.open(name, address, port, this::take, ended);
   }
@@ -54,10 +65,55 @@ public final class HttpPort {
       Optional<ServerTlsOptions> tls,
       WireContext context,
       Runnable ended) {
+    return open(
+        name,
+        address,
+        port,
+        tls,
+        context.watch(),
+        channel -> new HttpConnection(context, channel),
+        ended,
+        HTTP_2,
+        HTTP_1);
+  }
+
+  /**
+   * The same for connections that speak HTTP/2, and whose streams are served by their events.
+   *
+   * @param servers makes what serves a connection
+   */
+  public static HttpPort openForEvents(
+      String name,
+      InetAddress address,
+      int port,
+      Optional<ServerTlsOptions> tls,
+      EventContext context,
+      Function<EventConnection, ConnectionEvents> servers,
+      Runnable ended) {
+    return open(
+        name,
+        address,
+        port,
+        tls,
+        context.watch(),
+        channel -> new EventConnection(context, channel, servers),
+        ended,
+        HTTP_2);
+  }
+
+  private static HttpPort open(
+      String name,
+      InetAddress address,
+      int port,
+      Optional<ServerTlsOptions> tls,
+      ConnectionWatch watch,
+      Function<ClientChannel, PortConnection> connections,
+      Runnable ended,
+      String... protocols) {
     try {
-      return new HttpPort(name, address, port, tls, context, ended);
+      return new HttpPort(name, address, port, tls, watch, connections, ended, protocols);
     } catch (RuntimeException | Error e) {
-      context.watch().close();
+      watch.close();
       throw e;
     }
   }
@@ -66,11 +122,11 @@ public final class HttpPort {
   private void take(SocketChannel socket) throws IOException {
     socket.setOption(StandardSocketOptions.TCP_NODELAY, true);
     socket.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
-    HttpConnection connection = new HttpConnection(context, channel(socket));
+    PortConnection connection = connections.apply(channel(socket));
     boolean started = false;
     try {
       if (connection.admit()) {
-        Thread.ofVirtual().name("nrd-http").start(connection);
+        Thread.ofVirtual().name(connection.threadName()).start(connection);
         started = true;
       }
     } finally {
@@ -83,8 +139,7 @@ public final class HttpPort {
   private ClientChannel channel(SocketChannel socket) {
     return tls == null
         ? new PlainChannel(socket)
-        : new TlsChannel(
-            new PlainChannel(socket), () -> tls.newEngine(HttpConnection.HTTP_2, HTTP_1));
+        : new TlsChannel(new PlainChannel(socket), () -> tls.newEngine(protocols));
   }
 
   /** Where it listens. */
@@ -94,7 +149,13 @@ public final class HttpPort {
 
   /** How many connections are open. */
   public int connectionCount() {
-    return context.watch().count();
+    return watch.count();
+  }
+
+  /** Accepts nothing more, and tells clients so; requests that have begun go on. */
+  public void refuse() {
+    watch.announceStop();
+    listener.close();
   }
 
   /**
@@ -105,9 +166,7 @@ public final class HttpPort {
    */
   public boolean stop(Duration timeout) {
     long deadlineNs = System.nanoTime() + timeout.toNanos();
-    ConnectionWatch watch = context.watch();
-    watch.announceStop();
-    listener.close();
+    refuse();
     while (watch.isBusy() && System.nanoTime() - deadlineNs < 0) {
       LockSupport.parkNanos(POLL_NS);
     }
@@ -117,6 +176,7 @@ public final class HttpPort {
     while (watch.count() > 0 && System.nanoTime() - deadlineNs < LEAVE_NS) {
       LockSupport.parkNanos(POLL_NS);
     }
+    watch.closeAll();
     watch.close();
     return finished;
   }

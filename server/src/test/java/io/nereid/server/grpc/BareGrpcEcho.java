@@ -4,17 +4,18 @@ import io.grpc.KnownLength;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.MethodDescriptor.MethodType;
-import io.grpc.Server;
 import io.grpc.ServerCall;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;
-import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
-import io.grpc.netty.shaded.io.netty.channel.ChannelInboundHandlerAdapter;
+import io.nereid.Nereid;
+import io.nereid.server.shared.ServerState;
+import io.nereid.server.wire.HttpPort;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
-import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * The least that a server can do behind the same transport: takes a message as bytes and sends it
@@ -26,7 +27,7 @@ final class BareGrpcEcho {
 
   /** Prints the port it listens on, and serves until the process ends. */
   public static void main(String[] args) throws Exception {
-    EventLoops loops = new EventLoops();
+    ServerState state = ServerState.builder(Nereid.create()).build();
     MethodDescriptor<byte[], byte[]> method =
         MethodDescriptor.<byte[], byte[]>newBuilder()
             .setType(MethodType.UNARY)
@@ -34,22 +35,18 @@ final class BareGrpcEcho {
             .setRequestMarshaller(new Bytes())
             .setResponseMarshaller(new Bytes())
             .build();
-    Server server =
-        NettyServerBuilder.forAddress(new InetSocketAddress("127.0.0.1", 0))
-            .bossEventLoopGroup(loops.acceptor())
-            .workerEventLoopGroup(loops.workers())
-            .channelFactory(() -> loops.newServerChannel(new ChannelInboundHandlerAdapter()))
-            .directExecutor()
-            .maxInboundMessageSize(Integer.MAX_VALUE)
-            .addService(
+    HttpPort port =
+        GrpcServer.listen(
+            state,
+            GrpcOptions.DEFAULT,
+            List.of(
                 ServerServiceDefinition.builder(InferenceService.NAME)
                     .addMethod(method, (call, headers) -> start(call))
-                    .build())
-            .build()
-            .start();
-    System.out.println("Serving gRPC at 127.0.0.1:" + server.getPort());
+                    .build()),
+            new AtomicInteger());
+    System.out.println("Serving gRPC at 127.0.0.1:" + port.number());
     System.out.println("Ready");
-    server.awaitTermination();
+    Thread.currentThread().join();
   }
 
   private static ServerCall.Listener<byte[]> start(ServerCall<byte[], byte[]> call) {

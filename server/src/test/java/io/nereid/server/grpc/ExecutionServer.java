@@ -3,25 +3,23 @@ package io.nereid.server.grpc;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.MethodDescriptor.MethodType;
-import io.grpc.Server;
 import io.grpc.ServerCall;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;
-import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
-import io.grpc.netty.shaded.io.netty.channel.ChannelInboundHandlerAdapter;
 import io.nereid.InferResponse;
 import io.nereid.Nereid;
 import io.nereid.ResponseListener;
 import io.nereid.model.Backend;
 import io.nereid.model.ModelSpec;
 import io.nereid.server.shared.ServerState;
+import io.nereid.server.wire.HttpPort;
 import io.nereid.types.DataType;
 import io.nereid.types.NereidException;
-import java.io.InputStream;
-import java.net.InetSocketAddress;
+import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Serves inferences in each of the ways in which they could be executed, one method for each. What
@@ -33,13 +31,13 @@ final class ExecutionServer {
 
   /** Where a request is given to its model. */
   enum Way {
-    /** On the connection's event loop, which executes it as well. */
+    /** On the connection's loop, which executes it as well. */
     LOOP,
     /** On a virtual thread, which executes it as well. */
     VIRTUAL,
     /** On one of as many threads as processors, which executes it as well. */
     POOL,
-    /** On the event loop, and executed by the model's own threads. */
+    /** On the loop, and executed by the model's own threads. */
     QUEUE
   }
 
@@ -48,7 +46,6 @@ final class ExecutionServer {
 
   private final Nereid nereid = Nereid.create();
   private final ServerState state = ServerState.builder(nereid).build();
-  private final EventLoops loops = new EventLoops();
   private final Executor pool =
       Executors.newFixedThreadPool(Runtime.getRuntime().availableProcessors());
 
@@ -60,20 +57,15 @@ final class ExecutionServer {
     for (int us : EXECUTION_US) {
       execution.nereid.load(model(us));
     }
-    Server server =
-        NettyServerBuilder.forAddress(new InetSocketAddress("127.0.0.1", 0))
-            .bossEventLoopGroup(execution.loops.acceptor())
-            .workerEventLoopGroup(execution.loops.workers())
-            .channelFactory(
-                () -> execution.loops.newServerChannel(new ChannelInboundHandlerAdapter()))
-            .directExecutor()
-            .maxInboundMessageSize(Integer.MAX_VALUE)
-            .addService(execution.service())
-            .build()
-            .start();
-    System.out.println("Serving gRPC at 127.0.0.1:" + server.getPort());
+    HttpPort port =
+        GrpcServer.listen(
+            execution.state,
+            GrpcOptions.DEFAULT,
+            List.of(execution.service()),
+            new AtomicInteger());
+    System.out.println("Serving gRPC at 127.0.0.1:" + port.number());
     System.out.println("Ready");
-    server.awaitTermination();
+    Thread.currentThread().join();
   }
 
   private ServerServiceDefinition service() {
@@ -89,7 +81,7 @@ final class ExecutionServer {
           method(way),
           (call, headers) -> {
             call.request(2);
-            return new Inference(call, loops.current(), executor, way != Way.QUEUE);
+            return new Inference(call, executor, way != Way.QUEUE);
           });
     }
     return service.build();
@@ -99,8 +91,8 @@ final class ExecutionServer {
     return MethodDescriptor.<IncomingRequest, OutgoingReply>newBuilder()
         .setType(MethodType.UNARY)
         .setFullMethodName(SERVICE + "/" + way)
-        .setRequestMarshaller(new Requests(state))
-        .setResponseMarshaller(new Replies())
+        .setRequestMarshaller(new InferenceCalls.Requests(state))
+        .setResponseMarshaller(new InferenceCalls.Replies())
         .build();
   }
 
@@ -129,19 +121,12 @@ final class ExecutionServer {
   private static final class Inference extends ServerCall.Listener<IncomingRequest>
       implements ResponseListener {
     private final ServerCall<IncomingRequest, OutgoingReply> call;
-    private final Executor loop;
     private final Executor executor;
     private final boolean inline;
-    private final Thread loopThread = Thread.currentThread();
     private IncomingRequest incoming;
 
-    Inference(
-        ServerCall<IncomingRequest, OutgoingReply> call,
-        Executor loop,
-        Executor executor,
-        boolean inline) {
+    Inference(ServerCall<IncomingRequest, OutgoingReply> call, Executor executor, boolean inline) {
       this.call = call;
-      this.loop = loop;
       this.executor = executor;
       this.inline = inline;
     }
@@ -158,10 +143,11 @@ final class ExecutionServer {
 
     @Override
     public void onResponse(InferResponse response) {
-      if (Thread.currentThread() == loopThread) {
+      GrpcCall<?, ?> transport = GrpcCall.of(call);
+      if (transport.isOnLoop()) {
         answer(response);
       } else {
-        loop.execute(() -> answer(response));
+        transport.loop().execute(() -> answer(response));
       }
     }
 
@@ -178,34 +164,7 @@ final class ExecutionServer {
 
     @Override
     public void onFailure(NereidException failure) {
-      loop.execute(() -> call.close(GrpcStatus.of(failure), new Metadata()));
-    }
-  }
-
-  private record Requests(ServerState state)
-      implements MethodDescriptor.Marshaller<IncomingRequest> {
-
-    @Override
-    public IncomingRequest parse(InputStream stream) {
-      return IncomingRequest.read(state, stream);
-    }
-
-    @Override
-    public InputStream stream(IncomingRequest request) {
-      throw new UnsupportedOperationException("a server does not send requests");
-    }
-  }
-
-  private record Replies() implements MethodDescriptor.Marshaller<OutgoingReply> {
-
-    @Override
-    public InputStream stream(OutgoingReply reply) {
-      return reply;
-    }
-
-    @Override
-    public OutgoingReply parse(InputStream stream) {
-      throw new UnsupportedOperationException("a server does not receive replies");
+      call.close(GrpcStatus.of(failure), new Metadata());
     }
   }
 }

@@ -69,6 +69,10 @@ final class InferFixture implements AutoCloseable {
     channel = newChannel();
   }
 
+  int port() {
+    return server.port();
+  }
+
   ManagedChannel newChannel() {
     return NettyChannelBuilder.forAddress("127.0.0.1", server.port())
         .usePlaintext()

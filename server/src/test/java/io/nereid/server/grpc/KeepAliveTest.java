@@ -12,7 +12,6 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Optional;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** How the server and a client that speaks HTTP/2 by hand find out about each other. */
@@ -95,7 +94,6 @@ class KeepAliveTest {
   }
 
   @Test
-  @Tag("slow") // gRPC does not ping before 10 s of silence
   void aClientThatDoesNotAnswerIsGivenUp() throws IOException {
     try (GrpcFixture server = server(keepAlive(Duration.ofMillis(50), Duration.ZERO));
         Connection connection = new Connection(server)) {

@@ -34,7 +34,7 @@ class LargeRepliesTest {
   private static final int LARGE = 600_000;
 
   /** A model that answers each of its outputs X, Y and Z with its input of that name. */
-  private static GrpcFixture server(GrpcCompression compression) {
+  static GrpcFixture server(GrpcCompression compression) {
     Nereid nereid =
         Nereid.create(NereidOptions.builder().drainTimeout(Duration.ofSeconds(10)).build());
     ModelSpec.Builder model =
@@ -55,7 +55,7 @@ class LargeRepliesTest {
         GrpcOptions.DEFAULT.withCompression(compression));
   }
 
-  private static ModelInferRequest request(int... sizes) {
+  static ModelInferRequest request(int... sizes) {
     ModelInferRequest.Builder request = ModelInferRequest.newBuilder().setModelName("m");
     Random random = new Random(1);
     for (int i = 0; i < 3; i++) {
@@ -72,7 +72,7 @@ class LargeRepliesTest {
     return server.nereid().poolStatistics().liveBuffers();
   }
 
-  private static void awaitNoBuffers(GrpcFixture server) {
+  static void awaitNoBuffers(GrpcFixture server) {
     InferFixture.await(() -> liveBuffers(server) == 0, "buffers are still in use");
   }
 

@@ -61,7 +61,7 @@ public final class HttpFuzz {
         HttpServer.context(
             state,
             HttpOptions.DEFAULT.withLimits(LIMITS),
-            new ConnectionWatch(),
+            new ConnectionWatch("nrd-http-watch"),
             HeapBudget.ofThisProcess());
     logger.addHandler(new FailureHandler(failure));
     loadModels();

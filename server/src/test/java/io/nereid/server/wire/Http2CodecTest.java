@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.nereid.server.http.FrameClient;
+import io.nereid.server.shared.FrameCount;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -28,7 +29,9 @@ class Http2CodecTest {
 
   private final Http2Codec codec =
       new Http2Codec(
-          WireLimits.USUAL,
+          WireLimits.USUAL.headBytes(),
+          WireLimits.MAX_STREAMS,
+          Http2Streams.USUAL_WINDOW_BYTES,
           (stream, fields, last) -> {
             stream.listener = new Reader(stream);
             return open.add(stream);
@@ -146,7 +149,7 @@ class Http2CodecTest {
       int stream = 1 + 2 * (i / 64);
       if (i % 64 == 0 && i > 0) {
         post(stream);
-        receive(FrameClient.bytes(FrameClient.RESET, 0, stream - 2, new byte[4]));
+        reset(stream - 2);
       }
       assertTrue(data(stream), "frame " + i);
       for (FrameClient.Frame frame : sent()) {
@@ -207,6 +210,31 @@ class Http2CodecTest {
     frames = sent();
     assertEquals(1, frames.size());
     assertEquals(300, frames.getFirst().payload().length);
+  }
+
+  /** Some clients reset a stream that they gave up for each frame of it that was under way. */
+  @Test
+  void resetsOfStreamsThatEndedAreFree() {
+    begin();
+    int streams = 100;
+    for (int i = 0; i < streams; i++) {
+      post(2 * i + 1);
+      for (int frame = 0; frame < 2 * FrameCount.MAX_FRAMES / streams; frame++) {
+        assertTrue(reset(2 * i + 1));
+      }
+    }
+    assertEquals(List.of(), sent());
+    for (int i = streams; i < FrameCount.MAX_FRAMES; i++) {
+      post(2 * i + 1);
+      assertTrue(reset(2 * i + 1));
+    }
+    post(2 * FrameCount.MAX_FRAMES + 1);
+    assertFalse(reset(2 * FrameCount.MAX_FRAMES + 1));
+    assertEquals(FrameClient.GO_AWAY, sent().getFirst().type());
+  }
+
+  private boolean reset(int stream) {
+    return receive(FrameClient.bytes(FrameClient.RESET, 0, stream, new byte[4]));
   }
 
   @Test

@@ -1,0 +1,250 @@
+package io.nereid.server.wire;
+
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.List;
+
+/**
+ * One stream of a connection that is served by its events: tells what comes of it, and sends the
+ * reply, as far and as soon as the client takes it. Everything but {@link #isReady} is called on
+ * the connection's loop.
+ */
+public final class LoopStream implements Http2Stream.Listener, FullStreams.Waiting {
+
+  private static final Logger LOGGER = System.getLogger(LoopStream.class.getName());
+
+  /** Bytes of a reply that wait before it is better to wait with more. */
+  private static final int MOST_WAITING_BYTES = 32 << 10;
+
+  private final EventConnection connection;
+  private final Http2Stream known;
+  private final ArrayDeque<Piece> waiting = new ArrayDeque<>(2); // the first is being sent
+  private long waitingBytes; // of them
+  private List<String> trailers; // null: there are none yet
+  private final int heapBytes; // what it counts with, beside what waits
+  private StreamEvents events; // null: nobody serves it
+  private boolean ended;
+  private volatile boolean ready = true;
+
+  /** A part of a reply that has no room in the client's windows, and who is told behind it. */
+  private record Piece(ByteBuffer bytes, int count, boolean isLent, Runnable release) {
+    Piece(ByteBuffer bytes, boolean isLent, Runnable release) {
+      this(bytes, bytes.remaining(), isLent, release);
+    }
+  }
+
+  LoopStream(EventConnection connection, Http2Stream known, int heapBytes) {
+    this.connection = connection;
+    this.known = known;
+    this.heapBytes = heapBytes;
+  }
+
+  /** Has what serves the connection's streams begin with this one. */
+  void begin(ConnectionEvents server, List<String> fields, boolean last) {
+    try {
+      server.begun(this, fields, last);
+    } catch (RuntimeException | Error e) {
+      failed(e);
+    }
+    if (last && !ended) {
+      inputEnded();
+    }
+  }
+
+  /** Has its events told from now on. */
+  public void servedBy(StreamEvents its) {
+    events = its;
+  }
+
+  /** The connection that it is of. */
+  public EventConnection connection() {
+    return connection;
+  }
+
+  // ---- What comes, by the codec ----------------------------------------------------------------
+
+  @Override
+  public int received(ByteBuffer data, boolean last) {
+    int count = data.remaining();
+    if (events == null) {
+      return count;
+    }
+    try {
+      count = events.received(data);
+      if (last) {
+        events.inputEnded();
+      }
+    } catch (RuntimeException | Error e) {
+      failed(e);
+    }
+    return count;
+  }
+
+  @Override
+  public void inputEnded() {
+    try {
+      if (events != null) {
+        events.inputEnded();
+      }
+    } catch (RuntimeException | Error e) {
+      failed(e);
+    }
+  }
+
+  /** Whatever goes wrong with a stream ends it alone. */
+  private void failed(Throwable failure) {
+    LOGGER.log(Level.ERROR, "stream failed", failure);
+    connection.codec().reset(known, Http2Error.INTERNAL_ERROR);
+  }
+
+  /** What had waited was sent. */
+  @Override
+  public void sent() {
+    done(waiting.poll());
+    while (!waiting.isEmpty() && sendFirst()) {
+      done(waiting.poll());
+    }
+    sendTrailers();
+    tellRoom();
+  }
+
+  @Override
+  public void closed() {
+    ended = true;
+    while (!waiting.isEmpty()) {
+      done(waiting.poll());
+    }
+    connection.ended(this, heapBytes);
+    if (events != null) {
+      events.ended(known.outputEnded);
+    }
+  }
+
+  // ---- The request -----------------------------------------------------------------------------
+
+  /** Bytes that came were used: the client may send as many more. */
+  public void consumed(int count) {
+    connection.codec().consumed(known, count);
+  }
+
+  // ---- The reply -------------------------------------------------------------------------------
+
+  /** Sends a head, whose fields are names and values in turns. */
+  public void head(int status, List<String> fields, boolean last) {
+    if (!ended) {
+      connection.codec().writeHead(known, status, fields, last);
+      endInput();
+    }
+  }
+
+  /**
+   * Sends a part of a body, of which a copy is made. False: there is no heap for a copy that has to
+   * wait for the client, and nothing was sent.
+   */
+  public boolean copy(byte[] bytes, int from, int count) {
+    if (ended) {
+      return true;
+    }
+    ByteBuffer all = ByteBuffer.wrap(bytes, from, count);
+    if (waiting.isEmpty() && connection.codec().sending().hasRoom(known, count)) {
+      connection.codec().writeData(known, all, false, false);
+    } else if (connection.heap().take(count)) {
+      add(new Piece(ByteBuffer.allocate(count).put(all).flip(), false, null));
+    } else {
+      return false;
+    }
+    noteFull();
+    return true;
+  }
+
+  /** Sends a part of a body from where it lies; {@code release} is run when it need not stay. */
+  public void lend(ByteBuffer bytes, Runnable release) {
+    Piece piece = new Piece(bytes, true, release);
+    if (ended) {
+      done(piece);
+      return;
+    }
+    add(piece);
+    noteFull();
+  }
+
+  private void add(Piece piece) {
+    waiting.add(piece);
+    waitingBytes += piece.count;
+    if (waiting.size() == 1 && sendFirst()) {
+      done(waiting.poll());
+    }
+  }
+
+  private boolean sendFirst() {
+    Piece first = waiting.peek();
+    return connection.codec().writeInTurn(known, first.bytes, first.isLent);
+  }
+
+  private void done(Piece piece) {
+    waitingBytes = waiting.isEmpty() ? 0 : waitingBytes - piece.count;
+    if (!piece.isLent) {
+      connection.heap().giveBack(piece.count);
+    }
+    if (piece.release != null) {
+      connection.output().whenWritten(piece.release);
+    }
+  }
+
+  /** Ends the reply behind all that was sent. */
+  public void trailers(List<String> fields) {
+    trailers = fields;
+    sendTrailers();
+  }
+
+  private void sendTrailers() {
+    if (trailers != null && waiting.isEmpty() && !ended && !known.outputEnded) {
+      head(0, trailers, true);
+    }
+  }
+
+  /** A client that still sends what nobody will read is told not to. */
+  private void endInput() {
+    if (known.outputEnded) {
+      connection.codec().reset(known, Http2Error.NO_ERROR);
+    }
+  }
+
+  /** Gives the stream up: nobody wants what it would bring. */
+  public void cancel() {
+    connection.codec().reset(known, Http2Error.CANCEL);
+  }
+
+  /** Whether little waits to be sent; from any thread. */
+  public boolean isReady() {
+    return ready;
+  }
+
+  private boolean hasRoom() {
+    return waitingBytes < MOST_WAITING_BYTES && connection.hasRoom();
+  }
+
+  private void noteFull() {
+    if (ready && !hasRoom()) {
+      ready = false;
+      connection.isFull(this);
+    }
+  }
+
+  @Override
+  public boolean tellRoom() {
+    if (!ready && !ended && hasRoom()) {
+      ready = true;
+      try {
+        if (trailers == null) {
+          events.ready();
+        }
+      } catch (RuntimeException | Error e) {
+        failed(e);
+      }
+    }
+    return ready || ended;
+  }
+}
