@@ -37,6 +37,11 @@ final class BegunMessage extends InputStream implements KnownLength, HasByteBuff
     return rest;
   }
 
+  /** Nobody wants them any more: the place is given back. */
+  void forgetRest() {
+    rest = null;
+  }
+
   @Override
   public int available() {
     return here.available() + (rest == null ? missing : 0);

@@ -21,7 +21,7 @@ final class CallConnection implements ConnectionEvents {
   private final CallContext context;
   private final ConnectionLife life;
   private final EventConnection connection;
-  private final ReplyBytes reply = new ReplyBytes();
+  private final ReplySender replies;
   private final Set<GrpcCall<?, ?>> limited = new HashSet<>(); // with a deadline
   private final Set<ArrivingMessages<?>> unfinished = new LinkedHashSet<>();
   private Attributes attributes; // null: nobody has asked for them
@@ -34,6 +34,7 @@ final class CallConnection implements ConnectionEvents {
   CallConnection(CallContext context, EventConnection connection) {
     this.context = context;
     this.connection = connection;
+    replies = new ReplySender(context.compression(), context.heap());
     life = new ConnectionLife(context.keepAlive(), connection);
   }
 
@@ -53,7 +54,7 @@ final class CallConnection implements ConnectionEvents {
       return;
     }
     GrpcCall<?, ?> call = GrpcCall.start(this, stream, head, head.method(), line.orElse(null));
-    if (call.hasDeadline()) {
+    if (call.hasDeadline() && !call.isOver()) {
       limited.add(call);
       connection.lookAt(call.deadlineNs());
     }
@@ -122,13 +123,9 @@ final class CallConnection implements ConnectionEvents {
     return context.heap();
   }
 
-  GrpcCompression compression() {
-    return context.compression();
-  }
-
-  /** Where a reply is put together. */
-  ReplyBytes reply() {
-    return reply;
+  /** What sends the calls' messages. */
+  ReplySender replies() {
+    return replies;
   }
 
   /** The addresses of both sides, as gRPC names them. */

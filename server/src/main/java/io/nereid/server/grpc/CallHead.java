@@ -22,6 +22,9 @@ final class CallHead {
   /** Most digits of a timeout. */
   private static final int TIMEOUT_DIGITS = 8;
 
+  /** Longer ones are as good as none. */
+  private static final long MOST_NS = Long.MAX_VALUE / 4;
+
   private static final String IDENTITY = "identity";
 
   private final ServerMethodDefinition<?, ?> method; // null: the call is refused
@@ -144,7 +147,7 @@ final class CallHead {
       read.wrong = "a grpc-timeout as 100m or 5S, got " + value;
       return 0;
     }
-    return Math.max(1, unit.toNanos(count));
+    return Math.clamp(unit.toNanos(count), 1, MOST_NS);
   }
 
   private static void addMetadata(Reading read, String name, String value) {

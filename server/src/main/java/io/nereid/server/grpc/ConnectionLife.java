@@ -37,7 +37,7 @@ final class ConnectionLife {
   private long heardNs = startNs;
   private long pingedNs; // when the client was pinged; 0: it has answered
   private long sentBytes = -PING_BYTES; // when it pinged last
-  private long clientPingNs; // the last one that was not early
+  private long clientPingNs = startNs - IDLE_INTERVAL_NS; // the last one that was not early
   private int earlyCount;
 
   ConnectionLife(GrpcKeepAlive times, EventConnection connection) {
@@ -97,7 +97,7 @@ final class ConnectionLife {
     }
     long endNs = Math.min(NEVER_NS, mostAgeNs + graceNs);
     if (ageNs >= endNs) {
-      connection.abort();
+      connection.close();
       return nowNs + NEVER_NS;
     }
     return startNs + endNs;

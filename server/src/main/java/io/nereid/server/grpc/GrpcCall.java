@@ -1,7 +1,6 @@
 package io.nereid.server.grpc;
 
 import io.grpc.Attributes;
-import io.grpc.Drainable;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.ServerCall;
@@ -11,8 +10,6 @@ import io.nereid.server.wire.LoopStream;
 import io.nereid.server.wire.StreamEvents;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.OutputStream;
-import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -23,9 +20,6 @@ import java.util.concurrent.atomic.AtomicInteger;
  * the loop of the call's connection, where the listener is called, too.
  */
 final class GrpcCall<Q, R> extends ServerCall<Q, R> implements StreamEvents {
-
-  private static final byte COMPRESSED = 1;
-  private static final byte PLAIN = 0;
 
   private static final Status UNREAD =
       Status.RESOURCE_EXHAUSTED.withDescription(
@@ -208,38 +202,18 @@ final class GrpcCall<Q, R> extends ServerCall<Q, R> implements StreamEvents {
     if (closing != null || isOver) {
       return;
     }
-    ReplyBytes reply = connection.reply();
+    int count;
     try {
-      int count;
-      if (!isGzip && bytes instanceof LendableReply tensors && tensors.lendTo(stream, reply)) {
-        count = tensors.byteCount();
-      } else {
-        count = write(bytes, reply.begin());
-        if (!stream.copy(reply.array(), 0, reply.end(isGzip ? COMPRESSED : PLAIN))) {
-          refuse(UNREAD);
-          return;
-        }
-      }
-      if (line != null) {
-        line.sent(count);
-      }
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    } finally {
-      reply.shrink();
+      count = connection.replies().send(stream, bytes, isGzip);
+    } catch (IOException | RuntimeException | Error e) {
+      failed(e);
+      return;
     }
-  }
-
-  /** Gives how many bytes were written. */
-  private int write(InputStream bytes, ReplyBytes reply) throws IOException {
-    try (OutputStream to = isGzip ? connection.compression().compress(reply) : reply) {
-      if (bytes instanceof Drainable drainable) {
-        drainable.drainTo(to);
-      } else {
-        bytes.transferTo(to);
-      }
+    if (count == ReplySender.NO_HEAP) {
+      refuse(UNREAD);
+    } else if (line != null) {
+      line.sent(count);
     }
-    return reply.count();
   }
 
   @Override
@@ -325,6 +299,10 @@ final class GrpcCall<Q, R> extends ServerCall<Q, R> implements StreamEvents {
     return listener != null;
   }
 
+  boolean isOver() {
+    return isOver;
+  }
+
   /** A message is read, also one that nobody waits for any more: it may own memory. */
   void deliver(Q message) {
     try {
@@ -352,8 +330,11 @@ final class GrpcCall<Q, R> extends ServerCall<Q, R> implements StreamEvents {
   void refuse(Status why) {
     if (closing == null && !isOver) {
       closing = why; // as the access log has it
-      tellEnd(null);
-      sendEnd(why, new Metadata());
+      try {
+        tellEnd(null);
+      } finally {
+        sendEnd(why, new Metadata());
+      }
     }
   }
 

@@ -68,6 +68,9 @@ final class IncomingRequest implements AutoCloseable {
       forms.close();
       throw e;
     } catch (Throwable t) { // also an OutOfMemoryError: the client is told
+      if (stream instanceof BegunMessage begun) {
+        begun.forgetRest();
+      }
       builder.close();
       forms.close();
       return new IncomingRequest(message, startNs, known(t));

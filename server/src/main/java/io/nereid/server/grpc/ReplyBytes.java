@@ -10,12 +10,22 @@ import java.util.Arrays;
 final class ReplyBytes extends OutputStream {
 
   private static final int PREFIX_BYTES = 5;
+  private static final int FIRST_BYTES = 512;
 
   /** Room for more is not kept. */
   private static final int MOST_KEPT_BYTES = 64 << 10;
 
-  private byte[] array = new byte[512];
+  private byte[] array;
   private int end;
+
+  ReplyBytes() {
+    this(FIRST_BYTES);
+  }
+
+  /** With room for a message of that length. */
+  ReplyBytes(int length) {
+    array = new byte[PREFIX_BYTES + length];
+  }
 
   ReplyBytes begin() {
     end = PREFIX_BYTES;
@@ -67,7 +77,7 @@ final class ReplyBytes extends OutputStream {
 
   void shrink() {
     if (array.length > MOST_KEPT_BYTES) {
-      array = new byte[512];
+      array = new byte[FIRST_BYTES];
     }
   }
 }

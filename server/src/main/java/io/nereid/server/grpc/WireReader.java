@@ -225,6 +225,7 @@ final class WireReader {
       return false;
     }
     try {
+      skipUsed();
       direct.readFully(target.asSlice(offset, length).asByteBuffer());
     } catch (IOException e) {
       throw broken(e);
@@ -234,8 +235,7 @@ final class WireReader {
   }
 
   void skip(long length) {
-    long left = length;
-    while (left > 0) {
+    for (long left = length; left > 0; ) {
       more();
       int count = (int) Math.min(chunk.remaining(), left);
       chunk.position(chunk.position() + count);
@@ -351,17 +351,21 @@ final class WireReader {
   }
 
   private boolean fillFromBuffers() throws IOException {
-    long used = chunkEnd - chunkBegin;
-    chunkBegin = chunkEnd;
-    while (used > 0) {
-      used -= stream.skip(used);
-    }
+    skipUsed();
     ByteBuffer next = ((HasByteBuffer) stream).getByteBuffer();
     if (next == null || !next.hasRemaining()) {
       return false;
     }
     chunk = next.order(ByteOrder.LITTLE_ENDIAN);
     return true;
+  }
+
+  /** Has the stream be where the chunk ends, if it lends that. */
+  private void skipUsed() throws IOException {
+    for (long used = lendsBuffers ? chunkEnd - chunkBegin : 0; used > 0; ) {
+      used -= stream.skip(used);
+    }
+    chunkBegin = chunkEnd;
   }
 
   private boolean fillFromStream() throws IOException {

@@ -48,6 +48,9 @@ public final class EventConnection implements PortConnection, Http2Codec.Listene
   private boolean isSpoken; // by the client, as it should be
   private boolean behind; // a thread has not come to take what was read for it
   private boolean goneAway;
+  private final ReadingPace pace = new ReadingPace();
+  private boolean isBusy;
+  private boolean goesOn = true; // the client may send more
   private boolean ending; // nothing more is read
 
   // Of any thread.
@@ -122,39 +125,54 @@ public final class EventConnection implements PortConnection, Http2Codec.Listene
     lock.lock();
     try {
       if (!isServed) {
-        refuse();
+        goneAway = true; // what it still sends is read
+        codec.goAway(Http2Error.REFUSED_STREAM, place.refusal());
       } else if (context.stopping().getAsBoolean()) {
         goAway("");
       }
       readAll();
     } finally {
-      endReading();
-      output.awaitWriter();
-      over = true;
-      runTasks();
-      lock.unlock();
+      try {
+        endReading();
+        output.awaitWriter();
+        over = true;
+        runTasks();
+      } finally {
+        lock.unlock();
+      }
     }
-  }
-
-  /** Tells a client that there are too many, and reads what it still sends. */
-  private void refuse() {
-    goneAway = true;
-    codec.goAway(
-        Http2Error.REFUSED_STREAM,
-        "expected at most %d connections at a time%s"
-            .formatted(context.limits().connectionCount(), context.connectionHint()));
   }
 
   // ---- The reading thread, with the lock -------------------------------------------------------
 
   private void readAll() {
-    boolean goesOn = true;
     while (goesOn && !ending) {
-      readerAtWork = true;
-      runTasks();
-      output.write();
-      goesOn = readMore(); // whatever is to be done by now: others may have it done for ever
+      readNext();
+      if (isBusy && goesOn && !ending) {
+        lock.unlock();
+        isBusy = context.readers().run(this::readWhileBusy);
+        lock.lock();
+      }
     }
+  }
+
+  private void readWhileBusy() {
+    lock.lock();
+    try {
+      while (isBusy && goesOn && !ending) {
+        readNext();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void readNext() {
+    readerAtWork = true;
+    runTasks();
+    output.write();
+    goesOn = readMore(); // whatever is to be done by now: others may have it done for ever
+    isBusy = pace.read();
   }
 
   /** Has the codec take more of what the client sends; false: that was all. */
@@ -163,7 +181,7 @@ public final class EventConnection implements PortConnection, Http2Codec.Listene
     if (!tasks.isEmpty() || output.isToBeWritten() || full.canTell()) {
       output.wakeWriter();
     }
-    if (!awaitClient()) {
+    if (!output.awaitClient(MOST_UNREAD_BYTES, heap())) {
       return false;
     }
     int count = 0;
@@ -184,39 +202,24 @@ public final class EventConnection implements PortConnection, Http2Codec.Listene
     if (count > 0) {
       events.heard();
     }
-    boolean goesOn = codec.received(count);
-    if (!isSpoken && codec.hasSettings()) {
+    boolean more = codec.received(count);
+    if (!isSpoken && codec.hasSettings() && place.isServed()) {
       isSpoken = true;
-      if (place.isServed()) {
-        guard.serving(); // its client may take its time from now on
-      }
+      guard.serving(); // its client may take its time from now on
     }
-    return goesOn;
-  }
-
-  /** Waits while the client does not read; false: there is no heap for what it has not read. */
-  private boolean awaitClient() {
-    long bytes = codec.frames().unwrittenBytes();
-    if (bytes <= MOST_UNREAD_BYTES) {
-      return true;
-    }
-    if (!heap().takeForConnection(bytes)) {
-      LOGGER.log(Level.DEBUG, "connection ended: its client does not read");
-      guard.close();
-      return false;
-    }
-    output.awaitWritten(0);
-    heap().giveBackOfConnection(bytes);
-    return true;
+    return more;
   }
 
   private void endReading() {
     readerAtWork = false;
     ending = true;
-    codec.goAway(Http2Error.NO_ERROR, "");
-    codec.close();
     guard.writing();
-    output.wakeWriter();
+    try {
+      codec.goAway(Http2Error.NO_ERROR, "");
+      codec.close();
+    } finally {
+      output.wakeWriter();
+    }
   }
 
   // ---- By the codec ----------------------------------------------------------------------------
@@ -269,7 +272,7 @@ public final class EventConnection implements PortConnection, Http2Codec.Listene
     streamCount--;
     full.remove(stream);
     if (streamCount == 0) {
-      guard.servesSome(false);
+      output.whenWritten(() -> guard.servesSome(streamCount > 0));
       if (goneAway) {
         output.wakeWriter();
       }
@@ -288,9 +291,7 @@ public final class EventConnection implements PortConnection, Http2Codec.Listene
   public void execute(Runnable task) {
     tasks.add(task);
     if (over) {
-      lock.lock();
-      runTasks();
-      lock.unlock();
+      onLoop(this::runTasks);
     } else if (!readerAtWork) {
       output.wakeWriter();
     }
@@ -301,13 +302,13 @@ public final class EventConnection implements PortConnection, Http2Codec.Listene
     lock.lock();
     try {
       work.run();
+    } finally {
       if (!readerAtWork) {
         output.write();
-        if (full.canTell()) {
+        if (!tasks.isEmpty() || full.canTell()) {
           output.wakeWriter();
         }
       }
-    } finally {
       lock.unlock();
     }
   }
@@ -348,11 +349,10 @@ public final class EventConnection implements PortConnection, Http2Codec.Listene
   /** The watch calls it now and then. */
   private void tick() {
     if (tasks.isTimeToLook()) {
-      execute(() -> {
-        if (!ending) {
-          lookAt(events.look(System.nanoTime()));
-        }
-      });
+      execute(() -> tasks.look(events::look));
+    }
+    if (tasks.isStuck()) { // whoever would run them waits for the client
+      Thread.ofVirtual().name(context.threadName() + "-tasks").start(() -> onLoop(this::runTasks));
     }
   }
 

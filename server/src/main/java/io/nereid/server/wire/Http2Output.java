@@ -1,5 +1,6 @@
 package io.nereid.server.wire;
 
+import io.nereid.server.shared.HeapBudget;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -82,12 +83,37 @@ final class Http2Output {
   void awaitWritten(int most) {
     long wanted = frames.count() - most;
     while (writtenBytes < wanted && (writing || !ended)) {
-      if (writing) {
-        written.awaitUninterruptibly();
-      } else {
-        writeBatch();
-      }
+      writeMore();
     }
+  }
+
+  private void writeMore() {
+    if (writing) {
+      written.awaitUninterruptibly();
+    } else {
+      writeBatch();
+    }
+  }
+
+  /**
+   * Waits while more than {@code most} bytes of copies are held here because the client does not
+   * read. False: there is no heap for those, and the connection ends.
+   */
+  boolean awaitClient(int most, HeapBudget heap) {
+    long bytes = frames.unwrittenBytes();
+    if (bytes <= most) {
+      return true;
+    }
+    if (!heap.takeForConnection(bytes)) {
+      LOGGER.log(Level.DEBUG, "connection ended: its client does not read");
+      guard.close();
+      return false;
+    }
+    while (frames.unwrittenBytes() > most && (writing || !ended)) {
+      writeMore();
+    }
+    heap.giveBackOfConnection(bytes);
+    return true;
   }
 
   /** Writes all that there is now. Others may take the lock meanwhile. */
@@ -113,9 +139,9 @@ final class Http2Output {
       writing = false;
       frames.written();
       writtenBytes = upTo;
+      written.signalAll();
       release();
       codec.allWritten();
-      written.signalAll();
       if (!done) {
         end();
       } else {
@@ -137,7 +163,12 @@ final class Http2Output {
 
   private void release() {
     while (!lent.isEmpty() && (lent.peek().end <= writtenBytes || ended)) {
-      lent.poll().release.run();
+      Runnable release = lent.poll().release;
+      try {
+        release.run();
+      } catch (RuntimeException | Error e) { // the others are run all the same
+        LOGGER.log(Level.ERROR, "could not give back what was sent", e);
+      }
     }
   }
 

@@ -151,7 +151,7 @@ final class Http2Streams {
 
   private void used(int count) {
     usedBytes += count;
-    if (usedBytes >= refillBytes(CONNECTION_WINDOW_BYTES)) {
+    if (usedBytes >= CONNECTION_WINDOW_BYTES / 4) { // a stream that is held up may have the rest
       sending.windowUpdate(0, usedBytes);
       roomBytes += usedBytes;
       usedBytes = 0;

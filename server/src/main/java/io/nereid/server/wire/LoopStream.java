@@ -117,8 +117,12 @@ public final class LoopStream implements Http2Stream.Listener, FullStreams.Waiti
       done(waiting.poll());
     }
     connection.ended(this, heapBytes);
-    if (events != null) {
-      events.ended(known.outputEnded);
+    try {
+      if (events != null) {
+        events.ended(known.outputEnded);
+      }
+    } catch (RuntimeException | Error e) { // the others are told all the same
+      LOGGER.log(Level.ERROR, "stream failed", e);
     }
   }
 

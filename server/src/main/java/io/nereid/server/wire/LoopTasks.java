@@ -4,6 +4,7 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.LongUnaryOperator;
 
 /**
  * What other threads want done on a connection's loop, and when that is to look after what takes
@@ -13,7 +14,12 @@ final class LoopTasks {
 
   private static final Logger LOGGER = System.getLogger(LoopTasks.class.getName());
 
+  /** When it is looked again, if that failed. */
+  private static final long LOOK_AGAIN_NS = 1_000_000_000;
+
   private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
+  private volatile long runCount;
+  private long seenRuns; // by the watch
   private volatile long nextLookNs = System.nanoTime();
 
   void add(Runnable task) {
@@ -31,11 +37,30 @@ final class LoopTasks {
       if (task == null) {
         return;
       }
+      runCount++; // by the loop alone
       try {
         task.run();
       } catch (RuntimeException | Error e) {
         LOGGER.log(Level.ERROR, "what was to be done for a connection failed", e);
       }
+    }
+  }
+
+  /** Whether some wait, and none was run since the watch asked last. */
+  boolean isStuck() {
+    long runs = runCount;
+    boolean isStuck = !tasks.isEmpty() && runs == seenRuns;
+    seenRuns = runs;
+    return isStuck;
+  }
+
+  /** Looks after what takes its time; that gives when it is to be done next. */
+  void look(LongUnaryOperator look) {
+    long nextNs = System.nanoTime() + LOOK_AGAIN_NS;
+    try {
+      nextNs = look.applyAsLong(System.nanoTime());
+    } finally {
+      lookAt(nextNs);
     }
   }
 

@@ -43,6 +43,14 @@ final class PortPlace {
     return isServed;
   }
 
+  /** Why it is not served. */
+  String refusal() {
+    return "expected at most "
+        + context.limits().connectionCount()
+        + " connections at a time"
+        + context.connectionHint();
+  }
+
   /** It is over. */
   void leave() {
     context.watch().remove(guard);

@@ -10,6 +10,7 @@ import io.grpc.MethodDescriptor.MethodType;
 import io.grpc.stub.ClientCalls;
 import io.nereid.types.DataType;
 import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadInfo;
 import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 
@@ -63,14 +64,20 @@ class HeapTest {
     return least;
   }
 
-  /** By all threads of the server's; those of the client have other names. */
+  /** By all threads, virtual ones among them, but for those of the client. */
   private static long allocatedByServer() {
     ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-    long[] servers =
+    long all = threads.getTotalThreadAllocatedBytes();
+    long[] client =
         Arrays.stream(threads.getThreadInfo(threads.getAllThreadIds()))
-            .filter(thread -> thread != null && thread.getThreadName().startsWith("nrd-"))
-            .mapToLong(thread -> thread.getThreadId())
+            .filter(thread -> thread != null && isOfClient(thread))
+            .mapToLong(ThreadInfo::getThreadId)
             .toArray();
-    return Arrays.stream(threads.getThreadAllocatedBytes(servers)).sum();
+    return all - Arrays.stream(threads.getThreadAllocatedBytes(client)).sum();
+  }
+
+  private static boolean isOfClient(ThreadInfo thread) {
+    return thread.getThreadName().startsWith("grpc-")
+        || thread.getThreadId() == Thread.currentThread().threadId();
   }
 }

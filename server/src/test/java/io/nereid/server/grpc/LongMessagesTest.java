@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
 import io.nereid.proto.ModelInferRequest;
+import io.nereid.proto.ModelInferRequest.InferRequestedOutputTensor;
 import io.nereid.proto.ModelInferResponse;
 import io.nereid.server.http.FrameClient;
 import java.io.IOException;
@@ -100,6 +101,37 @@ class LongMessagesTest {
         }
       } // those that are left end with the connection
       LargeRepliesTest.awaitNoBuffers(server);
+    }
+  }
+
+  /** What still comes of a request that failed has no place, and goes to nobody else's. */
+  @Test
+  void thatFailedAreNotGoneOnWith() throws Exception {
+    ModelInferRequest right = LargeRepliesTest.request(0, 0, 200_000);
+    ModelInferRequest wrong =
+        right.toBuilder()
+            .addOutputs(InferRequestedOutputTensor.newBuilder().setName("NOPE"))
+            .setRawInputContents(2, ByteString.copyFrom(new byte[200_000]))
+            .build();
+    try (GrpcFixture server = LargeRepliesTest.server(GrpcCompression.NONE);
+        FrameClient one = new FrameClient(server.server().port()).begin();
+        FrameClient other = new FrameClient(server.server().port()).begin()) {
+      for (int stream = 1; stream < 40; stream += 4) {
+        byte[] bad = GrpcFrames.message(wrong.toByteArray());
+        byte[] good = GrpcFrames.message(right.toByteArray());
+        begin(one, stream);
+        one.data(stream, Arrays.copyOf(bad, 10_000), false);
+        begin(one, stream + 2); // answered when that was read
+        one.data(stream + 2, GrpcFrames.message(new byte[1]), true).await(stream + 2);
+        begin(other, stream);
+        other.data(stream, Arrays.copyOf(good, good.length - 10), false);
+        begin(other, stream + 2);
+        other.data(stream + 2, GrpcFrames.message(new byte[1]), true).await(stream + 2);
+        one.data(stream, Arrays.copyOfRange(bad, 10_000, bad.length), true);
+        assertEquals("3", one.await(stream).fields.get("grpc-status"));
+        other.data(stream, Arrays.copyOfRange(good, good.length - 10, good.length), true);
+        expect(other, stream, right);
+      }
     }
   }
 

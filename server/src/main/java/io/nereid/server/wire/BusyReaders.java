@@ -1,0 +1,50 @@
+package io.nereid.server.wire;
+
+import java.util.concurrent.Semaphore;
+
+/**
+ * Threads of the platform for connections that read all the time, as many as there are processors.
+ * The kernel wakes such a thread when there is something to read; a virtual thread is woken by one
+ * that polls, and through a carrier, which was a quarter of the processor time of large messages.
+ * Called on the connections' own threads.
+ */
+public final class BusyReaders {
+
+  private final String threadName;
+  private final Semaphore free = new Semaphore(Runtime.getRuntime().availableProcessors());
+
+  /** For threads of that name. */
+  public BusyReaders(String threadName) {
+    this.threadName = threadName;
+  }
+
+  /** Has a thread of the platform do some work, and waits for it; false: there is none free. */
+  boolean run(Runnable work) {
+    if (!free.tryAcquire()) {
+      return false;
+    }
+    try {
+      Thread thread = Thread.ofPlatform().daemon().name(threadName).start(work);
+      join(thread);
+      return true;
+    } catch (OutOfMemoryError e) {
+      return false; // it was not started
+    } finally {
+      free.release();
+    }
+  }
+
+  private static void join(Thread thread) {
+    boolean interrupted = false;
+    while (thread.isAlive()) {
+      try {
+        thread.join();
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}
