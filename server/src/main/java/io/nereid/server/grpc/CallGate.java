@@ -25,8 +25,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * What every call passes, on its event loop, before it is served: whether the client may make it,
- * whether the server can serve it now, and whether its replies are compressed.
+ * What every call passes, on its loop, before it is served: whether the client may make it, whether
+ * the server can serve it now, and whether its replies are compressed.
  */
 final class CallGate implements ServerInterceptor {
 

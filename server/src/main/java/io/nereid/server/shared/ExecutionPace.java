@@ -9,10 +9,10 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * How long requests of one model have executed lately. It decides whether a thread may execute one
- * for which other requests wait: an event loop of gRPC, or a thread that reads a connection of
- * HTTP/2 or several of HTTP/1.1. The estimate rises at once and falls slowly: a model that was slow
- * once is not trusted for a while, and a model of which nothing is known is not trusted at all.
- * Every thread that executes requests of the frontends reads and writes it.
+ * for which other requests wait: the loop of a gRPC connection, or a thread that reads a connection
+ * of HTTP/2 or several of HTTP/1.1. The estimate rises at once and falls slowly: a model that was
+ * slow once is not trusted for a while, and a model of which nothing is known is not trusted at
+ * all. Every thread that executes requests of the frontends reads and writes it.
  */
 public final class ExecutionPace {
 

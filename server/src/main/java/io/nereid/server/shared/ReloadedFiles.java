@@ -18,7 +18,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * A value that is made of files, and made anew when one of them changed. Whoever asks for the value
  * has the files looked at, when nobody did for a while, and waits for that a moment. A thread of
  * the platform looks, which lives no longer than that: a file may be on a network that hangs, and
- * those who ask are virtual threads or event loops, which many requests share. Files that can no
+ * those who ask may be the loops of connections, which many requests share. Files that can no
  * longer be read, or not in time, or make no sense, leave the value as it was, and the log says so
  * once.
  *

@@ -1,5 +1,6 @@
 package io.nereid.server.wire;
 
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
 
 /**
@@ -18,14 +19,18 @@ public final class BusyReaders {
     this.threadName = threadName;
   }
 
-  /** Has a thread of the platform do some work, and waits for it; false: there is none free. */
+  /**
+   * Has a thread of the platform do some work, and waits for it; false: there is none free. What
+   * the work throws is thrown here.
+   */
   boolean run(Runnable work) {
     if (!free.tryAcquire()) {
       return false;
     }
     try {
-      Thread thread = Thread.ofPlatform().daemon().name(threadName).start(work);
-      join(thread);
+      CompletableFuture<Void> done = new CompletableFuture<>();
+      Thread.ofPlatform().daemon().name(threadName).start(() -> run(work, done));
+      done.join();
       return true;
     } catch (OutOfMemoryError e) {
       return false; // it was not started
@@ -34,17 +39,12 @@ public final class BusyReaders {
     }
   }
 
-  private static void join(Thread thread) {
-    boolean interrupted = false;
-    while (thread.isAlive()) {
-      try {
-        thread.join();
-      } catch (InterruptedException e) {
-        interrupted = true;
-      }
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
+  private static void run(Runnable work, CompletableFuture<Void> done) {
+    try {
+      work.run();
+      done.complete(null);
+    } catch (Throwable t) { // the connection fails of it
+      done.completeExceptionally(t);
     }
   }
 }

@@ -25,9 +25,6 @@ public final class EventConnection implements PortConnection, Http2Codec.Listene
   /** Bytes that wait to be written before streams are told that there is no room. */
   private static final int MOST_UNWRITTEN_BYTES = 256 << 10;
 
-  /** Bytes of copies that wait to be written before nothing more is read. */
-  private static final int MOST_UNREAD_BYTES = 64 << 10;
-
   /** What others want done before what there is to write is written. */
   private static final int MOST_TOGETHER = 64;
 
@@ -150,8 +147,11 @@ public final class EventConnection implements PortConnection, Http2Codec.Listene
       readNext();
       if (isBusy && goesOn && !ending) {
         lock.unlock();
-        isBusy = context.readers().run(this::readWhileBusy);
-        lock.lock();
+        try {
+          isBusy = context.readers().run(this::readWhileBusy);
+        } finally {
+          lock.lock();
+        }
       }
     }
   }
@@ -181,7 +181,7 @@ public final class EventConnection implements PortConnection, Http2Codec.Listene
     if (!tasks.isEmpty() || output.isToBeWritten() || full.canTell()) {
       output.wakeWriter();
     }
-    if (!output.awaitClient(MOST_UNREAD_BYTES, heap())) {
+    if (!output.awaitClient(heap())) {
       return false;
     }
     int count = 0;

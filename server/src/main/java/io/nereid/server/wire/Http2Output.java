@@ -21,6 +21,9 @@ final class Http2Output {
 
   private static final Logger LOGGER = System.getLogger(Http2Output.class.getName());
 
+  /** Bytes of copies that wait to be written before nothing more is read of the client. */
+  private static final int MOST_UNREAD_BYTES = 64 << 10;
+
   private final ReentrantLock lock;
   private final Http2Codec codec;
   private final ClientChannel channel;
@@ -96,12 +99,12 @@ final class Http2Output {
   }
 
   /**
-   * Waits while more than {@code most} bytes of copies are held here because the client does not
-   * read. False: there is no heap for those, and the connection ends.
+   * Waits while many bytes of copies are held here because the client does not read. False: there
+   * is no heap for those, and the connection ends.
    */
-  boolean awaitClient(int most, HeapBudget heap) {
+  boolean awaitClient(HeapBudget heap) {
     long bytes = frames.unwrittenBytes();
-    if (bytes <= most) {
+    if (bytes <= MOST_UNREAD_BYTES) {
       return true;
     }
     if (!heap.takeForConnection(bytes)) {
@@ -109,7 +112,7 @@ final class Http2Output {
       guard.close();
       return false;
     }
-    while (frames.unwrittenBytes() > most && (writing || !ended)) {
+    while (frames.unwrittenBytes() > MOST_UNREAD_BYTES && (writing || !ended)) {
       writeMore();
     }
     heap.giveBackOfConnection(bytes);
