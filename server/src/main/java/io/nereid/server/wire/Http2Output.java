@@ -175,11 +175,6 @@ final class Http2Output {
     }
   }
 
-  /** How many of the bytes that were sent are left to write. */
-  long unwrittenBytes() {
-    return frames.count() - writtenBytes;
-  }
-
   // ---- The writer ------------------------------------------------------------------------------
 
   /** Has the writer see what there is to do; needs no lock. */
