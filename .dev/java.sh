@@ -5,8 +5,10 @@
 # A JVM whose heap ran out may lack threads that died of it: it ends with 3, and whoever supervises it
 # starts it anew.
 # Virtual threads that wait for sockets are woken by a thread that polls, not by a virtual one that such a thread wakes.
+# What is called by reflection is called at a start alone, and once: classes that would make such calls faster cost more.
 jvm_options='--enable-native-access=ALL-UNNAMED -XX:+ExitOnOutOfMemoryError
-  -XX:+UseCompactObjectHeaders -XX:TrimNativeHeapInterval=10000 -Djdk.pollerMode=1'
+  -XX:+UseCompactObjectHeaders -XX:TrimNativeHeapInterval=10000 -Djdk.pollerMode=1
+  -Djdk.reflect.useNativeAccessorOnly=true'
 # Tensors are outside of the heap: it begins small and grows where connections need it. Who chooses a
 # collector chooses all of this. docs/scaling.md has what was measured.
 case "${JAVA_TOOL_OPTIONS:-} ${JDK_JAVA_OPTIONS:-}" in

@@ -53,12 +53,12 @@ aot_requests() {
     aot_grpc_request "$grpc_port"
 }
 
-# Loads the server in training with the generator of the given nereid command, so that the cache gets
+# Loads the server in training over HTTP/1.1 with the generator of the given nereid command, so that the cache gets
 # profiles of the methods that requests run through: a fresh server then compiles them at once, and for
 # what they meet. Requests are few enough for some seconds, and enough to be profiled.
 aot_load() {
-  local port=$1 grpc_port=$2 elements option command=()
-  shift 2
+  local port=$1 elements option command=()
+  shift
   for option; do
     # Of the server in training alone.
     [[ $option == -XX:AOTCacheOutput=* ]] || command+=("$option")
@@ -66,9 +66,6 @@ aot_load() {
   for elements in 16 4096; do
     env -i "PATH=$PATH" "TMPDIR=${TMPDIR:-/tmp}" "HOME=${HOME:-/}" "JAVA_HOME=${JAVA_HOME:-}" \
       "${command[@]}" perf identity_fp32 --quiet --url "http://127.0.0.1:$port" \
-      --shape "INPUT0:$elements" --concurrency 4 -p 500 -r 3 --warm-up 1500
-    env -i "PATH=$PATH" "TMPDIR=${TMPDIR:-/tmp}" "HOME=${HOME:-/}" "JAVA_HOME=${JAVA_HOME:-}" \
-      "${command[@]}" perf identity_fp32 --quiet -i grpc --url "127.0.0.1:$grpc_port" \
       --shape "INPUT0:$elements" --concurrency 4 -p 500 -r 3 --warm-up 1500
   done
 }
@@ -79,35 +76,59 @@ aot_bytes() {
   while ((count-- > 0)); do printf '\\x%02x' $((number >> 8 * count & 255)); done
 }
 
-# The same over HTTP/2, which that generator does not speak: inferences of 16 FP32 on one connection, few
-# enough at a time that the server is never asked for more than it allows. Frames as above: settings and
-# the connection's window, with room for all replies, and of each request its headers and its data.
+# Sends requests on one connection of HTTP/2, few enough at a time that the server is never asked for more than it
+# allows: the given number of batches of 8, each of the given headers and frames of data, as escapes. Frames are as
+# above: settings and the connection's window, with room for all replies, and those of each request.
 aot_load_http2() {
-  local port=$1 json body headers headers_length body_length id stream=1 batch i requests reader
-  json='{"inputs":[{"name":"INPUT0","datatype":"FP32","shape":[1,16],"parameters":{"binary_data_size":64}}],"parameters":{"binary_data_output":true}}'
-  printf -v body '%s%064d' "$json" 0
-  headers='\x83\x86\x04\x1e/v2/models/identity_fp32/infer\x01\x09localhost'
-  headers+="\\x00\\x1finference-header-content-length\\x03${#json}"
-  headers_length=$(aot_bytes "$(printf '%b' "$headers" | wc -c)" 3)
-  body_length=$(aot_bytes "${#body}" 3)
+  local port=$1 batches=$2 headers=$3 frame id flags=0 stream=1 batch i head='' requests reader before=()
+  local frames=("${@:4}")
+  head="$(aot_bytes "$(printf '%b' "$headers" | wc -c)" 3)\\x01\\x04"
+  for frame in "${frames[@]}"; do
+    ((${#before[@]} < ${#frames[@]} - 1)) || flags=1 # the last one ends the request
+    before+=("$(aot_bytes "$(printf '%b' "$frame" | wc -c)" 3)\\x00\\x0$flags")
+  done
   exec 8<>"/dev/tcp/127.0.0.1/$port"
   cat <&8 >/dev/null &
   reader=$!
   printf '%b' 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n' \
     "$(aot_bytes 6 3)\\x04\\x00$(aot_bytes 0 4)\\x00\\x04$(aot_bytes 65536 4)" \
     "$(aot_bytes 4 3)\\x08\\x00$(aot_bytes 0 4)$(aot_bytes 1000000000 4)" >&8
-  for ((batch = 0; batch < 300; batch++)); do
+  for ((batch = 0; batch < batches; batch++)); do
     requests=''
-    for ((i = 0; i < 8; i++)); do
+    for ((; stream < 16 * (batch + 1); stream += 2)); do
       printf -v id '\\x%02x\\x%02x\\x%02x\\x%02x' 0 $((stream >> 16)) $((stream >> 8 & 255)) $((stream & 255))
-      requests+="$headers_length\\x01\\x04$id$headers$body_length\\x00\\x01$id$body"
-      stream=$((stream + 2))
+      requests+="$head$id$headers"
+      for i in "${!frames[@]}"; do requests+="${before[i]}$id${frames[i]}"; done
     done
     printf '%b' "$requests" >&8
-    if ((batch < 10)); then sleep 0.2; else sleep 0.01; fi # the first ones meet code that was never run
+    if ((batch < 10)); then sleep 0.2; else sleep 0.005; fi # the first ones meet code that was never run
   done
   kill $reader
   exec 8>&-
+}
+
+# Inferences of 16 FP32 over HTTP/2.
+aot_load_http() {
+  local json body headers
+  json='{"inputs":[{"name":"INPUT0","datatype":"FP32","shape":[1,16],"parameters":{"binary_data_size":64}}],"parameters":{"binary_data_output":true}}'
+  printf -v body '%s%064d' "$json" 0
+  headers='\x83\x86\x04\x1e/v2/models/identity_fp32/infer\x01\x09localhost'
+  headers+="\\x00\\x1finference-header-content-length\\x03${#json}"
+  aot_load_http2 "$1" 300 "$headers" "$body"
+}
+
+# Inferences of 16 and of 4 096 FP32 over gRPC. Methods without tensors are not called: their messages are a thousand
+# classes, which a start with the cache would load.
+aot_load_grpc() {
+  local port=$1 headers='' request='' input='\x0a\x06INPUT0\x12\x04FP32' tensor
+  headers='\x83\x86\x04\x2a/inference.GRPCInferenceService/ModelInfer\x01\x09localhost'
+  headers+='\x0f\x10\x10application/grpc\x00\x02te\x08trailers'
+  printf -v tensor '%064d' 0
+  request="\\x0a\\x0didentity_fp32\\x1a\\x0512345\\x2a\\x12$input\\x1a\\x02\\x01\\x10\\x3a\\x40$tensor"
+  aot_load_http2 "$port" 3000 "$headers" '\x00\x00\x00\x00\x6c'"$request"
+  printf -v tensor '%016384d' 0
+  request="\\x0a\\x0didentity_fp32\\x1a\\x0512345\\x2a\\x13$input\\x1a\\x03\\x01\\x80\\x20\\x3a\\x80\\x80\\x01"
+  aot_load_http2 "$port" 500 "$headers" '\x00\x00\x00\x40\x2f'"$request" "$tensor"
 }
 
 # Keeps the JVM in training from compiling what only a start needs. What it compiles, a start with the cache
@@ -146,8 +167,9 @@ aot_train() {
       if (aot_requests "$port" "$grpc_port") 2>>"$log"; then trained=yes; fi
       # Without a load the cache is worth less, and not nothing.
       if [[ $trained ]]; then
-        (aot_load_http2 "$port") >>"$log" 2>&1 || true
-        aot_load "$port" "$grpc_port" "$@" >>"$log" 2>&1 || true
+        (aot_load_http "$port") >>"$log" 2>&1 || true
+        (aot_load_grpc "$grpc_port") >>"$log" 2>&1 || true
+        aot_load "$port" "$@" >>"$log" 2>&1 || true
       fi
       break
     fi

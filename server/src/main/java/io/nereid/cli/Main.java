@@ -76,6 +76,8 @@ public final class Main implements Runnable {
     System.getProperties()
         .putIfAbsent("java.util.logging.SimpleFormatter.format", "%4$s: %5$s%6$s%n");
     System.getProperties().putIfAbsent("java.util.logging.manager", KeptLogManager.class.getName());
+    // No option has such a type, and to look for their ways to read text loads a hundred classes.
+    System.getProperties().putIfAbsent("picocli.converters.excludes", "java\\.(sql|time)\\..*");
     PrintWriter out = new PrintWriter(System.out, true);
     System.exit(run(args, System.getenv(), out, new PrintWriter(System.err, true)));
   }

@@ -1,11 +1,6 @@
 package io.nereid.server.grpc;
 
-import io.grpc.ServerMethodDefinition;
-import io.grpc.ServerServiceDefinition;
 import io.nereid.server.shared.HeapBudget;
-import java.util.HashMap;
-import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -20,22 +15,10 @@ import java.util.Optional;
  * @param log where each call has a line; empty: there is none
  */
 record CallContext(
-    Map<String, ServerMethodDefinition<?, ?>> methods,
+    MethodTable methods,
     GrpcLimits limits,
     GrpcKeepAlive keepAlive,
     GrpcCompression compression,
     MessageBudget unfinished,
     HeapBudget heap,
-    Optional<CallLog> log) {
-
-  /** The methods of services, by their paths. */
-  static Map<String, ServerMethodDefinition<?, ?>> methods(List<ServerServiceDefinition> services) {
-    Map<String, ServerMethodDefinition<?, ?>> methods = new HashMap<>();
-    for (ServerServiceDefinition service : services) {
-      for (ServerMethodDefinition<?, ?> method : service.getMethods()) {
-        methods.put("/" + method.getMethodDescriptor().getFullMethodName(), method);
-      }
-    }
-    return methods;
-  }
-}
+    Optional<CallLog> log) {}

@@ -8,7 +8,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -61,7 +60,7 @@ final class CallHead {
   }
 
   /** Reads names and values in turns; the methods are known by their paths. */
-  static CallHead of(List<String> fields, Map<String, ServerMethodDefinition<?, ?>> methods) {
+  static CallHead of(List<String> fields, MethodTable methods) {
     Reading read = new Reading();
     for (int i = 0; i < fields.size(); i += 2) {
       readField(read, fields.get(i), fields.get(i + 1));

@@ -78,7 +78,7 @@ public final class GrpcServer implements AutoCloseable {
     AtomicInteger connections = new AtomicInteger();
     try {
       CallGate gate = new CallGate(state.health(), options);
-      HttpPort port = listen(state, options, services(state, health, inference, gate), connections);
+      HttpPort port = listen(state, options, methods(state, health, inference, gate), connections);
       state.frontends().add("grpc", place(options, port.number()), connections::get);
       return new GrpcServer(state, health, inference, port, connections);
     } catch (RuntimeException | Error e) {
@@ -89,19 +89,16 @@ public final class GrpcServer implements AutoCloseable {
   }
 
   /**
-   * Serves other services, as {@link #start} does.
+   * Serves other methods, as {@link #start} does.
    *
    * @param connections counts those that are open
    */
   static HttpPort listen(
-      ServerState state,
-      GrpcOptions options,
-      List<ServerServiceDefinition> services,
-      AtomicInteger connections) {
+      ServerState state, GrpcOptions options, MethodTable methods, AtomicInteger connections) {
     GrpcLimits limits = options.limits();
     CallContext calls =
         new CallContext(
-            CallContext.methods(services),
+            methods,
             limits,
             options.keepAlive(),
             options.compression(),
@@ -148,12 +145,20 @@ public final class GrpcServer implements AutoCloseable {
         options.tls().map(ServerTlsOptions::isMutual).orElse(false));
   }
 
-  private static List<ServerServiceDefinition> services(
+  private static MethodTable methods(
       ServerState state, HealthService health, InferenceCalls inference, CallGate gate) {
-    return new Reflection(List.of(InferenceService.of(state, inference), health.definition()))
-        .withServices().stream()
-            .map(service -> ServerInterceptors.intercept(service, gate))
-            .toList();
+    return new MethodTable(
+        behind(gate, List.of(InferenceService.ofTensors(inference))),
+        () ->
+            behind(
+                gate,
+                new Reflection(List.of(InferenceService.of(state, inference), health.definition()))
+                    .withServices()));
+  }
+
+  private static List<ServerServiceDefinition> behind(
+      CallGate gate, List<ServerServiceDefinition> services) {
+    return services.stream().map(service -> ServerInterceptors.intercept(service, gate)).toList();
   }
 
   /** The port at which it listens. */

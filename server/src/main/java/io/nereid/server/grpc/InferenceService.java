@@ -33,18 +33,26 @@ final class InferenceService {
 
   private InferenceService() {}
 
+  /** The service with those methods alone that carry tensors. */
+  static ServerServiceDefinition ofTensors(InferenceCalls inference) {
+    return tensors(inference).definition();
+  }
+
   /** The service with all its methods; {@code inference} has those that carry tensors. */
   static ServerServiceDefinition of(ServerState state, InferenceCalls inference) {
-    ServiceMethods methods =
-        new ServiceMethods(
-                NAME, () -> GrpcService.getDescriptor().findServiceByName("GRPCInferenceService"))
-            .add(inference.modelInfer())
-            .add(inference.modelStreamInfer());
+    ServiceMethods methods = tensors(inference);
     addServer(methods, new ServerMethods(state));
     addModels(methods, new ModelMethods(state.nereid()));
     addRepository(methods, new RepositoryMethods(state.nereid().repository()));
     addMemory(methods, new SharedMemoryMethods(state.sharedMemory(), state.cudaMemory()));
     return methods.definition();
+  }
+
+  private static ServiceMethods tensors(InferenceCalls inference) {
+    return new ServiceMethods(
+            NAME, () -> GrpcService.getDescriptor().findServiceByName("GRPCInferenceService"))
+        .add(inference.modelInfer())
+        .add(inference.modelStreamInfer());
   }
 
   private static void addServer(ServiceMethods methods, ServerMethods server) {

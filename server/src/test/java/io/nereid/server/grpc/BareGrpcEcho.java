@@ -39,10 +39,12 @@ final class BareGrpcEcho {
         GrpcServer.listen(
             state,
             GrpcOptions.DEFAULT,
-            List.of(
-                ServerServiceDefinition.builder(InferenceService.NAME)
-                    .addMethod(method, (call, headers) -> start(call))
-                    .build()),
+            new MethodTable(
+                List.of(
+                    ServerServiceDefinition.builder(InferenceService.NAME)
+                        .addMethod(method, (call, headers) -> start(call))
+                        .build()),
+                List::of),
             new AtomicInteger());
     System.out.println("Serving gRPC at 127.0.0.1:" + port.number());
     System.out.println("Ready");

@@ -61,7 +61,7 @@ final class ExecutionServer {
         GrpcServer.listen(
             execution.state,
             GrpcOptions.DEFAULT,
-            List.of(execution.service()),
+            new MethodTable(List.of(execution.service()), List::of),
             new AtomicInteger());
     System.out.println("Serving gRPC at 127.0.0.1:" + port.number());
     System.out.println("Ready");
