@@ -5,6 +5,7 @@ import io.nereid.server.shared.HeapBudget;
 import io.nereid.server.shared.ServerHealth;
 import io.nereid.server.shared.ServerState;
 import io.nereid.server.tls.ServerTlsOptions;
+import io.nereid.server.wire.BusyReaders;
 import io.nereid.server.wire.ConnectionWatch;
 import io.nereid.server.wire.HttpPort;
 import io.nereid.server.wire.WireContext;
@@ -61,6 +62,7 @@ public final class HttpServer {
             limits.requestTime(),
             limits.idleTime()),
         watch,
+        new BusyReaders("nrd-http-reader"),
         heap,
         state.health()::isStopping,
         exchange -> new ProtocolHandler(context, exchange),

@@ -40,13 +40,15 @@ final class Http2Connection implements Http2Codec.Listener {
   private final Http2Codec codec;
   private final Http2Output output;
   private final ReadingTurns<Http2Seat> turns;
-  private final ArrayDeque<Http2Seat.Request> begun =
-      new ArrayDeque<>(); // and nobody serves them yet
+  private final ArrayDeque<Http2Seat.Request> begun = new ArrayDeque<>(); // not served yet
   private final ArrayDeque<ArrivedBytes> rooms = new ArrayDeque<>(); // empty ones
   private ConnectionInput first; // what was read before; null: it was taken
   private int streamCount; // of those that somebody serves, or will
   private boolean behind; // a stream's thread has not come to read
   private int reads;
+  private int together; // streams that were served since something was written
+  private ReadingPace pace = new ReadingPace(); // of the seat that reads
+  private boolean isBusy;
   private boolean goneAway;
   private boolean ending; // nothing more is read
 
@@ -113,23 +115,57 @@ final class Http2Connection implements Http2Codec.Listener {
       if (seat.hasWork()) {
         serve(seat, seat.takeGiven());
       }
-      int together = 0;
+      if (turns.isReading(seat)) {
+        pace = new ReadingPace();
+        isBusy = false;
+      }
       while (turns.isReading(seat)) {
-        turns.atWork();
-        boolean writes = output.isToBeWritten();
-        if (!begun.isEmpty() && (together < MOST_TOGETHER || !writes)) {
-          together++;
-          take(seat, begun.poll());
-        } else if (writes) {
-          together = 0;
-          output.write();
-        } else {
-          readMore();
+        goOn(seat);
+        if (isBusy && turns.isReading(seat)) {
+          haveReader(seat);
         }
       }
       turns.rest(seat);
     } finally {
       lock.unlock();
+    }
+  }
+
+  /** Has a thread of the platform do what the seat does, if there is one, while so much comes. */
+  private void haveReader(Http2Seat seat) {
+    ReadingPace its = pace;
+    boolean isThere = true;
+    lock.unlock();
+    try {
+      isThere = context.readers().run(its, () -> workWhileBusy(seat));
+    } finally {
+      lock.lock();
+    }
+    isBusy &= isThere;
+  }
+
+  private void workWhileBusy(Http2Seat seat) {
+    lock.lock();
+    try {
+      while (isBusy && turns.isReading(seat)) {
+        goOn(seat);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void goOn(Http2Seat seat) {
+    turns.atWork();
+    boolean writes = output.isToBeWritten();
+    if (!begun.isEmpty() && (together < MOST_TOGETHER || !writes)) {
+      together++;
+      take(seat, begun.poll());
+    } else if (writes) {
+      together = 0;
+      output.write();
+    } else {
+      readMore();
     }
   }
 
@@ -189,9 +225,10 @@ final class Http2Connection implements Http2Codec.Listener {
     }
     int count = 0;
     turns.atRest();
+    boolean sharesCarrier = !isBusy;
     lock.unlock();
     try {
-      if (behind || ++reads % MOST_READS == 0) {
+      if (behind || (++reads % MOST_READS == 0 && sharesCarrier)) {
         behind = false;
         Thread.yield(); // what comes while it reads goes where it reads to, and not by a copy
       }
@@ -200,10 +237,10 @@ final class Http2Connection implements Http2Codec.Listener {
       lock.lock();
       turns.atWork();
     }
+    isBusy = pace.read();
     return codec.received(count);
   }
 
-  /** Ends what is under way. */
   private void endReading() {
     ending = true;
     guard.writing();

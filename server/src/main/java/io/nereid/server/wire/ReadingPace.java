@@ -1,6 +1,6 @@
 package io.nereid.server.wire;
 
-/** How often a connection reads, by whoever does that. */
+/** How often a connection reads, by whoever does that; any thread may ask whether it rests. */
 final class ReadingPace {
 
   /** Reads after which it is looked how long they took. */
@@ -12,7 +12,7 @@ final class ReadingPace {
   private static final long REST_NS = 20 * BUSY_NS;
 
   private int count;
-  private long sinceNs = System.nanoTime();
+  private volatile long sinceNs = System.nanoTime();
   private boolean isBusy;
 
   /** Notes one; whether the connection is busy. */
@@ -24,5 +24,10 @@ final class ReadingPace {
       sinceNs = nowNs;
     }
     return isBusy;
+  }
+
+  /** Whether a connection that was busy has read too little since to be so for much longer. */
+  boolean isResting(long nowNs) {
+    return nowNs - sinceNs > REST_NS;
   }
 }
