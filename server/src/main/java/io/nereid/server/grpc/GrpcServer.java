@@ -5,7 +5,6 @@ import io.grpc.ServerServiceDefinition;
 import io.nereid.server.shared.Frontends;
 import io.nereid.server.shared.ServerState;
 import io.nereid.server.tls.ServerTlsOptions;
-import io.nereid.server.wire.BusyReaders;
 import io.nereid.server.wire.ConnectionWatch;
 import io.nereid.server.wire.EventContext;
 import io.nereid.server.wire.HttpPort;
@@ -117,8 +116,7 @@ public final class GrpcServer implements AutoCloseable {
                 OPENING_TIME),
             limits.callCount(),
             GrpcLimits.CONNECTION_BYTES,
-            new ConnectionWatch(THREAD_NAME + "-watch"),
-            new BusyReaders(THREAD_NAME + "-reader"),
+            new ConnectionWatch(THREAD_NAME),
             state.heap(),
             connections,
             state.health()::isStopping,

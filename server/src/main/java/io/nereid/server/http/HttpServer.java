@@ -5,7 +5,6 @@ import io.nereid.server.shared.HeapBudget;
 import io.nereid.server.shared.ServerHealth;
 import io.nereid.server.shared.ServerState;
 import io.nereid.server.tls.ServerTlsOptions;
-import io.nereid.server.wire.BusyReaders;
 import io.nereid.server.wire.ConnectionWatch;
 import io.nereid.server.wire.HttpPort;
 import io.nereid.server.wire.WireContext;
@@ -26,8 +25,7 @@ public final class HttpServer {
   /** Listens; returns when connections are accepted. */
   public static HttpServer start(ServerState state, HttpOptions options) {
     ServerHealth health = state.health();
-    WireContext context =
-        context(state, options, new ConnectionWatch("nrd-http-watch"), state.heap());
+    WireContext context = context(state, options, new ConnectionWatch("nrd-http"), state.heap());
     HttpPort port =
         HttpPort.open(
             "HTTP",
@@ -62,7 +60,6 @@ public final class HttpServer {
             limits.requestTime(),
             limits.idleTime()),
         watch,
-        new BusyReaders("nrd-http-reader"),
         heap,
         state.health()::isStopping,
         exchange -> new ProtocolHandler(context, exchange),

@@ -3,7 +3,6 @@ package io.nereid.server.metrics;
 import io.nereid.server.json.JsonBuffer;
 import io.nereid.server.shared.HeapBudget;
 import io.nereid.server.shared.ServerState;
-import io.nereid.server.wire.BusyReaders;
 import io.nereid.server.wire.ConnectionWatch;
 import io.nereid.server.wire.HttpExchange;
 import io.nereid.server.wire.HttpFailure;
@@ -69,8 +68,7 @@ public final class MetricsServer {
             IDLE_TIME);
     return new WireContext(
         limits,
-        new ConnectionWatch("nrd-http-watch"),
-        new BusyReaders("nrd-http-reader"),
+        new ConnectionWatch("nrd-http"),
         new HeapBudget(Long.MAX_VALUE / 4),
         state.health()::isStopping,
         Handler::new,

@@ -12,7 +12,7 @@ import java.util.concurrent.CompletableFuture;
  * connection that falls silent makes place for another, and keeps its thread until it reads again.
  * Called on the connections' own threads.
  */
-public final class BusyReaders {
+final class BusyReaders {
 
   private static final int MOST_PLACES = Runtime.getRuntime().availableProcessors();
 
@@ -26,7 +26,7 @@ public final class BusyReaders {
   private int silent;
 
   /** For threads of that name. */
-  public BusyReaders(String threadName) {
+  BusyReaders(String threadName) {
     this.threadName = threadName;
   }
 

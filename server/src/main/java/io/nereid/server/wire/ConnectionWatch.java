@@ -20,15 +20,23 @@ public final class ConnectionWatch implements AutoCloseable {
 
   private final Set<ConnectionGuard> connections = ConcurrentHashMap.newKeySet();
   private final Set<ConnectionGuard> streams = ConcurrentHashMap.newKeySet();
-  private final ReadingRounds rounds = new ReadingRounds();
+  private final BusyReaders readers;
+  private final ReadingRounds rounds;
   private final AtomicInteger connectionCount = new AtomicInteger();
   private final AtomicInteger streamCount = new AtomicInteger();
   private final Thread thread;
   private volatile boolean closed;
 
-  /** With no connection, and a thread of that name that waits for one. */
+  /** With no connection, and a thread that waits for one: {@code name-watch}. */
   public ConnectionWatch(String name) {
-    thread = Thread.ofPlatform().daemon().name(name).start(this::run);
+    readers = new BusyReaders(name + "-reader");
+    rounds = new ReadingRounds(readers);
+    thread = Thread.ofPlatform().daemon().name(name + "-watch").start(this::run);
+  }
+
+  /** Threads of the platform for who reads all the time. */
+  BusyReaders readers() {
+    return readers;
   }
 
   /** The threads that read several connections each. */

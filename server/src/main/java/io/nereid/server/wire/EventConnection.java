@@ -148,7 +148,7 @@ public final class EventConnection implements PortConnection, Http2Codec.Listene
       if (isBusy && goesOn && !ending) {
         lock.unlock();
         try {
-          isBusy = context.readers().run(pace, this::readWhileBusy);
+          isBusy = context.watch().readers().run(pace, this::readWhileBusy);
         } finally {
           lock.lock();
         }

@@ -12,7 +12,6 @@ import java.util.function.BooleanSupplier;
  * @param streamCount most streams of one connection at a time
  * @param connectionBytes what a connection holds of the heap
  * @param watch all connections
- * @param readers threads for connections that are busy
  * @param heap what connections may hold of it
  * @param served counts the connections that are served: not those that have sent nothing yet, or
  *     are sent away
@@ -25,7 +24,6 @@ public record EventContext(
     int streamCount,
     long connectionBytes,
     ConnectionWatch watch,
-    BusyReaders readers,
     HeapBudget heap,
     AtomicInteger served,
     BooleanSupplier stopping,

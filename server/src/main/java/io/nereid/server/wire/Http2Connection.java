@@ -137,7 +137,7 @@ final class Http2Connection implements Http2Codec.Listener {
     boolean isThere = true;
     lock.unlock();
     try {
-      isThere = context.readers().run(its, () -> workWhileBusy(seat));
+      isThere = context.watch().readers().run(its, () -> workWhileBusy(seat));
     } finally {
       lock.lock();
     }

@@ -18,7 +18,8 @@ import java.util.function.Consumer;
  * Connections of HTTP/1.1 that one thread reads: it goes round those that have sent something, and
  * serves their short requests itself. Where a request would keep the others waiting, that thread
  * becomes the connection's own, and a new one goes round ({@link #release}). So one thread at a
- * time goes round, and what only that one uses needs no lock.
+ * time goes round, and what only that one uses needs no lock. It is a virtual one; while there is
+ * much to read a thread of the platform does that for it ({@link BusyReaders}).
  */
 final class ReadingRound {
 
@@ -40,7 +41,7 @@ final class ReadingRound {
     void end();
   }
 
-  /** After so many requests, other virtual threads have the processor if they want it. */
+  /** After so many requests, other virtual threads have the carrier if they want it. */
   private static final int REQUESTS_AT_A_TIME = 16;
 
   /** How long nothing is read after a failure: others give back meanwhile what there was not. */
@@ -48,6 +49,7 @@ final class ReadingRound {
 
   private static final long AT_REST = 0;
 
+  private final BusyReaders readers;
   private final Selector selector;
   private final FailureLog failures = new FailureLog("HTTP could not read connections");
   private final AtomicInteger members = new AtomicInteger();
@@ -82,7 +84,8 @@ final class ReadingRound {
   private record Heir(ReadingRound round, boolean all) {}
 
   /** Has a thread go round, once there are connections. */
-  ReadingRound() throws IOException {
+  ReadingRound(BusyReaders readers) throws IOException {
+    this.readers = readers;
     selector = Selector.open();
     sendRound();
   }
@@ -94,7 +97,7 @@ final class ReadingRound {
 
   private void sendRound() {
     try {
-      Thread.ofVirtual().name("nrd-http-round").start(this::goRound);
+      Thread.ofVirtual().name("nrd-http-round").start(new Walk()::go);
       unattended = false;
     } catch (OutOfMemoryError | RejectedExecutionException e) {
       unattended = true;
@@ -193,22 +196,68 @@ final class ReadingRound {
 
   // ---- By the thread that goes round -----------------------------------------------------------
 
-  private void goRound() {
-    while (!closed) {
-      try {
-        if (ready.isEmpty()) {
-          awaitClients();
+  /** How one thread goes round, until another one does. */
+  private final class Walk {
+
+    private final ReadingPace pace = new ReadingPace();
+    private boolean isBusy;
+    private boolean isOver; // another thread goes round now
+    private Member own; // what this thread serves from then on; null: nothing
+
+    private void go() {
+      while (!isOver && !closed) {
+        goOn(false);
+        if (isBusy) {
+          isBusy = readers.run(pace, () -> goOn(true)) && isBusy;
         }
-      } catch (IOException | RuntimeException | Error e) {
-        survive(e);
       }
-      while (!ready.isEmpty()) {
-        if (!serve(ready.poll())) {
-          return; // another thread goes round now
+      if (own != null) {
+        own.goOn();
+      } else if (!isOver) {
+        end();
+      }
+    }
+
+    /** Goes round as long as that is as busy. */
+    private void goOn(boolean busy) {
+      while (isBusy == busy && !isOver && !closed) {
+        try {
+          if (ready.isEmpty()) {
+            awaitClients();
+          }
+        } catch (IOException | RuntimeException | Error e) {
+          survive(e);
+        }
+        while (!isOver && !ready.isEmpty()) {
+          serve(ready.poll());
         }
       }
     }
-    end();
+
+    /** Serves a connection that has sent something. */
+    private void serve(Member connection) {
+      PlainChannel channel = connection.plain();
+      if (!channel.isIn(ReadingRound.this)) {
+        return;
+      }
+      long mine = ++count;
+      served = connection;
+      work.set(mine);
+      boolean goesOn = serveNow(connection);
+      if (!work.compareAndSet(mine, AT_REST)) {
+        isOver = true;
+        if (goesOn) {
+          lock.lock(); // until the watch has made it this thread's
+          lock.unlock();
+          own = connection;
+        }
+        return;
+      }
+      if (mine % REQUESTS_AT_A_TIME == 0 && !isBusy) {
+        Thread.yield();
+      }
+      isBusy = pace.read();
+    }
   }
 
   private void survive(Throwable failure) {
@@ -281,30 +330,6 @@ final class ReadingRound {
       }
       gives = to.all() || !gives;
     }
-  }
-
-  /** Serves a connection that has sent something; whether this thread still goes round. */
-  private boolean serve(Member connection) {
-    PlainChannel channel = connection.plain();
-    if (!channel.isIn(this)) {
-      return true;
-    }
-    long mine = ++count;
-    served = connection;
-    work.set(mine);
-    boolean goesOn = serveNow(connection);
-    if (!work.compareAndSet(mine, AT_REST)) {
-      if (goesOn) {
-        lock.lock(); // until the watch has made it this thread's
-        lock.unlock();
-        connection.goOn();
-      }
-      return false;
-    }
-    if (mine % REQUESTS_AT_A_TIME == 0) {
-      Thread.yield();
-    }
-    return true;
   }
 
   /** Whether the connection goes on. Nothing that goes wrong in it keeps others from being read. */

@@ -30,6 +30,8 @@ final class ReadingRounds implements AutoCloseable {
   final int half = Math.max(1, Runtime.getRuntime().availableProcessors() / 2);
   final int most = Math.min(2 * half, Runtime.getRuntime().availableProcessors());
 
+  private final BusyReaders readers;
+
   /** The array is guarded by this, and read by the watch; null: that one is not there yet. */
   private final ReadingRound[] rounds = new ReadingRound[most];
 
@@ -40,6 +42,11 @@ final class ReadingRounds implements AutoCloseable {
   private int ticks;
   private long lookedNs = System.nanoTime();
   private boolean wasBusy;
+
+  /** With threads for those that are busy. */
+  ReadingRounds(BusyReaders readers) {
+    this.readers = readers;
+  }
 
   /** Takes a connection whose next request has not come; false: it keeps its own thread. */
   boolean take(ReadingRound.Member connection) {
@@ -63,7 +70,7 @@ final class ReadingRounds implements AutoCloseable {
   private ReadingRound round(int index) {
     if (rounds[index] == null) {
       try {
-        rounds[index] = new ReadingRound();
+        rounds[index] = new ReadingRound(readers);
       } catch (IOException e) {
         LOGGER.log(Level.DEBUG, "connections keep threads of their own", e);
       }

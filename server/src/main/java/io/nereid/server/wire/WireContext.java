@@ -10,7 +10,6 @@ import java.util.function.Function;
  *
  * @param limits what clients may ask
  * @param watch all connections
- * @param readers threads for connections of HTTP/2 that are busy
  * @param heap what connections and requests may hold of it
  * @param stopping whether the server takes no more requests
  * @param handlers makes what answers requests, of one after the other
@@ -19,7 +18,6 @@ import java.util.function.Function;
 public record WireContext(
     WireLimits limits,
     ConnectionWatch watch,
-    BusyReaders readers,
     HeapBudget heap,
     BooleanSupplier stopping,
     Function<HttpExchange, HttpHandler> handlers,

@@ -59,7 +59,7 @@ class HeapBudgetTest {
   void whatDoesNotFitIsRefusedAndGivenBack() {
     HeapBudget budget = new HeapBudget(24L * MIB);
     try (Nereid nereid = Nereid.open(RepositoryOptions.builder().explicit().build());
-        ConnectionWatch watch = new ConnectionWatch("nrd-http-watch")) {
+        ConnectionWatch watch = new ConnectionWatch("nrd-http")) {
       nereid.load(TestServer.identity("BYTES", DataType.BYTES).build());
       nereid.load(TestServer.zeros(4 * MIB).build());
       ServerState state = ServerState.builder(nereid).build();

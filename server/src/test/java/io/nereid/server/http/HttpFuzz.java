@@ -61,7 +61,7 @@ public final class HttpFuzz {
         HttpServer.context(
             state,
             HttpOptions.DEFAULT.withLimits(LIMITS),
-            new ConnectionWatch("nrd-http-watch"),
+            new ConnectionWatch("nrd-http"),
             HeapBudget.ofThisProcess());
     logger.addHandler(new FailureHandler(failure));
     loadModels();

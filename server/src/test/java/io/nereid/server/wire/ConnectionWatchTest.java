@@ -86,7 +86,7 @@ class ConnectionWatchTest {
 
   @Test
   void oneConnectionWithoutMemoryDoesNotEndTheWatch() {
-    try (ConnectionWatch watch = new ConnectionWatch("nrd-http-watch")) {
+    try (ConnectionWatch watch = new ConnectionWatch("nrd-http")) {
       watch.add(idle(true));
       TestServer.await(() -> closed.get() == 1, "what cannot be ended is not closed");
       watch.add(idle(false));

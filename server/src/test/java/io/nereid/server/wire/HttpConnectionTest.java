@@ -34,7 +34,7 @@ class HttpConnectionTest {
           .getBytes(StandardCharsets.US_ASCII);
 
   private final HeapBudget heap = new HeapBudget(MIB);
-  private final ConnectionWatch watch = new ConnectionWatch("nrd-http-watch");
+  private final ConnectionWatch watch = new ConnectionWatch("nrd-http");
   private final Nereid nereid = Nereid.create();
   private WireContext context;
   private SocketChannel client;

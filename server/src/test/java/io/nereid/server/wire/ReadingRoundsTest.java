@@ -64,7 +64,7 @@ class ReadingRoundsTest {
   }
 
   private void listen(HttpOptions options) {
-    watch = new ConnectionWatch("nrd-http-watch");
+    watch = new ConnectionWatch("nrd-http");
     ServerState state = ServerState.builder(nereid).build();
     WireContext context = HttpServer.context(state, options, watch, heap);
     port = HttpPort.open("HTTP", options.address(), 0, Optional.empty(), context, () -> {});
