@@ -62,11 +62,8 @@ public final class RecordedRequest extends Event {
   @Label("Cache Hit")
   public boolean cacheHit;
 
-  /** One that begins now; null when nobody records. */
+  /** One that begins now, for somebody who records. */
   public static RecordedRequest begun() {
-    if (!Recorder.isOn()) {
-      return null;
-    }
     RecordedRequest event = new RecordedRequest();
     event.begin();
     return event;

@@ -46,7 +46,7 @@ public final class Recorder {
   }
 
   /** Whether somebody records. */
-  static boolean isOn() {
+  public static boolean isOn() {
     return on;
   }
 
