@@ -2,6 +2,7 @@ package io.nereid.server.http;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.nereid.model.ModelSpec;
 import io.nereid.server.wire.WireLimits;
@@ -22,6 +23,7 @@ class ReadingTurnsTest {
   private static final int MANY = 300;
 
   private static final String PATH = "/v2/models/gate/infer";
+  private static final String LIVE = "/v2/health/live";
   private static final String INFER =
       "{\"inputs\":[{\"name\":\"IN\",\"datatype\":\"FP32\",\"shape\":[1,2],\"data\":[1,2]}]}";
 
@@ -55,10 +57,45 @@ class ReadingTurnsTest {
       int stream = askQuickly(client, gate);
       client.post(stream, PATH, INFER);
       gate.awaitBatch();
-      client.get(stream + 2, "/v2/health/live").expect(200);
+      client.get(stream + 2, LIVE).expect(200);
       gate.open(1);
       client.await(stream).expect(200);
-      client.get(stream + 4, "/v2/health/live").expect(200);
+      client.get(stream + 4, LIVE).expect(200);
+    }
+  }
+
+  /** Sends so much that a thread of the platform reads it, where the machine is quick enough. */
+  private static int makeBusy(FrameClient client, int first) throws Exception {
+    int stream = first;
+    for (int i = 0; i < 100 && !TestServer.hasThread("nrd-http-reader"); i++) {
+      for (int j = 0; j < MANY; j++, stream += 2) {
+        client.post(stream, "/v2/models/identity/infer", INFER).await(stream).expect(200);
+      }
+    }
+    assumeTrue(TestServer.hasThread("nrd-http-reader"), "it is never busy here");
+    return stream;
+  }
+
+  @Test
+  void aBusyConnectionKeepsNobodyWaiting() throws Exception {
+    GateBackend gate = new GateBackend();
+    try (TestServer server = server(gate);
+        FrameClient client = new FrameClient(server.port()).begin()) {
+      server.load(
+          ModelSpec.builder("identity")
+              .backend("identity")
+              .input("IN", DataType.FP32, -1, -1)
+              .output("OUT", DataType.FP32, -1, -1));
+      int stream = 1;
+      for (int i = 0; i < 3; i++) {
+        stream = makeBusy(client, stream);
+        client.post(stream, PATH, INFER);
+        gate.awaitBatch();
+        client.get(stream + 2, LIVE).expect(200);
+        gate.open(1);
+        client.await(stream).expect(200);
+        stream += 4;
+      }
     }
   }
 
@@ -73,7 +110,7 @@ class ReadingTurnsTest {
       gate.awaitBatch();
       client.post(stream, PATH, INFER);
       TestServer.await(() -> server.statistics("gate").pendingCount() == 1, "it does not wait");
-      client.get(stream + 2, "/v2/health/live").expect(200);
+      client.get(stream + 2, LIVE).expect(200);
       gate.open(2);
       client.await(stream).expect(200);
       other.await(1).expect(200);

@@ -179,6 +179,12 @@ public final class TestServer implements AutoCloseable {
     boolean holds();
   }
 
+  /** Whether there is a thread of the platform with that name. */
+  public static boolean hasThread(String name) {
+    return Thread.getAllStackTraces().keySet().stream()
+        .anyMatch(thread -> thread.getName().equals(name));
+  }
+
   public static void await(Condition condition, String otherwise) {
     long deadlineNs = System.nanoTime() + PATIENCE.toNanos();
     while (!condition.holds()) {

@@ -2,6 +2,7 @@ package io.nereid.server.wire;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.nereid.Nereid;
 import io.nereid.model.ModelSpec;
@@ -162,6 +163,36 @@ class ReadingRoundsTest {
     check(1, first.receive());
     check(2, second.receive());
     expectServed(all);
+  }
+
+  /** Sends so much that a thread of the platform goes round, where the machine is quick enough. */
+  private static void makeBusy(List<RawClient> all) throws Exception {
+    for (int i = 0; i < MANY && !TestServer.hasThread("nrd-http-reader"); i++) {
+      for (RawClient client : all) {
+        client.send(request("identity", i));
+      }
+      for (RawClient client : all) {
+        check(i, client.receive());
+      }
+    }
+    assumeTrue(TestServer.hasThread("nrd-http-reader"), "it is never busy here");
+  }
+
+  @Test
+  void aBusyRoundKeepsNobodyWaiting() throws Exception {
+    List<RawClient> all = joined(CLIENTS);
+    findQuick(all.getFirst());
+    for (int i = 0; i < 3; i++) {
+      makeBusy(all);
+      for (RawClient slow : List.of(all.getFirst(), all.get(1))) {
+        slow.send(request("gate", i));
+        gate.awaitBatch();
+        expectServed(all.subList(2, all.size()));
+        gate.open(1);
+        check(i, slow.receive());
+        expectServed(all);
+      }
+    }
   }
 
   @Test
