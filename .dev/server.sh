@@ -7,7 +7,7 @@ readonly server_models='digits identity_fp32 simple simple_string'
 
 # What CI holds: resident memory without the files that processes share, in MB. When ready it hardly
 # varies; after the load compilers still hold some of it, so that limit only tells collectors apart.
-readonly most_ready_mb=110 most_loaded_mb=330
+readonly most_ready_mb=80 most_loaded_mb=330
 
 # And processor time until the server is ready and has answered its first requests over gRPC, in ms. Most
 # of it is the compilers'; the limit allows for machines that are half as fast.
