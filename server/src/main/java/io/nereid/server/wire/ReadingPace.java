@@ -1,6 +1,6 @@
 package io.nereid.server.wire;
 
-/** How often a connection reads, by whoever does that; any thread may ask whether it rests. */
+/** How often a connection or a round reads, by whoever does. Any thread may ask if it rests. */
 final class ReadingPace {
 
   /** Reads after which it is looked how long they took. */
