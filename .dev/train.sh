@@ -16,19 +16,22 @@ aot_request() {
   [[ $reply == 'HTTP/1.1 200 OK'* ]]
 }
 
+# The headers of an inference over gRPC, none of them compressed.
+aot_grpc_headers='\x83\x86\x04\x2a/inference.GRPCInferenceService/ModelInfer\x01\x09localhost'
+aot_grpc_headers+='\x0f\x10\x10application/grpc\x00\x02te\x08trailers'
+readonly aot_grpc_headers
+
 # Sends one inference over gRPC: the least HTTP/2 there is. Frames of settings, of headers (89 bytes,
 # none of them compressed) and of data (46: five of gRPC's own, and the message), each behind its
 # length, type, flags and stream. The connection stays open: the reply is taken for it when the
 # model's name is in it.
 aot_grpc_request() {
-  local port=$1 headers='' data=''
-  headers='\x83\x86\x04\x2a/inference.GRPCInferenceService/ModelInfer\x01\x09localhost'
-  headers+='\x0f\x10\x10application/grpc\x00\x02te\x08trailers'
+  local port=$1 data=''
   data='\x00\x00\x00\x00\x29\x0a\x0didentity_fp32\x2a\x12\x0a\x06INPUT0\x12\x04FP32'
   data+='\x1a\x02\x01\x01\x3a\x04AAAA'
   exec 8<>"/dev/tcp/127.0.0.1/$port"
   printf '%b' 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n' '\x00\x00\x00\x04\x00\x00\x00\x00\x00' \
-    '\x00\x00\x59\x01\x04\x00\x00\x00\x01' "$headers" \
+    '\x00\x00\x59\x01\x04\x00\x00\x00\x01' "$aot_grpc_headers" \
     '\x00\x00\x2e\x00\x01\x00\x00\x00\x01' "$data" >&8
   timeout 20 grep -aqm1 identity_fp32 <&8
   local found=$?
@@ -120,15 +123,13 @@ aot_load_http() {
 # Inferences of 16 and of 4 096 FP32 over gRPC. Methods without tensors are not called: their messages are a thousand
 # classes, which a start with the cache would load.
 aot_load_grpc() {
-  local port=$1 headers='' request='' input='\x0a\x06INPUT0\x12\x04FP32' tensor
-  headers='\x83\x86\x04\x2a/inference.GRPCInferenceService/ModelInfer\x01\x09localhost'
-  headers+='\x0f\x10\x10application/grpc\x00\x02te\x08trailers'
+  local port=$1 request='' input='\x0a\x06INPUT0\x12\x04FP32' tensor
   printf -v tensor '%064d' 0
   request="\\x0a\\x0didentity_fp32\\x1a\\x0512345\\x2a\\x12$input\\x1a\\x02\\x01\\x10\\x3a\\x40$tensor"
-  aot_load_http2 "$port" 3000 "$headers" '\x00\x00\x00\x00\x6c'"$request"
+  aot_load_http2 "$port" 3000 "$aot_grpc_headers" '\x00\x00\x00\x00\x6c'"$request"
   printf -v tensor '%016384d' 0
   request="\\x0a\\x0didentity_fp32\\x1a\\x0512345\\x2a\\x13$input\\x1a\\x03\\x01\\x80\\x20\\x3a\\x80\\x80\\x01"
-  aot_load_http2 "$port" 500 "$headers" '\x00\x00\x00\x40\x2f'"$request" "$tensor"
+  aot_load_http2 "$port" 500 "$aot_grpc_headers" '\x00\x00\x00\x40\x2f'"$request" "$tensor"
 }
 
 # Keeps the JVM in training from compiling what only a start needs. What it compiles, a start with the cache

@@ -134,7 +134,7 @@ final class Http2Connection implements Http2Codec.Listener {
   /** Has a thread of the platform do what the seat does, if there is one, while so much comes. */
   private void haveReader(Http2Seat seat) {
     ReadingPace its = pace;
-    boolean isThere = true;
+    boolean isThere;
     lock.unlock();
     try {
       isThere = context.watch().readers().run(its, () -> workWhileBusy(seat));
