@@ -112,7 +112,7 @@ public final class EventConnection implements PortConnection, Http2Codec.Listene
     }
   }
 
-  private void serve(boolean isServed) {
+  private void serve(boolean isServed) throws IOException {
     Thread.ofVirtual()
         .name(context.threadName() + "-writer")
         .start(() -> output.runWriter(this::runTasks, this::isComplete));
@@ -138,6 +138,7 @@ public final class EventConnection implements PortConnection, Http2Codec.Listene
         lock.unlock();
       }
     }
+    output.linger();
   }
 
   // ---- The reading thread, with the lock -------------------------------------------------------

@@ -86,7 +86,7 @@ final class Http2Connection implements Http2Codec.Listener {
   // ---- By the connection's thread --------------------------------------------------------------
 
   /** Serves all that the client asks for, beginning with what was read; returns at its end. */
-  void serve(ConnectionInput read) {
+  void serve(ConnectionInput read) throws IOException {
     first = read;
     Thread.ofVirtual()
         .name("nrd-http-writer")
@@ -104,6 +104,7 @@ final class Http2Connection implements Http2Codec.Listener {
       output.awaitWriter();
       lock.unlock();
     }
+    output.linger();
   }
 
   // ---- By the seat that reads ------------------------------------------------------------------
@@ -225,10 +226,9 @@ final class Http2Connection implements Http2Codec.Listener {
     }
     int count = 0;
     turns.atRest();
-    boolean sharesCarrier = !isBusy;
     lock.unlock();
     try {
-      if (behind || (++reads % MOST_READS == 0 && sharesCarrier)) {
+      if (behind || (++reads % MOST_READS == 0 && !isBusy)) {
         behind = false;
         Thread.yield(); // what comes while it reads goes where it reads to, and not by a copy
       }

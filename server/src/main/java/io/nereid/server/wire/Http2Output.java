@@ -249,6 +249,15 @@ final class Http2Output {
     }
   }
 
+  /**
+   * Reads, for a while, what the client still sends: the kernel drops what was written last when a
+   * connection is closed with unread input. By the reading thread, when the writer's life is over.
+   */
+  void linger() throws IOException {
+    ByteBuffer unread = codec.readBuffer();
+    while (channel.read(unread.clear()) >= 0) {}
+  }
+
   /** Nothing more is written. */
   private void end() {
     ended = true;

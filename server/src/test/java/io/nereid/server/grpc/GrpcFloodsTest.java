@@ -1,6 +1,7 @@
 package io.nereid.server.grpc;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.nereid.model.RepositoryOptions;
 import io.nereid.server.http.FrameClient;
@@ -23,6 +24,8 @@ class GrpcFloodsTest {
   /** gRPC's own limit, with the default of how often a client may ping: two too many. */
   private static final int MOST_PINGS = 3;
 
+  private static final int FRAME_SIZE_ERROR = 6;
+
   @ParameterizedTest
   @EnumSource
   void aFloodEndsItsConnection(FrameFlood flood) throws Exception {
@@ -32,9 +35,20 @@ class GrpcFloodsTest {
         FrameClient client = new FrameClient(server.server().port()).begin()) {
       flood.sendAll(client, 0, most, GrpcFrames.path("ModelInfer"), GrpcFrames.FIELDS);
       assertEquals(FrameClient.ENHANCE_YOUR_CALM, client.awaitGoAway());
+      assertTrue(client.isClosedByServer());
+      client.hangUp();
       GrpcFrames.call(other, 1, "ServerLive", new byte[0]).expect(200);
       InferFixture.await(
           () -> server.server().connectionCount() == 1, "the connection is still open");
+    }
+  }
+
+  @Test
+  void aClientThatSendsOnLearnsWhyItsConnectionEnds() throws Exception {
+    try (GrpcFixture server = new GrpcFixture(RepositoryOptions.builder().explicit().build());
+        FrameClient client = new FrameClient(server.server().port()).begin()) {
+      assertEquals(FRAME_SIZE_ERROR, client.sendMistakeAndMore().awaitGoAway());
+      assertTrue(client.isClosedByServer());
     }
   }
 

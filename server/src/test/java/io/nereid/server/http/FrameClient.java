@@ -283,6 +283,12 @@ public final class FrameClient implements AutoCloseable {
     return ByteBuffer.wrap(await(GO_AWAY, 0).payload()).getInt(4);
   }
 
+  /** Sends what ends the connection, a short ping, and more behind it than sockets hold. */
+  public FrameClient sendMistakeAndMore() throws IOException {
+    byte[] mistake = bytes(PING, 0, 0, new byte[Long.BYTES - 1]);
+    return send(Arrays.copyOf(mistake, 32 << 20));
+  }
+
   public boolean isClosedByServer() throws IOException {
     try {
       while (true) {

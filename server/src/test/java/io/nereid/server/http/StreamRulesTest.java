@@ -23,6 +23,7 @@ class StreamRulesTest {
   private static final int PROTOCOL_ERROR = 1;
   private static final int FLOW_CONTROL_ERROR = 3;
   private static final int STREAM_CLOSED = 5;
+  private static final int FRAME_SIZE_ERROR = 6;
 
   private static final String PATH = "/v2/models/FP32/infer";
 
@@ -80,6 +81,15 @@ class StreamRulesTest {
         client.frame(FrameClient.PING, 0, 0, new byte[8]);
       }
       assertEquals(error, client.awaitGoAway());
+      assertTrue(client.isClosedByServer());
+    }
+  }
+
+  @Test
+  void aClientThatSendsOnLearnsWhyItsConnectionEnds() throws Exception {
+    try (TestServer server = new TestServer();
+        FrameClient client = connect(server)) {
+      assertEquals(FRAME_SIZE_ERROR, client.sendMistakeAndMore().awaitGoAway());
       assertTrue(client.isClosedByServer());
     }
   }
