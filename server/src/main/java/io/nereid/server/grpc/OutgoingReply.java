@@ -246,53 +246,52 @@ final class OutgoingReply extends InputStream implements LendableReply, KnownLen
     if (length < LEAST_LENT_BYTES || !isNative()) {
       return false;
     }
-    if (LENT.addAndGet(length) > MOST_LENT) {
-      LENT.addAndGet(-length);
-      return false;
-    }
     front.begin().write(head.bytes(), head.begin(), head.length());
-    int begun = front.end(NOT_COMPRESSED, (int) length);
-    int last = lastContent();
+    ByteBuffer[] rest = parts(front);
+    int frontEnd = front.end(NOT_COMPRESSED, (int) length);
+    Runnable release = this::returned;
+    try {
+      lent = LENT.addAndGet(length) <= MOST_LENT && stream.copy(front.array(), 0, frontEnd);
+    } finally {
+      if (!lent) {
+        LENT.addAndGet(-length);
+      }
+    }
+    if (lent) {
+      drained = true;
+      stream.lend(rest, release);
+    }
+    return lent;
+  }
+
+  /** What follows the head: the first tag goes in one frame with it. */
+  private ByteBuffer[] parts(ReplyBytes front) {
+    List<ByteBuffer> parts = new ArrayList<>(2 * contents.size());
     for (int i = 0; i < contents.size(); i++) {
       MemorySegment segment = contents.get(i);
       byte[] tag = new byte[1 + MOST_LENGTH_BYTES];
       tag[0] = RAW_CONTENTS << 3 | WireReader.DELIMITED;
       int count = WireWriter.putVarint(tag, 1, segment.byteSize());
-      if (i == 0) { // in one frame with what stands before
+      if (i == 0) {
         front.write(tag, 0, count);
-        if (!stream.copy(front.array(), 0, begun + count)) {
-          LENT.addAndGet(-length);
-          return false;
-        }
-        lent = true;
-        drained = true;
       } else {
-        stream.lend(ByteBuffer.wrap(tag, 0, count), null);
+        parts.add(ByteBuffer.wrap(tag, 0, count));
       }
       if (segment.byteSize() > 0) {
-        stream.lend(segment.asByteBuffer(), i == last ? this::returned : null);
+        parts.add(segment.asByteBuffer());
       }
     }
-    return true;
+    return parts.toArray(ByteBuffer[]::new);
   }
 
-  /** Whether all contents can be sent from where they lie. */
+  /** Whether there are contents, and all can be sent from where they lie. */
   private boolean isNative() {
     for (MemorySegment segment : contents) {
       if (!segment.isNative()) {
         return false;
       }
     }
-    return lastContent() >= 0;
-  }
-
-  /** The last content that has any bytes; -1: there is none. */
-  private int lastContent() {
-    int last = contents.size() - 1;
-    while (last >= 0 && contents.get(last).byteSize() == 0) {
-      last--;
-    }
-    return last;
+    return !contents.isEmpty();
   }
 
   @Override

@@ -70,7 +70,8 @@ final class ReplySender {
       }
     }
     int end = bytes.end(isGzip ? COMPRESSED : PLAIN);
-    stream.lend(ByteBuffer.wrap(bytes.array(), 0, end), () -> heap.giveBack(length));
+    stream.lend(
+        new ByteBuffer[] {ByteBuffer.wrap(bytes.array(), 0, end)}, () -> heap.giveBack(length));
     return count;
   }
 

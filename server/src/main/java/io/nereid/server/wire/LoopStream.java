@@ -1,10 +1,12 @@
 package io.nereid.server.wire;
 
+import io.nereid.server.shared.HeapBudget;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.List;
+import java.util.function.Supplier;
 
 /**
  * One stream of a connection that is served by its events: tells what comes of it, and sends the
@@ -21,17 +23,29 @@ public final class LoopStream implements Http2Stream.Listener, FullStreams.Waiti
   private final EventConnection connection;
   private final Http2Stream known;
   private final ArrayDeque<Piece> waiting = new ArrayDeque<>(2); // the first is being sent
-  private long waitingBytes; // of them
+  private int sentParts; // of the first
+  private long waitingBytes; // of all
   private List<String> trailers; // null: there are none yet
   private final int heapBytes; // what it counts with, beside what waits
   private StreamEvents events; // null: nobody serves it
   private boolean ended;
   private volatile boolean ready = true;
 
-  /** A part of a reply that has no room in the client's windows, and who is told behind it. */
-  private record Piece(ByteBuffer bytes, int count, boolean isLent, Runnable release) {
-    Piece(ByteBuffer bytes, boolean isLent, Runnable release) {
-      this(bytes, bytes.remaining(), isLent, release);
+  /** A piece of a reply that has no room in the client's windows, and who is told behind it. */
+  private record Piece(ByteBuffer[] parts, long count, boolean isLent, Runnable release) {
+
+    static Piece lent(ByteBuffer[] parts, Runnable release) {
+      long count = 0;
+      for (ByteBuffer part : parts) {
+        count += part.remaining();
+      }
+      return new Piece(parts, count, true, release);
+    }
+
+    static Piece copied(ByteBuffer bytes, Runnable release) {
+      int count = bytes.remaining();
+      ByteBuffer copy = ByteBuffer.allocate(count).put(bytes).flip();
+      return new Piece(new ByteBuffer[] {copy}, count, false, release);
     }
   }
 
@@ -102,10 +116,8 @@ public final class LoopStream implements Http2Stream.Listener, FullStreams.Waiti
   /** What had waited was sent. */
   @Override
   public void sent() {
-    done(waiting.poll());
-    while (!waiting.isEmpty() && sendFirst()) {
-      done(waiting.poll());
-    }
+    sentParts++;
+    sendWaiting();
     sendTrailers();
     tellRoom();
   }
@@ -114,7 +126,7 @@ public final class LoopStream implements Http2Stream.Listener, FullStreams.Waiti
   public void closed() {
     ended = true;
     while (!waiting.isEmpty()) {
-      done(waiting.poll());
+      endFirst();
     }
     connection.ended(this, heapBytes);
     try {
@@ -154,46 +166,73 @@ public final class LoopStream implements Http2Stream.Listener, FullStreams.Waiti
     ByteBuffer all = ByteBuffer.wrap(bytes, from, count);
     if (waiting.isEmpty() && connection.codec().sending().hasRoom(known, count)) {
       connection.codec().writeData(known, all, false, false);
-    } else if (connection.heap().take(count)) {
-      add(new Piece(ByteBuffer.allocate(count).put(all).flip(), false, null));
-    } else {
+      noteFull();
+      return true;
+    }
+    HeapBudget heap = connection.heap();
+    if (!heap.take(count)) {
       return false;
     }
-    noteFull();
+    Runnable release = () -> heap.giveBack(count);
+    add(() -> Piece.copied(all, release), release);
     return true;
   }
 
-  /** Sends a part of a body from where it lies; {@code release} is run when it need not stay. */
-  public void lend(ByteBuffer bytes, Runnable release) {
-    Piece piece = new Piece(bytes, true, release);
+  /**
+   * Sends parts of a body from where they lie. {@code release} is run when they need not stay, also
+   * if this fails.
+   */
+  public void lend(ByteBuffer[] parts, Runnable release) {
     if (ended) {
-      done(piece);
-      return;
-    }
-    add(piece);
-    noteFull();
-  }
-
-  private void add(Piece piece) {
-    waiting.add(piece);
-    waitingBytes += piece.count;
-    if (waiting.size() == 1 && sendFirst()) {
-      done(waiting.poll());
+      release.run();
+    } else {
+      add(() -> Piece.lent(parts, release), release);
     }
   }
 
-  private boolean sendFirst() {
-    Piece first = waiting.peek();
-    return connection.codec().writeInTurn(known, first.bytes, first.isLent);
+  private void add(Supplier<Piece> making, Runnable release) {
+    boolean isAdded = false;
+    try {
+      Piece piece = making.get();
+      waiting.add(piece);
+      waitingBytes += piece.count;
+      isAdded = true;
+    } finally {
+      if (!isAdded) {
+        release.run();
+      }
+    }
+    try {
+      if (waiting.size() == 1) {
+        sendWaiting();
+      }
+      noteFull();
+    } catch (RuntimeException | Error e) { // in the middle of a piece nothing else can follow
+      failed(e);
+    }
   }
 
-  private void done(Piece piece) {
-    waitingBytes = waiting.isEmpty() ? 0 : waitingBytes - piece.count;
-    if (!piece.isLent) {
-      connection.heap().giveBack(piece.count);
+  private void sendWaiting() {
+    while (!waiting.isEmpty()) {
+      Piece first = waiting.peek();
+      while (sentParts < first.parts.length) {
+        if (!connection.codec().writeInTurn(known, first.parts[sentParts], first.isLent)) {
+          return;
+        }
+        sentParts++;
+      }
+      endFirst();
     }
-    if (piece.release != null) {
-      connection.output().whenWritten(piece.release);
+  }
+
+  private void endFirst() {
+    Piece first = waiting.poll();
+    sentParts = 0;
+    waitingBytes -= first.count;
+    if (first.isLent) {
+      connection.output().whenWritten(first.release);
+    } else {
+      first.release.run();
     }
   }
 
