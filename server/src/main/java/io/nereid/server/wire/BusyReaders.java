@@ -1,77 +1,69 @@
 package io.nereid.server.wire;
 
 import java.util.HashSet;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Semaphore;
 
 /**
- * Threads of the platform for connections that read all the time, as many as there are processors.
- * The kernel wakes such a thread when there is something to read; a virtual thread is woken by one
- * that polls, and through a carrier, which was a quarter of the processor time of large messages. A
- * connection that falls silent makes place for another, and keeps its thread until it reads again.
- * Called on the connections' own threads.
+ * Threads of the platform for connections that read all the time, as long as these are few. The
+ * kernel wakes such a thread when there is something to read; a virtual thread is woken by one that
+ * polls, and through a carrier, which was a quarter of the processor time of large messages. With
+ * many, there is always something to read: threads would gain nothing, and whoever has none would
+ * wait behind them. Called on the connections' own threads.
  */
 final class BusyReaders {
 
-  private static final int MOST_PLACES = Runtime.getRuntime().availableProcessors();
+  private static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
 
-  /** Threads at a time whose connections are silent. */
-  private static final int MOST_SILENT = 8 * MOST_PLACES;
+  /** Connections at a time that are few. */
+  private static final int FEW = 4 * PROCESSORS;
+
+  /** Threads at a time: a connection that falls silent keeps its own until it reads again. */
+  private static final int MOST_THREADS = 3 * FEW;
 
   private final String threadName;
+  private final Semaphore threads = new Semaphore(MOST_THREADS);
 
-  // Guarded by this.
-  private final Set<ReadingPace> places = new HashSet<>();
-  private int silent;
+  /** Guarded by itself: of connections that are busy, one more than are few at most. */
+  private final Set<ReadingPace> busy = new HashSet<>();
 
   /** For threads of that name. */
   BusyReaders(String threadName) {
     this.threadName = threadName;
   }
 
+  /** Whether a connection that is busy is one of few. */
+  boolean areFew(ReadingPace pace, long nowNs) {
+    synchronized (busy) {
+      busy.removeIf(other -> !other.isBusy(nowNs));
+      if (busy.size() <= FEW) {
+        busy.add(pace);
+      }
+      return busy.size() <= FEW;
+    }
+  }
+
   /**
-   * Has a thread of the platform do some work, and waits for it; false: there is none free. What
-   * the work throws is thrown here.
-   *
-   * @param pace of the connection that does it
+   * Has a thread of the platform do some work, and waits for it. If there is none the connection is
+   * not taken for one that is busy for a while. What the work throws is thrown here.
    */
-  boolean run(ReadingPace pace, Runnable work) {
-    if (!enter(pace)) {
-      return false;
+  void run(ReadingPace pace, Runnable work) {
+    if (!threads.tryAcquire()) {
+      pace.restart();
+      return;
+    }
+    CompletableFuture<Void> done = new CompletableFuture<>();
+    try {
+      Thread.ofPlatform().daemon().name(threadName).start(() -> run(work, done));
+    } catch (OutOfMemoryError e) { // of the system, or of the heap
+      pace.restart();
+      done.complete(null);
     }
     try {
-      CompletableFuture<Void> done = new CompletableFuture<>();
-      Thread.ofPlatform().daemon().name(threadName).start(() -> run(work, done));
       done.join();
-      return true;
-    } catch (OutOfMemoryError e) {
-      return false; // it was not started
     } finally {
-      leave(pace);
-    }
-  }
-
-  private synchronized boolean enter(ReadingPace pace) {
-    if (places.size() == MOST_PLACES && !makePlace(System.nanoTime())) {
-      return false;
-    }
-    return places.add(pace);
-  }
-
-  private boolean makePlace(long nowNs) {
-    Optional<ReadingPace> resting = places.stream().filter(pace -> pace.isResting(nowNs)).findAny();
-    if (resting.isEmpty() || silent == MOST_SILENT) {
-      return false;
-    }
-    places.remove(resting.get());
-    silent++;
-    return true;
-  }
-
-  private synchronized void leave(ReadingPace pace) {
-    if (!places.remove(pace)) {
-      silent--;
+      threads.release();
     }
   }
 

@@ -45,8 +45,7 @@ public final class EventConnection implements PortConnection, Http2Codec.Listene
   private boolean isSpoken; // by the client, as it should be
   private boolean behind; // a thread has not come to take what was read for it
   private boolean goneAway;
-  private final ReadingPace pace = new ReadingPace();
-  private boolean isBusy;
+  private final ReadingPace pace;
   private boolean goesOn = true; // the client may send more
   private boolean ending; // nothing more is read
 
@@ -72,6 +71,7 @@ public final class EventConnection implements PortConnection, Http2Codec.Listene
     output = new Http2Output(lock, codec, channel, guard, () -> readerAtWork);
     events = servers.apply(this);
     place = new PortPlace(context, guard);
+    pace = new ReadingPace(context.watch().readers());
   }
 
   // ---- Its life --------------------------------------------------------------------------------
@@ -146,10 +146,10 @@ public final class EventConnection implements PortConnection, Http2Codec.Listene
   private void readAll() {
     while (goesOn && !ending) {
       readNext();
-      if (isBusy && goesOn && !ending) {
+      if (pace.wantsThread() && goesOn && !ending) {
         lock.unlock();
         try {
-          isBusy = context.watch().readers().run(pace, this::readWhileBusy);
+          context.watch().readers().run(pace, this::readWhileBusy);
         } finally {
           lock.lock();
         }
@@ -160,7 +160,7 @@ public final class EventConnection implements PortConnection, Http2Codec.Listene
   private void readWhileBusy() {
     lock.lock();
     try {
-      while (isBusy && goesOn && !ending) {
+      while (pace.wantsThread() && goesOn && !ending) {
         readNext();
       }
     } finally {
@@ -173,7 +173,7 @@ public final class EventConnection implements PortConnection, Http2Codec.Listene
     runTasks();
     output.write();
     goesOn = readMore(); // whatever is to be done by now: others may have it done for ever
-    isBusy = pace.read();
+    pace.read();
   }
 
   /** Has the codec take more of what the client sends; false: that was all. */

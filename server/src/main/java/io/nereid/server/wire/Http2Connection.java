@@ -47,8 +47,7 @@ final class Http2Connection implements Http2Codec.Listener {
   private boolean behind; // a stream's thread has not come to read
   private int reads;
   private int together; // streams that were served since something was written
-  private ReadingPace pace = new ReadingPace(); // of the seat that reads
-  private boolean isBusy;
+  private final ReadingPace pace; // of the seat that reads
   private boolean goneAway;
   private boolean ending; // nothing more is read
 
@@ -65,6 +64,7 @@ final class Http2Connection implements Http2Codec.Listener {
             this);
     turns = new ReadingTurns<>(context, lock, () -> new Http2Seat(context, this));
     output = new Http2Output(lock, codec, channel, guard, turns::isReaderAtWork);
+    pace = new ReadingPace(context.watch().readers());
   }
 
   ReentrantLock lock() {
@@ -117,12 +117,11 @@ final class Http2Connection implements Http2Codec.Listener {
         serve(seat, seat.takeGiven());
       }
       if (turns.isReading(seat)) {
-        pace = new ReadingPace();
-        isBusy = false;
+        pace.restart();
       }
       while (turns.isReading(seat)) {
         goOn(seat);
-        if (isBusy && turns.isReading(seat)) {
+        if (pace.wantsThread() && turns.isReading(seat)) {
           haveReader(seat);
         }
       }
@@ -134,21 +133,18 @@ final class Http2Connection implements Http2Codec.Listener {
 
   /** Has a thread of the platform do what the seat does, if there is one, while so much comes. */
   private void haveReader(Http2Seat seat) {
-    ReadingPace its = pace;
-    boolean isThere;
     lock.unlock();
     try {
-      isThere = context.watch().readers().run(its, () -> workWhileBusy(seat));
+      context.watch().readers().run(pace, () -> workWhileBusy(seat));
     } finally {
       lock.lock();
     }
-    isBusy &= isThere;
   }
 
   private void workWhileBusy(Http2Seat seat) {
     lock.lock();
     try {
-      while (isBusy && turns.isReading(seat)) {
+      while (pace.wantsThread() && turns.isReading(seat)) {
         goOn(seat);
       }
     } finally {
@@ -228,7 +224,7 @@ final class Http2Connection implements Http2Codec.Listener {
     turns.atRest();
     lock.unlock();
     try {
-      if (behind || (++reads % MOST_READS == 0 && !isBusy)) {
+      if (behind || (++reads % MOST_READS == 0 && !pace.wantsThread())) {
         behind = false;
         Thread.yield(); // what comes while it reads goes where it reads to, and not by a copy
       }
@@ -237,7 +233,7 @@ final class Http2Connection implements Http2Codec.Listener {
       lock.lock();
       turns.atWork();
     }
-    isBusy = pace.read();
+    pace.read();
     return codec.received(count);
   }
 

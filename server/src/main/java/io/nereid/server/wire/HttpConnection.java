@@ -4,14 +4,15 @@ import io.nereid.server.shared.ConnectionRefusals;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * One client's connection: reads requests and answers them, one after the other. It begins on a
  * virtual thread of its own. One that is not encrypted joins a round ({@link ReadingRound}) after
  * some requests, and is read by the thread that goes round; if a request keeps the others waiting,
- * it has a thread of its own again. It has no buffers before the client's first byte, and counts in
- * the heap's budget with what it has. Whatever goes wrong in it ends it alone, with its descriptor
- * closed.
+ * it has a thread of its own again, of the platform while it is busy ({@link BusyReaders}). It has
+ * no buffers before the client's first byte, and counts in the heap's budget with what it has.
+ * Whatever goes wrong in it ends it alone, with its descriptor closed.
  */
 public final class HttpConnection implements PortConnection, ReadingRound.Member {
 
@@ -39,6 +40,16 @@ public final class HttpConnection implements PortConnection, ReadingRound.Member
     IN_ROUND
   }
 
+  /** The kind of thread that serves what comes then. */
+  private enum Next {
+    /** Nobody: that was all. */
+    END,
+    /** A round, unless it has left that, and is another thread's already. */
+    ROUND,
+    /** A thread of the platform, if there is one, while it is busy, and else a virtual one. */
+    OTHER_THREAD
+  }
+
   private final WireContext context;
   private final ClientChannel channel;
   private final PlainChannel plain; // the same; null: it is encrypted, and joins no round
@@ -52,6 +63,7 @@ public final class HttpConnection implements PortConnection, ReadingRound.Member
   private int aloneCount = FEW_ALONE; // requests, before it joins a round
   private int leftAlone = FEW_ALONE; // of them
   private int roundCount; // requests since it joined the round
+  private final ReadingPace pace; // of requests outside of rounds
 
   /** Counts from now on, until it ran or was ended. */
   public HttpConnection(WireContext context, ClientChannel channel) {
@@ -60,6 +72,7 @@ public final class HttpConnection implements PortConnection, ReadingRound.Member
     plain = channel instanceof PlainChannel itself ? itself : null;
     guard = new ConnectionGuard(channel, context.limits());
     place = context.watch().add(guard);
+    pace = new ReadingPace(context.watch().readers());
   }
 
   @Override
@@ -95,11 +108,18 @@ public final class HttpConnection implements PortConnection, ReadingRound.Member
   }
 
   private void serveAndEnd(Part part) {
-    boolean goesOn = false;
+    AtomicReference<Next> next = new AtomicReference<>(Next.END);
     try {
-      goesOn = serve(part);
+      next.set(serve(part));
+      while (next.get() == Next.OTHER_THREAD) {
+        if (pace.wantsThread()) {
+          context.watch().readers().run(pace, () -> next.set(serve(Part.ALONE)));
+        } else {
+          next.set(serve(Part.ALONE));
+        }
+      }
     } finally {
-      if (!goesOn) {
+      if (next.get() != Next.ROUND) {
         end();
       }
     }
@@ -107,11 +127,10 @@ public final class HttpConnection implements PortConnection, ReadingRound.Member
 
   @Override
   public boolean serveInRound() {
-    return serve(Part.IN_ROUND);
+    return serve(Part.IN_ROUND) == Next.ROUND;
   }
 
-  /** Whether it goes on, with this thread or with a round's. */
-  private boolean serve(Part part) {
+  private Next serve(Part part) {
     try {
       return switch (part) {
         case FIRST -> begin();
@@ -123,10 +142,10 @@ public final class HttpConnection implements PortConnection, ReadingRound.Member
     } catch (RuntimeException | Error e) {
       LOGGER.log(Level.ERROR, "connection failed", e);
     }
-    return false;
+    return Next.END;
   }
 
-  private boolean begin() throws IOException {
+  private Next begin() throws IOException {
     if (channel.isEncrypted()) {
       guard.opening(); // the handshake's time begins now
     } else {
@@ -134,7 +153,7 @@ public final class HttpConnection implements PortConnection, ReadingRound.Member
     }
     boolean tooMany = place > context.limits().connectionCount();
     if (!tooMany && !channel.awaitFirst()) {
-      return false;
+      return Next.END;
     }
     long bufferBytes = WireContext.bufferBytes(channel, inputBytes());
     if (!tooMany && takeHeap(bufferBytes)) {
@@ -147,7 +166,7 @@ public final class HttpConnection implements PortConnection, ReadingRound.Member
       channel.open();
       refuse(tooMany);
     }
-    return false;
+    return Next.END;
   }
 
   @Override
@@ -171,31 +190,36 @@ public final class HttpConnection implements PortConnection, ReadingRound.Member
     return Math.max(INPUT_BYTES, context.limits().headBytes());
   }
 
-  private boolean serveFirst() throws IOException {
+  private Next serveFirst() throws IOException {
     input = new ConnectionInput(channel, inputBytes());
     guard.input(input);
     guard.idle();
     if (channel.applicationProtocol().equals(HttpPort.HTTP_2) || beginsWithPreface()) {
       new Http2Connection(context, channel, guard).serve(input);
-      return false;
+      return Next.END;
     }
     exchange = newExchange();
     return serveAlone();
   }
 
-  /** Serves requests until a round takes it; false: until its end. */
-  private boolean serveAlone() throws IOException {
+  /** Serves requests until a round takes it, another kind of thread does, or its end. */
+  private Next serveAlone() throws IOException {
+    boolean wantedThread = pace.wantsThread();
     while (awaitRequest()) {
       if (!exchange.serve()) {
         linger();
-        return false;
+        return Next.END;
       }
       leftAlone--;
       if (leftAlone <= 0 && plain != null && input.available() == 0 && joinRound()) {
-        return true;
+        return Next.ROUND;
+      }
+      pace.read();
+      if (pace.wantsThread() != wantedThread) {
+        return Next.OTHER_THREAD;
       }
     }
-    return false;
+    return Next.END;
   }
 
   /** Whether it has a round's thread from now on, and this one may not touch it any more. */
@@ -203,26 +227,27 @@ public final class HttpConnection implements PortConnection, ReadingRound.Member
     aloneCount = roundCount > MANY_IN_ROUND ? FEW_ALONE : Math.min(2 * aloneCount, MANY_ALONE);
     leftAlone = aloneCount;
     roundCount = 0;
+    pace.restart();
     guard.idle();
     return context.watch().rounds().take(this);
   }
 
-  /** Serves what has come while it is in a round; whether it goes on, there or alone. */
-  private boolean serveNext() throws IOException {
+  /** Serves what has come while it is in a round, where it goes on, unless it has left it. */
+  private Next serveNext() throws IOException {
     if (!input.fill()) {
-      return false;
+      return Next.END;
     }
     guard.reading();
     if (!exchange.serve()) {
       linger();
-      return false;
+      return Next.END;
     }
     roundCount++;
     if (input.available() > 0) {
       channel.stepAside(); // it does not wait for answers: the selector would not tell of the next
     }
     guard.idle();
-    return true;
+    return Next.ROUND;
   }
 
   private HttpExchange newExchange() {

@@ -1,33 +1,69 @@
 package io.nereid.server.wire;
 
-/** How often a connection or a round reads, by whoever does. Any thread may ask if it rests. */
+import java.util.function.LongSupplier;
+
+/**
+ * How often a connection reads, or a round does, or requests come that have a thread of their own.
+ * Whoever reads notes it; any thread may ask whether that is still so.
+ */
 final class ReadingPace {
 
   /** Reads after which it is looked how long they took. */
-  private static final int READS = 256;
+  private static final int READS = 64;
 
-  /** A connection is busy that took no longer for them, and is so until it takes much longer. */
-  private static final long BUSY_NS = 50_000_000;
+  /** A connection is busy that took no longer for them. */
+  private static final long BUSY_NS = 250_000_000;
 
-  private static final long REST_NS = 20 * BUSY_NS;
+  /** It is so until it takes longer than that. */
+  private static final long REST_NS = 4 * BUSY_NS;
 
+  private final BusyReaders readers;
+  private final LongSupplier clockNs;
   private int count;
-  private volatile long sinceNs = System.nanoTime();
-  private boolean isBusy;
+  private boolean wantsThread;
+  private volatile long sinceNs;
+  private volatile boolean isBusy;
 
-  /** Notes one; whether the connection is busy. */
-  boolean read() {
-    if (++count == READS) {
-      long nowNs = System.nanoTime();
-      isBusy = nowNs - sinceNs <= (isBusy ? REST_NS : BUSY_NS);
-      count = 0;
-      sinceNs = nowNs;
-    }
-    return isBusy;
+  ReadingPace(BusyReaders readers) {
+    this(readers, System::nanoTime);
   }
 
-  /** Whether a connection that was busy has read too little since to be so for much longer. */
-  boolean isResting(long nowNs) {
-    return nowNs - sinceNs > REST_NS;
+  /** The same by another clock. */
+  ReadingPace(BusyReaders readers, LongSupplier clockNs) {
+    this.readers = readers;
+    this.clockNs = clockNs;
+    restart();
+  }
+
+  /** Nothing was read; because there is another reader, or no thread of the platform for this. */
+  void restart() {
+    begin(clockNs.getAsLong());
+    isBusy = false;
+    wantsThread = false;
+  }
+
+  private void begin(long nowNs) {
+    count = 0;
+    sinceNs = nowNs;
+  }
+
+  /** Notes a read. */
+  void read() {
+    if (++count == READS) {
+      long nowNs = clockNs.getAsLong();
+      isBusy = nowNs - sinceNs <= (isBusy ? REST_NS : BUSY_NS);
+      begin(nowNs);
+      wantsThread = isBusy && readers.areFew(this, nowNs);
+    }
+  }
+
+  /** Whether a thread of the platform is worth it, for whoever notes reads. */
+  boolean wantsThread() {
+    return wantsThread;
+  }
+
+  /** Whether as much is read still. */
+  boolean isBusy(long nowNs) {
+    return isBusy && nowNs - sinceNs <= REST_NS;
   }
 }

@@ -199,16 +199,15 @@ final class ReadingRound {
   /** How one thread goes round, until another one does. */
   private final class Walk {
 
-    private final ReadingPace pace = new ReadingPace();
-    private boolean isBusy;
+    private final ReadingPace pace = new ReadingPace(readers);
     private boolean isOver; // another thread goes round now
     private Member own; // what this thread serves from then on; null: nothing
 
     private void go() {
       while (!isOver && !closed) {
         goOn(false);
-        if (isBusy) {
-          isBusy = readers.run(pace, () -> goOn(true)) && isBusy;
+        if (pace.wantsThread()) {
+          readers.run(pace, () -> goOn(true));
         }
       }
       if (own != null) {
@@ -220,7 +219,7 @@ final class ReadingRound {
 
     /** Goes round as long as that is as busy. */
     private void goOn(boolean busy) {
-      while (isBusy == busy && !isOver && !closed) {
+      while (pace.wantsThread() == busy && !isOver && !closed) {
         try {
           if (ready.isEmpty()) {
             awaitClients();
@@ -253,10 +252,10 @@ final class ReadingRound {
         }
         return;
       }
-      if (mine % REQUESTS_AT_A_TIME == 0 && !isBusy) {
+      if (mine % REQUESTS_AT_A_TIME == 0 && !pace.wantsThread()) {
         Thread.yield();
       }
-      isBusy = pace.read();
+      pace.read();
     }
   }
 

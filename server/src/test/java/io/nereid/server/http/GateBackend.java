@@ -46,4 +46,10 @@ public final class GateBackend implements Backend {
   public void open(int batches) {
     permits.release(batches);
   }
+
+  /** Lets none through from now on, and forgets those that have come. */
+  public void close() {
+    permits.drainPermits();
+    entered.drainPermits();
+  }
 }

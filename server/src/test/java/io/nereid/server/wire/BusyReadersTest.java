@@ -1,45 +1,95 @@
 package io.nereid.server.wire;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
 
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class BusyReadersTest {
 
-  private final BusyReaders readers = new BusyReaders("nrd-test-reader");
+  private static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
+  private static final int FEW = 4 * PROCESSORS;
+  private static final int MOST_THREADS = 12 * PROCESSORS;
+  private static final long BUSY_MS = 250;
+  private static final long REST_MS = 1000;
 
-  /** Connections that were busy and then hear nothing would keep all others from a thread. */
-  @Test
-  void silentReadersMakePlaceForOthers() throws Exception {
-    CountDownLatch heard = new CountDownLatch(1);
-    List<Thread> silent = new ArrayList<>();
-    for (int i = 0; i < Runtime.getRuntime().availableProcessors(); i++) {
-      silent.add(occupy(heard));
-    }
-    List<String> names = new ArrayList<>();
-    while (!readers.run(new ReadingPace(), () -> names.add(Thread.currentThread().getName()))) {
-      Thread.sleep(10); // until they have been silent for long enough
-    }
-    heard.countDown();
-    for (Thread reader : silent) {
-      reader.join();
-    }
-    assertEquals(List.of("nrd-test-reader"), names);
+  private final BusyReaders readers = new BusyReaders("nrd-test-reader");
+  private long nowMs;
+
+  private ReadingPace pace() {
+    return new ReadingPace(readers, () -> nowMs * 1_000_000);
   }
 
-  /** More than there are places, at once: none of them has rested. */
-  @Test
-  void readersThatEndGiveBackWhatTheyHad() {
-    for (int i = 0; i < 3 * Runtime.getRuntime().availableProcessors(); i++) {
-      assertTrue(readers.run(new ReadingPace(), () -> {}), "a place was not given back");
+  private List<ReadingPace> paces(int count) {
+    return IntStream.range(0, count).mapToObj(i -> pace()).toList();
+  }
+
+  /** Has all of them read until it is looked how long that took. */
+  private void read(List<ReadingPace> paces, long timeMs) {
+    nowMs += timeMs;
+    for (ReadingPace pace : paces) {
+      for (int i = 0; i < 64; i++) {
+        pace.read();
+      }
     }
+  }
+
+  private static long wanted(List<ReadingPace> paces) {
+    return paces.stream().filter(ReadingPace::wantsThread).count();
+  }
+
+  @Test
+  void connectionsThatReadOftenWantThreads() {
+    List<ReadingPace> one = paces(1);
+    read(one, BUSY_MS + 1);
+    assertEquals(0, wanted(one));
+    read(one, BUSY_MS);
+    assertEquals(1, wanted(one));
+    read(one, REST_MS);
+    assertEquals(1, wanted(one), "it reads a little less often");
+    read(one, REST_MS + 1);
+    assertEquals(0, wanted(one));
+  }
+
+  /** With too many no connection has one, so that none waits behind those that have. */
+  @Test
+  void allThatAreBusyWantThreadsOrNone() {
+    List<ReadingPace> few = paces(FEW);
+    read(few, BUSY_MS);
+    assertEquals(FEW, wanted(few));
+    List<ReadingPace> others = paces(3);
+    read(others, BUSY_MS);
+    read(few, BUSY_MS);
+    assertEquals(0, wanted(others) + wanted(few));
+
+    others.forEach(ReadingPace::restart);
+    read(few, BUSY_MS);
+    assertEquals(FEW, wanted(few));
+  }
+
+  /** Connections that were busy and then hear nothing do not count. */
+  @Test
+  void silentConnectionsKeepNoneFromAThread() {
+    List<ReadingPace> few = paces(FEW);
+    read(few, BUSY_MS);
+    List<ReadingPace> others = paces(FEW);
+    read(others, BUSY_MS);
+    assertEquals(0, wanted(others));
+    read(others, REST_MS + 1 - BUSY_MS);
+    assertEquals(FEW, wanted(others));
+  }
+
+  @Test
+  void workIsDoneByAThreadOfThatName() {
+    List<String> names = new ArrayList<>();
+    readers.run(pace(), () -> names.add(Thread.currentThread().getName()));
+    assertEquals(List.of("nrd-test-reader"), names);
   }
 
   @Test
@@ -49,39 +99,42 @@ class BusyReadersTest {
             CompletionException.class,
             () ->
                 readers.run(
-                    new ReadingPace(),
+                    pace(),
                     () -> {
                       throw new IllegalStateException("broken");
                     }));
     assertEquals("broken", thrown.getCause().getMessage());
-    assertTrue(readers.run(new ReadingPace(), () -> {}), "the place was not given back");
   }
 
   @Test
-  void paceThatReadsIsAtNoRest() {
-    ReadingPace pace = new ReadingPace();
-    assertFalse(pace.isResting(System.nanoTime() - 1));
-    assertTrue(pace.isResting(System.nanoTime() + 60_000_000_000L));
-  }
-
-  /** A connection that reads nothing from now on. */
-  private Thread occupy(CountDownLatch heard) throws InterruptedException {
-    CountDownLatch entered = new CountDownLatch(1);
-    ReadingPace pace = new ReadingPace();
-    Thread connection =
-        Thread.ofVirtual()
-            .start(() -> {
-              while (!readers.run(
-                  pace,
-                  () -> {
-                    entered.countDown();
-                    awaitQuietly(heard);
-                  })) {
-                Thread.onSpinWait();
-              }
-            });
-    entered.await();
-    return connection;
+  void thereAreNotMoreThreadsThanThat() throws Exception {
+    CountDownLatch begun = new CountDownLatch(MOST_THREADS);
+    CountDownLatch heard = new CountDownLatch(1);
+    List<Thread> silent = new ArrayList<>();
+    for (int i = 0; i < MOST_THREADS; i++) {
+      silent.add(
+          Thread.ofVirtual()
+              .start(() ->
+                  readers.run(
+                      pace(),
+                      () -> {
+                        begun.countDown();
+                        awaitQuietly(heard);
+                      })));
+    }
+    begun.await();
+    List<ReadingPace> another = paces(1);
+    read(another, 0);
+    assertEquals(1, wanted(another));
+    readers.run(another.getFirst(), () -> fail("there is one more thread"));
+    assertEquals(0, wanted(another), "it still wants one");
+    heard.countDown();
+    for (Thread connection : silent) {
+      connection.join();
+    }
+    List<String> names = new ArrayList<>();
+    readers.run(another.getFirst(), () -> names.add(Thread.currentThread().getName()));
+    assertEquals(1, names.size(), "their threads were not given back");
   }
 
   private static void awaitQuietly(CountDownLatch heard) {

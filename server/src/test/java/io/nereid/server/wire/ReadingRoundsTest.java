@@ -82,6 +82,7 @@ class ReadingRoundsTest {
     assertEquals(0, watch.rounds().size());
     assertEquals(0, heap.takenByConnections());
     assertEquals(0, heap.takenByRequests());
+    TestServer.await(() -> !TestServer.hasThread("nrd-http-reader"), "a thread still reads");
     nereid.close();
   }
 
@@ -166,16 +167,18 @@ class ReadingRoundsTest {
   }
 
   /** Sends so much that a thread of the platform goes round, where the machine is quick enough. */
-  private static void makeBusy(List<RawClient> all) throws Exception {
-    for (int i = 0; i < MANY && !TestServer.hasThread("nrd-http-reader"); i++) {
+  private void makeBusy(List<RawClient> all) throws Exception {
+    boolean busy = false;
+    for (int i = 0; i < MANY && !busy; i++) {
       for (RawClient client : all) {
         client.send(request("identity", i));
       }
       for (RawClient client : all) {
         check(i, client.receive());
       }
+      busy = watch.rounds().size() == all.size() && TestServer.hasThread("nrd-http-reader");
     }
-    assumeTrue(TestServer.hasThread("nrd-http-reader"), "it is never busy here");
+    assumeTrue(busy, "it is never busy here");
   }
 
   @Test
@@ -193,6 +196,27 @@ class ReadingRoundsTest {
         expectServed(all);
       }
     }
+  }
+
+  /** Its requests wait for another thread, so that it is in no round but for a while. */
+  @Test
+  void aBusyConnectionOfItsOwnIsServedByAThreadOfThePlatform() throws Exception {
+    nereid.load(identity("slow").backend(gate).build());
+    gate.open(PERMITS);
+    clients.add(new RawClient(port.number()));
+    RawClient client = clients.getFirst();
+    boolean busy = false;
+    for (int i = 0; i < MANY && !busy; i++) {
+      check(i, client.send(request("slow", i)).receive());
+      busy = watch.rounds().size() == 0 && TestServer.hasThread("nrd-http-reader");
+    }
+    assumeTrue(busy, "it is never busy here");
+    for (int i = 0; i < MANY; i++) {
+      check(i, client.send(request(i % 1000 < 100 ? "identity" : "slow", i)).receive());
+    }
+    gate.close();
+    client.send(request("slow", 1));
+    gate.awaitBatch(); // and leaves while that executes
   }
 
   @Test
