@@ -173,7 +173,7 @@ public final class EventConnection implements PortConnection, Http2Codec.Listene
     runTasks();
     output.write();
     goesOn = readMore(); // whatever is to be done by now: others may have it done for ever
-    pace.read();
+    pace.read(1);
   }
 
   /** Has the codec take more of what the client sends; false: that was all. */

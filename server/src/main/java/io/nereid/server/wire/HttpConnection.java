@@ -21,6 +21,9 @@ public final class HttpConnection implements PortConnection, ReadingRound.Member
   /** Least size of the input's buffer: what is larger is read past it. */
   private static final int INPUT_BYTES = 16 << 10;
 
+  /** Bodies are taken to be read by so many bytes. */
+  private static final int PIECE_BYTES = 64 << 10;
+
   /** So many requests are served by a thread of its own before it joins a round. */
   private static final int FEW_ALONE = 4;
 
@@ -58,12 +61,13 @@ public final class HttpConnection implements PortConnection, ReadingRound.Member
   private long heldBytes; // of the heap's budget, as a connection
   private long lentBytes; // of the heap's budget, to say that there is not enough of it
   private ConnectionInput input; // null: nothing has come
-  private HttpExchange exchange; // null: it is not known to be HTTP/1.1
+  private RequestBody body; // null: it is not known to be HTTP/1.1
+  private HttpExchange exchange; // the same
 
   private int aloneCount = FEW_ALONE; // requests, before it joins a round
   private int leftAlone = FEW_ALONE; // of them
   private int roundCount; // requests since it joined the round
-  private final ReadingPace pace; // of requests outside of rounds
+  private final ReadingPace pace; // outside of rounds
 
   /** Counts from now on, until it ran or was ended. */
   public HttpConnection(WireContext context, ClientChannel channel) {
@@ -214,12 +218,24 @@ public final class HttpConnection implements PortConnection, ReadingRound.Member
       if (leftAlone <= 0 && plain != null && input.available() == 0 && joinRound()) {
         return Next.ROUND;
       }
-      pace.read();
+      notePace(body.received() / PIECE_BYTES);
       if (pace.wantsThread() != wantedThread) {
         return Next.OTHER_THREAD;
       }
     }
     return Next.END;
+  }
+
+  /**
+   * A connection whose bodies are shorter is never busy: while JSON is parsed a thread has its
+   * processor, for which others of the platform would wait longer than virtual ones.
+   */
+  private void notePace(long pieces) {
+    if (pieces > 0) {
+      pace.read((int) pieces);
+    } else {
+      pace.restart();
+    }
   }
 
   /** Whether it has a round's thread from now on, and this one may not touch it any more. */
@@ -254,7 +270,7 @@ public final class HttpConnection implements PortConnection, ReadingRound.Member
     WireLimits limits = context.limits();
     HeadReader heads = new HeadReader(input, limits.headBytes());
     Http1Reply reply = new Http1Reply(channel);
-    RequestBody body = new RequestBody(input, limits, reply::sendContinue);
+    body = new RequestBody(input, limits, reply::sendContinue);
     return new HttpExchange(context, heads, body, reply).on(channel, guard);
   }
 

@@ -3,8 +3,8 @@ package io.nereid.server.wire;
 import java.util.function.LongSupplier;
 
 /**
- * How often a connection reads, or a round does, or requests come that have a thread of their own.
- * Whoever reads notes it; any thread may ask whether that is still so.
+ * How often a connection or a round reads. Whoever reads notes it; any thread may ask whether that
+ * is still so.
  */
 final class ReadingPace {
 
@@ -35,7 +35,7 @@ final class ReadingPace {
     restart();
   }
 
-  /** Nothing was read; because there is another reader, or no thread of the platform for this. */
+  /** What was read until now does not count. */
   void restart() {
     begin(clockNs.getAsLong());
     isBusy = false;
@@ -47,9 +47,10 @@ final class ReadingPace {
     sinceNs = nowNs;
   }
 
-  /** Notes a read. */
-  void read() {
-    if (++count == READS) {
+  /** Notes reads. */
+  void read(int more) {
+    count += more;
+    if (count >= READS) {
       long nowNs = clockNs.getAsLong();
       isBusy = nowNs - sinceNs <= (isBusy ? REST_NS : BUSY_NS);
       begin(nowNs);

@@ -255,7 +255,7 @@ final class ReadingRound {
       if (mine % REQUESTS_AT_A_TIME == 0 && !pace.wantsThread()) {
         Thread.yield();
       }
-      pace.read();
+      pace.read(1);
     }
   }
 

@@ -35,7 +35,7 @@ class BusyReadersTest {
     nowMs += timeMs;
     for (ReadingPace pace : paces) {
       for (int i = 0; i < 64; i++) {
-        pace.read();
+        pace.read(1);
       }
     }
   }

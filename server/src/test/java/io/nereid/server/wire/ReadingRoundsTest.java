@@ -1,5 +1,6 @@
 package io.nereid.server.wire;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -43,6 +44,9 @@ class ReadingRoundsTest {
 
   /** More than the most that a connection serves alone, also on a machine that is busy. */
   private static final int MANY = 20_000;
+
+  /** Elements of a tensor that is read in more than one piece. */
+  private static final int LARGE = 60_000;
 
   private final HeapBudget heap = new HeapBudget(64 << 20);
   private final Nereid nereid = Nereid.create();
@@ -198,7 +202,7 @@ class ReadingRoundsTest {
     }
   }
 
-  /** Its requests wait for another thread, so that it is in no round but for a while. */
+  /** A connection of large requests is in no round, but joins one now and then. */
   @Test
   void aBusyConnectionOfItsOwnIsServedByAThreadOfThePlatform() throws Exception {
     nereid.load(identity("slow").backend(gate).build());
@@ -206,17 +210,39 @@ class ReadingRoundsTest {
     clients.add(new RawClient(port.number()));
     RawClient client = clients.getFirst();
     boolean busy = false;
-    for (int i = 0; i < MANY && !busy; i++) {
-      check(i, client.send(request("slow", i)).receive());
+    for (int i = 0; i < 1000 && !busy; i++) {
+      sendLarge(client, i);
       busy = watch.rounds().size() == 0 && TestServer.hasThread("nrd-http-reader");
     }
     assumeTrue(busy, "it is never busy here");
-    for (int i = 0; i < MANY; i++) {
-      check(i, client.send(request(i % 1000 < 100 ? "identity" : "slow", i)).receive());
+    for (int i = 0; i < 1000; i++) {
+      if (i % 50 < 10) {
+        check(i, client.send(request("slow", i)).receive());
+      } else {
+        sendLarge(client, i);
+      }
     }
     gate.close();
     client.send(request("slow", 1));
     gate.awaitBatch(); // and leaves while that executes
+  }
+
+  private static void sendLarge(RawClient client, int seed) throws IOException {
+    byte[] tensor = new byte[4 * LARGE];
+    new Random(seed).nextBytes(tensor);
+    byte[] json =
+        ("{\"inputs\":[{\"name\":\"IN\",\"datatype\":\"FP32\",\"shape\":[1,"
+                + LARGE
+                + "],\"parameters\":{\"binary_data_size\":"
+                + tensor.length
+                + "}}],\"parameters\":{\"binary_data_output\":true}}")
+            .getBytes(StandardCharsets.US_ASCII);
+    String fields = "Inference-Header-Content-Length: " + json.length + "\r\n";
+    byte[] body = RawClient.concat(json, tensor);
+    client.send(RawClient.request("/v2/models/slow/infer", fields, body));
+    byte[] reply = client.receive().expect(200).body();
+    assertArrayEquals(
+        tensor, Arrays.copyOfRange(reply, reply.length - tensor.length, reply.length));
   }
 
   @Test
