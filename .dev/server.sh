@@ -286,7 +286,7 @@ server_build() {
 }
 
 bench_server() {
-  local base='' seconds=4 idle=75 only='' guard='' sides=(this) side fresh tool saturation=1000
+  local base='' seconds=4 idle=75 only='' guard='' sides=(this) side tool saturation=1000
   local -A trees=([this]=$root)
   while (($#)); do
     case $1 in
@@ -321,9 +321,9 @@ bench_server() {
     sleep 12
     printf '%-5s ready      %s' "$side" "$(server_memory "$side")"
     printf ', first seconds'
-    for fresh in '' yes yes; do
-      [[ -z $fresh ]] || { server_stop "$side" && server_start "$side" "${trees[$side]}"; }
+    for _ in 1 2 3; do
       printf ' %s' "$(server_first_seconds "$side")"
+      server_stop "$side" && server_start "$side" "${trees[$side]}"
     done
     echo
   done

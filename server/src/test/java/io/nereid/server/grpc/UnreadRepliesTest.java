@@ -143,6 +143,30 @@ class UnreadRepliesTest {
     }
   }
 
+  /** A reply that is compressed has a copy, which may be as large. */
+  @Test
+  void largeCopiesAreNotMadeWithoutHeap() throws Exception {
+    String[] fields = {
+      "content-type", "application/grpc", "te", "trailers", "grpc-accept-encoding", "gzip"
+    };
+    int[] sizes = {4 * FREE_BYTES, FREE_BYTES / 2};
+    try (GrpcFixture server = LargeRepliesTest.server(GrpcCompression.LOW);
+        FrameClient client = new FrameClient(server.server().port()).begin()) {
+      for (int i = 0; i < sizes.length; i++) {
+        byte[] request = LargeRepliesTest.request(sizes[i], 0, 0).toByteArray();
+        client.head(2 * i + 1, false, "POST", GrpcFrames.path("ModelInfer"), fields);
+        client.data(2 * i + 1, GrpcFrames.message(request), true).await(2 * i + 1);
+      }
+      FrameClient.Reply refused = client.reply(1);
+      assertEquals("8", refused.fields.get("grpc-status"), refused.fields::toString);
+      assertTrue(refused.fields.get("grpc-message").contains("there is no heap left"));
+      FrameClient.Reply answered = client.reply(3);
+      assertEquals("0", answered.fields.get("grpc-status"), answered.fields::toString);
+      assertEquals("gzip", answered.fields.get("grpc-encoding"));
+      LargeRepliesTest.awaitNoBuffers(server);
+    }
+  }
+
   /** A call counts from its head on. */
   @Test
   void callsThatDoNotGoOnAreRefusedInTheEnd() throws Exception {
