@@ -16,8 +16,8 @@ final class BusyReaders {
 
   private static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
 
-  /** Connections at a time that are few. */
-  private static final int FEW = 4 * PROCESSORS;
+  /** What few connections want of the processors, in shares of {@link ReadingPace}. */
+  private static final int FEW = ReadingPace.WHOLE * PROCESSORS;
 
   /** Threads at a time: a connection that falls silent keeps its own until it reads again. */
   private static final int MOST_THREADS = 3 * FEW;
@@ -25,7 +25,7 @@ final class BusyReaders {
   private final String threadName;
   private final Semaphore threads = new Semaphore(MOST_THREADS);
 
-  /** Guarded by itself: of connections that are busy, one more than are few at most. */
+  /** Guarded by itself: of connections that are busy, hardly more than are few. */
   private final Set<ReadingPace> busy = new HashSet<>();
 
   /** For threads of that name. */
@@ -36,12 +36,20 @@ final class BusyReaders {
   /** Whether a connection that is busy is one of few. */
   boolean areFew(ReadingPace pace, long nowNs) {
     synchronized (busy) {
-      busy.removeIf(other -> !other.isBusy(nowNs));
-      if (busy.size() <= FEW) {
+      busy.removeIf(other -> other.share(nowNs) == 0);
+      if (wanted(nowNs) <= FEW) {
         busy.add(pace);
       }
-      return busy.size() <= FEW;
+      return wanted(nowNs) <= FEW;
     }
+  }
+
+  private int wanted(long nowNs) {
+    int shares = 0;
+    for (ReadingPace pace : busy) {
+      shares += pace.share(nowNs);
+    }
+    return shares;
   }
 
   /**
@@ -49,11 +57,11 @@ final class BusyReaders {
    * not taken for one that is busy for a while. What the work throws is thrown here.
    */
   void run(ReadingPace pace, Runnable work) {
+    CompletableFuture<Void> done = new CompletableFuture<>();
     if (!threads.tryAcquire()) {
       pace.restart();
       return;
     }
-    CompletableFuture<Void> done = new CompletableFuture<>();
     try {
       Thread.ofPlatform().daemon().name(threadName).start(() -> run(work, done));
     } catch (OutOfMemoryError e) { // of the system, or of the heap

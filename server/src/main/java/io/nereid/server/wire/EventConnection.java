@@ -173,7 +173,6 @@ public final class EventConnection implements PortConnection, Http2Codec.Listene
     runTasks();
     output.write();
     goesOn = readMore(); // whatever is to be done by now: others may have it done for ever
-    pace.read(1);
   }
 
   /** Has the codec take more of what the client sends; false: that was all. */
@@ -200,6 +199,7 @@ public final class EventConnection implements PortConnection, Http2Codec.Listene
       lock.lock();
       readerAtWork = true;
     }
+    pace.read(count);
     if (count > 0) {
       events.heard();
     }

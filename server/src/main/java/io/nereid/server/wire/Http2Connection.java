@@ -233,7 +233,7 @@ final class Http2Connection implements Http2Codec.Listener {
       lock.lock();
       turns.atWork();
     }
-    pace.read(1);
+    pace.read(count);
     return codec.received(count);
   }
 

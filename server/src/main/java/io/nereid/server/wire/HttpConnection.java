@@ -21,9 +21,6 @@ public final class HttpConnection implements PortConnection, ReadingRound.Member
   /** Least size of the input's buffer: what is larger is read past it. */
   private static final int INPUT_BYTES = 16 << 10;
 
-  /** Bodies are taken to be read by so many bytes. */
-  private static final int PIECE_BYTES = 64 << 10;
-
   /** So many requests are served by a thread of its own before it joins a round. */
   private static final int FEW_ALONE = 4;
 
@@ -181,6 +178,7 @@ public final class HttpConnection implements PortConnection, ReadingRound.Member
   /** Closes it, and gives back what it held. */
   @Override
   public void end() {
+    pace.restart();
     try {
       guard.close();
     } finally {
@@ -218,24 +216,12 @@ public final class HttpConnection implements PortConnection, ReadingRound.Member
       if (leftAlone <= 0 && plain != null && input.available() == 0 && joinRound()) {
         return Next.ROUND;
       }
-      notePace(body.received() / PIECE_BYTES);
+      pace.read(body.received());
       if (pace.wantsThread() != wantedThread) {
         return Next.OTHER_THREAD;
       }
     }
     return Next.END;
-  }
-
-  /**
-   * A connection whose bodies are shorter is never busy: while JSON is parsed a thread has its
-   * processor, for which others of the platform would wait longer than virtual ones.
-   */
-  private void notePace(long pieces) {
-    if (pieces > 0) {
-      pace.read((int) pieces);
-    } else {
-      pace.restart();
-    }
   }
 
   /** Whether it has a round's thread from now on, and this one may not touch it any more. */

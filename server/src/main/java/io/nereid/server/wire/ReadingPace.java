@@ -8,6 +8,9 @@ import java.util.function.LongSupplier;
  */
 final class ReadingPace {
 
+  /** The share of whoever wants a processor of its own. */
+  static final int WHOLE = 4;
+
   /** Reads after which it is looked how long they took. */
   private static final int READS = 64;
 
@@ -17,12 +20,19 @@ final class ReadingPace {
   /** It is so until it takes longer than that. */
   private static final long REST_NS = 4 * BUSY_NS;
 
+  /** Pieces of so many bytes, on average, are large. */
+  private static final int LARGE_BYTES = 16 << 10;
+
+  /** A read of more bytes is taken for several. */
+  private static final int MOST_BYTES = 64 << 10;
+
   private final BusyReaders readers;
   private final LongSupplier clockNs;
-  private int count;
+  private int reads;
+  private long bytes;
   private boolean wantsThread;
   private volatile long sinceNs;
-  private volatile boolean isBusy;
+  private volatile int share; // 0: it is not busy
 
   ReadingPace(BusyReaders readers) {
     this(readers, System::nanoTime);
@@ -38,21 +48,24 @@ final class ReadingPace {
   /** What was read until now does not count. */
   void restart() {
     begin(clockNs.getAsLong());
-    isBusy = false;
+    share = 0;
     wantsThread = false;
   }
 
   private void begin(long nowNs) {
-    count = 0;
+    reads = 0;
+    bytes = 0;
     sinceNs = nowNs;
   }
 
-  /** Notes reads. */
-  void read(int more) {
-    count += more;
-    if (count >= READS) {
+  /** Notes a read of so many bytes. */
+  void read(long count) {
+    reads += (int) Math.max(1, count / MOST_BYTES);
+    bytes += count;
+    if (reads >= READS) {
       long nowNs = clockNs.getAsLong();
-      isBusy = nowNs - sinceNs <= (isBusy ? REST_NS : BUSY_NS);
+      boolean isBusy = nowNs - sinceNs <= (share > 0 ? REST_NS : BUSY_NS);
+      share = !isBusy ? 0 : bytes / reads < LARGE_BYTES ? WHOLE : 1;
       begin(nowNs);
       wantsThread = isBusy && readers.areFew(this, nowNs);
     }
@@ -63,8 +76,11 @@ final class ReadingPace {
     return wantsThread;
   }
 
-  /** Whether as much is read still. */
-  boolean isBusy(long nowNs) {
-    return isBusy && nowNs - sinceNs <= REST_NS;
+  /**
+   * How much of a processor it wants, of {@link #WHOLE}; 0: it is not busy. Large pieces are waited
+   * for; whoever reads small ones is at work in between.
+   */
+  int share(long nowNs) {
+    return nowNs - sinceNs <= REST_NS ? share : 0;
   }
 }

@@ -210,6 +210,7 @@ final class ReadingRound {
           readers.run(pace, () -> goOn(true));
         }
       }
+      pace.restart(); // whoever goes round now may be as busy
       if (own != null) {
         own.goOn();
       } else if (!isOver) {
@@ -255,7 +256,7 @@ final class ReadingRound {
       if (mine % REQUESTS_AT_A_TIME == 0 && !pace.wantsThread()) {
         Thread.yield();
       }
-      pace.read(1);
+      pace.read(0);
     }
   }
 

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 class BusyReadersTest {
 
   private static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
-  private static final int FEW = 4 * PROCESSORS;
+  private static final int FEW = 4 * PROCESSORS; // that read large pieces
   private static final int MOST_THREADS = 12 * PROCESSORS;
   private static final long BUSY_MS = 250;
   private static final long REST_MS = 1000;
@@ -30,12 +30,16 @@ class BusyReadersTest {
     return IntStream.range(0, count).mapToObj(i -> pace()).toList();
   }
 
-  /** Has all of them read until it is looked how long that took. */
+  /** Has all of them read large pieces until it is looked how long that took. */
   private void read(List<ReadingPace> paces, long timeMs) {
+    read(paces, timeMs, 64 << 10);
+  }
+
+  private void read(List<ReadingPace> paces, long timeMs, int bytes) {
     nowMs += timeMs;
     for (ReadingPace pace : paces) {
       for (int i = 0; i < 64; i++) {
-        pace.read(1);
+        pace.read(bytes);
       }
     }
   }
@@ -71,6 +75,31 @@ class BusyReadersTest {
     others.forEach(ReadingPace::restart);
     read(few, BUSY_MS);
     assertEquals(FEW, wanted(few));
+  }
+
+  /** Whoever reads small pieces is at work in between, and wants a processor for it. */
+  @Test
+  void fewWantThreadsThatReadSmallPieces() {
+    List<ReadingPace> small = paces(PROCESSORS);
+    read(small, BUSY_MS, 1000);
+    assertEquals(PROCESSORS, wanted(small));
+    List<ReadingPace> large = paces(1);
+    read(large, BUSY_MS);
+    read(small, BUSY_MS, 1000);
+    assertEquals(0, wanted(small) + wanted(large));
+    read(small, BUSY_MS, 64 << 10); // as if four times as many were sent at once
+    assertEquals(PROCESSORS, wanted(small));
+  }
+
+  /** One read of much is as good as several. */
+  @Test
+  void aLargePieceIsSeveral() {
+    List<ReadingPace> one = paces(1);
+    nowMs += BUSY_MS;
+    one.getFirst().read(64 * (64 << 10) - 1);
+    assertEquals(0, wanted(one));
+    one.getFirst().read(1);
+    assertEquals(1, wanted(one));
   }
 
   /** Connections that were busy and then hear nothing do not count. */
