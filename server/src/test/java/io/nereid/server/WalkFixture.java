@@ -24,6 +24,9 @@ import java.util.stream.Collectors;
  */
 public final class WalkFixture implements Backend {
 
+  /** What runs the thread of a busy connection: no step of a request, but what Thread is else. */
+  private static final String THREAD = "BusyReaders.java";
+
   private static final Pattern FILE = Pattern.compile("`(?:\\w+/)?(\\w+)`");
 
   private final ConcurrentLinkedQueue<List<StackFrame>> stacks = new ConcurrentLinkedQueue<>();
@@ -56,7 +59,7 @@ public final class WalkFixture implements Backend {
         return stack.stream()
             .filter(frame -> frame.getClassName().startsWith("io.nereid."))
             .map(StackFrame::getFileName)
-            .filter(file -> !file.equals("WalkFixture.java"))
+            .filter(file -> !file.equals("WalkFixture.java") && !file.equals(THREAD))
             .collect(Collectors.toCollection(TreeSet::new));
       }
     }
