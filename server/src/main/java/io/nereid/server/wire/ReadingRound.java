@@ -256,7 +256,7 @@ final class ReadingRound {
       if (mine % REQUESTS_AT_A_TIME == 0 && !pace.wantsThread()) {
         Thread.yield();
       }
-      pace.read(0);
+      pace.read(0); // whatever it was, it was little
     }
   }
 
